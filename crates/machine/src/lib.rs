@@ -1,0 +1,5 @@
+//! Stub.
+mod machine;
+mod topology;
+pub use machine::*;
+pub use topology::*;
