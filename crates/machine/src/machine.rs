@@ -1,15 +1,315 @@
 //! A machine as the planner sees it: its CPUs and what a message between every two of them costs.
+//!
+//! Costs are directed and come in two parts: for how long the sender is busy, and for how long the receiver is. They are
+//! indexed by *position* in [`Machine::cpus`]; [`Machine::position`] finds the position of a CPU id. Where nothing was
+//! measured yet, [`Machine::from_topology`] assumes costs and says so in [`Machine::provenance`].
+//!
+//! Source: S. Kaestle, R. Achermann, R. Haecki, M. Hoffmann, S. Ramos, T. Roscoe, Machine-Aware Atomic Broadcast Trees
+//! for Multicores, OSDI 2016 (the pairwise send and receive model).
 
-use corecast_base::CpuId;
+use std::collections::BTreeMap;
+use std::fmt;
 
+use corecast_base::{CpuId, CpuSet};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::cost_matrix::CostMatrix;
 use crate::topology::Cpu;
 
 /// The unit of every cost of a [`Machine`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Nanoseconds.
     Ns,
     /// Cycles of the machine's clock.
     Cycles,
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ns => "ns",
+            Self::Cycles => "cycles",
+        })
+    }
+}
+
+/// The CPUs of a machine and what messages between them cost.
+///
+/// ```
+/// use corecast_machine::{Cpu, Machine, Topology};
+/// use corecast_base::CpuId;
+/// let cpus = [4, 6].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
+/// let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+/// assert_eq!(machine.position(CpuId::new(6)), Some(1));
+/// assert!(machine.send.get(0, 1) > 0.0);
+/// assert_eq!(machine.provenance.kind, "assumed");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    /// What people call it: free text.
+    pub name: String,
+    /// The unit of every cost below that does not name its own.
+    pub unit: Unit,
+    /// The CPUs; a CPU's place in this list is its row and column in every matrix. Each id once.
+    pub cpus: Vec<Cpu>,
+    /// `send.get(i, j)`: the time that i is busy sending one message to j.
+    pub send: CostMatrix,
+    /// `receive.get(i, j)`: the time that **j** is busy receiving one message from i.
+    pub receive: CostMatrix,
+    /// Where the costs come from.
+    pub provenance: Provenance,
+    /// What is known beyond pairwise costs.
+    pub extended: Extended,
+}
+
+/// Where the numbers of a [`Machine`] come from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// `measured` (pairwise send and receive), `derived` (from a published latency), `assumed` (from the topology alone),
+    /// or what a file written by others says.
+    pub kind: String,
+    /// What was measured or read, in words.
+    #[serde(default)]
+    pub source: String,
+    /// Where the NUMA nodes come from, in words.
+    #[serde(default)]
+    pub groups: String,
+    /// Further fields of the file, kept as they are.
+    #[serde(flatten)]
+    pub other: BTreeMap<String, Value>,
+}
+
+/// What a model may tell beyond pairwise costs; each part is optional.
+///
+/// Matrices are indexed as the costs are and in the machine's unit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Extended {
+    /// One-way hand-over of a bare cache line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounce: Option<CostMatrix>,
+    /// The median absolute deviation of each send cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send_spread: Option<CostMatrix>,
+    /// The median absolute deviation of each receive cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receive_spread: Option<CostMatrix>,
+    /// Nanoseconds from a futex wake to the sleeper's first step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_ns: Option<f64>,
+    /// Nanoseconds of one yield to the scheduler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yield_ns: Option<f64>,
+    /// Nanoseconds of one spin-loop hint (PAUSE).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_ns: Option<f64>,
+    /// `(k, cost)`: what k consecutive sends cost the sender altogether, in the machine's unit, ascending by k.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fan_out: Option<Vec<(u32, f64)>>,
+    /// `(k, cost)`: what receiving from k senders costs the receiver altogether, in the machine's unit, ascending by k.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fan_in: Option<Vec<(u32, f64)>>,
+    /// Which machine, kernel and set of CPUs this was measured on: see the fingerprint module.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// When it was measured: an RFC 3339 date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_at: Option<String>,
+    /// What the measurer wants to tell, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Why the numbers should be doubted, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Fields of the file that this version does not know, kept as they are when it is written again.
+    #[serde(skip)]
+    pub other: BTreeMap<String, Value>,
+}
+
+/// Why the parts of a [`Machine`] do not fit together.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MachineError {
+    /// There is no CPU.
+    #[error("`cpus` is empty, expected at least one CPU")]
+    NoCpus,
+    /// A CPU is listed twice.
+    #[error("CPU {cpu} is listed twice in `cpus`")]
+    DuplicateCpu {
+        /// The CPU.
+        cpu: CpuId,
+    },
+    /// A matrix has not one row for each CPU.
+    #[error("`{matrix}` has {found} rows, expected {expected}, one for each CPU")]
+    RowCount {
+        /// The matrix.
+        matrix: &'static str,
+        /// Its rows.
+        found: usize,
+        /// The number of CPUs.
+        expected: usize,
+    },
+    /// An extended cost is negative or no number.
+    #[error("`{field}` is {cost}, expected a number of at least 0")]
+    NoCost {
+        /// The field.
+        field: &'static str,
+        /// Its value.
+        cost: f64,
+    },
+}
+
+impl Machine {
+    /// The place of a CPU in [`Machine::cpus`], which is its row and column.
+    #[must_use]
+    pub fn position(&self, cpu: CpuId) -> Option<usize> {
+        self.cpus.iter().position(|known| known.id == cpu)
+    }
+
+    /// The ids of all its CPUs.
+    #[must_use]
+    pub fn cpu_set(&self) -> CpuSet {
+        self.cpus.iter().map(|cpu| cpu.id).collect()
+    }
+
+    /// The NUMA node of each CPU, by position.
+    ///
+    /// Where the node of some CPU is unknown, the next best grouping known of *all* CPUs stands in: the package, then the
+    /// third-level cache, then one node for all. A planner may so rely on every CPU having a node.
+    #[must_use]
+    pub fn numa_nodes(&self) -> Vec<u32> {
+        let groupings: [fn(&Cpu) -> Option<u32>; 3] = [|cpu| cpu.numa, |cpu| cpu.package, |cpu| cpu.l3];
+        let known = groupings.iter().find_map(|group| self.cpus.iter().map(group).collect());
+        known.unwrap_or_else(|| vec![0; self.cpus.len()])
+    }
+
+    /// The machine as if only these CPUs of it existed, in the order of [`Machine::cpus`]. CPUs it does not have are
+    /// ignored; costs between the others are unchanged. Fields that [`Extended::other`] keeps stay as they are.
+    #[must_use]
+    pub fn restricted_to(&self, cpus: &CpuSet) -> Self {
+        let kept: Vec<usize> = (0..self.cpus.len()).filter(|&i| cpus.contains(self.cpus[i].id)).collect();
+        let part = |matrix: &Option<CostMatrix>| matrix.as_ref().map(|matrix| matrix.restricted_to(&kept));
+        Self {
+            cpus: kept.iter().map(|&i| self.cpus[i].clone()).collect(),
+            send: self.send.restricted_to(&kept),
+            receive: self.receive.restricted_to(&kept),
+            extended: Extended {
+                bounce: part(&self.extended.bounce),
+                send_spread: part(&self.extended.send_spread),
+                receive_spread: part(&self.extended.receive_spread),
+                ..self.extended.clone()
+            },
+            ..self.clone()
+        }
+    }
+
+    /// Checks that the parts fit together: CPUs there and distinct, each matrix with one row for each of them, extended
+    /// costs that are costs.
+    ///
+    /// # Errors
+    ///
+    /// The first rule broken.
+    pub fn check(&self) -> Result<(), MachineError> {
+        if self.cpus.is_empty() {
+            return Err(MachineError::NoCpus);
+        }
+        let mut ids: Vec<CpuId> = self.cpus.iter().map(|cpu| cpu.id).collect();
+        ids.sort_unstable();
+        if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(MachineError::DuplicateCpu { cpu: pair[0] });
+        }
+        self.check_matrices()?;
+        self.check_extended_costs()
+    }
+
+    fn check_matrices(&self) -> Result<(), MachineError> {
+        let matrices = [
+            ("send", Some(&self.send)),
+            ("receive", Some(&self.receive)),
+            ("bounce", self.extended.bounce.as_ref()),
+            ("send_spread", self.extended.send_spread.as_ref()),
+            ("receive_spread", self.extended.receive_spread.as_ref()),
+        ];
+        let expected = self.cpus.len();
+        for (matrix, costs) in matrices.into_iter().filter_map(|(name, costs)| Some((name, costs?))) {
+            if costs.len() != expected {
+                return Err(MachineError::RowCount { matrix, found: costs.len(), expected });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_extended_costs(&self) -> Result<(), MachineError> {
+        let extended = &self.extended;
+        let single = [("wake_ns", extended.wake_ns), ("yield_ns", extended.yield_ns), ("pause_ns", extended.pause_ns)];
+        let single = single.into_iter().filter_map(|(field, cost)| Some((field, cost?)));
+        let fans = [("fan_out", &extended.fan_out), ("fan_in", &extended.fan_in)];
+        let fans = fans.into_iter().flat_map(|(field, fan)| fan.iter().flatten().map(move |&(_, cost)| (field, cost)));
+        match single.chain(fans).find(|&(_, cost)| !(cost >= 0.0 && cost.is_finite())) {
+            Some((field, cost)) => Err(MachineError::NoCost { field, cost }),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn machine(ids: &[u32]) -> Machine {
+        let cpus: Vec<Cpu> = ids.iter().map(|&id| Cpu::flat(CpuId::new(id))).collect();
+        let costs = CostMatrix::from_fn(ids.len(), |i, j| if i == j { 0.0 } else { (10 * i + j) as f64 });
+        let costs = costs.expect("valid costs");
+        Machine {
+            name: "test".to_owned(),
+            unit: Unit::Ns,
+            cpus,
+            send: costs.clone(),
+            receive: costs.clone(),
+            provenance: Provenance::default(),
+            extended: Extended { bounce: Some(costs), ..Extended::default() },
+        }
+    }
+
+    #[test]
+    fn restricting_keeps_the_costs_of_the_pairs_that_stay() {
+        let part = machine(&[8, 3, 5]).restricted_to(&"5,8,99".parse().expect("a list"));
+        assert_eq!(part.cpu_set().to_string(), "5,8");
+        assert_eq!(part.send.get(0, 1), 2.0);
+        assert_eq!(part.extended.bounce.as_ref().expect("kept").get(1, 0), 20.0);
+        part.check().expect("still a machine");
+    }
+
+    #[test]
+    fn check_names_what_does_not_fit() {
+        let mut duplicate = machine(&[1, 2, 3]);
+        duplicate.cpus[2].id = CpuId::new(1);
+        let mut rows = machine(&[1, 2, 3]);
+        rows.extended.send_spread = Some(CostMatrix::zero(2));
+        let mut negative = machine(&[1, 2]);
+        negative.extended.fan_in = Some(vec![(1, 3.0), (2, -1.0)]);
+        for (bad, expected) in [
+            (machine(&[]), "`cpus` is empty"),
+            (duplicate, "CPU 1 is listed twice"),
+            (rows, "`send_spread` has 2 rows, expected 3"),
+            (negative, "`fan_in` is -1"),
+        ] {
+            let error = bad.check().expect_err(expected).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_package_stands_in_for_unknown_nodes() {
+        let mut machine = machine(&[0, 1]);
+        assert_eq!(machine.numa_nodes(), [0, 0]);
+        machine.cpus[0].package = Some(4);
+        machine.cpus[1].package = Some(7);
+        machine.cpus[0].numa = Some(1);
+        assert_eq!(machine.numa_nodes(), [4, 7], "one unknown node makes the nodes unusable");
+        machine.cpus[1].numa = Some(2);
+        assert_eq!(machine.numa_nodes(), [1, 2]);
+    }
 }
