@@ -1,6 +1,22 @@
 //! Words that every layer of corecast shares: CPU ids and sets, cache lines, clocks, waiting, and the one door to
 //! atomics.
+//!
+//! - [`CpuId`], [`CpuSet`]: which CPU, which CPUs;
+//! - [`CacheLine`]: a value alone on its line;
+//! - [`Clock`]: ticks cheap enough to read while polling;
+//! - [`cgroup`]: what the container grants;
+//! - [`small_file`]: text files of untrusted size;
+//! - [`sync`]: atomics, of std or of the model checker;
+//! - [`wait`]: polling, yielding and sleeping, and the word that wakes a sleeper.
 
+mod cache_line;
+pub mod cgroup;
+mod clock;
 mod cpu;
+pub mod small_file;
+pub mod sync;
+pub mod wait;
 
+pub use cache_line::{CacheLine, LINE_BYTES};
+pub use clock::Clock;
 pub use cpu::{CpuId, CpuSet, CpuSetError, MAX_CPU_ID};

@@ -1,0 +1,23 @@
+//! The limits that control groups put on a process: which CPUs, whose memory, how much CPU time.
+//!
+//! Take it to learn what a container really grants: the affinity mask alone does not show a quota, and a captured tree
+//! has no affinity mask at all. Not for measuring load or for changing limits.
+//!
+//! How it works: `proc/self/cgroup` names the group of the process in each hierarchy (`membership`), the mount table
+//! says where that hierarchy is visible (`mount`), and the files of the group and of **all its ancestors** are read, of
+//! version 1, version 2 and both at once (`limits`). What cannot be read is no limit: nothing here fails, whatever the
+//! files hold.
+//!
+//! ```
+//! use corecast_base::cgroup::Limits;
+//! let mine = Limits::read("/".as_ref());
+//! assert!(mine.quota.is_none_or(|cpus| cpus > 0.0));
+//! ```
+
+mod limits;
+mod membership;
+mod mount;
+#[cfg(test)]
+mod tests;
+
+pub use limits::Limits;

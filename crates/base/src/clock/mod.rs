@@ -1,0 +1,102 @@
+//! A clock cheap enough to read while polling: the cycle counter where it is trustworthy, else the system's clock.
+//!
+//! Ticks are comparable between CPUs only as far as the counter is synchronised; [`Clock::is_counter`] tells which
+//! clock is used, and the measurement checks what it needs. Calibrated once per process against the system's monotonic
+//! clock, which takes 5 ms at the first use.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+#[cfg_attr(target_arch = "x86_64", path = "counter_x86_64.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "counter_aarch64.rs")]
+#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), path = "counter_none.rs")]
+mod counter;
+
+static CLOCK: OnceLock<Clock> = OnceLock::new();
+
+/// The process's clock; all methods are as cheap as reading the counter (about 10 ns).
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    counter: bool,
+    origin: Instant,
+    ns_per_tick: f64,
+}
+
+impl Clock {
+    /// The clock of this process, calibrated at the first call.
+    #[must_use]
+    pub fn get() -> &'static Self {
+        CLOCK.get_or_init(Self::calibrate)
+    }
+
+    fn calibrate() -> Self {
+        let origin = Instant::now();
+        if !counter::is_invariant() {
+            return Self { counter: false, origin, ns_per_tick: 1.0 };
+        }
+        let first = counter::read();
+        let elapsed = loop {
+            let elapsed = origin.elapsed();
+            if elapsed >= Duration::from_millis(5) {
+                break elapsed;
+            }
+        };
+        let ticks = counter::read().wrapping_sub(first).max(1);
+        Self { counter: true, origin, ns_per_tick: elapsed.as_nanos() as f64 / ticks as f64 }
+    }
+
+    /// True if ticks are the core's cycle counter, false if they are nanoseconds of the system's clock.
+    #[must_use]
+    pub fn is_counter(&self) -> bool {
+        self.counter
+    }
+
+    /// The time now, in ticks.
+    #[inline(always)]
+    #[must_use]
+    pub fn ticks(&self) -> u64 {
+        if self.counter { counter::read() } else { self.system_ticks() }
+    }
+
+    #[cold]
+    fn system_ticks(&self) -> u64 {
+        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Nanoseconds that `ticks` last.
+    #[inline]
+    #[must_use]
+    pub fn ns(&self, ticks: u64) -> f64 {
+        ticks as f64 * self.ns_per_tick
+    }
+
+    /// The length of `ticks`.
+    #[must_use]
+    pub fn duration(&self, ticks: u64) -> Duration {
+        Duration::from_nanos(self.ns(ticks) as u64)
+    }
+
+    /// The ticks that `duration` lasts, at most `u64::MAX / 2`.
+    #[must_use]
+    pub fn ticks_in(&self, duration: Duration) -> u64 {
+        let ticks = duration.as_nanos() as f64 / self.ns_per_tick;
+        if ticks >= u64::MAX as f64 / 2.0 { u64::MAX / 2 } else { ticks as u64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_passes_and_units_agree() {
+        let clock = Clock::get();
+        let before = clock.ticks();
+        let wall = Instant::now();
+        while wall.elapsed() < Duration::from_millis(2) {}
+        let passed = clock.duration(clock.ticks().wrapping_sub(before));
+        assert!(passed >= Duration::from_micros(1800), "{passed:?} of ticks in at least 2 ms of wall time");
+        let there_and_back = clock.duration(clock.ticks_in(Duration::from_millis(7)));
+        assert!(there_and_back.abs_diff(Duration::from_millis(7)) < Duration::from_micros(1));
+    }
+}

@@ -1,0 +1,75 @@
+//! The door's model side: loom's atomics, and a mutex with a condition variable in the place of the futex.
+
+use std::time::Duration;
+
+use loom::sync::{Condvar, Mutex};
+
+pub use loom::cell::UnsafeCell;
+pub use loom::sync::Arc;
+pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+
+/// Lets the model run another thread: polling again before anybody else has moved shows nothing new.
+pub fn spin_hint() {
+    loom::skip_branch();
+    loom::thread::yield_now();
+}
+
+/// Lets the model run another thread.
+pub fn yield_now() {
+    spin_hint();
+}
+
+/// Nothing to prepare in the model.
+pub fn prepare_fences() {}
+
+/// The cheap side of the pair; in the model it is as strong as the other.
+pub fn light_fence() {
+    // ORDERING: SeqCst, pairs with heavy_fence; forbids that both sides miss each other's store [asymmetric]
+    fence(Ordering::SeqCst);
+}
+
+/// The dear side of the pair.
+pub fn heavy_fence() {
+    // ORDERING: SeqCst, pairs with light_fence; forbids that both sides miss each other's store [asymmetric]
+    fence(Ordering::SeqCst);
+}
+
+/// The event count of the model. A wait has no time limit here, so a lost wake-up shows as a deadlock.
+#[derive(Debug)]
+pub struct EventCount {
+    count: Mutex<u32>,
+    moved: Condvar,
+}
+
+impl Default for EventCount {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl EventCount {
+    /// A count of zero.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { count: Mutex::new(0), moved: Condvar::new() }
+    }
+
+    /// The count now.
+    pub fn now(&self) -> u32 {
+        *self.count.lock().expect("no thread of a model panics while it holds the count")
+    }
+
+    /// Moves the count on and wakes everybody who sleeps on it.
+    pub fn advance(&self) {
+        *self.count.lock().expect("no thread of a model panics while it holds the count") += 1;
+        self.moved.notify_all();
+    }
+
+    /// Sleeps until the count differs from `seen`.
+    pub fn wait(&self, seen: u32, _longest: Duration) {
+        let mut count = self.count.lock().expect("no thread of a model panics while it holds the count");
+        while *count == seen {
+            count = self.moved.wait(count).expect("no thread of a model panics while it holds the count");
+        }
+    }
+}

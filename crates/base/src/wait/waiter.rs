@@ -1,0 +1,267 @@
+//! One participant's waiting: poll, spin, yield, sleep.
+
+use std::time::Duration;
+
+use super::budget::{ASSUMED_WAKE_COST, SpinBudget};
+use super::{Crowd, Wait, WakeWord};
+use crate::clock::Clock;
+use crate::sync::{spin_hint, yield_now};
+
+/// The longest a waiter sleeps without looking around: the bound on what a lost wake-up or a vanished peer can cost.
+pub const LONGEST_NAP: Duration = Duration::from_millis(100);
+
+/// Polls before the clock is read for the first time, about 1 us: what a healthy exchange between two cores needs.
+const QUICK_POLLS: u32 = 64;
+/// Polls between two looks at the clock.
+const POLLS_PER_LOOK: u32 = 16;
+/// Yields before sleeping where every participant has a CPU: foreign load is invisible, so a few are tried.
+const YIELDS_ALONE: u32 = 4;
+/// Yields before sleeping in a crowd: a barrier needs about as many yields as there are participants per CPU.
+const YIELDS_IN_CROWD: u32 = 16;
+/// A yield that took longer gave the CPU to somebody who is not one of us.
+const FOREIGN_YIELD: Duration = Duration::from_micros(50);
+/// How long foreign load is believed to last.
+const FOREIGN_LOAD: Duration = Duration::from_millis(10);
+
+/// How often a waiter did what. Quick polls are not counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitCounts {
+    /// Waits that outlasted the quick polls.
+    pub long_waits: u64,
+    /// Times the CPU was given up.
+    pub yields: u64,
+    /// Times the thread went to sleep.
+    pub parks: u64,
+}
+
+/// Waits on behalf of one participant, and remembers what waiting is worth here.
+///
+/// Not shared between threads: each participant has its own.
+#[derive(Debug, Clone)]
+pub struct Waiter {
+    policy: Wait,
+    crowd: Crowd,
+    budget: SpinBudget,
+    foreign_until: u64,
+    counts: WaitCounts,
+}
+
+impl Waiter {
+    /// A waiter for one of the participants of `crowd`; `wake_cost` is what a sleep and wake-up cost on this machine,
+    /// `None` where it has not been measured.
+    #[must_use]
+    pub fn new(policy: Wait, crowd: Crowd, wake_cost: Option<Duration>) -> Self {
+        let budget = SpinBudget::new(wake_cost.unwrap_or(ASSUMED_WAKE_COST));
+        Self { policy, crowd, budget, foreign_until: 0, counts: WaitCounts::default() }
+    }
+
+    /// What this waiter has done so far.
+    #[must_use]
+    pub fn counts(&self) -> WaitCounts {
+        self.counts
+    }
+
+    /// Returns what `poll` finds, as soon as it finds something. While it does not, `check` is called now and then with
+    /// the time waited so far: its error ends the wait, its value bounds the next sleep. The publisher of what `poll`
+    /// looks for must call [`WakeWord::notify`] on `word` afterwards.
+    ///
+    /// # Errors
+    /// Only what `check` returns.
+    #[inline]
+    pub fn until<T, E>(
+        &mut self,
+        word: &WakeWord,
+        mut poll: impl FnMut() -> Option<T>,
+        check: impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<T, E> {
+        if let Some(found) = poll() {
+            return Ok(found);
+        }
+        if self.spins_first() {
+            for _ in 0..QUICK_POLLS {
+                spin_hint();
+                if let Some(found) = poll() {
+                    return Ok(found);
+                }
+            }
+        }
+        self.until_slow(word, poll, check)
+    }
+
+    #[inline]
+    fn spins_first(&self) -> bool {
+        match self.policy {
+            Wait::Spin => true,
+            Wait::Adaptive => !self.crowd.is_crowded(),
+            Wait::Yield | Wait::Park => false,
+        }
+    }
+
+    #[cold]
+    fn until_slow<T, E>(
+        &mut self,
+        word: &WakeWord,
+        mut poll: impl FnMut() -> Option<T>,
+        mut check: impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<T, E> {
+        let clock = Clock::get();
+        let start = clock.ticks();
+        self.counts.long_waits += 1;
+        let spun = self.spin(start, &mut poll, &mut check)?;
+        let yielded = if spun.is_some() { spun } else { self.give_way(start, &mut poll, &mut check)? };
+        let found = match yielded {
+            Some(found) => found,
+            None => self.sleep(start, word, &mut poll, &mut check)?,
+        };
+        self.budget.learn(clock.ticks().saturating_sub(start));
+        Ok(found)
+    }
+
+    fn spin<T, E>(
+        &mut self,
+        start: u64,
+        poll: &mut impl FnMut() -> Option<T>,
+        check: &mut impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<Option<T>, E> {
+        let clock = Clock::get();
+        let budget = self.spin_ticks(start);
+        let mut waited = 0;
+        while waited < budget {
+            for _ in 0..POLLS_PER_LOOK {
+                spin_hint();
+                if let Some(found) = poll() {
+                    return Ok(Some(found));
+                }
+            }
+            waited = clock.ticks().saturating_sub(start);
+            check(clock.duration(waited))?;
+        }
+        Ok(None)
+    }
+
+    fn spin_ticks(&self, now: u64) -> u64 {
+        match self.policy {
+            Wait::Spin => u64::MAX,
+            Wait::Adaptive if self.crowd.is_crowded() || now < self.foreign_until => 0,
+            Wait::Adaptive => self.budget.ticks(),
+            Wait::Yield | Wait::Park => 0,
+        }
+    }
+
+    fn give_way<T, E>(
+        &mut self,
+        start: u64,
+        poll: &mut impl FnMut() -> Option<T>,
+        check: &mut impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<Option<T>, E> {
+        let clock = Clock::get();
+        let mut before = clock.ticks();
+        let mut left = self.yields();
+        while left > 0 {
+            yield_now();
+            self.counts.yields += 1;
+            if let Some(found) = poll() {
+                return Ok(Some(found));
+            }
+            let now = clock.ticks();
+            check(clock.duration(now.saturating_sub(start)))?;
+            if now.saturating_sub(before) > clock.ticks_in(FOREIGN_YIELD) {
+                self.foreign_until = now + clock.ticks_in(FOREIGN_LOAD);
+            }
+            before = now;
+            left -= u32::from(self.policy != Wait::Yield);
+        }
+        Ok(None)
+    }
+
+    fn yields(&self) -> u32 {
+        match self.policy {
+            Wait::Yield => u32::MAX,
+            Wait::Adaptive if self.crowd.is_crowded() => YIELDS_IN_CROWD,
+            Wait::Adaptive => YIELDS_ALONE,
+            Wait::Spin | Wait::Park => 0,
+        }
+    }
+
+    fn sleep<T, E>(
+        &mut self,
+        start: u64,
+        word: &WakeWord,
+        poll: &mut impl FnMut() -> Option<T>,
+        check: &mut impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<T, E> {
+        let clock = Clock::get();
+        loop {
+            let now = clock.ticks();
+            let longest = check(clock.duration(now.saturating_sub(start)))?.min(LONGEST_NAP);
+            self.crowd.look_again(now);
+            self.counts.parks += 1;
+            if let Some(found) = word.sleep_unless(longest, &mut *poll) {
+                return Ok(found);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sync::{Arc, AtomicU32, Ordering};
+
+    fn waiter(policy: Wait) -> Waiter {
+        Waiter::new(policy, Crowd::unpinned(2), None)
+    }
+
+    #[test]
+    fn every_policy_sees_what_another_thread_publishes() {
+        for policy in Wait::ALL {
+            let shared = Arc::new((WakeWord::new(), AtomicU32::new(0)));
+            let theirs = Arc::clone(&shared);
+            let publisher = std::thread::spawn(move || {
+                for round in 1..=100 {
+                    while theirs.1.load(Ordering::Relaxed) % 2 != 0 {
+                        yield_now();
+                    }
+                    theirs.1.store(2 * round - 1, Ordering::Release);
+                    theirs.0.notify();
+                }
+            });
+            let mut waiter = waiter(policy);
+            for round in 1..=100 {
+                let look = || (shared.1.load(Ordering::Acquire) == 2 * round - 1).then_some(());
+                waiter.until(&shared.0, look, |_| Ok::<_, ()>(LONGEST_NAP)).expect("check never fails");
+                shared.1.store(2 * round, Ordering::Release);
+            }
+            publisher.join().expect("the publisher does not panic");
+        }
+    }
+
+    #[test]
+    fn check_ends_every_kind_of_wait() {
+        for policy in Wait::ALL {
+            let limit = Duration::from_millis(3);
+            let ended = waiter(policy).until(
+                &WakeWord::new(),
+                || None::<()>,
+                |waited| if waited >= limit { Err(waited) } else { Ok(limit.saturating_sub(waited)) },
+            );
+            assert!(ended.expect_err("nothing is ever published") >= limit, "{policy}");
+        }
+    }
+
+    #[test]
+    fn a_crowd_yields_and_sleeps_without_spinning() {
+        let mut waiter = Waiter::new(Wait::Adaptive, Crowd::unpinned(1 << 20), None);
+        assert_eq!(waiter.spin_ticks(0), 0);
+        let mut looks = 0;
+        let look = || {
+            looks += 1;
+            (looks > 40).then_some(())
+        };
+        waiter.until(&WakeWord::new(), look, |_| Ok::<_, ()>(Duration::from_micros(10))).expect("check never fails");
+        let counts = waiter.counts();
+        assert_eq!((counts.long_waits, counts.yields), (1, u64::from(YIELDS_IN_CROWD)));
+        assert_eq!(counts.parks, 40 - u64::from(YIELDS_IN_CROWD));
+    }
+}

@@ -1,0 +1,88 @@
+//! Every interleaving of the sleep-and-wake handshake: a lost wake-up is a deadlock here, as the model's sleep has no
+//! time limit. Run by `ci/loom.sh`.
+#![cfg(loom)]
+
+use std::time::Duration;
+
+use corecast_base::sync::{Arc, AtomicU32, Ordering};
+use corecast_base::wait::{Crowd, Wait, Waiter, WakeWord};
+use loom::thread;
+
+struct Place {
+    word: WakeWord,
+    values: [AtomicU32; 2],
+}
+
+impl Place {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { word: WakeWord::new(), values: [AtomicU32::new(0), AtomicU32::new(0)] })
+    }
+
+    fn publish(&self, at: usize) {
+        // The weakest publication a user of the word may make: the handshake must not depend on more.
+        self.values[at].store(1, Ordering::Relaxed);
+        self.word.notify();
+    }
+
+    fn sleep_until_published(&self, at: usize) {
+        let mut waiter = Waiter::new(Wait::Park, Crowd::new(2, 1), Some(Duration::ZERO));
+        let look = || (self.values[at].load(Ordering::Relaxed) == 1).then_some(());
+        waiter.until(&self.word, look, |_| Ok::<_, ()>(Duration::MAX)).expect("check never fails");
+    }
+}
+
+#[test]
+fn a_sleeper_misses_no_publication() {
+    loom::model(|| {
+        let place = Place::new();
+        let theirs = Arc::clone(&place);
+        let publisher = thread::spawn(move || theirs.publish(0));
+        place.sleep_until_published(0);
+        publisher.join().expect("the publisher ends");
+    });
+}
+
+#[test]
+fn a_sleeper_woken_for_another_value_sleeps_again_and_is_woken_for_its_own() {
+    loom::model(|| {
+        let place = Place::new();
+        let publishers = [0, 1].map(|at| {
+            let theirs = Arc::clone(&place);
+            thread::spawn(move || theirs.publish(at))
+        });
+        place.sleep_until_published(1);
+        publishers.map(|publisher| publisher.join().expect("a publisher ends"));
+    });
+}
+
+#[test]
+fn one_ring_wakes_all_sleepers_of_a_word() {
+    loom::model(|| {
+        let place = Place::new();
+        let theirs = Arc::clone(&place);
+        let sleeper = thread::spawn(move || theirs.sleep_until_published(0));
+        let theirs = Arc::clone(&place);
+        let publisher = thread::spawn(move || theirs.publish(0));
+        place.sleep_until_published(0);
+        sleeper.join().expect("the other sleeper wakes");
+        publisher.join().expect("the publisher ends");
+    });
+}
+
+#[test]
+fn what_was_written_before_the_ring_is_seen_after_the_sleep() {
+    loom::model(|| {
+        let place = Place::new();
+        let theirs = Arc::clone(&place);
+        let publisher = thread::spawn(move || {
+            theirs.values[1].store(7, Ordering::Relaxed);
+            theirs.values[0].store(1, Ordering::Release);
+            theirs.word.notify();
+        });
+        let look = || (place.values[0].load(Ordering::Acquire) == 1).then(|| place.values[1].load(Ordering::Relaxed));
+        let mut waiter = Waiter::new(Wait::Park, Crowd::new(2, 1), Some(Duration::ZERO));
+        let seen = waiter.until(&place.word, look, |_| Ok::<_, ()>(Duration::MAX)).expect("check never fails");
+        assert_eq!(seen, 7);
+        publisher.join().expect("the publisher ends");
+    });
+}
