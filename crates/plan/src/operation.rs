@@ -1,0 +1,93 @@
+//! The collectives that can be planned.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::problem::Problem;
+use crate::schedule::Direction;
+use crate::simulate;
+use crate::tree::Tree;
+
+/// A collective operation.
+///
+/// ```
+/// use corecast_plan::Operation;
+/// assert_eq!("two-phase-commit".parse(), Ok(Operation::TwoPhaseCommit));
+/// assert!("scatter".parse::<Operation>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// The root's message reaches every member.
+    Broadcast,
+    /// The root gets every member's value, combined on the way.
+    Reduce,
+    /// No member leaves before all have come: a reduction and a broadcast.
+    Barrier,
+    /// Proposal, votes and decision: a broadcast, a reduction and a broadcast.
+    TwoPhaseCommit,
+}
+
+/// A text that names no [`Operation`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{name}' is no operation; expected broadcast, reduce, barrier or two-phase-commit")]
+pub struct UnknownOperation {
+    /// The text.
+    pub name: String,
+}
+
+impl Operation {
+    /// Every operation.
+    pub const ALL: [Self; 4] = [Self::Broadcast, Self::Reduce, Self::Barrier, Self::TwoPhaseCommit];
+
+    /// The name that users type.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Broadcast => "broadcast",
+            Self::Reduce => "reduce",
+            Self::Barrier => "barrier",
+            Self::TwoPhaseCommit => "two-phase-commit",
+        }
+    }
+
+    /// What it costs over one tree by the machine model, in the problem's unit.
+    ///
+    /// # Panics
+    ///
+    /// If the tree has not as many members as the problem.
+    #[must_use]
+    #[track_caller]
+    pub fn cost(self, problem: &Problem, tree: &Tree) -> f64 {
+        match self {
+            Self::Broadcast => simulate::broadcast(problem, tree),
+            Self::Reduce => simulate::reduction(problem, tree),
+            Self::Barrier => simulate::barrier(problem, tree, tree),
+            Self::TwoPhaseCommit => simulate::two_phase_commit(problem, tree, tree),
+        }
+    }
+
+    /// The passes over the tree that it is made of, in order.
+    pub(crate) fn phases(self) -> &'static [Direction] {
+        match self {
+            Self::Broadcast => &[Direction::Down],
+            Self::Reduce => &[Direction::Up],
+            Self::Barrier => &[Direction::Up, Direction::Down],
+            Self::TwoPhaseCommit => &[Direction::Down, Direction::Up, Direction::Down],
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Operation {
+    type Err = UnknownOperation;
+
+    fn from_str(name: &str) -> Result<Self, UnknownOperation> {
+        let known = Self::ALL.into_iter().find(|operation| operation.name() == name);
+        known.ok_or_else(|| UnknownOperation { name: name.to_owned() })
+    }
+}

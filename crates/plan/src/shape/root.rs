@@ -1,0 +1,20 @@
+//! Where a tree starts when the shape gives no rule of its own, and in which order the others follow.
+
+use crate::problem::Problem;
+
+/// The ranks with the root first and the others ascending; without a root the lowest rank leads.
+///
+/// Shapes that fill places by ascending CPU id fill them in this order, so that a root asked for takes the first place and
+/// moves nobody else more than one place back.
+pub(super) fn root_first(problem: &Problem, root: Option<usize>) -> Vec<usize> {
+    let root = root.unwrap_or(0);
+    assert!(root < problem.len(), "root {root} is not one of the {} members", problem.len());
+    std::iter::once(root).chain((0..problem.len()).filter(|&member| member != root)).collect()
+}
+
+/// The root that Smelt chooses: the member that all others reach with the least total send cost; the first of equals.
+pub(super) fn cheapest_to_reach(problem: &Problem) -> usize {
+    let cost = |root| (0..problem.len()).map(|member| problem.send(member, root)).sum::<f64>();
+    let costs: Vec<f64> = (0..problem.len()).map(cost).collect();
+    (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).expect("a problem has members")
+}
