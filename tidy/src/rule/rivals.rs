@@ -1,0 +1,35 @@
+//! The libraries corecast is raced against are dependencies of the bench and of nothing else.
+
+use crate::report::Report;
+use crate::workspace::Workspace;
+
+pub(super) const NAME: &str = "rivals";
+
+/// The rivals, and `libc`, through which `pthread_barrier` enters the race.
+const RIVALS: &[&str] = &["rtrb", "libc", "crossbeam-queue", "crossbeam-channel", "iceoryx2", "parking_lot"];
+
+pub(super) fn check(workspace: &Workspace, report: &mut Report) {
+    for package in workspace.packages.iter().filter(|package| package.name != "corecast-bench") {
+        for dependency in package.manifest.dependencies() {
+            if RIVALS.contains(&dependency.package.as_str()) {
+                let message = format!("{} is a rival: only the bench may depend on it", dependency.package);
+                report.violation(NAME, &package.manifest_path(), dependency.line, message);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+    use crate::planted::{check_workspace, workspace};
+
+    const MANIFEST: &str = "[dev-dependencies]\nrtrb.workspace = true\nfastrand.workspace = true\n";
+
+    #[test]
+    fn a_rival_outside_the_bench_is_caught() {
+        let found = check_workspace(check, &workspace("corecast-channel", "crates/channel", MANIFEST, &[]));
+        assert!(found.len() == 1 && found[0].contains("rtrb is a rival"), "{found:?}");
+        assert_eq!(check_workspace(check, &workspace("corecast-bench", "bench", MANIFEST, &[])), [""; 0]);
+    }
+}
