@@ -155,6 +155,10 @@ impl FromStr for CpuSet {
                 return Err(CpuSetError::Backwards { part: part.to_owned(), list: list.to_owned() });
             }
             cpus.extend((low..=high).map(CpuId::new));
+            // More members than ids: one is given twice for sure, and a hostile list must not fill the memory.
+            if cpus.len() > MAX_CPU_ID as usize + 1 {
+                break;
+            }
         }
         cpus.sort_unstable();
         match cpus.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -212,6 +216,7 @@ mod tests {
             ("0-4000000000", "above 65535"),
             ("99999999999999999999", "above 65535"),
             ("0,1,0-1", "CPU 0 is given twice"),
+            (&"0-65535,".repeat(100_000), "CPU 0 is given twice"),
         ] {
             let error = list.parse::<CpuSet>().expect_err(list).to_string();
             assert!(error.contains(expected), "{list}: {error}");

@@ -86,12 +86,12 @@ impl Group {
         if !self.membership.has("cpu") {
             return None;
         }
-        self.dirs.iter().filter_map(|dir| quota_v2(dir).or_else(|| quota_v1(dir))).reduce(f64::min)
+        self.dirs.iter().filter_map(|dir| quota_of_cpu_max(dir).or_else(|| quota_of_cfs(dir))).reduce(f64::min)
     }
 }
 
 /// `cpu.max`: `max 100000` or `50000 100000`, microseconds of CPU time per period.
-fn quota_v2(dir: &Path) -> Option<f64> {
+fn quota_of_cpu_max(dir: &Path) -> Option<f64> {
     let text = read(&dir.join("cpu.max"))?;
     let mut words = text.split_whitespace();
     let quota = words.next()?.parse().ok()?;
@@ -100,7 +100,7 @@ fn quota_v2(dir: &Path) -> Option<f64> {
 }
 
 /// `cpu.cfs_quota_us` (-1 is none) per `cpu.cfs_period_us`.
-fn quota_v1(dir: &Path) -> Option<f64> {
+fn quota_of_cfs(dir: &Path) -> Option<f64> {
     let number = |file: &str| read(&dir.join(file))?.trim().parse().ok();
     cpus_of(number("cpu.cfs_quota_us")?, number("cpu.cfs_period_us").unwrap_or(DEFAULT_PERIOD_US))
 }
