@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Runs the tests of the crates that share memory under ThreadSanitizer.
+#
+# The standard library is built along: without that the sanitizer does not see the synchronisation inside it and reports
+# its own `join`. That needs a nightly toolchain and its rust-src component, which is installed if the network allows.
+# Where something is missing the script says what, in a line that begins with SKIPPED, and succeeds.
+#
+# Judged by exit status, and only after the sanitizer has shown on two planted programs that it passes what is clean and
+# finds a race.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target=x86_64-unknown-linux-gnu
+target_dir="$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}")/tsan"
+
+skip() {
+    echo "SKIPPED: ThreadSanitizer: $1"
+    exit 0
+}
+
+under_tsan() {
+    RUSTFLAGS="-Zsanitizer=thread" cargo +nightly test -Zbuild-std --target "$target" --target-dir "$target_dir" "$@"
+}
+
+require_toolchain() {
+    [[ "$(uname -sm)" == "Linux x86_64" ]] || skip "set up for Linux on x86_64 only, not for $(uname -sm)"
+    cargo +nightly --version >/dev/null 2>&1 || skip "no nightly toolchain (rustup toolchain install nightly)"
+    local library
+    library="$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library"
+    if [[ ! -f "$library/Cargo.lock" ]]; then
+        timeout 300 rustup component add rust-src --toolchain nightly \
+            || skip "no rust-src (rustup component add rust-src --toolchain nightly)"
+    fi
+    cargo +nightly fetch --quiet --locked --manifest-path "$library/Cargo.toml" \
+        || skip "the libraries that the standard library is built from cannot be downloaded"
+}
+
+# A package of its own in $1. Its profile is the workspace's, so that the standard library is built once for both.
+plant() {
+    mkdir -p "$1/tests"
+    printf '%s\n' '[package]' 'name = "planted"' 'edition = "2024"' '[lib]' 'path = "lib.rs"' '[workspace]' \
+        '[profile.dev]' 'opt-level = 1' >"$1/Cargo.toml"
+    printf '%s\n' 'use std::cell::UnsafeCell;' 'pub struct Cell(pub UnsafeCell<u64>);' 'unsafe impl Sync for Cell {}' \
+        'impl Cell {' '    pub fn add(&self) {' '        unsafe { *self.0.get() += 1 }' '    }' '}' >"$1/lib.rs"
+    plant_test "$1/tests/clean.rs" 'let _guard = lock.lock().expect("nobody panics");'
+    plant_test "$1/tests/racy.rs" ''
+}
+
+# A test in file $1 of two threads that add to one cell, with the statement $2 before each addition.
+plant_test() {
+    printf '%s\n' '#[test]' 'fn two_threads_add() {' '    let cell = planted::Cell(0.into());' \
+        '    let lock = std::sync::Mutex::new(());' '    let add = || (0..1000).for_each(|_| {' \
+        "        $2" '        cell.add();' '    });' '    std::thread::scope(|scope| {' '        scope.spawn(add);' \
+        '        scope.spawn(add);' '    });' '    drop(lock);' '}' >"$1"
+}
+
+prove_it_sees() {
+    local planted status=0
+    planted="$(mktemp -d)"
+    trap 'rm -rf "$planted"' RETURN
+    plant "$planted"
+    under_tsan --manifest-path "$planted/Cargo.toml" --test clean \
+        || skip "it does not run a clean program here (see above)"
+    under_tsan --manifest-path "$planted/Cargo.toml" --test racy >"$planted/log" 2>&1 || status=$?
+    if [[ $status == 0 ]] || ! grep --quiet "ThreadSanitizer: data race" "$planted/log"; then
+        cat "$planted/log"
+        echo "ThreadSanitizer misses a planted race, so that its silence would prove nothing"
+        exit 1
+    fi
+    echo "ThreadSanitizer passes a clean program and finds a planted race"
+}
+
+require_toolchain
+prove_it_sees
+under_tsan --package corecast-base --package corecast-channel --package corecast-collective --lib --tests
