@@ -1,8 +1,12 @@
 //! Stub.
 mod assumed;
+mod atomic_file;
 mod cost_matrix;
 mod machine;
+pub mod model_file;
 mod topology;
+pub use atomic_file::write_atomically;
 pub use cost_matrix::{CostMatrix, CostMatrixError, MAX_COST};
 pub use machine::{Extended, Machine, MachineError, Provenance, Unit};
+pub use model_file::{ModelError, ModelFileError};
 pub use topology::*;
