@@ -13,7 +13,7 @@
 //! Source: Kaestle, Achermann, Haecki, Hoffmann, Ramos, Roscoe, Machine-Aware Atomic Broadcast Trees for Multicores, OSDI
 //! 2016.
 
-use super::root::cheapest_to_reach;
+use super::root::cheapest_sender;
 use super::shuffle::shuffle;
 use super::sort::sort;
 use super::{Shape, tree};
@@ -58,7 +58,7 @@ impl Shape for Adaptive {
     }
 
     fn build(&self, problem: &Problem, root: Option<usize>) -> Tree {
-        let root = root.unwrap_or_else(|| cheapest_to_reach(problem));
+        let root = root.unwrap_or_else(|| cheapest_sender(problem));
         assert!(root < problem.len(), "root {root} is not one of the {} members", problem.len());
         let mut tree = tree(root, Simulation::new(problem, root).run());
         match (self.shuffles, self.sorts) {

@@ -12,9 +12,9 @@ pub(super) fn root_first(problem: &Problem, root: Option<usize>) -> Vec<usize> {
     std::iter::once(root).chain((0..problem.len()).filter(|&member| member != root)).collect()
 }
 
-/// The root that Smelt chooses: the member that all others reach with the least total send cost; the first of equals.
-pub(super) fn cheapest_to_reach(problem: &Problem) -> usize {
-    let cost = |root| (0..problem.len()).map(|member| problem.send(member, root)).sum::<f64>();
+/// The root that Smelt chooses: the member whose sends to all others cost least in sum; the first of equals.
+pub(super) fn cheapest_sender(problem: &Problem) -> usize {
+    let cost = |root| (0..problem.len()).map(|member| problem.send(root, member)).sum::<f64>();
     let costs: Vec<f64> = (0..problem.len()).map(cost).collect();
     (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).expect("a problem has members")
 }
