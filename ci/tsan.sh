@@ -37,27 +37,56 @@ require_toolchain() {
 
 # A package of its own in $1. Its profile is the workspace's, so that the standard library is built once for both.
 plant() {
-    mkdir -p "$1/tests"
-    printf '%s\n' '[package]' 'name = "planted"' 'edition = "2024"' '[lib]' 'path = "lib.rs"' '[workspace]' \
-        '[profile.dev]' 'opt-level = 1' >"$1/Cargo.toml"
-    printf '%s\n' 'use std::cell::UnsafeCell;' 'pub struct Cell(pub UnsafeCell<u64>);' 'unsafe impl Sync for Cell {}' \
-        'impl Cell {' '    pub fn add(&self) {' '        unsafe { *self.0.get() += 1 }' '    }' '}' >"$1/lib.rs"
-    plant_test "$1/tests/clean.rs" 'let _guard = lock.lock().expect("nobody panics");'
-    plant_test "$1/tests/racy.rs" ''
+    mkdir "$1/tests"
+    cat >"$1/Cargo.toml" <<'END'
+[package]
+name = "planted"
+edition = "2024"
+[lib]
+path = "lib.rs"
+[workspace]
+[profile.dev]
+opt-level = 1
+END
+    cat >"$1/lib.rs" <<'END'
+pub struct Cell(pub std::cell::UnsafeCell<u64>);
+unsafe impl Sync for Cell {}
+impl Cell {
+    pub fn add(&self) {
+        unsafe { *self.0.get() += 1 }
+    }
+}
+END
+    plant_test 'let _guard = lock.lock();' >"$1/tests/clean.rs"
+    plant_test '' >"$1/tests/racy.rs"
 }
 
-# A test in file $1 of two threads that add to one cell, with the statement $2 before each addition.
+# A test of two threads that add to one cell, with the statement $1 before each addition. They begin together and end
+# together, by relaxed counters: a thread that has ended hides from the sanitizer, and a real barrier orders the threads.
 plant_test() {
-    printf '%s\n' '#[test]' 'fn two_threads_add() {' '    let cell = planted::Cell(0.into());' \
-        '    let lock = std::sync::Mutex::new(());' '    let add = || (0..1000).for_each(|_| {' \
-        "        $2" '        cell.add();' '    });' '    std::thread::scope(|scope| {' '        scope.spawn(add);' \
-        '        scope.spawn(add);' '    });' '    drop(lock);' '}' >"$1"
+    cat <<END
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+fn meet(arrived: &AtomicU32) {
+    arrived.fetch_add(1, Relaxed);
+    while arrived.load(Relaxed) < 2 { std::thread::yield_now(); }
+}
+#[test]
+fn two_threads_add() {
+    let (cell, lock) = (planted::Cell(0.into()), std::sync::Mutex::new(()));
+    let (begun, ended) = (AtomicU32::new(0), AtomicU32::new(0));
+    let add = || {
+        meet(&begun);
+        for _ in 0..1000 { $1 cell.add(); }
+        meet(&ended);
+    };
+    std::thread::scope(|scope| { scope.spawn(add); scope.spawn(add); });
+    drop(lock);
+}
+END
 }
 
 prove_it_sees() {
-    local planted status=0
-    planted="$(mktemp -d)"
-    trap 'rm -rf "$planted"' RETURN
+    local status=0
     plant "$planted"
     under_tsan --manifest-path "$planted/Cargo.toml" --test clean \
         || skip "it does not run a clean program here (see above)"
@@ -70,6 +99,8 @@ prove_it_sees() {
     echo "ThreadSanitizer passes a clean program and finds a planted race"
 }
 
+planted="$(mktemp -d)"
+trap 'rm -rf "$planted"' EXIT
 require_toolchain
 prove_it_sees
 under_tsan --package corecast-base --package corecast-channel --package corecast-collective --lib --tests
