@@ -15,7 +15,7 @@ struct Place {
 
 impl Place {
     fn new() -> Arc<Self> {
-        Arc::new(Self { word: WakeWord::new(), values: [AtomicU32::new(0), AtomicU32::new(0)] })
+        Arc::new(Self { word: WakeWord::new(Wait::Park), values: [AtomicU32::new(0), AtomicU32::new(0)] })
     }
 
     fn publish(&self, at: usize) {
@@ -25,7 +25,7 @@ impl Place {
     }
 
     fn sleep_until_published(&self, at: usize) {
-        let mut waiter = Waiter::new(Wait::Park, Crowd::new(2, 1), Some(Duration::ZERO));
+        let mut waiter = Waiter::new(Wait::Park, Crowd::pinned(2, 1), Some(Duration::ZERO));
         let look = || (self.values[at].load(Ordering::Relaxed) == 1).then_some(());
         waiter.until(&self.word, look, |_| Ok::<_, ()>(Duration::MAX)).expect("check never fails");
     }
@@ -80,7 +80,7 @@ fn what_was_written_before_the_ring_is_seen_after_the_sleep() {
             theirs.word.notify();
         });
         let look = || (place.values[0].load(Ordering::Acquire) == 1).then(|| place.values[1].load(Ordering::Relaxed));
-        let mut waiter = Waiter::new(Wait::Park, Crowd::new(2, 1), Some(Duration::ZERO));
+        let mut waiter = Waiter::new(Wait::Park, Crowd::pinned(2, 1), Some(Duration::ZERO));
         let seen = waiter.until(&place.word, look, |_| Ok::<_, ()>(Duration::MAX)).expect("check never fails");
         assert_eq!(seen, 7);
         publisher.join().expect("the publisher ends");

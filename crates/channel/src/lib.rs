@@ -1,1 +1,12 @@
-//! Stub.
+//! Message channels over cache lines.
+//!
+//! - [`ump`]: one sender, one receiver, messages of any length; the edge of every planned tree.
+//!
+//! A channel knows no topology: where its ends run, and what a wake-up costs there, arrives as plain values. Ends are
+//! `Send` and their methods take `&mut self`, so that two threads cannot be one end by mistake.
+
+mod error;
+mod slots;
+pub mod ump;
+
+pub use error::{Closed, RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};

@@ -1,9 +1,11 @@
 //! Whether the participants of a channel or group have a CPU each.
 
+use std::path::Path;
 use std::time::Duration;
 
-use rustix::thread::sched_getaffinity;
+use rustix::thread::{CpuSet, sched_getaffinity};
 
+use crate::cgroup::Limits;
 use crate::clock::Clock;
 
 /// The participants that may want the CPUs this thread runs on, and those CPUs.
@@ -12,23 +14,34 @@ use crate::clock::Clock;
 #[derive(Debug, Clone)]
 pub struct Crowd {
     participants: usize,
-    rivals: usize,
+    place: Place,
     crowded: bool,
     looked: u64,
 }
 
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Any CPU of the process.
+    Anywhere,
+    /// One CPU, to which this many participants are pinned.
+    SharedBy(usize),
+}
+
 impl Crowd {
-    /// `participants` threads that may all run wherever this thread may.
+    /// `participants` threads that may run on any CPU of this process.
     #[must_use]
     pub fn unpinned(participants: usize) -> Self {
-        Self::new(participants, participants)
+        Self::new(participants, Place::Anywhere)
     }
 
-    /// `participants` threads, of which `rivals` (this one included) may run on the CPUs of this thread. Pinned to
-    /// different CPUs, each is its own only rival.
+    /// `participants` threads each pinned to one CPU; `here` of them, this one included, to the CPU of this one.
     #[must_use]
-    pub fn new(participants: usize, rivals: usize) -> Self {
-        let mut crowd = Self { participants, rivals, crowded: false, looked: 0 };
+    pub fn pinned(participants: usize, here: usize) -> Self {
+        Self::new(participants, Place::SharedBy(here))
+    }
+
+    fn new(participants: usize, place: Place) -> Self {
+        let mut crowd = Self { participants, place, crowded: false, looked: 0 };
         crowd.look();
         crowd
     }
@@ -50,18 +63,25 @@ impl Crowd {
     fn look(&mut self) {
         self.looked = Clock::get().ticks();
         let over_quota = quota().is_some_and(|quota| self.participants as f64 > quota);
-        self.crowded = over_quota || allowed_cpus().is_some_and(|cpus| self.rivals > cpus);
+        let over_cpus = match self.place {
+            Place::Anywhere => allowed_cpus().is_some_and(|cpus| self.participants > cpus),
+            Place::SharedBy(here) => here > 1,
+        };
+        self.crowded = over_quota || over_cpus;
     }
 }
 
-/// The CPUs in the calling thread's mask; `None` where the system does not tell.
+/// The CPUs this process may use: those of its first thread and of this one, which may have been pinned since. `None`
+/// where the system does not tell.
 fn allowed_cpus() -> Option<usize> {
-    sched_getaffinity(None).ok().map(|mask| mask.count() as usize)
+    let first = sched_getaffinity(Some(rustix::process::getpid())).ok()?;
+    let mine = sched_getaffinity(None).ok()?;
+    Some((0..CpuSet::MAX_CPU).filter(|&cpu| first.is_set(cpu) || mine.is_set(cpu)).count())
 }
 
 /// CPU time this process may use, in CPUs.
 fn quota() -> Option<f64> {
-    None
+    Limits::read(Path::new("/")).quota
 }
 
 #[cfg(test)]
@@ -71,6 +91,12 @@ mod tests {
     #[test]
     fn more_participants_than_any_machine_has_cpus_are_a_crowd() {
         assert!(Crowd::unpinned(1 << 20).is_crowded());
+    }
+
+    #[test]
+    fn a_shared_cpu_is_a_crowd_and_a_cpu_each_is_none() {
+        assert!(Crowd::pinned(2, 2).is_crowded());
+        assert_eq!(Crowd::pinned(2, 1).is_crowded(), quota().is_some_and(|quota| quota < 2.0));
     }
 
     #[test]

@@ -32,6 +32,12 @@ impl Wait {
             Self::Park => "park",
         }
     }
+
+    /// True if a thread that waits so may go to sleep, so that somebody must wake it.
+    #[must_use]
+    pub fn sleeps(self) -> bool {
+        matches!(self, Self::Adaptive | Self::Park)
+    }
 }
 
 impl fmt::Display for Wait {

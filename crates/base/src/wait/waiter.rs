@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn every_policy_sees_what_another_thread_publishes() {
         for policy in Wait::ALL {
-            let shared = Arc::new((WakeWord::new(), AtomicU32::new(0)));
+            let shared = Arc::new((WakeWord::new(policy), AtomicU32::new(0)));
             let theirs = Arc::clone(&shared);
             let publisher = std::thread::spawn(move || {
                 for round in 1..=100 {
@@ -242,7 +242,7 @@ mod tests {
         for policy in Wait::ALL {
             let limit = Duration::from_millis(3);
             let ended = waiter(policy).until(
-                &WakeWord::new(),
+                &WakeWord::new(policy),
                 || None::<()>,
                 |waited| if waited >= limit { Err(waited) } else { Ok(limit.saturating_sub(waited)) },
             );
@@ -259,7 +259,9 @@ mod tests {
             looks += 1;
             (looks > 40).then_some(())
         };
-        waiter.until(&WakeWord::new(), look, |_| Ok::<_, ()>(Duration::from_micros(10))).expect("check never fails");
+        waiter
+            .until(&WakeWord::new(Wait::Adaptive), look, |_| Ok::<_, ()>(Duration::from_micros(10)))
+            .expect("check never fails");
         let counts = waiter.counts();
         assert_eq!((counts.long_waits, counts.yields), (1, u64::from(YIELDS_IN_CROWD)));
         assert_eq!(counts.parks, 40 - u64::from(YIELDS_IN_CROWD));

@@ -16,34 +16,34 @@
 
 use std::time::Duration;
 
+use super::Wait;
 use crate::sync::{AtomicU32, EventCount, Ordering, heavy_fence, light_fence, prepare_fences};
 
 /// One sleeping place, for one thread or for all that wait for the same thing.
 #[derive(Debug)]
 pub struct WakeWord {
+    /// False if nobody ever sleeps here, so that nobody needs to be woken. Constant.
+    slept_on: bool,
     /// 1 while somebody may sleep; set by sleepers, cleared by the publisher that wakes them.
     armed: AtomicU32,
     /// Advanced by publishers, slept on by waiters.
     count: EventCount,
 }
 
-impl Default for WakeWord {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl WakeWord {
-    /// A word on which nobody sleeps.
+    /// A word for threads that wait as `policy` says. Where that never sleeps, notifying costs nothing.
     #[must_use]
-    pub fn new() -> Self {
+    pub fn new(policy: Wait) -> Self {
         prepare_fences();
-        Self { armed: AtomicU32::new(0), count: EventCount::new() }
+        Self { slept_on: policy.sleeps(), armed: AtomicU32::new(0), count: EventCount::new() }
     }
 
     /// Wakes whoever sleeps here. Call it after publishing what they wait for.
     #[inline(always)]
     pub fn notify(&self) {
+        if !self.slept_on {
+            return;
+        }
         light_fence();
         // ORDERING: Relaxed, the fences order it against the publication before it and the sleeper's last look
         if self.armed.load(Ordering::Relaxed) != 0 {
@@ -60,7 +60,11 @@ impl WakeWord {
     }
 
     /// Looks once more, and sleeps for at most `longest` if there is still nothing. `None` is no news: look again.
+    ///
+    /// # Panics
+    /// If the word was made for a policy that never sleeps: nobody would wake this thread.
     pub fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Option<T> {
+        assert!(self.slept_on, "a wake word made for a policy that never sleeps must not be slept on");
         let seen = self.count.now();
         // ORDERING: Relaxed, the fence orders it before the look, and the Acquire in now orders it after the count
         self.armed.store(1, Ordering::Relaxed);

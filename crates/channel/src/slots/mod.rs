@@ -1,0 +1,30 @@
+//! The memory of a ring: slots of one cache line, each with a header word that is written last, and the bytes behind it.
+//!
+//! A message of several slots is contiguous: its bytes run from behind the first header over the headers of the slots
+//! that follow. The protocol (who may touch which slot when) is the channel's; this is only the memory. In a normal
+//! build it is one allocation; under loom it is boxed cells of which the model watches every access.
+
+#[cfg(loom)]
+mod model;
+#[cfg(not(loom))]
+mod native;
+
+#[cfg(loom)]
+pub(crate) use model::SlotRing;
+#[cfg(not(loom))]
+pub(crate) use native::SlotRing;
+
+use corecast_base::LINE_BYTES;
+
+/// Bytes of the header word.
+pub(crate) const HEADER_BYTES: usize = 8;
+/// Bytes of a message that fit into one slot beside the header.
+pub(crate) const INLINE_BYTES: usize = LINE_BYTES - HEADER_BYTES;
+
+/// Slots that a message of `len` bytes takes.
+#[inline(always)]
+pub(crate) const fn slots_for(len: usize) -> usize {
+    (HEADER_BYTES + len).div_ceil(LINE_BYTES)
+}
+
+const _: () = assert!(slots_for(0) == 1 && slots_for(INLINE_BYTES) == 1 && slots_for(INLINE_BYTES + 1) == 2);

@@ -1,0 +1,93 @@
+//! Slots whose every access the model checker watches.
+//!
+//! Bytes that cover the header of a continued slot are put into its header word too, as they would be in real memory: a
+//! receiver that looked there would see them.
+
+use std::mem::MaybeUninit;
+
+use corecast_base::LINE_BYTES;
+use corecast_base::sync::{AtomicU64, Ordering, UnsafeCell};
+
+use super::{HEADER_BYTES, INLINE_BYTES, slots_for};
+
+type Body = [MaybeUninit<u8>; LINE_BYTES];
+
+/// A power of two of slots.
+#[derive(Debug)]
+pub(crate) struct SlotRing {
+    headers: Vec<AtomicU64>,
+    bodies: Vec<UnsafeCell<Body>>,
+}
+
+// SAFETY: as for the native ring; loom itself reports accesses that race.
+unsafe impl Send for SlotRing {}
+// SAFETY: as above.
+unsafe impl Sync for SlotRing {}
+
+impl SlotRing {
+    pub(crate) fn new(slots: usize) -> Self {
+        assert!(slots.is_power_of_two(), "a ring has a power of two of slots, not {slots}");
+        Self {
+            headers: (0..slots).map(|_| AtomicU64::new(0)).collect(),
+            bodies: (0..slots).map(|_| UnsafeCell::new([MaybeUninit::uninit(); LINE_BYTES])).collect(),
+        }
+    }
+
+    pub(crate) fn slots(&self) -> usize {
+        self.headers.len()
+    }
+
+    fn index(&self, n: u64) -> usize {
+        n as usize & (self.slots() - 1)
+    }
+
+    pub(crate) fn header(&self, n: u64) -> &AtomicU64 {
+        &self.headers[self.index(n)]
+    }
+
+    /// As the native ring's.
+    ///
+    /// # Safety
+    /// - As the native ring's; besides, bytes that cover a header are initialised.
+    pub(crate) unsafe fn write(&self, n: u64, from: *const u8, len: usize) {
+        for (slot, offset, part) in parts(len) {
+            let at = self.index(n) + slot;
+            // SAFETY: offset is below len, for which the caller promises that `from` is readable.
+            let source = unsafe { from.add(offset) };
+            self.bodies[at].with_mut(|body| {
+                // SAFETY: part is at most the length of a body, and the model checks that nobody else is there.
+                unsafe { body.cast::<u8>().copy_from_nonoverlapping(source, part) };
+            });
+            if slot > 0 && part >= HEADER_BYTES {
+                // SAFETY: at least eight readable bytes, initialised by the caller's promise.
+                let covering = unsafe { source.cast::<u64>().read_unaligned() };
+                // ORDERING: Relaxed, it stands for a plain write of the bytes that cover the header
+                self.headers[at].store(covering, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// As the native ring's.
+    ///
+    /// # Safety
+    /// - As the native ring's.
+    pub(crate) unsafe fn read(&self, n: u64, into: *mut u8, len: usize) {
+        for (slot, offset, part) in parts(len) {
+            // SAFETY: offset is below len, for which the caller promises that `into` is writable.
+            let target = unsafe { into.add(offset) };
+            self.bodies[self.index(n) + slot].with(|body| {
+                // SAFETY: part is at most the length of a body, and the model checks that nobody writes there.
+                unsafe { body.cast::<u8>().copy_to_nonoverlapping(target, part) };
+            });
+        }
+    }
+}
+
+/// The slot (counted from the first), the offset and the length of each part of a message.
+fn parts(len: usize) -> impl Iterator<Item = (usize, usize, usize)> {
+    (0..slots_for(len)).map(move |slot| {
+        let offset = if slot == 0 { 0 } else { INLINE_BYTES + (slot - 1) * LINE_BYTES };
+        let room = if slot == 0 { INLINE_BYTES } else { LINE_BYTES };
+        (slot, offset, room.min(len - offset))
+    })
+}

@@ -1,0 +1,251 @@
+//! The channel for values of any copyable types in turn, each end naming the type at every call.
+//!
+//! The edges of a collective carry whatever the user broadcasts or reduces. The sender tells the receiver once per type
+//! which tag stands for it, by a message that carries the [`TypeId`]; afterwards the tag in the header is enough, and a
+//! receiver that asks for another type than was sent gets [`WrongType`] instead of somebody's bytes. A value larger than
+//! a quarter of the ring travels in parts.
+
+use std::any::{TypeId, type_name};
+use std::mem::MaybeUninit;
+use std::time::Duration;
+
+use corecast_base::sync::Arc;
+use corecast_base::wait::{Waiter, WakeWord};
+
+use super::header::{Header, Kind};
+use super::ring::{RecvEnd, SendEnd, Shared};
+use super::{Bell, ring_slots};
+use crate::error::Closed;
+
+/// Says which type a tag stands for from now on.
+const ANNOUNCE: Kind = Kind::tagged(1);
+const FIRST_TAG: u8 = 2;
+const TAGS: usize = 126;
+
+/// The message at hand is of another type than the one asked for: the two ends do not run the same operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a message of another type arrived where {expected} was expected")]
+pub struct WrongType {
+    /// The name of the type asked for.
+    pub expected: &'static str,
+}
+
+/// A channel of `slots` lines whose receiver sleeps on `data_bell` and whose sender sleeps on `room_bell`.
+///
+/// # Panics
+/// If `slots` is more than [`MAX_SLOTS`](super::MAX_SLOTS).
+#[track_caller]
+#[must_use]
+pub fn any_channel(slots: usize, data_bell: Bell, room_bell: Bell) -> (AnySender, AnyReceiver) {
+    let shared = Shared::new(ring_slots(slots, 1), data_bell, room_bell);
+    let sender = AnySender { end: SendEnd::new(Arc::clone(&shared)), types: Vec::new(), last: None, recycled: 0 };
+    (sender, AnyReceiver { end: RecvEnd::new(shared), types: [None; TAGS], last: None })
+}
+
+/// The sending end.
+#[derive(Debug)]
+pub struct AnySender {
+    end: SendEnd,
+    /// The type that each tag stands for.
+    types: Vec<TypeId>,
+    /// The type sent last, and its tag.
+    last: Option<(TypeId, Kind)>,
+    /// The tag to give to a new type when all are taken.
+    recycled: usize,
+}
+
+impl AnySender {
+    /// Sends a copy of `value`, waiting with `waiter` for room; `check` is called while waiting.
+    ///
+    /// # Errors
+    /// What `check` returns, or [`Closed`] if the receiver is gone.
+    #[inline]
+    pub fn send<T, E>(
+        &mut self,
+        value: &T,
+        waiter: &mut Waiter,
+        mut check: impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<(), E>
+    where
+        T: Copy + Send + 'static,
+        E: From<Closed>,
+    {
+        let kind = match self.last {
+            Some((id, kind)) if id == TypeId::of::<T>() => kind,
+            _ => self.tag_for(TypeId::of::<T>(), waiter, &mut check)?,
+        };
+        self.send_bytes(value, kind, waiter, &mut check)
+    }
+
+    #[inline(always)]
+    fn send_bytes<T: Copy, E: From<Closed>>(
+        &mut self,
+        value: &T,
+        kind: Kind,
+        waiter: &mut Waiter,
+        check: &mut impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<(), E> {
+        for (offset, len) in parts(size_of::<T>(), self.end.shared.max_len()) {
+            let room = match self.end.reserve(len) {
+                Some(room) if !self.end.is_closed() => room,
+                _ => self.end.wait_for_room(len, waiter, &mut *check)?.ok_or(Closed)?,
+            };
+            // SAFETY: the parts lie inside the value.
+            let from = unsafe { std::ptr::from_ref(value).cast::<u8>().add(offset) };
+            // SAFETY: `len` bytes of the value are readable there, and the room was just granted for them.
+            unsafe { self.end.publish(room, from, len, kind) };
+        }
+        Ok(())
+    }
+
+    /// The tag of a type, announced to the receiver if it is new.
+    #[cold]
+    fn tag_for<E: From<Closed>>(
+        &mut self,
+        id: TypeId,
+        waiter: &mut Waiter,
+        check: &mut impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<Kind, E> {
+        let known = self.types.iter().position(|&known| known == id);
+        let index = match known {
+            Some(index) => index,
+            None if self.types.len() < TAGS => self.types.len(),
+            None => self.recycled,
+        };
+        let kind = Kind::tagged(FIRST_TAG + index as u8);
+        if known.is_none() {
+            self.send_bytes(&(kind, id), ANNOUNCE, waiter, check)?;
+            if index < self.types.len() {
+                self.types[index] = id;
+                self.recycled = (self.recycled + 1) % TAGS;
+            } else {
+                self.types.push(id);
+            }
+        }
+        self.last = Some((id, kind));
+        Ok(kind)
+    }
+}
+
+impl Drop for AnySender {
+    fn drop(&mut self) {
+        // What nobody received is copyable and needs no drop.
+        let _ = self.end.leave();
+    }
+}
+
+/// The receiving end.
+#[derive(Debug)]
+pub struct AnyReceiver {
+    end: RecvEnd,
+    /// The type that each tag stands for.
+    types: [Option<TypeId>; TAGS],
+    /// The type received last, and its tag.
+    last: Option<(TypeId, Kind)>,
+}
+
+impl AnyReceiver {
+    /// True if a message, or the first part of one, is there.
+    #[inline]
+    pub fn is_ready(&mut self) -> bool {
+        self.end.peek().is_some()
+    }
+
+    /// True if nothing is there and nothing will come.
+    pub fn is_closed(&mut self) -> bool {
+        self.end.is_closed() && self.end.peek().is_none()
+    }
+
+    /// What this end's messages are announced by.
+    #[must_use]
+    pub fn bell(&self) -> &WakeWord {
+        &self.end.shared.data_bell
+    }
+
+    /// Receives a value, waiting with `waiter`; `check` is called while waiting.
+    ///
+    /// # Errors
+    /// What `check` returns, [`Closed`] if the sender is gone and everything it sent has been received, or [`WrongType`],
+    /// which leaves the message where it is.
+    #[inline]
+    pub fn recv<T, E>(
+        &mut self,
+        waiter: &mut Waiter,
+        mut check: impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<T, E>
+    where
+        T: Copy + Send + 'static,
+        E: From<Closed> + From<WrongType>,
+    {
+        let mut header = self.end.wait_for_message(waiter, &mut check)?.ok_or(Closed)?;
+        if !self.is_of::<T>(header) {
+            header = self.learn(header, waiter, &mut check)?;
+            if !self.is_of::<T>(header) {
+                return Err(WrongType { expected: type_name::<T>() }.into());
+            }
+        }
+        let mut value = MaybeUninit::<T>::uninit();
+        self.recv_bytes(header, &mut value, waiter, &mut check)?;
+        // SAFETY: the tag says that the sender sent a T, all of whose parts have been copied in.
+        Ok(unsafe { value.assume_init() })
+    }
+
+    #[inline(always)]
+    fn is_of<T: 'static>(&self, header: Header) -> bool {
+        self.last == Some((TypeId::of::<T>(), header.kind()))
+    }
+
+    #[inline(always)]
+    fn recv_bytes<T, E: From<Closed>>(
+        &mut self,
+        mut header: Header,
+        value: &mut MaybeUninit<T>,
+        waiter: &mut Waiter,
+        check: &mut impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<(), E> {
+        for (i, (offset, len)) in parts(size_of::<T>(), self.end.shared.max_len()).enumerate() {
+            if i > 0 {
+                header = self.end.wait_for_message(waiter, &mut *check)?.ok_or(Closed)?;
+            }
+            debug_assert_eq!(header.len(), len, "both ends cut a value into the same parts");
+            // SAFETY: the parts lie inside the value.
+            let into = unsafe { value.as_mut_ptr().cast::<u8>().add(offset) };
+            // SAFETY: the header was just peeked, and the value has room for `len` bytes there.
+            unsafe { self.end.consume(header, into) };
+        }
+        Ok(())
+    }
+
+    /// Takes in what was announced before the message at hand, and turns to that message's type.
+    #[cold]
+    fn learn<E: From<Closed>>(
+        &mut self,
+        mut header: Header,
+        waiter: &mut Waiter,
+        check: &mut impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<Header, E> {
+        while header.kind() == ANNOUNCE {
+            let mut announced = MaybeUninit::<(Kind, TypeId)>::uninit();
+            self.recv_bytes(header, &mut announced, waiter, check)?;
+            // SAFETY: messages of this kind carry exactly this pair.
+            let (kind, id) = unsafe { announced.assume_init() };
+            self.types[kind.tag_index(FIRST_TAG)] = Some(id);
+            header = self.end.wait_for_message(waiter, &mut *check)?.ok_or(Closed)?;
+        }
+        self.last = self.types[header.kind().tag_index(FIRST_TAG)].map(|id| (id, header.kind()));
+        Ok(header)
+    }
+}
+
+impl Drop for AnyReceiver {
+    fn drop(&mut self) {
+        let _ = self.end.leave();
+    }
+}
+
+/// Offset and length of the parts in which `len` bytes travel; a value of no bytes is one empty part.
+#[inline(always)]
+fn parts(len: usize, longest: usize) -> impl Iterator<Item = (usize, usize)> {
+    let count = if len <= longest { 1 } else { len.div_ceil(longest) };
+    (0..count).map(move |i| (i * longest, longest.min(len - i * longest)))
+}

@@ -1,0 +1,294 @@
+//! What the two ends of a ring share, and the two halves of the protocol.
+//!
+//! ```text
+//! send: k slots for the message; pad = slots up to the end of the ring if k do not fit there, else 0
+//!       room for pad + k + 1 by the acknowledged count, read again (Acquire [ack]) only when the known one is used up
+//!       write the bytes; after messages of several slots: clear the header behind, as old bytes there could look like one
+//!       header (Release [slot-full]); with padding, the message's first and the padding's last; ring the receiver's bell
+//! recv: header (Acquire [slot-full]); skip padding; read the bytes; only then count the slots as free
+//!       acknowledge (Release [ack]) every 1/8 of the ring, when asked to, when idle, when leaving; ring the sender's bell
+//! ```
+//! Without the acknowledgement when idle a sender that needs a few slots more than are known to be free would wait for
+//! ever. Any message fits into an empty ring, as it takes at most a quarter of it and padding less than that.
+
+use std::time::Duration;
+
+use corecast_base::CacheLine;
+use corecast_base::sync::{Arc, AtomicU32, AtomicU64, Ordering};
+use corecast_base::wait::{Waiter, WakeWord};
+
+use super::header::{Header, Kind, MAX_LEN};
+use crate::slots::{HEADER_BYTES, SlotRing, slots_for};
+
+const SENDER_GONE: u32 = 1;
+const RECEIVER_GONE: u32 = 2;
+
+/// Memory that both ends reach.
+#[derive(Debug)]
+pub(super) struct Shared {
+    slots: SlotRing,
+    /// Slots the receiver has freed so far. Written by the receiver, read by the sender when it runs out of room.
+    ack: CacheLine<AtomicU64>,
+    /// Which ends are gone. Each end sets its bit once.
+    gone: CacheLine<AtomicU32>,
+    /// Rung by the sender after a message.
+    pub(super) data_bell: Arc<CacheLine<WakeWord>>,
+    /// Rung by the receiver after an acknowledgement.
+    pub(super) room_bell: Arc<CacheLine<WakeWord>>,
+}
+
+impl Shared {
+    pub(super) fn new(
+        slots: usize,
+        data_bell: Arc<CacheLine<WakeWord>>,
+        room_bell: Arc<CacheLine<WakeWord>>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            slots: SlotRing::new(slots),
+            ack: CacheLine::new(AtomicU64::new(0)),
+            gone: CacheLine::new(AtomicU32::new(0)),
+            data_bell,
+            room_bell,
+        })
+    }
+
+    /// The longest message the ring takes: a quarter of its slots.
+    pub(super) fn max_len(&self) -> usize {
+        (self.slots.slots() / 4 * corecast_base::LINE_BYTES - HEADER_BYTES).min(MAX_LEN)
+    }
+
+    /// Says that an end is gone; true if the other one was already.
+    fn leave(&self, end: u32) -> bool {
+        // ORDERING: AcqRel, pairs with itself at the other end and with the Acquire in is_gone: whoever sees this end
+        // gone sees all it did [gone]
+        self.gone.fetch_or(end, Ordering::AcqRel) != 0
+    }
+
+    fn is_gone(&self, end: u32) -> bool {
+        // ORDERING: Acquire, pairs with the AcqRel in leave [gone]
+        self.gone.load(Ordering::Acquire) & end != 0
+    }
+}
+
+/// Room for one message, granted by [`SendEnd::reserve`].
+#[derive(Debug)]
+pub(super) struct Room {
+    /// Slots to skip to the start of the ring.
+    pad: u64,
+    /// Slots of the message.
+    need: u64,
+}
+
+/// The sender's half.
+#[derive(Debug)]
+pub(super) struct SendEnd {
+    pub(super) shared: Arc<Shared>,
+    /// Slots used so far.
+    head: u64,
+    /// Slots known to be freed.
+    ack_seen: u64,
+    /// True once a message took several slots: then bytes may lie where a header is looked for.
+    covers_headers: bool,
+}
+
+impl SendEnd {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, head: 0, ack_seen: 0, covers_headers: false }
+    }
+
+    /// Room for a message of `len` bytes, no more than [`Shared::max_len`]; `None` if there is none now.
+    #[inline(always)]
+    pub(super) fn reserve(&mut self, len: usize) -> Option<Room> {
+        reserve(&self.shared, self.head, &mut self.ack_seen, len)
+    }
+
+    /// Waits for room for a message of `len` bytes; `None` if the receiver is gone.
+    #[cold]
+    pub(super) fn wait_for_room<E>(
+        &mut self,
+        len: usize,
+        waiter: &mut Waiter,
+        check: impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<Option<Room>, E> {
+        let Self { shared, head, ack_seen, .. } = self;
+        let room = || match shared.is_gone(RECEIVER_GONE) {
+            true => Some(None),
+            false => reserve(shared, *head, ack_seen, len).map(Some),
+        };
+        waiter.until(&shared.room_bell, room, check)
+    }
+
+    /// Publishes a message of `len` bytes from `from` in the room granted for it.
+    ///
+    /// # Safety
+    /// - `from` is readable for `len` bytes.
+    /// - `room` was granted by this end for `len` and nothing was published since.
+    #[inline(always)]
+    pub(super) unsafe fn publish(&mut self, room: Room, from: *const u8, len: usize, kind: Kind) {
+        let ring = &self.shared.slots;
+        let start = self.head + room.pad;
+        let next = start + room.need;
+        // SAFETY: readable by the caller; it fits before the end, else pad would have moved it; the receiver has freed
+        // these slots (reserve acquired its acknowledgement) and looks only at the header of slot `head`.
+        unsafe { ring.write(start, from, len) };
+        self.covers_headers |= room.need > 1;
+        if self.covers_headers {
+            // ORDERING: Relaxed, made visible by the header below, before which no receiver looks there
+            ring.header(next).store(Header::nothing_at(next).word(), Ordering::Relaxed);
+        }
+        let known_room = ring.slots() as u64 - (next - self.ack_seen);
+        let header = Header::new(start, len, kind, known_room < ring.slots() as u64 / 4);
+        if room.pad > 0 {
+            // ORDERING: Relaxed, made visible by the padding's header, which is the one the receiver polls
+            ring.header(start).store(header.word(), Ordering::Relaxed);
+            let pad = Header::new(self.head, room.pad as usize, Kind::PAD, false);
+            // ORDERING: Release, pairs with the Acquire in RecvEnd::peek [slot-full]
+            ring.header(self.head).store(pad.word(), Ordering::Release);
+        } else {
+            // ORDERING: Release, pairs with the Acquire in RecvEnd::peek [slot-full]
+            ring.header(start).store(header.word(), Ordering::Release);
+        }
+        self.head = next;
+        self.shared.data_bell.notify();
+    }
+
+    /// True once the receiver is gone.
+    #[inline(always)]
+    pub(super) fn is_closed(&self) -> bool {
+        self.shared.is_gone(RECEIVER_GONE)
+    }
+
+    /// Says goodbye; gives the receiver's half to clean up if the receiver is gone.
+    pub(super) fn leave(&self) -> Option<RecvEnd> {
+        let last = self.shared.leave(SENDER_GONE);
+        self.shared.data_bell.notify();
+        last.then(|| RecvEnd::new(Arc::clone(&self.shared)))
+    }
+}
+
+/// The receiver's half.
+#[derive(Debug)]
+pub(super) struct RecvEnd {
+    pub(super) shared: Arc<Shared>,
+    /// Slots consumed so far.
+    next: u64,
+    /// Slots acknowledged so far.
+    acked: u64,
+}
+
+impl RecvEnd {
+    /// The half that goes on where the last one stopped. There is one at a time.
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        // ORDERING: Relaxed, a former half has left through `gone`, which orders it
+        let next = shared.ack.load(Ordering::Relaxed);
+        Self { shared, next, acked: next }
+    }
+
+    /// The header of the next message, if it is there.
+    #[inline(always)]
+    pub(super) fn peek(&mut self) -> Option<Header> {
+        peek(&self.shared, &mut self.next)
+    }
+
+    /// Waits for the next message; `None` if the sender is gone and everything it sent has been consumed.
+    #[inline(always)]
+    pub(super) fn wait_for_message<E>(
+        &mut self,
+        waiter: &mut Waiter,
+        check: impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<Option<Header>, E> {
+        if let Some(header) = self.peek() {
+            return Ok(Some(header));
+        }
+        self.idle();
+        let Self { shared, next, .. } = self;
+        let news = || match peek(shared, next) {
+            Some(header) => Some(Some(header)),
+            // The sender may have sent between the look at the slot and the look at its end.
+            None => shared.is_gone(SENDER_GONE).then(|| peek(shared, next)),
+        };
+        waiter.until(&shared.data_bell, news, check)
+    }
+
+    /// Copies out the message that `header` describes and frees its slots.
+    ///
+    /// # Safety
+    /// - `header` was returned by the last `peek` of this end and not consumed since.
+    /// - `into` is writable for `header.len()` bytes.
+    #[inline(always)]
+    pub(super) unsafe fn consume(&mut self, header: Header, into: *mut u8) {
+        debug_assert!(header.is_at(self.next));
+        // SAFETY: peek acquired the publication; the sender writes there again only after the acknowledgement below.
+        unsafe { self.shared.slots.read(self.next, into, header.len()) };
+        self.next += slots_for(header.len()) as u64;
+        let due = self.next - self.acked >= self.shared.slots.slots() as u64 / 8;
+        if due || header.wants_ack() {
+            self.acknowledge();
+        }
+    }
+
+    /// Acknowledges what has been consumed, if anything is left to; called when nothing is there to receive.
+    #[inline(always)]
+    pub(super) fn idle(&mut self) {
+        if self.next != self.acked {
+            self.acknowledge();
+        }
+    }
+
+    #[inline(always)]
+    fn acknowledge(&mut self) {
+        // ORDERING: Release, pairs with the Acquire in SendEnd::reserve: the payload was read before the sender may
+        // write there again [ack]
+        self.shared.ack.store(self.next, Ordering::Release);
+        self.acked = self.next;
+        self.shared.room_bell.notify();
+    }
+
+    /// True once the sender is gone. What it sent before may still be there.
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        self.shared.is_gone(SENDER_GONE)
+    }
+
+    /// Says goodbye; true if the sender is gone, so that nothing can arrive any more.
+    pub(super) fn leave(&mut self) -> bool {
+        self.idle();
+        let last = self.shared.leave(RECEIVER_GONE);
+        self.shared.room_bell.notify();
+        last
+    }
+}
+
+/// Room for a message of `len` bytes behind slot `head`, by the acknowledgements seen so far or else by a new look.
+#[inline(always)]
+fn reserve(shared: &Shared, head: u64, ack_seen: &mut u64, len: usize) -> Option<Room> {
+    let slots = shared.slots.slots() as u64;
+    let need = slots_for(len) as u64;
+    let at = head & (slots - 1);
+    let pad = if at + need > slots { slots - at } else { 0 };
+    let used = head + pad + need + 1;
+    if used - *ack_seen > slots {
+        // ORDERING: Acquire, pairs with the Release in RecvEnd::acknowledge: the freed slots' readers are done [ack]
+        *ack_seen = shared.ack.load(Ordering::Acquire);
+        if used - *ack_seen > slots {
+            return None;
+        }
+    }
+    Some(Room { pad, need })
+}
+
+/// The header of the message in slot `next`, if it is there; moves `next` over padding.
+#[inline(always)]
+fn peek(shared: &Shared, next: &mut u64) -> Option<Header> {
+    // ORDERING: Acquire, pairs with the Releases in SendEnd::publish [slot-full]
+    let header = Header::from_word(shared.slots.header(*next).load(Ordering::Acquire));
+    if !header.is_at(*next) {
+        return None;
+    }
+    if header.kind() != Kind::PAD {
+        return Some(header);
+    }
+    *next += header.len() as u64;
+    // ORDERING: Relaxed, the padding's header was stored after this one and has been acquired
+    Some(Header::from_word(shared.slots.header(*next).load(Ordering::Relaxed)))
+}

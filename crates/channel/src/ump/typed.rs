@@ -1,0 +1,231 @@
+//! The channel for values of one type, which are moved through it.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::time::Duration;
+
+use corecast_base::sync::Arc;
+use corecast_base::wait::{Crowd, LONGEST_NAP, Waiter};
+
+use super::header::{Header, Kind};
+use super::ring::{RecvEnd, SendEnd, Shared};
+use super::{Config, bell, ring_slots};
+use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+use crate::slots::slots_for;
+
+const VALUE: Kind = Kind::tagged(1);
+
+/// A channel of `slots` lines with the default waiting; see [`Config`] for what `slots` may be.
+///
+/// # Panics
+/// If the ring would have more than [`MAX_SLOTS`](super::MAX_SLOTS) slots.
+#[track_caller]
+#[must_use]
+pub fn channel<T: Send>(slots: usize) -> (Sender<T>, Receiver<T>) {
+    channel_with(Config { slots, ..Config::default() })
+}
+
+/// A channel laid out as `config` says.
+///
+/// # Panics
+/// If the ring would have more than [`MAX_SLOTS`](super::MAX_SLOTS) slots.
+#[track_caller]
+#[must_use]
+pub fn channel_with<T: Send>(config: Config) -> (Sender<T>, Receiver<T>) {
+    let slots = ring_slots(config.slots, slots_for(size_of::<T>()));
+    let shared = Shared::new(slots, bell(config.wait), bell(config.wait));
+    let waiter = Waiter::new(config.wait, Crowd::unpinned(2), config.wake_cost);
+    let sender = Sender { end: SendEnd::new(Arc::clone(&shared)), waiter: waiter.clone(), values: PhantomData };
+    (sender, Receiver { end: RecvEnd::new(shared), waiter, values: PhantomData })
+}
+
+/// The sending end. Dropping it lets the receiver drain what was sent, and then see the channel closed.
+pub struct Sender<T: Send> {
+    end: SendEnd,
+    waiter: Waiter,
+    values: PhantomData<fn(T)>,
+}
+
+impl<T: Send> Sender<T> {
+    /// Sends without waiting.
+    ///
+    /// # Errors
+    /// [`TrySendError::Full`] or [`TrySendError::Closed`], with the value.
+    #[inline]
+    pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
+        if self.end.is_closed() {
+            return Err(TrySendError::Closed(value));
+        }
+        let Some(room) = self.end.reserve(size_of::<T>()) else {
+            return Err(TrySendError::Full(value));
+        };
+        let value = ManuallyDrop::new(value);
+        let from = (&raw const value).cast();
+        // SAFETY: `from` points to a T, and the room was just granted for its size. The bytes move: the receiver, or
+        // whoever drains the ring, takes the value out exactly once.
+        unsafe { self.end.publish(room, from, size_of::<T>(), VALUE) };
+        Ok(())
+    }
+
+    /// Sends, waiting for room as the channel's policy says.
+    ///
+    /// # Errors
+    /// [`SendError`] with the value, if the receiver is gone.
+    #[inline]
+    pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
+        match self.try_send(value) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Closed(value)) => Err(SendError(value)),
+            Err(TrySendError::Full(value)) => self.send_by(value, None).map_err(|error| match error {
+                SendTimeoutError::Timeout(value) | SendTimeoutError::Closed(value) => SendError(value),
+            }),
+        }
+    }
+
+    /// Sends, waiting for room for at most `timeout`.
+    ///
+    /// # Errors
+    /// [`SendTimeoutError`] with the value, if no room was made in time or the receiver is gone.
+    pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+        match self.try_send(value) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Closed(value)) => Err(SendTimeoutError::Closed(value)),
+            Err(TrySendError::Full(value)) => self.send_by(value, Some(timeout)),
+        }
+    }
+
+    #[cold]
+    fn send_by(&mut self, value: T, timeout: Option<Duration>) -> Result<(), SendTimeoutError<T>> {
+        let room = self.end.wait_for_room(size_of::<T>(), &mut self.waiter, |waited| time_left(timeout, waited));
+        if room.is_err() {
+            return Err(SendTimeoutError::Timeout(value));
+        }
+        self.try_send(value).map_err(|error| match error {
+            TrySendError::Closed(value) => SendTimeoutError::Closed(value),
+            TrySendError::Full(_) => unreachable!("only this end takes the room it has just seen"),
+        })
+    }
+
+    /// What this end's waits have been like.
+    #[must_use]
+    pub fn waiter(&self) -> &Waiter {
+        &self.waiter
+    }
+}
+
+impl<T: Send> Drop for Sender<T> {
+    fn drop(&mut self) {
+        if let Some(mut rest) = self.end.leave() {
+            drain::<T>(&mut rest);
+        }
+    }
+}
+
+/// The receiving end. Dropping it makes sends fail.
+pub struct Receiver<T: Send> {
+    end: RecvEnd,
+    waiter: Waiter,
+    values: PhantomData<fn() -> T>,
+}
+
+impl<T: Send> Receiver<T> {
+    /// Receives without waiting.
+    ///
+    /// # Errors
+    /// [`TryRecvError::Empty`]; [`TryRecvError::Closed`] once everything sent has been received and the sender is gone.
+    #[inline]
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        if let Some(header) = self.end.peek() {
+            return Ok(take(&mut self.end, header));
+        }
+        self.end.idle();
+        if !self.end.is_closed() {
+            return Err(TryRecvError::Empty);
+        }
+        // The sender may have sent between the look at the slot and the look at its end.
+        match self.end.peek() {
+            Some(header) => Ok(take(&mut self.end, header)),
+            None => Err(TryRecvError::Closed),
+        }
+    }
+
+    /// Receives, waiting as the channel's policy says.
+    ///
+    /// # Errors
+    /// [`RecvError`] once everything sent has been received and the sender is gone.
+    #[inline]
+    pub fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv_by(None).map_err(|_| RecvError)
+    }
+
+    /// Receives, waiting for at most `timeout`.
+    ///
+    /// # Errors
+    /// [`RecvTimeoutError`], if nothing was sent in time or the sender is gone.
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_by(Some(timeout))
+    }
+
+    #[inline]
+    fn recv_by(&mut self, timeout: Option<Duration>) -> Result<T, RecvTimeoutError> {
+        match self.end.wait_for_message(&mut self.waiter, |waited| time_left(timeout, waited)) {
+            Ok(Some(header)) => Ok(take(&mut self.end, header)),
+            Ok(None) => Err(RecvTimeoutError::Closed),
+            Err(()) => Err(RecvTimeoutError::Timeout),
+        }
+    }
+
+    /// What this end's waits have been like.
+    #[must_use]
+    pub fn waiter(&self) -> &Waiter {
+        &self.waiter
+    }
+}
+
+impl<T: Send> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        if self.end.leave() {
+            drain::<T>(&mut self.end);
+        }
+    }
+}
+
+/// Takes the value out of the slot that `header` was found in.
+#[inline(always)]
+fn take<T>(end: &mut RecvEnd, header: Header) -> T {
+    debug_assert_eq!(header.len(), size_of::<T>());
+    let mut value = MaybeUninit::<T>::uninit();
+    // SAFETY: the header was just peeked, and every message of this channel is one T.
+    unsafe { end.consume(header, value.as_mut_ptr().cast()) };
+    // SAFETY: the sender moved a T into exactly these bytes, and this is the only time they are taken out.
+    unsafe { value.assume_init() }
+}
+
+/// Drops what was sent and never received. Both ends are gone, so nothing moves any more.
+fn drain<T>(end: &mut RecvEnd) {
+    while let Some(header) = end.peek() {
+        drop(take::<T>(end, header));
+    }
+}
+
+/// How long a wait may still go on.
+fn time_left(timeout: Option<Duration>, waited: Duration) -> Result<Duration, ()> {
+    match timeout {
+        None => Ok(LONGEST_NAP),
+        Some(timeout) if waited < timeout => Ok(timeout - waited),
+        Some(_) => Err(()),
+    }
+}
+
+impl<T: Send> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").field("end", &self.end).finish_non_exhaustive()
+    }
+}
+
+impl<T: Send> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").field("end", &self.end).finish_non_exhaustive()
+    }
+}
