@@ -48,7 +48,7 @@ fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
 
 /// A new file in the folder of `path`, under a name that nobody else uses.
 fn temporary_beside(path: &Path) -> io::Result<(PathBuf, File)> {
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     for attempt in 0..ATTEMPTS {
         let mut temporary = OsString::from(".");
         temporary.push(name);

@@ -111,7 +111,7 @@ pub struct Extended {
     /// `(k, cost)`: what receiving from k senders costs the receiver altogether, in the machine's unit, ascending by k.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fan_in: Option<Vec<(u32, f64)>>,
-    /// Which machine, kernel and set of CPUs this was measured on: see the fingerprint module.
+    /// Which machine, kernel and set of CPUs this was measured on: see [`crate::Fingerprint`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// When it was measured: an RFC 3339 date.
