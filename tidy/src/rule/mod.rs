@@ -9,6 +9,7 @@ mod inherited_lints;
 mod layers;
 mod length;
 mod markers;
+mod models;
 mod module_doc;
 mod names;
 mod orderings;
@@ -33,6 +34,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: forbid_unsafe::NAME, check: forbid_unsafe::check },
     Rule { name: sync_door::NAME, check: sync_door::check },
     Rule { name: orderings::NAME, check: orderings::check },
+    Rule { name: models::NAME, check: models::check },
     Rule { name: length::NAME, check: length::check },
     Rule { name: module_doc::NAME, check: module_doc::check },
     Rule { name: names::NAME, check: names::check },
