@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::bounded_file::BoundedReadError;
 use crate::fingerprint::Fingerprint;
 use crate::machine::{Extended, Machine};
 use crate::model_file::{self, ModelError, ModelFileError};
@@ -89,7 +90,7 @@ impl Cache {
         let path = self.path(fingerprint);
         let machine = match model_file::read(&path) {
             Ok(machine) => machine,
-            Err(ModelFileError { problem: ModelError::Io(error), path })
+            Err(ModelFileError { problem: ModelError::NotRead(BoundedReadError::Io(error)), path })
                 if error.kind() == std::io::ErrorKind::NotFound =>
             {
                 return Err(CacheMiss::Absent { path });
@@ -110,7 +111,7 @@ impl Cache {
     pub fn store(&self, fingerprint: &Fingerprint, machine: &Machine) -> Result<PathBuf, ModelFileError> {
         let path = self.path(fingerprint);
         fs::create_dir_all(&self.folder)
-            .map_err(|error| ModelFileError { path: self.folder.clone(), problem: ModelError::Io(error) })?;
+            .map_err(|error| ModelFileError { path: self.folder.clone(), problem: ModelError::NotWritten(error) })?;
         let extended = Extended { fingerprint: Some(fingerprint.id()), ..machine.extended.clone() };
         model_file::write(&Machine { extended, ..machine.clone() }, &path)?;
         Ok(path)

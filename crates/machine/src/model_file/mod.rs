@@ -24,6 +24,7 @@ mod write;
 use std::io;
 use std::path::PathBuf;
 
+use crate::bounded_file::BoundedReadError;
 use crate::cost_matrix::CostMatrixError;
 use crate::machine::MachineError;
 
@@ -93,14 +94,14 @@ pub enum ModelError {
     #[error("{len_bytes} bytes are too much for a machine model, at most {MAX_LEN_BYTES} are accepted")]
     TooLarge {
         /// Its length.
-        len_bytes: u64,
+        len_bytes: usize,
     },
-    /// The path leads to a folder, a device or a pipe.
-    #[error("this is no regular file, expected a machine model of schema {SCHEMA}")]
-    NoRegularFile,
-    /// The system refuses.
+    /// The file is not read.
+    #[error("{0}, expected a machine model of schema {SCHEMA}")]
+    NotRead(BoundedReadError),
+    /// The file is not written.
     #[error("{0}")]
-    Io(io::Error),
+    NotWritten(io::Error),
 }
 
 /// Why a model file cannot be read or written: which file, and what is wrong.

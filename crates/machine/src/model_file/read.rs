@@ -5,8 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::Path;
 
 use corecast_base::{CpuId, MAX_CPU_ID};
@@ -15,6 +13,7 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use super::{KNOWN_FIELDS, MAX_LEN_BYTES, ModelError, ModelFileError, SCHEMA};
+use crate::bounded_file::read_bounded;
 use crate::cost_matrix::CostMatrix;
 use crate::machine::{Extended, Machine, Provenance, Unit};
 use crate::topology::{CoreKind, Cpu};
@@ -26,22 +25,10 @@ use crate::topology::{CoreKind, Cpu};
 /// If the path is no regular file of at most [`MAX_LEN_BYTES`], the system refuses to read it, or it is no model: see
 /// [`ModelError`]. The error names the file.
 pub fn read(path: &Path) -> Result<Machine, ModelFileError> {
-    contents(path).and_then(|text| parse(&text)).map_err(|problem| ModelFileError { path: path.to_owned(), problem })
-}
-
-fn contents(path: &Path) -> Result<Vec<u8>, ModelError> {
-    let metadata = fs::metadata(path).map_err(ModelError::Io)?;
-    if !metadata.is_file() {
-        return Err(ModelError::NoRegularFile);
-    }
-    if metadata.len() > MAX_LEN_BYTES {
-        return Err(ModelError::TooLarge { len_bytes: metadata.len() });
-    }
-    let mut text = Vec::new();
-    let file = File::open(path).map_err(ModelError::Io)?;
-    // One byte more than allowed, so that a file that grows meanwhile is refused too and not cut.
-    file.take(MAX_LEN_BYTES + 1).read_to_end(&mut text).map_err(ModelError::Io)?;
-    Ok(text)
+    read_bounded(path, MAX_LEN_BYTES)
+        .map_err(ModelError::NotRead)
+        .and_then(parse)
+        .map_err(|problem| ModelFileError { path: path.to_owned(), problem })
 }
 
 /// The machine that this text describes.
@@ -52,7 +39,7 @@ fn contents(path: &Path) -> Result<Vec<u8>, ModelError> {
 pub fn parse(text: impl AsRef<[u8]>) -> Result<Machine, ModelError> {
     let text = text.as_ref();
     if text.len() as u64 > MAX_LEN_BYTES {
-        return Err(ModelError::TooLarge { len_bytes: text.len() as u64 });
+        return Err(ModelError::TooLarge { len_bytes: text.len() });
     }
     check_schema(text)?;
     let core: CoreFields = serde_json::from_slice(text).map_err(ModelError::Field)?;
@@ -288,8 +275,8 @@ mod tests {
         assert!(missing.contains("none.json") && missing.contains("No such file"), "{missing}");
 
         let large = folder.path().join("large.json");
-        File::create(&large).expect("a file").set_len(100 << 20).expect("a sparse file");
+        std::fs::File::create(&large).expect("a file").set_len(100 << 20).expect("a sparse file");
         let error = read(&large).expect_err("100 MB").to_string();
-        assert!(error.contains("large.json") && error.contains("104857600 bytes are too much"), "{error}");
+        assert!(error.contains("large.json") && error.contains("larger than 67108864 bytes"), "{error}");
     }
 }

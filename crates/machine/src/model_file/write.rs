@@ -21,7 +21,7 @@ use crate::topology::CoreKind;
 /// The file is then as it was before. The error names the file.
 pub fn write(machine: &Machine, path: &Path) -> Result<(), ModelFileError> {
     render(machine)
-        .and_then(|text| write_atomically(path, text.as_bytes()).map_err(ModelError::Io))
+        .and_then(|text| write_atomically(path, text.as_bytes()).map_err(ModelError::NotWritten))
         .map_err(|problem| ModelFileError { path: path.to_owned(), problem })
 }
 
@@ -37,7 +37,7 @@ pub fn render(machine: &Machine) -> Result<String, ModelError> {
     ModelFields::of(machine).serialize(&mut serializer).expect("a checked machine has only what JSON can say");
     text.push(b'\n');
     if text.len() as u64 > MAX_LEN_BYTES {
-        return Err(ModelError::TooLarge { len_bytes: text.len() as u64 });
+        return Err(ModelError::TooLarge { len_bytes: text.len() });
     }
     Ok(String::from_utf8(text).expect("serde_json writes UTF-8"))
 }
