@@ -10,18 +10,34 @@
 //! | [`shape`] | the rules that make trees, in one list |
 //! | [`simulate`], [`Schedule`] | what a tree costs; every message's start and end |
 //! | [`Operation`] | the collectives |
+//! | [`plan()`], [`Plan`] | a shape by name or the cheapest of all, as a tree with its cost |
+//! | [`PlanJson`], [`tree_file`] | plans as JSON; trees read from files |
+//! | [`explain()`] | a plan in words |
+//!
+//! Everything is deterministic: the same machine model gives the same bytes everywhere.
+//!
+//! Source: S. Kaestle, R. Achermann, R. Haecki, M. Hoffmann, S. Ramos, T. Roscoe, Machine-Aware Atomic Broadcast Trees for
+//! Multicores, OSDI 2016. How their trees are really built, and where ours deviate, is in `docs/design/seed-trees.md`.
 
 #![forbid(unsafe_code)]
 
+mod explain;
 mod operation;
+mod plan;
+mod plan_json;
 mod problem;
 mod schedule;
 pub mod shape;
 pub mod simulate;
 mod tree;
+pub mod tree_file;
 
+pub use explain::explain;
 pub use operation::{Operation, UnknownOperation};
+pub use plan::{AUTO, Candidate, Plan, PlanError, candidates, plan, plan_problem};
+pub use plan_json::{PlanJson, SharedCpu};
 pub use problem::{Problem, ProblemError};
 pub use schedule::{Direction, Schedule, Transfer};
 pub use shape::{SHAPES, Shape};
 pub use tree::{Tree, TreeError};
+pub use tree_file::{TreeFileError, TreeTextError};

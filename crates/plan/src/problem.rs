@@ -3,8 +3,6 @@
 //! Members are numbered from 0 (their *rank*). A problem is cut out of a [`Machine`] once and then only read: dense, with
 //! every cost checked, so that shapes and the simulator index without thinking about CPU ids.
 
-use std::fmt;
-
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::{CostMatrix, Machine, MachineError, Unit};
 
@@ -188,7 +186,7 @@ impl Problem {
 
     /// What messages call this member: by its CPU, and by its rank too where several members share that CPU.
     #[must_use]
-    pub fn name(&self, member: usize) -> impl fmt::Display {
+    pub fn name(&self, member: usize) -> String {
         let cpu = self.cpus[member];
         let alone = self.cpus.iter().filter(|&&other| other == cpu).count() == 1;
         if alone { format!("CPU {cpu}") } else { format!("member {member} on CPU {cpu}") }
@@ -244,7 +242,7 @@ mod tests {
         assert_eq!(problem.receive(1, 0), machine.receive.largest());
         assert!(problem.message(0, 2) < problem.message(0, 1));
         assert_eq!(problem.send(1, 1), 0.0);
-        assert_eq!(problem.name(1).to_string(), "member 1 on CPU 0");
+        assert_eq!(problem.name(1), "member 1 on CPU 0");
     }
 
     #[test]

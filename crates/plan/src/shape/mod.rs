@@ -3,7 +3,7 @@
 //! A shape turns a [`Problem`] into a [`Tree`]. To add one: a file here with `impl Shape`, and a line in [`SHAPES`]; the
 //! golden tests, properties, simulator, planner, program and benchmark find it there.
 //!
-//! [`mod@sort`] and [`shuffle`] are not shapes but improve the tree of one: [`adaptive`] combines with both.
+//! Sorting and shuffling are not shapes but improve the tree of one: [`Adaptive`] combines with both.
 
 mod adaptive;
 mod binary;

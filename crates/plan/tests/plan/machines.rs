@@ -6,7 +6,8 @@ use corecast_base::CpuId;
 use corecast_machine::{CostMatrix, Cpu, Extended, Machine, Provenance, Unit};
 
 /// The folder with captured machines and published results, if this checkout has it beside it.
-pub fn data() -> Option<PathBuf> {
+#[expect(clippy::print_stderr, reason = "whoever runs the tests should know what they skip")]
+pub(crate) fn data() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     if !folder.is_dir() {
         eprintln!("skipped: no captured machines in {}", folder.display());
@@ -16,13 +17,13 @@ pub fn data() -> Option<PathBuf> {
 }
 
 /// The machine of the golden trees: two packages with ten cores each.
-pub fn xeon() -> Option<Machine> {
+pub(crate) fn xeon() -> Option<Machine> {
     let file = data()?.join("machines/paper-xeon-ivb-2x10-20.json");
     Some(corecast_machine::model_file::read(&file).expect("a captured machine is readable"))
 }
 
 /// A machine of `len` CPUs in nodes of `per_node`, with the costs that the functions tell for CPU ids.
-pub fn made_up(
+pub(crate) fn made_up(
     ids: &[u32],
     per_node: u32,
     send: impl Fn(u32, u32) -> f64,

@@ -1,4 +1,8 @@
 //! Tests of the plan crate from outside: golden trees, properties of every shape, oracles, published measurements.
 
+mod degenerate;
 mod golden;
 mod machines;
+mod oracle;
+mod properties;
+mod published;

@@ -1,0 +1,236 @@
+//! Trees in files: what `corecast plan --json` prints, read back for planning and running.
+//!
+//! Only `root` and `children` are read; they must make a tree over exactly the CPUs to plan for. Whatever is wrong is told by
+//! CPU, and the size is checked before anything is read. Writing replaces a file in one step or not at all.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use corecast_base::{CpuId, CpuSet};
+use corecast_machine::{BoundedReadError, read_bounded, write_atomically};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+
+use crate::plan::Plan;
+use crate::plan_json::{PlanJson, SharedCpu};
+use crate::problem::Problem;
+use crate::tree::{Tree, TreeError};
+
+/// The largest tree file that is read, in bytes: far more than a tree over the most CPUs takes.
+pub const MAX_LEN_BYTES: u64 = 4 << 20;
+
+/// Why a text is no tree over the CPUs to plan for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TreeTextError {
+    /// It is no JSON, or not with these fields.
+    #[error("expected {{\"root\": CPU, \"children\": {{\"CPU\": [CPU, ...], ...}}}}: {0}")]
+    Json(serde_json::Error),
+    /// It names a CPU that is not planned for.
+    #[error("CPU {cpu} is not among the CPUs to plan for, {expected}")]
+    UnknownCpu {
+        /// The CPU.
+        cpu: CpuId,
+        /// The CPUs planned for.
+        expected: CpuSet,
+    },
+    /// It is no tree.
+    #[error("this is no tree over the CPUs to plan for: {0}")]
+    Tree(TreeError),
+    /// Its CPUs would be ambiguous.
+    #[error(transparent)]
+    SharedCpu(#[from] SharedCpu),
+    /// The file is not read.
+    #[error("{0}")]
+    NotRead(BoundedReadError),
+    /// The file is not written.
+    #[error("{0}")]
+    NotWritten(io::Error),
+}
+
+/// Why a tree file cannot be read or written: which file, and what is wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("tree {}: {problem}", path.display())]
+pub struct TreeFileError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub problem: TreeTextError,
+}
+
+/// The tree in a file, over the members of a problem.
+///
+/// # Errors
+///
+/// If the path is no regular file of at most [`MAX_LEN_BYTES`], or it holds no tree over exactly the problem's CPUs. The error
+/// names the file.
+pub fn read(path: &Path, problem: &Problem) -> Result<Tree, TreeFileError> {
+    read_bounded(path, MAX_LEN_BYTES)
+        .map_err(TreeTextError::NotRead)
+        .and_then(|text| parse(text, problem))
+        .map_err(|problem| TreeFileError { path: path.to_owned(), problem })
+}
+
+/// The tree that this text describes, over the members of a problem.
+///
+/// ```
+/// use corecast_base::CpuId;
+/// use corecast_machine::{Cpu, Machine, Topology};
+/// use corecast_plan::{Problem, tree_file};
+/// let cpus = [5, 7, 9].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
+/// let problem = Problem::of_machine(&Machine::from_topology(&Topology { cpus, ..Topology::default() }))?;
+/// let tree = tree_file::parse(r#"{"root": 7, "children": {"7": [9], "9": [5]}}"#, &problem)?;
+/// assert_eq!((tree.root(), tree.children(2)), (1, &[0][..]), "ranks are by ascending CPU id");
+/// let error = tree_file::parse(r#"{"root": 7, "children": {"7": [9]}}"#, &problem).unwrap_err();
+/// assert!(error.to_string().contains("CPU 5 has no parent"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// If it is no tree over exactly the problem's CPUs, or two members of the problem share a CPU.
+pub fn parse(text: impl AsRef<[u8]>, problem: &Problem) -> Result<Tree, TreeTextError> {
+    let fields: TreeFields = serde_json::from_slice(text.as_ref()).map_err(TreeTextError::Json)?;
+    let expected: CpuSet = problem.cpus().iter().copied().collect();
+    if let Some(shared) = problem.cpus().iter().find(|&&cpu| is_shared(problem, cpu)) {
+        return Err(SharedCpu { cpu: shared.get() }.into());
+    }
+    let member = |id: u32| {
+        let cpu = CpuId::new(id);
+        problem.member_on(cpu).ok_or_else(|| TreeTextError::UnknownCpu { cpu, expected: expected.clone() })
+    };
+    let mut children = vec![Vec::new(); problem.len()];
+    for (parent, ids) in fields.children.0 {
+        children[member(parent)?] = ids.into_iter().map(member).collect::<Result<Vec<_>, _>>()?;
+    }
+    let name = |member| problem.name(member);
+    Tree::named(member(fields.root)?, children, &name).map_err(TreeTextError::Tree)
+}
+
+fn is_shared(problem: &Problem, cpu: CpuId) -> bool {
+    problem.cpus().iter().filter(|&&other| other == cpu).count() > 1
+}
+
+/// Writes a plan to a file, replacing it in one step.
+///
+/// # Errors
+///
+/// If two members of the plan share a CPU, or the system refuses; the file is then as it was before.
+pub fn write(plan: &Plan, path: &Path) -> Result<(), TreeFileError> {
+    render(plan)
+        .and_then(|text| write_atomically(path, text.as_bytes()).map_err(TreeTextError::NotWritten))
+        .map_err(|problem| TreeFileError { path: path.to_owned(), problem })
+}
+
+fn render(plan: &Plan) -> Result<String, TreeTextError> {
+    let mut text = serde_json::to_string(&PlanJson::of(plan)?).expect("a plan has only what JSON can say");
+    text.push('\n');
+    Ok(text)
+}
+
+#[derive(Deserialize)]
+struct TreeFields {
+    root: u32,
+    children: Children,
+}
+
+/// Parents with their children; a parent named twice is an error, not the later one.
+struct Children(Vec<(u32, Vec<u32>)>);
+
+impl<'de> Deserialize<'de> for Children {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ChildrenVisitor)
+    }
+}
+
+struct ChildrenVisitor;
+
+impl<'de> Visitor<'de> for ChildrenVisitor {
+    type Value = Children;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of CPUs with their children")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Children, A::Error> {
+        let mut children: Vec<(u32, Vec<u32>)> = Vec::new();
+        while let Some((parent, ids)) = fields.next_entry()? {
+            if children.iter().any(|&(known, _)| known == parent) {
+                return Err(A::Error::custom(format!("CPU {parent} is given children twice")));
+            }
+            children.push((parent, ids));
+        }
+        Ok(Children(children))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::Operation;
+    use crate::shape::SHAPES;
+    use corecast_machine::{Cpu, Machine, Topology};
+
+    fn problem(ids: &[u32]) -> Problem {
+        let cpus = ids.iter().map(|&id| Cpu { numa: Some(id % 2), ..Cpu::flat(CpuId::new(id)) }).collect();
+        Problem::of_machine(&Machine::from_topology(&Topology { cpus, ..Topology::default() })).expect("CPUs")
+    }
+
+    #[test]
+    fn what_is_no_tree_over_the_cpus_is_refused_by_cpu() {
+        for (text, expected) in [
+            ("", "expected {\"root\": CPU"),
+            ("[]", "expected {\"root\": CPU"),
+            ("{\"children\": {}}", "missing field `root`"),
+            ("{\"root\": 2}", "missing field `children`"),
+            ("{\"root\": 2, \"children\": [[4]]}", "expected an object of CPUs"),
+            ("{\"root\": 2, \"children\": {\"x\": [4]}}", "line 1"),
+            ("{\"root\": 2, \"children\": {\"2\": [4, -1]}}", "line 1"),
+            ("{\"root\": 3, \"children\": {}}", "CPU 3 is not among the CPUs to plan for, 2,4,6"),
+            ("{\"root\": 2, \"children\": {\"2\": [4, 5, 6]}}", "CPU 5 is not among"),
+            ("{\"root\": 2, \"children\": {\"8\": [4]}}", "CPU 8 is not among"),
+            ("{\"root\": 2, \"children\": {\"2\": [4]}}", "CPU 6 has no parent"),
+            ("{\"root\": 2, \"children\": {\"2\": [4, 6], \"4\": [6]}}", "CPU 6 has two parents, CPU 2 and CPU 4"),
+            ("{\"root\": 2, \"children\": {\"4\": [6], \"6\": [4]}}", "CPU 4 is its own ancestor"),
+            ("{\"root\": 2, \"children\": {\"2\": [4, 6], \"6\": [2]}}", "the root CPU 2 is a child of CPU 6"),
+            ("{\"root\": 2, \"children\": {\"2\": [4], \"2\": [6]}}", "CPU 2 is given children twice"),
+        ] {
+            let error = parse(text, &problem(&[2, 4, 6])).expect_err(expected).to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn every_plan_comes_back_from_its_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("tree.json");
+        let problem = problem(&[1, 2, 5, 7, 8, 12]);
+        for shape in SHAPES {
+            let plan = Plan::of_tree(&problem, Operation::Reduce, shape.name(), shape.build(&problem, None));
+            write(&plan, &file).expect("written");
+            assert_eq!(read(&file, &problem).expect("own file"), plan.tree, "{}", shape.name());
+        }
+    }
+
+    #[test]
+    fn files_are_named_in_errors_and_endless_ones_are_refused() {
+        let problem = problem(&[0, 1]);
+        let error = read(Path::new("/dev/zero"), &problem).expect_err("endless").to_string();
+        assert_eq!(error, "tree /dev/zero: this is no regular file");
+        let plan = Plan::of_tree(&problem, Operation::Barrier, "mst", SHAPES[0].build(&problem, None));
+        let error = write(&plan, Path::new("/dev/full")).expect_err("a full disk").to_string();
+        assert!(error.starts_with("tree /dev/full: No space left"), "{error}");
+    }
+
+    #[test]
+    fn members_that_share_a_cpu_have_no_file() {
+        let cpus = vec![Cpu::flat(CpuId::new(3))];
+        let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let problem = Problem::of_members(&machine, &[CpuId::new(3); 2]).expect("members");
+        let plan = Plan::of_tree(&problem, Operation::Barrier, "mst", SHAPES[0].build(&problem, None));
+        assert_eq!(PlanJson::of(&plan), Err(SharedCpu { cpu: 3 }));
+        let error = parse("{\"root\": 3, \"children\": {}}", &problem).expect_err("ambiguous").to_string();
+        assert!(error.contains("several members of the plan run on CPU 3"), "{error}");
+    }
+}
