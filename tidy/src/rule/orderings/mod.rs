@@ -5,6 +5,8 @@
 //! named, everything but Relaxed carries a label, Relaxed carries a reason, and each label joins a side that releases
 //! with a side that acquires in the same crate.
 //!
+//! A read-modify-write that several threads run may be both ends at once; then its comment says `pairs with itself`.
+//!
 //! Why in the same crate: two ends in two crates would be a protocol without a home, that no one loom test covers.
 
 use std::collections::BTreeMap;
@@ -72,7 +74,7 @@ fn faults(site: &Site) -> Vec<String> {
 /// A label has two ends, of which one releases and one acquires.
 fn check_pair(label: &str, ends: &[(&str, Site)], report: &mut Report) {
     let (path, first) = &ends[0];
-    let missing = if ends.len() < 2 {
+    let missing = if ends.len() < 2 && !first.pairs_with_itself() {
         "stands at one end only"
     } else if !ends.iter().any(|(_, site)| site.releases()) {
         "has no end that releases"
@@ -120,6 +122,14 @@ mod tests {
         assert!(two_releases.len() == 1 && two_releases[0].contains("no end that acquires"), "{two_releases:?}");
         let two_acquires = found(&format!("{ACQUIRE_A}{ACQUIRE_A}"));
         assert!(two_acquires.len() == 1 && two_acquires[0].contains("no end that releases"), "{two_acquires:?}");
+    }
+
+    #[test]
+    fn a_statement_can_be_both_ends_if_it_says_so() {
+        let itself = "// ORDERING: AcqRel, pairs with itself at the other members [a]\nx.swap(1, Ordering::AcqRel);\n";
+        assert_eq!(found(itself), [""; 0]);
+        assert_eq!(found(&itself.replace("itself", "something")).len(), 1);
+        assert_eq!(found(&itself.replace("AcqRel", "Release")).len(), 1);
     }
 
     #[test]

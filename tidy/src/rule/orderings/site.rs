@@ -53,6 +53,11 @@ impl Site {
         self.uses(&["Acquire", "AcqRel", "SeqCst"])
     }
 
+    /// True if this one statement, run by several threads, is both ends: an AcqRel whose comment says so.
+    pub(super) fn pairs_with_itself(&self) -> bool {
+        self.releases() && self.acquires() && self.comment.contains("pairs with itself")
+    }
+
     fn uses(&self, orders: &[&str]) -> bool {
         self.orders.iter().any(|order| orders.contains(order))
     }
