@@ -1,7 +1,7 @@
 //! Costs assumed from the topology alone, so that planning works on a machine that nobody has measured yet.
 //!
-//! The nearest thing that two CPUs share decides. The numbers are round ones of the size that x86 and ARM servers of the
-//! last decade show; only their order is to be trusted, and a measured model replaces them all.
+//! The nearest thing that two CPUs share decides. The numbers are round ones of the size that x86 and ARM servers of
+//! the last decade show; only their order is to be trusted, and a measured model replaces them all.
 
 use crate::cost_matrix::CostMatrix;
 use crate::machine::{Extended, Machine, Provenance, Unit};
@@ -34,9 +34,9 @@ fn assumption(a: &Cpu, b: &Cpu) -> &'static Assumption {
 }
 
 impl Machine {
-    /// The machine of a topology with costs that are assumed, in nanoseconds of sender + receiver: same core 5 + 10, same
-    /// second-level cache 8 + 20, same third-level cache 10 + 35, same NUMA node 15 + 55, same package 20 + 75, others
-    /// 30 + 120.
+    /// The machine of a topology with costs that are assumed, in nanoseconds of sender + receiver: same core 5 + 10,
+    /// same second-level cache 8 + 20, same third-level cache 10 + 35, same NUMA node 15 + 55, same package 20 + 75,
+    /// others 30 + 120.
     #[must_use]
     pub fn from_topology(topology: &Topology) -> Self {
         let cpus = topology.cpus.clone();

@@ -1,9 +1,9 @@
 //! Files that are there whole or not at all.
 //!
-//! The text goes to a temporary file in the same folder, is flushed to the disk, and takes the file's name in one step. A
-//! full disk, a crash or a killed process so leaves the file of before, and nothing half-written under its name. Where the
-//! name belongs to something that is no regular file (a pipe, `/dev/stdout`), there is nothing to replace, and the text is
-//! simply written to it.
+//! The text goes to a temporary file in the same folder, is flushed to the disk, and takes the file's name in one step.
+//! A full disk, a crash or a killed process so leaves the file of before, and nothing half-written under its name.
+//! Where the name belongs to something that is no regular file (a pipe, `/dev/stdout`), there is nothing to replace,
+//! and the text is simply written to it.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};

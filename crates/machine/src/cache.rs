@@ -1,8 +1,8 @@
 //! Measured models kept between runs, one file per fingerprint, in the user's cache folder.
 //!
-//! `$XDG_CACHE_HOME/corecast/machines/<fingerprint>.json`, or below `~/.cache` where the variable is not set. A file that
-//! cannot be read or belongs to another machine is never an error: it is ignored with a reason, and the next measurement
-//! replaces it. Two processes may store at once; the last one wins, whole.
+//! `$XDG_CACHE_HOME/corecast/machines/<fingerprint>.json`, or below `~/.cache` where the variable is not set. A file
+//! that cannot be read or belongs to another machine is never an error: it is ignored with a reason, and the next
+//! measurement replaces it. Two processes may store at once; the last one wins, whole.
 
 use std::ffi::OsString;
 use std::fs;

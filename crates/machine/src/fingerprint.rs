@@ -1,8 +1,8 @@
 //! Which machine a measurement belongs to, as a short stable id and in words.
 //!
-//! Costs are good for as long as all of this stays the same: CPU model and microcode, the topology, the kernel release, the
-//! version of corecast, the CPUs allowed, and whether a hypervisor is below. What cannot be found out is `unknown` and
-//! counts as that. The id is FNV-1a of 128 bits over the parts in their order, as 32 hexadecimal digits: not
+//! Costs are good for as long as all of this stays the same: CPU model and microcode, the topology, the kernel release,
+//! the version of corecast, the CPUs allowed, and whether a hypervisor is below. What cannot be found out is `unknown`
+//! and counts as that. The id is FNV-1a of 128 bits over the parts in their order, as 32 hexadecimal digits: not
 //! cryptographic, which a name for one's own cache need not be.
 //!
 //! Source: G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, The FNV Non-Cryptographic Hash Algorithm, 1991.

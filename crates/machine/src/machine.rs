@@ -1,8 +1,8 @@
 //! A machine as the planner sees it: its CPUs and what a message between every two of them costs.
 //!
-//! Costs are directed and come in two parts: for how long the sender is busy, and for how long the receiver is. They are
-//! indexed by *position* in [`Machine::cpus`]; [`Machine::position`] finds the position of a CPU id. Where nothing was
-//! measured yet, [`Machine::from_topology`] assumes costs and says so in [`Machine::provenance`].
+//! Costs are directed and come in two parts: for how long the sender is busy, and for how long the receiver is. They
+//! are indexed by *position* in [`Machine::cpus`]; [`Machine::position`] finds the position of a CPU id. Where nothing
+//! was measured yet, [`Machine::from_topology`] assumes costs and says so in [`Machine::provenance`].
 //!
 //! Source: S. Kaestle, R. Achermann, R. Haecki, M. Hoffmann, S. Ramos, T. Roscoe, Machine-Aware Atomic Broadcast Trees
 //! for Multicores, OSDI 2016 (the pairwise send and receive model).
@@ -68,8 +68,8 @@ pub struct Machine {
 /// Where the numbers of a [`Machine`] come from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// `measured` (pairwise send and receive), `derived` (from a published latency), `assumed` (from the topology alone),
-    /// or what a file written by others says.
+    /// `measured` (pairwise send and receive), `derived` (from a published latency), `assumed` (from the topology
+    /// alone), or what a file written by others says.
     pub kind: String,
     /// What was measured or read, in words.
     #[serde(default)]
@@ -176,8 +176,8 @@ impl Machine {
 
     /// The NUMA node of each CPU, by position.
     ///
-    /// Where the node of some CPU is unknown, the next best grouping known of *all* CPUs stands in: the package, then the
-    /// third-level cache, then one node for all. A planner may so rely on every CPU having a node.
+    /// Where the node of some CPU is unknown, the next best grouping known of *all* CPUs stands in: the package, then
+    /// the third-level cache, then one node for all. A planner may so rely on every CPU having a node.
     #[must_use]
     pub fn numa_nodes(&self) -> Vec<u32> {
         let groupings: [fn(&Cpu) -> Option<u32>; 3] = [|cpu| cpu.numa, |cpu| cpu.package, |cpu| cpu.l3];

@@ -16,8 +16,9 @@
 //!
 //! Everything is deterministic: the same machine model gives the same bytes everywhere.
 //!
-//! Source: S. Kaestle, R. Achermann, R. Haecki, M. Hoffmann, S. Ramos, T. Roscoe, Machine-Aware Atomic Broadcast Trees for
-//! Multicores, OSDI 2016. How their trees are really built, and where ours deviate, is in `docs/design/seed-trees.md`.
+//! Source: S. Kaestle, R. Achermann, R. Haecki, M. Hoffmann, S. Ramos, T. Roscoe, Machine-Aware Atomic Broadcast Trees
+//! for Multicores, OSDI 2016. How their trees are really built, and where ours deviate, is in
+//! `docs/design/seed-trees.md`.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! What a plan is made for: a set of members and what messages between them cost.
 //!
-//! Members are numbered from 0 (their *rank*). A problem is cut out of a [`Machine`] once and then only read: dense, with
-//! every cost checked, so that shapes and the simulator index without thinking about CPU ids.
+//! Members are numbered from 0 (their *rank*). A problem is cut out of a [`Machine`] once and then only read: dense,
+//! with every cost checked, so that shapes and the simulator index without thinking about CPU ids.
 
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::{CostMatrix, Machine, MachineError, Unit};
@@ -80,9 +80,9 @@ impl Problem {
 
     /// Members in the order given, several of them on one CPU if it is named several times.
     ///
-    /// Members on one CPU take turns, which no pairwise measurement tells: they are *assumed* to pay the dearest send and
-    /// the dearest receive of the whole machine (1000 each where it has one CPU only), so that a plan avoids such edges
-    /// where it can. The rank breaks ties that the shapes' authors broke by CPU id.
+    /// Members on one CPU take turns, which no pairwise measurement tells: they are *assumed* to pay the dearest send
+    /// and the dearest receive of the whole machine (1000 each where it has one CPU only), so that a plan avoids such
+    /// edges where it can. The rank breaks ties that the shapes' authors broke by CPU id.
     ///
     /// # Errors
     ///

@@ -1,14 +1,14 @@
 //! What a collective over a tree costs by the machine model: when its last member is done.
 //!
-//! A broadcast informs each member once; whoever is informed sends to its children one after the other, without a pause.
-//! A reduction runs the other way: leaves send at once, and a parent takes its children in order of arrival, one at a
-//! time. A barrier is a reduction and then a broadcast, a two-phase commit a broadcast, a reduction and a broadcast.
-//! [`crate::Schedule`] tells the same story with every start and end.
+//! A broadcast informs each member once; whoever is informed sends to its children one after the other, without a
+//! pause. A reduction runs the other way: leaves send at once, and a parent takes its children in order of arrival, one
+//! at a time. A barrier is a reduction and then a broadcast, a two-phase commit a broadcast, a reduction and a
+//! broadcast. [`crate::Schedule`] tells the same story with every start and end.
 //!
 //! Costs are sums in a fixed order of floating-point additions, so equal input gives equal bits everywhere.
 //!
-//! Source: the model of Kaestle et al., OSDI 2016, as their program counts it. Their formula lat(T, v) leaves the receive
-//! cost out; trees chosen by that formula are 1.5 to 2.5 times worse.
+//! Source: the model of Kaestle et al., OSDI 2016, as their program counts it. Their formula lat(T, v) leaves the
+//! receive cost out; trees chosen by that formula are 1.5 to 2.5 times worse.
 
 use crate::problem::Problem;
 use crate::tree::Tree;
@@ -77,7 +77,8 @@ pub fn barrier(problem: &Problem, up: &Tree, down: &Tree) -> f64 {
     reduction(problem, up) + broadcast(problem, down)
 }
 
-/// The cost of a two-phase commit: broadcast of the proposal and reduction of the votes, then broadcast of the decision.
+/// The cost of a two-phase commit: broadcast of the proposal and reduction of the votes, then broadcast of the
+/// decision.
 #[must_use]
 #[track_caller]
 pub fn two_phase_commit(problem: &Problem, up: &Tree, down: &Tree) -> f64 {

@@ -1,7 +1,7 @@
 //! Trees in files: what `corecast plan --json` prints, read back for planning and running.
 //!
-//! Only `root` and `children` are read; they must make a tree over exactly the CPUs to plan for. Whatever is wrong is told by
-//! CPU, and the size is checked before anything is read. Writing replaces a file in one step or not at all.
+//! Only `root` and `children` are read; they must make a tree over exactly the CPUs to plan for. Whatever is wrong is
+//! told by CPU, and the size is checked before anything is read. Writing replaces a file in one step or not at all.
 
 use std::fmt;
 use std::io;
@@ -63,8 +63,8 @@ pub struct TreeFileError {
 ///
 /// # Errors
 ///
-/// If the path is no regular file of at most [`MAX_LEN_BYTES`], or it holds no tree over exactly the problem's CPUs. The error
-/// names the file.
+/// If the path is no regular file of at most [`MAX_LEN_BYTES`], or it holds no tree over exactly the problem's CPUs.
+/// The error names the file.
 pub fn read(path: &Path, problem: &Problem) -> Result<Tree, TreeFileError> {
     read_bounded(path, MAX_LEN_BYTES)
         .map_err(TreeTextError::NotRead)

@@ -1,9 +1,9 @@
 //! Model files: a [`Machine`](crate::Machine) as JSON, schema `corecast-machine/1`.
 //!
-//! The reader is strict: what it returns is a machine whose parts fit together, and what it refuses it refuses by name, with
-//! what was expected. The size is checked before anything is read, so a mistaken path costs nothing. Fields that this
-//! version does not know are kept and written again. The writer replaces a file in one step or not at all. The schema is
-//! documented for other programs in `docs/model-file.md`.
+//! The reader is strict: what it returns is a machine whose parts fit together, and what it refuses it refuses by name,
+//! with what was expected. The size is checked before anything is read, so a mistaken path costs nothing. Fields that
+//! this version does not know are kept and written again. The writer replaces a file in one step or not at all. The
+//! schema is documented for other programs in `docs/model-file.md`.
 //!
 //! ```
 //! use corecast_machine::{Machine, Topology, Cpu, model_file};

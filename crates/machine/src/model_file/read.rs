@@ -1,7 +1,7 @@
 //! Reading a model file: first whether it is one, then field by field.
 //!
-//! Several passes over the text, each looking at some fields only: a foreign file is refused before anything of it is kept
-//! in memory, and an error tells line and column.
+//! Several passes over the text, each looking at some fields only: a foreign file is refused before anything of it is
+//! kept in memory, and an error tells line and column.
 
 use std::collections::BTreeMap;
 use std::fmt;

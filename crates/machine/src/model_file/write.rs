@@ -17,8 +17,8 @@ use crate::topology::CoreKind;
 ///
 /// # Errors
 ///
-/// If [`Machine::check`] fails, the text would be larger than the reader accepts, or the system refuses, as on a full disk.
-/// The file is then as it was before. The error names the file.
+/// If [`Machine::check`] fails, the text would be larger than the reader accepts, or the system refuses, as on a full
+/// disk. The file is then as it was before. The error names the file.
 pub fn write(machine: &Machine, path: &Path) -> Result<(), ModelFileError> {
     render(machine)
         .and_then(|text| write_atomically(path, text.as_bytes()).map_err(ModelError::NotWritten))

@@ -6,12 +6,12 @@
 //! that finds nobody is done for good. Two improvements apply to the finished tree, alone or together:
 //! [`super::sort`] and [`super::shuffle`].
 //!
-//! Errata of the published Algorithm 1, settled by the original program's trees: both intersections are set differences; a
-//! sender's own node must stay eligible; `r` is C_next; NODE_OF(C_next) means all cores of that node; an empty candidate
-//! set retires the core.
+//! Errata of the published Algorithm 1, settled by the original program's trees: both intersections are set
+//! differences; a sender's own node must stay eligible; `r` is C_next; NODE_OF(C_next) means all cores of that node; an
+//! empty candidate set retires the core.
 //!
-//! Source: Kaestle, Achermann, Haecki, Hoffmann, Ramos, Roscoe, Machine-Aware Atomic Broadcast Trees for Multicores, OSDI
-//! 2016.
+//! Source: Kaestle, Achermann, Haecki, Hoffmann, Ramos, Roscoe, Machine-Aware Atomic Broadcast Trees for Multicores,
+//! OSDI 2016.
 
 use super::root::cheapest_sender;
 use super::shuffle::shuffle;

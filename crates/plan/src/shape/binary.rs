@@ -1,6 +1,7 @@
 //! A binary tree in heap layout that knows nothing of the machine.
 //!
-//! The member in place i sends to those in places 2i+1 and 2i+2; places go by ascending CPU id, so the root is the lowest.
+//! The member in place i sends to those in places 2i+1 and 2i+2; places go by ascending CPU id, so the root is the
+//! lowest.
 
 use super::root::root_first;
 use super::{Shape, tree};

@@ -1,9 +1,9 @@
 //! A Fibonacci tree: a binary tree whose left side is one step taller than its right side, since the left child is told
 //! first.
 //!
-//! The tree of order i has a left child of order i-1 and a right child of order i-2; order 0 is empty. The least order with
-//! a node for everyone is taken, its nodes are numbered level by level from left to right, and those beyond the last
-//! member are cut off. Places go by ascending CPU id; the left child is told first.
+//! The tree of order i has a left child of order i-1 and a right child of order i-2; order 0 is empty. The least order
+//! with a node for everyone is taken, its nodes are numbered level by level from left to right, and those beyond the
+//! last member are cut off. Places go by ascending CPU id; the left child is told first.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! The tree shapes of the seed papers, one file each, and the list of them all.
 //!
-//! A shape turns a [`Problem`] into a [`Tree`]. To add one: a file here with `impl Shape`, and a line in [`SHAPES`]; the
-//! golden tests, properties, simulator, planner, program and benchmark find it there.
+//! A shape turns a [`Problem`] into a [`Tree`]. To add one: a file here with `impl Shape`, and a line in [`SHAPES`];
+//! the golden tests, properties, simulator, planner, program and benchmark find it there.
 //!
 //! Sorting and shuffling are not shapes but improve the tree of one: [`Adaptive`] combines with both.
 

@@ -5,8 +5,8 @@
 //! joining, the others ascending, and the first one found wins.
 //!
 //! `mst` is what the paper describes. `mst2`, where no member has more than two children, is what the original program
-//! builds and publishes under the name mst. `bad` is `mst2` on inverted weights: a tree to be beaten. None of them looks
-//! at the order of sending: a spanning tree of least weight is deep, and its last member late.
+//! builds and publishes under the name mst. `bad` is `mst2` on inverted weights: a tree to be beaten. None of them
+//! looks at the order of sending: a spanning tree of least weight is deep, and its last member late.
 //!
 //! Source: R. C. Prim, Shortest connection networks and some generalizations, 1957.
 
@@ -84,8 +84,8 @@ struct Sender {
 
 /// Prim's algorithm with at most `limit` children per member.
 ///
-/// Each sender remembers its lightest edge until that edge's end is informed by someone: about n² steps in practice, n³ at
-/// worst.
+/// Each sender remembers its lightest edge until that edge's end is informed by someone: about n² steps in practice, n³
+/// at worst.
 fn span(problem: &Problem, root: Option<usize>, limit: usize, weight: impl Fn(usize, usize) -> f64) -> Tree {
     let members = root_first(problem, root);
     let root = members[0];

@@ -4,8 +4,8 @@ use crate::problem::Problem;
 
 /// The ranks with the root first and the others ascending; without a root the lowest rank leads.
 ///
-/// Shapes that fill places by ascending CPU id fill them in this order, so that a root asked for takes the first place and
-/// moves nobody else more than one place back.
+/// Shapes that fill places by ascending CPU id fill them in this order, so that a root asked for takes the first place
+/// and moves nobody else more than one place back.
 pub(super) fn root_first(problem: &Problem, root: Option<usize>) -> Vec<usize> {
     let root = root.unwrap_or(0);
     assert!(root < problem.len(), "root {root} is not one of the {} members", problem.len());

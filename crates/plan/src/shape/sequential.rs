@@ -1,7 +1,7 @@
 //! A star: the root sends to everyone, one after the other.
 //!
-//! The best tree for two or three members and where sending is far cheaper than receiving; the worst for many. Root: the
-//! lowest CPU id.
+//! The best tree for two or three members and where sending is far cheaper than receiving; the worst for many. Root:
+//! the lowest CPU id.
 
 use super::root::root_first;
 use super::{Shape, tree};

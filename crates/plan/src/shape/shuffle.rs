@@ -1,8 +1,8 @@
 //! Moving the last to arrive: whoever could deliver to it earlier, after all that it sends anyway, takes it over.
 //!
-//! Repeated until nobody could. The paper takes the first *idle* core, the original program the earliest *delivery*; this
-//! is the program's rule, since the golden trees are its own. The program crashes when two members arrive last together;
-//! here the lowest rank of them moves.
+//! Repeated until nobody could. The paper takes the first *idle* core, the original program the earliest *delivery*;
+//! this is the program's rule, since the golden trees are its own. The program crashes when two members arrive last
+//! together; here the lowest rank of them moves.
 //!
 //! Ends: without sorting no member ever arrives later than before, and the moved one arrives earlier. Sorting may delay
 //! single members, so there the loop also ends after as many moves as members that did not make the broadcast faster.

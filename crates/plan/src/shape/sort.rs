@@ -1,7 +1,7 @@
 //! Send order: children whose subtree takes longest are told first.
 //!
-//! How long a subtree takes is what a broadcast inside it takes, in the order before sorting and without the link to its
-//! top. All parents are sorted at once, and the new order is kept only if the broadcast did not become slower.
+//! How long a subtree takes is what a broadcast inside it takes, in the order before sorting and without the link to
+//! its top. All parents are sorted at once, and the new order is kept only if the broadcast did not become slower.
 
 use crate::problem::Problem;
 use crate::simulate;
