@@ -1,0 +1,70 @@
+//! Why no topology was found.
+
+use std::path::PathBuf;
+
+use crate::bounded_file::BoundedReadError;
+use crate::model_file::ModelFileError;
+
+/// Why discovery failed; each names the input and what was expected of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DiscoverError {
+    /// The input describes a machine on which nothing may run.
+    #[error("no usable CPU in {input}: {why}")]
+    NoUsableCpu {
+        /// What was read.
+        input: String,
+        /// Which sets had no CPU in common.
+        why: String,
+    },
+    /// A file that the user named cannot be read.
+    #[error("cannot read machine file {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: BoundedReadError,
+    },
+    /// A file that the user named is of no known kind.
+    #[error("{} is neither a corecast-machine/1 model (JSON) nor hwloc XML: it begins with {begin:?}", path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its first characters.
+        begin: String,
+    },
+    /// A model file cannot be used.
+    #[error(transparent)]
+    ModelFile(#[from] ModelFileError),
+    /// The XML is malformed, or not hwloc's.
+    #[error("{input} is no hwloc XML that describes a machine: {reason}")]
+    HwlocXml {
+        /// The file, or the library that wrote the text.
+        input: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The hwloc library does not work here.
+    #[error("the hwloc library cannot describe this machine: {reason}")]
+    HwlocLibrary {
+        /// What it said.
+        reason: String,
+    },
+    /// The directory is not the root of a Linux machine.
+    #[error("{} is no root of a Linux machine: expected CPUs in sys/devices/system/cpu below it", root.display())]
+    NotARoot {
+        /// The directory.
+        root: PathBuf,
+    },
+    /// The synthetic notation is wrong.
+    #[error("synthetic topology '{text}': {reason}")]
+    Synthetic {
+        /// The notation as given.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No source applied.
+    #[error("no source can describe the machine asked for")]
+    NoSource,
+}

@@ -1,0 +1,16 @@
+//! A machine as hwloc exports it (`lstopo machine.xml`), of hwloc 1 or 2.
+//!
+//! Take it for machines that are not at hand, and where hwloc knows more than the system's files.
+//!
+//! How it works: `document` bounds and opens the text, `objects` walks the tree of packages, caches, cores and PUs,
+//! `extras` reads what stands beside the tree: NUMA nodes with their distances, and kinds of cores; `source` is the
+//! entry in the list of sources. CPUs outside the machine's allowed set are left out.
+
+mod document;
+mod extras;
+mod objects;
+mod source;
+
+#[cfg(feature = "hwloc")]
+pub(super) use document::parse;
+pub(super) use source::HwlocXml;
