@@ -51,7 +51,7 @@ fn a_sleeper_woken_for_another_value_sleeps_again_and_is_woken_for_its_own() {
             thread::spawn(move || theirs.publish(at))
         });
         place.sleep_until_published(1);
-        publishers.map(|publisher| publisher.join().expect("a publisher ends"));
+        publishers.into_iter().for_each(|publisher| publisher.join().expect("a publisher ends"));
     });
 }
 

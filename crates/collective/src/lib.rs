@@ -1,1 +1,31 @@
-//! Stub.
+//! Broadcast, reduce and barriers among the members of a group, over trees planned for the machine they run on.
+//!
+//! - [`Group`]: the members, their CPUs, trees and barrier; [`Builder`] puts it together, [`Choice`] says what and why;
+//! - [`Member`]: one participant, with the operations;
+//! - [`Barrier`]: the registry of barrier families;
+//! - [`Order`]: in which order a reduction combines.
+//!
+//! More members than CPUs work: waiting never keeps a CPU from the member that is waited for. A member that panics makes
+//! the operations of the others fail with an error that names it.
+
+#![forbid(unsafe_code)]
+
+pub mod barrier;
+mod broadcast;
+mod builder;
+mod choose;
+mod core;
+mod error;
+mod group;
+mod member;
+mod reduce;
+mod roll;
+mod web;
+
+pub use barrier::Barrier;
+pub use builder::Builder;
+pub use choose::Choice;
+pub use error::{BuildError, Error, Loss, RunError};
+pub use group::{Group, MAX_MEMBERS};
+pub use member::Member;
+pub use reduce::Order;

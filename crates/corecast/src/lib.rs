@@ -1,1 +1,35 @@
-//! Stub.
+//! corecast measures what a message costs between every two cores of a machine, plans who talks to whom in which order,
+//! and runs channels and collectives on those plans.
+//!
+//! ```
+//! use corecast::{Group, machine};
+//!
+//! let group = Group::builder(&machine::detect()?).members(4).build()?;
+//! let results = group.run(|me| {
+//!     let mut order = if me.rank() == 0 { 7u64 } else { 0 };
+//!     me.broadcast(0, &mut order)?; // everybody has 7
+//!     me.barrier()?; // nobody goes on before all are here
+//!     me.allreduce(order, |a, b| a + b) // everybody gets 28
+//! })?;
+//! assert_eq!(results, vec![Ok(28); 4]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The parts, each a crate of its own and re-exported here:
+//!
+//! - [`machine`]: topology, measurement, model files, and [`machine::detect`], which gives the model of this machine;
+//! - [`plan`]: trees and what they cost;
+//! - [`channel`]: message channels;
+//! - [`collective`]: groups, their operations and barriers;
+//! - [`base`]: CPU ids, waiting, the clock.
+
+pub mod machine;
+
+pub use corecast_base as base;
+pub use corecast_base::wait::Wait;
+pub use corecast_base::{CpuId, CpuSet};
+pub use corecast_channel as channel;
+pub use corecast_collective as collective;
+pub use corecast_collective::{Barrier, Group, Member};
+pub use corecast_machine::Machine;
+pub use corecast_plan as plan;

@@ -82,9 +82,10 @@ fn version_1_reads_each_controller_from_its_own_hierarchy() {
 fn both_versions_at_once_limit_both() {
     let mountinfo = format!("{MOUNTINFO_V1}41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
     let found = limits(&[
-        ("proc/self/cgroup", "2:cpuset:/box\n0::/box\n"),
+        ("proc/self/cgroup", "2:cpuset:/box\n3:cpu,cpuacct:/box\n0::/box\n"),
         ("proc/self/mountinfo", &mountinfo),
         ("sys/fs/cgroup/cpuset/box/cpuset.cpus", "0-3\n"),
+        ("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "900000\n"),
         ("sys/fs/cgroup/unified/box/cpuset.cpus.effective", "2-5\n"),
         ("sys/fs/cgroup/unified/box/cpu.max", "25000 100000\n"),
     ]);

@@ -56,6 +56,12 @@ impl Waiter {
         Self { policy, crowd, budget, foreign_until: 0, counts: WaitCounts::default() }
     }
 
+    /// Whether its participants have a CPU each.
+    #[must_use]
+    pub fn crowd(&self) -> &Crowd {
+        &self.crowd
+    }
+
     /// What this waiter has done so far.
     #[must_use]
     pub fn counts(&self) -> WaitCounts {

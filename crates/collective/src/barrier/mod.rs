@@ -1,0 +1,123 @@
+//! Barriers: nobody leaves before all have come.
+//!
+//! One file per family, one line per family in [`for_each_barrier!`]; the rest (choice by name, conformance tests,
+//! benchmarks, the program's lists) follows from that line.
+//!
+//! | name | one round costs about | take it |
+//! |---|---|---|
+//! | `dissemination` | ceil(log2 n) line transfers, all at once | few members, each with a CPU |
+//! | `tree` | a reduction and a broadcast over the planned tree | many members on unequal distances |
+//! | `flat` | one scan and one shared release line | members that share a cache |
+//! | `ticket` | n atomic additions to one line and a shared release line | more members than CPUs, arrivals far apart |
+//!
+//! **Memory ordering:** what a member wrote before entering is visible to every member after leaving.
+
+mod dissemination;
+mod flat;
+mod ticket;
+mod tree;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::core::Core;
+use crate::error::{BuildError, Error};
+use crate::web::Web;
+
+/// What a family may build its parts from.
+pub(crate) struct Setup<'a> {
+    /// The number of members.
+    pub(crate) members: usize,
+    /// Makes the webs of the tree planned for the barrier.
+    pub(crate) webs: &'a dyn Fn() -> Vec<Web>,
+}
+
+/// One family of barriers: how its members' parts are made, and what a member does.
+pub(crate) trait Family: Sized {
+    /// The name by which users choose it.
+    const NAME: &'static str;
+    /// What it is, in one line.
+    const ABOUT: &'static str;
+
+    /// The parts of all members, by rank.
+    fn all(setup: &Setup<'_>) -> Vec<Self>;
+
+    /// Enters the barrier of the operation at hand, and returns when all have.
+    fn wait(&mut self, core: &mut Core) -> Result<(), Error>;
+}
+
+/// Calls `$then!` with every family as `Variant: path::to::Type`.
+macro_rules! for_each_barrier {
+    ($then:ident) => {
+        $then! {
+            Dissemination: dissemination::Dissemination,
+            Tree: tree::MessageTree,
+            Flat: flat::Flat,
+            Ticket: ticket::Ticket,
+        }
+    };
+}
+
+macro_rules! define {
+    ($($variant:ident: $family:ty,)*) => {
+        /// A barrier family; [`Barrier::ALL`] is the registry.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Barrier {
+            $(#[doc = concat!("See the module's table, `", stringify!($variant), "`.")] $variant,)*
+        }
+
+        impl Barrier {
+            /// All families.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The family's name as users write it.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => <$family>::NAME,)* }
+            }
+
+            /// What the family is, in one line.
+            #[must_use]
+            pub fn about(self) -> &'static str {
+                match self { $(Self::$variant => <$family>::ABOUT,)* }
+            }
+
+            /// The parts of all members, by rank.
+            pub(crate) fn parts(self, setup: &Setup<'_>) -> Vec<Part> {
+                match self { $(Self::$variant => <$family>::all(setup).into_iter().map(Part::$variant).collect(),)* }
+            }
+        }
+
+        /// One member's part of its group's barrier.
+        #[derive(Debug)]
+        pub(crate) enum Part {
+            $($variant($family),)*
+        }
+
+        impl Part {
+            #[inline(always)]
+            pub(crate) fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
+                match self { $(Self::$variant(part) => part.wait(core),)* }
+            }
+        }
+    };
+}
+
+for_each_barrier!(define);
+
+impl fmt::Display for Barrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Barrier {
+    type Err = BuildError;
+
+    fn from_str(name: &str) -> Result<Self, BuildError> {
+        let known = || Self::ALL.iter().map(|barrier| barrier.name()).collect();
+        let found = Self::ALL.iter().copied().find(|barrier| barrier.name() == name);
+        found.ok_or_else(|| BuildError::UnknownBarrier { name: name.to_owned(), known: known() })
+    }
+}

@@ -1,0 +1,60 @@
+//! Everybody takes a ticket; who takes the last one of a round opens the gate for all.
+//!
+//! The only barrier in which nobody waits for a particular member: whoever comes last releases the rest, at once and with
+//! one store. That makes it the best one when arrivals lie far apart, above all when members share CPUs. Its price is one
+//! atomic addition per member on a line that all want. Both words only grow, so nothing is reset.
+//!
+//! Source: the counter barrier of Mellor-Crummey and Scott 1991, with a ticket instead of a sense.
+
+use corecast_base::CacheLine;
+use corecast_base::sync::{Arc, AtomicU64, Ordering};
+
+use super::{Family, Setup};
+use crate::core::Core;
+use crate::error::Error;
+
+/// What all members share.
+#[derive(Debug)]
+struct Gate {
+    /// Tickets taken so far, by everybody.
+    taken: CacheLine<AtomicU64>,
+    /// Rounds completed so far. Written by the last member of each round, read by all.
+    open: CacheLine<AtomicU64>,
+}
+
+/// One member's part.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    gate: Arc<Gate>,
+    members: u64,
+    /// Rounds this member has entered.
+    round: u64,
+}
+
+impl Family for Ticket {
+    const NAME: &'static str = "ticket";
+    const ABOUT: &'static str = "everybody takes a ticket, the last one opens the gate for all";
+
+    fn all(setup: &Setup<'_>) -> Vec<Self> {
+        let gate = Arc::new(Gate { taken: CacheLine::new(AtomicU64::new(0)), open: CacheLine::new(AtomicU64::new(0)) });
+        let part = |_| Self { gate: Arc::clone(&gate), members: setup.members as u64, round: 0 };
+        (0..setup.members).map(part).collect()
+    }
+
+    #[inline]
+    fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
+        self.round += 1;
+        let round = self.round;
+        // ORDERING: AcqRel, pairs with itself at the other members: the last one has heard from all [taken]
+        let ticket = self.gate.taken.fetch_add(1, Ordering::AcqRel) + 1;
+        if ticket == round * self.members {
+            // ORDERING: Release, pairs with the Acquire below at the others [gate]
+            self.gate.open.store(round, Ordering::Release);
+            core.roll.common.notify();
+            return Ok(());
+        }
+        let open = &self.gate.open;
+        // ORDERING: Acquire, pairs with the Release above at the last member [gate]
+        core.wait_at_common_bell(|| (open.load(Ordering::Acquire) >= round).then_some(()))
+    }
+}

@@ -1,0 +1,158 @@
+//! How a group is put together: members, their CPUs, trees, barrier, waiting.
+
+use std::time::Duration;
+
+use corecast_base::sync::Arc;
+use corecast_base::wait::{Crowd, Wait, Waiter};
+use corecast_base::{CpuId, CpuSet};
+use corecast_machine::Machine;
+use corecast_plan::{Plan, Problem, Schedule, Tree};
+
+use crate::barrier::{Barrier, Setup};
+use crate::choose::{Choice, Trees};
+use crate::core::Core;
+use crate::error::BuildError;
+use crate::group::{Group, MAX_MEMBERS, Seats};
+use crate::member::Ends;
+use crate::roll::Roll;
+use crate::web::Web;
+
+/// Settings of a group to be; what is not set is chosen.
+#[derive(Debug, Clone)]
+pub struct Builder<'a> {
+    machine: &'a Machine,
+    cpus: Option<CpuSet>,
+    members: Option<usize>,
+    wait: Wait,
+    trees: Trees,
+    barrier: Option<Barrier>,
+    pinned: Option<bool>,
+}
+
+impl<'a> Builder<'a> {
+    pub(crate) fn new(machine: &'a Machine) -> Self {
+        let (wait, trees) = (Wait::default(), Trees::default());
+        Self { machine, cpus: None, members: None, wait, trees, barrier: None, pinned: None }
+    }
+
+    /// The CPUs to use; all of the machine's by default. Trees are planned for these alone.
+    #[must_use]
+    pub fn cpus(mut self, cpus: CpuSet) -> Self {
+        self.cpus = Some(cpus);
+        self
+    }
+
+    /// The number of members; as many as there are CPUs by default. More than CPUs are dealt out evenly.
+    #[must_use]
+    pub fn members(mut self, members: usize) -> Self {
+        self.members = Some(members);
+        self
+    }
+
+    /// How members wait.
+    #[must_use]
+    pub fn wait(mut self, wait: Wait) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// The tree shape of this name for all operations, instead of the cheapest one for each.
+    #[must_use]
+    pub fn shape(mut self, name: &str) -> Self {
+        self.trees = Trees::Shape(name.to_owned());
+        self
+    }
+
+    /// This tree over the ranks for all operations.
+    #[must_use]
+    pub fn tree(mut self, tree: Tree) -> Self {
+        self.trees = Trees::Given(tree);
+        self
+    }
+
+    /// This barrier, instead of the one that suits the members best.
+    #[must_use]
+    pub fn barrier(mut self, barrier: Barrier) -> Self {
+        self.barrier = Some(barrier);
+        self
+    }
+
+    /// Whether [`Group::run`] binds each member to its CPU; by default it does where no two members share one.
+    #[must_use]
+    pub fn pinned(mut self, pinned: bool) -> Self {
+        self.pinned = Some(pinned);
+        self
+    }
+
+    /// Plans the trees and lays out the edges.
+    ///
+    /// # Errors
+    /// A [`BuildError`] that names the setting that does not fit.
+    pub fn build(self) -> Result<Group, BuildError> {
+        let problem = self.problem()?;
+        let cpus = problem.cpus().to_vec();
+        if let Trees::Given(tree) = &self.trees {
+            if tree.len() != cpus.len() {
+                return Err(BuildError::TreeSize { nodes: tree.len(), members: cpus.len() });
+            }
+        }
+        let shares_cpus = cpus.windows(2).any(|pair| pair[0] == pair[1]);
+        let is_pinned = self.pinned.unwrap_or(!shares_cpus);
+        let waiters = self.waiters(&cpus, is_pinned);
+        let is_crowded = waiters.iter().any(|waiter| waiter.crowd().is_crowded());
+        let choice = Choice::make(&problem, &self.trees, self.barrier, is_crowded)?;
+        let roll = Arc::new(Roll::new(cpus.len(), self.wait));
+        let ends = all_ends(&problem, &choice, &roll, waiters);
+        Ok(Group { cpus, is_pinned, choice, seats: Arc::new(Seats::new(roll, ends)) })
+    }
+
+    /// The members and what messages between them cost.
+    fn problem(&self) -> Result<Problem, BuildError> {
+        let cpus = self.cpus.clone().unwrap_or_else(|| self.machine.cpu_set());
+        let members = self.members.unwrap_or(cpus.len());
+        if members > MAX_MEMBERS || self.members == Some(0) {
+            return Err(BuildError::Members { members });
+        }
+        let dealt: Vec<CpuId> = cpus.as_slice().iter().copied().cycle().take(members).collect();
+        Ok(Problem::of_members(self.machine, &dealt)?)
+    }
+
+    fn waiters(&self, cpus: &[CpuId], is_pinned: bool) -> Vec<Waiter> {
+        let wake_cost = self.machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64));
+        let anywhere = Crowd::unpinned(cpus.len());
+        let waiter = |cpu: &CpuId| {
+            let here = cpus.iter().filter(|other| *other == cpu).count();
+            let crowd = if is_pinned { Crowd::pinned(cpus.len(), here) } else { anywhere.clone() };
+            Waiter::new(self.wait, crowd, wake_cost)
+        };
+        cpus.iter().map(waiter).collect()
+    }
+}
+
+fn all_ends(problem: &Problem, choice: &Choice, roll: &Arc<Roll>, waiters: Vec<Waiter>) -> Vec<Ends> {
+    let members = waiters.len();
+    let in_send_order = |plan: &Plan| Web::all(&plan.tree, roll.bells(), |rank| plan.tree.children(rank).to_vec());
+    let reduce_webs = Web::all(&choice.reduce.tree, roll.bells(), arrival_order(problem, &choice.reduce));
+    let barriers = choice.barrier.parts(&Setup { members, webs: &|| in_send_order(&choice.barrier_tree) });
+    let webs = in_send_order(&choice.broadcast).into_iter().zip(reduce_webs);
+    let parts = webs.zip(barriers).zip(waiters).enumerate();
+    parts
+        .map(|(rank, (((broadcast, reduce), barrier), waiter))| Ends {
+            core: Core { rank, members, operation: 0, waiter, roll: Arc::clone(roll) },
+            broadcast,
+            reduce,
+            reduce_root: choice.reduce.tree.root(),
+            barrier,
+        })
+        .collect()
+}
+
+/// Each member's children in the order in which their values are expected.
+fn arrival_order(problem: &Problem, plan: &Plan) -> impl Fn(usize) -> Vec<usize> {
+    let schedule = Schedule::reduction(problem, &plan.tree, 0.0);
+    move |member| {
+        let mut arrivals: Vec<_> = schedule.received_by(member).collect();
+        arrivals.sort_by(|a, b| a.receive_start.total_cmp(&b.receive_start));
+        arrivals.into_iter().map(|transfer| transfer.from).collect()
+    }
+}

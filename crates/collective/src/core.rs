@@ -1,0 +1,76 @@
+//! What every operation of one member works with: its rank, its waiting, the roll, and the number of the operation.
+
+use std::time::Duration;
+
+use corecast_base::sync::Arc;
+use corecast_base::wait::Waiter;
+
+use crate::error::{Error, Interrupted, Loss};
+use crate::roll::Roll;
+use crate::web::Link;
+
+/// One member's place in its group.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) rank: usize,
+    pub(crate) members: usize,
+    /// Operations begun, which is the number of the one at hand.
+    pub(crate) operation: u64,
+    pub(crate) waiter: Waiter,
+    pub(crate) roll: Arc<Roll>,
+}
+
+impl Core {
+    /// Begins the next operation, unless the group has failed.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self) -> Result<(), Error> {
+        self.operation += 1;
+        self.roll.fault().map_or(Ok(()), Err)
+    }
+
+    /// Waits at the member's own bell until `poll` finds something.
+    #[inline(always)]
+    pub(crate) fn wait_at_own_bell<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
+        let Self { rank, operation, waiter, roll, .. } = self;
+        waiter.until(roll.bell(*rank), poll, |waited| roll.check(*operation, waited))
+    }
+
+    /// Waits at the bell that rings for all members at once until `poll` finds something.
+    #[inline(always)]
+    pub(crate) fn wait_at_common_bell<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
+        let Self { operation, waiter, roll, .. } = self;
+        waiter.until(&roll.common, poll, |waited| roll.check(*operation, waited))
+    }
+
+    /// Sends `value` along an edge.
+    #[inline(always)]
+    pub(crate) fn send<T: Copy + Send + 'static>(&mut self, link: &mut Link, value: &T) -> Result<(), Error> {
+        let Self { operation, waiter, roll, .. } = self;
+        let check = |waited| group_check(roll, *operation, waited);
+        link.tx.send(value, waiter, check).map_err(|interrupted| self.blame(link.rank, interrupted))
+    }
+
+    /// Receives a value along an edge.
+    #[inline(always)]
+    pub(crate) fn recv<T: Copy + Send + 'static>(&mut self, link: &mut Link) -> Result<T, Error> {
+        let Self { operation, waiter, roll, .. } = self;
+        let check = |waited| group_check(roll, *operation, waited);
+        link.rx.recv(waiter, check).map_err(|interrupted| self.blame(link.rank, interrupted))
+    }
+
+    /// Makes an interrupted exchange with `peer` the group's failure, where it is not that already.
+    #[cold]
+    fn blame(&self, peer: usize, interrupted: Interrupted) -> Error {
+        let loss = match interrupted {
+            Interrupted::Group(error) => return error,
+            Interrupted::Closed => Loss::Left,
+            Interrupted::WrongType => Loss::Mismatched,
+        };
+        self.roll.report(peer, loss);
+        self.roll.fault().unwrap_or(Error::MemberLost { rank: peer, loss })
+    }
+}
+
+fn group_check(roll: &Roll, operation: u64, waited: Duration) -> Result<Duration, Interrupted> {
+    roll.check(operation, waited).map_err(Interrupted::Group)
+}

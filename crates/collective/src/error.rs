@@ -1,0 +1,156 @@
+//! What building a group and calling its operations can fail with.
+
+use std::fmt;
+
+use corecast_channel::Closed;
+use corecast_channel::ump::WrongType;
+use corecast_machine::pin::PinError;
+use corecast_plan::ProblemError;
+
+/// Why a group could not be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The CPUs are none, or not the machine's.
+    #[error(transparent)]
+    Cpus(#[from] ProblemError),
+    /// No member, or more than [`MAX_MEMBERS`](crate::MAX_MEMBERS).
+    #[error("a group has 1 to {} members, not {members}", crate::MAX_MEMBERS)]
+    Members {
+        /// The number asked for.
+        members: usize,
+    },
+    /// No shape of this name is registered.
+    #[error("unknown tree shape '{name}': expected one of {}", known.join(", "))]
+    UnknownShape {
+        /// The name asked for.
+        name: String,
+        /// The registered ones.
+        known: Vec<&'static str>,
+    },
+    /// No barrier of this name is registered.
+    #[error("unknown barrier '{name}': expected auto or one of {}", known.join(", "))]
+    UnknownBarrier {
+        /// The name asked for.
+        name: String,
+        /// The registered ones.
+        known: Vec<&'static str>,
+    },
+    /// The tree is not over the members of the group.
+    #[error("the tree has {nodes} nodes and the group {members} members")]
+    TreeSize {
+        /// Nodes of the tree.
+        nodes: usize,
+        /// Members of the group.
+        members: usize,
+    },
+}
+
+/// How a member was lost to its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Loss {
+    /// Its thread panicked.
+    Panicked,
+    /// It was dropped while others still waited for it.
+    Left,
+    /// It called an operation with another type than its peers.
+    Mismatched,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Panicked => "panicked",
+            Self::Left => "left the group while others waited for it",
+            Self::Mismatched => "called an operation with another type than its peers",
+        })
+    }
+}
+
+/// Why an operation of a group failed. After a [`MemberLost`](Error::MemberLost) every later operation of the group
+/// fails the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A member can no longer take part.
+    #[error("member {rank} {loss}")]
+    MemberLost {
+        /// Its rank.
+        rank: usize,
+        /// What happened to it.
+        loss: Loss,
+    },
+    /// There is no such member.
+    #[error("rank {rank} is outside a group of {members} members")]
+    BadRank {
+        /// The rank asked for.
+        rank: usize,
+        /// The size of the group.
+        members: usize,
+    },
+    /// The member's place is taken.
+    #[error("rank {rank} has already joined the group")]
+    AlreadyJoined {
+        /// Its rank.
+        rank: usize,
+    },
+}
+
+/// Why [`Group::run`](crate::Group::run) returned no results.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The first member that panicked, and what it said.
+    #[error("member {rank} panicked: {message}")]
+    Panicked {
+        /// Its rank.
+        rank: usize,
+        /// The panic's message.
+        message: String,
+    },
+    /// A member's thread could not be bound to its CPU.
+    #[error("member {rank}: {reason}")]
+    Pin {
+        /// Its rank.
+        rank: usize,
+        /// What the system said.
+        reason: PinError,
+    },
+    /// A member could not join.
+    #[error(transparent)]
+    Join(#[from] Error),
+    /// The members of an earlier run left after different numbers of operations.
+    #[error("member {rank} has begun {operations} operations and member 0 {expected}: the group is out of step")]
+    OutOfStep {
+        /// A member that differs from member 0.
+        rank: usize,
+        /// The operations it has begun.
+        operations: u64,
+        /// The operations that member 0 has begun.
+        expected: u64,
+    },
+}
+
+/// What ends a wait on one edge; the operation adds whose edge it was.
+#[derive(Debug)]
+pub(crate) enum Interrupted {
+    /// The group has failed.
+    Group(Error),
+    /// The neighbour's end is gone.
+    Closed,
+    /// The neighbour sent another type.
+    WrongType,
+}
+
+impl From<Closed> for Interrupted {
+    fn from(_: Closed) -> Self {
+        Self::Closed
+    }
+}
+
+impl From<WrongType> for Interrupted {
+    fn from(_: WrongType) -> Self {
+        Self::WrongType
+    }
+}

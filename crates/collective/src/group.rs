@@ -1,0 +1,175 @@
+//! Groups: a fixed number of members, their edges, and the choice of trees and barrier.
+//!
+//! ```
+//! use corecast_collective::Group;
+//! use corecast_machine::{Machine, Topology, source};
+//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let group = Group::builder(&machine).members(3).build()?;
+//! let sums = group.run(|me| {
+//!     let mut greeting = if me.rank() == 0 { 42u64 } else { 0 };
+//!     me.broadcast(0, &mut greeting)?;
+//!     me.barrier()?;
+//!     me.allreduce(greeting + me.rank() as u64, |a, b| a + b)
+//! })?;
+//! assert!(sums.into_iter().all(|sum| sum == Ok(42 * 3 + 3)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::thread;
+
+use corecast_base::CpuId;
+use corecast_base::sync::Arc;
+use corecast_machine::pin;
+
+use crate::builder::Builder;
+use crate::choose::Choice;
+use crate::error::{Error, RunError};
+use crate::member::{Ends, Member};
+use crate::roll::Roll;
+
+/// The largest group.
+pub const MAX_MEMBERS: usize = 4096;
+
+/// A number of members that communicate along planned trees.
+///
+/// The members' ends wait here until somebody joins. [`run`](Self::run) spawns a thread for each;
+/// [`join`](Self::join) is for threads that exist already.
+#[derive(Debug)]
+pub struct Group {
+    pub(crate) cpus: Vec<CpuId>,
+    pub(crate) is_pinned: bool,
+    pub(crate) choice: Choice,
+    pub(crate) seats: Arc<Seats>,
+}
+
+/// Where members' ends wait to be taken, and are left again.
+#[derive(Debug)]
+pub(crate) struct Seats {
+    pub(crate) roll: Arc<Roll>,
+    /// The ends of each member that is not joined. Locked at joining and leaving only.
+    ends: Mutex<Vec<Option<Ends>>>,
+}
+
+impl Seats {
+    pub(crate) fn new(roll: Arc<Roll>, ends: Vec<Ends>) -> Self {
+        Self { roll, ends: Mutex::new(ends.into_iter().map(Some).collect()) }
+    }
+
+    fn take(&self, rank: usize) -> Option<Ends> {
+        self.lock()[rank].take()
+    }
+
+    pub(crate) fn leave(&self, ends: Ends) {
+        let rank = ends.core.rank;
+        let operations = ends.core.operation;
+        self.lock()[rank] = Some(ends);
+        self.roll.leave(rank, operations);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Option<Ends>>> {
+        self.ends.lock().expect("nobody panics while holding the seats")
+    }
+}
+
+impl Group {
+    /// Starts a group on a machine; by default one member for each of its CPUs.
+    #[must_use]
+    pub fn builder(machine: &corecast_machine::Machine) -> Builder<'_> {
+        Builder::new(machine)
+    }
+
+    /// The number of members.
+    #[must_use]
+    pub fn members(&self) -> usize {
+        self.cpus.len()
+    }
+
+    /// The CPU of each member, by rank; more than one may have the same.
+    #[must_use]
+    pub fn cpus(&self) -> &[CpuId] {
+        &self.cpus
+    }
+
+    /// True if [`run`](Self::run) binds every member to its CPU.
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        self.is_pinned
+    }
+
+    /// The trees and the barrier in use, and why; its `Display` is text for people.
+    #[must_use]
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// Takes the place of member `rank`, for the thread at hand or one it is sent to.
+    ///
+    /// # Errors
+    /// [`Error::BadRank`], [`Error::AlreadyJoined`], or the fault with which the group has failed.
+    pub fn join(&self, rank: usize) -> Result<Member, Error> {
+        let members = self.members();
+        if rank >= members {
+            return Err(Error::BadRank { rank, members });
+        }
+        if let Some(fault) = self.seats.roll.fault() {
+            return Err(fault);
+        }
+        let ends = self.seats.take(rank).ok_or(Error::AlreadyJoined { rank })?;
+        self.seats.roll.take_seat(rank);
+        Ok(Member::new(ends, Arc::clone(&self.seats)))
+    }
+
+    /// Runs `body` as every member, each on a thread of its own, and returns what they returned, by rank. May be called
+    /// again after it returned.
+    ///
+    /// # Errors
+    /// [`RunError::Panicked`] naming the first member that panicked (the others' operations fail meanwhile),
+    /// [`RunError::Pin`] if a thread could not be bound to its CPU, [`RunError::Join`] if a member is joined elsewhere or
+    /// the group has failed, [`RunError::OutOfStep`] if an earlier run left members at different operations.
+    pub fn run<R: Send>(&self, body: impl Fn(&mut Member) -> R + Sync) -> Result<Vec<R>, RunError> {
+        let members = (0..self.members()).map(|rank| self.join(rank)).collect::<Result<Vec<_>, _>>()?;
+        in_step(&members)?;
+        let outcomes: Vec<Result<R, RunError>> = thread::scope(|scope| {
+            let threads: Vec<_> = members.into_iter().map(|me| scope.spawn(|| self.run_one(me, &body))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("run_one catches panics")).collect()
+        });
+        outcomes.into_iter().collect()
+    }
+
+    fn run_one<R>(&self, me: Member, body: &(impl Fn(&mut Member) -> R + Sync)) -> Result<R, RunError> {
+        let rank = me.rank();
+        let pinned = match self.is_pinned {
+            true => pin::pin(self.cpus[rank]).map(Some),
+            false => Ok(None),
+        };
+        match pinned {
+            Err(reason) => {
+                me.fail();
+                Err(RunError::Pin { rank, reason })
+            }
+            Ok(_pinned) => {
+                let outcome = catch_unwind(AssertUnwindSafe(move || {
+                    // Moved in, so that unwinding drops it and tells the others.
+                    let mut me = me;
+                    body(&mut me)
+                }));
+                outcome.map_err(|panic| RunError::Panicked { rank, message: message_of(&*panic) })
+            }
+        }
+    }
+}
+
+fn in_step(members: &[Member]) -> Result<(), RunError> {
+    let expected = members[0].operations();
+    match members.iter().find(|me| me.operations() != expected) {
+        Some(me) => Err(RunError::OutOfStep { rank: me.rank(), operations: me.operations(), expected }),
+        None => Ok(()),
+    }
+}
+
+fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a value that is no text".to_owned())
+}

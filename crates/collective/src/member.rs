@@ -1,0 +1,203 @@
+//! One participant of a group and the operations it calls.
+
+use corecast_base::sync::Arc;
+use corecast_base::wait::WaitCounts;
+
+use crate::barrier::Part;
+use crate::broadcast::broadcast;
+use crate::core::Core;
+use crate::error::{Error, Loss};
+use crate::group::Seats;
+use crate::reduce::{Order, reduce};
+use crate::web::Web;
+
+/// All that belongs to one member; waits in the group while nobody has joined as it.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    pub(crate) core: Core,
+    pub(crate) broadcast: Web,
+    pub(crate) reduce: Web,
+    /// The root of the tree planned for reductions.
+    pub(crate) reduce_root: usize,
+    pub(crate) barrier: Part,
+}
+
+/// One participant of a [`Group`](crate::Group).
+///
+/// All members must call the same operations, with the same roots and types, in the same order. An operation that fails
+/// leaves the group failed. Values are any `Copy` types: up to 56 bytes travel in one cache line with their header, larger
+/// ones in several.
+///
+/// Dropping a member leaves the group: in a panic, or while others still wait for it, their operations fail with
+/// [`Error::MemberLost`] that names it.
+#[derive(Debug)]
+pub struct Member {
+    /// Given back to the seats when dropped; `Some` until then.
+    ends: Option<Ends>,
+    seats: Arc<Seats>,
+}
+
+impl Member {
+    pub(crate) fn new(ends: Ends, seats: Arc<Seats>) -> Self {
+        Self { ends: Some(ends), seats }
+    }
+
+    #[inline(always)]
+    fn ends(&self) -> &Ends {
+        self.ends.as_ref().expect("the ends are taken out only when the member is dropped")
+    }
+
+    #[inline(always)]
+    fn begin(&mut self) -> Result<&mut Ends, Error> {
+        let ends = self.ends.as_mut().expect("the ends are taken out only when the member is dropped");
+        ends.core.begin()?;
+        Ok(ends)
+    }
+
+    /// This member's number, from 0.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.ends().core.rank
+    }
+
+    /// The number of members.
+    #[must_use]
+    pub fn members(&self) -> usize {
+        self.ends().core.members
+    }
+
+    /// How often this member has waited long, yielded and slept.
+    #[must_use]
+    pub fn wait_counts(&self) -> WaitCounts {
+        self.ends().core.waiter.counts()
+    }
+
+    pub(crate) fn operations(&self) -> u64 {
+        self.ends().core.operation
+    }
+
+    /// Returns when every member has entered. What any member wrote before is visible to all after.
+    ///
+    /// # Errors
+    /// [`Error::MemberLost`].
+    #[inline]
+    pub fn barrier(&mut self) -> Result<(), Error> {
+        let ends = self.begin()?;
+        ends.barrier.wait(&mut ends.core)
+    }
+
+    /// Gives the root's `value` to all members. The root may run ahead of the others by some operations.
+    ///
+    /// # Errors
+    /// [`Error::MemberLost`]; [`Error::BadRank`] if there is no such root.
+    #[inline]
+    pub fn broadcast<T: Copy + Send + 'static>(&mut self, root: usize, value: &mut T) -> Result<(), Error> {
+        self.check_rank(root)?;
+        let ends = self.begin()?;
+        broadcast(&mut ends.core, &mut ends.broadcast, root, value)
+    }
+
+    /// Returns when the root has called it, and at the root at once: a broadcast of nothing.
+    ///
+    /// # Errors
+    /// As [`broadcast`](Self::broadcast).
+    #[inline]
+    pub fn notify_broadcast(&mut self, root: usize) -> Result<(), Error> {
+        self.broadcast(root, &mut ())
+    }
+
+    /// Combines all members' values and returns the result at `root`, `None` elsewhere. `combine` must be associative and
+    /// commutative up to rounding; the same plan combines in the same order.
+    ///
+    /// # Errors
+    /// [`Error::MemberLost`]; [`Error::BadRank`] if there is no such root.
+    #[inline]
+    pub fn reduce<T: Copy + Send + 'static>(
+        &mut self,
+        root: usize,
+        value: T,
+        combine: impl FnMut(T, T) -> T,
+    ) -> Result<Option<T>, Error> {
+        self.reduce_in(Order::Plan, root, value, combine)
+    }
+
+    /// As [`reduce`](Self::reduce), combining in the order asked for.
+    ///
+    /// # Errors
+    /// As [`reduce`](Self::reduce).
+    #[inline]
+    pub fn reduce_in<T: Copy + Send + 'static>(
+        &mut self,
+        order: Order,
+        root: usize,
+        value: T,
+        combine: impl FnMut(T, T) -> T,
+    ) -> Result<Option<T>, Error> {
+        self.check_rank(root)?;
+        let ends = self.begin()?;
+        reduce(&mut ends.core, &mut ends.reduce, root, value, order, combine)
+    }
+
+    /// Returns at the root when all members have called it, elsewhere at once: a reduction of nothing.
+    ///
+    /// # Errors
+    /// As [`reduce`](Self::reduce).
+    #[inline]
+    pub fn notify_reduce(&mut self, root: usize) -> Result<(), Error> {
+        self.reduce(root, (), |(), ()| ()).map(drop)
+    }
+
+    /// Combines all members' values and returns the result, the same bits to all.
+    ///
+    /// # Errors
+    /// [`Error::MemberLost`].
+    #[inline]
+    pub fn allreduce<T: Copy + Send + 'static>(
+        &mut self,
+        value: T,
+        combine: impl FnMut(T, T) -> T,
+    ) -> Result<T, Error> {
+        self.allreduce_in(Order::Plan, value, combine)
+    }
+
+    /// As [`allreduce`](Self::allreduce), combining in the order asked for.
+    ///
+    /// # Errors
+    /// As [`allreduce`](Self::allreduce).
+    #[inline]
+    pub fn allreduce_in<T: Copy + Send + 'static>(
+        &mut self,
+        order: Order,
+        value: T,
+        combine: impl FnMut(T, T) -> T,
+    ) -> Result<T, Error> {
+        let ends = self.begin()?;
+        let root = ends.reduce_root;
+        let combined = reduce(&mut ends.core, &mut ends.reduce, root, value, order, combine)?;
+        let mut result = combined.unwrap_or(value);
+        broadcast(&mut ends.core, &mut ends.broadcast, root, &mut result)?;
+        Ok(result)
+    }
+
+    #[inline(always)]
+    fn check_rank(&self, rank: usize) -> Result<(), Error> {
+        let members = self.members();
+        if rank < members { Ok(()) } else { Err(Error::BadRank { rank, members }) }
+    }
+
+    /// Makes the group fail as if this member had panicked.
+    pub(crate) fn fail(&self) {
+        self.seats.roll.report(self.rank(), Loss::Panicked);
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.fail();
+        }
+        if let Some(ends) = self.ends.take() {
+            self.seats.leave(ends);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Who is there: the state of every member, and the word that says that the group has failed.
+//!
+//! Nothing here is written while all is well, so every member may look at it for the price of a cached load. Waiters
+//! look once in a while; whoever changes something rings all bells, so that sleepers look too.
+//!
+//! A member that leaves in peace records how many operations it has begun. That is no failure for those who wait in an
+//! operation it has taken part in (a leaf may leave while the root still waits for others), and is one for those who wait
+//! in a later operation.
+
+use std::time::Duration;
+
+use corecast_base::CacheLine;
+use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::wait::{LONGEST_NAP, Wait};
+use corecast_channel::ump::{Bell, bell};
+
+use crate::error::{Error, Loss};
+
+/// A wait this long is worth a look at who has left.
+const SUSPICIOUS: Duration = Duration::from_millis(10);
+
+/// What a seat's word says; the low bits of [`LEFT`] count the operations begun.
+const FREE: u64 = 0;
+const JOINED: u64 = 1 << 63;
+const LEFT: u64 = 1 << 62;
+
+/// The state of all members of a group.
+#[derive(Debug)]
+pub(crate) struct Roll {
+    /// 0, or the first fault: loss code << 32 | rank. Set once, by whoever finds it first.
+    fault: CacheLine<AtomicU64>,
+    /// One word per member: free, joined, or left after so many operations. Written by whoever takes the seat.
+    seats: Box<[CacheLine<AtomicU64>]>,
+    /// What each member sleeps on.
+    bells: Box<[Bell]>,
+    /// What members sleep on that wait for all of a group at one place.
+    pub(crate) common: Bell,
+}
+
+impl Roll {
+    pub(crate) fn new(members: usize, wait: Wait) -> Self {
+        Self {
+            fault: CacheLine::new(AtomicU64::new(0)),
+            seats: (0..members).map(|_| CacheLine::new(AtomicU64::new(FREE))).collect(),
+            bells: (0..members).map(|_| bell(wait)).collect(),
+            common: bell(wait),
+        }
+    }
+
+    pub(crate) fn bell(&self, rank: usize) -> &Bell {
+        &self.bells[rank]
+    }
+
+    pub(crate) fn bells(&self) -> &[Bell] {
+        &self.bells
+    }
+
+    /// Takes the seat of a member; false if somebody sits there.
+    pub(crate) fn take_seat(&self, rank: usize) -> bool {
+        // ORDERING: Acquire, pairs with the Release in leave: a member that sits down again goes on where the last one
+        // stopped [seat]
+        self.seats[rank].swap(JOINED, Ordering::Acquire) != JOINED
+    }
+
+    /// Leaves the seat after having begun `operations`.
+    pub(crate) fn leave(&self, rank: usize, operations: u64) {
+        // ORDERING: Release, pairs with the Acquires in take_seat and first_missing: what the member published in those
+        // operations is seen by whoever sees that it has left [seat]
+        self.seats[rank].store(LEFT | operations, Ordering::Release);
+        self.ring_all();
+    }
+
+    /// Makes the group fail, unless it has failed already.
+    pub(crate) fn report(&self, rank: usize, loss: Loss) {
+        // ORDERING: Relaxed, the word is all there is to say; the bells' fences carry it to sleepers
+        let _ = self.fault.compare_exchange(0, encode(rank, loss), Ordering::Relaxed, Ordering::Relaxed);
+        self.ring_all();
+    }
+
+    /// The fault that made the group fail.
+    #[inline(always)]
+    pub(crate) fn fault(&self) -> Option<Error> {
+        // ORDERING: Relaxed, the word is all there is to read
+        match self.fault.load(Ordering::Relaxed) {
+            0 => None,
+            word => Some(decode(word)),
+        }
+    }
+
+    /// Whether a wait in the `operation`-th operation (from 1) may go on, and how long it may sleep.
+    pub(crate) fn check(&self, operation: u64, waited: Duration) -> Result<Duration, Error> {
+        if let Some(fault) = self.fault() {
+            return Err(fault);
+        }
+        if waited < SUSPICIOUS {
+            return Ok(SUSPICIOUS);
+        }
+        match self.first_missing(operation) {
+            Some(rank) => Err(Error::MemberLost { rank, loss: Loss::Left }),
+            None => Ok(LONGEST_NAP),
+        }
+    }
+
+    /// A member that has left before it began the `operation`-th operation.
+    fn first_missing(&self, operation: u64) -> Option<usize> {
+        self.seats.iter().position(|seat| {
+            // ORDERING: Acquire, pairs with the Release in leave [seat]
+            let word = seat.load(Ordering::Acquire);
+            word & LEFT != 0 && word & !LEFT < operation
+        })
+    }
+
+    fn ring_all(&self) {
+        self.bells.iter().for_each(|bell| bell.notify());
+        self.common.notify();
+    }
+}
+
+fn encode(rank: usize, loss: Loss) -> u64 {
+    let code: u64 = match loss {
+        Loss::Panicked => 1,
+        Loss::Left => 2,
+        Loss::Mismatched => 3,
+    };
+    code << 32 | rank as u64
+}
+
+fn decode(word: u64) -> Error {
+    let loss = match word >> 32 {
+        1 => Loss::Panicked,
+        2 => Loss::Left,
+        _ => Loss::Mismatched,
+    };
+    Error::MemberLost { rank: (word & u64::from(u32::MAX)) as usize, loss }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_fault_stands() {
+        let roll = Roll::new(3, Wait::Adaptive);
+        assert_eq!(roll.fault(), None);
+        roll.report(2, Loss::Panicked);
+        roll.report(1, Loss::Mismatched);
+        assert_eq!(roll.fault(), Some(Error::MemberLost { rank: 2, loss: Loss::Panicked }));
+    }
+
+    #[test]
+    fn leaving_is_a_fault_only_for_later_operations() {
+        let roll = Roll::new(2, Wait::Adaptive);
+        assert!(roll.take_seat(1) && !roll.take_seat(1));
+        roll.leave(1, 5);
+        let left = Err(Error::MemberLost { rank: 1, loss: Loss::Left });
+        assert_eq!(roll.check(5, SUSPICIOUS), Ok(LONGEST_NAP));
+        assert_eq!(roll.check(6, SUSPICIOUS), left);
+        assert_eq!(roll.check(6, Duration::ZERO), Ok(SUSPICIOUS), "a short wait is not worth the look");
+        assert!(roll.take_seat(1), "a seat that was left can be taken again");
+    }
+}

@@ -1,0 +1,152 @@
+//! One member's edges of a tree: a channel each way to its parent and to each of its children.
+//!
+//! As every edge leads both ways, the same web carries a message from any root to all and from all to any root: a member
+//! needs to know only which of its links leads towards that root. Members call the operations of a group in the same
+//! order and edges are first in, first out, so operations with different roots do not mix.
+
+use corecast_base::sync::Arc;
+use corecast_channel::ump::{AnyReceiver, AnySender, Bell, any_channel};
+use corecast_plan::Tree;
+use std::ops::Range;
+
+/// Slots of an edge: enough for the root to run ahead by some operations, few enough to stay in the first-level cache.
+const EDGE_SLOTS: usize = 32;
+
+/// The edge to one neighbour.
+#[derive(Debug)]
+pub(crate) struct Link {
+    /// The neighbour.
+    pub(crate) rank: usize,
+    pub(crate) tx: AnySender,
+    pub(crate) rx: AnyReceiver,
+    /// What lies behind it: for a child the places of its subtree, for the parent all others.
+    behind: Behind,
+}
+
+#[derive(Debug)]
+enum Behind {
+    /// Subtrees are intervals when members are numbered depth first.
+    Subtree(Range<usize>),
+    /// All but one's own subtree.
+    AllBut(Range<usize>),
+}
+
+/// All edges of one member.
+#[derive(Debug)]
+pub(crate) struct Web {
+    own_place: usize,
+    /// Depth-first places by rank.
+    places: Arc<Vec<usize>>,
+    /// The children in the order asked for, then the parent, if there is one.
+    pub(crate) links: Vec<Link>,
+}
+
+impl Web {
+    /// The webs of all members of `tree`, by rank. `children` gives each member's children in the order in which it
+    /// shall deal with them; member i sleeps on `bells[i]`.
+    pub(crate) fn all(tree: &Tree, bells: &[Bell], children: impl Fn(usize) -> Vec<usize>) -> Vec<Self> {
+        let (places, subtrees) = number_depth_first(tree);
+        let empty = |rank: usize| Self { own_place: places[rank], places: Arc::clone(&places), links: Vec::new() };
+        let mut webs: Vec<Self> = (0..tree.len()).map(empty).collect();
+        // Bottom-up, so that every member's link to its parent comes behind those to its children.
+        for &parent in tree.top_down().iter().rev() {
+            for child in children(parent) {
+                let (down_tx, down_rx) = any_channel(EDGE_SLOTS, Arc::clone(&bells[child]), Arc::clone(&bells[parent]));
+                let (up_tx, up_rx) = any_channel(EDGE_SLOTS, Arc::clone(&bells[parent]), Arc::clone(&bells[child]));
+                let subtree = subtrees[child].clone();
+                let to_child = Behind::Subtree(subtree.clone());
+                webs[parent].links.push(Link { rank: child, tx: down_tx, rx: up_rx, behind: to_child });
+                let to_parent = Behind::AllBut(subtree);
+                webs[child].links.push(Link { rank: parent, tx: up_tx, rx: down_rx, behind: to_parent });
+            }
+        }
+        webs
+    }
+
+    /// The index of the link that leads to `root`; `None` if this member is the root.
+    #[inline]
+    pub(crate) fn towards(&self, root: usize) -> Option<usize> {
+        let place = self.places[root];
+        if place == self.own_place { None } else { self.links.iter().position(|link| link.leads_to(place)) }
+    }
+
+    /// The index of the link to the parent in the tree, behind those to the children; `None` at the root.
+    pub(crate) fn link_to_parent(&self) -> Option<usize> {
+        self.links.iter().position(|link| matches!(link.behind, Behind::AllBut(_)))
+    }
+
+    /// How many members lie behind a link.
+    pub(crate) fn members_behind(&self, link: usize) -> usize {
+        match &self.links[link].behind {
+            Behind::Subtree(places) => places.len(),
+            Behind::AllBut(places) => self.places.len() - places.len(),
+        }
+    }
+}
+
+impl Link {
+    #[inline]
+    fn leads_to(&self, place: usize) -> bool {
+        match &self.behind {
+            Behind::Subtree(places) => places.contains(&place),
+            Behind::AllBut(places) => !places.contains(&place),
+        }
+    }
+}
+
+/// The depth-first place of every member, and the places of its subtree.
+fn number_depth_first(tree: &Tree) -> (Arc<Vec<usize>>, Vec<Range<usize>>) {
+    let mut sizes = vec![1; tree.len()];
+    for &member in tree.top_down().iter().rev() {
+        sizes[member] += tree.children(member).iter().map(|&child| sizes[child]).sum::<usize>();
+    }
+    let mut places = vec![0; tree.len()];
+    for &member in tree.top_down() {
+        let mut next = places[member] + 1;
+        for &child in tree.children(member) {
+            places[child] = next;
+            next += sizes[child];
+        }
+    }
+    let subtrees = places.iter().zip(sizes).map(|(&place, size)| place..place + size).collect();
+    (Arc::new(places), subtrees)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use corecast_base::wait::Wait;
+    use corecast_channel::ump::bell;
+
+    /// 2 -> 0, 3; 3 -> 1, 4.
+    fn webs() -> Vec<Web> {
+        let tree = Tree::new(2, vec![vec![], vec![], vec![0, 3], vec![1, 4], vec![]]).expect("a tree");
+        let bells: Vec<Bell> = (0..5).map(|_| bell(Wait::Spin)).collect();
+        Web::all(&tree, &bells, |rank| tree.children(rank).to_vec())
+    }
+
+    #[test]
+    fn every_member_knows_the_way_to_every_other() {
+        let webs = webs();
+        for start in 0..5 {
+            for goal in 0..5 {
+                let mut at = start;
+                let mut hops = 0;
+                while let Some(link) = webs[at].towards(goal) {
+                    at = webs[at].links[link].rank;
+                    hops += 1;
+                    assert!(hops < 5, "from {start} to {goal} the way goes round in circles");
+                }
+                assert_eq!(at, goal);
+            }
+        }
+    }
+
+    #[test]
+    fn members_behind_the_links_are_all_the_others() {
+        for web in webs() {
+            let behind: usize = (0..web.links.len()).map(|link| web.members_behind(link)).sum();
+            assert_eq!(behind, 4);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Every interleaving of the barriers and of a fault report among two and three members. Run by `ci/loom.sh`.
+//!
+//! The edges of the message tree are `ump` channels, which have models of their own.
+#![cfg(loom)]
+
+use corecast_base::CpuId;
+use corecast_base::sync::{Arc, AtomicU64, Ordering};
+use corecast_base::wait::Wait;
+use corecast_collective::{Barrier, Error, Group, Loss, Member};
+use corecast_machine::{Cpu, Machine, Topology};
+use loom::thread;
+
+fn group(members: u32, barrier: Barrier, wait: Wait) -> Group {
+    let cpus = (0..members).map(|id| Cpu::flat(CpuId::new(id))).collect();
+    let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+    Group::builder(&machine).barrier(barrier).wait(wait).build().expect("a group of the machine's CPUs")
+}
+
+/// Runs `body` as every member, on a thread each.
+fn run(group: &Group, body: impl Fn(&mut Member) + Clone + 'static) {
+    let others: Vec<_> = (1..group.members())
+        .map(|rank| {
+            let mut me = group.join(rank).expect("nobody has joined");
+            let body = body.clone();
+            thread::spawn(move || body(&mut me))
+        })
+        .collect();
+    body(&mut group.join(0).expect("nobody has joined"));
+    others.into_iter().for_each(|thread| thread.join().expect("a member ends"));
+}
+
+/// Each member writes its own word with the weakest ordering; after the barrier each sees all of them.
+fn nobody_leaves_early(members: u32, barrier: Barrier, wait: Wait, rounds: u64) {
+    loom::model(move || {
+        let group = group(members, barrier, wait);
+        let entered = Arc::new((0..members).map(|_| AtomicU64::new(0)).collect::<Vec<_>>());
+        run(&group, move |me| {
+            for round in 1..=rounds {
+                entered[me.rank()].store(round, Ordering::Relaxed);
+                me.barrier().expect("nobody is lost");
+                for entered in entered.iter() {
+                    assert!(entered.load(Ordering::Relaxed) >= round);
+                }
+            }
+        });
+    });
+}
+
+#[test]
+fn dissemination_of_two() {
+    nobody_leaves_early(2, Barrier::Dissemination, Wait::Spin, 2);
+    nobody_leaves_early(2, Barrier::Dissemination, Wait::Park, 1);
+}
+
+#[test]
+fn dissemination_of_three() {
+    nobody_leaves_early(3, Barrier::Dissemination, Wait::Spin, 1);
+}
+
+#[test]
+fn ticket_of_two() {
+    nobody_leaves_early(2, Barrier::Ticket, Wait::Spin, 2);
+    nobody_leaves_early(2, Barrier::Ticket, Wait::Park, 1);
+}
+
+#[test]
+fn ticket_of_three() {
+    nobody_leaves_early(3, Barrier::Ticket, Wait::Spin, 1);
+}
+
+#[test]
+fn flat_of_two() {
+    nobody_leaves_early(2, Barrier::Flat, Wait::Spin, 2);
+    nobody_leaves_early(2, Barrier::Flat, Wait::Park, 1);
+}
+
+#[test]
+fn flat_of_three() {
+    nobody_leaves_early(3, Barrier::Flat, Wait::Spin, 1);
+}
+
+#[test]
+fn tree_of_two() {
+    nobody_leaves_early(2, Barrier::Tree, Wait::Spin, 1);
+}
+
+/// A mismatch found by one member reaches the other, which may be asleep by then.
+#[test]
+fn a_fault_wakes_whoever_sleeps() {
+    loom::model(|| {
+        let group = group(2, Barrier::Dissemination, Wait::Park);
+        run(&group, |me| {
+            let lost = Err(Error::MemberLost { rank: 0, loss: Loss::Mismatched });
+            match me.rank() {
+                0 => {
+                    me.broadcast(0, &mut 1u8).expect("the edge has room");
+                    assert_eq!(me.barrier(), lost);
+                }
+                _ => assert_eq!(me.broadcast(0, &mut 1u16), lost),
+            }
+        });
+    });
+}
+
+/// What a member did before it left its seat is seen by the one that takes the seat after it.
+#[test]
+fn a_seat_passes_on_what_its_member_did() {
+    loom::model(|| {
+        let group = Arc::new(group(2, Barrier::Dissemination, Wait::Spin));
+        let theirs = Arc::clone(&group);
+        let first = thread::spawn(move || {
+            let mut me = theirs.join(1).expect("nobody has joined");
+            me.notify_reduce(0).expect("the edge has room");
+        });
+        let mut root = group.join(0).expect("nobody has joined");
+        root.notify_reduce(0).expect("the member has begun the operation, or will");
+        first.join().expect("the member ends");
+        assert!(group.join(1).is_ok());
+    });
+}
