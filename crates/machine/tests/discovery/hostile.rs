@@ -60,6 +60,14 @@ fn siblings_that_do_not_name_the_cpu_itself_are_not_believed() {
 }
 
 #[test]
+fn a_zero_byte_behind_the_text_is_no_part_of_it() {
+    let tree = Tree::flat("0-1").each("0-1", "topology/thread_siblings", "00000000,00000003\n\0");
+    let topology = tree.node(4, "0-1", "10\n\0").topology();
+    assert_eq!((topology.cpus[1].core, topology.cpus[1].numa), (Some(0), Some(4)));
+    assert!(topology.numa_distances.is_some());
+}
+
+#[test]
 fn a_directory_that_is_no_machine() {
     let error = Tree::empty().file("etc/passwd", "").discover().expect_err("no machine").to_string();
     assert!(error.contains("is no root of a Linux machine"), "{error}");

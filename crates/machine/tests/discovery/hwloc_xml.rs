@@ -53,10 +53,8 @@ const FIRST_FORM: &str = r#"<topology>
  <object type="Machine" cpuset="0x0000000f" online_cpuset="0x0000000f" allowed_cpuset="0x0000000f">
   <object type="NUMANode" os_index="0" cpuset="0x00000003">
    <object type="Socket"><object type="Cache" depth="3" cache_type="0"><object type="Cache" depth="2" cache_type="0">
-    <object type="Cache" depth="2" cache_type="2">
-     <object type="Core"><object type="PU" os_index="0"/></object>
-     <object type="Core"><object type="PU" os_index="1"/></object>
-    </object>
+    <object type="Cache" depth="2" cache_type="2"><object type="Core"><object type="PU" os_index="0"/></object></object>
+    <object type="Cache" depth="2" cache_type="2"><object type="Core"><object type="PU" os_index="1"/></object></object>
    </object></object></object>
   </object>
   <object type="NUMANode" os_index="1" cpuset="0x0000000c">

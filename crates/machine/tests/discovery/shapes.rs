@@ -40,7 +40,12 @@ fn a_group_is_named_by_its_lowest_cpu() {
 
 #[test]
 fn core_complexes_without_smt() {
-    let topology = Tree::flat("0-7").cores("0 1 2 3 4 5 6 7").packages("0-7").caches(3, "0-3 4-7").topology();
+    let topology = Tree::flat("0-7")
+        .cores("0 1 2 3 4 5 6 7")
+        .packages("0-7")
+        .caches(3, "0-3 4-7")
+        .each("0-7", "cache/index1/level", "2")
+        .topology();
     assert_eq!(partition(&topology, |cpu| cpu.core).len(), 8);
     assert_eq!(partition(&topology, |cpu| cpu.package), groups("0-7"));
     assert_eq!(partition(&topology, |cpu| cpu.l3), groups("0-3 4-7"));
@@ -139,7 +144,7 @@ fn favoured_cores_are_no_kind() {
         "cpufreq/cpuinfo_max_freq",
         "4500000",
     );
-    let partial = Tree::flat("0-7").each("0-3", "cpu_capacity", "1024");
+    let partial = Tree::flat("0-7").each("0-3", "cpu_capacity", "1024").each("4-5", "cpu_capacity", "446");
     let one_counter = Tree::flat("0-7").file("sys/devices/cpu_core/cpus", "0-7\n");
     for tree in [ladder, boosted, partial, one_counter] {
         assert_eq!(kinds(&tree.topology()), [None; 8]);

@@ -64,9 +64,8 @@ impl Tree {
 
     /// Tells the packages, the way new kernels do, by lists only.
     pub(crate) fn packages(mut self, groups: &str) -> Self {
-        for (number, group) in (0..).zip(groups.split_whitespace()) {
+        for group in groups.split_whitespace() {
             self = self.each(group, "topology/package_cpus_list", &format!("{group}\n"));
-            self = self.each(group, "topology/physical_package_id", &format!("{}\n", number * 10));
         }
         self
     }
