@@ -1,4 +1,12 @@
-//! Stub.
+//! What this machine is: its CPUs, what they share, and what messages between them cost.
+//!
+//! - [`source`]: discovery of a [`Topology`] from a file, hwloc, the system's files or a notation;
+//! - [`pin`]: binding a thread to one of its CPUs;
+//! - [`TopologyJson`]: the stable form for other programs;
+//! - [`Machine`]: the CPUs with their costs, in memory; [`CostMatrix`] holds the costs;
+//! - [`model_file`]: the same as a file, read strictly and written atomically;
+//! - [`Cache`]: models of machines by [`Fingerprint`].
+
 mod assumed;
 mod atomic_file;
 mod bounded_file;
