@@ -16,11 +16,10 @@
 //! ```
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::thread;
 
 use corecast_base::CpuId;
-use corecast_base::sync::Arc;
+use corecast_base::sync::{Arc, Mutex};
 use corecast_machine::pin;
 
 use crate::builder::Builder;
@@ -28,6 +27,8 @@ use crate::choose::Choice;
 use crate::error::{Error, RunError};
 use crate::member::{Ends, Member};
 use crate::roll::Roll;
+
+const UNPOISONED: &str = "nobody panics while holding the seats";
 
 /// The largest group.
 pub const MAX_MEMBERS: usize = 4096;
@@ -58,18 +59,14 @@ impl Seats {
     }
 
     fn take(&self, rank: usize) -> Option<Ends> {
-        self.lock()[rank].take()
+        self.ends.lock().expect(UNPOISONED)[rank].take()
     }
 
     pub(crate) fn leave(&self, ends: Ends) {
         let rank = ends.core.rank;
         let operations = ends.core.operation;
-        self.lock()[rank] = Some(ends);
+        self.ends.lock().expect(UNPOISONED)[rank] = Some(ends);
         self.roll.leave(rank, operations);
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Option<Ends>>> {
-        self.ends.lock().expect("nobody panics while holding the seats")
     }
 }
 

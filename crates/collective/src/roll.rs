@@ -57,16 +57,14 @@ impl Roll {
 
     /// Takes the seat of a member; false if somebody sits there.
     pub(crate) fn take_seat(&self, rank: usize) -> bool {
-        // ORDERING: Acquire, pairs with the Release in leave: a member that sits down again goes on where the last one
-        // stopped [seat]
-        self.seats[rank].swap(JOINED, Ordering::Acquire) != JOINED
+        // ORDERING: Relaxed, the word carries nothing but itself; the member's ends pass from hand to hand under a lock
+        self.seats[rank].swap(JOINED, Ordering::Relaxed) != JOINED
     }
 
     /// Leaves the seat after having begun `operations`.
     pub(crate) fn leave(&self, rank: usize, operations: u64) {
-        // ORDERING: Release, pairs with the Acquires in take_seat and first_missing: what the member published in those
-        // operations is seen by whoever sees that it has left [seat]
-        self.seats[rank].store(LEFT | operations, Ordering::Release);
+        // ORDERING: Relaxed, see take_seat for the ends; a waiter only compares the count
+        self.seats[rank].store(LEFT | operations, Ordering::Relaxed);
         self.ring_all();
     }
 
@@ -104,8 +102,8 @@ impl Roll {
     /// A member that has left before it began the `operation`-th operation.
     fn first_missing(&self, operation: u64) -> Option<usize> {
         self.seats.iter().position(|seat| {
-            // ORDERING: Acquire, pairs with the Release in leave [seat]
-            let word = seat.load(Ordering::Acquire);
+            // ORDERING: Relaxed, a member that left before this operation has no part in it, whatever else is visible
+            let word = seat.load(Ordering::Relaxed);
             word & LEFT != 0 && word & !LEFT < operation
         })
     }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use loom::sync::{Condvar, Mutex};
+use loom::sync::Condvar;
 
 pub use loom::cell::UnsafeCell;
-pub use loom::sync::Arc;
 pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+pub use loom::sync::{Arc, Mutex};
 
 /// Lets the model run another thread: polling again before anybody else has moved shows nothing new.
 pub fn spin_hint() {

@@ -21,12 +21,13 @@ mod native;
 pub use self::loom::prepare_fences;
 #[cfg(loom)]
 pub use self::loom::{
-    Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Ordering, UnsafeCell, fence, heavy_fence,
+    Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell, fence, heavy_fence,
     light_fence, spin_hint, yield_now,
 };
 #[cfg(not(loom))]
 pub use self::membarrier::{heavy_fence, light_fence, prepare_fences};
 #[cfg(not(loom))]
 pub use self::native::{
-    Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Ordering, UnsafeCell, fence, spin_hint, yield_now,
+    Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell, fence, spin_hint,
+    yield_now,
 };

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use rustix::thread::futex;
 
-pub use std::sync::Arc;
 pub use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+pub use std::sync::{Arc, Mutex};
 
 /// A cell whose contents are reached through closures, so that loom can watch each access.
 #[derive(Debug, Default)]

@@ -69,8 +69,8 @@ impl Waiter {
     }
 
     /// Returns what `poll` finds, as soon as it finds something. While it does not, `check` is called now and then with
-    /// the time waited so far: its error ends the wait, its value bounds the next sleep. The publisher of what `poll`
-    /// looks for must call [`WakeWord::notify`] on `word` afterwards.
+    /// the time waited so far: its error ends the wait, its value bounds the next sleep. Whoever publishes what `poll` or
+    /// `check` looks for must call [`WakeWord::notify`] on `word` afterwards.
     ///
     /// # Errors
     /// Only what `check` returns.
@@ -200,11 +200,14 @@ impl Waiter {
         let clock = Clock::get();
         loop {
             let now = clock.ticks();
-            let longest = check(clock.duration(now.saturating_sub(start)))?.min(LONGEST_NAP);
+            let waited = clock.duration(now.saturating_sub(start));
+            let longest = check(waited)?.min(LONGEST_NAP);
             self.crowd.look_again(now);
             self.counts.parks += 1;
-            if let Some(found) = word.sleep_unless(longest, &mut *poll) {
-                return Ok(found);
+            // What `check` looks for is published and rung for as messages are, so the last look is for both.
+            let look = || poll().map(Ok).or_else(|| check(waited).err().map(Err));
+            if let Some(outcome) = word.sleep_unless(longest, look) {
+                return outcome;
             }
         }
     }

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Weakens every memory ordering of the modelled crates, one at a time, and fails if no model notices.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-2}"
+cargo run --quiet --package corecast-tidy --example ordering_mutants
