@@ -1,1 +1,45 @@
-//! Stub.
+//! Races corecast's channels and collectives against what people use today, on pinned threads.
+//!
+//! A library without output of its own: the program's `bench` and `tune` call it, and show what it returns.
+//!
+//! - [`collectives`], [`ump`], [`stream`], [`idle`]: the benchmarks; [`list`] names all contenders;
+//! - [`Options`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
+//! - [`Report`] and its parts: what was found, with documented JSON;
+//! - [`contender`]: the contenders, one file each, and their registry;
+//! - [`harness`]: threads, blocks, start windows, statistics.
+//!
+//! **Method.** Every contender is checked before it is timed. The contenders of one operation run in turns, in blocks of a
+//! millisecond or two, in an order drawn anew for each round, with a probe of a bare cache line beside every round: a
+//! machine that changes its mood does so for all of them, and is found out. What a sample is stands in
+//! [`Timing`]; no sample is left out, and medians, percentiles and spread are reported.
+
+mod cancel;
+mod channels;
+mod collectives;
+pub mod contender;
+mod error;
+mod failure;
+pub mod harness;
+mod idle;
+mod op;
+mod options;
+mod progress;
+mod report;
+mod run;
+mod stream;
+#[cfg(test)]
+mod this_machine;
+
+pub use cancel::Cancel;
+pub use channels::ump;
+pub use collectives::collectives;
+pub use contender::{Listed, list};
+pub use error::BenchError;
+pub use failure::Failure;
+pub use harness::Summary;
+pub use idle::idle;
+pub use op::{Op, UnknownOp};
+pub use options::Options;
+pub use progress::Progress;
+pub use report::{Group, IdleReport, IdleRow, Report, Row, StreamReport, Timing};
+pub use stream::{StreamOptions, stream};

@@ -1,0 +1,20 @@
+//! `corecast bench collectives`: barriers, broadcasts and reductions of corecast against their rivals.
+
+use corecast::machine::Machine;
+
+use crate::error::BenchError;
+use crate::options::Options;
+use crate::progress::Progress;
+use crate::report::Report;
+use crate::run;
+
+/// Races every contender of each operation that `options` name, among each number of participants.
+///
+/// # Errors
+/// A [`BenchError`] if the options do not fit the machine, the run is cancelled, or threads cannot be bound to CPUs. A
+/// contender that fails is a row of the report that says so.
+pub fn collectives(machine: &Machine, options: &Options, progress: &mut dyn Progress) -> Result<Report, BenchError> {
+    let cpus = options.usable_cpus(machine)?;
+    let heats = options.heats(cpus.len())?;
+    run::run(machine, options, &cpus, &heats, progress)
+}

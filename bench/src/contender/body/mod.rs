@@ -1,0 +1,91 @@
+//! What a contender lends the harness for each participant: a loop over its operation, and a check of it.
+//!
+//! A contender implements the small trait of its operation ([`BarrierEnd`] and so on); the generic body around it holds
+//! the timed loop and the check, the same for all contenders and compiled for each.
+
+mod allreduce;
+mod barrier;
+mod broadcast;
+mod one_way;
+mod reduce;
+mod stream;
+
+pub(crate) use allreduce::{AllreduceEnd, allreduce_bodies};
+pub(crate) use barrier::{BarrierEnd, barrier_bodies};
+pub(crate) use broadcast::{BroadcastEnd, broadcast_bodies};
+pub(crate) use one_way::one_way_bodies;
+pub(crate) use reduce::{ReduceEnd, reduce_bodies};
+pub(crate) use stream::stream_bodies;
+
+use crate::failure::Failure;
+use crate::op::Op;
+
+/// A message that fills one slot: 56 bytes.
+pub type Message = [u64; 7];
+
+/// One participant's part in a contender.
+///
+/// The loop is inside, so that the operation is inlined into it and the one call through the trait object is shared by
+/// all operations of a block.
+pub trait Body: Send {
+    /// Performs `iterations` operations back to back.
+    ///
+    /// # Errors
+    /// Whatever stops the operation; the contender is then out of the race.
+    fn run(&mut self, iterations: u64) -> Result<(), Failure>;
+
+    /// Performs `rounds` operations and verifies the outcome of each.
+    ///
+    /// # Errors
+    /// As [`Body::run`], and [`Failure::Wrong`] if an outcome is not what the operation promises.
+    fn check(&mut self, rounds: u64) -> Result<(), Failure>;
+}
+
+/// The sending end of a channel that is raced.
+pub(crate) trait SendEnd: Send + 'static {
+    fn send(&mut self, message: Message) -> Result<(), Failure>;
+}
+
+/// The receiving end of a channel that is raced.
+pub(crate) trait RecvEnd: Send + 'static {
+    fn recv(&mut self) -> Result<Message, Failure>;
+}
+
+/// The name of a channel: where one operation races several sizes, the size tells them apart.
+pub(super) fn channel_name(family: &str, op: Op, slots: usize) -> String {
+    if op == Op::Stream { format!("{family}/{slots}") } else { family.to_owned() }
+}
+
+/// The message of this number: no two of its words are equal, and no word equals its neighbour in another message.
+#[inline(always)]
+pub(crate) fn message(number: u64) -> Message {
+    std::array::from_fn(|word| number.wrapping_mul(8).wrapping_add(word as u64))
+}
+
+/// The contribution of a member to the sum of a round.
+#[inline(always)]
+fn contribution(rank: usize, round: u64) -> u64 {
+    (rank as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(round)
+}
+
+/// The sum that a round must yield.
+fn expected_sum(members: usize, round: u64) -> u64 {
+    (0..members).fold(0, |sum, rank| sum.wrapping_add(contribution(rank, round)))
+}
+
+/// Refuses a message that is not the expected one.
+fn expect_message(found: Message, number: u64) -> Result<(), Failure> {
+    if found == message(number) {
+        return Ok(());
+    }
+    Err(Failure::Wrong(format!("message {number} arrived as {found:?}")))
+}
+
+/// Refuses a sum that is not that of all contributions.
+fn expect_sum(found: u64, members: usize, round: u64) -> Result<(), Failure> {
+    let expected = expected_sum(members, round);
+    if found == expected {
+        return Ok(());
+    }
+    Err(Failure::Wrong(format!("round {round}: the sum of {members} members is {found}, expected {expected}")))
+}

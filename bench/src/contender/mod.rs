@@ -1,0 +1,215 @@
+//! The contenders, one file each, and the list of them all.
+//!
+//! To add one: a file here that implements [`Contender`] with the end trait of its operation, and a line in `REGISTRY`.
+//! It is then checked before it is timed, and stands in every table of its operation.
+
+mod body;
+mod condvar_slot;
+mod dissemination;
+mod planned;
+mod pthread_barrier;
+mod raw_line;
+mod rendezvous_barrier;
+mod ring_rtrb;
+mod ring_ump;
+mod setting;
+mod slot_barrier;
+mod std_barrier;
+mod sync_channel;
+mod two_flags;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+pub use body::{Body, Message};
+pub use setting::Setting;
+
+#[cfg(test)]
+pub(crate) use body::{BarrierEnd, barrier_bodies};
+pub(crate) use body::{RecvEnd, SendEnd};
+pub(crate) use planned::planned_root;
+pub(crate) use raw_line::RawLine;
+pub(crate) use ring_ump::ring as ump_ring;
+
+use crate::harness::Abort;
+use crate::op::Op;
+
+/// One way to perform an operation.
+pub trait Contender {
+    /// Its name, unique for its operation. Ours begin with `corecast` or `ump`.
+    fn name(&self) -> String;
+
+    /// What it is and how it waits, in one line.
+    fn about(&self) -> String;
+
+    /// True for what corecast offers, false for rivals and yardsticks.
+    fn is_ours(&self) -> bool {
+        false
+    }
+
+    /// The participants it is for, if not any number.
+    fn only_for(&self) -> Option<usize> {
+        None
+    }
+
+    /// A body for each participant, by rank. Whoever polls gives up when `abort` is raised.
+    ///
+    /// # Errors
+    /// Why it cannot take part in this setting.
+    fn build(&self, setting: &Setting<'_>, abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit>;
+}
+
+/// Why a contender does not take part.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unfit(pub String);
+
+type List = fn() -> Vec<Box<dyn Contender>>;
+
+/// Every contender of every operation; a line may stand for a family.
+const REGISTRY: &[(Op, List)] = &[
+    (Op::Barrier, planned::barriers),
+    (Op::Barrier, || one(two_flags::TwoFlags)),
+    (Op::Barrier, || one(dissemination::Dissemination)),
+    (Op::Barrier, || one(rendezvous_barrier::RendezvousBarrier)),
+    (Op::Barrier, || one(std_barrier::StdBarrier)),
+    (Op::Barrier, || one(pthread_barrier::PthreadBarrier)),
+    (Op::Broadcast, planned::broadcasts),
+    (Op::Broadcast, || one(slot_barrier::SlotBarrier(Op::Broadcast))),
+    (Op::Broadcast, || one(condvar_slot::CondvarSlot(Op::Broadcast))),
+    (Op::Reduce, planned::reductions),
+    (Op::Reduce, || one(slot_barrier::SlotBarrier(Op::Reduce))),
+    (Op::Reduce, || one(condvar_slot::CondvarSlot(Op::Reduce))),
+    (Op::Allreduce, planned::allreductions),
+    (Op::Allreduce, || one(slot_barrier::SlotBarrier(Op::Allreduce))),
+    (Op::Allreduce, || one(condvar_slot::CondvarSlot(Op::Allreduce))),
+    (Op::OneWay, || one(ring_ump::Ump { op: Op::OneWay, slots: 64 })),
+    (Op::OneWay, || one(raw_line::RawLine)),
+    (Op::OneWay, || one(ring_rtrb::Rtrb { op: Op::OneWay, slots: 64 })),
+    (Op::OneWay, || one(sync_channel::SyncChannel { op: Op::OneWay, slots: 64 })),
+    (Op::Stream, || one(ring_ump::Ump { op: Op::Stream, slots: 1024 })),
+    (Op::Stream, || one(ring_ump::Ump { op: Op::Stream, slots: 64 })),
+    (Op::Stream, || one(ring_rtrb::Rtrb { op: Op::Stream, slots: 1024 })),
+    (Op::Stream, || one(ring_rtrb::Rtrb { op: Op::Stream, slots: 64 })),
+    (Op::Stream, || one(sync_channel::SyncChannel { op: Op::Stream, slots: 1024 })),
+    (Op::Stream, || one(sync_channel::SyncChannel { op: Op::Stream, slots: 64 })),
+];
+
+fn one(contender: impl Contender + 'static) -> Vec<Box<dyn Contender>> {
+    vec![Box::new(contender)]
+}
+
+/// The contenders of an operation. The first one is the reference that the others' ratios refer to.
+#[must_use]
+pub fn contenders(op: Op) -> Vec<Box<dyn Contender>> {
+    REGISTRY.iter().filter(|(of, _)| *of == op).flat_map(|(_, list)| list()).collect()
+}
+
+/// A contender as listed for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    /// The operation it performs.
+    pub op: Op,
+    /// Its name.
+    pub contender: String,
+    /// What it is, in one line.
+    pub about: String,
+    /// True for what corecast offers.
+    pub ours: bool,
+    /// The number of participants it is for; `None` if any.
+    pub only_for: Option<usize>,
+}
+
+/// All contenders of all operations.
+#[must_use]
+pub fn list() -> Vec<Listed> {
+    let of = |op: Op| {
+        contenders(op).into_iter().map(move |contender| Listed {
+            op,
+            contender: contender.name(),
+            about: contender.about(),
+            ours: contender.is_ours(),
+            only_for: contender.only_for(),
+        })
+    };
+    Op::ALL.into_iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::time::Duration;
+
+    use corecast::base::wait::Wait;
+
+    use super::*;
+    use crate::harness::{Crew, Task};
+    use crate::this_machine::this_machine;
+
+    #[test]
+    fn names_are_unique_and_the_reference_is_ours() {
+        for op in Op::ALL {
+            let contenders = contenders(op);
+            let names: HashSet<String> = contenders.iter().map(|contender| contender.name()).collect();
+            assert_eq!(names.len(), contenders.len(), "{op}");
+            assert!(contenders[0].is_ours(), "{op}");
+            assert!(contenders.iter().any(|contender| !contender.is_ours()), "{op} has a rival");
+        }
+        assert!(list().iter().any(|listed| listed.contender == "two-flags" && listed.only_for == Some(2)));
+    }
+
+    /// Every contender passes its check, also after it has been timed and checked before.
+    fn conformance(op: Op, participants: usize, wait: Wait) {
+        let machine = this_machine();
+        let setting = Setting::new(&machine, op, &machine.cpu_set(), participants, wait).rooted_at(participants - 1);
+        let limit = Duration::from_secs(60);
+        let mut crew = Crew::start(&setting.seats, setting.oversubscribed, limit).expect("allowed CPUs");
+        for contender in contenders(op) {
+            if contender.only_for().is_some_and(|only| only != participants) {
+                continue;
+            }
+            let (name, abort) = (contender.name(), Arc::default());
+            let mut bodies = match contender.build(&setting, &abort) {
+                Ok(bodies) => bodies,
+                Err(unfit) if unfit.0.contains("the same tree as") => continue,
+                Err(unfit) => panic!("{op}: {name} of {participants}: {unfit}"),
+            };
+            let tasks = [Task::Check { rounds: 20 }, Task::Batch { iterations: 9 }, Task::Check { rounds: 20 }];
+            for task in tasks.into_iter().chain([Task::Separated { operations: 3 }]) {
+                let block = crew.run(bodies, task, &abort);
+                bodies = block.unwrap_or_else(|error| panic!("{op}: {name} of {participants}: {error}")).bodies;
+            }
+        }
+    }
+
+    #[test]
+    fn every_barrier_is_one() {
+        for (participants, wait) in [(2, Wait::Adaptive), (3, Wait::Adaptive), (5, Wait::Yield)] {
+            conformance(Op::Barrier, participants, wait);
+        }
+    }
+
+    #[test]
+    fn every_rooted_operation_reaches_everybody() {
+        for op in [Op::Broadcast, Op::Reduce] {
+            for participants in [2, 3, 5] {
+                conformance(op, participants, Wait::Adaptive);
+            }
+        }
+    }
+
+    #[test]
+    fn every_allreduction_gives_all_the_sum() {
+        for participants in [2, 5] {
+            conformance(Op::Allreduce, participants, Wait::Adaptive);
+        }
+    }
+
+    #[test]
+    fn every_channel_delivers_all_in_order() {
+        for op in [Op::OneWay, Op::Stream] {
+            conformance(op, 2, Wait::Adaptive);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! corecast's groups: as they choose for themselves, with each barrier family, and with the tree of each static shape.
+
+use std::sync::Arc;
+
+use corecast::collective::{Barrier, Group, Member};
+use corecast::plan::{SHAPES, Shape};
+
+use super::body::{
+    AllreduceEnd, BarrierEnd, BroadcastEnd, Message, ReduceEnd, allreduce_bodies, barrier_bodies, broadcast_bodies,
+    reduce_bodies,
+};
+use super::{Body, Contender, Setting, Unfit};
+use crate::failure::Failure;
+use crate::harness::Abort;
+use crate::op::Op;
+
+struct Planned {
+    op: Op,
+    variant: Variant,
+}
+
+#[derive(Clone, Copy)]
+enum Variant {
+    /// The group's own choice.
+    Auto,
+    /// A barrier family, over the planned tree if it uses one.
+    Family(Barrier),
+    /// The tree of a static shape.
+    Shape(&'static dyn Shape),
+}
+
+pub(super) fn barriers() -> Vec<Box<dyn Contender>> {
+    let families = Barrier::ALL.iter().map(|&family| Variant::Family(family));
+    variants(Op::Barrier, families.collect())
+}
+
+pub(super) fn broadcasts() -> Vec<Box<dyn Contender>> {
+    variants(Op::Broadcast, Vec::new())
+}
+
+pub(super) fn reductions() -> Vec<Box<dyn Contender>> {
+    variants(Op::Reduce, Vec::new())
+}
+
+pub(super) fn allreductions() -> Vec<Box<dyn Contender>> {
+    variants(Op::Allreduce, Vec::new())
+}
+
+fn variants(op: Op, families: Vec<Variant>) -> Vec<Box<dyn Contender>> {
+    let shapes = SHAPES.iter().map(|&shape| Variant::Shape(shape));
+    let all = [Variant::Auto].into_iter().chain(families).chain(shapes);
+    all.map(|variant| Box::new(Planned { op, variant }) as Box<dyn Contender>).collect()
+}
+
+impl Contender for Planned {
+    fn name(&self) -> String {
+        match self.variant {
+            Variant::Auto => "corecast".to_owned(),
+            Variant::Family(family) => format!("corecast/{family}"),
+            Variant::Shape(shape) => format!("corecast/tree/{}", shape.name()),
+        }
+    }
+
+    fn about(&self) -> String {
+        match self.variant {
+            Variant::Auto => "corecast, as it plans for this machine".to_owned(),
+            Variant::Family(family) => format!("corecast: {}", family.about()),
+            Variant::Shape(shape) => format!("corecast by messages over a fixed tree: {}", shape.about()),
+        }
+    }
+
+    fn is_ours(&self) -> bool {
+        true
+    }
+
+    fn build(&self, setting: &Setting<'_>, _abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
+        let group = self.group(setting)?;
+        let join = |rank| group.join(rank).map_err(|error| Unfit(error.to_string()));
+        let members: Vec<Member> = (0..group.members()).map(join).collect::<Result<_, _>>()?;
+        let root = setting.root;
+        let rooted = |me| Rooted { me, root };
+        Ok(match self.op {
+            Op::Broadcast => broadcast_bodies(members.into_iter().map(rooted).collect(), root),
+            Op::Reduce => reduce_bodies(members.into_iter().map(rooted).collect(), root),
+            Op::Allreduce => allreduce_bodies(members),
+            _ => barrier_bodies(members),
+        })
+    }
+}
+
+impl Planned {
+    fn group(&self, setting: &Setting<'_>) -> Result<Group, Unfit> {
+        // The crew has bound the threads that the members go to.
+        let builder = Group::builder(setting.machine)
+            .cpus(setting.cpus.clone())
+            .members(setting.participants())
+            .wait(setting.wait)
+            .pinned(true);
+        let builder = match self.variant {
+            Variant::Auto => builder,
+            Variant::Family(family) => builder.barrier(family),
+            Variant::Shape(shape) => {
+                let trees = setting.static_trees();
+                let ours = trees.iter().find(|tree| tree.shape == shape.name());
+                let ours = ours.ok_or_else(|| Unfit("the model does not have these CPUs".to_owned()))?;
+                if let Some(twin) = ours.same_as {
+                    return Err(Unfit(format!("the same tree as corecast/tree/{twin} here")));
+                }
+                builder.tree(ours.tree.clone()).barrier(Barrier::Tree)
+            }
+        };
+        builder.build().map_err(|error| Unfit(error.to_string()))
+    }
+}
+
+/// A member of a group whose operations have this root.
+struct Rooted {
+    me: Member,
+    root: usize,
+}
+
+impl BarrierEnd for Member {
+    #[inline]
+    fn wait(&mut self) -> Result<(), Failure> {
+        self.barrier().map_err(Failure::refused)
+    }
+}
+
+impl BroadcastEnd for Rooted {
+    #[inline]
+    fn broadcast(&mut self, value: &mut Message) -> Result<(), Failure> {
+        self.me.broadcast(self.root, value).map_err(Failure::refused)
+    }
+}
+
+impl ReduceEnd for Rooted {
+    #[inline]
+    fn reduce(&mut self, value: u64) -> Result<Option<u64>, Failure> {
+        self.me.reduce(self.root, value, u64::wrapping_add).map_err(Failure::refused)
+    }
+}
+
+impl AllreduceEnd for Member {
+    #[inline]
+    fn allreduce(&mut self, value: u64) -> Result<u64, Failure> {
+        Member::allreduce(self, value, u64::wrapping_add).map_err(Failure::refused)
+    }
+}
+
+/// The rank at which the group's own plan roots a rooted operation; 0 for other operations and where there is no plan.
+pub(crate) fn planned_root(setting: &Setting<'_>) -> usize {
+    let Ok(group) = (Planned { op: setting.op, variant: Variant::Auto }).group(setting) else { return 0 };
+    match setting.op {
+        Op::Broadcast => group.choice().broadcast.tree.root(),
+        Op::Reduce => group.choice().reduce.tree.root(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,44 @@
+//! Why a whole run ended without a report. What concerns one contender only stands in that contender's row instead.
+
+use corecast::base::{CpuId, CpuSet};
+use corecast::machine::pin::PinError;
+
+use crate::failure::Failure;
+use crate::op::Op;
+
+/// Why there is no report.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// The caller stopped the run.
+    #[error("the benchmark was interrupted")]
+    Cancelled,
+    /// There is no CPU to run on.
+    #[error("no CPU to run on: the set is empty")]
+    NoCpus,
+    /// A CPU asked for is not in the model, or this process may not use it.
+    #[error("CPU {cpu} cannot be used here: the machine model and this process share CPUs {usable}")]
+    Cpu {
+        /// The CPU.
+        cpu: CpuId,
+        /// Those that can be used.
+        usable: CpuSet,
+    },
+    /// The number of participants makes no group.
+    #[error("a group has 2 to {most} participants, not {participants}")]
+    Participants {
+        /// The number asked for.
+        participants: usize,
+        /// The most there can be.
+        most: usize,
+    },
+    /// The operation is none of a group.
+    #[error("'{0}' is no collective operation")]
+    NoCollective(Op),
+    /// A participant could not be started on its CPU.
+    #[error(transparent)]
+    Pin(#[from] PinError),
+    /// The one thing that was to be measured failed.
+    #[error("the measurement failed: {0}")]
+    Failed(#[from] Failure),
+}

@@ -1,0 +1,42 @@
+//! Why a contender did not finish its operation. It concerns that contender only: the others go on.
+
+/// What went wrong inside a contender, or on the way to run it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// Another participant failed, and this one gave up waiting for it. Never the reason that is reported.
+    #[error("given up because another participant failed")]
+    Aborted,
+    /// The operation returned, and what it had to do was not done.
+    #[error("wrong result: {0}")]
+    Wrong(String),
+    /// The operation itself returned an error.
+    #[error("{0}")]
+    Refused(String),
+    /// A participant panicked.
+    #[error("member {rank} panicked: {message}")]
+    Panicked {
+        /// The participant.
+        rank: usize,
+        /// What it said.
+        message: String,
+    },
+    /// Participants were still busy when the time allowed was over.
+    #[error("members {missing:?} did not finish within {limit_ms} ms")]
+    Hung {
+        /// Who did not finish.
+        missing: Vec<usize>,
+        /// The time allowed.
+        limit_ms: u128,
+    },
+    /// The participants could not be started.
+    #[error("{0}")]
+    NoCrew(String),
+}
+
+impl Failure {
+    /// The contender's own error, in its words.
+    pub(crate) fn refused(error: impl std::fmt::Display) -> Self {
+        Self::Refused(error.to_string())
+    }
+}

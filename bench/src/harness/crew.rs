@@ -1,0 +1,267 @@
+//! The threads that run the blocks: one for each participant, bound to its CPU, asleep between blocks.
+//!
+//! Blocks of different contenders run on the same threads one after the other, so that they differ in nothing but the
+//! contender. A participant that panics or fails makes the harness raise the contender's [`Abort`]; one that does not come
+//! back in time is given up together with its crew, whose threads keep what they hold until they end, and fresh threads
+//! take their places. So a broken contender costs its own rows of the report and the time allowed, nothing more.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use corecast::base::CpuId;
+use corecast::machine::pin::{self, PinError};
+
+use super::abort::Abort;
+use super::patience::Patience;
+use super::rendezvous::Rendezvous;
+use super::task::{Share, Task, Timing};
+use crate::contender::Body;
+use crate::failure::Failure;
+
+/// How long the others are waited for after a participant failed.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// One pinned thread for each participant.
+#[derive(Debug)]
+pub(crate) struct Crew {
+    cpus: Vec<CpuId>,
+    patience: Patience,
+    limit: Duration,
+    threads: Vec<Sender<Order>>,
+}
+
+/// What a block leaves behind when all participants did their part: their bodies and what they saw, by rank.
+pub(crate) struct Block {
+    pub(crate) bodies: Vec<Box<dyn Body>>,
+    pub(crate) timings: Vec<Timing>,
+}
+
+struct Order {
+    share: Share,
+    board: Arc<Board>,
+}
+
+type Outcome = Result<(Box<dyn Body>, Timing), Failure>;
+
+impl Crew {
+    /// A thread on each of `cpus`, several on one if it is named several times. A block may take as long as `limit`.
+    ///
+    /// # Errors
+    /// If a thread could not be started or bound to its CPU.
+    pub(crate) fn start(cpus: &[CpuId], oversubscribed: bool, limit: Duration) -> Result<Self, PinError> {
+        let patience = Patience::new(oversubscribed);
+        let threads = spawn_all(cpus)?;
+        Ok(Self { cpus: cpus.to_vec(), patience, limit, threads })
+    }
+
+    /// How the participants wait for each other.
+    pub(crate) fn patience(&self) -> Patience {
+        self.patience
+    }
+
+    /// Runs one block: `bodies[rank]` on the thread of that rank.
+    ///
+    /// # Errors
+    /// The first failure of a participant; the bodies are then gone.
+    pub(crate) fn run(&mut self, bodies: Vec<Box<dyn Body>>, task: Task, abort: &Arc<Abort>) -> Result<Block, Failure> {
+        assert_eq!(bodies.len(), self.cpus.len(), "a contender has a body for each participant");
+        if self.threads.is_empty() {
+            self.threads = spawn_all(&self.cpus).map_err(|error| Failure::NoCrew(error.to_string()))?;
+        }
+        let board = Arc::new(Board::new(bodies.len()));
+        let start = Arc::new(Rendezvous::new(bodies.len(), self.patience));
+        for ((rank, body), thread) in bodies.into_iter().enumerate().zip(&self.threads) {
+            let (start, abort) = (Arc::clone(&start), Arc::clone(abort));
+            let order = Order { share: Share { rank, task, body, start, abort }, board: Arc::clone(&board) };
+            thread.send(order).map_err(|_| Failure::NoCrew(format!("the thread of member {rank} is gone")))?;
+        }
+        self.collect(&board, abort)
+    }
+
+    fn collect(&mut self, board: &Board, abort: &Abort) -> Result<Block, Failure> {
+        let missing = board.wait(self.limit, false);
+        if missing.is_empty() {
+            return board.take();
+        }
+        let failed = board.failure();
+        abort.raise();
+        let missing_still = board.wait(GRACE, true);
+        if !missing_still.is_empty() {
+            // Their threads end when they find that nobody can send them orders any more, if they ever look.
+            self.threads.clear();
+        }
+        Err(failed.unwrap_or(Failure::Hung { missing, limit_ms: self.limit.as_millis() }))
+    }
+}
+
+fn spawn_all(cpus: &[CpuId]) -> Result<Vec<Sender<Order>>, PinError> {
+    // Pinned inside the child: a thread inherits the mask of the one that spawns it.
+    let started: Vec<_> = cpus.iter().map(|&cpu| spawn(cpu)).collect();
+    started.into_iter().collect()
+}
+
+fn spawn(cpu: CpuId) -> Result<Sender<Order>, PinError> {
+    let (orders, inbox) = channel::<Order>();
+    let (report, pinned) = channel();
+    let serve = move || {
+        let outcome = pin::pin(cpu).map(pin::Pinned::forever);
+        let is_pinned = outcome.is_ok();
+        if report.send(outcome).is_ok() && is_pinned {
+            inbox.into_iter().for_each(Order::execute);
+        }
+    };
+    let refused = |reason: String| PinError::Refused { cpu, reason };
+    thread::Builder::new()
+        .name(format!("bench-cpu{cpu}"))
+        .spawn(serve)
+        .map_err(|error| refused(format!("no thread could be started: {error}")))?;
+    pinned.recv().map_err(|_| refused("its thread ended at once".to_owned()))??;
+    Ok(orders)
+}
+
+impl Order {
+    fn execute(self) {
+        let rank = self.share.rank;
+        // The body travels into the closure, so that a panic drops it while unwinding and its peers hear of it.
+        let share = AssertUnwindSafe(self.share);
+        let outcome = catch_unwind(move || {
+            let share = share;
+            share.0.execute()
+        });
+        let outcome = outcome.unwrap_or_else(|payload| {
+            let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+            Err(Failure::Panicked { rank, message: text.unwrap_or_else(|| "no message".to_owned()) })
+        });
+        self.board.put(rank, outcome);
+    }
+}
+
+/// Where the participants of one block leave their outcomes; the last one, or one that failed, wakes the harness.
+struct Board {
+    outcomes: Mutex<Vec<Option<Outcome>>>,
+    changed: Condvar,
+}
+
+impl Board {
+    fn new(participants: usize) -> Self {
+        Self { outcomes: Mutex::new((0..participants).map(|_| None).collect()), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Option<Outcome>>> {
+        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, rank: usize, outcome: Outcome) {
+        let is_failure = outcome.is_err();
+        let mut outcomes = self.lock();
+        outcomes[rank] = Some(outcome);
+        if is_failure || outcomes.iter().all(Option::is_some) {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Waits until all have come, the time is over, or (unless failures are to be ignored) one has failed. Returns who is
+    /// missing; nobody, only if all came and none failed or failures are ignored.
+    fn wait(&self, limit: Duration, ignoring_failures: bool) -> Vec<usize> {
+        let deadline = Instant::now() + limit;
+        let mut outcomes = self.lock();
+        loop {
+            let missing: Vec<usize> = (0..outcomes.len()).filter(|&rank| outcomes[rank].is_none()).collect();
+            let has_failed = !ignoring_failures && outcomes.iter().flatten().any(Result::is_err);
+            let left = deadline.saturating_duration_since(Instant::now());
+            if missing.is_empty() || has_failed || left.is_zero() {
+                return missing;
+            }
+            outcomes = self.changed.wait_timeout(outcomes, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// The failure that came first in rank order and is not the echo of another.
+    fn failure(&self) -> Option<Failure> {
+        let outcomes = self.lock();
+        let mut failures = outcomes.iter().flatten().filter_map(|outcome| outcome.as_ref().err());
+        let first = failures.clone().find(|failure| **failure != Failure::Aborted);
+        first.or_else(|| failures.next()).cloned()
+    }
+
+    /// All outcomes, once everybody has come.
+    fn take(&self) -> Result<Block, Failure> {
+        if let Some(failure) = self.failure() {
+            return Err(failure);
+        }
+        let outcomes = std::mem::take(&mut *self.lock());
+        let all: Result<Vec<_>, Failure> = outcomes.into_iter().flatten().collect();
+        let (bodies, timings) = all?.into_iter().unzip();
+        Ok(Block { bodies, timings })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does what the test says, by rank.
+    struct Scripted(Box<dyn FnMut() -> Result<(), Failure> + Send>);
+
+    impl Body for Scripted {
+        fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+            (0..iterations).try_for_each(|_| (self.0)())
+        }
+
+        fn check(&mut self, rounds: u64) -> Result<(), Failure> {
+            self.run(rounds)
+        }
+    }
+
+    fn crew(members: usize, limit: Duration) -> Crew {
+        let cpu = pin::affinity().expect("own mask").as_slice()[0];
+        Crew::start(&vec![cpu; members], true, limit).expect("an allowed CPU")
+    }
+
+    fn body(f: impl FnMut() -> Result<(), Failure> + Send + 'static) -> Box<dyn Body> {
+        Box::new(Scripted(Box::new(f)))
+    }
+
+    #[test]
+    fn bodies_come_back_in_order_and_times_run_forward() {
+        let mut crew = crew(3, Duration::from_secs(10));
+        let abort = Arc::new(Abort::default());
+        let bodies = (0..3).map(|_| body(|| Ok(()))).collect();
+        let block = crew.run(bodies, Task::Batch { iterations: 5 }, &abort).expect("nothing fails");
+        let block = crew.run(block.bodies, Task::Windows { count: 4, width: 1000 }, &abort).expect("nothing fails");
+        for timing in block.timings {
+            assert!(timing.end >= timing.start);
+            assert_eq!(timing.windows.len(), 4);
+        }
+    }
+
+    #[test]
+    fn a_panic_is_reported_and_frees_those_who_wait_for_it() {
+        let mut crew = crew(2, Duration::from_secs(10));
+        let abort = Arc::new(Abort::default());
+        let theirs = Arc::clone(&abort);
+        let waits = body(move || Patience::new(true).until(&theirs, || false));
+        let outcome = crew.run(vec![waits, body(|| panic!("planted"))], Task::Check { rounds: 1 }, &abort);
+        let expected = Failure::Panicked { rank: 1, message: "planted".to_owned() };
+        assert_eq!(outcome.map(|_| ()), Err(expected));
+        let bodies = vec![body(|| Ok(())), body(|| Ok(()))];
+        crew.run(bodies, Task::Batch { iterations: 1 }, &Arc::default()).expect("the crew goes on");
+    }
+
+    #[test]
+    fn a_member_that_never_returns_is_given_up_and_replaced() {
+        let mut crew = crew(2, Duration::from_millis(20));
+        let (keep, never) = channel::<()>();
+        let hangs = body(move || never.recv().map_err(Failure::refused));
+        let outcome = crew.run(vec![body(|| Ok(())), hangs], Task::Batch { iterations: 1 }, &Arc::default());
+        assert_eq!(outcome.map(|_| ()), Err(Failure::Hung { missing: vec![1], limit_ms: 20 }));
+        let bodies = vec![body(|| Ok(())), body(|| Ok(()))];
+        crew.limit = Duration::from_secs(10);
+        crew.run(bodies, Task::Batch { iterations: 1 }, &Arc::default()).expect("fresh threads");
+        drop(keep);
+    }
+}

@@ -1,0 +1,180 @@
+//! One contender in one race: built, checked, paced, timed block by block.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use corecast::base::Clock;
+
+use super::abort::Abort;
+use super::crew::{Block, Crew};
+use super::pace::Pace;
+use super::span;
+use super::statistics::{Summary, median};
+use super::task::Task;
+use crate::contender::{Body, Contender, Setting};
+use crate::failure::Failure;
+use crate::op::Op;
+use crate::report::{Row, Timing};
+
+/// The narrowest start window: time to come back from the one before.
+const NARROWEST: Duration = Duration::from_micros(2);
+const WIDEST: Duration = Duration::from_millis(10);
+/// Windows of one block.
+const MOST_WINDOWS: u64 = 64;
+const FEWEST_WINDOWS: u64 = 4;
+/// Operations by which the length of a window is estimated.
+const ESTIMATE: u64 = 16;
+
+/// Why a contender that works has no samples.
+const NEVER_IN_TIME: &str = "in no start window did all participants begin in time: the machine is too busy";
+
+/// A contender and what is known of it so far.
+pub(crate) struct Entrant {
+    contender: Box<dyn Contender>,
+    op: Op,
+    abort: Arc<Abort>,
+    /// The participants' parts, or why it is out of the race.
+    bodies: Result<Vec<Box<dyn Body>>, String>,
+    task: Task,
+    samples_ns: Vec<f64>,
+    cpu_ns: Vec<f64>,
+    discarded: usize,
+}
+
+impl Entrant {
+    /// Builds the contender's bodies; whatever keeps it from taking part becomes the reason in its row.
+    pub(crate) fn build(contender: Box<dyn Contender>, setting: &Setting<'_>) -> Self {
+        let abort: Arc<Abort> = Arc::default();
+        let bodies = match contender.only_for() {
+            Some(members) if members != setting.participants() => Err(format!("for {members} participants only")),
+            _ => contender.build(setting, &abort).map_err(|unfit| unfit.to_string()),
+        };
+        let task = Task::Batch { iterations: 1 };
+        let (samples_ns, cpu_ns) = (Vec::new(), Vec::new());
+        Self { contender, op: setting.op, abort, bodies, task, samples_ns, cpu_ns, discarded: 0 }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.contender.name()
+    }
+
+    /// Verifies the contender and finds out how much work fills a block. May be called for one that is out.
+    pub(crate) fn prepare(&mut self, crew: &mut Crew, timing: Timing, pace: &Pace) {
+        let prepared = self.run(crew, Task::Check { rounds: pace.check_rounds }).and_then(|_| match timing {
+            Timing::Batches => self.pace_batches(crew, pace, |iterations| Task::Batch { iterations }),
+            Timing::Separated => self.pace_batches(crew, pace, |operations| Task::Separated { operations }),
+            Timing::Windows => self.pace_windows(crew, pace),
+        });
+        self.note(prepared);
+    }
+
+    /// Runs one block and keeps what it shows. May be called for one that is out.
+    pub(crate) fn block(&mut self, crew: &mut Crew) {
+        let outcome = self.run(crew, self.task).map(|timings| match self.task {
+            Task::Windows { count, width } => self.keep_windows(&timings, count, width),
+            Task::Batch { iterations } => self.keep_batch(&timings, iterations),
+            Task::Separated { operations } => self.keep_batch(&timings, operations),
+            Task::Check { .. } | Task::Late { .. } => {}
+        });
+        self.note(outcome);
+    }
+
+    /// What one participant's being late costs the others in CPU time, by rank; `None` if the contender is out.
+    pub(crate) fn late(&mut self, crew: &mut Crew, rank: usize, delay: Duration) -> Option<Vec<Duration>> {
+        let outcome = self.run(crew, Task::Late { rank, delay });
+        let cpu = outcome.as_ref().ok().map(|timings| timings.iter().map(|timing| timing.cpu).collect());
+        self.note(outcome.map(drop));
+        cpu
+    }
+
+    /// Why it is out of the race, if it is.
+    pub(crate) fn skipped(&self) -> Option<&str> {
+        self.bodies.as_ref().err().map(String::as_str)
+    }
+
+    /// True for what corecast offers.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.contender.is_ours()
+    }
+
+    /// The contender's line of the report, still without its ratio.
+    pub(crate) fn row(&self) -> Row {
+        let (summary, skipped) = match (self.skipped(), Summary::of(&self.samples_ns)) {
+            (Some(reason), _) => (None, Some(reason.to_owned())),
+            (None, None) => (None, Some(NEVER_IN_TIME.to_owned())),
+            (None, summary) => (summary, None),
+        };
+        Row {
+            contender: self.name(),
+            ours: self.is_ours(),
+            summary,
+            cpu_ns: summary.and_then(|_| median(&self.cpu_ns)),
+            discarded: self.discarded,
+            ratio: None,
+            skipped,
+        }
+    }
+
+    /// Runs a block; afterwards the bodies are back, or gone with the failure that is returned.
+    fn run(&mut self, crew: &mut Crew, task: Task) -> Result<Vec<super::task::Timing>, Failure> {
+        let Ok(bodies) = &mut self.bodies else { return Err(Failure::Aborted) };
+        let Block { bodies, timings } = crew.run(std::mem::take(bodies), task, &self.abort)?;
+        self.bodies = Ok(bodies);
+        Ok(timings)
+    }
+
+    /// A failure puts the contender out of the race, with the first reason kept.
+    fn note(&mut self, outcome: Result<(), Failure>) {
+        if let (Err(failure), Ok(_)) = (outcome, &self.bodies) {
+            self.bodies = Err(failure.to_string());
+        }
+    }
+
+    fn pace_batches(&mut self, crew: &mut Crew, pace: &Pace, task: impl Fn(u64) -> Task) -> Result<(), Failure> {
+        let clock = Clock::get();
+        let mut iterations = 1;
+        loop {
+            let timings = self.run(crew, task(iterations))?;
+            let took = clock.duration(span::of(self.op, &timings)).max(Duration::from_nanos(1));
+            let wanted = iterations as f64 * pace.block.as_secs_f64() / took.as_secs_f64();
+            if took >= pace.block / 4 || iterations >= 1 << 24 {
+                self.task = task(wanted.clamp(1.0, 1e9) as u64);
+                return Ok(());
+            }
+            // Towards a block, but in steps: the first iterations are slower than all that follow.
+            iterations = (wanted as u64).clamp(iterations + 1, iterations * 8);
+        }
+    }
+
+    fn pace_windows(&mut self, crew: &mut Crew, pace: &Pace) -> Result<(), Failure> {
+        let clock = Clock::get();
+        let timings = self.run(crew, Task::Separated { operations: ESTIMATE })?;
+        let one = clock.duration(span::of(self.op, &timings) / ESTIMATE);
+        let width = (2 * one).clamp(NARROWEST, WIDEST);
+        let count = pace.block.as_nanos() / width.as_nanos();
+        let count = u64::try_from(count).unwrap_or(u64::MAX).clamp(FEWEST_WINDOWS, MOST_WINDOWS);
+        self.task = Task::Windows { count, width: clock.ticks_in(width) };
+        Ok(())
+    }
+
+    fn keep_batch(&mut self, timings: &[super::task::Timing], iterations: u64) {
+        let operations = iterations as f64 * self.op.per_iteration();
+        self.samples_ns.push(Clock::get().ns(span::of(self.op, timings)) / operations);
+        let cpu: Duration = timings.iter().map(|timing| timing.cpu).sum();
+        self.cpu_ns.push(cpu.as_nanos() as f64 / operations);
+    }
+
+    fn keep_windows(&mut self, timings: &[super::task::Timing], count: u64, width: u64) {
+        let clock = Clock::get();
+        let windows = span::of_windows(timings);
+        let kept = windows.iter().flatten().map(|&ticks| clock.ns(ticks));
+        let before = self.samples_ns.len();
+        self.samples_ns.extend(kept);
+        let late = windows.len() - (self.samples_ns.len() - before);
+        self.discarded += late;
+        if 2 * late > windows.len() {
+            let width = (2 * width).min(clock.ticks_in(WIDEST));
+            self.task = Task::Windows { count, width };
+        }
+    }
+}

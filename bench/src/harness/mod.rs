@@ -1,0 +1,39 @@
+//! The multi-participant harness: pinned threads, checked contenders, interleaved blocks, robust statistics.
+//!
+//! - [`Abort`], [`Patience`], [`Rendezvous`]: how participants wait, meet and give up;
+//! - `crew`, `task`: the threads, and what each does in a block;
+//! - `entrant`, `race`: a contender, and all of them in turns;
+//! - `line_probe`, `placement`, `clock_offset`: what the machine is like meanwhile;
+//! - `span`, `statistics`: from time stamps to numbers;
+//! - `budget`, `pace`: how long all this may take.
+
+mod abort;
+mod budget;
+mod clock_offset;
+mod cpu_time;
+mod crew;
+mod entrant;
+mod line_probe;
+mod pace;
+mod patience;
+mod placement;
+mod race;
+mod rendezvous;
+mod span;
+mod statistics;
+mod task;
+
+pub(crate) use budget::Budget;
+pub(crate) use clock_offset::{LARGEST_ACCEPTED, largest_ns as largest_clock_offset_ns};
+pub(crate) use crew::Crew;
+pub(crate) use entrant::Entrant;
+pub(crate) use pace::Pace;
+pub(crate) use race::Race;
+pub(crate) use span::of as ticks_of;
+pub(crate) use statistics::median;
+pub(crate) use task::Task;
+
+pub use abort::Abort;
+pub use patience::Patience;
+pub use rendezvous::Rendezvous;
+pub use statistics::Summary;

@@ -1,0 +1,38 @@
+//! How long blocks last, and how many there are.
+
+use std::time::Duration;
+
+/// The pace of a race.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// What a block should last.
+    pub(crate) block: Duration,
+    /// Fewer rounds are run only if the contenders are so slow that the time is over twice before.
+    pub(crate) min_rounds: usize,
+    /// More rounds are not run even if there is time.
+    pub(crate) max_rounds: usize,
+    /// Operations verified before a contender is timed.
+    pub(crate) check_rounds: u64,
+    /// What a block may last before its contender is given up.
+    pub(crate) limit: Duration,
+}
+
+impl Pace {
+    /// Enough samples for a table that is kept.
+    pub(crate) const THOROUGH: Self = Self {
+        block: Duration::from_millis(2),
+        min_rounds: 31,
+        max_rounds: 101,
+        check_rounds: 500,
+        limit: Duration::from_secs(5),
+    };
+
+    /// Enough to see who is ahead.
+    pub(crate) const QUICK: Self = Self {
+        block: Duration::from_millis(1),
+        min_rounds: 9,
+        max_rounds: 31,
+        check_rounds: 100,
+        limit: Duration::from_secs(2),
+    };
+}

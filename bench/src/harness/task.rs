@@ -1,0 +1,139 @@
+//! What a participant does in one block, and the times it takes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use corecast::base::Clock;
+use corecast::base::sync::spin_hint;
+
+use super::abort::Abort;
+use super::cpu_time;
+use super::rendezvous::Rendezvous;
+use crate::contender::Body;
+use crate::failure::Failure;
+
+/// One block of a contender; all participants are given the same.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Task {
+    /// Verify this many operations.
+    Check {
+        /// Operations.
+        rounds: u64,
+    },
+    /// Operations back to back. For those that keep the participants together by themselves.
+    Batch {
+        /// Turns of the contender's loop.
+        iterations: u64,
+    },
+    /// Operations with a meeting after each. For those that would overlap, where there are no start windows.
+    Separated {
+        /// Operations.
+        operations: u64,
+    },
+    /// Each operation begun by all at a time agreed upon.
+    Windows {
+        /// Operations.
+        count: u64,
+        /// Ticks from one start to the next.
+        width: u64,
+    },
+    /// One operation to which one participant comes late, so that the others wait.
+    Late {
+        /// Who.
+        rank: usize,
+        /// By how much.
+        delay: Duration,
+    },
+}
+
+/// What one participant saw of a block. Times are ticks of [`Clock`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Timing {
+    /// When it began.
+    pub(crate) start: u64,
+    /// When it had done all.
+    pub(crate) end: u64,
+    /// CPU time it used between.
+    pub(crate) cpu: Duration,
+    /// For windows: how long after each agreed start it had done its part; `None` if it began late.
+    pub(crate) windows: Vec<Option<u64>>,
+}
+
+/// From the last arrival at the start to the first window: time for the news to reach everybody.
+const LEAD: Duration = Duration::from_micros(5);
+
+/// A window begun later than this after the agreed time is not counted: an interrupt came between.
+const TOLERANCE: Duration = Duration::from_nanos(150);
+
+/// One participant's share in a block.
+pub(crate) struct Share {
+    pub(crate) rank: usize,
+    pub(crate) task: Task,
+    pub(crate) body: Box<dyn Body>,
+    pub(crate) start: Arc<Rendezvous>,
+    pub(crate) abort: Arc<Abort>,
+}
+
+impl Share {
+    /// Meets the others, then does the task; gives the body back for the next block.
+    ///
+    /// # Errors
+    /// The first failure of this participant; the body is dropped.
+    pub(crate) fn execute(mut self) -> Result<(Box<dyn Body>, Timing), Failure> {
+        let clock = Clock::get();
+        let begin = self.start.meet_with(&self.abort, || clock.ticks() + clock.ticks_in(LEAD))?;
+        let cpu = cpu_time::of_this_thread();
+        let mut timing = Timing { start: clock.ticks(), ..Timing::default() };
+        match self.task {
+            Task::Check { rounds } => self.body.check(rounds)?,
+            Task::Batch { iterations } => self.body.run(iterations)?,
+            Task::Separated { operations } => self.separated(operations)?,
+            Task::Windows { count, width } => timing.windows = self.windows(begin, count, width)?,
+            Task::Late { rank, delay } => self.late(rank, delay)?,
+        }
+        timing.end = clock.ticks();
+        timing.cpu = cpu_time::of_this_thread().saturating_sub(cpu);
+        Ok((self.body, timing))
+    }
+
+    fn separated(&mut self, operations: u64) -> Result<(), Failure> {
+        for _ in 0..operations {
+            self.body.run(1)?;
+            self.start.meet(&self.abort)?;
+        }
+        Ok(())
+    }
+
+    fn windows(&mut self, begin: u64, count: u64, width: u64) -> Result<Vec<Option<u64>>, Failure> {
+        let clock = Clock::get();
+        let tolerance = clock.ticks_in(TOLERANCE);
+        let mut windows = Vec::with_capacity(count as usize);
+        for start in (0..count).map(|i| begin + i * width) {
+            let late = wait_for(clock, start) > tolerance;
+            self.body.run(1)?;
+            let took = clock.ticks().saturating_sub(start);
+            windows.push((!late).then_some(took));
+        }
+        Ok(windows)
+    }
+
+    fn late(&mut self, rank: usize, delay: Duration) -> Result<(), Failure> {
+        if self.rank == rank {
+            // The experiment itself: somebody is away, and everybody else waits.
+            std::thread::sleep(delay);
+        }
+        self.body.run(1)
+    }
+}
+
+/// Polls the clock until `start`; returns by how many ticks it was missed.
+#[inline(always)]
+fn wait_for(clock: &Clock, start: u64) -> u64 {
+    loop {
+        let now = clock.ticks();
+        if now >= start {
+            return now - start;
+        }
+        spin_hint();
+    }
+}

@@ -1,0 +1,95 @@
+//! The operations that are raced.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+/// One operation; every group of a report races one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Op {
+    /// Nobody goes on before all have arrived.
+    Barrier,
+    /// 56 bytes from the root to all.
+    Broadcast,
+    /// The sum of one `u64` of each, at the root.
+    Reduce,
+    /// The sum of one `u64` of each, at all.
+    Allreduce,
+    /// One message of 56 bytes from one CPU to another: half of a round trip.
+    OneWay,
+    /// Messages of 56 bytes one after the other from one CPU to another: what each of them takes.
+    Stream,
+}
+
+impl Op {
+    /// All operations, those of groups first.
+    pub const ALL: [Self; 6] =
+        [Self::Barrier, Self::Broadcast, Self::Reduce, Self::Allreduce, Self::OneWay, Self::Stream];
+
+    /// The operations of a group of any size.
+    pub const COLLECTIVES: [Self; 4] = [Self::Barrier, Self::Broadcast, Self::Reduce, Self::Allreduce];
+
+    /// The operation's name in reports and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Barrier => "barrier",
+            Self::Broadcast => "broadcast",
+            Self::Reduce => "reduce",
+            Self::Allreduce => "allreduce",
+            Self::OneWay => "one_way",
+            Self::Stream => "stream",
+        }
+    }
+
+    /// True if one member may be a whole operation ahead of another, so that operations back to back would overlap.
+    #[must_use]
+    pub fn is_rooted(self) -> bool {
+        matches!(self, Self::Broadcast | Self::Reduce)
+    }
+
+    /// How many operations one iteration of a contender's loop performs, one after the other.
+    pub(crate) fn per_iteration(self) -> f64 {
+        if self == Self::OneWay { 2.0 } else { 1.0 }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Op {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// A text that names no [`Op`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown operation '{0}': expected barrier, broadcast, reduce, allreduce, one_way or stream")]
+pub struct UnknownOp(String);
+
+impl FromStr for Op {
+    type Err = UnknownOp;
+
+    fn from_str(name: &str) -> Result<Self, UnknownOp> {
+        Self::ALL.into_iter().find(|op| op.name() == name).ok_or_else(|| UnknownOp(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for op in Op::ALL {
+            assert_eq!(op.name().parse(), Ok(op));
+        }
+        assert!("barriers".parse::<Op>().is_err());
+    }
+}

@@ -1,0 +1,165 @@
+//! What a run found, as values and as JSON. The field names are documented in docs/json/bench.md and stay.
+//!
+//! All times are nanoseconds per operation. `ratio` is the row's median divided by the median of the group's reference,
+//! corecast's own choice: above 1 the contender is slower than corecast, below 1 it is faster.
+
+use serde::Serialize;
+
+use crate::harness::Summary;
+use crate::op::Op;
+
+/// The outcome of `corecast bench collectives` or `corecast bench ump`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The machine's name.
+    pub machine: String,
+    /// The commit measured, if the caller knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// From this all orders were drawn.
+    pub seed: u64,
+    /// True for fewer and shorter blocks.
+    pub quick: bool,
+    /// How corecast's contenders waited.
+    pub wait: String,
+    /// The median over all probes of one bare line transfer; `null` with one CPU.
+    pub raw_line_ns: Option<f64>,
+    /// How often the bare line changed its cost for longer than one probe: then medians mix two machines.
+    pub placement_changes: u32,
+    /// What the reader should know before believing the numbers.
+    pub warnings: Vec<String>,
+    /// One entry for each operation and number of participants.
+    pub groups: Vec<Group>,
+}
+
+/// All contenders of one operation among the same participants, interleaved.
+#[derive(Clone, Debug, Serialize)]
+pub struct Group {
+    /// The operation.
+    pub op: Op,
+    /// The number of participants.
+    pub participants: usize,
+    /// The CPU of each participant, by rank.
+    pub cpus: Vec<u32>,
+    /// True if participants share CPUs, or the container grants less CPU time than they could use.
+    pub oversubscribed: bool,
+    /// What was timed.
+    pub timing: Timing,
+    /// The rank that a rooted operation starts from or ends at; `null` for others.
+    pub root: Option<usize>,
+    /// The median of this group's probes of one bare line transfer between ranks 0 and 1; `null` with one CPU.
+    pub raw_line_ns: Option<f64>,
+    /// Each round's probe.
+    pub raw_line_probes_ns: Vec<f64>,
+    /// As in the report, within this group.
+    pub placement_changes: u32,
+    /// The contender to which ratios refer.
+    pub reference: String,
+    /// One entry for each contender.
+    pub rows: Vec<Row>,
+}
+
+/// One contender in one group.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub contender: String,
+    /// True for what corecast offers.
+    pub ours: bool,
+    /// `median_ns`, `p10_ns`, `p90_ns`, `p99_ns`, `min_ns`, `mad_ns`, `samples`; absent if it was skipped.
+    #[serde(flatten)]
+    pub summary: Option<Summary>,
+    /// Median CPU time of all participants together per operation; `null` for start windows, where everybody polls.
+    pub cpu_ns: Option<f64>,
+    /// Windows not counted because some participant began late.
+    pub discarded: usize,
+    /// Its median divided by the reference's; `null` if one of them has none.
+    pub ratio: Option<f64>,
+    /// Why it was not timed; `null` if it was.
+    pub skipped: Option<String>,
+}
+
+/// What exactly was timed; each sample comes from one block, or from one window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Timing {
+    /// Operations back to back, divided by their number: for operations that keep the participants in step. A one-way
+    /// message is half of a round trip.
+    Batches,
+    /// Single operations: all participants begin at a time agreed upon, and the operation ends with the last of them.
+    /// For rooted operations, where a plain loop would only show how fast the root can start one after the other.
+    Windows,
+    /// Operations with a barrier of the harness after each, which is **included**: for rooted operations where
+    /// participants cannot all begin at one time, or the CPUs' clocks do not agree.
+    Separated,
+}
+
+/// The outcome of `corecast bench stream`.
+#[derive(Clone, Debug, Serialize)]
+pub struct StreamReport {
+    /// The machine's name.
+    pub machine: String,
+    /// The commit measured, if the caller knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The CPUs of sender and receiver.
+    pub cpus: [u32; 2],
+    /// Slots of the ring.
+    pub slots: usize,
+    /// How both ends waited.
+    pub wait: String,
+    /// Messages sent.
+    pub messages: u64,
+    /// Messages whose checksum did not fit their bytes.
+    pub torn: u64,
+    /// Messages that never arrived.
+    pub lost: u64,
+    /// Messages that arrived after a later one, or twice.
+    pub reordered: u64,
+    /// Seconds from the first send to the last receive.
+    pub seconds: f64,
+    /// Messages per second.
+    pub messages_per_s: f64,
+}
+
+impl StreamReport {
+    /// True if every message arrived once, whole and in order.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.torn == 0 && self.lost == 0 && self.reordered == 0
+    }
+}
+
+/// The outcome of `corecast bench idle`.
+#[derive(Clone, Debug, Serialize)]
+pub struct IdleReport {
+    /// The machine's name.
+    pub machine: String,
+    /// The commit measured, if the caller knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The number of participants, one of whom comes late.
+    pub participants: usize,
+    /// The CPU of each participant, by rank.
+    pub cpus: Vec<u32>,
+    /// How late it comes.
+    pub late_ms: u64,
+    /// How corecast's contenders waited.
+    pub wait: String,
+    /// One entry for each barrier.
+    pub rows: Vec<IdleRow>,
+}
+
+/// What waiting in one barrier costs.
+#[derive(Clone, Debug, Serialize)]
+pub struct IdleRow {
+    /// Its name.
+    pub contender: String,
+    /// True for what corecast offers.
+    pub ours: bool,
+    /// CPU time of all waiting participants together, as a share of one CPU: 100 is one CPU kept busy.
+    pub cpu_percent: Option<f64>,
+    /// Why it was not measured; `null` if it was.
+    pub skipped: Option<String>,
+}

@@ -1,0 +1,107 @@
+//! The benchmarks from outside, on the machine at hand: their reports are complete and their JSON is as documented.
+
+use std::time::Duration;
+
+use corecast::machine::{Cpu, Machine, Topology, pin};
+use corecast_bench::{BenchError, Op, Options, Progress, collectives, idle, ump};
+use serde_json::Value;
+
+fn this_machine() -> Machine {
+    let cpus = pin::affinity().expect("the mask of this thread can be read");
+    let cpus = cpus.iter().map(Cpu::flat).collect();
+    Machine::from_topology(&Topology { cpus, ..Topology::default() })
+}
+
+fn quick() -> Options {
+    Options { quick: true, budget: Some(Duration::from_millis(1)), seed: Some(7), ..Options::default() }
+}
+
+/// Remembers what it hears.
+#[derive(Default)]
+struct Heard(Vec<f64>);
+
+impl Progress for Heard {
+    fn step(&mut self, fraction: f64, doing: &str) {
+        assert!(!doing.is_empty());
+        self.0.push(fraction);
+    }
+}
+
+#[track_caller]
+fn assert_fields(value: &Value, fields: &[&str]) {
+    let object = value.as_object().expect("an object");
+    for field in fields {
+        assert!(object.contains_key(*field), "'{field}' is missing in {value}");
+    }
+}
+
+const SUMMARY: [&str; 7] = ["median_ns", "p10_ns", "p90_ns", "p99_ns", "min_ns", "mad_ns", "samples"];
+
+fn assert_rows(group: &Value) {
+    let rows = group["rows"].as_array().expect("rows");
+    for row in rows {
+        assert_fields(row, &["contender", "ours", "cpu_ns", "discarded", "ratio", "skipped"]);
+        if row["skipped"].is_null() {
+            assert_fields(row, &SUMMARY);
+            assert!(row["samples"].as_u64() > Some(0) && row["median_ns"].as_f64() > Some(0.0), "{row}");
+            assert!(row["p10_ns"].as_f64() <= row["p99_ns"].as_f64(), "{row}");
+        } else {
+            let reason = row["skipped"].as_str().expect("a text");
+            let known = ["participants only", "the same tree", "too busy"];
+            assert!(known.iter().any(|known| reason.contains(known)), "{row}");
+        }
+    }
+    assert_eq!(rows[0]["contender"], group["reference"]);
+    assert!(rows[0]["ratio"] == 1.0 || !rows[0]["skipped"].is_null(), "{}", rows[0]);
+}
+
+#[test]
+fn collectives_report_every_contender_of_every_operation() {
+    let mut heard = Heard::default();
+    let report = collectives(&this_machine(), &quick(), &mut heard).expect("allowed CPUs");
+    assert!(heard.0.is_sorted() && heard.0.last() == Some(&1.0), "{:?}", heard.0);
+    let json = serde_json::to_value(&report).expect("plain data");
+    let fields = ["machine", "seed", "quick", "wait", "raw_line_ns", "placement_changes", "warnings", "groups"];
+    assert_fields(&json, &fields);
+    assert_eq!(json["seed"], 7);
+    let groups = json["groups"].as_array().expect("groups");
+    for op in Op::COLLECTIVES {
+        assert!(groups.iter().any(|group| group["op"] == op.name()), "{op}");
+    }
+    for group in groups {
+        let fields = ["op", "participants", "cpus", "oversubscribed", "timing", "root", "raw_line_ns", "reference"];
+        assert_fields(group, &fields);
+        assert_eq!(group["cpus"].as_array().map(Vec::len), group["participants"].as_u64().map(|n| n as usize));
+        assert_rows(group);
+    }
+}
+
+#[test]
+fn ump_is_raced_one_way_and_as_a_stream() {
+    let report = ump(&this_machine(), &quick(), &mut ()).expect("allowed CPUs");
+    let json = serde_json::to_value(&report).expect("plain data");
+    let groups = json["groups"].as_array().expect("groups");
+    assert_eq!((&groups[0]["op"], &groups[1]["op"]), (&"one_way".into(), &"stream".into()));
+    groups.iter().for_each(assert_rows);
+}
+
+#[test]
+fn waiting_groups_are_accounted_for() {
+    let options = Options { participants: vec![3], ..quick() };
+    let report = idle(&this_machine(), &options, Duration::from_millis(20), &mut ()).expect("allowed CPUs");
+    assert_eq!((report.participants, report.late_ms), (3, 20));
+    for row in &report.rows {
+        assert_eq!(row.cpu_percent.is_none(), row.skipped.is_some(), "{row:?}");
+    }
+    assert!(report.rows.iter().any(|row| row.contender == "std" && row.cpu_percent.is_some()));
+}
+
+#[test]
+fn what_cannot_be_done_is_an_error_and_no_report() {
+    let absent = Options { cpus: Some("0-9999".parse().expect("a list")), ..quick() };
+    let outcome = collectives(&this_machine(), &absent, &mut ()).map(drop);
+    assert!(matches!(outcome, Err(BenchError::Cpu { .. })), "{outcome:?}");
+    let cancelled = quick();
+    cancelled.cancel.cancel();
+    assert_eq!(collectives(&this_machine(), &cancelled, &mut ()).map(drop), Err(BenchError::Cancelled));
+}
