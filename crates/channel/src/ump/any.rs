@@ -16,11 +16,12 @@ use super::header::{Header, Kind};
 use super::ring::{RecvEnd, SendEnd, Shared};
 use super::{Bell, ring_slots};
 use crate::error::Closed;
+use crate::slots::INLINE_BYTES;
 
 /// Says which type a tag stands for from now on.
 const ANNOUNCE: Kind = Kind::tagged(1);
 const FIRST_TAG: u8 = 2;
-const TAGS: usize = 126;
+const TAGS: usize = 254;
 
 /// The message at hand is of another type than the one asked for: the two ends do not run the same operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -207,11 +208,11 @@ impl AnyReceiver {
             if i > 0 {
                 header = self.end.wait_for_message(waiter, &mut *check)?.ok_or(Closed)?;
             }
-            debug_assert_eq!(header.len(), len, "both ends cut a value into the same parts");
             // SAFETY: the parts lie inside the value.
             let into = unsafe { value.as_mut_ptr().cast::<u8>().add(offset) };
-            // SAFETY: the header was just peeked, and the value has room for `len` bytes there.
-            unsafe { self.end.consume(header, into) };
+            // SAFETY: the header was just peeked and is of this length, as both ends cut a value into the same parts; the
+            // value has room for it there.
+            unsafe { self.end.consume(header, into, len) };
         }
         Ok(())
     }
@@ -243,9 +244,10 @@ impl Drop for AnyReceiver {
     }
 }
 
-/// Offset and length of the parts in which `len` bytes travel; a value of no bytes is one empty part.
+/// Offset and length of the parts in which `len` bytes travel; a value of no bytes is one empty part. What fits into one
+/// slot always travels whole, so that its length is known when the program is compiled.
 #[inline(always)]
 fn parts(len: usize, longest: usize) -> impl Iterator<Item = (usize, usize)> {
-    let count = if len <= longest { 1 } else { len.div_ceil(longest) };
-    (0..count).map(move |i| (i * longest, longest.min(len - i * longest)))
+    let count = if len <= INLINE_BYTES { 1 } else { len.div_ceil(longest) };
+    (0..count).map(move |i| if count == 1 { (0, len) } else { (i * longest, longest.min(len - i * longest)) })
 }

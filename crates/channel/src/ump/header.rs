@@ -1,4 +1,4 @@
-//! The header word of a slot: `{seq: 32, len: 24, kind: 7, want_ack: 1}`, low bits first.
+//! The header word of a slot: `{seq: 32, len: 24, kind: 8}`, low bits first.
 //!
 //! `seq` of the n-th slot ever used (from 0) is the low half of n + 1. A header left from an earlier lap differs by the
 //! number of slots, zeroed memory by one, so a receiver sees at one glance whether the message it waits for is there.
@@ -14,12 +14,10 @@ pub(super) struct Kind(u8);
 impl Kind {
     /// No message: the rest of the ring was too short for the next one; `len` counts the slots to skip.
     pub(super) const PAD: Self = Self(0);
-    /// The highest tag.
-    pub(super) const LAST: Self = Self(127);
 
-    /// The message with this tag, 1 to 127.
+    /// The message with this tag, 1 to 255.
     pub(super) const fn tagged(tag: u8) -> Self {
-        assert!(tag >= 1 && tag <= Self::LAST.0, "message tags are 1 to 127");
+        assert!(tag >= 1, "message tags are 1 to 255");
         Self(tag)
     }
 
@@ -34,9 +32,9 @@ pub(super) const MAX_LEN: usize = (1 << 24) - 1;
 
 impl Header {
     #[inline(always)]
-    pub(super) fn new(n: u64, len: usize, kind: Kind, want_ack: bool) -> Self {
+    pub(super) fn new(n: u64, len: usize, kind: Kind) -> Self {
         debug_assert!(len <= MAX_LEN);
-        Self(u64::from(seq(n)) | (len as u64) << 32 | u64::from(kind.0) << 56 | u64::from(want_ack) << 63)
+        Self(u64::from(seq(n)) | (len as u64) << 32 | u64::from(kind.0) << 56)
     }
 
     /// A header that no receiver waiting at slot `n` takes for a message.
@@ -68,12 +66,7 @@ impl Header {
 
     #[inline(always)]
     pub(super) fn kind(self) -> Kind {
-        Kind((self.0 >> 56) as u8 & Kind::LAST.0)
-    }
-
-    #[inline(always)]
-    pub(super) fn wants_ack(self) -> bool {
-        self.0 >> 63 != 0
+        Kind((self.0 >> 56) as u8)
     }
 }
 
@@ -89,16 +82,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fields_come_back(n: u64, len in 0..=MAX_LEN, tag in 0..=127u8, want_ack: bool) {
-            let header = Header::from_word(Header::new(n, len, Kind(tag), want_ack).word());
+        fn fields_come_back(n: u64, len in 0..=MAX_LEN, tag: u8) {
+            let header = Header::from_word(Header::new(n, len, Kind(tag)).word());
             prop_assert!(header.is_at(n));
-            prop_assert_eq!((header.len(), header.kind(), header.wants_ack()), (len, Kind(tag), want_ack));
+            prop_assert_eq!((header.len(), header.kind()), (len, Kind(tag)));
         }
 
         #[test]
         fn no_other_lap_and_no_cleared_word_passes(n: u64, slots_log2 in 1..=20u32, laps in 1..1000u64) {
             let older = n.wrapping_sub(laps << slots_log2);
-            prop_assert!(!Header::new(older, 0, Kind(1), false).is_at(n));
+            prop_assert!(!Header::new(older, 0, Kind(1)).is_at(n));
             prop_assert!(!Header::nothing_at(n).is_at(n));
         }
     }

@@ -9,7 +9,7 @@ use corecast_base::sync::Arc;
 use corecast_base::wait::{Crowd, LONGEST_NAP, Waiter};
 
 use super::header::{Header, Kind};
-use super::ring::{RecvEnd, SendEnd, Shared};
+use super::ring::{RecvEnd, Room, SendEnd, Shared};
 use super::{Config, bell, ring_slots};
 use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use crate::slots::slots_for;
@@ -57,14 +57,10 @@ impl<T: Send> Sender<T> {
         if self.end.is_closed() {
             return Err(TrySendError::Closed(value));
         }
-        let Some(room) = self.end.reserve(size_of::<T>()) else {
-            return Err(TrySendError::Full(value));
-        };
-        let value = ManuallyDrop::new(value);
-        let from = (&raw const value).cast();
-        // SAFETY: `from` points to a T, and the room was just granted for its size. The bytes move: the receiver, or
-        // whoever drains the ring, takes the value out exactly once.
-        unsafe { self.end.publish(room, from, size_of::<T>(), VALUE) };
+        match self.end.reserve(size_of::<T>()) {
+            Some(room) => self.put(room, value),
+            None => return Err(TrySendError::Full(value)),
+        }
         Ok(())
     }
 
@@ -74,13 +70,11 @@ impl<T: Send> Sender<T> {
     /// [`SendError`] with the value, if the receiver is gone.
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
-        match self.try_send(value) {
-            Ok(()) => Ok(()),
-            Err(TrySendError::Closed(value)) => Err(SendError(value)),
-            Err(TrySendError::Full(value)) => self.send_by(value, None).map_err(|error| match error {
-                SendTimeoutError::Timeout(value) | SendTimeoutError::Closed(value) => SendError(value),
-            }),
+        match self.room(None) {
+            Ok(Some(room)) => self.put(room, value),
+            Ok(None) | Err(TimedOut) => return Err(SendError(value)),
         }
+        Ok(())
     }
 
     /// Sends, waiting for room for at most `timeout`.
@@ -88,23 +82,37 @@ impl<T: Send> Sender<T> {
     /// # Errors
     /// [`SendTimeoutError`] with the value, if no room was made in time or the receiver is gone.
     pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
-        match self.try_send(value) {
-            Ok(()) => Ok(()),
-            Err(TrySendError::Closed(value)) => Err(SendTimeoutError::Closed(value)),
-            Err(TrySendError::Full(value)) => self.send_by(value, Some(timeout)),
+        match self.room(Some(timeout)) {
+            Ok(Some(room)) => self.put(room, value),
+            Ok(None) => return Err(SendTimeoutError::Closed(value)),
+            Err(TimedOut) => return Err(SendTimeoutError::Timeout(value)),
+        }
+        Ok(())
+    }
+
+    /// Room for one value; `None` if the receiver is gone. The value itself stays out of this, as every result that
+    /// carries it is a copy of it on the hot path.
+    #[inline(always)]
+    fn room(&mut self, timeout: Option<Duration>) -> Result<Option<Room>, TimedOut> {
+        if self.end.is_closed() {
+            return Ok(None);
+        }
+        match self.end.reserve(size_of::<T>()) {
+            Some(room) => Ok(Some(room)),
+            None => {
+                let limit = |waited| time_left(timeout, waited);
+                self.end.wait_for_room(size_of::<T>(), &mut self.waiter, limit)
+            }
         }
     }
 
-    #[cold]
-    fn send_by(&mut self, value: T, timeout: Option<Duration>) -> Result<(), SendTimeoutError<T>> {
-        let room = self.end.wait_for_room(size_of::<T>(), &mut self.waiter, |waited| time_left(timeout, waited));
-        if room.is_err() {
-            return Err(SendTimeoutError::Timeout(value));
-        }
-        self.try_send(value).map_err(|error| match error {
-            TrySendError::Closed(value) => SendTimeoutError::Closed(value),
-            TrySendError::Full(_) => unreachable!("only this end takes the room it has just seen"),
-        })
+    #[inline(always)]
+    fn put(&mut self, room: Room, value: T) {
+        let value = ManuallyDrop::new(value);
+        let from = (&raw const value).cast();
+        // SAFETY: `from` points to a T, and the room was just granted for its size. The bytes move: the receiver, or
+        // whoever drains the ring, takes the value out exactly once.
+        unsafe { self.end.publish(room, from, size_of::<T>(), VALUE) };
     }
 
     /// What this end's waits have been like.
@@ -156,7 +164,10 @@ impl<T: Send> Receiver<T> {
     /// [`RecvError`] once everything sent has been received and the sender is gone.
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
-        self.recv_by(None).map_err(|_| RecvError)
+        match self.end.wait_for_message(&mut self.waiter, |waited| time_left(None, waited)) {
+            Ok(Some(header)) => Ok(take(&mut self.end, header)),
+            Ok(None) | Err(TimedOut) => Err(RecvError),
+        }
     }
 
     /// Receives, waiting for at most `timeout`.
@@ -164,15 +175,10 @@ impl<T: Send> Receiver<T> {
     /// # Errors
     /// [`RecvTimeoutError`], if nothing was sent in time or the sender is gone.
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.recv_by(Some(timeout))
-    }
-
-    #[inline]
-    fn recv_by(&mut self, timeout: Option<Duration>) -> Result<T, RecvTimeoutError> {
-        match self.end.wait_for_message(&mut self.waiter, |waited| time_left(timeout, waited)) {
+        match self.end.wait_for_message(&mut self.waiter, |waited| time_left(Some(timeout), waited)) {
             Ok(Some(header)) => Ok(take(&mut self.end, header)),
             Ok(None) => Err(RecvTimeoutError::Closed),
-            Err(()) => Err(RecvTimeoutError::Timeout),
+            Err(TimedOut) => Err(RecvTimeoutError::Timeout),
         }
     }
 
@@ -194,10 +200,9 @@ impl<T: Send> Drop for Receiver<T> {
 /// Takes the value out of the slot that `header` was found in.
 #[inline(always)]
 fn take<T>(end: &mut RecvEnd, header: Header) -> T {
-    debug_assert_eq!(header.len(), size_of::<T>());
     let mut value = MaybeUninit::<T>::uninit();
     // SAFETY: the header was just peeked, and every message of this channel is one T.
-    unsafe { end.consume(header, value.as_mut_ptr().cast()) };
+    unsafe { end.consume(header, value.as_mut_ptr().cast(), size_of::<T>()) };
     // SAFETY: the sender moved a T into exactly these bytes, and this is the only time they are taken out.
     unsafe { value.assume_init() }
 }
@@ -209,12 +214,15 @@ fn drain<T>(end: &mut RecvEnd) {
     }
 }
 
+/// The time limit of a wait has passed.
+struct TimedOut;
+
 /// How long a wait may still go on.
-fn time_left(timeout: Option<Duration>, waited: Duration) -> Result<Duration, ()> {
+fn time_left(timeout: Option<Duration>, waited: Duration) -> Result<Duration, TimedOut> {
     match timeout {
         None => Ok(LONGEST_NAP),
         Some(timeout) if waited < timeout => Ok(timeout - waited),
-        Some(_) => Err(()),
+        Some(_) => Err(TimedOut),
     }
 }
 
