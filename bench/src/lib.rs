@@ -12,6 +12,20 @@
 //! millisecond or two, in an order drawn anew for each round, with a probe of a bare cache line beside every round: a
 //! machine that changes its mood does so for all of them, and is found out. What a sample is stands in
 //! [`Timing`]; no sample is left out, and medians, percentiles and spread are reported.
+//!
+//! ```
+//! use std::time::Duration;
+//! use corecast::machine;
+//! use corecast_bench::{Op, Options, collectives};
+//! let budget = Some(Duration::from_millis(200));
+//! let options = Options { ops: vec![Op::Barrier], quick: true, budget, ..Options::default() };
+//! let report = collectives(&machine::detect()?, &options, &mut ())?;
+//! for row in report.groups.iter().flat_map(|group| &group.rows) {
+//!     let median_ns = row.summary.map(|summary| summary.median_ns);
+//!     let _line = format!("{}: {median_ns:?} ns, {:?} times corecast", row.contender, row.ratio);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cancel;
 mod channels;

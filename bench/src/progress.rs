@@ -1,6 +1,6 @@
 //! How a run tells how far it is; the library itself prints nothing.
 
-/// Hears about the progress of a run, some ten times a second at least, on the thread that called for the run.
+/// Hears about the progress of a run, as a rule many times a second, on the thread that called for the run.
 pub trait Progress {
     /// `fraction` (0 to 1) of the run is done, and `doing` names what is being done now.
     fn step(&mut self, fraction: f64, doing: &str);

@@ -3,7 +3,8 @@
 //! All times are nanoseconds per operation. `ratio` is the row's median divided by the median of the group's reference,
 //! corecast's own choice: above 1 the contender is slower than corecast, below 1 it is faster.
 
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 use crate::harness::Summary;
 use crate::op::Op;
@@ -13,8 +14,7 @@ use crate::op::Op;
 pub struct Report {
     /// The machine's name.
     pub machine: String,
-    /// The commit measured, if the caller knows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The commit measured; `null` unless the caller knows it and sets it.
     pub commit: Option<String>,
     /// From this all orders were drawn.
     pub seed: u64,
@@ -66,8 +66,8 @@ pub struct Row {
     pub contender: String,
     /// True for what corecast offers.
     pub ours: bool,
-    /// `median_ns`, `p10_ns`, `p90_ns`, `p99_ns`, `min_ns`, `mad_ns`, `samples`; absent if it was skipped.
-    #[serde(flatten)]
+    /// Its times; `None` if it was skipped. In JSON the summary's fields are the row's, and then `null`.
+    #[serde(flatten, serialize_with = "summary_or_nulls")]
     pub summary: Option<Summary>,
     /// Median CPU time of all participants together per operation; `null` for start windows, where everybody polls.
     pub cpu_ns: Option<f64>,
@@ -77,6 +77,18 @@ pub struct Row {
     pub ratio: Option<f64>,
     /// Why it was not timed; `null` if it was.
     pub skipped: Option<String>,
+}
+
+fn summary_or_nulls<S: Serializer>(summary: &Option<Summary>, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut fields = serializer.serialize_struct("Summary", 7)?;
+    fields.serialize_field("median_ns", &summary.map(|summary| summary.median_ns))?;
+    fields.serialize_field("p10_ns", &summary.map(|summary| summary.p10_ns))?;
+    fields.serialize_field("p90_ns", &summary.map(|summary| summary.p90_ns))?;
+    fields.serialize_field("p99_ns", &summary.map(|summary| summary.p99_ns))?;
+    fields.serialize_field("min_ns", &summary.map(|summary| summary.min_ns))?;
+    fields.serialize_field("mad_ns", &summary.map(|summary| summary.mad_ns))?;
+    fields.serialize_field("samples", &summary.map_or(0, |summary| summary.samples))?;
+    fields.end()
 }
 
 /// What exactly was timed; each sample comes from one block, or from one window.
@@ -100,8 +112,7 @@ pub enum Timing {
 pub struct StreamReport {
     /// The machine's name.
     pub machine: String,
-    /// The commit measured, if the caller knows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The commit measured; `null` unless the caller knows it and sets it.
     pub commit: Option<String>,
     /// The CPUs of sender and receiver.
     pub cpus: [u32; 2],
@@ -136,8 +147,7 @@ impl StreamReport {
 pub struct IdleReport {
     /// The machine's name.
     pub machine: String,
-    /// The commit measured, if the caller knows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The commit measured; `null` unless the caller knows it and sets it.
     pub commit: Option<String>,
     /// The number of participants, one of whom comes late.
     pub participants: usize,

@@ -41,14 +41,15 @@ fn assert_rows(group: &Value) {
     let rows = group["rows"].as_array().expect("rows");
     for row in rows {
         assert_fields(row, &["contender", "ours", "cpu_ns", "discarded", "ratio", "skipped"]);
+        assert_fields(row, &SUMMARY);
         if row["skipped"].is_null() {
-            assert_fields(row, &SUMMARY);
             assert!(row["samples"].as_u64() > Some(0) && row["median_ns"].as_f64() > Some(0.0), "{row}");
             assert!(row["p10_ns"].as_f64() <= row["p99_ns"].as_f64(), "{row}");
         } else {
             let reason = row["skipped"].as_str().expect("a text");
             let known = ["participants only", "the same tree", "too busy"];
             assert!(known.iter().any(|known| reason.contains(known)), "{row}");
+            assert!(row["median_ns"].is_null() && row["samples"] == 0, "{row}");
         }
     }
     assert_eq!(rows[0]["contender"], group["reference"]);
@@ -61,7 +62,8 @@ fn collectives_report_every_contender_of_every_operation() {
     let report = collectives(&this_machine(), &quick(), &mut heard).expect("allowed CPUs");
     assert!(heard.0.is_sorted() && heard.0.last() == Some(&1.0), "{:?}", heard.0);
     let json = serde_json::to_value(&report).expect("plain data");
-    let fields = ["machine", "seed", "quick", "wait", "raw_line_ns", "placement_changes", "warnings", "groups"];
+    let fields =
+        ["machine", "commit", "seed", "quick", "wait", "raw_line_ns", "placement_changes", "warnings", "groups"];
     assert_fields(&json, &fields);
     assert_eq!(json["seed"], 7);
     let groups = json["groups"].as_array().expect("groups");
@@ -69,8 +71,8 @@ fn collectives_report_every_contender_of_every_operation() {
         assert!(groups.iter().any(|group| group["op"] == op.name()), "{op}");
     }
     for group in groups {
-        let fields = ["op", "participants", "cpus", "oversubscribed", "timing", "root", "raw_line_ns", "reference"];
-        assert_fields(group, &fields);
+        assert_fields(group, &["op", "participants", "cpus", "oversubscribed", "timing", "root", "raw_line_ns"]);
+        assert_fields(group, &["raw_line_probes_ns", "placement_changes", "reference", "rows"]);
         assert_eq!(group["cpus"].as_array().map(Vec::len), group["participants"].as_u64().map(|n| n as usize));
         assert_rows(group);
     }

@@ -1,9 +1,7 @@
 //! What is reported of many samples: order statistics, which a few preempted blocks do not move.
 
-use serde::Serialize;
-
 /// The distribution of a row's samples, in nanoseconds per operation. No sample is left out.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// Half of the samples are below.
     pub median_ns: f64,
