@@ -2,6 +2,7 @@
 //!
 //! - [`source`]: discovery of a [`Topology`] from a file, hwloc, the system's files or a notation;
 //! - [`pin`]: binding a thread to one of its CPUs;
+//! - [`measure`]: what messages cost between them, sent through any [`Probe`], such as [`LineProbe`];
 //! - [`TopologyJson`]: the stable form for other programs;
 //! - [`Machine`]: the CPUs with their costs, in memory; [`CostMatrix`] holds the costs;
 //! - [`model_file`]: the same as a file, read strictly and written atomically;
@@ -15,6 +16,7 @@ mod cost_matrix;
 mod fingerprint;
 mod line_probe;
 mod machine;
+pub mod measure;
 pub mod model_file;
 pub mod pin;
 mod probe;

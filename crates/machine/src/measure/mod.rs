@@ -1,0 +1,40 @@
+//! Measuring what messages between the CPUs of this machine cost.
+//!
+//! [`measure()`] does it all: the clock and the costs of one CPU (`gauge`, `single_costs`), whether clocks agree
+//! (`clock_check`), how many pairs may be measured at once (`disturbance`), all pairs (`campaign`), bursts (`fan`), and the
+//! [`Machine`](crate::Machine) that comes of it (`findings`). Why each cost is taken as it is taken stands in
+//! `docs/design/measurement.md`, trap by trap.
+//!
+//! Below that: `tournament` decides which pairs are visited when, `crew` are the pinned threads, `visit` is what two of
+//! them do together, built from `bounce` (a bare line), `stream` (send) and `chain` (receive); `pairs` keeps what was
+//! found, `reference` notices that the machine changed. `meeting` and `halt` are how threads wait and how they end;
+//! `stats` are medians.
+
+mod bounce;
+mod campaign;
+mod chain;
+mod clock_check;
+mod crew;
+pub mod date;
+mod disturbance;
+mod error;
+mod fan;
+mod findings;
+mod gauge;
+mod halt;
+mod machine;
+mod meeting;
+mod options;
+mod pairs;
+mod progress;
+mod reference;
+mod single_costs;
+mod stats;
+mod stream;
+mod tournament;
+mod visit;
+
+pub use error::MeasureError;
+pub use machine::measure;
+pub use options::Options;
+pub use progress::{Progress, Silent, Step};

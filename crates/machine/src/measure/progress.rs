@@ -1,0 +1,32 @@
+//! How far a measurement is, for whoever draws it: libraries do not print.
+
+use std::time::Duration;
+
+/// One report of how far the measurement is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step<'a> {
+    /// What is being measured, as plain text.
+    pub label: &'a str,
+    /// Rounds of pairs done.
+    pub done: usize,
+    /// Rounds that there will be, as far as can be told now: it is revised as intervals get narrow, and is never below
+    /// `done`.
+    pub total: usize,
+    /// Time that is left, as far as can be told now.
+    pub left: Option<Duration>,
+}
+
+/// Whoever wants to know how far the measurement is.
+pub trait Progress {
+    /// Called after each round of pairs and at the start of each other part, on the thread that called
+    /// [`measure`](super::measure()); what it does takes time from nobody but itself.
+    fn step(&mut self, step: &Step<'_>);
+}
+
+/// Wants to know nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn step(&mut self, _: &Step<'_>) {}
+}
