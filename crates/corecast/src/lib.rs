@@ -24,6 +24,7 @@
 //! - [`base`]: CPU ids, waiting, the clock.
 
 pub mod machine;
+mod probe;
 
 pub use corecast_base as base;
 pub use corecast_base::wait::Wait;
@@ -33,3 +34,4 @@ pub use corecast_collective as collective;
 pub use corecast_collective::{Barrier, Group, Member};
 pub use corecast_machine::Machine;
 pub use corecast_plan as plan;
+pub use probe::{UmpProbe, UmpReceiver, UmpSender};
