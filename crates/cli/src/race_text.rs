@@ -1,0 +1,93 @@
+//! The outcome of a race, for people: a table for each operation, the fastest contender first.
+
+use corecast::{CpuId, CpuSet};
+use corecast_bench::{Group, Report, Row, Summary};
+
+use crate::{skipped, table};
+
+/// All groups, and what the reader should know before believing them.
+pub(crate) fn describe(report: &Report) -> String {
+    let mut text = String::new();
+    for group in &report.groups {
+        text += &format!("{}\n{}\n", headline(group), rows(group));
+    }
+    if let Some(raw_line_ns) = report.raw_line_ns {
+        text += &format!("one bare cache line, one way: {} ns\n", table::cost(raw_line_ns));
+    }
+    text += &format!("seed {}, waiting {}\n", report.seed, report.wait);
+    text += &report.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect::<String>();
+    text
+}
+
+fn headline(group: &Group) -> String {
+    let cpus: CpuSet = group.cpus.iter().copied().map(CpuId::new).collect();
+    let shared = if group.oversubscribed { ", which share CPU time" } else { "" };
+    format!("{}: {} members on CPUs {cpus}{shared}", group.op, group.participants)
+}
+
+/// The fastest first.
+fn rows(group: &Group) -> String {
+    let mut table = table::table(&["contender", ">median ns", ">p99 ns", ">spread ns", ">x corecast"]);
+    let mut timed: Vec<(&Row, Summary)> = group.rows.iter().filter_map(|row| Some((row, row.summary?))).collect();
+    timed.sort_by(|(_, a), (_, b)| a.median_ns.total_cmp(&b.median_ns));
+    for (row, Summary { median_ns, p99_ns, mad_ns, .. }) in timed {
+        let mark = if row.contender == group.reference { '*' } else { ' ' };
+        let name = format!("{mark} {}", row.contender);
+        let ratio = row.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
+        table.add_row([name, table::cost(median_ns), table::cost(p99_ns), table::cost(mad_ns), ratio]);
+    }
+    let skipped = group.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
+    table::text(&table) + &skipped::lines(skipped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_bench::{Op, Timing};
+
+    fn row(contender: &str, median_ns: Option<f64>, skipped: Option<&str>) -> Row {
+        let summary = |median_ns| Summary {
+            median_ns,
+            p10_ns: median_ns,
+            p90_ns: median_ns,
+            p99_ns: 2.0 * median_ns,
+            min_ns: median_ns,
+            mad_ns: 1.0,
+            samples: 10,
+        };
+        Row {
+            contender: contender.to_owned(),
+            ours: contender == "corecast",
+            summary: median_ns.map(summary),
+            cpu_ns: None,
+            discarded: 0,
+            ratio: median_ns.map(|median_ns| median_ns / 100.0),
+            skipped: skipped.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn the_fastest_is_first_and_the_reference_marked() {
+        let group = Group {
+            op: Op::Barrier,
+            participants: 4,
+            cpus: vec![0, 1, 0, 1],
+            oversubscribed: true,
+            timing: Timing::Batches,
+            root: None,
+            raw_line_ns: None,
+            raw_line_probes_ns: Vec::new(),
+            placement_changes: 0,
+            reference: "corecast".to_owned(),
+            rows: vec![
+                row("corecast", Some(100.0), None),
+                row("std", Some(50.0), None),
+                row("a", None, Some("not here")),
+            ],
+        };
+        assert_eq!(headline(&group), "barrier: 4 members on CPUs 0-1, which share CPU time");
+        let text = rows(&group);
+        assert!(text.find("  std").expect("timed") < text.find("* corecast").expect("timed"), "{text}");
+        assert!(text.contains("0.50\n") && text.ends_with("   skipped, not here: a\n"), "{text}");
+    }
+}
