@@ -1,0 +1,85 @@
+//! The colours of the heat maps: from pale yellow for little through teal to dark violet for much.
+//!
+//! Seen by the eye the steps are even: the anchors lie on a line of evenly falling lightness in the OKLCH space (B.
+//! Ottosson, A perceptual color space for image processing, 2020), with the hue turning from 105 to 305 degrees. Since
+//! lightness alone orders them, the order survives colour blindness and a printer without colours.
+
+use std::fmt;
+
+/// A colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rgb(pub(super) u8, pub(super) u8, pub(super) u8);
+
+const ANCHORS: [Rgb; 9] = [
+    Rgb(0xf8, 0xf0, 0x85),
+    Rgb(0xab, 0xe5, 0x8e),
+    Rgb(0x58, 0xd4, 0x9f),
+    Rgb(0x02, 0xb9, 0xaf),
+    Rgb(0x06, 0x9a, 0xaf),
+    Rgb(0x08, 0x7b, 0xad),
+    Rgb(0x29, 0x5a, 0xa7),
+    Rgb(0x3f, 0x38, 0x8c),
+    Rgb(0x43, 0x16, 0x68),
+];
+
+/// The colour of a share from 0 to 1; what lies outside is taken as the nearer end.
+pub(super) fn colour(share: f64) -> Rgb {
+    let place = share.clamp(0.0, 1.0) * (ANCHORS.len() - 1) as f64;
+    let below = (place as usize).min(ANCHORS.len() - 2);
+    let (Rgb(r0, g0, b0), Rgb(r1, g1, b1)) = (ANCHORS[below], ANCHORS[below + 1]);
+    let between = |from: u8, to: u8| {
+        let mixed = f64::from(from) + (f64::from(to) - f64::from(from)) * (place - below as f64);
+        mixed.round() as u8
+    };
+    Rgb(between(r0, r1), between(g0, g1), between(b0, b1))
+}
+
+impl Rgb {
+    /// How bright it is, from 0 to 1: the relative luminance of WCAG 2.
+    pub(super) fn luminance(self) -> f64 {
+        let linear = |channel: u8| {
+            let share = f64::from(channel) / 255.0;
+            if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
+    }
+
+    /// True if black on it reads better than white: the luminance at which both have the same contrast is 0.179.
+    pub(super) fn is_light(self) -> bool {
+        self.luminance() > 0.179
+    }
+}
+
+impl fmt::Display for Rgb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_is_always_darker() {
+        let luminances: Vec<f64> = (0..=100).map(|step| colour(f64::from(step) / 100.0).luminance()).collect();
+        assert!(luminances.windows(2).all(|pair| pair[0] > pair[1]), "{luminances:?}");
+    }
+
+    #[test]
+    fn ends_are_the_anchors_and_outside_is_an_end() {
+        assert_eq!((colour(0.0), colour(-3.0)), (ANCHORS[0], ANCHORS[0]));
+        assert_eq!((colour(1.0), colour(9.0)), (ANCHORS[8], ANCHORS[8]));
+        assert_eq!(colour(0.5).to_string(), "#069aaf");
+    }
+
+    #[test]
+    fn text_on_every_colour_can_be_read() {
+        for step in 0..=100 {
+            let colour = colour(f64::from(step) / 100.0);
+            let contrast =
+                if colour.is_light() { (colour.luminance() + 0.05) / 0.05 } else { 1.05 / (colour.luminance() + 0.05) };
+            assert!(contrast > 4.5, "{colour}: {contrast}");
+        }
+    }
+}
