@@ -1,0 +1,175 @@
+//! A planned tree over time: a row for each CPU, with what it sends and receives when, as predicted.
+
+use corecast::plan::{Direction, Operation, Problem, Schedule, Transfer};
+
+use super::axis::Axis;
+use super::number::{cost, significant};
+use super::svg::{Area, Paint, Svg};
+
+const WIDTH: f64 = 860.0;
+const AXIS_START: f64 = 62.0;
+const AXIS_LENGTH: f64 = 780.0;
+const ABOVE: f64 = 20.0;
+const BELOW: f64 = 36.0;
+/// Up to this many rows messages are drawn as lines between them; more lines would hide the rows.
+const LARGEST_WITH_MESSAGES: usize = 32;
+
+/// The height of a row among very many; lines between such rows would be all one sees.
+const DENSE_ROW: f64 = 6.0;
+
+/// A plan's phases and how its rows are arranged.
+pub(super) struct Timeline<'a> {
+    problem: &'a Problem,
+    phases: &'a [Schedule],
+    /// By member: its row, the earliest reached first.
+    rows: Vec<usize>,
+    row_height: f64,
+    axis: Axis,
+}
+
+impl<'a> Timeline<'a> {
+    pub(super) fn of(problem: &'a Problem, phases: &'a [Schedule]) -> Self {
+        let mut order: Vec<usize> = (0..problem.len()).collect();
+        if let Some(last) = phases.last() {
+            order.sort_by(|&a, &b| last.arrivals[a].total_cmp(&last.arrivals[b]));
+            if last.direction == Direction::Up {
+                order.reverse();
+            }
+        }
+        let mut rows = vec![0; problem.len()];
+        for (row, member) in order.into_iter().enumerate() {
+            rows[member] = row;
+        }
+        let row_height = match problem.len() {
+            0..=LARGEST_WITH_MESSAGES => 20.0,
+            33..=64 => 14.0,
+            _ => DENSE_ROW,
+        };
+        let end = phases.last().map_or(0.0, |phase| phase.end);
+        Self { problem, phases, rows, row_height, axis: Axis::linear(end, AXIS_START, AXIS_LENGTH) }
+    }
+
+    /// The picture for that operation.
+    pub(super) fn draw(&self, operation: Operation) -> String {
+        let bottom = ABOVE + self.row_height * self.rows.len() as f64;
+        let title = format!("The planned {operation} over time");
+        let mut svg = Svg::begin(WIDTH, bottom + BELOW, &title, &self.description());
+        self.grid(&mut svg, bottom);
+        self.labels(&mut svg);
+        if self.rows.len() <= LARGEST_WITH_MESSAGES {
+            self.messages(&mut svg);
+        }
+        for phase in self.phases {
+            for transfer in &phase.transfers {
+                self.bars(&mut svg, transfer);
+            }
+        }
+        svg.finish()
+    }
+
+    fn description(&self) -> String {
+        let ends = self.phases.iter().map(|phase| match phase.direction {
+            Direction::Down => format!("a broadcast from the root ends at {}", cost(phase.end, self.problem.unit())),
+            Direction::Up => format!("a reduction to the root ends at {}", cost(phase.end, self.problem.unit())),
+        });
+        format!("A row for each of {} CPUs. Predicted: {}.", self.rows.len(), ends.collect::<Vec<_>>().join("; "))
+    }
+
+    fn grid(&self, svg: &mut Svg, bottom: f64) {
+        for tick in self.axis.ticks() {
+            let x = self.axis.pixel(tick);
+            svg.line((x, ABOVE), (x, bottom + 4.0), "grid");
+            svg.text((x, bottom + 17.0), "small middle digits quiet", &significant(tick));
+        }
+        svg.text((AXIS_START, bottom + 31.0), "small quiet", &format!("predicted {} →", self.problem.unit()));
+        for phase in self.phases {
+            let x = self.axis.pixel(phase.start);
+            let words = if phase.direction == Direction::Down { "broadcast" } else { "reduction" };
+            if self.phases.len() > 1 {
+                svg.text((x + 3.0, ABOVE - 8.0), "small quiet", &format!("{words} from {}", significant(phase.start)));
+                svg.line((x, ABOVE - 16.0), (x, bottom), "phase");
+            }
+        }
+    }
+
+    fn labels(&self, svg: &mut Svg) {
+        let every = (11.0 / self.row_height).ceil() as usize;
+        for (member, &row) in self.rows.iter().enumerate() {
+            let y = self.middle(member);
+            if self.row_height > DENSE_ROW {
+                svg.line((self.axis.start(), y), (self.axis.end(), y), "life");
+            }
+            if row % every == 0 {
+                svg.text((AXIS_START - 8.0, y + 3.5), "small end digits", &format!("CPU {}", self.problem.cpu(member)));
+            }
+        }
+    }
+
+    fn bars(&self, svg: &mut Svg, transfer: &Transfer) {
+        let (from, to) = (self.problem.cpu(transfer.from), self.problem.cpu(transfer.to));
+        let span = |start, end| format!("{} to {}", significant(start), cost(end, self.problem.unit()));
+        let sending = format!("CPU {from} sends to CPU {to}: {}", span(transfer.send_start, transfer.send_end));
+        let receiving =
+            format!("CPU {to} receives from CPU {from}: {}", span(transfer.receive_start, transfer.receive_end));
+        let area = |member, start, end| self.bar(member, start, end);
+        svg.rect(area(transfer.from, transfer.send_start, transfer.send_end), Paint::Class("sending"), &sending);
+        svg.rect(
+            area(transfer.to, transfer.receive_start, transfer.receive_end),
+            Paint::Class("receiving"),
+            &receiving,
+        );
+    }
+
+    fn bar(&self, member: usize, start: f64, end: f64) -> Area {
+        let height = (self.row_height * 0.64).max(4.0);
+        let (left, right) = (self.axis.pixel(start), self.axis.pixel(end));
+        // A gap of half a pixel tells one message from the next.
+        Area { x: left, y: self.middle(member) - height / 2.0, width: (right - left - 0.5).max(0.6), height }
+    }
+
+    /// From the end of sending to the begin of receiving.
+    fn messages(&self, svg: &mut Svg) {
+        for transfer in self.phases.iter().flat_map(|phase| &phase.transfers) {
+            let from = (self.axis.pixel(transfer.send_end), self.middle(transfer.from));
+            let to = (self.axis.pixel(transfer.receive_start), self.middle(transfer.to));
+            svg.line(from, to, "message");
+        }
+    }
+
+    fn middle(&self, member: usize) -> f64 {
+        ABOVE + self.row_height * (self.rows[member] as f64 + 0.5)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    fn drawn(operation: Operation, len: u32) -> String {
+        let planned = example::tree(&example::machine(len), operation, "cluster");
+        let phases = Schedule::of(operation, &planned.problem, &planned.plan.tree);
+        Timeline::of(&planned.problem, &phases).draw(operation)
+    }
+
+    #[test]
+    fn every_message_is_a_bar_at_both_ends_in_every_phase() {
+        for (operation, len, bars) in
+            [(Operation::Broadcast, 20, 19), (Operation::Barrier, 20, 38), (Operation::Barrier, 1, 0)]
+        {
+            let text = drawn(operation, len);
+            let document = roxmltree::Document::parse(&text).expect("well-formed");
+            let count = |class| document.descendants().filter(|node| node.attribute("class") == Some(class)).count();
+            assert_eq!((count("sending"), count("receiving")), (bars, bars), "{operation}");
+        }
+    }
+
+    #[test]
+    fn the_root_is_the_first_row() {
+        for operation in [Operation::Broadcast, Operation::Reduce, Operation::Barrier] {
+            let planned = example::tree(&example::machine(12), operation, "binary");
+            let phases = Schedule::of(operation, &planned.problem, &planned.plan.tree);
+            assert_eq!(Timeline::of(&planned.problem, &phases).rows[planned.plan.tree.root()], 0, "{operation}");
+        }
+    }
+}
