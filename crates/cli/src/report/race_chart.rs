@@ -1,0 +1,221 @@
+//! One group of the race as a chart: a line for each contender, from fast to slow.
+//!
+//! The dot is the median, the bar reaches from the 10th to the 90th percentile, the line from there to a tick at the
+//! 99th. Where the times are more than a factor of 30 apart the axis is logarithmic, and says so.
+
+use corecast_bench::Group;
+
+use super::axis::Axis;
+use super::number::{ratio, time};
+use super::ranking::Entrant;
+use super::svg::{Area, Paint, Point, Svg};
+
+/// The width of every chart, in pixels.
+pub(super) const WIDTH: f64 = 860.0;
+
+const LOGARITHMIC_RATIO: f64 = 30.0;
+const ROW: f64 = 22.0;
+const TITLE: f64 = 20.0;
+const ABOVE: f64 = 20.0;
+const BELOW: f64 = 26.0;
+const NAMES_END: f64 = 248.0;
+const AXIS_START: f64 = 262.0;
+const AXIS_LENGTH: f64 = 424.0;
+const MEDIANS_END: f64 = 776.0;
+const RATIOS_END: f64 = 850.0;
+/// Names longer than this are cut; the longest of ours has 35 characters.
+const NAME_LENGTH: usize = 38;
+
+/// A group and those of its contenders that are shown.
+pub(super) struct RaceChart<'a> {
+    group: &'a Group,
+    entrants: Vec<Entrant<'a>>,
+    axis: Axis,
+}
+
+impl<'a> RaceChart<'a> {
+    /// `None` if there is nobody to show.
+    pub(super) fn of(group: &'a Group, entrants: Vec<Entrant<'a>>) -> Option<Self> {
+        let fastest = entrants.iter().map(|entrant| entrant.times.p10_ns).reduce(f64::min)?;
+        let slowest = entrants.iter().map(|entrant| entrant.times.p99_ns).fold(0.0, f64::max);
+        let axis = if fastest > 0.0 && slowest > LOGARITHMIC_RATIO * fastest {
+            Axis::logarithmic(fastest, slowest, AXIS_START, AXIS_LENGTH)
+        } else {
+            Axis::linear(slowest * 1.02, AXIS_START, AXIS_LENGTH)
+        };
+        Some(Self { group, entrants, axis })
+    }
+
+    fn height(&self) -> f64 {
+        ABOVE + ROW * self.entrants.len() as f64 + BELOW
+    }
+
+    /// The chart as a picture of its own.
+    pub(super) fn picture(&self) -> String {
+        let mut svg = Svg::begin(WIDTH, self.height(), &title(self.group), &self.description());
+        self.draw(&mut svg, 0.0);
+        svg.finish()
+    }
+
+    /// Draws the chart below its title into a picture, `top` pixels from above; it is [`RaceChart::titled_height`]
+    /// high.
+    pub(super) fn draw_titled(&self, svg: &mut Svg, top: f64) {
+        svg.text((0.0, top + 14.0), "subject", &title(self.group));
+        self.draw(svg, top + TITLE);
+    }
+
+    pub(super) fn titled_height(&self) -> f64 {
+        TITLE + self.height()
+    }
+
+    fn draw(&self, svg: &mut Svg, top: f64) {
+        let heads = top + ABOVE - 8.0;
+        if self.axis.is_logarithmic() {
+            svg.text((self.axis.start(), heads), "small quiet", "logarithmic scale");
+        }
+        svg.text((MEDIANS_END, heads), "small end quiet", "median");
+        svg.text((RATIOS_END, heads), "small end quiet", &format!("× {}", self.group.reference));
+        self.grid(svg, top + ABOVE);
+        for (row, entrant) in self.entrants.iter().enumerate() {
+            self.row(svg, top + ABOVE + ROW * row as f64, entrant);
+        }
+    }
+
+    fn description(&self) -> String {
+        let lines = self.entrants.iter().map(|entrant| format!("{} {}", entrant.name, time(entrant.times.median_ns)));
+        format!("Medians from fast to slow: {}.", lines.collect::<Vec<_>>().join(", "))
+    }
+
+    fn grid(&self, svg: &mut Svg, top: f64) {
+        let bottom = top + ROW * self.entrants.len() as f64;
+        for tick in self.axis.ticks() {
+            let x = self.axis.pixel(tick);
+            svg.line((x, top), (x, bottom + 4.0), "grid");
+            svg.text((x, bottom + 17.0), "small middle quiet", &time(tick));
+        }
+        if let Some(reference) = self.entrants.iter().find(|entrant| entrant.is_reference) {
+            let x = self.axis.pixel(reference.times.median_ns);
+            svg.line((x, top), (x, bottom), "reference");
+        }
+    }
+
+    fn row(&self, svg: &mut Svg, top: f64, entrant: &Entrant<'_>) {
+        let middle = top + ROW / 2.0;
+        if entrant.is_reference {
+            svg.rect(Area { x: 0.0, y: top, width: WIDTH, height: ROW }, Paint::Class("band"), "");
+            // The band hides the grid, so that the row that matters most is the calmest.
+        }
+        let (kind, name_class) = if entrant.is_ours { ("ours", "end text-ours") } else { ("rival", "end") };
+        svg.text((NAMES_END, middle + 4.0), name_class, &shortened(entrant.name));
+        self.marks(svg, middle, kind, entrant);
+        svg.text((MEDIANS_END, middle + 4.0), "end digits", &time(entrant.times.median_ns));
+        let is_loss = !entrant.is_ours && entrant.ratio.is_some_and(|ratio| ratio < 1.0);
+        let class = if is_loss { "end digits lost" } else { "end digits quiet" };
+        let text = entrant.ratio.map_or_else(|| "–".to_owned(), ratio);
+        svg.text((RATIOS_END, middle + 4.0), class, &text);
+        svg.rect(Area { x: 0.0, y: top, width: WIDTH, height: ROW }, Paint::Class("hover"), &tip(entrant));
+    }
+
+    fn marks(&self, svg: &mut Svg, y: f64, kind: &str, entrant: &Entrant<'_>) {
+        let times = &entrant.times;
+        let [p10, p90, p99, median] =
+            [times.p10_ns, times.p90_ns, times.p99_ns, times.median_ns].map(|time_ns| self.axis.pixel(time_ns));
+        let tail = format!("tail-{kind}");
+        svg.line((p90, y), (p99, y), &tail);
+        svg.line((p99, y - 5.0), (p99, y + 5.0), &tail);
+        let bar = Area { x: p10, y: y - 5.0, width: (p90 - p10).max(1.0), height: 10.0 };
+        svg.rect(bar, Paint::Class(&format!("spread-{kind}")), "");
+        svg.circle((median, y), 4.0, Paint::Class(&format!("median-{kind}")), "");
+    }
+}
+
+/// What is raced among whom, and whether they share CPUs.
+pub(super) fn title(group: &Group) -> String {
+    let cpus = distinct_cpus(group);
+    let members = counted(group.participants, "member");
+    let shared = if group.oversubscribed { " · oversubscribed" } else { "" };
+    format!("{}, {members} on {}{shared}", group.op.name().replace('_', "-"), counted(cpus, "CPU"))
+}
+
+/// What the marks mean, in a row of about 480 pixels from `at` on.
+pub(super) fn legend(svg: &mut Svg, at: Point) {
+    let (x, y) = at;
+    for (offset, kind, word) in [(0.0, "ours", "corecast"), (84.0, "rival", "rival or yardstick")] {
+        svg.circle((x + offset + 5.0, y), 4.0, Paint::Class(&format!("median-{kind}")), "");
+        svg.text((x + offset + 15.0, y + 4.0), "small", word);
+    }
+    let from = x + 206.0;
+    svg.rect(Area { x: from, y: y - 5.0, width: 34.0, height: 10.0 }, Paint::Class("spread-rival"), "");
+    svg.line((from + 34.0, y), (from + 58.0, y), "tail-rival");
+    svg.line((from + 58.0, y - 5.0), (from + 58.0, y + 5.0), "tail-rival");
+    svg.circle((from + 14.0, y), 4.0, Paint::Class("median-rival"), "");
+    svg.text((from + 66.0, y + 4.0), "small", "dot: median; bar: 10th to 90th percentile; tick: 99th");
+}
+
+fn distinct_cpus(group: &Group) -> usize {
+    let mut cpus = group.cpus.clone();
+    cpus.sort_unstable();
+    cpus.dedup();
+    cpus.len()
+}
+
+fn counted(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
+fn shortened(name: &str) -> String {
+    if name.chars().count() <= NAME_LENGTH {
+        return name.to_owned();
+    }
+    name.chars().take(NAME_LENGTH - 1).chain(['…']).collect()
+}
+
+fn tip(entrant: &Entrant<'_>) -> String {
+    let times = &entrant.times;
+    let [median, p10, p90, p99] = [times.median_ns, times.p10_ns, times.p90_ns, times.p99_ns].map(time);
+    format!("{}: median {median}, p10 {p10}, p90 {p90}, p99 {p99}, {} samples", entrant.name, times.samples)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+    use crate::report::ranking::ranking;
+
+    fn chart(group: &Group) -> String {
+        RaceChart::of(group, ranking(group)).expect("contenders").picture()
+    }
+
+    #[test]
+    fn far_apart_times_get_a_logarithmic_axis_that_is_labelled() {
+        assert!(chart(&example::duel(100.0, 9000.0).groups[0]).contains("logarithmic scale"));
+        assert!(!chart(&example::duel(100.0, 450.0).groups[0]).contains("logarithmic scale"));
+    }
+
+    #[test]
+    fn a_rival_that_is_faster_is_marked() {
+        assert!(chart(&example::duel(450.0, 100.0).groups[0]).contains("lost"));
+        assert!(!chart(&example::duel(100.0, 450.0).groups[0]).contains("lost"));
+    }
+
+    #[test]
+    fn sharing_cpus_is_said_in_the_title() {
+        let report = example::race(&[(8, 2), (2, 2), (1, 1)]);
+        let titles: Vec<String> = report.groups.iter().map(title).collect();
+        assert_eq!(titles[0], "barrier, 8 members on 2 CPUs · oversubscribed");
+        assert_eq!(titles[3], "barrier, 2 members on 2 CPUs");
+        assert_eq!(titles[6], "barrier, 1 member on 1 CPU");
+    }
+
+    #[test]
+    fn long_names_are_cut_between_characters() {
+        assert_eq!(shortened(&"ü".repeat(38)), "ü".repeat(38));
+        assert_eq!(shortened(&"ü".repeat(39)), "ü".repeat(37) + "…");
+    }
+
+    #[test]
+    fn nobody_makes_no_chart() {
+        let report = example::duel(1.0, 2.0);
+        assert!(RaceChart::of(&report.groups[0], Vec::new()).is_none());
+    }
+}
