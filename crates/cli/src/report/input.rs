@@ -1,0 +1,33 @@
+//! What a report is made of, gathered by the caller: nothing here is measured or planned.
+
+use corecast::Machine;
+use corecast::plan::{Plan, Problem};
+use corecast_bench::Report;
+
+/// Everything that a report shows. All texts may come from outside; they are escaped when they are written.
+#[derive(Debug)]
+pub(crate) struct ReportInput<'a> {
+    /// The machine and what messages cost on it.
+    pub(crate) machine: &'a Machine,
+    /// The planned trees, in the order in which they are to be shown.
+    pub(crate) trees: &'a [PlannedTree],
+    /// What was raced; `None` if nothing was.
+    pub(crate) race: Option<&'a Report>,
+    /// What the reader should know before believing the numbers, beside the warnings of machine and race.
+    pub(crate) warnings: &'a [String],
+    /// When the report was made: an RFC 3339 date, or any text.
+    pub(crate) created_at: &'a str,
+    /// The version of corecast.
+    pub(crate) version: &'a str,
+    /// The commands that make these numbers again.
+    pub(crate) commands: &'a [String],
+}
+
+/// A plan together with the costs that it was made from.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedTree {
+    /// Members and costs.
+    pub(crate) problem: Problem,
+    /// The tree over them.
+    pub(crate) plan: Plan,
+}

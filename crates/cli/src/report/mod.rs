@@ -1,0 +1,43 @@
+//! The report: one HTML page that needs nothing but itself, and the race as one picture.
+//!
+//! [`render`] makes the page and [`race_picture()`] the picture from what the caller has measured, planned and raced
+//! ([`ReportInput`]); neither reads nor writes anything. Why it looks as it does: `docs/design/report.md`.
+//!
+//! - `page`: the whole page, with the sections `head`, `costs`, `trees`, `races` and `how_to_read`, a file each;
+//! - `heat_map`, `heat_scale`, `cluster`, `distance`: what messages cost, as pictures and as a table;
+//! - `tree_layout`, `tree_picture`, `tree_table`, `timeline`: the planned trees, in space and in time;
+//! - `ranking`, `race_chart`, `race_picture`, `verdict`: who is how fast;
+//! - `svg`, `axis`, `ramp`, `palette`, `number`: how things are drawn, coloured and written.
+
+mod axis;
+mod cluster;
+mod costs;
+mod distance;
+#[cfg(test)]
+mod example;
+mod head;
+mod heat_map;
+mod heat_scale;
+mod how_to_read;
+mod input;
+mod number;
+mod page;
+mod palette;
+mod race_chart;
+mod race_picture;
+mod races;
+mod ramp;
+mod ranking;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod timeline;
+mod tree_layout;
+mod tree_picture;
+mod tree_table;
+mod trees;
+mod verdict;
+
+pub(crate) use input::{PlannedTree, ReportInput};
+pub(crate) use page::render;
+pub(crate) use race_picture::race_picture;
