@@ -9,8 +9,9 @@ use crate::error::{Error, Interrupted, Loss};
 use crate::roll::Roll;
 use crate::web::Link;
 
-/// One member's place in its group.
+/// One member's place in its group. On lines of its own, as members may lie side by side in a vector.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(crate) struct Core {
     pub(crate) rank: usize,
     pub(crate) members: usize,

@@ -122,7 +122,7 @@ impl Group {
     /// again after it returned.
     ///
     /// # Errors
-    /// [`RunError::Panicked`] naming the first member that panicked (the others' operations fail meanwhile),
+    /// [`RunError::Panicked`] naming the member that panicked first (the others' operations fail meanwhile),
     /// [`RunError::Pin`] if a thread could not be bound to its CPU, [`RunError::Join`] if a member is joined elsewhere or
     /// the group has failed, [`RunError::OutOfStep`] if an earlier run left members at different operations.
     pub fn run<R: Send>(&self, body: impl Fn(&mut Member) -> R + Sync) -> Result<Vec<R>, RunError> {
@@ -132,6 +132,16 @@ impl Group {
             let threads: Vec<_> = members.into_iter().map(|me| scope.spawn(|| self.run_one(me, &body))).collect();
             threads.into_iter().map(|thread| thread.join().expect("run_one catches panics")).collect()
         });
+        self.results_or_first_cause(outcomes)
+    }
+
+    /// All results, or what happened to the member that was lost first: others may have panicked because of it.
+    fn results_or_first_cause<R>(&self, mut outcomes: Vec<Result<R, RunError>>) -> Result<Vec<R>, RunError> {
+        if let Some(Error::MemberLost { rank, .. }) = self.seats.roll.fault() {
+            if outcomes[rank].is_err() {
+                outcomes.swap(0, rank);
+            }
+        }
         outcomes.into_iter().collect()
     }
 

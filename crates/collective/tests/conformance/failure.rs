@@ -44,6 +44,19 @@ fn a_panic_is_told_to_all_by_name_whatever_the_barrier_and_waiting() {
 }
 
 #[test]
+fn the_first_panic_is_reported_though_others_panic_because_of_it() {
+    let group = group(4, |builder| builder);
+    let outcome = group.run(|me| {
+        assert!(me.rank() != 3, "planted");
+        me.barrier().expect("nobody is lost");
+    });
+    match outcome {
+        Err(RunError::Panicked { rank: 3, message }) => assert_eq!(message, "planted"),
+        other => panic!("member 3 panicked first, but run said {other:?}"),
+    }
+}
+
+#[test]
 fn a_member_that_leaves_is_missed_by_name() {
     for &barrier in Barrier::ALL {
         let group = group(3, |builder| builder.barrier(barrier));
