@@ -1,2 +1,44 @@
-//! Stub.
-fn main() {}
+//! The program `corecast`: measures what messages between the CPUs of a machine cost, plans collectives for them, and
+//! races the plans against what is used today.
+//!
+//! - `command_line`, `command`: what the user can ask for, one file per subcommand;
+//! - `machine_args`, `cpus_arg`: which machine and which of its CPUs;
+//! - `measuring`: measuring this machine and keeping the model; `meter` shows how far a long run is, `interrupt` stops it;
+//! - `output`, `failure`: results, remarks, errors and exit codes;
+//! - `machine_text`, `race_text`, `tree_text`, `table`, `skipped`, `report`: how results are shown.
+
+mod command;
+mod command_line;
+mod cpus_arg;
+mod failure;
+mod interrupt;
+mod machine_args;
+mod machine_text;
+mod measuring;
+mod meter;
+mod output;
+mod race_text;
+mod report;
+mod skipped;
+mod table;
+mod tree_text;
+
+use std::process::ExitCode;
+
+use crate::command_line::CommandLine;
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let line = CommandLine::read().unwrap_or_else(|error| error.exit());
+    let output = Output::new(line.json, line.quiet);
+    match line.into_command().run(&output) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let code = failure.exit_code();
+            if failure.is_worth_telling() {
+                output::complain(failure);
+            }
+            code
+        }
+    }
+}

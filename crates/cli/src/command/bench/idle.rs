@@ -1,0 +1,53 @@
+//! `corecast bench idle`: the CPU time that waiting costs.
+
+use std::time::Duration;
+
+use corecast_bench::{IdleReport, Options, idle};
+
+use crate::failure::Failure;
+use crate::meter::Meter;
+use crate::output::Output;
+use crate::{skipped, table};
+
+use super::Shared;
+
+/// Options of `bench idle`.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    shared: Shared,
+    /// The number of members, one of whom is late [default: as many as CPUs].
+    #[arg(long, value_name = "N")]
+    members: Option<usize>,
+    /// How late it is [default: 1000, or 100 with --quick].
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    late: Option<u64>,
+    /// Be late for a shorter time.
+    #[arg(long)]
+    quick: bool,
+}
+
+impl Arguments {
+    pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let (model, options) = self.shared.prepare(output)?;
+        let options = Options { participants: self.members.into_iter().collect(), ..options };
+        let late = Duration::from_millis(self.late.unwrap_or(if self.quick { 100 } else { 1000 }));
+        let report = idle(&model.machine, &options, late, &mut Meter::start(output))?;
+        if output.is_json() { output.json(&report) } else { output.text(&describe(&report)) }
+    }
+}
+
+fn describe(report: &IdleReport) -> String {
+    let IdleReport { participants, late_ms, wait, rows, .. } = report;
+    let mut table = table::table(&["barrier", ">% of one CPU"]);
+    for row in rows {
+        let Some(percent) = row.cpu_percent else { continue };
+        table.add_row([row.contender.clone(), format!("{percent:.1}")]);
+    }
+    let skipped = rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
+    format!(
+        "{participants} members, one of them {late_ms} ms late, waiting {wait}: CPU time of the others\n{}{}",
+        table::text(&table),
+        skipped::lines(skipped)
+    )
+}

@@ -1,0 +1,67 @@
+//! `corecast bench`: races against the alternatives, and load tests. One file per kind.
+
+mod idle;
+mod race;
+mod stream;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use corecast::Wait;
+use corecast_bench::Options;
+
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::machine_args::{MachineArgs, Model};
+use crate::output::Output;
+
+/// Options of `bench`.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    kind: Kind,
+}
+
+/// What to run.
+#[derive(Clone, Debug, clap::Subcommand)]
+enum Kind {
+    /// Race barriers, broadcasts and reductions.
+    Collectives(race::Collectives),
+    /// Race message channels between two CPUs: one message, and a stream.
+    Ump(race::Ump),
+    /// Send very many checked messages through a channel; none may be torn, lost or out of order.
+    Stream(stream::Arguments),
+    /// Find out how much CPU time members burn that wait for one that is late.
+    Idle(idle::Arguments),
+}
+
+/// What all kinds share.
+#[derive(Clone, Debug, clap::Args)]
+struct Shared {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// How corecast's contenders wait.
+    #[arg(long, value_name = "POLICY", default_value = Wait::Adaptive.name(), value_parser = wait_parser())]
+    wait: Wait,
+}
+
+fn wait_parser() -> impl TypedValueParser<Value = Wait> {
+    PossibleValuesParser::new(Wait::ALL.map(Wait::name)).try_map(|name| name.parse::<Wait>())
+}
+
+pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    match &arguments.kind {
+        Kind::Collectives(arguments) => arguments.run(output),
+        Kind::Ump(arguments) => arguments.run(output),
+        Kind::Stream(arguments) => arguments.run(output),
+        Kind::Idle(arguments) => arguments.run(output),
+    }
+}
+
+impl Shared {
+    /// The machine to run on, and the options that all kinds share. From here on Ctrl-C is caught.
+    fn prepare(&self, output: &Output) -> Result<(Model, Options), Failure> {
+        let model = self.machine.model(output)?;
+        let cpus = Some(model.machine.cpu_set());
+        let options = Options { cpus, wait: self.wait, cancel: Interrupt::watch()?.cancel(), ..Options::default() };
+        Ok((model, options))
+    }
+}

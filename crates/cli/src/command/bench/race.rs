@@ -1,0 +1,75 @@
+//! `corecast bench collectives` and `corecast bench ump`: every contender of an operation, interleaved.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use corecast_bench::{Op, Options, Report, collectives, ump};
+
+use crate::failure::Failure;
+use crate::meter::Meter;
+use crate::output::Output;
+use crate::race_text;
+
+use super::Shared;
+
+/// Options of `bench collectives`.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Collectives {
+    #[command(flatten)]
+    race: RaceArgs,
+    /// Race these operations only; may be given several times.
+    #[arg(long, value_parser = collective_parser())]
+    op: Vec<Op>,
+    /// The numbers of members [default: as many as CPUs, and for barriers four times as many too].
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    members: Vec<usize>,
+}
+
+/// Options of `bench ump`.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Ump {
+    #[command(flatten)]
+    race: RaceArgs,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct RaceArgs {
+    #[command(flatten)]
+    shared: Shared,
+    /// Fewer and shorter blocks.
+    #[arg(long)]
+    quick: bool,
+    /// The seed of all random choices [default: drawn, and reported].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+}
+
+fn collective_parser() -> impl TypedValueParser<Value = Op> {
+    PossibleValuesParser::new(Op::COLLECTIVES.map(Op::name)).try_map(|name| name.parse::<Op>())
+}
+
+impl Collectives {
+    pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let (model, options) = self.race.shared.prepare(output)?;
+        let options =
+            Options { participants: self.members.clone(), ops: self.op.clone(), ..self.race.complete(options) };
+        let report = collectives(&model.machine, &options, &mut Meter::start(output))?;
+        show(&report, output)
+    }
+}
+
+impl Ump {
+    pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let (model, options) = self.race.shared.prepare(output)?;
+        let report = ump(&model.machine, &self.race.complete(options), &mut Meter::start(output))?;
+        show(&report, output)
+    }
+}
+
+impl RaceArgs {
+    fn complete(&self, options: Options) -> Options {
+        Options { quick: self.quick, seed: self.seed, ..options }
+    }
+}
+
+fn show(report: &Report, output: &Output) -> Result<(), Failure> {
+    if output.is_json() { output.json(report) } else { output.text(&race_text::describe(report)) }
+}

@@ -1,0 +1,116 @@
+//! `corecast tune`, and `corecast` alone: discover, measure or load the model, plan, race, report.
+//!
+//! `costs` gets the model, `race` runs the race, `files` writes report and picture, `outcome` is all of it as JSON.
+
+mod costs;
+mod files;
+mod outcome;
+mod race;
+
+use std::path::{Path, PathBuf};
+
+use corecast::Machine;
+use corecast::plan::{AUTO, Operation, Plan, Problem, plan_problem};
+
+use crate::failure::{Failure, NotWritten};
+use crate::interrupt::Interrupt;
+use crate::machine_args::{MachineArgs, Model};
+use crate::output::Output;
+use crate::report::PlannedTree;
+use crate::{machine_text, race_text, table};
+
+use outcome::Outcome;
+use race::Raced;
+
+/// Where the report goes if the user does not say.
+const REPORT: &str = "corecast-report.html";
+/// What is planned, in the order in which it is shown.
+const PLANNED: [Operation; 3] = [Operation::Broadcast, Operation::Reduce, Operation::Barrier];
+
+/// Options of `tune`.
+#[derive(Clone, Debug, Default, PartialEq, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// Measure and race for a shorter time.
+    #[arg(long)]
+    quick: bool,
+    /// Measure even if there is a model of this machine.
+    #[arg(long)]
+    remeasure: bool,
+    /// Write the report to this file [default: corecast-report.html].
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Also write the race to this file, as an SVG picture.
+    #[arg(long, value_name = "FILE")]
+    picture: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    let interrupt = Interrupt::watch()?;
+    let model = costs::model(&arguments.machine, arguments.quick, arguments.remeasure, output, &interrupt)?;
+    let trees = trees(&model.machine)?;
+    if !output.is_json() {
+        output.text(&before_the_race(&model, &trees))?;
+    }
+    let raced = race::run(&model.machine, arguments.quick, output, &interrupt)?;
+    interrupt.check()?;
+    if let (false, Ok(race)) = (output.is_json(), &raced) {
+        output.text(&race_text::describe(race))?;
+    }
+    // The results are worth having where a file cannot be written: they are told first, the trouble last.
+    let (written, trouble) = arguments.write_files(&model.machine, &trees, &raced);
+    if output.is_json() {
+        output.json(&Outcome::of(&model.machine, &trees, raced.as_ref().ok(), &written)?)?;
+    } else if !written.is_empty() {
+        let lines = written.iter().map(|(what, path)| format!("\n{what} written to {}", path.display()));
+        output.text(&lines.collect::<String>())?;
+    }
+    trouble.map_or(Ok(()), |trouble| Err(trouble.into()))
+}
+
+impl Arguments {
+    /// Writes what is to be written; returns what was, and the first trouble.
+    fn write_files(
+        &self,
+        machine: &Machine,
+        trees: &[PlannedTree],
+        raced: &Raced,
+    ) -> (Vec<(&'static str, &Path)>, Option<NotWritten>) {
+        let mut written = Vec::new();
+        let report = self.report.as_deref().unwrap_or(Path::new(REPORT));
+        if let Err(trouble) = files::write_report(report, machine, trees, raced) {
+            return (written, Some(trouble));
+        }
+        written.push(("report", report));
+        let Some(picture) = &self.picture else { return (written, None) };
+        match files::write_picture(picture, raced) {
+            Ok(true) => written.push(("picture", picture)),
+            Ok(false) => {}
+            Err(trouble) => return (written, Some(trouble)),
+        }
+        (written, None)
+    }
+}
+
+/// The cheapest tree for each operation.
+fn trees(machine: &Machine) -> Result<Vec<PlannedTree>, Failure> {
+    let problem = Problem::of_machine(machine)?;
+    let tree = |operation| {
+        let plan = plan_problem(&problem, operation, AUTO, None)?;
+        Ok(PlannedTree { problem: problem.clone(), plan })
+    };
+    PLANNED.into_iter().map(tree).collect()
+}
+
+/// What is known before anything is raced.
+fn before_the_race(model: &Model, trees: &[PlannedTree]) -> String {
+    let predicted = format!(">predicted {}", model.machine.unit);
+    let mut plans = table::table(&["planned", "shape", ">root", &predicted, ">depth"]);
+    for PlannedTree { plan, .. } in trees {
+        let Plan { operation, shape, predicted, .. } = plan;
+        let (root, depth) = (format!("CPU {}", plan.root()), plan.tree.depth().to_string());
+        plans.add_row([operation.to_string(), shape.clone(), root, table::cost(*predicted), depth]);
+    }
+    format!("{}{}\n\n{}\n", machine_text::describe(&model.machine), model.origin, table::text(&plans))
+}

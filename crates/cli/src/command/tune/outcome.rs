@@ -1,0 +1,47 @@
+//! What `tune --json` prints; the fields are documented in `docs/json/tune.md`.
+
+use std::path::Path;
+
+use corecast::Machine;
+use corecast::machine::model_file;
+use corecast::plan::PlanJson;
+use corecast_bench::Report;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::report::PlannedTree;
+
+/// Everything that a run found.
+#[derive(Debug, Serialize)]
+pub(super) struct Outcome<'a> {
+    /// The model, as in a model file.
+    machine: Value,
+    /// The cheapest tree for each operation, as `plan --json` prints it.
+    plans: Vec<PlanJson>,
+    /// As `bench collectives --json` prints it; `null` if nothing could be raced.
+    race: Option<&'a Report>,
+    /// Where the report is; `null` if it could not be written.
+    report: Option<String>,
+    /// Where the picture is; `null` if there is none.
+    picture: Option<String>,
+}
+
+impl<'a> Outcome<'a> {
+    pub(super) fn of(
+        machine: &Machine,
+        trees: &[PlannedTree],
+        race: Option<&'a Report>,
+        written: &[(&str, &Path)],
+    ) -> Result<Self, Failure> {
+        let machine = model_file::render(machine).map_err(Failure::environment)?;
+        let machine = serde_json::from_str(&machine).map_err(Failure::environment)?;
+        let plans =
+            trees.iter().map(|tree| PlanJson::of(&tree.plan)).collect::<Result<_, _>>().map_err(Failure::input)?;
+        let path = |what: &str| {
+            let found = written.iter().find(|(written, _)| *written == what);
+            found.map(|(_, path)| path.display().to_string())
+        };
+        Ok(Self { machine, plans, race, report: path("report"), picture: path("picture") })
+    }
+}

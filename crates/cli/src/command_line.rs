@@ -1,0 +1,61 @@
+//! The command line: one definition from which parsing, help, completions and manual pages come.
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+
+use crate::command::{Command, tune};
+
+/// Measures what messages between the CPUs of this machine cost, plans collectives for them, and races the plans.
+///
+/// Without a subcommand it does what `corecast tune` does: discover, measure, plan, race, and write a report.
+#[derive(Debug, Parser)]
+#[command(name = "corecast", version, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 done, 1 trouble of the environment, 2 bad input, 130 interrupted.")]
+pub(crate) struct CommandLine {
+    /// Print results as JSON with documented fields.
+    #[arg(long, global = true, help_heading = "Output")]
+    pub(crate) json: bool,
+    /// Print results and errors only, neither progress nor remarks.
+    #[arg(long, short, global = true, help_heading = "Output")]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    tune: tune::Arguments,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+impl CommandLine {
+    /// What the user asks for.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let line = Self::try_parse()?;
+        if line.command.is_some() && line.tune != tune::Arguments::default() {
+            let message = "options before a subcommand belong to `tune` and would be ignored: write them after it";
+            return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
+        }
+        Ok(line)
+    }
+
+    /// The subcommand; without one it is `tune`.
+    pub(crate) fn into_command(self) -> Command {
+        self.command.unwrap_or(Command::Tune(self.tune))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn no_subcommand_is_tune_with_its_options() {
+        let line = CommandLine::try_parse_from(["corecast", "--quick", "--json"]).expect("valid");
+        assert!(line.json);
+        let Command::Tune(arguments) = line.into_command() else { panic!("not tune") };
+        let named = CommandLine::try_parse_from(["corecast", "tune", "--quick"]).expect("valid").into_command();
+        assert!(matches!(named, Command::Tune(named) if named == arguments));
+    }
+}
