@@ -1,0 +1,15 @@
+//! The program as users run it: exit codes, standard output and error, files.
+#![allow(clippy::print_stdout, reason = "a test that has to skip says so")]
+
+mod bad_input;
+mod closed_output;
+mod generated;
+mod interrupted;
+mod limits;
+mod measuring;
+mod planning;
+mod program;
+mod system_tree;
+mod terminal;
+mod topology;
+mod tuning;

@@ -1,0 +1,70 @@
+//! `corecast measure`, and what other commands make of the model.
+
+use serde_json::json;
+
+use crate::program::Program;
+
+#[test]
+fn a_model_is_written_cached_and_planned_with() {
+    let program = Program::new();
+    let model = program.json(&["measure", "--quick", "--out", "model.json", "--json"]);
+    assert_eq!(model["schema"], "corecast-machine/1");
+    let file = std::fs::read_to_string(program.path("model.json")).expect("written");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&file).expect("JSON"), model);
+    assert_eq!((program.files(), program.cached().len()), (vec!["model.json".to_owned()], 1));
+
+    let by_file = program.json(&["plan", "--op", "barrier", "--json", "--machine", "model.json"]);
+    let run = program.run(&["plan", "--op", "barrier", "--json"]).succeeded();
+    assert_eq!((run.json(), run.stderr.as_str()), (by_file, ""), "the cached model is used without a word");
+}
+
+#[test]
+fn a_full_disk_is_told_and_the_cache_keeps_the_model() {
+    let program = Program::new();
+    let run = program.run(&["measure", "--quick", "--out", "/dev/full"]);
+    assert_eq!(run.failed(1, "machine model /dev/full: No space left on device").stdout, "");
+    assert_eq!((program.files(), program.cached().len()), (Vec::new(), 1));
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_no_error() {
+    let program = Program::new();
+    program.file("cache", "a file where the folder should be");
+    let run = program.run(&["measure", "--quick"]).succeeded();
+    assert!(run.stderr.contains("the model is not kept: "), "{}", run.stderr);
+    assert!(run.stdout.contains("costs are "), "{}", run.stdout);
+}
+
+#[test]
+fn progress_goes_to_standard_error_and_can_be_silenced() {
+    let program = Program::new();
+    let run = program.run(&["measure", "--quick"]).succeeded();
+    assert!(run.stderr.lines().all(|line| line.starts_with("corecast: ")), "{}", run.stderr);
+    assert!(run.stderr.contains("clock"), "{}", run.stderr);
+    assert_eq!(program.run(&["measure", "--quick", "--quiet"]).succeeded().stderr, "");
+}
+
+#[test]
+fn cpus_that_are_not_here_cannot_be_measured() {
+    let program = Program::new();
+    crate::system_tree::write(&program.path("root"), 1000..1004);
+    let run = program.run(&["measure", "--quick", "--sysfs-root", "root"]);
+    run.failed(1, "costs are not measured without pinned threads: cannot pin to CPU 100");
+    assert!(program.cached().is_empty());
+}
+
+#[test]
+fn message_channels_are_raced_and_streamed() {
+    let program = Program::new();
+    let race = program.json(&["bench", "ump", "--quick", "--json", "--seed", "7"]);
+    assert_eq!(race["seed"], 7);
+    let row = &race["groups"][0]["rows"][0];
+    assert!(row["median_ns"].is_number() && row["p99_ns"].is_number(), "{row}");
+    let stream = program.json(&["bench", "stream", "--messages", "10000", "--json"]);
+    assert_eq!(
+        (&stream["messages"], &stream["torn"], &stream["lost"], &stream["reordered"]),
+        (&json!(10_000), &json!(0), &json!(0), &json!(0))
+    );
+    let idle = program.json(&["bench", "idle", "--late", "20", "--json"]);
+    assert_eq!(idle["late_ms"], 20);
+}
