@@ -56,7 +56,9 @@ impl<'a> Meter<'a> {
                 bar.set_message(doing.to_owned());
             }
             Shown::Lines(last) => {
-                if last.is_some_and(|last| last.elapsed() < BETWEEN_LINES) && fraction.is_some() {
+                let is_early = last.is_some_and(|last| last.elapsed() < BETWEEN_LINES) && fraction.is_some();
+                // The result itself says that the run is over.
+                if is_early || fraction.is_some_and(|fraction| fraction >= 1.0) {
                     return;
                 }
                 self.output.remark(&line(doing, fraction, left));
