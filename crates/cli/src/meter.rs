@@ -90,7 +90,8 @@ impl corecast_bench::Progress for Meter<'_> {
 }
 
 fn bar() -> ProgressBar {
-    let style = ProgressStyle::with_template("{percent:>3} % {bar:25} {prefix:>12}  {wide_msg}").expect("a valid template");
+    let style =
+        ProgressStyle::with_template("{percent:>3} % {bar:25} {prefix:>12}  {wide_msg}").expect("a valid template");
     let bar = ProgressBar::with_draw_target(Some(LENGTH), ProgressDrawTarget::stderr());
     bar.with_style(style)
 }
