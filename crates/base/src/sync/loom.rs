@@ -19,19 +19,28 @@ pub fn yield_now() {
     spin_hint();
 }
 
-/// Nothing to prepare in the model.
-pub fn prepare_fences() {}
+/// The pair of fences; in the model both sides are equally strong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fences;
 
-/// The cheap side of the pair; in the model it is as strong as the other.
-pub fn light_fence() {
-    // ORDERING: SeqCst, pairs with heavy_fence; forbids that both sides miss each other's store [asymmetric]
-    fence(Ordering::SeqCst);
-}
+impl Fences {
+    /// The only pair.
+    #[must_use]
+    pub fn of_this_process() -> Self {
+        Self
+    }
 
-/// The dear side of the pair.
-pub fn heavy_fence() {
-    // ORDERING: SeqCst, pairs with light_fence; forbids that both sides miss each other's store [asymmetric]
-    fence(Ordering::SeqCst);
+    /// The cheap side.
+    pub fn light(self) {
+        // ORDERING: SeqCst, pairs with heavy; forbids that both sides miss each other's store [asymmetric]
+        fence(Ordering::SeqCst);
+    }
+
+    /// The dear side.
+    pub fn heavy(self) {
+        // ORDERING: SeqCst, pairs with light; forbids that both sides miss each other's store [asymmetric]
+        fence(Ordering::SeqCst);
+    }
 }
 
 /// The event count of the model. A wait has no time limit here, so a lost wake-up shows as a deadlock.

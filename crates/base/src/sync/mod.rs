@@ -7,7 +7,7 @@
 //! - atomics, [`fence`], [`Arc`], [`UnsafeCell`] with `with` and `with_mut`;
 //! - [`spin_hint`]: PAUSE on the machine, a switch to another thread in the model;
 //! - [`yield_now`]: gives the CPU to another thread that can run;
-//! - [`light_fence`] and [`heavy_fence`]: a pair of fences of which one side is free (see [`heavy_fence`]);
+//! - [`Fences`]: a pair of fences of which the frequent side is free;
 //! - [`EventCount`]: a number to sleep on.
 
 #[cfg(loom)]
@@ -18,14 +18,12 @@ mod membarrier;
 mod native;
 
 #[cfg(loom)]
-pub use self::loom::prepare_fences;
-#[cfg(loom)]
 pub use self::loom::{
-    Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell, fence, heavy_fence,
-    light_fence, spin_hint, yield_now,
+    Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering, UnsafeCell, fence,
+    spin_hint, yield_now,
 };
 #[cfg(not(loom))]
-pub use self::membarrier::{heavy_fence, light_fence, prepare_fences};
+pub use self::membarrier::Fences;
 #[cfg(not(loom))]
 pub use self::native::{
     Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell, fence, spin_hint,

@@ -17,13 +17,13 @@
 use std::time::Duration;
 
 use super::Wait;
-use crate::sync::{AtomicU32, EventCount, Ordering, heavy_fence, light_fence, prepare_fences};
+use crate::sync::{AtomicU32, EventCount, Fences, Ordering};
 
 /// One sleeping place, for one thread or for all that wait for the same thing.
 #[derive(Debug)]
 pub struct WakeWord {
-    /// False if nobody ever sleeps here, so that nobody needs to be woken. Constant.
-    slept_on: bool,
+    /// The fences of publishers and sleepers; `None` if nobody ever sleeps here, so that nobody needs to be woken. Constant.
+    fences: Option<Fences>,
     /// 1 while somebody may sleep; set by sleepers, cleared by the publisher that wakes them.
     armed: AtomicU32,
     /// Advanced by publishers, slept on by waiters.
@@ -34,17 +34,15 @@ impl WakeWord {
     /// A word for threads that wait as `policy` says. Where that never sleeps, notifying costs nothing.
     #[must_use]
     pub fn new(policy: Wait) -> Self {
-        prepare_fences();
-        Self { slept_on: policy.sleeps(), armed: AtomicU32::new(0), count: EventCount::new() }
+        let fences = policy.sleeps().then(Fences::of_this_process);
+        Self { fences, armed: AtomicU32::new(0), count: EventCount::new() }
     }
 
     /// Wakes whoever sleeps here. Call it after publishing what they wait for.
     #[inline(always)]
     pub fn notify(&self) {
-        if !self.slept_on {
-            return;
-        }
-        light_fence();
+        let Some(fences) = self.fences else { return };
+        fences.light();
         // ORDERING: Relaxed, the fences order it against the publication before it and the sleeper's last look
         if self.armed.load(Ordering::Relaxed) != 0 {
             self.wake();
@@ -64,11 +62,11 @@ impl WakeWord {
     /// # Panics
     /// If the word was made for a policy that never sleeps: nobody would wake this thread.
     pub fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Option<T> {
-        assert!(self.slept_on, "a wake word made for a policy that never sleeps must not be slept on");
+        let fences = self.fences.expect("a wake word made for a policy that never sleeps must not be slept on");
         let seen = self.count.now();
         // ORDERING: Relaxed, the fence orders it before the look, and the Acquire in now orders it after the count
         self.armed.store(1, Ordering::Relaxed);
-        heavy_fence();
+        fences.heavy();
         let found = look();
         if found.is_none() {
             self.count.wait(seen, longest);

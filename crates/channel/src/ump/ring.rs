@@ -73,14 +73,10 @@ impl Shared {
     }
 }
 
-/// Room for one message, granted by [`SendEnd::reserve`].
+/// Leave to publish one message of the length that was asked for. Where the message goes follows from its length, so that
+/// all of it but the slot's number is known when the program is compiled.
 #[derive(Debug)]
-pub(super) struct Room {
-    /// Slots to skip to the start of the ring.
-    pad: u64,
-    /// Slots of the message.
-    need: u64,
-}
+pub(super) struct Room(());
 
 /// The sender's half. On lines of its own, as both ends may lie side by side in one stack frame or vector: with their
 /// counters on one line a stream was measured three times slower.
@@ -90,21 +86,22 @@ pub(super) struct SendEnd {
     pub(super) shared: Arc<Shared>,
     /// Slots used so far.
     head: u64,
-    /// Slots known to be freed.
-    ack_seen: u64,
+    /// Slots that may be used by the acknowledgements seen so far: the freed ones and one lap.
+    room_end: u64,
     /// True once a message took several slots: then bytes may lie where a header is looked for.
     covers_headers: bool,
 }
 
 impl SendEnd {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, head: 0, ack_seen: 0, covers_headers: false }
+        let room_end = shared.slots.slots() as u64;
+        Self { shared, head: 0, room_end, covers_headers: false }
     }
 
     /// Room for a message of `len` bytes, no more than [`Shared::max_len`]; `None` if there is none now.
     #[inline(always)]
     pub(super) fn reserve(&mut self, len: usize) -> Option<Room> {
-        reserve(&self.shared, self.head, &mut self.ack_seen, len)
+        reserve(&self.shared, self.head, &mut self.room_end, len)
     }
 
     /// Waits for room for a message of `len` bytes; `None` if the receiver is gone.
@@ -115,10 +112,10 @@ impl SendEnd {
         waiter: &mut Waiter,
         check: impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<Option<Room>, E> {
-        let Self { shared, head, ack_seen, .. } = self;
+        let Self { shared, head, room_end, .. } = self;
         let room = || match shared.is_gone(RECEIVER_GONE) {
             true => Some(None),
-            false => reserve(shared, *head, ack_seen, len).map(Some),
+            false => reserve(shared, *head, room_end, len).map(Some),
         };
         waiter.until(&shared.room_bell, room, check)
     }
@@ -127,25 +124,27 @@ impl SendEnd {
     ///
     /// # Safety
     /// - `from` is readable for `len` bytes.
-    /// - `room` was granted by this end for `len` and nothing was published since.
+    /// - The room was granted by this end for `len` and nothing was published since.
     #[inline(always)]
-    pub(super) unsafe fn publish(&mut self, room: Room, from: *const u8, len: usize, kind: Kind) {
+    pub(super) unsafe fn publish(&mut self, _room: Room, from: *const u8, len: usize, kind: Kind) {
         let ring = &self.shared.slots;
-        let start = self.head + room.pad;
-        let next = start + room.need;
+        let need = slots_for(len) as u64;
+        let padding = padding(&self.shared, self.head, need);
+        let start = self.head + padding;
+        let next = start + need;
         // SAFETY: readable by the caller; it fits before the end, else pad would have moved it; the receiver has freed
         // these slots (reserve acquired its acknowledgement) and looks only at the header of slot `head`.
         unsafe { ring.write(start, from, len) };
-        self.covers_headers |= room.need > 1;
+        self.covers_headers |= need > 1;
         if self.covers_headers {
             // ORDERING: Relaxed, made visible by the header below, before which no receiver looks there
             ring.header(next).store(Header::nothing_at(next).word(), Ordering::Relaxed);
         }
         let header = Header::new(start, len, kind);
-        if room.pad > 0 {
+        if padding > 0 {
             // ORDERING: Relaxed, made visible by the padding's header, which is the one the receiver polls
             ring.header(start).store(header.word(), Ordering::Relaxed);
-            let pad = Header::new(self.head, room.pad as usize, Kind::PAD);
+            let pad = Header::new(self.head, padding as usize, Kind::PAD);
             // ORDERING: Release, pairs with the Acquire in RecvEnd::peek [slot-full]
             ring.header(self.head).store(pad.word(), Ordering::Release);
         } else {
@@ -266,20 +265,28 @@ impl RecvEnd {
 
 /// Room for a message of `len` bytes behind slot `head`, by the acknowledgements seen so far or else by a new look.
 #[inline(always)]
-fn reserve(shared: &Shared, head: u64, ack_seen: &mut u64, len: usize) -> Option<Room> {
-    let slots = shared.slots.slots() as u64;
+fn reserve(shared: &Shared, head: u64, room_end: &mut u64, len: usize) -> Option<Room> {
     let need = slots_for(len) as u64;
-    let at = head & (slots - 1);
-    let pad = if need > 1 && at + need > slots { slots - at } else { 0 };
-    let used = head + pad + need + 1;
-    if used - *ack_seen > slots {
+    let used = head + padding(shared, head, need) + need + 1;
+    if used > *room_end {
         // ORDERING: Acquire, pairs with the Release in RecvEnd::acknowledge: the freed slots' readers are done [ack]
-        *ack_seen = shared.ack.load(Ordering::Acquire);
-        if used - *ack_seen > slots {
+        *room_end = shared.ack.load(Ordering::Acquire) + shared.slots.slots() as u64;
+        if used > *room_end {
             return None;
         }
     }
-    Some(Room { pad, need })
+    Some(Room(()))
+}
+
+/// Slots from `head` to the end of the ring, if fewer than `need` are left there. One slot fits everywhere.
+#[inline(always)]
+fn padding(shared: &Shared, head: u64, need: u64) -> u64 {
+    if need == 1 {
+        return 0;
+    }
+    let slots = shared.slots.slots() as u64;
+    let left = slots - (head & (slots - 1));
+    if left < need { left } else { 0 }
 }
 
 /// The header of the message in slot `next`, if it is there; moves `next` over padding.
