@@ -40,7 +40,7 @@ pub struct WrongType {
 pub fn any_channel(slots: usize, data_bell: Bell, room_bell: Bell) -> (AnySender, AnyReceiver) {
     let shared = Shared::new(ring_slots(slots, 1), data_bell, room_bell);
     let sender = AnySender { end: SendEnd::new(Arc::clone(&shared)), types: Vec::new(), last: None, recycled: 0 };
-    (sender, AnyReceiver { end: RecvEnd::new(shared), types: [None; TAGS], last: None })
+    (sender, AnyReceiver { end: RecvEnd::new(shared), types: Vec::new(), last: None })
 }
 
 /// The sending end.
@@ -140,7 +140,7 @@ impl Drop for AnySender {
 pub struct AnyReceiver {
     end: RecvEnd,
     /// The type that each tag stands for.
-    types: [Option<TypeId>; TAGS],
+    types: Vec<TypeId>,
     /// The type received last, and its tag.
     last: Option<(TypeId, Kind)>,
 }
@@ -230,10 +230,16 @@ impl AnyReceiver {
             self.recv_bytes(header, &mut announced, waiter, check)?;
             // SAFETY: messages of this kind carry exactly this pair.
             let (kind, id) = unsafe { announced.assume_init() };
-            self.types[kind.tag_index(FIRST_TAG)] = Some(id);
+            let index = kind.tag_index(FIRST_TAG);
+            // Tags are given out in order, and given anew only when all are taken.
+            if index < self.types.len() {
+                self.types[index] = id
+            } else {
+                self.types.push(id)
+            }
             header = self.end.wait_for_message(waiter, &mut *check)?.ok_or(Closed)?;
         }
-        self.last = self.types[header.kind().tag_index(FIRST_TAG)].map(|id| (id, header.kind()));
+        self.last = self.types.get(header.kind().tag_index(FIRST_TAG)).map(|&id| (id, header.kind()));
         Ok(header)
     }
 }
