@@ -10,7 +10,7 @@ use crate::harness::{Crew, Entrant, Pace};
 use crate::op::Op;
 use crate::options::Options;
 use crate::progress::Progress;
-use crate::report::{IdleReport, IdleRow, Timing};
+use crate::report::{IdleReport, IdleRow, Timing, commit};
 use crate::run;
 
 /// In every barrier rank 0 comes `late` after the others; the CPU time of the others is counted.
@@ -41,7 +41,7 @@ pub fn idle(
     progress.step(1.0, "done");
     Ok(IdleReport {
         machine: machine.name.clone(),
-        commit: None,
+        commit: commit(),
         participants,
         cpus: setting.seats.iter().map(|cpu| cpu.get()).collect(),
         late_ms: u64::try_from(late.as_millis()).unwrap_or(u64::MAX),

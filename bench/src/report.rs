@@ -14,7 +14,7 @@ use crate::op::Op;
 pub struct Report {
     /// The machine's name.
     pub machine: String,
-    /// The commit measured; `null` unless the caller knows it and sets it.
+    /// The commit that the program was built from; `null` if it was not built in a git checkout.
     pub commit: Option<String>,
     /// From this all orders were drawn.
     pub seed: u64,
@@ -112,7 +112,7 @@ pub enum Timing {
 pub struct StreamReport {
     /// The machine's name.
     pub machine: String,
-    /// The commit measured; `null` unless the caller knows it and sets it.
+    /// The commit that the program was built from; `null` if it was not built in a git checkout.
     pub commit: Option<String>,
     /// The CPUs of sender and receiver.
     pub cpus: [u32; 2],
@@ -147,7 +147,7 @@ impl StreamReport {
 pub struct IdleReport {
     /// The machine's name.
     pub machine: String,
-    /// The commit measured; `null` unless the caller knows it and sets it.
+    /// The commit that the program was built from; `null` if it was not built in a git checkout.
     pub commit: Option<String>,
     /// The number of participants, one of whom comes late.
     pub participants: usize,
@@ -172,4 +172,9 @@ pub struct IdleRow {
     pub cpu_percent: Option<f64>,
     /// Why it was not measured; `null` if it was.
     pub skipped: Option<String>,
+}
+
+/// The commit that this was built from, where `build.rs` found one.
+pub(crate) fn commit() -> Option<String> {
+    option_env!("CORECAST_COMMIT").map(str::to_owned)
 }

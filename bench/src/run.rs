@@ -9,7 +9,7 @@ use crate::harness::{Budget, LARGEST_ACCEPTED, Race, largest_clock_offset_ns, me
 use crate::op::Op;
 use crate::options::Options;
 use crate::progress::{Part, Progress};
-use crate::report::{Group, Report, Timing};
+use crate::report::{Group, Report, Timing, commit};
 
 /// Races each operation among that many participants dealt over `cpus`.
 pub(crate) fn run(
@@ -97,7 +97,7 @@ fn report(machine: &Machine, options: &Options, seed: u64, mut warnings: Vec<Str
     }
     Report {
         machine: machine.name.clone(),
-        commit: None,
+        commit: commit(),
         seed,
         quick: options.quick,
         wait: options.wait.name().to_owned(),

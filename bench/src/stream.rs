@@ -16,7 +16,7 @@ use crate::harness::{Abort, Crew, Task};
 use crate::op::Op;
 use crate::options::Options;
 use crate::progress::Progress;
-use crate::report::StreamReport;
+use crate::report::{StreamReport, commit};
 
 /// Messages between two looks at the caller's flag, some 20 ms.
 const CHUNK: u64 = 2_000_000;
@@ -72,7 +72,7 @@ pub fn stream(
     let tally = *tally.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(StreamReport {
         machine: machine.name.clone(),
-        commit: None,
+        commit: commit(),
         cpus: [setting.seats[0].get(), setting.seats[1].get()],
         slots: stream.slots,
         wait: options.wait.name().to_owned(),

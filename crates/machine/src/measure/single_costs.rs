@@ -14,7 +14,10 @@ use super::stats::median;
 const SAMPLES: usize = 15;
 const PAUSES: u32 = 500;
 const YIELDS: u32 = 100;
-const WAKES: u32 = 8;
+/// Round trips of wake-ups.
+const TRIPS: u32 = 60;
+/// How long the caller leaves the answerer to go to sleep before it wakes it.
+const SETTLE_NS: f64 = 50_000.0;
 /// The longest sleep without a look whether the measurement is over.
 const NAP: Duration = Duration::from_millis(20);
 
@@ -47,37 +50,41 @@ fn per_call(gauge: Gauge, calls: u32, mut call: impl FnMut()) -> f64 {
     median(&(0..SAMPLES).map(sample).collect::<Vec<_>>()).max(0.0)
 }
 
-/// Two threads wake each other in turn: while the one that was woken gets up, the other has long gone to sleep. Half of a
-/// round trip is one wake-up.
+/// Two threads wake each other in turn, and each trip begins when the other one has long gone to sleep: half of a round
+/// trip is one wake-up. Without that pause both may stay awake, and the figure is that of a line handed over.
 fn wake(crew: &Crew<'_>, gauge: Gauge) -> Result<f64, MeasureError> {
     let beds: Arc<[EventCount; 2]> = Arc::default();
     let halt = crew.halt;
-    let tasks = [0, 1].map(|side| {
+    let caller: Task<'_, f64> = Box::new({
         let beds = Arc::clone(&beds);
-        let task: Task<'_, f64> = Box::new(move || wake_in_turn(&beds, side, gauge, halt));
-        (side, task)
+        move || call(&beds, gauge, halt)
     });
-    Ok(crew.run(tasks.into())?[0])
+    let answerer: Task<'_, f64> = Box::new(move || answer(&beds, halt));
+    Ok(crew.run(vec![(0, caller), (1, answerer)])?[0])
 }
 
-fn wake_in_turn(beds: &[EventCount; 2], side: usize, gauge: Gauge, halt: &Halt) -> Result<f64, Halted> {
+fn call(beds: &[EventCount; 2], gauge: Gauge, halt: &Halt) -> Result<f64, Halted> {
     let mut samples = Vec::new();
-    let mut seen = 0;
-    for _ in 0..SAMPLES {
-        let start = gauge.ticks();
-        for _ in 0..WAKES {
-            if side == 0 {
-                beds[1].advance();
-            }
-            sleep(&beds[side], seen, halt)?;
-            seen += 1;
-            if side == 1 {
-                beds[0].advance();
-            }
+    for trip in 0..TRIPS {
+        let settled = gauge.ticks();
+        while gauge.ns_since(settled) < SETTLE_NS {
+            halt.check()?;
+            spin_hint();
         }
-        samples.push(gauge.ns_since(start) / f64::from(2 * WAKES));
+        let start = gauge.ticks();
+        beds[1].advance();
+        sleep(&beds[0], trip, halt)?;
+        samples.push(gauge.ns_since(start) / 2.0);
     }
     Ok(median(&samples).max(0.0))
+}
+
+fn answer(beds: &[EventCount; 2], halt: &Halt) -> Result<f64, Halted> {
+    for trip in 0..TRIPS {
+        sleep(&beds[1], trip, halt)?;
+        beds[0].advance();
+    }
+    Ok(0.0)
 }
 
 /// Sleeps until the count is no longer `seen`.
