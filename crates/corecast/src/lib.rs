@@ -35,3 +35,8 @@ pub use corecast_collective::{Barrier, Group, Member};
 pub use corecast_machine::Machine;
 pub use corecast_plan as plan;
 pub use probe::{UmpProbe, UmpReceiver, UmpSender};
+
+/// The readme's example, compiled and run as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
