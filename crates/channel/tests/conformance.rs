@@ -5,9 +5,9 @@ use std::thread;
 use std::time::Duration;
 
 use corecast_base::sync::{Arc, AtomicUsize, Ordering};
-use corecast_base::wait::{Crowd, Wait, Waiter};
-use corecast_channel::ump::{self, AnyReceiver, AnySender, Config, WrongType};
-use corecast_channel::{Closed, RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError};
+use corecast_base::wait::Wait;
+use corecast_channel::ump::{self, Config};
+use corecast_channel::{RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError};
 
 /// `WORDS` words that all follow from the number, so that a torn or stale message shows.
 fn message<const WORDS: usize>(number: u64) -> [u64; WORDS] {
@@ -137,49 +137,4 @@ fn whoever_waits_learns_that_the_other_end_left() {
 #[should_panic(expected = "at most 1048576 slots")]
 fn a_ring_beyond_the_limit_is_refused() {
     let _ = ump::channel::<u8>((1 << 20) + 1);
-}
-
-/// 289 types told apart by their parameters alone.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Numbered<const A: u8, const B: u8>(u8);
-
-#[derive(Debug, PartialEq)]
-enum Failed {
-    Closed,
-    WrongType,
-}
-
-impl From<Closed> for Failed {
-    fn from(_: Closed) -> Self {
-        Self::Closed
-    }
-}
-
-impl From<WrongType> for Failed {
-    fn from(_: WrongType) -> Self {
-        Self::WrongType
-    }
-}
-
-fn exchange<const A: u8, const B: u8>(tx: &mut AnySender, rx: &mut AnyReceiver, waiter: &mut Waiter) {
-    let keep_waiting = |_| Ok::<_, Failed>(Duration::MAX);
-    tx.send(&Numbered::<A, B>(A ^ B), waiter, keep_waiting).expect("there is room");
-    assert_eq!(rx.recv::<u8, _>(waiter, keep_waiting), Err(Failed::WrongType), "same size, another type");
-    assert_eq!(rx.recv(waiter, keep_waiting), Ok(Numbered::<A, B>(A ^ B)));
-}
-
-#[test]
-fn more_types_than_tags_go_through_one_channel() {
-    let (mut tx, mut rx) = ump::any_channel(64, ump::bell(Wait::Spin), ump::bell(Wait::Spin));
-    let mut waiter = Waiter::new(Wait::Spin, Crowd::unpinned(1), None);
-    macro_rules! row {
-        ($a:literal $($b:literal)*) => { $(exchange::<$a, $b>(&mut tx, &mut rx, &mut waiter);)* };
-    }
-    macro_rules! square {
-        ($($a:literal)*) => { $(row!($a 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);)* };
-    }
-    // Twice: in the second round every tag has been given to another type since.
-    for _ in 0..2 {
-        square!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
-    }
 }

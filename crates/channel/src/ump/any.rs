@@ -21,7 +21,8 @@ use crate::slots::INLINE_BYTES;
 /// Says which type a tag stands for from now on.
 const ANNOUNCE: Kind = Kind::tagged(1);
 const FIRST_TAG: u8 = 2;
-const TAGS: usize = 254;
+/// Few in tests, so that tags are soon given out anew.
+const TAGS: usize = if cfg!(test) { 3 } else { 254 };
 
 /// The message at hand is of another type than the one asked for: the two ends do not run the same operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -256,4 +257,56 @@ impl Drop for AnyReceiver {
 fn parts(len: usize, longest: usize) -> impl Iterator<Item = (usize, usize)> {
     let count = if len <= INLINE_BYTES { 1 } else { len.div_ceil(longest) };
     (0..count).map(move |i| if count == 1 { (0, len) } else { (i * longest, longest.min(len - i * longest)) })
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::ump::bell;
+    use corecast_base::wait::{Crowd, Wait};
+
+    #[derive(Debug, PartialEq)]
+    enum Failed {
+        Closed,
+        WrongType,
+    }
+
+    impl From<Closed> for Failed {
+        fn from(_: Closed) -> Self {
+            Self::Closed
+        }
+    }
+
+    impl From<WrongType> for Failed {
+        fn from(_: WrongType) -> Self {
+            Self::WrongType
+        }
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Numbered<const N: u8>(u8);
+
+    fn exchange<const N: u8>(tx: &mut AnySender, rx: &mut AnyReceiver) {
+        let mut waiter = Waiter::new(Wait::Spin, Crowd::unpinned(1), None);
+        let keep_waiting = |_| Ok::<_, Failed>(Duration::MAX);
+        for value in 0..2 {
+            tx.send(&Numbered::<N>(value), &mut waiter, keep_waiting).expect("there is room");
+            let as_byte = rx.recv::<u8, _>(&mut waiter, keep_waiting);
+            assert_eq!(as_byte, Err(Failed::WrongType), "of the same size, but another type");
+            assert_eq!(rx.recv(&mut waiter, keep_waiting), Ok(Numbered::<N>(value)));
+        }
+    }
+
+    #[test]
+    fn more_types_than_tags_go_through_one_channel() {
+        let (mut tx, mut rx) = any_channel(64, bell(Wait::Spin), bell(Wait::Spin));
+        // From the second round on, each tag has been given to another type since.
+        for _ in 0..3 {
+            exchange::<0>(&mut tx, &mut rx);
+            exchange::<1>(&mut tx, &mut rx);
+            exchange::<2>(&mut tx, &mut rx);
+            exchange::<3>(&mut tx, &mut rx);
+            exchange::<4>(&mut tx, &mut rx);
+        }
+    }
 }
