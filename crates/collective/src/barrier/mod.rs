@@ -1,6 +1,6 @@
 //! Barriers: nobody leaves before all have come.
 //!
-//! One file per family, one line per family in [`for_each_barrier!`]; the rest (choice by name, conformance tests,
+//! One file per family, one line per family in `for_each_barrier!`; the rest (choice by name, conformance tests,
 //! benchmarks, the program's lists) follows from that line.
 //!
 //! | name | one round costs about | take it |
