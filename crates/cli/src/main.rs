@@ -21,6 +21,7 @@ mod race_text;
 mod report;
 mod skipped;
 mod table;
+mod target_folder;
 mod tree_text;
 
 use std::process::ExitCode;

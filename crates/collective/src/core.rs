@@ -67,8 +67,7 @@ impl Core {
             Interrupted::Closed => Loss::Left,
             Interrupted::WrongType => Loss::Mismatched,
         };
-        self.roll.report(peer, loss);
-        self.roll.fault().unwrap_or(Error::MemberLost { rank: peer, loss })
+        self.roll.report(peer, loss)
     }
 }
 

@@ -115,6 +115,7 @@ impl Group {
         }
         let ends = self.seats.take(rank).ok_or(Error::AlreadyJoined { rank })?;
         self.seats.roll.take_seat(rank);
+        // A fault that its last member found is seen at the latest when an operation begins, as the ends came by a lock.
         Ok(Member::new(ends, Arc::clone(&self.seats)))
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct Ends {
 /// One participant of a [`Group`](crate::Group).
 ///
 /// All members must call the same operations, with the same roots and types, in the same order. An operation that fails
-/// leaves the group failed. Values are any `Copy` types: up to 56 bytes travel in one cache line with their header, larger
+/// leaves the group failed, except one that was refused for its root ([`Error::BadRank`]). Values are any `Copy` types: up to 56 bytes travel in one cache line with their header, larger
 /// ones in several.
 ///
 /// Dropping a member leaves the group: in a panic, or while others still wait for it, their operations fail with
@@ -187,13 +187,14 @@ impl Member {
 
     /// Makes the group fail as if this member had panicked.
     pub(crate) fn fail(&self) {
-        self.seats.roll.report(self.rank(), Loss::Panicked);
+        let _ = self.seats.roll.report(self.rank(), Loss::Panicked);
     }
 }
 
 impl Drop for Member {
     fn drop(&mut self) {
         if std::thread::panicking() {
+            // Before the seat is given up: whoever takes it sees the fault.
             self.fail();
         }
         if let Some(ends) = self.ends.take() {

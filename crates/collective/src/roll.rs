@@ -68,11 +68,13 @@ impl Roll {
         self.ring_all();
     }
 
-    /// Makes the group fail, unless it has failed already.
-    pub(crate) fn report(&self, rank: usize, loss: Loss) {
+    /// Makes the group fail, unless it has failed already; returns the fault that stands.
+    pub(crate) fn report(&self, rank: usize, loss: Loss) -> Error {
+        let word = encode(rank, loss);
         // ORDERING: Relaxed, the word is all there is to say; the bells' fences carry it to sleepers
-        let _ = self.fault.compare_exchange(0, encode(rank, loss), Ordering::Relaxed, Ordering::Relaxed);
+        let stands = self.fault.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).err().unwrap_or(word);
         self.ring_all();
+        decode(stands)
     }
 
     /// The fault that made the group fail.
@@ -94,7 +96,9 @@ impl Roll {
             return Ok(SUSPICIOUS);
         }
         match self.first_missing(operation) {
-            Some(rank) => Err(Error::MemberLost { rank, loss: Loss::Left }),
+            // A fault of the whole group: the operation ends here with messages half way, which nobody may take for those
+            // of a later one.
+            Some(rank) => Err(self.report(rank, Loss::Left)),
             None => Ok(LONGEST_NAP),
         }
     }
@@ -152,8 +156,9 @@ mod tests {
         roll.leave(1, 5);
         let left = Err(Error::MemberLost { rank: 1, loss: Loss::Left });
         assert_eq!(roll.check(5, SUSPICIOUS), Ok(LONGEST_NAP));
-        assert_eq!(roll.check(6, SUSPICIOUS), left);
         assert_eq!(roll.check(6, Duration::ZERO), Ok(SUSPICIOUS), "a short wait is not worth the look");
+        assert_eq!(roll.check(6, SUSPICIOUS), left);
+        assert_eq!(roll.check(5, Duration::ZERO), left, "once found, it is a fault of the group");
         assert!(roll.take_seat(1), "a seat that was left can be taken again");
     }
 }

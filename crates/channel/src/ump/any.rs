@@ -13,7 +13,7 @@ use corecast_base::sync::Arc;
 use corecast_base::wait::{Waiter, WakeWord};
 
 use super::header::{Header, Kind};
-use super::ring::{RecvEnd, SendEnd, Shared};
+use super::ring::{RecvEnd, Room, SendEnd, Shared};
 use super::{Bell, ring_slots};
 use crate::error::Closed;
 use crate::slots::INLINE_BYTES;
@@ -40,8 +40,14 @@ pub struct WrongType {
 #[must_use]
 pub fn any_channel(slots: usize, data_bell: Bell, room_bell: Bell) -> (AnySender, AnyReceiver) {
     let shared = Shared::new(ring_slots(slots, 1), data_bell, room_bell);
-    let sender = AnySender { end: SendEnd::new(Arc::clone(&shared)), types: Vec::new(), last: None, recycled: 0 };
-    (sender, AnyReceiver { end: RecvEnd::new(shared), types: Vec::new(), last: None })
+    let sender = AnySender {
+        end: SendEnd::new(Arc::clone(&shared)),
+        types: Vec::new(),
+        last: None,
+        recycled: 0,
+        is_torn: false,
+    };
+    (sender, AnyReceiver { end: RecvEnd::new(shared), types: Vec::new(), last: None, is_torn: false })
 }
 
 /// The sending end.
@@ -54,13 +60,16 @@ pub struct AnySender {
     last: Option<(TypeId, Kind)>,
     /// The tag to give to a new type when all are taken.
     recycled: usize,
+    /// True once a send ended within a value: nothing may follow its first parts.
+    is_torn: bool,
 }
 
 impl AnySender {
     /// Sends a copy of `value`, waiting with `waiter` for room; `check` is called while waiting.
     ///
     /// # Errors
-    /// What `check` returns, or [`Closed`] if the receiver is gone.
+    /// What `check` returns, or [`Closed`] if the receiver is gone. A send that fails within a value of several parts
+    /// closes the channel: later sends fail with [`Closed`].
     #[inline]
     pub fn send<T, E>(
         &mut self,
@@ -90,7 +99,7 @@ impl AnySender {
         for (offset, len) in parts(size_of::<T>(), self.end.shared.max_len()) {
             let room = match self.end.reserve(len) {
                 Some(room) if !self.end.is_closed() => room,
-                _ => self.end.wait_for_room(len, waiter, &mut *check)?.ok_or(Closed)?,
+                _ => self.wait_within(offset, len, waiter, check)?,
             };
             // SAFETY: the parts lie inside the value.
             let from = unsafe { std::ptr::from_ref(value).cast::<u8>().add(offset) };
@@ -98,6 +107,23 @@ impl AnySender {
             unsafe { self.end.publish(room, from, len, kind) };
         }
         Ok(())
+    }
+
+    /// Room for the part at `offset` of a value. If there will be none the value stays torn.
+    #[cold]
+    fn wait_within<E: From<Closed>>(
+        &mut self,
+        offset: usize,
+        len: usize,
+        waiter: &mut Waiter,
+        check: &mut impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<Room, E> {
+        let room = self.end.wait_for_room(len, waiter, check).and_then(|room| room.ok_or_else(|| Closed.into()));
+        if room.is_err() && offset > 0 {
+            // Without a last type every send asks for its tag, which is refused from now on.
+            (self.is_torn, self.last) = (true, None);
+        }
+        room
     }
 
     /// The tag of a type, announced to the receiver if it is new.
@@ -108,6 +134,9 @@ impl AnySender {
         waiter: &mut Waiter,
         check: &mut impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<Kind, E> {
+        if self.is_torn {
+            return Err(Closed.into());
+        }
         let known = self.types.iter().position(|&known| known == id);
         let index = match known {
             Some(index) => index,
@@ -144,6 +173,8 @@ pub struct AnyReceiver {
     types: Vec<TypeId>,
     /// The type received last, and its tag.
     last: Option<(TypeId, Kind)>,
+    /// True once a receive ended within a value: the parts that follow belong to no whole one.
+    is_torn: bool,
 }
 
 impl AnyReceiver {
@@ -168,7 +199,8 @@ impl AnyReceiver {
     ///
     /// # Errors
     /// What `check` returns, [`Closed`] if the sender is gone and everything it sent has been received, or [`WrongType`],
-    /// which leaves the message where it is.
+    /// which leaves the message where it is. A receive that fails within a value of several parts closes the channel: later
+    /// ones fail with [`Closed`].
     #[inline]
     pub fn recv<T, E>(
         &mut self,
@@ -207,15 +239,29 @@ impl AnyReceiver {
     ) -> Result<(), E> {
         for (i, (offset, len)) in parts(size_of::<T>(), self.end.shared.max_len()).enumerate() {
             if i > 0 {
-                header = self.end.wait_for_message(waiter, &mut *check)?.ok_or(Closed)?;
+                header = self.wait_within(waiter, check)?;
             }
             // SAFETY: the parts lie inside the value.
             let into = unsafe { value.as_mut_ptr().cast::<u8>().add(offset) };
-            // SAFETY: the header was just peeked and is of this length, as both ends cut a value into the same parts; the
-            // value has room for it there.
+            // SAFETY: the header was just peeked and is of this length, as both ends cut a value into the same parts, and an
+            // end that was interrupted within a value neither sends nor receives again; the value has room for it there.
             unsafe { self.end.consume(header, into, len) };
         }
         Ok(())
+    }
+
+    /// The next part of a value of several. If there will be none the value stays torn.
+    fn wait_within<E: From<Closed>>(
+        &mut self,
+        waiter: &mut Waiter,
+        check: &mut impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<Header, E> {
+        let header = self.end.wait_for_message(waiter, check).and_then(|header| header.ok_or_else(|| Closed.into()));
+        if header.is_err() {
+            // Without a last type every receive has to learn one, which is refused from now on.
+            (self.is_torn, self.last) = (true, None);
+        }
+        header
     }
 
     /// Takes in what was announced before the message at hand, and turns to that message's type.
@@ -226,6 +272,9 @@ impl AnyReceiver {
         waiter: &mut Waiter,
         check: &mut impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<Header, E> {
+        if self.is_torn {
+            return Err(Closed.into());
+        }
         while header.kind() == ANNOUNCE {
             let mut announced = MaybeUninit::<(Kind, TypeId)>::uninit();
             self.recv_bytes(header, &mut announced, waiter, check)?;
@@ -295,6 +344,43 @@ mod tests {
             assert_eq!(as_byte, Err(Failed::WrongType), "of the same size, but another type");
             assert_eq!(rx.recv(&mut waiter, keep_waiting), Ok(Numbered::<N>(value)));
         }
+    }
+
+    /// Every byte but 1 and 2 would be no value of it.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    #[repr(u8)]
+    enum OneOrTwo {
+        One = 1,
+        Two = 2,
+    }
+
+    #[test]
+    fn an_interrupted_value_is_followed_by_nothing() {
+        let (mut tx, mut rx) = any_channel(4, bell(Wait::Spin), bell(Wait::Spin));
+        let mut waiter = Waiter::new(Wait::Spin, Crowd::unpinned(1), None);
+        let give_up = |_| Err(Failed::WrongType);
+        let large = [OneOrTwo::One; 400];
+        assert_eq!(tx.send(&large, &mut waiter, give_up), Err(Failed::WrongType), "only the first parts find room");
+        assert_eq!(rx.recv::<[OneOrTwo; 400], _>(&mut waiter, give_up), Err(Failed::WrongType), "the rest is missing");
+        let keep_waiting = |_| Ok::<_, Failed>(Duration::MAX);
+        assert_eq!(tx.send(&[OneOrTwo::Two; 2], &mut waiter, keep_waiting), Err(Failed::Closed));
+        assert_eq!(tx.send(&large, &mut waiter, keep_waiting), Err(Failed::Closed));
+    }
+
+    #[test]
+    fn a_receiver_interrupted_within_a_value_receives_no_more() {
+        let (mut tx, mut rx) = any_channel(4, bell(Wait::Spin), bell(Wait::Spin));
+        let mut waiter = Waiter::new(Wait::Spin, Crowd::unpinned(1), None);
+        let mut theirs = waiter.clone();
+        let mut received = Vec::new();
+        // The receiver is run whenever the sender finds the ring full, so there is always a part for it.
+        let sent = tx.send(&[OneOrTwo::One; 400], &mut waiter, |_| {
+            received.push(rx.recv::<[OneOrTwo; 400], _>(&mut theirs, |_| Err(Failed::WrongType)));
+            if received.len() < 2 { Ok(Duration::MAX) } else { Err(Failed::WrongType) }
+        });
+        assert_eq!(sent, Err(Failed::WrongType));
+        assert_eq!(received[0], Err(Failed::WrongType), "given up after the first parts");
+        assert_eq!(received[1], Err(Failed::Closed), "the parts that follow are no beginning of a value");
     }
 
     #[test]

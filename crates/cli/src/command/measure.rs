@@ -10,6 +10,7 @@ use crate::machine_args::MachineArgs;
 use crate::machine_text;
 use crate::measuring::{keep, measure_machine};
 use crate::output::Output;
+use crate::target_folder;
 
 /// Options of `measure`.
 #[derive(Clone, Debug, clap::Args)]
@@ -25,6 +26,7 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    arguments.out.iter().try_for_each(|path| target_folder::check("the model", path))?;
     let topology = arguments.machine.topology_to_measure(output)?;
     let interrupt = Interrupt::watch()?;
     let machine = measure_machine(&topology, arguments.quick, output, &interrupt)?;

@@ -35,6 +35,19 @@ fn a_reader_who_is_gone_is_no_error() {
 }
 
 #[test]
+fn a_reader_who_is_gone_still_gets_the_report() {
+    let program = Program::new();
+    let (reader, writer) = UnixStream::pair().expect("a pair of sockets");
+    drop(reader);
+    let arguments = ["tune", "--quick", "--report", "kept.html"];
+    let output = program.command(&arguments).stdout(OwnedFd::from(writer)).output().expect("the program starts");
+    let run = Run::from(output);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let page = std::fs::read_to_string(program.path("kept.html")).expect("the report is there");
+    assert!(page.ends_with("</html>\n") || page.ends_with("</html>"), "the report is whole");
+}
+
+#[test]
 fn a_reader_who_stops_early_is_no_error() {
     let program = Program::new();
     // Far more than a pipe holds.

@@ -68,3 +68,11 @@ fn message_channels_are_raced_and_streamed() {
     let idle = program.json(&["bench", "idle", "--late", "20", "--json"]);
     assert_eq!(idle["late_ms"], 20);
 }
+
+#[test]
+fn a_file_without_a_folder_is_noticed_before_anything_is_measured() {
+    let program = Program::new();
+    program.run(&["measure", "--out", "absent/m.json"]).failed(1, "cannot write the model to absent/m.json");
+    program.run(&["tune", "--report", "absent/r.html"]).failed(1, "cannot write the report to absent/r.html");
+    assert!(program.cached().is_empty(), "nothing was measured");
+}

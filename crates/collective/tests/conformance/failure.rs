@@ -67,6 +67,19 @@ fn a_member_that_leaves_is_missed_by_name() {
 }
 
 #[test]
+fn once_a_member_was_missed_the_group_stays_failed() {
+    let group = group(2, |builder| builder);
+    let mut stays = group.join(0).expect("nobody has joined");
+    drop(group.join(1).expect("nobody has joined"));
+    let left = Error::MemberLost { rank: 1, loss: Loss::Left };
+    // More than an edge holds, so that it ends with some parts on the way.
+    assert_eq!(stays.broadcast(0, &mut [1u8; 10_000]), Err(left));
+    assert_eq!(stays.broadcast(0, &mut 1u8), Err(left));
+    assert_eq!(stays.barrier(), Err(left));
+    assert_eq!(group.join(1).map(|_| ()), Err(left), "its seat cannot be taken again");
+}
+
+#[test]
 fn leaving_after_the_last_operation_is_no_failure() {
     let group = group(4, |builder| builder.shape("sequential"));
     let results = group

@@ -17,6 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::machine_args::{MachineArgs, Model};
 use crate::output::Output;
 use crate::report::PlannedTree;
+use crate::target_folder;
 use crate::{machine_text, race_text, table};
 
 use outcome::Outcome;
@@ -47,16 +48,17 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    arguments.check_targets()?;
     let interrupt = Interrupt::watch()?;
     let model = costs::model(&arguments.machine, arguments.quick, arguments.remeasure, output, &interrupt)?;
     let trees = trees(&model.machine)?;
     if !output.is_json() {
-        output.text(&before_the_race(&model, &trees))?;
+        tell(output, &before_the_race(&model, &trees))?;
     }
     let raced = race::run(&model.machine, arguments.quick, output, &interrupt)?;
     interrupt.check()?;
     if let (false, Ok(race)) = (output.is_json(), &raced) {
-        output.text(&race_text::describe(race))?;
+        tell(output, &race_text::describe(race))?;
     }
     // The results are worth having where a file cannot be written: they are told first, the trouble last.
     let (written, trouble) = arguments.write_files(&model.machine, &trees, &raced);
@@ -69,7 +71,21 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     trouble.map_or(Ok(()), |trouble| Err(trouble.into()))
 }
 
+/// Tells a part of the results. Whoever has read enough of them, as `head` does, still wants the files.
+fn tell(output: &Output, text: &str) -> Result<(), Failure> {
+    match output.text(text) {
+        Err(Failure::StdoutClosed) => Ok(()),
+        told => told,
+    }
+}
+
 impl Arguments {
+    /// Finds out before the race, and not after it, that a file has no folder to go to.
+    fn check_targets(&self) -> Result<(), NotWritten> {
+        self.report.iter().try_for_each(|path| target_folder::check("the report", path))?;
+        self.picture.iter().try_for_each(|path| target_folder::check("the picture", path))
+    }
+
     /// Writes what is to be written; returns what was, and the first trouble.
     fn write_files(
         &self,

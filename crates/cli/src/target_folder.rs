@@ -1,0 +1,20 @@
+//! Looks, before a long run, whether the file that it is to leave has a folder to go to.
+
+use std::io;
+use std::path::Path;
+
+use crate::failure::NotWritten;
+
+/// The trouble that writing `what` to `path` would end in for want of its folder.
+pub(crate) fn check(what: &'static str, path: &Path) -> Result<(), NotWritten> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => return Ok(()),
+    };
+    let error = match folder.metadata() {
+        Ok(metadata) if metadata.is_dir() => return Ok(()),
+        Ok(_) => io::Error::from(io::ErrorKind::NotADirectory),
+        Err(error) => error,
+    };
+    Err(NotWritten { what, path: path.to_owned(), error })
+}
