@@ -64,9 +64,9 @@ impl Seats {
 
     pub(crate) fn leave(&self, ends: Ends) {
         let rank = ends.core.rank;
-        let operations = ends.core.operation;
+        // In this order: once the ends lie here somebody else may join, and must not be taken for one who has left.
+        self.roll.leave(rank, ends.core.operation);
         self.ends.lock().expect(UNPOISONED)[rank] = Some(ends);
-        self.roll.leave(rank, operations);
     }
 }
 

@@ -19,7 +19,7 @@ pub enum Order {
     /// associative and commutative; results of floating-point sums may differ from call to call.
     Arrival,
     /// By rank, in one fixed bracketing: every plan gives the same bits, and the operation needs to be associative only.
-    /// All values travel to the root, which combines them alone.
+    /// All values travel to the root, which combines them alone; members allocate room for what passes through them.
     Rank,
 }
 
@@ -66,12 +66,13 @@ fn in_arrival_order<T: Copy + Send + 'static>(
     mut combine: impl FnMut(T, T) -> T,
 ) -> Result<Option<T>, Error> {
     let mut combined = value;
-    let mut missing: Vec<usize> = (0..web.links.len()).filter(|&i| Some(i) != sink).collect();
+    let Web { links, missing, .. } = &mut *web;
+    missing.clear();
+    missing.extend((0..links.len()).filter(|&i| Some(i) != sink));
     while !missing.is_empty() {
-        let links = &mut web.links;
         let found = core.wait_at_own_bell(|| missing.iter().position(|&i| links[i].rx.is_ready()))?;
         let arrived = missing.swap_remove(found);
-        combined = combine(combined, core.recv(&mut web.links[arrived])?);
+        combined = combine(combined, core.recv(&mut links[arrived])?);
     }
     pass_on(core, web, sink, combined)
 }

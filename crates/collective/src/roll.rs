@@ -19,17 +19,17 @@ use crate::error::{Error, Loss};
 /// A wait this long is worth a look at who has left.
 const SUSPICIOUS: Duration = Duration::from_millis(10);
 
-/// What a seat's word says; the low bits of [`LEFT`] count the operations begun.
-const FREE: u64 = 0;
-const JOINED: u64 = 1 << 63;
-const LEFT: u64 = 1 << 62;
+/// What a seat's word says while nobody has left it: not yet taken, or taken.
+const NOT_LEFT: u64 = 0;
+/// Set once its member has left; the bits below count the operations it had begun.
+const LEFT: u64 = 1 << 63;
 
 /// The state of all members of a group.
 #[derive(Debug)]
 pub(crate) struct Roll {
     /// 0, or the first fault: loss code << 32 | rank. Set once, by whoever finds it first.
     fault: CacheLine<AtomicU64>,
-    /// One word per member: free, joined, or left after so many operations. Written by whoever takes the seat.
+    /// One word per member: [`NOT_LEFT`], or [`LEFT`] after so many operations. Written by whoever has its ends.
     seats: Box<[CacheLine<AtomicU64>]>,
     /// What each member sleeps on.
     bells: Box<[Bell]>,
@@ -41,7 +41,7 @@ impl Roll {
     pub(crate) fn new(members: usize, wait: Wait) -> Self {
         Self {
             fault: CacheLine::new(AtomicU64::new(0)),
-            seats: (0..members).map(|_| CacheLine::new(AtomicU64::new(FREE))).collect(),
+            seats: (0..members).map(|_| CacheLine::new(AtomicU64::new(NOT_LEFT))).collect(),
             bells: (0..members).map(|_| bell(wait)).collect(),
             common: bell(wait),
         }
@@ -55,13 +55,13 @@ impl Roll {
         &self.bells
     }
 
-    /// Takes the seat of a member; false if somebody sits there.
-    pub(crate) fn take_seat(&self, rank: usize) -> bool {
+    /// Takes the seat of a member, by whoever has its ends.
+    pub(crate) fn take_seat(&self, rank: usize) {
         // ORDERING: Relaxed, the word carries nothing but itself; the member's ends pass from hand to hand under a lock
-        self.seats[rank].swap(JOINED, Ordering::Relaxed) != JOINED
+        self.seats[rank].store(NOT_LEFT, Ordering::Relaxed);
     }
 
-    /// Leaves the seat after having begun `operations`.
+    /// Leaves the seat after having begun `operations`, before the ends are given up: the next one takes it after.
     pub(crate) fn leave(&self, rank: usize, operations: u64) {
         // ORDERING: Relaxed, see take_seat for the ends; a waiter only compares the count
         self.seats[rank].store(LEFT | operations, Ordering::Relaxed);
@@ -152,13 +152,15 @@ mod tests {
     #[test]
     fn leaving_is_a_fault_only_for_later_operations() {
         let roll = Roll::new(2, Wait::Adaptive);
-        assert!(roll.take_seat(1) && !roll.take_seat(1));
+        roll.take_seat(1);
         roll.leave(1, 5);
         let left = Err(Error::MemberLost { rank: 1, loss: Loss::Left });
         assert_eq!(roll.check(5, SUSPICIOUS), Ok(LONGEST_NAP));
         assert_eq!(roll.check(6, Duration::ZERO), Ok(SUSPICIOUS), "a short wait is not worth the look");
+        roll.take_seat(1);
+        assert_eq!(roll.check(6, SUSPICIOUS), Ok(LONGEST_NAP), "somebody sits there again");
+        roll.leave(1, 5);
         assert_eq!(roll.check(6, SUSPICIOUS), left);
         assert_eq!(roll.check(5, Duration::ZERO), left, "once found, it is a fault of the group");
-        assert!(roll.take_seat(1), "a seat that was left can be taken again");
     }
 }

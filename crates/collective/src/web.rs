@@ -39,6 +39,8 @@ pub(crate) struct Web {
     places: Arc<Vec<usize>>,
     /// The children in the order asked for, then the parent, if there is one.
     pub(crate) links: Vec<Link>,
+    /// Room for a list of links, kept so that no operation allocates one.
+    pub(crate) missing: Vec<usize>,
 }
 
 impl Web {
@@ -46,7 +48,12 @@ impl Web {
     /// shall deal with them; member i sleeps on `bells[i]`.
     pub(crate) fn all(tree: &Tree, bells: &[Bell], children: impl Fn(usize) -> Vec<usize>) -> Vec<Self> {
         let (places, subtrees) = number_depth_first(tree);
-        let empty = |rank: usize| Self { own_place: places[rank], places: Arc::clone(&places), links: Vec::new() };
+        let empty = |rank: usize| Self {
+            own_place: places[rank],
+            places: Arc::clone(&places),
+            links: Vec::new(),
+            missing: Vec::new(),
+        };
         let mut webs: Vec<Self> = (0..tree.len()).map(empty).collect();
         // Bottom-up, so that every member's link to its parent comes behind those to its children.
         for &parent in tree.top_down().iter().rev() {

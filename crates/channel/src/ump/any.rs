@@ -109,7 +109,7 @@ impl AnySender {
         Ok(())
     }
 
-    /// Room for the part at `offset` of a value. If there will be none the value stays torn.
+    /// Room for the part at `offset` of a value. If there will be none the value stays torn, also where `check` panics.
     #[cold]
     fn wait_within<E: From<Closed>>(
         &mut self,
@@ -118,12 +118,12 @@ impl AnySender {
         waiter: &mut Waiter,
         check: &mut impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<Room, E> {
-        let room = self.end.wait_for_room(len, waiter, check).and_then(|room| room.ok_or_else(|| Closed.into()));
-        if room.is_err() && offset > 0 {
-            // Without a last type every send asks for its tag, which is refused from now on.
-            (self.is_torn, self.last) = (true, None);
-        }
-        room
+        // Without a last type every send asks for its tag, which is refused while a value is torn.
+        let last = self.last.take();
+        self.is_torn = offset > 0;
+        let room = self.end.wait_for_room(len, waiter, check).and_then(|room| room.ok_or_else(|| Closed.into()))?;
+        (self.is_torn, self.last) = (false, last);
+        Ok(room)
     }
 
     /// The tag of a type, announced to the receiver if it is new.
@@ -250,18 +250,18 @@ impl AnyReceiver {
         Ok(())
     }
 
-    /// The next part of a value of several. If there will be none the value stays torn.
+    /// The next part of a value of several. If there will be none the value stays torn, also where `check` panics.
     fn wait_within<E: From<Closed>>(
         &mut self,
         waiter: &mut Waiter,
         check: &mut impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<Header, E> {
-        let header = self.end.wait_for_message(waiter, check).and_then(|header| header.ok_or_else(|| Closed.into()));
-        if header.is_err() {
-            // Without a last type every receive has to learn one, which is refused from now on.
-            (self.is_torn, self.last) = (true, None);
-        }
-        header
+        // Without a last type every receive has to learn one, which is refused while a value is torn.
+        let last = self.last.take();
+        self.is_torn = true;
+        let header = self.end.wait_for_message(waiter, check).and_then(|header| header.ok_or_else(|| Closed.into()))?;
+        (self.is_torn, self.last) = (false, last);
+        Ok(header)
     }
 
     /// Takes in what was announced before the message at hand, and turns to that message's type.
@@ -365,6 +365,18 @@ mod tests {
         let keep_waiting = |_| Ok::<_, Failed>(Duration::MAX);
         assert_eq!(tx.send(&[OneOrTwo::Two; 2], &mut waiter, keep_waiting), Err(Failed::Closed));
         assert_eq!(tx.send(&large, &mut waiter, keep_waiting), Err(Failed::Closed));
+    }
+
+    #[test]
+    fn a_panic_within_a_value_is_an_interruption_too() {
+        let (mut tx, _rx) = any_channel(4, bell(Wait::Spin), bell(Wait::Spin));
+        let mut waiter = Waiter::new(Wait::Spin, Crowd::unpinned(1), None);
+        let sending = std::panic::AssertUnwindSafe(|| {
+            tx.send::<_, Failed>(&[OneOrTwo::One; 400], &mut waiter.clone(), |_| panic!("planted"))
+        });
+        assert!(std::panic::catch_unwind(sending).is_err());
+        let keep_waiting = |_| Ok::<_, Failed>(Duration::MAX);
+        assert_eq!(tx.send(&[OneOrTwo::Two; 400], &mut waiter, keep_waiting), Err(Failed::Closed));
     }
 
     #[test]
