@@ -7,6 +7,9 @@ use crate::cost_matrix::CostMatrix;
 use crate::machine::{Extended, Machine, Provenance, Unit};
 use crate::topology::{Cpu, Topology};
 
+/// The [`Provenance::kind`] of such costs.
+pub(crate) const ASSUMED: &str = "assumed";
+
 /// What a message costs over one kind of distance.
 struct Assumption {
     send_ns: f64,
@@ -50,7 +53,7 @@ impl Machine {
             send: matrix(|level| level.send_ns),
             receive: matrix(|level| level.receive_ns),
             provenance: Provenance {
-                kind: "assumed".to_owned(),
+                kind: ASSUMED.to_owned(),
                 source: "not measured: costs by the nearest cache, node or package that two CPUs share".to_owned(),
                 groups: topology.source.clone(),
                 ..Provenance::default()

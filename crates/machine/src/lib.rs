@@ -6,12 +6,14 @@
 //! - [`TopologyJson`]: the stable form for other programs;
 //! - [`Machine`]: the CPUs with their costs, in memory; [`CostMatrix`] holds the costs;
 //! - [`model_file`]: the same as a file, read strictly and written atomically;
+//! - [`clusters`]: which CPUs are near each other by cost, level by level;
 //! - [`Cache`]: models of machines by [`Fingerprint`].
 
 mod assumed;
 mod atomic_file;
 mod bounded_file;
 mod cache;
+pub mod clusters;
 mod cost_matrix;
 mod fingerprint;
 mod line_probe;

@@ -177,12 +177,13 @@ impl Machine {
     /// The NUMA node of each CPU, by position.
     ///
     /// Where the node of some CPU is unknown, the next best grouping known of *all* CPUs stands in: the package, then
-    /// the third-level cache, then one node for all. A planner may so rely on every CPU having a node.
+    /// the third-level cache, then the coarsest of the [clusters](Machine::cost_levels) that measured costs show, then
+    /// one node for all. A planner may so rely on every CPU having a node.
     #[must_use]
     pub fn numa_nodes(&self) -> Vec<u32> {
         let groupings: [fn(&Cpu) -> Option<u32>; 3] = [|cpu| cpu.numa, |cpu| cpu.package, |cpu| cpu.l3];
         let known = groupings.iter().find_map(|group| self.cpus.iter().map(group).collect());
-        known.unwrap_or_else(|| vec![0; self.cpus.len()])
+        known.or_else(|| self.measured_nodes()).unwrap_or_else(|| vec![0; self.cpus.len()])
     }
 
     /// The machine as if only these CPUs of it existed, in the order of [`Machine::cpus`]. CPUs it does not have are
