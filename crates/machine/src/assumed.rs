@@ -4,7 +4,8 @@
 //! the last decade show; only their order is to be trusted, and a measured model replaces them all.
 
 use crate::cost_matrix::CostMatrix;
-use crate::machine::{Extended, Machine, Provenance, Unit};
+use crate::extended::Extended;
+use crate::machine::{Machine, Provenance, Unit};
 use crate::topology::{Cpu, Topology};
 
 /// The [`Provenance::kind`] of such costs.

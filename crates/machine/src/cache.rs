@@ -9,8 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::bounded_file::BoundedReadError;
+use crate::extended::Extended;
 use crate::fingerprint::Fingerprint;
-use crate::machine::{Extended, Machine};
+use crate::machine::Machine;
 use crate::model_file::{self, ModelError, ModelFileError};
 
 /// A folder of measured models.

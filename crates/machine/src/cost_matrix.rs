@@ -149,9 +149,14 @@ impl CostMatrix {
     }
 }
 
+/// True for a number that is believed as a cost.
+pub(crate) fn is_cost(cost: f64) -> bool {
+    (0.0..=MAX_COST).contains(&cost)
+}
+
 /// The entry itself, with -0 made 0 so that equal costs compare as equal everywhere.
 fn checked(cost: f64, row: usize, column: usize) -> Result<f64, CostMatrixError> {
-    if !(0.0..=MAX_COST).contains(&cost) {
+    if !is_cost(cost) {
         Err(CostMatrixError::NoCost { row, column, cost })
     } else if row == column && cost != 0.0 {
         Err(CostMatrixError::Diagonal { row, cost })

@@ -14,7 +14,9 @@ use corecast_base::{CpuId, CpuSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cost_matrix::CostMatrix;
+use crate::cost_matrix::{CostMatrix, MAX_COST};
+use crate::extended::Extended;
+use crate::race::MOST_RACES;
 use crate::topology::Cpu;
 
 /// The unit of every cost of a [`Machine`].
@@ -82,52 +84,6 @@ pub struct Provenance {
     pub other: BTreeMap<String, Value>,
 }
 
-/// What a model may tell beyond pairwise costs; each part is optional.
-///
-/// Matrices are indexed as the costs are and in the machine's unit.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Extended {
-    /// One-way hand-over of a bare cache line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bounce: Option<CostMatrix>,
-    /// The median absolute deviation of each send cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub send_spread: Option<CostMatrix>,
-    /// The median absolute deviation of each receive cost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub receive_spread: Option<CostMatrix>,
-    /// Nanoseconds from a futex wake to the sleeper's first step.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wake_ns: Option<f64>,
-    /// Nanoseconds of one yield to the scheduler.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub yield_ns: Option<f64>,
-    /// Nanoseconds of one spin-loop hint (PAUSE).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pause_ns: Option<f64>,
-    /// `(k, cost)`: what k consecutive sends cost the sender altogether, in the machine's unit, ascending by k.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fan_out: Option<Vec<(u32, f64)>>,
-    /// `(k, cost)`: what receiving from k senders costs the receiver altogether, in the machine's unit, ascending by k.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fan_in: Option<Vec<(u32, f64)>>,
-    /// Which machine, kernel and set of CPUs this was measured on: see [`crate::Fingerprint`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fingerprint: Option<String>,
-    /// When it was measured: an RFC 3339 date.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub measured_at: Option<String>,
-    /// What the measurer wants to tell, in words.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
-    /// Why the numbers should be doubted, in words.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
-    /// Fields of the file that this version does not know, kept as they are when it is written again.
-    #[serde(skip)]
-    pub other: BTreeMap<String, Value>,
-}
-
 /// Why the parts of a [`Machine`] do not fit together.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -151,13 +107,37 @@ pub enum MachineError {
         /// The number of CPUs.
         expected: usize,
     },
-    /// An extended cost is negative or no number.
-    #[error("`{field}` is {cost}, expected a number of at least 0")]
+    /// An extended cost is negative, no number or absurdly large.
+    #[error("`{field}` is {cost}, expected a number from 0 to {MAX_COST:e}")]
     NoCost {
         /// The field.
         field: &'static str,
         /// Its value.
         cost: f64,
+    },
+    /// A [`Curve`](crate::Curve) is none.
+    #[error("`{field}` {rule}")]
+    NoCurve {
+        /// The field.
+        field: &'static str,
+        /// What is wrong with it.
+        rule: String,
+    },
+    /// An entry of `races` is none of this machine.
+    #[error("in `races`, `{operation}` by `{algorithm}` {rule}")]
+    NoRace {
+        /// Its operation.
+        operation: String,
+        /// Its algorithm.
+        algorithm: String,
+        /// What is wrong with it.
+        rule: String,
+    },
+    /// There are more races than are kept.
+    #[error("`races` has {found} entries, expected at most {MOST_RACES}")]
+    TooManyRaces {
+        /// How many there are.
+        found: usize,
     },
 }
 
@@ -187,27 +167,22 @@ impl Machine {
     }
 
     /// The machine as if only these CPUs of it existed, in the order of [`Machine::cpus`]. CPUs it does not have are
-    /// ignored; costs between the others are unchanged. Fields that [`Extended::other`] keeps stay as they are.
+    /// ignored; costs between the others are unchanged, races with others are left out, and costs by how many take part
+    /// end where there are no more. Fields that [`Extended::other`] keeps stay as they are.
     #[must_use]
     pub fn restricted_to(&self, cpus: &CpuSet) -> Self {
         let kept: Vec<usize> = (0..self.cpus.len()).filter(|&i| cpus.contains(self.cpus[i].id)).collect();
-        let part = |matrix: &Option<CostMatrix>| matrix.as_ref().map(|matrix| matrix.restricted_to(&kept));
         Self {
             cpus: kept.iter().map(|&i| self.cpus[i].clone()).collect(),
             send: self.send.restricted_to(&kept),
             receive: self.receive.restricted_to(&kept),
-            extended: Extended {
-                bounce: part(&self.extended.bounce),
-                send_spread: part(&self.extended.send_spread),
-                receive_spread: part(&self.extended.receive_spread),
-                ..self.extended.clone()
-            },
+            extended: self.extended.restricted_to(&kept, cpus),
             ..self.clone()
         }
     }
 
     /// Checks that the parts fit together: CPUs there and distinct, each matrix with one row for each of them, extended
-    /// costs that are costs.
+    /// costs that are costs, races that are of this machine.
     ///
     /// # Errors
     ///
@@ -222,7 +197,8 @@ impl Machine {
             return Err(MachineError::DuplicateCpu { cpu: pair[0] });
         }
         self.check_matrices()?;
-        self.check_extended_costs()
+        self.extended.check_costs()?;
+        self.check_races()
     }
 
     fn check_matrices(&self) -> Result<(), MachineError> {
@@ -240,18 +216,6 @@ impl Machine {
             }
         }
         Ok(())
-    }
-
-    fn check_extended_costs(&self) -> Result<(), MachineError> {
-        let extended = &self.extended;
-        let single = [("wake_ns", extended.wake_ns), ("yield_ns", extended.yield_ns), ("pause_ns", extended.pause_ns)];
-        let single = single.into_iter().filter_map(|(field, cost)| Some((field, cost?)));
-        let fans = [("fan_out", &extended.fan_out), ("fan_in", &extended.fan_in)];
-        let fans = fans.into_iter().flat_map(|(field, fan)| fan.iter().flatten().map(move |&(_, cost)| (field, cost)));
-        match single.chain(fans).find(|&(_, cost)| !(cost >= 0.0 && cost.is_finite())) {
-            Some((field, cost)) => Err(MachineError::NoCost { field, cost }),
-            None => Ok(()),
-        }
     }
 }
 

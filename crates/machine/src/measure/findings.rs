@@ -10,8 +10,9 @@ use super::stats::Summary;
 use super::visit::{Batches, Costs};
 use super::{date, fan};
 use crate::cost_matrix::CostMatrix;
+use crate::extended::Extended;
 use crate::fingerprint::Fingerprint;
-use crate::machine::{Extended, Machine, Provenance, Unit};
+use crate::machine::{Machine, Provenance, Unit};
 use crate::topology::Topology;
 
 /// A spread wider than this part of the cost is a doubt.

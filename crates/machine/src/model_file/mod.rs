@@ -38,7 +38,7 @@ pub const SCHEMA: &str = "corecast-machine/1";
 pub const MAX_LEN_BYTES: u64 = 64 << 20;
 
 /// The fields of a model file that this version knows; others are kept as they are.
-const KNOWN_FIELDS: [&str; 19] = [
+const KNOWN_FIELDS: [&str; 22] = [
     "schema",
     "name",
     "unit",
@@ -54,6 +54,9 @@ const KNOWN_FIELDS: [&str; 19] = [
     "pause_ns",
     "fan_out",
     "fan_in",
+    "readers",
+    "fetch_add",
+    "races",
     "fingerprint",
     "measured_at",
     "notes",

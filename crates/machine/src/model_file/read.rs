@@ -15,7 +15,8 @@ use serde_json::error::Category;
 use super::{KNOWN_FIELDS, MAX_LEN_BYTES, ModelError, ModelFileError, SCHEMA};
 use crate::bounded_file::read_bounded;
 use crate::cost_matrix::CostMatrix;
-use crate::machine::{Extended, Machine, Provenance, Unit};
+use crate::extended::Extended;
+use crate::machine::{Machine, Provenance, Unit};
 use crate::topology::{CoreKind, Cpu};
 
 /// The machine of a model file.
@@ -194,6 +195,10 @@ mod tests {
         "colour": {"of": ["the", "case"]}
     }"#;
 
+    /// Its CPU 1 is none of the model.
+    const RACE: &str = r#""races": [{"operation": "barrier", "algorithm": "tree", "members": [0, 1], "predicted": 1,
+        "measured": 2, "ratio": "any", "date": "", "colour": 3}]"#;
+
     #[test]
     fn a_model_with_unknown_fields_is_read_and_they_are_kept() {
         let machine = parse(MODEL).expect("a model");
@@ -250,6 +255,15 @@ mod tests {
             ("[31, 0]", "[31, 1]", "`receive`: entry [1][1] on the diagonal is 1"),
             ("5000.0", "-1", "`wake_ns` is -1"),
             ("\"wake_ns\": 5000.0", "\"bounce\": [[0]]", "`bounce` has 1 rows, expected 2"),
+            ("\"wake_ns\": 5000.0", "\"readers\": [[1, -2]]", "`readers` is -2"),
+            ("\"wake_ns\": 5000.0", "\"readers\": [[1, 1e16]]", "`readers` is 1"),
+            ("\"wake_ns\": 5000.0", "\"readers\": [[1, null]]", "invalid type: null"),
+            ("\"wake_ns\": 5000.0", "\"fetch_add\": [[2, 1], [1, 1]]", "`fetch_add` has k = 1 after 2"),
+            ("\"wake_ns\": 5000.0", "\"fan_out\": [[4000000000, 1]]", "`fan_out` has k = 4000000000"),
+            ("\"wake_ns\": 5000.0", "\"fan_in\": [[1]]", "invalid length 1"),
+            ("\"wake_ns\": 5000.0", "\"races\": 7", "expected a sequence"),
+            ("\"wake_ns\": 5000.0", "\"races\": [{}]", "missing field `operation`"),
+            ("\"wake_ns\": 5000.0", RACE, "in `races`, `barrier` by `tree` has member CPU 1, which is not among"),
             ("\"name\"", "\"unit\": \"ns\", \"name\"", "duplicate field `unit`"),
         ] {
             assert!(MODEL.contains(from), "{from}");

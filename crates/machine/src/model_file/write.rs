@@ -10,7 +10,8 @@ use super::rows::Rows;
 use super::{KNOWN_FIELDS, MAX_LEN_BYTES, ModelError, ModelFileError, SCHEMA};
 use crate::atomic_file::write_atomically;
 use crate::cost_matrix::CostMatrix;
-use crate::machine::{Extended, Machine, Provenance, Unit};
+use crate::extended::Extended;
+use crate::machine::{Machine, Provenance, Unit};
 use crate::topology::CoreKind;
 
 /// Writes the model of a machine to a file, replacing it in one step.
@@ -108,6 +109,7 @@ impl<'a> ModelFields<'a> {
 mod tests {
     use super::super::{parse, read};
     use super::*;
+    use crate::race::RaceCheck;
     use crate::topology::{Cpu, Topology};
     use corecast_base::CpuId;
     use proptest::prelude::*;
@@ -128,6 +130,16 @@ mod tests {
             pause_ns: Some(40.0),
             fan_out: Some(vec![(1, 10.0), (2, 18.5)]),
             fan_in: Some(vec![(2, 70.0)]),
+            readers: Some(vec![(1, 30.0)]),
+            fetch_add: Some(vec![(1, 5.0), (2, 66.6)]),
+            races: vec![RaceCheck {
+                operation: "barrier".to_owned(),
+                algorithm: "dissemination".to_owned(),
+                members: "2,9".parse().expect("a list"),
+                predicted: 120.0,
+                measured: 150.0,
+                date: "2026-01-31T12:00:01Z".to_owned(),
+            }],
             fingerprint: Some("00ff".to_owned()),
             measured_at: Some("2026-01-31T12:00:00Z".to_owned()),
             notes: vec!["one".to_owned()],
@@ -157,6 +169,7 @@ mod tests {
         let text = render(&full()).expect("rendered");
         assert!(text.starts_with("{\n\"schema\": \"corecast-machine/1\",\n"), "{text}");
         assert!(text.contains("\n{\"id\": 2, \"numa\": 1, \"numa_assumed\": true, "), "{text}");
+        assert!(text.contains("\"measured\": 150.0, \"ratio\": 1.25, "), "{text}");
         assert!(text.contains("\n[0.0, 0.1],\n[0.3333333333333333, 0.0]],\n"), "{text}");
         assert!(text.ends_with("\n}\n"), "{text}");
     }

@@ -1,0 +1,105 @@
+//! What a model may tell beyond the costs of pairs.
+
+use std::collections::BTreeMap;
+
+use corecast_base::CpuSet;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::cost_matrix::{CostMatrix, is_cost};
+use crate::curve::{self, Curve};
+use crate::machine::MachineError;
+use crate::race::RaceCheck;
+
+/// What a model may tell beyond pairwise costs; each part is optional.
+///
+/// Matrices are indexed as the costs are and in the machine's unit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Extended {
+    /// One-way hand-over of a bare cache line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounce: Option<CostMatrix>,
+    /// The median absolute deviation of each send cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send_spread: Option<CostMatrix>,
+    /// The median absolute deviation of each receive cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receive_spread: Option<CostMatrix>,
+    /// Nanoseconds from a futex wake to the sleeper's first step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_ns: Option<f64>,
+    /// Nanoseconds of one yield to the scheduler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub yield_ns: Option<f64>,
+    /// Nanoseconds of one spin-loop hint (PAUSE).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause_ns: Option<f64>,
+    /// For how long a sender is busy with k sends in a row, to k receivers as far as there are as many, beginning with
+    /// an empty store buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fan_out: Option<Curve>,
+    /// For how long a receiver is busy with one message already there from each of k senders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fan_in: Option<Curve>,
+    /// The time from a write to one line until the last of k readers that poll it has seen it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readers: Option<Curve>,
+    /// The time in which k CPUs that all increment one word have each had a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetch_add: Option<Curve>,
+    /// How well predictions held in races, oldest first: see [`Machine::record_race`](crate::Machine::record_race).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub races: Vec<RaceCheck>,
+    /// Which machine, kernel and set of CPUs this was measured on: see [`crate::Fingerprint`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// When it was measured: an RFC 3339 date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_at: Option<String>,
+    /// What the measurer wants to tell, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// Why the numbers should be doubted, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Fields of the file that this version does not know, kept as they are when it is written again.
+    #[serde(skip)]
+    pub other: BTreeMap<String, Value>,
+}
+
+impl Extended {
+    /// That each cost is one.
+    pub(crate) fn check_costs(&self) -> Result<(), MachineError> {
+        let single = [("wake_ns", self.wake_ns), ("yield_ns", self.yield_ns), ("pause_ns", self.pause_ns)];
+        for (field, cost) in single {
+            if let Some(cost) = cost.filter(|&cost| !is_cost(cost)) {
+                return Err(MachineError::NoCost { field, cost });
+            }
+        }
+        let curves = [
+            ("fan_out", &self.fan_out),
+            ("fan_in", &self.fan_in),
+            ("readers", &self.readers),
+            ("fetch_add", &self.fetch_add),
+        ];
+        curves.iter().try_for_each(|(field, curve)| curve.iter().try_for_each(|curve| curve::check(field, curve)))
+    }
+
+    /// What it tells of the CPUs at the positions `kept`, which are among `cpus`.
+    pub(crate) fn restricted_to(&self, kept: &[usize], cpus: &CpuSet) -> Self {
+        let part = |matrix: &Option<CostMatrix>| matrix.as_ref().map(|matrix| matrix.restricted_to(kept));
+        let curve = |curve: &Option<Curve>, most| curve.as_ref().and_then(|curve| curve::up_to(most, curve));
+        let others = kept.len().saturating_sub(1);
+        let stays = |race: &&RaceCheck| race.members.difference(cpus).is_empty();
+        Self {
+            bounce: part(&self.bounce),
+            send_spread: part(&self.send_spread),
+            receive_spread: part(&self.receive_spread),
+            fan_in: curve(&self.fan_in, others),
+            readers: curve(&self.readers, others),
+            fetch_add: curve(&self.fetch_add, kept.len()),
+            races: self.races.iter().filter(stays).cloned().collect(),
+            ..self.clone()
+        }
+    }
+}
