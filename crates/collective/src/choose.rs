@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use corecast_plan::{AUTO, Operation, Plan, Problem, Tree, plan_problem};
+use corecast_plan::{AUTO, Operation, Plan, Problem, Request, Tree};
 
 use crate::barrier::Barrier;
 use crate::error::BuildError;
@@ -71,7 +71,7 @@ impl Choice {
 }
 
 fn plan_or_refuse(problem: &Problem, operation: Operation, shape: &str) -> Result<Plan, BuildError> {
-    plan_problem(problem, operation, shape, None).map_err(|_| BuildError::UnknownShape {
+    Request::new(operation).planner(shape).plan(problem).map_err(|_| BuildError::UnknownShape {
         name: shape.to_owned(),
         known: corecast_plan::SHAPES.iter().map(|shape| shape.name()).collect(),
     })
@@ -113,13 +113,13 @@ impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for plan in [&self.broadcast, &self.reduce] {
             let operation = plan.operation.name();
-            let reason = match (plan.is_cheapest, self.is_crowded) {
-                (true, _) => ", the cheapest shape",
+            let reason = match (plan.effort.is_some(), self.is_crowded) {
+                (true, _) => ", the cheapest found",
                 (false, true) => ", and switches of threads besides, as members share CPUs",
                 (false, false) => "",
             };
             let (root, predicted, unit) = (plan.root(), plan.predicted, plan.unit);
-            writeln!(f, "{operation}: {} from CPU {root}, predicted {predicted:.0} {unit}{reason}", plan.shape)?;
+            writeln!(f, "{operation}: {} from CPU {root}, predicted {predicted:.0} {unit}{reason}", plan.planner)?;
         }
         write!(f, "barrier: {} ({}); {}", self.barrier, self.barrier.about(), self.why)
     }

@@ -2,7 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use crate::plan::{Candidate, Plan, candidates};
+use crate::plan::Plan;
+use crate::planner::{Candidate, candidates};
 use crate::problem::Problem;
 use crate::schedule::{Direction, Schedule};
 use crate::tree::Tree;
@@ -14,11 +15,11 @@ use crate::tree::Tree;
 /// ```
 /// use corecast_base::CpuId;
 /// use corecast_machine::{Cpu, Machine, Topology};
-/// use corecast_plan::{Operation, Problem, explain, plan_problem};
+/// use corecast_plan::{Operation, Problem, Request, explain};
 /// let cpus = (0..3).map(|id| Cpu::flat(CpuId::new(id))).collect();
 /// let problem = Problem::of_machine(&Machine::from_topology(&Topology { cpus, ..Topology::default() }))?;
-/// let text = explain(&problem, &plan_problem(&problem, Operation::Broadcast, "auto", None)?);
-/// assert!(text.contains("sequential: the cheapest of 11 shapes"));
+/// let text = explain(&problem, &Request::new(Operation::Broadcast).plan(&problem)?);
+/// assert!(text.contains("no shape is cheaper"));
 /// # Ok::<(), corecast_plan::PlanError>(())
 /// ```
 ///
@@ -37,7 +38,7 @@ fn describe(text: &mut String, problem: &Problem, plan: &Plan) -> fmt::Result {
     let root = plan.is_root_given.then_some(plan.tree.root());
     let candidates = candidates(problem, plan.operation, root);
     writeln!(text, "{} among {} members of {}", plan.operation, plan.cpus.len(), plan.machine)?;
-    writeln!(text, "{}: {}", plan.shape, reason(plan, &candidates))?;
+    writeln!(text, "{}: {}", plan.planner, reason(plan, &candidates))?;
     writeln!(text, "{}", facts(problem, &plan.tree, plan.predicted))?;
     writeln!(text)?;
     table(text, problem, plan, &candidates)?;
@@ -45,15 +46,15 @@ fn describe(text: &mut String, problem: &Problem, plan: &Plan) -> fmt::Result {
 }
 
 fn reason(plan: &Plan, candidates: &[Candidate]) -> String {
-    if plan.is_cheapest {
-        return format!("the cheapest of {} shapes", candidates.len());
-    }
     let cheapest = candidates.iter().min_by(|a, b| a.predicted.total_cmp(&b.predicted)).expect("there are shapes");
-    if plan.predicted <= cheapest.predicted {
-        return "asked for; no shape is cheaper".to_owned();
-    }
-    let more = 100.0 * (plan.predicted / cheapest.predicted - 1.0);
-    format!("asked for; {} is the cheapest, this costs {more:.1} % more", cheapest.shape)
+    let compared = if plan.predicted <= cheapest.predicted {
+        let more = 100.0 * (cheapest.predicted / plan.predicted.max(f64::MIN_POSITIVE) - 1.0);
+        format!("no shape is cheaper, {} comes next and costs {more:.1} % more", cheapest.shape)
+    } else {
+        let more = 100.0 * (plan.predicted / cheapest.predicted - 1.0);
+        format!("{} is the cheapest shape, this costs {more:.1} % more", cheapest.shape)
+    };
+    format!("{}; {compared}", plan.why)
 }
 
 fn facts(problem: &Problem, tree: &Tree, predicted: f64) -> String {
@@ -65,7 +66,7 @@ fn table(text: &mut String, problem: &Problem, plan: &Plan, candidates: &[Candid
     let title = format!("predicted {}", problem.unit());
     writeln!(text, "  {:<22} {title:>16} {:>6} {:>6} {:>8}  root", "shape", "ratio", "depth", "children")?;
     for Candidate { shape, tree, predicted } in candidates {
-        let mark = if *shape == plan.shape { '*' } else { ' ' };
+        let mark = if *shape == plan.planner { '*' } else { ' ' };
         let ratio = if plan.predicted > 0.0 { predicted / plan.predicted } else { 1.0 };
         let (depth, fan_out, root) = (tree.depth(), tree.fan_out(), problem.name(tree.root()));
         writeln!(text, "{mark} {shape:<22} {predicted:>16.1} {ratio:>6.2} {depth:>6} {fan_out:>8}  {root}")?;
@@ -101,7 +102,7 @@ fn timeline(text: &mut String, problem: &Problem, plan: &Plan, phase: &Schedule)
 mod tests {
     use super::*;
     use crate::operation::Operation;
-    use crate::plan::plan_problem;
+    use crate::request::Request;
     use corecast_base::CpuId;
     use corecast_machine::{Cpu, Machine, Topology};
 
@@ -110,7 +111,7 @@ mod tests {
         let cpus = (0..12).map(|id| Cpu { numa: Some(id / 6), ..Cpu::flat(CpuId::new(id)) }).collect();
         let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
         let problem = Problem::of_machine(&machine).expect("CPUs");
-        let bad = explain(&problem, &plan_problem(&problem, Operation::Barrier, "bad", None).expect("a plan"));
+        let bad = explain(&problem, &Request::new(Operation::Barrier).planner("bad").plan(&problem).expect("a plan"));
         assert!(bad.contains("bad: asked for; ") && bad.contains(" % more"), "{bad}");
         assert!(bad.contains("\n* bad "), "{bad}");
         assert_eq!(bad.matches(" to the root").count() + bad.matches(" from the root").count(), 2, "{bad}");
@@ -119,8 +120,8 @@ mod tests {
         }
         assert_eq!(bad.lines().filter(|line| line.contains("  CPU 11")).count(), 2, "{bad}");
 
-        let rooted = explain(&problem, &plan_problem(&problem, Operation::Reduce, "auto", Some(3)).expect("a plan"));
-        assert!(rooted.contains(": the cheapest of 11 shapes"), "{rooted}");
+        let rooted = explain(&problem, &Request::new(Operation::Reduce).root(Some(3)).plan(&problem).expect("a plan"));
+        assert!(rooted.contains("no shape is cheaper"), "{rooted}");
         assert_eq!(rooted.lines().filter(|line| line.ends_with("  CPU 3")).count(), 11, "every root in the table");
     }
 }

@@ -10,7 +10,8 @@
 //! | [`shape`] | the rules that make trees, in one list |
 //! | [`simulate`], [`Schedule`] | what a tree costs; every message's start and end |
 //! | [`Operation`] | the collectives |
-//! | [`plan()`], [`Plan`] | a shape by name or the cheapest of all, as a tree with its cost |
+//! | [`Request`], [`Plan`] | what to plan and how hard to search; the trees and their cost |
+//! | [`Effort`], [`Limits`], [`Terms`] | how long to search, what a tree may look like, costs beyond pairs |
 //! | [`PlanJson`], [`tree_file`] | plans as JSON; trees read from files |
 //! | [`explain()`] | a plan in words |
 //!
@@ -22,23 +23,34 @@
 
 #![forbid(unsafe_code)]
 
+mod effort;
 mod explain;
+mod limits;
 mod operation;
 mod plan;
 mod plan_json;
+mod planner;
 mod problem;
+mod request;
 mod schedule;
+mod search;
 pub mod shape;
 pub mod simulate;
+mod terms;
 mod tree;
 pub mod tree_file;
 
+pub use effort::{Effort, UnknownEffort};
 pub use explain::explain;
+pub use limits::Limits;
 pub use operation::{Operation, UnknownOperation};
-pub use plan::{AUTO, Candidate, Plan, PlanError, candidates, plan, plan_problem};
-pub use plan_json::{PlanJson, SharedCpu};
+pub use plan::{Plan, PlanError, Scheme};
+pub use plan_json::{PlanJson, SharedCpu, TreeJson};
+pub use planner::{Candidate, candidates, planners};
 pub use problem::{Problem, ProblemError};
+pub use request::{AUTO, Request};
 pub use schedule::{Direction, Schedule, Transfer};
 pub use shape::{SHAPES, Shape};
+pub use terms::Terms;
 pub use tree::{Tree, TreeError};
 pub use tree_file::{TreeFileError, TreeTextError};

@@ -23,13 +23,15 @@ pub enum Operation {
     Reduce,
     /// No member leaves before all have come: a reduction and a broadcast.
     Barrier,
+    /// Every member gets every member's value, combined: a reduction and a broadcast.
+    Allreduce,
     /// Proposal, votes and decision: a broadcast, a reduction and a broadcast.
     TwoPhaseCommit,
 }
 
 /// A text that names no [`Operation`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{name}' is no operation; expected broadcast, reduce, barrier or two-phase-commit")]
+#[error("'{name}' is no operation; expected broadcast, reduce, barrier, allreduce or two-phase-commit")]
 pub struct UnknownOperation {
     /// The text.
     pub name: String,
@@ -37,7 +39,7 @@ pub struct UnknownOperation {
 
 impl Operation {
     /// Every operation.
-    pub const ALL: [Self; 4] = [Self::Broadcast, Self::Reduce, Self::Barrier, Self::TwoPhaseCommit];
+    pub const ALL: [Self; 5] = [Self::Broadcast, Self::Reduce, Self::Barrier, Self::Allreduce, Self::TwoPhaseCommit];
 
     /// The name that users type.
     #[must_use]
@@ -46,6 +48,7 @@ impl Operation {
             Self::Broadcast => "broadcast",
             Self::Reduce => "reduce",
             Self::Barrier => "barrier",
+            Self::Allreduce => "allreduce",
             Self::TwoPhaseCommit => "two-phase-commit",
         }
     }
@@ -58,12 +61,31 @@ impl Operation {
     #[must_use]
     #[track_caller]
     pub fn cost(self, problem: &Problem, tree: &Tree) -> f64 {
+        self.cost_of_two(problem, tree, tree)
+    }
+
+    /// What it costs if reductions go up one tree and broadcasts down another; an operation that has only one of the
+    /// two looks at that tree only.
+    ///
+    /// # Panics
+    ///
+    /// If a tree has not as many members as the problem, or an operation that needs both gets two roots.
+    #[must_use]
+    #[track_caller]
+    pub fn cost_of_two(self, problem: &Problem, up: &Tree, down: &Tree) -> f64 {
         match self {
-            Self::Broadcast => simulate::broadcast(problem, tree),
-            Self::Reduce => simulate::reduction(problem, tree),
-            Self::Barrier => simulate::barrier(problem, tree, tree),
-            Self::TwoPhaseCommit => simulate::two_phase_commit(problem, tree, tree),
+            Self::Broadcast => simulate::broadcast(problem, down),
+            Self::Reduce => simulate::reduction(problem, up),
+            Self::Barrier => simulate::barrier(problem, up, down),
+            Self::Allreduce => simulate::allreduce(problem, up, down),
+            Self::TwoPhaseCommit => simulate::two_phase_commit(problem, up, down),
         }
+    }
+
+    /// True if it has both a reduction and a broadcast, and so may use two trees.
+    #[must_use]
+    pub fn has_both_phases(self) -> bool {
+        !matches!(self, Self::Broadcast | Self::Reduce)
     }
 
     /// The passes over the tree that it is made of, in order.
@@ -71,7 +93,7 @@ impl Operation {
         match self {
             Self::Broadcast => &[Direction::Down],
             Self::Reduce => &[Direction::Up],
-            Self::Barrier => &[Direction::Up, Direction::Down],
+            Self::Barrier | Self::Allreduce => &[Direction::Up, Direction::Down],
             Self::TwoPhaseCommit => &[Direction::Down, Direction::Up, Direction::Down],
         }
     }

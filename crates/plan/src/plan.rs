@@ -1,48 +1,75 @@
-//! Choosing a tree: build the shape asked for, or every shape and keep the cheapest.
+//! What planning makes: the trees of an operation, what they should cost, and who made them.
 
 use corecast_base::{CpuId, CpuSet};
-use corecast_machine::{Machine, Unit};
+use corecast_machine::Unit;
 
+use crate::effort::Effort;
 use crate::operation::Operation;
+use crate::planner;
 use crate::problem::{Problem, ProblemError};
-use crate::shape::{self, SHAPES};
 use crate::tree::Tree;
 
-/// The name that asks for the cheapest of all shapes.
-pub const AUTO: &str = "auto";
-
-/// A tree for one operation, and what it should cost.
+/// The trees for one operation, and what they should cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// The machine's name.
     pub machine: String,
-    /// What the tree is for.
+    /// What the plan is for.
     pub operation: Operation,
-    /// The shape that made it, or what [`Plan::of_tree`] was told.
-    pub shape: String,
-    /// True if the shape was chosen as the cheapest, false if it was asked for.
-    pub is_cheapest: bool,
-    /// True if the root was asked for, false if the shape chose it.
+    /// Who made the tree: a shape or a planner by name, or what [`Plan::of_tree`] was told.
+    pub planner: String,
+    /// Why this planner, in words.
+    pub why: String,
+    /// How hard the planner was told to search; `None` if the planner was asked for by name.
+    pub effort: Option<Effort>,
+    /// The seed of the search.
+    pub seed: u64,
+    /// How many steps the search took: changes of a tree tried, or entries of a table filled.
+    pub iterations: u64,
+    /// True if the root was asked for, false if it was chosen.
     pub is_root_given: bool,
-    /// The tree over the ranks of `cpus`.
+    /// The tree over the ranks of `cpus`: the one that broadcasts go down, or for a reduction the one it goes up.
     pub tree: Tree,
+    /// The tree that reductions go up, for operations that have both phases: its root is that of `tree`.
+    pub up: Option<Tree>,
+    /// How the members of a barrier meet; trees for everything else.
+    pub scheme: Scheme,
     /// The CPU of each member, by rank.
     pub cpus: Vec<CpuId>,
     /// The cost of the operation by the machine model.
     pub predicted: f64,
-    /// The unit of `predicted`.
+    /// The unit of `predicted` and `bound`.
     pub unit: Unit,
+    /// No plan with the root asked for (with any root if none was) costs less; `None` if it was not computed.
+    pub bound: Option<f64>,
+    /// True if no plan of this scheme costs less: the search looked at all of them, or the bound says so.
+    pub is_proven: bool,
 }
 
-/// The tree that one shape makes, and its cost.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
-    /// The shape's name.
-    pub shape: &'static str,
-    /// Its tree.
-    pub tree: Tree,
-    /// The cost of the operation over it, in the problem's unit.
-    pub predicted: f64,
+/// How members come together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Scheme {
+    /// Messages up and down the trees.
+    Trees,
+    /// Each group reduces to its leader, the leaders exchange by dissemination in this order, and each tells its group.
+    /// The groups are the subtrees of [`Plan::up`] and [`Plan::tree`] below each leader; the first leader is the root
+    /// of both, the others are children of it by edges that stand for the exchange.
+    Leaders(Vec<usize>),
+    /// Everybody exchanges with the members 1, 2, 4, ... places further in this order.
+    Dissemination(Vec<usize>),
+}
+
+impl Scheme {
+    /// The name in JSON.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Trees => "trees",
+            Self::Leaders(_) => "leaders",
+            Self::Dissemination(_) => "dissemination",
+        }
+    }
 }
 
 /// Why there is no plan.
@@ -52,11 +79,33 @@ pub enum PlanError {
     /// The set of CPUs does not do.
     #[error(transparent)]
     Problem(#[from] ProblemError),
-    /// No shape has that name.
-    #[error("'{name}' is no shape; expected {AUTO} or one of {}", shape_names())]
-    UnknownShape {
+    /// No shape or planner has that name.
+    #[error("'{name}' is no shape or planner; expected one of {}", planner::names().join(", "))]
+    UnknownPlanner {
         /// The name.
         name: String,
+    },
+    /// The planner asked for cannot plan this.
+    #[error("the planner {planner} cannot plan this: {why}")]
+    NotApplicable {
+        /// The planner.
+        planner: String,
+        /// Why not.
+        why: String,
+    },
+    /// No tree over so many members keeps within the limits.
+    #[error(
+        "no tree over {members} members has at most {} children per member and at most {} levels below the root",
+        limit(*.children),
+        limit(*.depth)
+    )]
+    Limits {
+        /// The number of members.
+        members: usize,
+        /// The limit on children.
+        children: Option<usize>,
+        /// The limit on depth.
+        depth: Option<usize>,
     },
     /// The root is not among the CPUs to plan for.
     #[error("root CPU {root} is not among the CPUs to plan for, {cpus}")]
@@ -68,103 +117,37 @@ pub enum PlanError {
     },
 }
 
-fn shape_names() -> String {
-    SHAPES.iter().map(|shape| shape.name()).collect::<Vec<_>>().join(", ")
-}
-
-/// Plans an operation among `cpus` of a machine. `shape` is one of [`SHAPES`] by name, or [`AUTO`] for the one with the
-/// least predicted cost. Without a `root` each shape takes its own.
-///
-/// ```
-/// use corecast_base::CpuId;
-/// use corecast_machine::{Cpu, Machine, Topology};
-/// use corecast_plan::{Operation, plan};
-/// let cpus = (0..4).map(|id| Cpu::flat(CpuId::new(id))).collect();
-/// let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
-/// let plan = plan(&machine, Operation::Broadcast, "binary", &machine.cpu_set(), None)?;
-/// assert_eq!(plan.tree.children(0), [1, 2]);
-/// assert_eq!(plan.predicted, 300.0, "CPU 0 tells CPU 1 and that one CPU 3, for 30 + 120 ns each");
-/// # Ok::<(), corecast_plan::PlanError>(())
-/// ```
-///
-/// # Errors
-///
-/// If the set is empty or not of this machine, the root is not in it, or no shape has that name.
-pub fn plan(
-    machine: &Machine,
-    operation: Operation,
-    shape: &str,
-    cpus: &CpuSet,
-    root: Option<CpuId>,
-) -> Result<Plan, PlanError> {
-    let problem = Problem::new(machine, cpus)?;
-    let outside = |root| PlanError::RootOutside { root, cpus: cpus.clone() };
-    let root = root.map(|root| problem.member_on(root).ok_or_else(|| outside(root))).transpose()?;
-    plan_problem(&problem, operation, shape, root)
-}
-
-/// As [`plan`], for members that may share CPUs; the root is a rank.
-///
-/// # Errors
-///
-/// If no shape has that name.
-///
-/// # Panics
-///
-/// If `root` is not below [`Problem::len`].
-#[track_caller]
-pub fn plan_problem(
-    problem: &Problem,
-    operation: Operation,
-    shape: &str,
-    root: Option<usize>,
-) -> Result<Plan, PlanError> {
-    let is_cheapest = shape == AUTO;
-    let (shape, tree) = if is_cheapest {
-        let candidates = candidates(problem, operation, root);
-        let cheapest = candidates.into_iter().min_by(|a, b| a.predicted.total_cmp(&b.predicted));
-        cheapest.map(|candidate| (candidate.shape, candidate.tree)).expect("there are shapes")
-    } else {
-        let found = shape::find(shape).ok_or_else(|| PlanError::UnknownShape { name: shape.to_owned() })?;
-        (found.name(), found.build(problem, root))
-    };
-    Ok(Plan { is_cheapest, is_root_given: root.is_some(), ..Plan::of_tree(problem, operation, shape, tree) })
-}
-
-/// What every shape makes of the problem, in the order of [`SHAPES`].
-///
-/// # Panics
-///
-/// If `root` is not below [`Problem::len`].
-#[must_use]
-#[track_caller]
-pub fn candidates(problem: &Problem, operation: Operation, root: Option<usize>) -> Vec<Candidate> {
-    let candidate = |shape: &&'static dyn shape::Shape| {
-        let tree = shape.build(problem, root);
-        Candidate { shape: shape.name(), predicted: operation.cost(problem, &tree), tree }
-    };
-    SHAPES.iter().map(candidate).collect()
+fn limit(limit: Option<usize>) -> String {
+    limit.map_or_else(|| "any number of".to_owned(), |limit| limit.to_string())
 }
 
 impl Plan {
-    /// The plan to use this tree, which `shape` says where it comes from.
+    /// The plan to use this tree for every phase; `planner` says where it comes from.
     ///
     /// # Panics
     ///
     /// If the tree has not as many members as the problem.
     #[must_use]
     #[track_caller]
-    pub fn of_tree(problem: &Problem, operation: Operation, shape: &str, tree: Tree) -> Self {
+    pub fn of_tree(problem: &Problem, operation: Operation, planner: &str, tree: Tree) -> Self {
+        let up = operation.has_both_phases().then(|| tree.clone());
         Self {
             machine: problem.machine().to_owned(),
             operation,
-            shape: shape.to_owned(),
-            is_cheapest: false,
+            planner: planner.to_owned(),
+            why: "asked for".to_owned(),
+            effort: None,
+            seed: 0,
+            iterations: 0,
             is_root_given: false,
             predicted: operation.cost(problem, &tree),
             tree,
+            up,
+            scheme: Scheme::Trees,
             cpus: problem.cpus().to_vec(),
             unit: problem.unit(),
+            bound: None,
+            is_proven: false,
         }
     }
 
@@ -173,56 +156,17 @@ impl Plan {
     pub fn root(&self) -> CpuId {
         self.cpus[self.tree.root()]
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use corecast_machine::{Cpu, Topology};
-
-    fn machine(len: u32) -> Machine {
-        let cpus = (0..len).map(|id| Cpu { numa: Some(id / 4), ..Cpu::flat(CpuId::new(id)) }).collect();
-        Machine::from_topology(&Topology { cpus, ..Topology::default() })
+    /// The tree that reductions go up.
+    #[must_use]
+    pub fn up(&self) -> &Tree {
+        self.up.as_ref().unwrap_or(&self.tree)
     }
 
-    fn cpus(list: &str) -> CpuSet {
-        list.parse().expect("a list")
-    }
-
-    #[test]
-    fn wrong_requests_are_refused_by_name() {
-        let machine = machine(4);
-        for (shape, list, root, expected) in [
-            ("star", "0-3", None, "'star' is no shape; expected auto or one of sequential, binary"),
-            ("mst", "0-99", None, "CPU 4 is not in the machine model"),
-            ("mst", "", None, "the set of CPUs is empty"),
-            ("mst", "0-2", Some(3), "root CPU 3 is not among the CPUs to plan for, 0-2"),
-        ] {
-            let error = plan(&machine, Operation::Reduce, shape, &cpus(list), root.map(CpuId::new));
-            let error = error.expect_err(expected).to_string();
-            assert!(error.contains(expected), "{error}");
-        }
-    }
-
-    #[test]
-    fn auto_takes_the_cheapest() {
-        let problem = Problem::of_machine(&machine(16)).expect("a machine");
-        for operation in Operation::ALL {
-            let plan = plan_problem(&problem, operation, AUTO, None).expect("a plan");
-            let candidates = candidates(&problem, operation, None);
-            assert!(candidates.iter().all(|candidate| plan.predicted <= candidate.predicted));
-            assert!(candidates.iter().any(|candidate| plan.shape == candidate.shape && plan.tree == candidate.tree));
-            assert!(plan.is_cheapest);
-        }
-    }
-
-    #[test]
-    fn a_root_is_honoured_among_a_subset() {
-        let machine = machine(8);
-        for shape in SHAPES {
-            let plan = plan(&machine, Operation::Barrier, shape.name(), &cpus("1,3-6"), Some(CpuId::new(5)));
-            let plan = plan.expect("a plan");
-            assert_eq!((plan.root(), plan.tree.len()), (CpuId::new(5), 5), "{}", shape.name());
-        }
+    /// How far above the bound the plan is at most: 0.01 is one percent. `None` without a bound.
+    #[must_use]
+    pub fn gap(&self) -> Option<f64> {
+        let above = |bound: f64| if self.predicted <= bound { 0.0 } else { self.predicted / bound - 1.0 };
+        self.bound.map(above)
     }
 }

@@ -6,6 +6,8 @@
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::{CostMatrix, Machine, MachineError, Unit};
 
+use crate::terms::Terms;
+
 /// What members on one CPU are assumed to pay each other where the machine has no pair of CPUs to learn from: about a
 /// switch between threads in nanoseconds.
 const SAME_CPU_COST: f64 = 1000.0;
@@ -35,6 +37,7 @@ pub struct Problem {
     send: Vec<f64>,
     /// `receive[i * len + j]`.
     receive: Vec<f64>,
+    terms: Terms,
 }
 
 /// Why there is nothing to plan.
@@ -105,7 +108,15 @@ impl Problem {
             receive: member_costs(&positions, &machine.receive),
             numa,
             listing,
+            terms: Terms::default(),
         })
+    }
+
+    /// The same members and pairwise costs with these terms beyond pairs, which [`crate::simulate`] and every search
+    /// then count.
+    #[must_use]
+    pub fn with_terms(self, terms: Terms) -> Self {
+        Self { terms, ..self }
     }
 
     /// The number of members: at least 1.
@@ -157,6 +168,30 @@ impl Problem {
     #[track_caller]
     pub fn message(&self, from: usize, to: usize) -> f64 {
         self.send(from, to) + self.receive(from, to)
+    }
+
+    /// The terms beyond pairs: none unless [`Problem::with_terms`] was called.
+    #[must_use]
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// For how long the `nth` of a burst of sends, counted from 0, keeps `from` busy: [`Problem::send`] and what undrained
+    /// sends add to it.
+    #[must_use]
+    #[track_caller]
+    pub fn nth_send(&self, from: usize, to: usize, nth: usize) -> f64 {
+        let more = self.terms.undrained_sends.get(nth).copied().unwrap_or(0.0);
+        (self.send(from, to) + more).max(0.0)
+    }
+
+    /// For how long a message from `from` keeps `to` from receiving another: [`Problem::receive`], or less where
+    /// receives overlap. The rest of the receive is latency.
+    #[must_use]
+    #[track_caller]
+    pub fn occupancy(&self, from: usize, to: usize) -> f64 {
+        let receive = self.receive(from, to);
+        self.terms.overlapped_receive.map_or(receive, |overlapped| overlapped.min(receive))
     }
 
     /// The NUMA node of a member's CPU, or what stands in for it: see [`Machine::numa_nodes`].

@@ -58,12 +58,23 @@ impl Schedule {
     #[must_use]
     #[track_caller]
     pub fn of(operation: Operation, problem: &Problem, tree: &Tree) -> Vec<Self> {
+        Self::of_two(operation, problem, tree, tree)
+    }
+
+    /// The phases of an operation whose reductions go up one tree and whose broadcasts go down another.
+    ///
+    /// # Panics
+    ///
+    /// If a tree has not as many members as the problem.
+    #[must_use]
+    #[track_caller]
+    pub fn of_two(operation: Operation, problem: &Problem, up: &Tree, down: &Tree) -> Vec<Self> {
         let mut phases: Vec<Self> = Vec::new();
         for direction in operation.phases() {
             let start = phases.last().map_or(0.0, |phase| phase.end);
             phases.push(match direction {
-                Direction::Down => Self::broadcast(problem, tree, start),
-                Direction::Up => Self::reduction(problem, tree, start),
+                Direction::Down => Self::broadcast(problem, down, start),
+                Direction::Up => Self::reduction(problem, up, start),
             });
         }
         phases
@@ -81,8 +92,8 @@ impl Schedule {
         let mut transfers = Vec::with_capacity(tree.len() - 1);
         for &from in tree.top_down() {
             let mut now = arrivals[from];
-            for &to in tree.children(from) {
-                let send_end = now + problem.send(from, to);
+            for (nth, &to) in tree.children(from).iter().enumerate() {
+                let send_end = now + problem.nth_send(from, to, nth);
                 let receive_end = arrivals[to];
                 transfers.push(Transfer { from, to, send_start: now, send_end, receive_start: send_end, receive_end });
                 now = send_end;
@@ -104,14 +115,14 @@ impl Schedule {
         let mut transfers = Vec::with_capacity(tree.len() - 1);
         for &to in tree.top_down() {
             let mut now: f64 = 0.0;
-            for (sent, from) in simulate::in_order_of_arrival(problem, tree, to, &done) {
-                let receive_start = now.max(sent);
-                now = receive_start + problem.receive(from, to);
+            for (ready, from) in simulate::in_order_of_arrival(problem, tree, to, &done) {
+                let receive_start = now.max(ready);
+                now = receive_start + problem.occupancy(from, to);
                 transfers.push(Transfer {
                     from,
                     to,
                     send_start: start + done[from],
-                    send_end: start + sent,
+                    send_end: start + (done[from] + problem.send(from, to)),
                     receive_start: start + receive_start,
                     receive_end: start + now,
                 });

@@ -5,6 +5,8 @@
 //! at a time. A barrier is a reduction and then a broadcast, a two-phase commit a broadcast, a reduction and a
 //! broadcast. [`crate::Schedule`] tells the same story with every start and end.
 //!
+//! Where the problem has [`crate::Terms`] beyond pairs, the first sends of a burst may cost less and receives may overlap.
+//!
 //! Costs are sums in a fixed order of floating-point additions, so equal input gives equal bits everywhere.
 //!
 //! Source: the model of Kaestle et al., OSDI 2016, as their program counts it. Their formula lat(T, v) leaves the
@@ -25,8 +27,8 @@ pub fn arrivals(problem: &Problem, tree: &Tree) -> Vec<f64> {
     let mut arrival = vec![0.0; tree.len()];
     for &parent in tree.top_down() {
         let mut now = arrival[parent];
-        for &child in tree.children(parent) {
-            now += problem.send(parent, child);
+        for (nth, &child) in tree.children(parent).iter().enumerate() {
+            now += problem.nth_send(parent, child, nth);
             arrival[child] = now + problem.receive(parent, child);
         }
     }
@@ -42,15 +44,19 @@ pub fn completions(problem: &Problem, tree: &Tree) -> Vec<f64> {
     for &parent in tree.top_down().iter().rev() {
         done[parent] = in_order_of_arrival(problem, tree, parent, &done)
             .into_iter()
-            .fold(0.0, |now: f64, (sent, child)| now.max(sent) + problem.receive(child, parent));
+            .fold(0.0, |now: f64, (ready, child)| now.max(ready) + problem.occupancy(child, parent));
     }
     done
 }
 
-/// The children of a member with the time at which their message is sent, earliest first; equal ones in child order.
+/// The children of a member with the time from which their message keeps it busy, earliest first; equal ones in child
+/// order. That is when it has been sent, or, where receives overlap, when the latency of the receive is over.
 pub(crate) fn in_order_of_arrival(problem: &Problem, tree: &Tree, parent: usize, done: &[f64]) -> Vec<(f64, usize)> {
-    let sent = |&child: &usize| (done[child] + problem.send(child, parent), child);
-    let mut messages: Vec<(f64, usize)> = tree.children(parent).iter().map(sent).collect();
+    let ready = |&child: &usize| {
+        let latency = problem.receive(child, parent) - problem.occupancy(child, parent);
+        (done[child] + problem.send(child, parent) + latency, child)
+    };
+    let mut messages: Vec<(f64, usize)> = tree.children(parent).iter().map(ready).collect();
     messages.sort_by(|a, b| a.0.total_cmp(&b.0));
     messages
 }
@@ -75,6 +81,13 @@ pub fn reduction(problem: &Problem, tree: &Tree) -> f64 {
 pub fn barrier(problem: &Problem, up: &Tree, down: &Tree) -> f64 {
     assert_eq!(up.root(), down.root(), "the two trees of a barrier meet in one root");
     reduction(problem, up) + broadcast(problem, down)
+}
+
+/// The cost of an allreduce: a reduction over `up`, then a broadcast of the result over `down`.
+#[must_use]
+#[track_caller]
+pub fn allreduce(problem: &Problem, up: &Tree, down: &Tree) -> f64 {
+    barrier(problem, up, down)
 }
 
 /// The cost of a two-phase commit: broadcast of the proposal and reduction of the votes, then broadcast of the

@@ -1,7 +1,7 @@
 //! `corecast explain`: what a group of this machine would use, what it was chosen from, and why.
 
 use corecast::collective::Choice;
-use corecast::plan::{self, AUTO, Operation, Plan, Problem, plan_problem};
+use corecast::plan::{self, Operation, Plan, Problem, Request};
 use corecast::{Group, Machine};
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     let problem = Problem::of_members(&model.machine, group.cpus())?;
     let operations = arguments.op.map_or(OF_A_GROUP.to_vec(), |op| vec![op]);
     let plans: Vec<Plan> =
-        operations.into_iter().map(|op| plan_problem(&problem, op, AUTO, None)).collect::<Result<_, _>>()?;
+        operations.into_iter().map(|op| Request::new(op).plan(&problem)).collect::<Result<_, _>>()?;
     if output.is_json() {
         return output.json(&Explanation::of(&model.machine, &model.origin, &problem, &plans, group.choice()));
     }
@@ -111,7 +111,7 @@ impl OperationJson {
         });
         Self {
             op: plan.operation.name(),
-            shape: plan.shape.clone(),
+            shape: plan.planner.clone(),
             root: plan.root().get(),
             predicted: plan.predicted,
             candidates: candidates.collect(),

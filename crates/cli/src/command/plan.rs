@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast::CpuId;
 use corecast::Machine;
 use corecast::base::MAX_CPU_ID;
-use corecast::plan::{AUTO, Operation, Plan, PlanJson, Problem, SHAPES, plan, tree_file};
+use corecast::plan::{AUTO, Operation, Plan, PlanJson, Problem, Request, SHAPES, tree_file};
 
 use crate::failure::Failure;
 use crate::machine_args::MachineArgs;
@@ -58,10 +58,10 @@ fn root_parser() -> impl TypedValueParser<Value = CpuId> {
 impl TreeArgs {
     /// The plan for an operation on this machine.
     pub(crate) fn plan(&self, machine: &Machine, op: Operation) -> Result<Plan, Failure> {
-        let Some(path) = &self.tree else {
-            return Ok(plan(machine, op, &self.shape, &machine.cpu_set(), self.root)?);
-        };
         let problem = Problem::of_machine(machine)?;
+        let Some(path) = &self.tree else {
+            return Ok(Request::new(op).planner(&self.shape).plan_from(&problem, self.root)?);
+        };
         let tree = tree_file::read(path, &problem)?;
         Ok(Plan::of_tree(&problem, op, "given", tree))
     }
@@ -80,10 +80,10 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
 }
 
 fn headline(plan: &Plan) -> String {
-    let Plan { operation, machine, shape, predicted, unit, .. } = plan;
+    let Plan { operation, machine, planner, predicted, unit, .. } = plan;
     let (members, root, depth) = (plan.cpus.len(), plan.root(), plan.tree.depth());
     format!(
         "{operation} among {members} CPUs of {machine}\n\
-         {shape} from CPU {root}, predicted {predicted:.1} {unit}, depth {depth}; children in send order:\n"
+         {planner} from CPU {root}, predicted {predicted:.1} {unit}, depth {depth}; children in send order:\n"
     )
 }

@@ -2,7 +2,7 @@
 
 use corecast::CpuId;
 use corecast::machine::{CostMatrix, Cpu, Machine, Topology};
-use corecast::plan::{Operation, Problem, plan_problem};
+use corecast::plan::{Operation, Problem, Request};
 use corecast_bench::{Group, Op, Report, Row, Summary, Timing};
 
 use super::input::PlannedTree;
@@ -26,7 +26,7 @@ pub(super) fn machine(len: u32) -> Machine {
 /// The tree of that shape among all CPUs.
 pub(super) fn tree(machine: &Machine, operation: Operation, shape: &str) -> PlannedTree {
     let problem = Problem::of_machine(machine).expect("an example has CPUs");
-    let plan = plan_problem(&problem, operation, shape, None).expect("a shape");
+    let plan = Request::new(operation).planner(shape).plan(&problem).expect("a shape");
     PlannedTree { problem, plan }
 }
 

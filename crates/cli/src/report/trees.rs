@@ -36,7 +36,7 @@ fn of_tree(planned: &PlannedTree) -> Markup {
     let picture = TreePicture::of(problem, &plan.tree, &phases);
     let is_drawn = picture.is_some();
     html! {
-        h3 { (plan.operation) ": " (plan.shape) ", predicted " (cost(plan.predicted, plan.unit)) }
+        h3 { (plan.operation) ": " (plan.planner) ", predicted " (cost(plan.predicted, plan.unit)) }
         p class="note" { (facts(planned)) }
         @if let Some(picture) = picture {
             figure class="wide" {
@@ -75,7 +75,7 @@ fn listed(planned: &PlannedTree, phases: &[Schedule], is_drawn: bool) -> Markup 
 
 fn facts(planned: &PlannedTree) -> String {
     let plan = &planned.plan;
-    let chosen = if plan.is_cheapest { "the cheapest by prediction of all shapes" } else { "the shape asked for" };
+    let chosen = plan.why.as_str();
     let root = if plan.is_root_given { "as asked for" } else { "chosen by the shape" };
     format!(
         "{} members, root {} ({root}), depth {}, at most {} children of one member; {chosen}.",

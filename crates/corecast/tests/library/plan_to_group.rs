@@ -1,7 +1,7 @@
 //! A tree that was planned, written to a file and read again is the tree a group uses.
 
 use corecast::machine::{Cpu, Topology};
-use corecast::plan::{Operation, Problem, plan, tree_file};
+use corecast::plan::{Operation, Problem, Request, tree_file};
 use corecast::{CpuId, Group, Machine};
 
 fn machine() -> Machine {
@@ -13,11 +13,12 @@ fn machine() -> Machine {
 fn a_tree_goes_through_a_file_into_a_group() {
     let machine = machine();
     let cpus = machine.cpu_set();
-    let planned = plan(&machine, Operation::Broadcast, "adaptive", &cpus, Some(CpuId::new(4))).expect("CPU 4 is there");
+    let problem = Problem::new(&machine, &cpus).expect("the machine's own CPUs");
+    let adaptive = Request::new(Operation::Broadcast).planner("adaptive");
+    let planned = adaptive.plan_from(&problem, Some(CpuId::new(4))).expect("CPU 4 is there");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("tree.json");
     tree_file::write(&planned, &path).expect("the folder is writable");
-    let problem = Problem::new(&machine, &cpus).expect("the machine's own CPUs");
     let tree = tree_file::read(&path, &problem).expect("just written");
     assert_eq!(tree, planned.tree);
 

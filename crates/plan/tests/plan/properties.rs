@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::Machine;
-use corecast_plan::{Direction, Operation, Problem, SHAPES, Schedule, Shape, Transfer, Tree, plan, shape};
+use corecast_plan::{Direction, Operation, Problem, Request, SHAPES, Schedule, Shape, Transfer, Tree, shape};
 use proptest::prelude::*;
 
 use crate::machines::made_up;
@@ -126,9 +126,11 @@ proptest! {
         let subset: CpuSet = ids[..=few.index(ids.len())].iter().map(|&id| CpuId::new(id)).collect();
         let alone = machine.restricted_to(&subset);
         for shape in SHAPES {
-            let part = plan(&machine, Operation::Barrier, shape.name(), &subset, None);
-            let whole = plan(&alone, Operation::Barrier, shape.name(), &subset, None);
-            prop_assert_eq!(part.expect("a plan"), whole.expect("a plan"));
+            let plan = |machine: &Machine| {
+                let problem = Problem::new(machine, &subset).expect("CPUs of the machine");
+                Request::new(Operation::Barrier).planner(shape.name()).plan(&problem).expect("a plan")
+            };
+            prop_assert_eq!(plan(&machine), plan(&alone));
         }
     }
 

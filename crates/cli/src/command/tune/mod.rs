@@ -10,7 +10,7 @@ mod race;
 use std::path::{Path, PathBuf};
 
 use corecast::Machine;
-use corecast::plan::{AUTO, Operation, Plan, Problem, plan_problem};
+use corecast::plan::{Operation, Plan, Problem, Request};
 
 use crate::failure::{Failure, NotWritten};
 use crate::interrupt::Interrupt;
@@ -113,7 +113,7 @@ impl Arguments {
 fn trees(machine: &Machine) -> Result<Vec<PlannedTree>, Failure> {
     let problem = Problem::of_machine(machine)?;
     let tree = |operation| {
-        let plan = plan_problem(&problem, operation, AUTO, None)?;
+        let plan = Request::new(operation).plan(&problem)?;
         Ok(PlannedTree { problem: problem.clone(), plan })
     };
     PLANNED.into_iter().map(tree).collect()
@@ -124,9 +124,9 @@ fn before_the_race(model: &Model, trees: &[PlannedTree]) -> String {
     let predicted = format!(">predicted {}", model.machine.unit);
     let mut plans = table::table(&["planned", "shape", ">root", &predicted, ">depth"]);
     for PlannedTree { plan, .. } in trees {
-        let Plan { operation, shape, predicted, .. } = plan;
+        let Plan { operation, planner, predicted, .. } = plan;
         let (root, depth) = (format!("CPU {}", plan.root()), plan.tree.depth().to_string());
-        plans.add_row([operation.to_string(), shape.clone(), root, table::cost(*predicted), depth]);
+        plans.add_row([operation.to_string(), planner.clone(), root, table::cost(*predicted), depth]);
     }
     format!("{}{}\n\n{}\n", machine_text::describe(&model.machine), model.origin, table::text(&plans))
 }

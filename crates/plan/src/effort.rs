@@ -1,0 +1,65 @@
+//! How long a plan may be searched for.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How much work goes into a plan. The work is counted in steps and not in time, so that the same request gives the
+/// same plan everywhere; the times are those of one current core.
+///
+/// ```
+/// use corecast_plan::Effort;
+/// assert_eq!("patient".parse(), Ok(Effort::Patient));
+/// assert_eq!(Effort::default(), Effort::Normal);
+/// assert!("hard".parse::<Effort>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Effort {
+    /// The best of a few greedy trees: under 2 ms for 64 members.
+    Quick,
+    /// The optimum to 12 members; else a search of 10 ms to 20 members, 50 ms to 64 and 200 ms beyond.
+    #[default]
+    Normal,
+    /// The optimum to 16 members, else a search of 5 s.
+    Patient,
+    /// The optimum with its proof; where that is out of reach, as `Patient`, with a lower bound.
+    Exact,
+}
+
+/// A text that names no [`Effort`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{name}' is no effort; expected quick, normal, patient or exact")]
+pub struct UnknownEffort {
+    /// The text.
+    pub name: String,
+}
+
+impl Effort {
+    /// Every effort, least first.
+    pub const ALL: [Self; 4] = [Self::Quick, Self::Normal, Self::Patient, Self::Exact];
+
+    /// The name that users type.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Normal => "normal",
+            Self::Patient => "patient",
+            Self::Exact => "exact",
+        }
+    }
+}
+
+impl fmt::Display for Effort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Effort {
+    type Err = UnknownEffort;
+
+    fn from_str(name: &str) -> Result<Self, UnknownEffort> {
+        let known = Self::ALL.into_iter().find(|effort| effort.name() == name);
+        known.ok_or_else(|| UnknownEffort { name: name.to_owned() })
+    }
+}

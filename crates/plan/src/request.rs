@@ -1,0 +1,139 @@
+//! Asking for a plan: which operation, how hard to search, what to keep to.
+
+use corecast_base::CpuId;
+
+use crate::effort::Effort;
+use crate::limits::Limits;
+use crate::operation::Operation;
+use crate::plan::{Plan, PlanError};
+use crate::planner;
+use crate::problem::Problem;
+
+/// The name that asks for the best tree that the effort finds.
+pub const AUTO: &str = "auto";
+
+/// What to plan and how.
+///
+/// ```
+/// use corecast_base::CpuId;
+/// use corecast_machine::{Cpu, Machine, Topology};
+/// use corecast_plan::{Effort, Operation, Problem, Request};
+/// let cpus = (0..4).map(|id| Cpu::flat(CpuId::new(id))).collect();
+/// let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+/// let problem = Problem::of_machine(&machine)?;
+/// let plan = Request::new(Operation::Broadcast).effort(Effort::Quick).plan(&problem)?;
+/// assert_eq!(plan.predicted, 210.0, "one tells three, 30 ns apart, and each takes 120 ns to receive");
+/// let binary = Request::new(Operation::Broadcast).planner("binary").plan(&problem)?;
+/// assert_eq!((binary.tree.children(0), binary.predicted), ([1, 2].as_slice(), 300.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Request<'a> {
+    pub(crate) operation: Operation,
+    pub(crate) planner: String,
+    pub(crate) root: Option<usize>,
+    pub(crate) settings: Settings<'a>,
+}
+
+/// What every search is told, whatever it searches for.
+#[derive(Clone, Copy)]
+pub(crate) struct Settings<'a> {
+    pub(crate) effort: Effort,
+    pub(crate) seed: u64,
+    pub(crate) limits: Limits,
+    pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Default for Settings<'_> {
+    fn default() -> Self {
+        Self { effort: Effort::default(), seed: 0, limits: Limits::default(), stop: &|| false }
+    }
+}
+
+impl<'a> Request<'a> {
+    /// Asks for the best tree that [`Effort::Normal`] finds, with any root.
+    #[must_use]
+    pub fn new(operation: Operation) -> Self {
+        Self { operation, planner: AUTO.to_owned(), root: None, settings: Settings::default() }
+    }
+
+    /// Who makes the tree: a shape or a planner by name (see [`crate::planners`]), or [`AUTO`].
+    #[must_use]
+    pub fn planner(self, name: &str) -> Self {
+        Self { planner: name.to_owned(), ..self }
+    }
+
+    /// How hard to search.
+    #[must_use]
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.settings.effort = effort;
+        self
+    }
+
+    /// The seed of everything random; the same seed gives the same plan.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// Start from this member, a rank; without one the root is chosen.
+    #[must_use]
+    pub fn root(self, root: Option<usize>) -> Self {
+        Self { root, ..self }
+    }
+
+    /// What the tree may look like at most.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.settings.limits = limits;
+        self
+    }
+
+    /// A question that a long search asks now and then; it ends with the best tree so far once the answer is true.
+    #[must_use]
+    pub fn stop(mut self, stop: &'a (dyn Fn() -> bool + Sync)) -> Self {
+        self.settings.stop = stop;
+        self
+    }
+
+    /// Makes the plan.
+    ///
+    /// # Errors
+    ///
+    /// If nobody has the planner's name, that planner cannot serve this problem (which says why), or no tree keeps
+    /// within the limits.
+    ///
+    /// # Panics
+    ///
+    /// If the root is not below [`Problem::len`].
+    #[track_caller]
+    pub fn plan(&self, problem: &Problem) -> Result<Plan, PlanError> {
+        assert!(self.root.is_none_or(|root| root < problem.len()), "the root must be a member of the problem");
+        planner::plan(problem, self)
+    }
+
+    /// As [`Request::plan`], starting from the member on a CPU.
+    ///
+    /// # Errors
+    ///
+    /// If no member runs on that CPU, or as [`Request::plan`].
+    pub fn plan_from(self, problem: &Problem, root: Option<CpuId>) -> Result<Plan, PlanError> {
+        let outside = |root| PlanError::RootOutside { root, cpus: problem.cpus().iter().copied().collect() };
+        let root = root.map(|root| problem.member_on(root).ok_or_else(|| outside(root))).transpose()?;
+        self.root(root).plan(problem)
+    }
+}
+
+impl std::fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Request")
+            .field("operation", &self.operation)
+            .field("planner", &self.planner)
+            .field("root", &self.root)
+            .field("effort", &self.settings.effort)
+            .field("seed", &self.settings.seed)
+            .field("limits", &self.settings.limits)
+            .finish_non_exhaustive()
+    }
+}

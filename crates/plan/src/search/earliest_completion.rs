@@ -1,0 +1,213 @@
+//! Earliest completion first: whoever can be informed next the soonest, is.
+//!
+//! Repeatedly the pair of an informed sender and an uninformed member with the least time of arrival, plus two
+//! corrections that look one step ahead: `relay` times the cheapest message that the new member could send on, and, in
+//! the group form, minus the time that its cluster takes to spread a message if nobody in it has been informed yet.
+//! Every sender keeps the others sorted once, and a heap holds the next one of each sender: O(n^2 log n) for the sorting,
+//! which all roots share, and O(n^2) at worst for each tree.
+//!
+//! Source: P. B. Bhat, C. S. Raghavendra, V. K. Prasanna, Efficient collective communication in distributed heterogeneous
+//! systems, 2003 (FEF, ECEF and ECEF with look-ahead).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::costs::Costs;
+use super::order::{Ordered, ordered};
+use crate::limits::Limits;
+
+/// The greedy rule for one problem: make it once, build from any root.
+#[derive(Debug)]
+pub(crate) struct EarliestCompletion<'a> {
+    costs: &'a Costs,
+    limits: Limits,
+    /// By sender: the others by what informing them counts, cheapest first.
+    plain: Vec<Vec<Choice>>,
+    /// The same with the bonus of each one's cluster, as long as it is untouched. Empty without clusters.
+    entering: Vec<Vec<Choice>>,
+    /// By member, its cluster.
+    cluster: &'a [u32],
+}
+
+/// What it counts to inform somebody.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    weight: f64,
+    child: u32,
+}
+
+/// A sender in the heap with the earliest completion that it may still offer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Offer {
+    completion: f64,
+    sender: usize,
+}
+
+impl Eq for Offer {}
+
+impl Ord for Offer {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.completion.total_cmp(&other.completion).then(self.sender.cmp(&other.sender))
+    }
+}
+
+impl PartialOrd for Offer {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// A tree that grows.
+struct Growth {
+    children: Vec<Vec<usize>>,
+    informed: Vec<bool>,
+    depth: Vec<usize>,
+    /// By sender: when it is free again.
+    free: Vec<f64>,
+    touched: Vec<bool>,
+    /// By sender: how far it is in `plain` and `entering`.
+    next: Vec<[usize; 2]>,
+    heap: BinaryHeap<Reverse<Offer>>,
+}
+
+impl<'a> EarliestCompletion<'a> {
+    /// Prepares the rule. `cluster` names the cluster of each member for the group form; it may be empty.
+    pub(crate) fn new(costs: &'a Costs, relay: f64, cluster: &'a [u32], limits: Limits) -> Self {
+        let len = costs.len();
+        let onward: Vec<f64> = (0..len).map(|member| relay * cheapest_onward(costs, member)).collect();
+        let bonus = cluster_times(costs, cluster);
+        let sorted = |weight: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<Choice>> {
+            let row = |sender: usize| {
+                let others = (0..len).filter(|&child| child != sender);
+                let choice = |child| Choice { weight: weight(sender, child), child: child as u32 };
+                let mut row: Vec<Choice> = others.map(choice).collect();
+                row.sort_unstable_by(|a, b| a.weight.total_cmp(&b.weight).then(a.child.cmp(&b.child)));
+                row
+            };
+            (0..len).map(row).collect()
+        };
+        let plain = |sender: usize, child: usize| costs.edge(sender, child) + onward[child];
+        let entering = |sender: usize, child: usize| plain(sender, child) - bonus[cluster[child] as usize];
+        let entering = if bonus.is_empty() { vec![Vec::new(); len] } else { sorted(&entering) };
+        Self { costs, limits, plain: sorted(&plain), entering, cluster }
+    }
+
+    /// The tree from this root, children in the best order; `None` if the limits end it before everybody is informed.
+    pub(crate) fn from(&self, root: usize) -> Option<Ordered> {
+        let len = self.costs.len();
+        let mut growth = Growth {
+            children: vec![Vec::new(); len],
+            informed: vec![false; len],
+            depth: vec![0; len],
+            free: vec![0.0; len],
+            touched: vec![false; self.cluster.iter().max().map_or(0, |&last| last as usize + 1)],
+            next: vec![[0; 2]; len],
+            heap: BinaryHeap::with_capacity(2 * len),
+        };
+        self.inform(&mut growth, root, 0.0);
+        let mut informed = 1;
+        while let Some(Reverse(offer)) = growth.heap.pop() {
+            let Some(choice) = self.best(&mut growth, offer.sender) else { continue };
+            let completion = growth.free[offer.sender] + choice.weight;
+            if completion > offer.completion {
+                growth.heap.push(Reverse(Offer { completion, ..offer }));
+                continue;
+            }
+            self.send(&mut growth, offer.sender, choice.child as usize);
+            informed += 1;
+        }
+        (informed == len).then(|| ordered(self.costs, root, growth.children))
+    }
+
+    fn inform(&self, growth: &mut Growth, member: usize, at: f64) {
+        growth.informed[member] = true;
+        growth.free[member] = at;
+        if let Some(&cluster) = self.cluster.get(member) {
+            growth.touched[cluster as usize] = true;
+        }
+        self.offer(growth, member);
+    }
+
+    fn send(&self, growth: &mut Growth, sender: usize, child: usize) {
+        let nth = growth.children[sender].len();
+        growth.children[sender].push(child);
+        growth.depth[child] = growth.depth[sender] + 1;
+        growth.free[sender] += self.costs.nth_send(sender, child, nth);
+        let at = growth.free[sender] + self.costs.receive(sender, child);
+        self.inform(growth, child, at);
+        self.offer(growth, sender);
+    }
+
+    /// Puts a sender into the heap with its best offer, if it may have one more child.
+    fn offer(&self, growth: &mut Growth, sender: usize) {
+        let full = self.limits.children.is_some_and(|most| growth.children[sender].len() >= most)
+            || self.limits.depth.is_some_and(|most| growth.depth[sender] >= most);
+        if full {
+            return;
+        }
+        if let Some(choice) = self.best(growth, sender) {
+            let completion = growth.free[sender] + choice.weight;
+            growth.heap.push(Reverse(Offer { completion, sender }));
+        }
+    }
+
+    /// Whom this sender would inform next.
+    fn best(&self, growth: &mut Growth, sender: usize) -> Option<Choice> {
+        let Growth { next, informed, touched, .. } = growth;
+        let [plain, entering] = &mut next[sender];
+        let first = self.plain[sender].get(skip(&self.plain[sender], plain, |child| informed[child]));
+        let untouched = |child: usize| informed[child] || touched[self.cluster[child] as usize];
+        let entry = self.entering[sender].get(skip(&self.entering[sender], entering, untouched));
+        match (first, entry) {
+            (Some(first), Some(entry)) => Some(if entry.weight < first.weight { *entry } else { *first }),
+            (first, entry) => first.or(entry).copied(),
+        }
+    }
+}
+
+/// Moves `at` on to the first choice that is not gone, and returns it.
+fn skip(choices: &[Choice], at: &mut usize, is_gone: impl Fn(usize) -> bool) -> usize {
+    while choices.get(*at).is_some_and(|choice| is_gone(choice.child as usize)) {
+        *at += 1;
+    }
+    *at
+}
+
+/// The cheapest message that a member could send; 0 for a single member.
+fn cheapest_onward(costs: &Costs, member: usize) -> f64 {
+    let others = (0..costs.len()).filter(|&other| other != member);
+    others.map(|other| costs.edge(member, other)).reduce(f64::min).unwrap_or(0.0)
+}
+
+/// By cluster: how long it takes to spread a message in it, as if all its messages cost what they cost on average.
+fn cluster_times(costs: &Costs, cluster: &[u32]) -> Vec<f64> {
+    let count = cluster.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut members = vec![Vec::new(); count];
+    for (member, &cluster) in cluster.iter().enumerate() {
+        members[cluster as usize].push(member);
+    }
+    members.iter().map(|members| spreading_time(costs, members)).collect()
+}
+
+fn spreading_time(costs: &Costs, members: &[usize]) -> f64 {
+    let pairs = members.iter().flat_map(|&a| members.iter().filter(move |&&b| a != b).map(move |&b| (a, b)));
+    let (send, receive, count) = pairs.fold((0.0, 0.0, 0.0), |(send, receive, count), (a, b)| {
+        (send + costs.send(a, b), receive + costs.receive(a, b), count + 1.0)
+    });
+    if count == 0.0 {
+        return 0.0;
+    }
+    let (send, receive): (f64, f64) = (send / count, receive / count);
+    let mut free = BinaryHeap::from([Reverse(Offer { completion: 0.0, sender: 0 })]);
+    let mut end: f64 = 0.0;
+    for _ in 1..members.len() {
+        let Reverse(Offer { completion: now, .. }) = free.pop().expect("there is always a sender");
+        let at = now + send + receive;
+        end = end.max(at);
+        free.extend([
+            Reverse(Offer { completion: now + send, sender: 0 }),
+            Reverse(Offer { completion: at, sender: 0 }),
+        ]);
+    }
+    end
+}
