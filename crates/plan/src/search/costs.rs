@@ -41,6 +41,20 @@ impl Costs {
         Self { len, send, receive, undrained }
     }
 
+    /// The costs among some of the members, numbered as in this list.
+    pub(crate) fn among(&self, members: &[usize]) -> Self {
+        let dense = |cost: &[f64]| {
+            let row = |&from: &usize| members.iter().map(move |&to| cost[from * self.len + to]);
+            members.iter().flat_map(row).collect()
+        };
+        Self {
+            len: members.len(),
+            send: dense(&self.send),
+            receive: dense(&self.receive),
+            undrained: self.undrained.clone(),
+        }
+    }
+
     /// Made-up costs; those from a member to itself do not count.
     #[cfg(test)]
     pub(crate) fn of_fn(len: usize, send: impl Fn(usize, usize) -> f64, receive: impl Fn(usize, usize) -> f64) -> Self {

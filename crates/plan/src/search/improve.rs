@@ -26,7 +26,7 @@ pub(crate) fn improve(
     let nearest = Nearest::of(&ticks);
     let setting =
         Setting { ticks: &ticks, nearest: &nearest, is_root_fixed, limits: settings.limits, stop: settings.stop };
-    let moves = moves(costs.len(), settings.effort);
+    let moves = (moves(costs.len(), settings.effort) as f64 * settings.share) as u64;
     let starts: Vec<Vec<u32>> = starts.iter().take(STARTS).map(|start| parents(&start.tree)).collect();
     let walks = |starts: &[Vec<u32>], share: u64, round: u64| -> Vec<Parents> {
         let each = moves * share / 100 / starts.len() as u64;
@@ -47,7 +47,7 @@ pub(crate) fn improve(
 }
 
 /// Moves for so many members, by the speed of one current core.
-fn moves(members: usize, effort: Effort) -> u64 {
+pub(crate) fn moves(members: usize, effort: Effort) -> u64 {
     let normal = match members {
         0..=20 => 30_000,
         21..=64 => 150_000,
