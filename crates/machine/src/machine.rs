@@ -161,9 +161,13 @@ impl Machine {
     /// one node for all. A planner may so rely on every CPU having a node.
     #[must_use]
     pub fn numa_nodes(&self) -> Vec<u32> {
+        self.known_groups().or_else(|| self.measured_nodes()).unwrap_or_else(|| vec![0; self.cpus.len()])
+    }
+
+    /// The best grouping that the topology tells of all CPUs.
+    pub(crate) fn known_groups(&self) -> Option<Vec<u32>> {
         let groupings: [fn(&Cpu) -> Option<u32>; 3] = [|cpu| cpu.numa, |cpu| cpu.package, |cpu| cpu.l3];
-        let known = groupings.iter().find_map(|group| self.cpus.iter().map(group).collect());
-        known.or_else(|| self.measured_nodes()).unwrap_or_else(|| vec![0; self.cpus.len()])
+        groupings.iter().find_map(|group| self.cpus.iter().map(group).collect())
     }
 
     /// The machine as if only these CPUs of it existed, in the order of [`Machine::cpus`]. CPUs it does not have are

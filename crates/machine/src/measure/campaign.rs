@@ -193,6 +193,7 @@ mod tests {
     use crate::measure::gauge::Gauge;
     use crate::measure::halt::Halt;
     use crate::measure::progress::Silent;
+    use crate::measure::{fetch_add, readers};
     use crate::pin;
 
     /// More threads than CPUs: rounds of several pairs, bursts with several peers, and threads that wait for one that
@@ -220,6 +221,14 @@ mod tests {
             for kind in [Fan::Out, Fan::OutVisible, Fan::In] {
                 let cost_ns = fan::cost(&crew, &LineProbe, batches.gauge, kind, 6).expect("measured");
                 assert!(cost_ns >= 0.0 && cost_ns.is_finite(), "{kind:?}: {cost_ns}");
+            }
+            for (readers, farthest) in [(1, 1), (4, 2)] {
+                let cost_ns = readers::cost(&crew, &batches, readers, farthest).expect("measured");
+                assert!(cost_ns > 0.0 && cost_ns.is_finite(), "{readers} readers: {cost_ns}");
+            }
+            for contenders in [1, 5] {
+                let cost_ns = fetch_add::cost(&crew, batches.gauge, contenders).expect("measured");
+                assert!(cost_ns > 0.0 && cost_ns.is_finite(), "{contenders} contenders: {cost_ns}");
             }
         });
     }

@@ -20,8 +20,6 @@ use crate::probe::{Probe, ProbeReceiver, ProbeSender};
 
 /// The sizes of burst that are measured.
 pub(super) const SIZES: [usize; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
-/// More peers than that tell nothing new about the one in the middle, and waiting for them takes time.
-const MOST_PEERS: usize = 16;
 const SLOTS: usize = 64;
 /// Bursts of one sample: averages the clock's granularity of one look down by their square root.
 const BURSTS: usize = 64;
@@ -38,11 +36,6 @@ pub(super) enum Fan {
     In,
 }
 
-/// The peers that take part in bursts of `size`, when there are that many other CPUs.
-pub(super) fn peers(size: usize, others: usize) -> usize {
-    size.min(others).min(MOST_PEERS)
-}
-
 /// What a burst of `size` messages costs the CPU at position 0, in nanoseconds.
 pub(super) fn cost<'env, P: Probe>(
     crew: &Crew<'env>,
@@ -51,7 +44,7 @@ pub(super) fn cost<'env, P: Probe>(
     fan: Fan,
     size: usize,
 ) -> Result<f64, MeasureError> {
-    let peers = peers(size, crew.len() - 1);
+    let peers = size.min(crew.len() - 1);
     let burst: std::sync::Arc<Burst<'env, P>> = std::sync::Arc::new(Burst::new(crew, probe, size, peers));
     let tasks = (0..=peers).map(|party| {
         let burst = std::sync::Arc::clone(&burst);

@@ -2,14 +2,16 @@
 
 use corecast_base::CpuId;
 
+use super::curves::Curves;
+use super::date;
 use super::error::MeasureError;
 use super::gauge::Gauge;
 use super::pairs::Pairs;
 use super::single_costs::SingleCosts;
 use super::stats::Summary;
 use super::visit::{Batches, Costs};
-use super::{date, fan};
 use crate::cost_matrix::CostMatrix;
+use crate::curve::Curve;
 use crate::extended::Extended;
 use crate::fingerprint::Fingerprint;
 use crate::machine::{Machine, Provenance, Unit};
@@ -37,11 +39,7 @@ pub(super) struct Between {
     pub(super) probe: String,
     pub(super) batches: Batches,
     pub(super) pairs: Pairs,
-    /// Total cost of a burst, by [`fan::SIZES`].
-    pub(super) fan_out: Vec<(u32, f64)>,
-    pub(super) fan_in: Vec<(u32, f64)>,
-    /// As `fan_out`, until the last message is visible to all.
-    pub(super) visible: Vec<(u32, f64)>,
+    pub(super) curves: Curves,
     pub(super) notes: Vec<String>,
     pub(super) warnings: Vec<String>,
 }
@@ -109,18 +107,22 @@ impl Between {
         };
         machine.send = self.matrix(|costs, way| costs.send[way].median)?;
         machine.receive = self.matrix(|costs, way| costs.receive[way].median)?;
+        let inferred_nodes = inferred_nodes(&machine);
         let ids: Vec<CpuId> = machine.cpus.iter().map(|cpu| cpu.id).collect();
         let extended = &mut machine.extended;
         extended.bounce = Some(self.matrix(|costs, _| costs.bounce.median)?);
         extended.send_spread = Some(self.matrix(|costs, way| costs.send[way].mad)?);
         extended.receive_spread = Some(self.matrix(|costs, way| costs.receive[way].mad)?);
+        extended.notes.extend(inferred_nodes);
         extended.warnings.extend(self.wide_spreads(&ids));
         extended.warnings.extend(self.changing_regimes(&ids));
         extended.notes.extend(self.how_it_was_taken(ids.len()));
         extended.notes.extend(self.notes);
         extended.warnings.extend(self.warnings);
-        extended.fan_out = Some(self.fan_out);
-        extended.fan_in = Some(self.fan_in);
+        extended.fan_out = Some(self.curves.fan_out);
+        extended.fan_in = Some(self.curves.fan_in);
+        extended.readers = Some(self.curves.readers);
+        extended.fetch_add = Some(self.curves.fetch_add);
         machine.check().map_err(MeasureError::Machine)?;
         Ok(machine)
     }
@@ -171,7 +173,6 @@ impl Between {
 
     fn how_it_was_taken(&self, cpus: usize) -> Vec<String> {
         let Batches { stream, each, trips, channels, .. } = &self.batches;
-        let peers = fan::peers(usize::MAX, cpus - 1);
         let followed_ns = self.pairs.typical(|costs| costs.followed);
         let mut notes = vec![
             format!(
@@ -183,29 +184,60 @@ impl Between {
             format!("bounce: half a round trip of a bare line, {trips} trips"),
             format!("each cost: median over {} or more visits of the pair", self.pairs.least_visits()),
             format!(
-                "fan_out, fan_in: bursts of the first CPU over k channels, which are dealt to the others (at most {peers})"
+                "fan_out, fan_in, readers, fetch_add: seen from the first CPU, with those that follow it; fan_out over more \
+                 channels than the {} others: several to each",
+                cpus - 1
             ),
             "fan_out: until the core could go on; fan_in: messages already there, whose lines come at the same time"
                 .to_owned(),
+            "readers: a write and its way to the last reader, as a round trip less half of one with the farthest reader alone; \
+             fetch_add: until each CPU has had a turn"
+                .to_owned(),
         ];
+        notes.extend(self.dealt_in(cpus - 1));
         notes.extend(self.store_buffer());
-        let visible = self.visible.iter().map(|(size, cost_ns)| format!("{size} {cost_ns:.1} ns"));
-        notes.push(format!("sends in a row until the last one is visible: {}", visible.collect::<Vec<_>>().join(", ")));
+        notes.push(format!("sends in a row until the last one is visible: {}", listed(&self.curves.visible)));
         notes
+    }
+
+    /// What there is of fan-in with fewer senders than messages, which is no fan-in.
+    fn dealt_in(&self, senders: usize) -> Option<String> {
+        let dealt = &self.curves.dealt_in;
+        (!dealt.is_empty()).then(|| {
+            format!(
+                "fan_in ends at {senders}: there are no more senders; messages that they sent several of: {}",
+                listed(dealt)
+            )
+        })
     }
 
     /// After how many sends in a row the store buffer hides nothing any more.
     fn store_buffer(&self) -> Option<String> {
         let stream_ns = self.pairs.typical(|costs| costs.send);
         let next_ns = |pair: &[(u32, f64)]| (pair[1].1 - pair[0].1) / f64::from(pair[1].0 - pair[0].0);
-        let full = self.fan_out.windows(2).position(|pair| next_ns(pair) >= FULL * stream_ns);
+        let full = self.curves.fan_out.windows(2).position(|pair| next_ns(pair) >= FULL * stream_ns);
         let said = match full {
             Some(0) => "in a burst they are no cheaper".to_owned(),
-            Some(at) => format!("in a burst they are cheaper up to {} in a row", self.fan_out[at].0),
-            None => format!("in a burst they are cheaper, and {} in a row do not fill it", self.fan_out.last()?.0),
+            Some(at) => format!("in a burst they are cheaper up to {} in a row", self.curves.fan_out[at].0),
+            None => {
+                format!("in a burst they are cheaper, and {} in a row do not fill it", self.curves.fan_out.last()?.0)
+            }
         };
         Some(format!("store buffer: sends of a stream cost {stream_ns:.1} ns each; {said}"))
     }
+}
+
+/// Says so if clusters of measured costs stand in for nodes.
+fn inferred_nodes(machine: &Machine) -> Option<String> {
+    let nodes = if machine.known_groups().is_some() { None } else { machine.measured_nodes() };
+    let clusters = nodes?.into_iter().max()? + 1;
+    Some(format!(
+        "no NUMA nodes, packages or third-level caches are known: {clusters} clusters of measured costs stand in"
+    ))
+}
+
+fn listed(curve: &Curve) -> String {
+    curve.iter().map(|(count, cost_ns)| format!("{count} {cost_ns:.1} ns")).collect::<Vec<_>>().join(", ")
 }
 
 /// The first few, and how many there are beyond.
@@ -214,4 +246,23 @@ fn shortened(mut texts: Vec<String>, rest: &str) -> Vec<String> {
     texts.truncate(MOST_NAMED);
     texts.extend((beyond > 0).then(|| format!("{beyond} {rest}")));
     texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Cpu;
+
+    #[test]
+    fn clusters_that_stand_in_for_nodes_are_told() {
+        let cpus: Vec<Cpu> = (0..4).map(|id| Cpu::flat(CpuId::new(id))).collect();
+        let mut machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        machine.provenance.kind = "measured".to_owned();
+        assert_eq!(inferred_nodes(&machine), None, "all are equally far");
+        let cost = |i: usize, j: usize| [[0.0, 20.0], [90.0, 90.0]][usize::from(i / 2 != j / 2)][usize::from(i != j)];
+        machine.receive = CostMatrix::from_fn(4, cost).expect("costs");
+        assert!(inferred_nodes(&machine).expect("clusters").contains(": 2 clusters of measured costs stand in"));
+        machine.cpus.iter_mut().for_each(|cpu| cpu.package = Some(0));
+        assert_eq!(inferred_nodes(&machine), None, "the package is known");
+    }
 }

@@ -7,8 +7,8 @@ use corecast_base::{CpuId, CpuSet};
 
 use super::campaign::Campaign;
 use super::crew::{Crew, Task};
+use super::curves::Curves;
 use super::error::MeasureError;
-use super::fan::{self, Fan};
 use super::findings::{Alone, Between};
 use super::gauge::Gauge;
 use super::halt::Halt;
@@ -85,23 +85,20 @@ fn between<'env, P: Probe>(
     let concurrency = disturbance::find(&campaign, &alone.topology.cpus, alone.topology.quota)?;
     campaign.run(concurrency.at_once, progress)?;
     warnings.append(&mut campaign.warnings);
-    say(progress, "fan-out and fan-in");
-    let bursts = |fan| -> Result<Vec<(u32, f64)>, MeasureError> {
-        let cost = |&size: &usize| Ok((size as u32, fan::cost(crew, probe, alone.gauge, fan, size)?));
-        fan::SIZES.iter().map(cost).collect()
-    };
-    let mut fans = [bursts(Fan::Out)?, bursts(Fan::OutVisible)?, bursts(Fan::In)?];
+    say(progress, "costs by how many take part");
+    let mut curves = Curves::take(crew, probe, campaign.batches, &campaign.pairs)?;
     if !campaign.is_as_before()? {
-        fans = [bursts(Fan::Out)?, bursts(Fan::OutVisible)?, bursts(Fan::In)?];
+        curves = Curves::take(crew, probe, campaign.batches, &campaign.pairs)?;
         if !campaign.is_as_before()? {
-            warnings
-                .push("the machine changed before fan_out and fan_in were taken: they do not fit the pairs".to_owned());
+            warnings.push(
+                "the machine changed before fan_out, fan_in, readers and fetch_add were taken: they do not fit the pairs"
+                    .to_owned(),
+            );
         }
     }
-    let [fan_out, visible, fan_in] = fans;
     let (probe, batches) = (probe.name().to_owned(), campaign.batches.clone());
     let notes = concurrency.note.into_iter().collect();
-    Ok(Between { probe, batches, pairs: campaign.pairs, fan_out, fan_in, visible, notes, warnings })
+    Ok(Between { probe, batches, pairs: campaign.pairs, curves, notes, warnings })
 }
 
 fn say(progress: &mut dyn Progress, label: &str) {

@@ -1,7 +1,8 @@
 //! Measuring what messages between the CPUs of this machine cost.
 //!
 //! [`measure()`] does it all: the clock and the costs of one CPU (`gauge`, `single_costs`), whether clocks agree
-//! (`clock_check`), how many pairs may be measured at once (`disturbance`), all pairs (`campaign`), bursts (`fan`), and the
+//! (`clock_check`), how many pairs may be measured at once (`disturbance`), all pairs (`campaign`), what more than two cost
+//! (`curves`: bursts in `fan`, a line with many `readers`, a contended `fetch_add`), and the
 //! [`Machine`](crate::Machine) that comes of it (`findings`). Why each cost is taken as it is taken stands in
 //! `docs/design/measurement.md`, trap by trap.
 //!
@@ -15,10 +16,12 @@ mod campaign;
 mod chain;
 mod clock_check;
 mod crew;
+mod curves;
 pub mod date;
 mod disturbance;
 mod error;
 mod fan;
+mod fetch_add;
 mod findings;
 mod gauge;
 mod halt;
@@ -27,6 +30,7 @@ mod meeting;
 mod options;
 mod pairs;
 mod progress;
+mod readers;
 mod reference;
 mod single_costs;
 mod stats;

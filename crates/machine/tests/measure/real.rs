@@ -2,7 +2,7 @@
 
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::measure::{MeasureError, Options, Progress, Silent, Step, measure};
-use corecast_machine::{Cpu, Fingerprint, LineProbe, Machine, Topology, model_file};
+use corecast_machine::{Cpu, Curve, Fingerprint, LineProbe, Machine, Topology, model_file};
 
 use crate::{brief, here, two_cpus};
 
@@ -34,10 +34,15 @@ fn a_measured_machine_is_complete_and_survives_its_file() {
     for cost in [extended.pause_ns, extended.yield_ns, extended.wake_ns] {
         assert!(cost.is_some_and(|cost| cost > 0.0), "{extended:?}");
     }
-    for fan in [&extended.fan_out, &extended.fan_in] {
-        let fan = fan.as_ref().expect("measured");
-        assert!(fan.is_sorted_by(|a, b| a.0 < b.0) && fan[0].0 == 1, "{fan:?}");
+    let counts = |curve: &Option<Curve>| curve.iter().flatten().map(|&(k, _)| k).collect::<Vec<_>>();
+    assert_eq!((counts(&extended.fan_out).first(), counts(&extended.fan_out).last()), (Some(&1), Some(&64)));
+    assert_eq!(counts(&extended.fan_in), [1], "there is one other CPU, and more messages of it are no fan-in");
+    assert_eq!(counts(&extended.readers), [1]);
+    assert_eq!(counts(&extended.fetch_add), [1, 2]);
+    for (_, cost_ns) in extended.readers.iter().chain(&extended.fetch_add).flatten() {
+        assert!(*cost_ns > 0.0, "{extended:?}");
     }
+    assert!(extended.notes.iter().any(|note| note.starts_with("fan_in ends at 1: ")), "{:?}", extended.notes);
     assert!(extended.send_spread.is_some() && extended.receive_spread.is_some());
     let measured = Topology { cpus: machine.cpus.clone(), ..topology };
     assert_eq!(extended.fingerprint, Some(Fingerprint::of_this_machine(&measured).id()));
@@ -75,6 +80,10 @@ fn one_cpu_is_a_machine_with_assumed_costs_and_says_so() {
     assert_eq!(machine.provenance.kind, "assumed");
     assert!(machine.extended.warnings[0].contains("no cost between CPUs could be measured"), "{:?}", machine.extended);
     assert_eq!(machine.extended.wake_ns, None);
+    assert_eq!(
+        (&machine.extended.fan_in, &machine.extended.readers, &machine.extended.fetch_add),
+        (&None, &None, &None)
+    );
     assert!(machine.extended.pause_ns.is_some_and(|cost| cost > 0.0));
 }
 
