@@ -42,16 +42,20 @@ const NEVER: u32 = 1 << 29;
 ///
 /// With more than [`LARGEST`] members, or with costs beyond pairs.
 pub(crate) fn exact(costs: &Costs, root: Option<usize>, upper: f64, stop: Stop) -> Option<Ordered> {
-    assert!(costs.len() <= LARGEST, "the subset programme is for at most {LARGEST} members");
-    assert!(costs.undrained().is_empty(), "the subset programme knows costs of pairs only");
-    let mut tables = Tables::new(costs, root, upper);
-    for members in 1..costs.len() {
-        tables.fill_layer(members, stop)?;
-    }
-    let best = tables.best_root();
-    let mut children = vec![Vec::new(); costs.len()];
-    tables.unfold(best, tables.others(best), &mut children);
-    Some(ordered(costs, tables.names[best], tables.renamed(children)))
+    let tables = Tables::filled(costs, root, upper, stop)?;
+    Some(tables.tree(costs, tables.best_root()))
+}
+
+/// The best tree from each root, by root, out of one table: as [`exact`], and in its time from the best root.
+///
+/// `upper` is at least the cost of some tree from every root.
+///
+/// # Panics
+///
+/// As [`exact`].
+pub(crate) fn exact_from_each(costs: &Costs, upper: f64, stop: Stop) -> Option<Vec<Ordered>> {
+    let tables = Tables::filled(costs, None, upper, stop)?;
+    Some((0..costs.len()).map(|root| tables.tree(costs, root)).collect())
 }
 
 /// The memory that [`exact`] takes for n members, in bytes.
@@ -83,6 +87,21 @@ struct Tables {
 type Layer = Option<Vec<u32>>;
 
 impl Tables {
+    fn filled(costs: &Costs, root: Option<usize>, known: f64, stop: Stop) -> Option<Self> {
+        assert!(costs.len() <= LARGEST, "the subset programme is for at most {LARGEST} members");
+        assert!(costs.undrained().is_empty(), "the subset programme knows costs of pairs only");
+        let mut tables = Self::new(costs, root, known);
+        (1..costs.len()).try_for_each(|members| tables.fill_layer(members, stop))?;
+        Some(tables)
+    }
+
+    /// The best tree from the member that the tables number so.
+    fn tree(&self, costs: &Costs, root: usize) -> Ordered {
+        let mut children = vec![Vec::new(); costs.len()];
+        self.unfold(root, self.others(root), &mut children);
+        ordered(costs, self.names[root], self.renamed(children))
+    }
+
     fn new(costs: &Costs, root: Option<usize>, known: f64) -> Self {
         let n = costs.len();
         let names: Vec<usize> = (0..n).filter(|&v| Some(v) != root).chain(root).collect();
@@ -290,6 +309,15 @@ mod tests {
             prop::collection::vec((cost.clone(), cost.clone()), n * n)
                 .prop_map(move |all| Costs::of_fn(n, |p, c| all[p * n + c].0, |p, c| all[p * n + c].1))
         })
+    }
+
+    #[test]
+    fn the_best_tree_from_each_root_comes_from_one_table() {
+        let costs = Costs::of_fn(6, |p, c| (1 + (3 * p + 5 * c) % 7) as f64, |p, c| (2 + (5 * p + 2 * c) % 9) as f64);
+        for (root, best) in exact_from_each(&costs, 100.0, GO_ON).expect("not stopped").into_iter().enumerate() {
+            assert_eq!(best.tree.root(), root);
+            assert_eq!(best.cost, exact(&costs, Some(root), 100.0, GO_ON).expect("not stopped").cost);
+        }
     }
 
     proptest! {
