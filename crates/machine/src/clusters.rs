@@ -17,7 +17,7 @@ use crate::machine::Machine;
 
 /// The next joining costs at least this much more than the last one of a level.
 ///
-/// On captured machines real levels jump by 1.7 and more; lone CPUs that are slow with everybody, and the many distances
+/// On captured machines real levels jump by 1.69 and more; lone CPUs that are slow with everybody, and the many distances
 /// of a mesh, by up to 1.26.
 const LEAST_JUMP: f64 = 1.3;
 /// The jump is at least this power of the spread of the costs joined at the level: last by median.
