@@ -1,7 +1,8 @@
 //! Trees in files: what `corecast plan --json` prints, read back for planning and running.
 //!
-//! Only `root` and `children` are read; they must make a tree over exactly the CPUs to plan for. Whatever is wrong is
-//! told by CPU, and the size is checked before anything is read. Writing replaces a file in one step or not at all.
+//! `root` and `children` are read, and `up` where there is a second tree for reductions; each must be a tree over exactly
+//! the CPUs to plan for, and both have one root. Whatever is wrong is told by CPU, and the size is checked before
+//! anything is read. Writing replaces a file in one step or not at all.
 
 use std::fmt;
 use std::io;
@@ -12,6 +13,7 @@ use corecast_machine::{BoundedReadError, read_bounded, write_atomically};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 
+use crate::operation::Operation;
 use crate::plan::Plan;
 use crate::plan_json::{PlanJson, SharedCpu};
 use crate::problem::Problem;
@@ -38,6 +40,14 @@ pub enum TreeTextError {
     /// It is no tree.
     #[error("this is no tree over the CPUs to plan for: {0}")]
     Tree(TreeError),
+    /// Its two trees have different roots.
+    #[error("the tree `up` has root CPU {up}, but `root` is CPU {down}: both trees meet in one root")]
+    TwoRoots {
+        /// The root of the tree for reductions.
+        up: CpuId,
+        /// The root of the tree for broadcasts.
+        down: CpuId,
+    },
     /// Its CPUs would be ambiguous.
     #[error(transparent)]
     SharedCpu(#[from] SharedCpu),
@@ -59,20 +69,47 @@ pub struct TreeFileError {
     pub problem: TreeTextError,
 }
 
-/// The tree in a file, over the members of a problem.
+/// The trees in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trees {
+    /// The tree that broadcasts go down, and reductions up if there is no other.
+    pub down: Tree,
+    /// The tree that reductions go up, from all members to the root of `down`.
+    pub up: Option<Tree>,
+}
+
+impl Trees {
+    /// The plan to use them for an operation; `planner` says where they come from.
+    ///
+    /// # Panics
+    ///
+    /// If they have not as many members as the problem.
+    #[must_use]
+    #[track_caller]
+    pub fn plan(self, problem: &Problem, operation: Operation, planner: &str) -> Plan {
+        let Self { down, up } = self;
+        let up = up.unwrap_or_else(|| down.clone());
+        let predicted = operation.cost_of_two(problem, &up, &down);
+        let (tree, up) = if operation == Operation::Reduce { (up, None) } else { (down, Some(up)) };
+        let up = up.filter(|_| operation.has_both_phases());
+        Plan { up, predicted, ..Plan::of_tree(problem, operation, planner, tree) }
+    }
+}
+
+/// The trees in a file, over the members of a problem.
 ///
 /// # Errors
 ///
-/// If the path is no regular file of at most [`MAX_LEN_BYTES`], or it holds no tree over exactly the problem's CPUs.
+/// If the path is no regular file of at most [`MAX_LEN_BYTES`], or it holds no trees over exactly the problem's CPUs.
 /// The error names the file.
-pub fn read(path: &Path, problem: &Problem) -> Result<Tree, TreeFileError> {
+pub fn read(path: &Path, problem: &Problem) -> Result<Trees, TreeFileError> {
     read_bounded(path, MAX_LEN_BYTES)
         .map_err(TreeTextError::NotRead)
         .and_then(|text| parse(text, problem))
         .map_err(|problem| TreeFileError { path: path.to_owned(), problem })
 }
 
-/// The tree that this text describes, over the members of a problem.
+/// The trees that this text describes, over the members of a problem.
 ///
 /// ```
 /// use corecast_base::CpuId;
@@ -80,8 +117,8 @@ pub fn read(path: &Path, problem: &Problem) -> Result<Tree, TreeFileError> {
 /// use corecast_plan::{Problem, tree_file};
 /// let cpus = [5, 7, 9].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
 /// let problem = Problem::of_machine(&Machine::from_topology(&Topology { cpus, ..Topology::default() }))?;
-/// let tree = tree_file::parse(r#"{"root": 7, "children": {"7": [9], "9": [5]}}"#, &problem)?;
-/// assert_eq!((tree.root(), tree.children(2)), (1, &[0][..]), "ranks are by ascending CPU id");
+/// let trees = tree_file::parse(r#"{"root": 7, "children": {"7": [9], "9": [5]}}"#, &problem)?;
+/// assert_eq!((trees.down.root(), trees.down.children(2)), (1, &[0][..]), "ranks are by ascending CPU id");
 /// let error = tree_file::parse(r#"{"root": 7, "children": {"7": [9]}}"#, &problem).unwrap_err();
 /// assert!(error.to_string().contains("CPU 5 has no parent"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -89,16 +126,25 @@ pub fn read(path: &Path, problem: &Problem) -> Result<Tree, TreeFileError> {
 ///
 /// # Errors
 ///
-/// If it is no tree over exactly the problem's CPUs, or two members of the problem share a CPU.
-pub fn parse(text: impl AsRef<[u8]>, problem: &Problem) -> Result<Tree, TreeTextError> {
-    let fields: TreeFields = serde_json::from_slice(text.as_ref()).map_err(TreeTextError::Json)?;
-    let expected: CpuSet = problem.cpus().iter().copied().collect();
+/// If they are no trees over exactly the problem's CPUs with one root, or two members of the problem share a CPU.
+pub fn parse(text: impl AsRef<[u8]>, problem: &Problem) -> Result<Trees, TreeTextError> {
+    let fields: FileFields = serde_json::from_slice(text.as_ref()).map_err(TreeTextError::Json)?;
     if let Some(shared) = problem.cpus().iter().find(|&&cpu| is_shared(problem, cpu)) {
         return Err(SharedCpu { cpu: shared.get() }.into());
     }
+    let down = tree(TreeFields { root: fields.root, children: fields.children }, problem)?;
+    let up = fields.up.map(|fields| tree(fields, problem)).transpose()?;
+    if let Some(up) = up.as_ref().filter(|up| up.root() != down.root()) {
+        return Err(TreeTextError::TwoRoots { up: problem.cpu(up.root()), down: problem.cpu(down.root()) });
+    }
+    Ok(Trees { down, up })
+}
+
+fn tree(fields: TreeFields, problem: &Problem) -> Result<Tree, TreeTextError> {
     let member = |id: u32| {
         let cpu = CpuId::new(id);
-        problem.member_on(cpu).ok_or_else(|| TreeTextError::UnknownCpu { cpu, expected: expected.clone() })
+        let expected = || problem.cpus().iter().copied().collect();
+        problem.member_on(cpu).ok_or_else(|| TreeTextError::UnknownCpu { cpu, expected: expected() })
     };
     let mut children = vec![Vec::new(); problem.len()];
     for (parent, ids) in fields.children.0 {
@@ -127,6 +173,13 @@ fn render(plan: &Plan) -> Result<String, TreeTextError> {
     let mut text = serde_json::to_string(&PlanJson::of(plan)?).expect("a plan has only what JSON can say");
     text.push('\n');
     Ok(text)
+}
+
+#[derive(Deserialize)]
+struct FileFields {
+    root: u32,
+    children: Children,
+    up: Option<TreeFields>,
 }
 
 #[derive(Deserialize)]
@@ -195,6 +248,12 @@ mod tests {
             ("{\"root\": 2, \"children\": {\"4\": [6], \"6\": [4]}}", "CPU 4 is its own ancestor"),
             ("{\"root\": 2, \"children\": {\"2\": [4, 6], \"6\": [2]}}", "the root CPU 2 is a child of CPU 6"),
             ("{\"root\": 2, \"children\": {\"2\": [4], \"2\": [6]}}", "CPU 2 is given children twice"),
+            ("{\"root\": 2, \"children\": {\"2\": [4, 6]}, \"up\": 3}", "line 1"),
+            ("{\"root\": 2, \"children\": {\"2\": [4, 6]}, \"up\": {\"root\": 2, \"children\": {}}}", "CPU 4 has no"),
+            (
+                "{\"root\": 2, \"children\": {\"2\": [4, 6]}, \"up\": {\"root\": 4, \"children\": {\"4\": [2, 6]}}}",
+                "the tree `up` has root CPU 4, but `root` is CPU 2",
+            ),
         ] {
             let error = parse(text, &problem(&[2, 4, 6])).expect_err(expected).to_string();
             assert!(error.contains(expected), "{text}: {error}");
@@ -209,8 +268,26 @@ mod tests {
         for shape in SHAPES {
             let plan = Plan::of_tree(&problem, Operation::Reduce, shape.name(), shape.build(&problem, None));
             write(&plan, &file).expect("written");
-            assert_eq!(read(&file, &problem).expect("own file"), plan.tree, "{}", shape.name());
+            let read = read(&file, &problem).expect("own file");
+            assert_eq!(read.plan(&problem, Operation::Reduce, shape.name()), plan);
         }
+    }
+
+    #[test]
+    fn two_trees_come_back_and_serve_every_operation() {
+        let problem = problem(&[1, 2, 5]);
+        let text = r#"{"root": 2, "children": {"2": [1, 5]}, "up": {"root": 2, "children": {"2": [5], "5": [1]}}}"#;
+        let trees = parse(text, &problem).expect("two trees");
+        let barrier = trees.clone().plan(&problem, Operation::Barrier, "given");
+        let commit = trees.clone().plan(&problem, Operation::TwoPhaseCommit, "given");
+        let broadcast = trees.clone().plan(&problem, Operation::Broadcast, "given");
+        let reduce = trees.clone().plan(&problem, Operation::Reduce, "given");
+        assert_eq!((broadcast.tree.depth(), reduce.tree.depth(), barrier.up().depth()), (1, 2, 2));
+        assert_eq!((broadcast.up, reduce.up), (None, None));
+        assert_eq!(barrier.predicted, reduce.predicted + broadcast.predicted);
+        assert_eq!(commit.predicted, broadcast.predicted + barrier.predicted);
+        let rendered = render(&trees.plan(&problem, Operation::Barrier, "given")).expect("a plan");
+        assert_eq!(parse(rendered, &problem).expect("own text").plan(&problem, Operation::Barrier, "given"), barrier);
     }
 
     #[test]

@@ -19,7 +19,7 @@ fn a_tree_goes_through_a_file_into_a_group() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("tree.json");
     tree_file::write(&planned, &path).expect("the folder is writable");
-    let tree = tree_file::read(&path, &problem).expect("just written");
+    let tree = tree_file::read(&path, &problem).expect("just written").down;
     assert_eq!(tree, planned.tree);
 
     let group = Group::builder(&machine).tree(tree).pinned(false).build().expect("six members");
