@@ -26,6 +26,7 @@
 mod effort;
 mod explain;
 mod limits;
+mod meeting;
 mod operation;
 mod plan;
 mod plan_json;

@@ -56,8 +56,14 @@ pub enum Scheme {
     /// The groups are the subtrees of [`Plan::up`] and [`Plan::tree`] below each leader; the first leader is the root
     /// of both, the others are children of it by edges that stand for the exchange.
     Leaders(Vec<usize>),
-    /// Everybody exchanges with the members 1, 2, 4, ... places further in this order.
+    /// Everybody signals the members 1, 2, 4, ... places further in this order, and needs no tree; the plan's trees are
+    /// for who cannot do that.
     Dissemination(Vec<usize>),
+    /// Messages up [`Plan::up`]; the root then stores to one line that all others read.
+    ReleaseLine,
+    /// Everybody increments one word; who comes last stores to one line that all others read. Needs no tree, as
+    /// dissemination.
+    Counter,
 }
 
 impl Scheme {
@@ -68,6 +74,8 @@ impl Scheme {
             Self::Trees => "trees",
             Self::Leaders(_) => "leaders",
             Self::Dissemination(_) => "dissemination",
+            Self::ReleaseLine => "release-line",
+            Self::Counter => "counter",
         }
     }
 }

@@ -44,7 +44,7 @@ pub struct PlanJson {
     /// In operations of both phases: the tree that broadcasts go down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<TreeJson>,
-    /// How the members meet: `trees`, `leaders` or `dissemination`.
+    /// How the members meet: `trees`, `leaders`, `dissemination`, `release-line` or `counter`.
     pub scheme: &'static str,
     /// The leaders, or everybody in the order of dissemination.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -110,7 +110,7 @@ impl PlanJson {
         let down = TreeJson::of(plan, &plan.tree);
         let has_both = plan.operation.has_both_phases();
         let order = match &plan.scheme {
-            Scheme::Trees => &[],
+            Scheme::Trees | Scheme::ReleaseLine | Scheme::Counter => &[],
             Scheme::Leaders(order) | Scheme::Dissemination(order) => order.as_slice(),
         };
         Ok(Self {

@@ -1,6 +1,7 @@
 //! Everybody who can make a plan, by name: the seed shapes and the planners that search.
 
 use crate::effort::Effort;
+use crate::meeting;
 use crate::operation::Operation;
 use crate::plan::{Plan, PlanError};
 use crate::problem::Problem;
@@ -24,7 +25,7 @@ pub struct Candidate {
 /// The planners that search, with a line about each: what [`Request::planner`] takes beside [`AUTO`] and the shapes.
 #[must_use]
 pub fn planners() -> Vec<(&'static str, &'static str)> {
-    vec![]
+    meeting::SCHEMES.to_vec()
 }
 
 /// Every name that [`Request::planner`] takes.
@@ -41,6 +42,8 @@ pub(crate) fn plan(problem: &Problem, request: &Request<'_>) -> Result<Plan, Pla
     }
     let mut plan = if request.planner == AUTO {
         searched(problem, request)?
+    } else if meeting::SCHEMES.iter().any(|(name, _)| *name == request.planner) {
+        meeting::plan(problem, request, Some(&request.planner)).ok_or_else(|| no_meeting(request))?
     } else if let Some(shape) = shape::find(&request.planner) {
         shaped(problem, request, shape)?
     } else {
@@ -54,6 +57,12 @@ pub(crate) fn plan(problem: &Problem, request: &Request<'_>) -> Result<Plan, Pla
 fn beyond_limits(problem: &Problem, request: &Request<'_>) -> PlanError {
     let limits = request.settings.limits;
     PlanError::Limits { members: problem.len(), children: limits.children, depth: limits.depth }
+}
+
+fn no_meeting(request: &Request<'_>) -> PlanError {
+    let why =
+        "it is for barriers without a given root or limits, some schemes with the costs of shared lines".to_owned();
+    PlanError::NotApplicable { planner: request.planner.clone(), why }
 }
 
 fn shaped(problem: &Problem, request: &Request<'_>, shape: &dyn Shape) -> Result<Plan, PlanError> {
@@ -80,19 +89,10 @@ fn searched(problem: &Problem, request: &Request<'_>) -> Result<Plan, PlanError>
         Operation::Broadcast => of_one(Direction::Down)?,
         Operation::Reduce => of_one(Direction::Up)?,
         Operation::Barrier | Operation::Allreduce | Operation::TwoPhaseCommit => {
-            let down = find(Direction::Down, request.root)?;
-            let up = find(Direction::Up, Some(down.best.tree.root()))?;
-            two_trees(problem, operation, up, down)
+            return meeting::plan(problem, request, None).ok_or_else(|| beyond_limits(problem, request));
         }
     };
     Ok(Plan { effort: Some(request.settings.effort), why: reason(&plan, request.settings.effort), ..plan })
-}
-
-fn two_trees(problem: &Problem, operation: Operation, up: Found, down: Found) -> Plan {
-    let predicted = operation.cost_of_two(problem, &up.best.tree, &down.best.tree);
-    let by = if up.by == down.by { up.by } else { "annealing" };
-    let plan = Plan::of_tree(problem, operation, by, down.best.tree);
-    Plan { up: Some(up.best.tree), predicted, iterations: up.iterations + down.iterations, ..plan }
 }
 
 fn reason(plan: &Plan, effort: Effort) -> String {

@@ -5,6 +5,8 @@
 //! at a time. A barrier is a reduction and then a broadcast, a two-phase commit a broadcast, a reduction and a
 //! broadcast. [`crate::Schedule`] tells the same story with every start and end.
 //!
+//! Barriers need not meet in a tree: [`dissemination`], [`leaders`], [`release_line`] and [`counter`] are the other ways.
+//!
 //! Where the problem has [`crate::Terms`] beyond pairs, the first sends of a burst may cost less and receives may overlap.
 //!
 //! Costs are sums in a fixed order of floating-point additions, so equal input gives equal bits everywhere.
@@ -26,13 +28,18 @@ pub fn arrivals(problem: &Problem, tree: &Tree) -> Vec<f64> {
     check(problem, tree);
     let mut arrival = vec![0.0; tree.len()];
     for &parent in tree.top_down() {
-        let mut now = arrival[parent];
-        for (nth, &child) in tree.children(parent).iter().enumerate() {
-            now += problem.nth_send(parent, child, nth);
-            arrival[child] = now + problem.receive(parent, child);
-        }
+        inform(problem, parent, tree.children(parent), &mut arrival);
     }
     arrival
+}
+
+/// Lets `parent`, which has the message, send it to these, one after the other.
+fn inform(problem: &Problem, parent: usize, children: &[usize], arrival: &mut [f64]) {
+    let mut now = arrival[parent];
+    for (nth, &child) in children.iter().enumerate() {
+        now += problem.nth_send(parent, child, nth);
+        arrival[child] = now + problem.receive(parent, child);
+    }
 }
 
 /// When each member has everything of its subtree in a reduction whose members all start at 0, by rank.
@@ -42,11 +49,15 @@ pub fn completions(problem: &Problem, tree: &Tree) -> Vec<f64> {
     check(problem, tree);
     let mut done = vec![0.0; tree.len()];
     for &parent in tree.top_down().iter().rev() {
-        done[parent] = in_order_of_arrival(problem, tree, parent, &done)
-            .into_iter()
-            .fold(0.0, |now: f64, (ready, child)| now.max(ready) + problem.occupancy(child, parent));
+        let messages = in_order_of_arrival(problem, tree, parent, &done);
+        done[parent] = received(problem, parent, &messages);
     }
     done
+}
+
+/// When `parent` has received these messages, earliest first.
+fn received(problem: &Problem, parent: usize, messages: &[(f64, usize)]) -> f64 {
+    messages.iter().fold(0.0, |now: f64, &(ready, child)| now.max(ready) + problem.occupancy(child, parent))
 }
 
 /// The children of a member with the time from which their message keeps it busy, earliest first; equal ones in child
@@ -96,6 +107,102 @@ pub fn allreduce(problem: &Problem, up: &Tree, down: &Tree) -> f64 {
 #[track_caller]
 pub fn two_phase_commit(problem: &Problem, up: &Tree, down: &Tree) -> f64 {
     broadcast(problem, down) + barrier(problem, up, down)
+}
+
+/// The cost of a dissemination among all members in this order, by pairs: when the last of them has heard from all.
+///
+/// # Panics
+///
+/// If the order does not name every member once.
+#[must_use]
+#[track_caller]
+pub fn dissemination(problem: &Problem, order: &[usize]) -> f64 {
+    let mut named = order.to_vec();
+    named.sort_unstable();
+    assert!(named.into_iter().eq(0..problem.len()), "an order of dissemination names every member once");
+    exchanged(problem, order, vec![0.0; order.len()]).into_iter().fold(0.0, f64::max)
+}
+
+/// When each of the members in `order`, ready at these times, has heard from all of them. In every round each sends to
+/// the one that is 1, 2, 4, ... places further and then receives from the one as many places back; the costs are those
+/// of pairs, as a wait lies between any two sends.
+fn exchanged(problem: &Problem, order: &[usize], mut ready: Vec<f64>) -> Vec<f64> {
+    let n = order.len();
+    let distances = std::iter::successors(Some(1), |distance| Some(2 * distance));
+    for distance in distances.take_while(|&distance| distance < n) {
+        let sent: Vec<f64> = (0..n).map(|i| ready[i] + problem.send(order[i], order[(i + distance) % n])).collect();
+        for (i, ready) in ready.iter_mut().enumerate() {
+            let from = (i + n - distance) % n;
+            *ready = sent[i].max(sent[from]) + problem.receive(order[from], order[i]);
+        }
+    }
+    ready
+}
+
+/// The cost of a barrier with leaders: each group reduces to its leader, the leaders exchange by dissemination in the
+/// order given, each then tells its group. The groups are the subtrees below the leaders: see
+/// [`crate::Scheme::Leaders`].
+///
+/// # Panics
+///
+/// If the first leader is not the root of both trees, or another one not a child of it in both.
+#[must_use]
+#[track_caller]
+pub fn leaders(problem: &Problem, up: &Tree, down: &Tree, leaders: &[usize]) -> f64 {
+    let mut is_leader = vec![false; problem.len()];
+    leaders.iter().for_each(|&leader| is_leader[leader] = true);
+    for tree in [up, down] {
+        check(problem, tree);
+        let is_child = |&leader: &usize| tree.parent(leader) == Some(leaders[0]);
+        let is_meeting = tree.root() == leaders[0] && leaders[1..].iter().all(is_child);
+        assert!(is_meeting, "the first leader is the root, the others are its children");
+    }
+    let mut time = vec![0.0; problem.len()];
+    for &parent in up.top_down().iter().rev() {
+        let mut messages = in_order_of_arrival(problem, up, parent, &time);
+        messages.retain(|&(_, child)| !is_leader[child]);
+        time[parent] = received(problem, parent, &messages);
+    }
+    let ready = leaders.iter().map(|&leader| time[leader]).collect();
+    for (&leader, exchanged) in leaders.iter().zip(exchanged(problem, leaders, ready)) {
+        time[leader] = exchanged;
+    }
+    for &parent in down.top_down() {
+        let children: Vec<usize> = down.children(parent).iter().copied().filter(|&child| !is_leader[child]).collect();
+        inform(problem, parent, &children, &mut time);
+    }
+    time.into_iter().fold(0.0, f64::max)
+}
+
+/// The cost of a reduction and one store to a line that all others read; `None` if [`crate::Terms::readers`] does not
+/// tell of so many readers.
+#[must_use]
+#[track_caller]
+pub fn release_line(problem: &Problem, up: &Tree) -> Option<f64> {
+    released(problem).map(|release| reduction(problem, up) + release)
+}
+
+/// The cost of one increment of a shared word by every member and one store to a line that all others read; `None` if
+/// [`crate::Terms::fetch_add`] and [`crate::Terms::readers`] do not tell of so many members.
+#[must_use]
+pub fn counter(problem: &Problem) -> Option<f64> {
+    let counted = at(&problem.terms().fetch_add, problem.len())?;
+    released(problem).map(|release| counted + release)
+}
+
+/// From the store until all others have seen it.
+fn released(problem: &Problem) -> Option<f64> {
+    at(&problem.terms().readers, problem.len() - 1)
+}
+
+/// The cost for `count` on a measured curve, straight between the points and level before the first; `None` beyond the
+/// last, where nothing was measured.
+fn at(curve: &[(u32, f64)], count: usize) -> Option<f64> {
+    let behind = curve.partition_point(|&(measured, _)| (measured as usize) < count);
+    let &(next, cost) = curve.get(behind)?;
+    let Some(&(before, cost_before)) = behind.checked_sub(1).map(|before| &curve[before]) else { return Some(cost) };
+    let part = (count as f64 - f64::from(before)) / f64::from(next - before);
+    Some(cost_before + part * (cost - cost_before))
 }
 
 #[track_caller]

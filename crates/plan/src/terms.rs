@@ -37,8 +37,8 @@ impl Terms {
         Self {
             undrained_sends: out.into_iter().map(|step| step - median).collect(),
             overlapped_receive: overlapped.map(|(first, last)| further(first, last).max(0.0)),
-            readers: Vec::new(),
-            fetch_add: Vec::new(),
+            readers: extended.readers.clone().unwrap_or_default(),
+            fetch_add: extended.fetch_add.clone().unwrap_or_default(),
         }
     }
 
@@ -87,5 +87,9 @@ mod tests {
         let terms = Terms::of(&machine);
         assert_eq!(terms.undrained_sends, [-8.0, -6.0, -6.0, 2.0]);
         assert_eq!(terms.overlapped_receive, Some(15.0));
+        machine.extended.readers = Some(vec![(1, 20.0), (2, 30.0)]);
+        machine.extended.fetch_add = Some(vec![(1, 5.0), (3, 45.0)]);
+        let terms = Terms::of(&machine);
+        assert_eq!((terms.readers.len(), terms.fetch_add[1]), (2, (3, 45.0)));
     }
 }

@@ -4,9 +4,9 @@
 
 mod annealing;
 pub(crate) mod costs;
-mod earliest_completion;
+pub(crate) mod earliest_completion;
 pub(crate) mod exact;
-mod improve;
+pub(crate) mod improve;
 mod moving_tree;
 pub(crate) mod order;
 mod portfolio;

@@ -1,0 +1,219 @@
+//! In which order members should disseminate.
+//!
+//! In round r each member sends to the one 2^r places further on, so the order decides which pairs talk: near ones
+//! cheaply in many rounds, or far ones. Starting from several orders, two members change places or one moves to another place, and what makes
+//! the exchange dearer is kept with a probability that falls as the search goes on. One evaluation takes n log n steps; the work is
+//! counted in those, so that the same seed gives the same order everywhere.
+//!
+//! Source: D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, 1988 (the exchange); S.
+//! Kirkpatrick, C. D. Gelatt, M. P. Vecchi, Optimization by simulated annealing, 1983 (the search).
+
+use fastrand::Rng;
+
+use crate::effort::Effort;
+use crate::problem::Problem;
+use crate::request::Settings;
+
+/// The first and last temperature, as parts of the cost.
+const HOT: f64 = 0.02;
+const COLD: f64 = 0.001;
+/// Orders between two questions whether to stop.
+const BETWEEN_QUESTIONS: u64 = 64;
+
+/// An exchange among some members, each of which comes to it and goes on from it at its own time.
+#[derive(Clone, Debug)]
+pub(crate) struct Exchange {
+    members: Vec<usize>,
+    /// `send[from * len + to]`, by place in `members`.
+    send: Vec<f64>,
+    receive: Vec<f64>,
+    /// When each comes.
+    ready: Vec<f64>,
+    /// What each has to do afterwards.
+    after: Vec<f64>,
+}
+
+/// An order, and what the exchange costs in it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Exchanged {
+    pub(crate) order: Vec<usize>,
+    pub(crate) cost: f64,
+    /// Orders tried.
+    pub(crate) iterations: u64,
+}
+
+impl Exchange {
+    /// Among all members, who come at once and have nothing to do afterwards.
+    pub(crate) fn of_all(problem: &Problem) -> Self {
+        let idle = vec![0.0; problem.len()];
+        Self::among(problem, (0..problem.len()).collect(), idle.clone(), idle)
+    }
+
+    /// Among `members`, of whom each comes at `ready` and is busy for `after` when done.
+    pub(crate) fn among(problem: &Problem, members: Vec<usize>, ready: Vec<f64>, after: Vec<f64>) -> Self {
+        let dense = |cost: &dyn Fn(usize, usize) -> f64| {
+            members.iter().flat_map(|&from| members.iter().map(move |&to| cost(from, to))).collect()
+        };
+        let send = dense(&|from, to| problem.send(from, to));
+        let receive = dense(&|from, to| problem.receive(from, to));
+        Self { members, send, receive, ready, after }
+    }
+
+    /// The best order that the effort finds, starting from these, which name each of the members once.
+    pub(crate) fn ordered(&self, starts: &[Vec<usize>], settings: &Settings<'_>) -> Exchanged {
+        let mut walk = Walk::new(self);
+        let place = |member: &usize| self.members.iter().position(|known| known == member).expect("one of the members");
+        let mut best: Option<(f64, Vec<usize>)> = None;
+        for start in starts {
+            walk.order = start.iter().map(place).collect();
+            let cost = walk.cost(f64::INFINITY).expect("nothing costs more than that");
+            if best.as_ref().is_none_or(|best| cost < best.0) {
+                best = Some((cost, walk.order.clone()));
+            }
+        }
+        let (cost, order) = best.expect("there is an order to start from");
+        let tries = tries(self.members.len(), settings);
+        let (cost, order) = walk.improve(cost, order, tries, settings);
+        let order = order.into_iter().map(|place| self.members[place]).collect();
+        Exchanged { order, cost, iterations: tries }
+    }
+}
+
+/// How many orders to try for so many members.
+fn tries(members: usize, settings: &Settings<'_>) -> u64 {
+    // Three members can only go round one way or the other, fewer not even that.
+    let steps = match settings.effort {
+        _ if members < 3 => 0.0,
+        Effort::Quick => 50e3,
+        Effort::Normal => 4e6,
+        Effort::Patient | Effort::Exact => 400e6,
+    };
+    (steps * settings.share) as u64 / (members as u64 * u64::from(members.next_power_of_two().ilog2().max(1)))
+}
+
+/// A walk from order to order.
+struct Walk<'a> {
+    exchange: &'a Exchange,
+    order: Vec<usize>,
+    ready: Vec<f64>,
+    sent: Vec<f64>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(exchange: &'a Exchange) -> Self {
+        let len = exchange.members.len();
+        Self { exchange, order: Vec::new(), ready: vec![0.0; len], sent: vec![0.0; len] }
+    }
+
+    /// What the order costs; `None` if more than `most`.
+    fn cost(&mut self, most: f64) -> Option<f64> {
+        let Self { exchange, order, ready, sent } = self;
+        let n = order.len();
+        for (ready, &member) in ready.iter_mut().zip(&*order) {
+            *ready = exchange.ready[member];
+        }
+        let mut distance = 1;
+        while distance < n {
+            let mut last: f64 = 0.0;
+            for (i, &from) in order.iter().enumerate() {
+                let further = i + distance;
+                let to = order[if further < n { further } else { further - n }];
+                sent[i] = ready[i] + exchange.send[from * n + to];
+            }
+            for (i, &to) in order.iter().enumerate() {
+                let back = if i >= distance { i - distance } else { i + n - distance };
+                ready[i] = sent[i].max(sent[back]) + exchange.receive[order[back] * n + to];
+                last = last.max(ready[i]);
+            }
+            if last > most {
+                return None;
+            }
+            distance *= 2;
+        }
+        let ends = order.iter().zip(&*ready).map(|(&member, ready)| ready + exchange.after[member]);
+        Some(ends.fold(0.0, f64::max)).filter(|&cost| cost <= most)
+    }
+
+    fn improve(&mut self, start: f64, order: Vec<usize>, tries: u64, settings: &Settings<'_>) -> (f64, Vec<usize>) {
+        let mut rng = Rng::with_seed(settings.seed);
+        let cooling = (COLD / HOT).powf(1.0 / (tries / BETWEEN_QUESTIONS + 1) as f64);
+        let mut temperature = HOT * start;
+        let mut now = start;
+        let mut best = (start, order.clone());
+        self.order = order;
+        for tried in 0..tries {
+            if tried % BETWEEN_QUESTIONS == 0 && tried > 0 {
+                temperature *= cooling;
+                if (settings.stop)() {
+                    break;
+                }
+            }
+            let change = Change::draw(self.order.len(), &mut rng);
+            change.make(&mut self.order);
+            match self.cost(now - temperature * rng.f64().ln()) {
+                Some(cost) => now = cost,
+                None => change.undo(&mut self.order),
+            }
+            if now < best.0 {
+                best = (now, self.order.clone());
+            }
+        }
+        best
+    }
+}
+
+/// A change of an order.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Swap(usize, usize),
+    /// The member at the first place goes to the second, those between move up.
+    Move(usize, usize),
+}
+
+impl Change {
+    fn draw(len: usize, rng: &mut Rng) -> Self {
+        let from = rng.usize(0..len);
+        let other = rng.usize(0..len - 1);
+        let to = if other >= from { other + 1 } else { other };
+        if rng.u32(0..4) > 0 { Self::Swap(from, to) } else { Self::Move(from, to) }
+    }
+
+    fn make(self, order: &mut [usize]) {
+        match self {
+            Self::Swap(from, to) => order.swap(from, to),
+            Self::Move(from, to) if from < to => order[from..=to].rotate_left(1),
+            Self::Move(from, to) => order[to..=from].rotate_right(1),
+        }
+    }
+
+    fn undo(self, order: &mut [usize]) {
+        match self {
+            Self::Swap(from, to) => order.swap(from, to),
+            Self::Move(from, to) => Self::Move(to, from).make(order),
+        }
+    }
+}
+
+/// Orders to start from: by rank, cluster after cluster, and one of each cluster in turn.
+pub(crate) fn starts(members: usize, levels: &[Vec<u32>]) -> Vec<Vec<usize>> {
+    let mut starts = vec![(0..members).collect::<Vec<_>>()];
+    for clusters in levels {
+        let mut by_cluster: Vec<usize> = (0..members).collect();
+        by_cluster.sort_by_key(|&member| clusters[member]);
+        let mut place_in_cluster = vec![0; members];
+        let mut seen = vec![0; members];
+        for (member, &cluster) in clusters.iter().enumerate() {
+            place_in_cluster[member] = seen[cluster as usize];
+            seen[cluster as usize] += 1;
+        }
+        let mut in_turn: Vec<usize> = (0..members).collect();
+        in_turn.sort_by_key(|&member| (place_in_cluster[member], clusters[member]));
+        starts.extend([by_cluster, in_turn]);
+    }
+    starts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+}

@@ -1,0 +1,94 @@
+//! Hybrids: each group reduces to its leader, the leaders exchange by dissemination, each then tells its group.
+//!
+//! One exchange between two leaders takes one message where a tree takes two, up and down; with many leaders
+//! the rounds cost more than they spare. The groups are clusters of near members; each plans two trees with a common root
+//! of its own, which is its leader. Then the order of the exchange is searched, with each leader coming when its group
+//! has reduced.
+
+use super::exchange::Exchange;
+use super::two_trees::{Phases, TwoTrees, two_trees};
+use crate::problem::Problem;
+use crate::request::Settings;
+use crate::search::improve::moves;
+use crate::simulate;
+use crate::tree::Tree;
+
+/// How many groups there may be. More leaders than this never paid.
+pub(crate) const GROUPS: std::ops::RangeInclusive<usize> = 2..=16;
+
+/// A plan with leaders.
+#[derive(Clone, Debug)]
+pub(crate) struct Led {
+    pub(crate) up: Tree,
+    pub(crate) down: Tree,
+    /// In the order of their exchange.
+    pub(crate) leaders: Vec<usize>,
+    pub(crate) cost: f64,
+    pub(crate) iterations: u64,
+    /// Which block made the trees of the groups.
+    pub(crate) by: &'static str,
+}
+
+/// The members of each cluster, if there are as many clusters as there may be groups.
+pub(crate) fn groups(clusters: &[u32]) -> Option<Vec<Vec<usize>>> {
+    let count = clusters.iter().max().map_or(0, |&last| last as usize + 1);
+    let mut groups = vec![Vec::new(); count];
+    for (member, &cluster) in clusters.iter().enumerate() {
+        groups[cluster as usize].push(member);
+    }
+    groups.retain(|group| !group.is_empty());
+    GROUPS.contains(&groups.len()).then_some(groups)
+}
+
+/// The best plan that the effort finds for leaders of these groups. The settings' share is what all groups have together,
+/// as a search over all members would have.
+pub(crate) fn led(problem: &Problem, phases: &Phases, groups: &[Vec<usize>], settings: &Settings<'_>) -> Option<Led> {
+    let plan = |group: &Vec<usize>| {
+        let share = settings.share * share(phases.len(), groups.len(), group.len(), settings);
+        two_trees(&phases.among(group), None, &Settings { share, ..*settings })
+    };
+    let trees = groups.iter().map(plan).collect::<Option<Vec<TwoTrees>>>()?;
+    let of_groups: Vec<usize> =
+        groups.iter().zip(&trees).map(|(group, trees)| group[trees.up.best.tree.root()]).collect();
+    let ready = trees.iter().map(|trees| trees.up.best.cost).collect();
+    let after = trees.iter().map(|trees| trees.down.best.cost).collect();
+    let exchange = Exchange::among(problem, of_groups.clone(), ready, after);
+    let exchanged = exchange.ordered(&[of_groups], settings);
+    let leaders = exchanged.order;
+    let joined = |tree: fn(&TwoTrees) -> &Tree| join(problem.len(), groups, trees.iter().map(tree), &leaders);
+    let (up, down) = (joined(|trees| &trees.up.best.tree), joined(|trees| &trees.down.best.tree));
+    let moved: u64 = trees.iter().map(|trees| trees.up.iterations + trees.down.iterations).sum();
+    let dearest = trees.iter().max_by(|a, b| a.cost.total_cmp(&b.cost)).expect("there are groups");
+    Some(Led {
+        cost: simulate::leaders(problem, &up, &down, &leaders),
+        up,
+        down,
+        leaders,
+        iterations: exchanged.iterations + moved,
+        by: dearest.down.by,
+    })
+}
+
+/// What a group gets of the work: all groups together as many moves as all members would have, none more than it needs.
+fn share(members: usize, groups: usize, group: usize, settings: &Settings<'_>) -> f64 {
+    let all = moves(members, settings.effort) as f64;
+    let each = (moves(group, settings.effort) * groups as u64) as f64;
+    if each > all { all / each } else { 1.0 }
+}
+
+/// One tree of the groups' trees: the first leader is the root, the others become its first children.
+fn join<'a>(members: usize, groups: &[Vec<usize>], trees: impl Iterator<Item = &'a Tree>, leaders: &[usize]) -> Tree {
+    let mut children = vec![Vec::new(); members];
+    children[leaders[0]].extend_from_slice(&leaders[1..]);
+    for (group, tree) in groups.iter().zip(trees) {
+        for (place, &member) in group.iter().enumerate() {
+            children[member].extend(tree.children(place).iter().map(|&child| group[child]));
+        }
+    }
+    Tree::new(leaders[0], children).expect("the groups' trees reach their members, the first leader the others")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+}
