@@ -3,6 +3,7 @@
 //! The times are those of [`crate::simulate`]; a schedule only writes them all down.
 
 use crate::operation::Operation;
+use crate::plan::{Plan, Scheme};
 use crate::problem::Problem;
 use crate::simulate;
 use crate::tree::Tree;
@@ -36,20 +37,48 @@ pub enum Direction {
 /// The messages of one phase of a collective.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
-    /// Whether messages run to or from the root.
-    pub direction: Direction,
+    /// Whether messages run to or from the root, or leaders of groups; `None` where members exchange without a root.
+    pub direction: Option<Direction>,
     /// When the phase begins.
     pub start: f64,
     /// When its last member is done.
     pub end: f64,
-    /// By rank: when the member has the broadcast, or everything of its subtree in a reduction.
+    /// By rank: when the member has the broadcast, or everything of its subtree in a reduction, or all that it is to hear
+    /// in an exchange.
     pub arrivals: Vec<f64>,
     /// Every message, grouped by parent from the root down; among one parent's in the order in which it sends or
-    /// receives them.
+    /// receives them. Those of an exchange are grouped by round.
     pub transfers: Vec<Transfer>,
 }
 
 impl Schedule {
+    /// The phases of a plan, whatever its scheme; the last one's end is what it should cost.
+    ///
+    /// # Panics
+    ///
+    /// If the plan has not as many members as the problem.
+    #[must_use]
+    #[track_caller]
+    pub fn of_plan(problem: &Problem, plan: &Plan) -> Vec<Self> {
+        let members = problem.len();
+        match &plan.scheme {
+            Scheme::Trees => Self::of_two(plan.operation, problem, plan.up(), &plan.tree),
+            Scheme::Dissemination(order) => vec![Self::exchange(problem, order, &vec![0.0; members])],
+            Scheme::Leaders(leaders) => {
+                let up = Self::gather(problem, plan.up(), leaders);
+                let exchange = Self::exchange(problem, leaders, &up.arrivals);
+                let down = Self::spread(problem, &plan.tree, leaders, &exchange.arrivals);
+                vec![up, exchange, down]
+            }
+            Scheme::ReleaseLine => {
+                let up = Self::reduction(problem, plan.up(), 0.0);
+                let release = Self::release(members, plan.tree.root(), up.end, plan.predicted);
+                vec![up, release]
+            }
+            Scheme::Counter => vec![Self::messageless(members, plan.predicted)],
+        }
+    }
+
     /// The phases of an operation over one tree, one after the other; the last one's end is the operation's cost.
     ///
     /// # Panics
@@ -100,7 +129,7 @@ impl Schedule {
             }
         }
         let end = arrivals.iter().copied().fold(start, f64::max);
-        Self { direction: Direction::Down, start, end, arrivals, transfers }
+        Self { direction: Some(Direction::Down), start, end, arrivals, transfers }
     }
 
     /// The messages of a reduction that all members begin at `start`.
@@ -129,7 +158,7 @@ impl Schedule {
             }
         }
         let arrivals: Vec<f64> = done.into_iter().map(|time| start + time).collect();
-        Self { direction: Direction::Up, start, end: arrivals[tree.root()], arrivals, transfers }
+        Self { direction: Some(Direction::Up), start, end: arrivals[tree.root()], arrivals, transfers }
     }
 
     /// The messages that a member sends, in the order of sending.

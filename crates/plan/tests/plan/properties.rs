@@ -242,7 +242,7 @@ fn is_possible(problem: &Problem, tree: &Tree, phase: &Schedule) -> Result<(), T
     edges.sort_unstable();
     let mut expected: Vec<(usize, usize)> = (0..tree.len())
         .filter_map(|child| tree.parent(child).map(|parent| (parent, child)))
-        .map(|(parent, child)| if phase.direction == Direction::Down { (parent, child) } else { (child, parent) })
+        .map(|(parent, child)| if phase.direction == Some(Direction::Down) { (parent, child) } else { (child, parent) })
         .collect();
     expected.sort_unstable();
     prop_assert_eq!(edges, expected);
