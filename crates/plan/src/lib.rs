@@ -34,6 +34,7 @@ mod planner;
 mod problem;
 mod request;
 mod schedule;
+mod schedule_meeting;
 mod search;
 pub mod shape;
 pub mod simulate;
