@@ -3,13 +3,16 @@
 //! Every block works on [`Costs`], in which a reduction is a broadcast in reversed time.
 
 mod annealing;
+pub(crate) mod classes;
 pub(crate) mod costs;
 pub(crate) mod earliest_completion;
 pub(crate) mod exact;
+pub(crate) mod hierarchy;
 pub(crate) mod improve;
 mod moving_tree;
 pub(crate) mod order;
 mod portfolio;
+mod sketch;
 mod ticks;
 
 pub(crate) use costs::Costs;
