@@ -14,6 +14,7 @@
 //! | [`Effort`], [`Limits`], [`Terms`] | how long to search, what a tree may look like, costs beyond pairs |
 //! | [`PlanJson`], [`tree_file`] | plans as JSON; trees read from files |
 //! | [`explain()`] | a plan in words |
+//! | [`service`] | plans over a local socket, for many programs |
 //!
 //! Everything is deterministic: the same machine model gives the same bytes everywhere.
 //!
@@ -36,6 +37,7 @@ mod request;
 mod schedule;
 mod schedule_meeting;
 mod search;
+pub mod service;
 pub mod shape;
 pub mod simulate;
 mod terms;

@@ -1,0 +1,161 @@
+//! Asking a plan service, with a deadline and without trust.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::answer::{Answer, Catalogue, Refusal, ServiceStatus};
+use super::line::{LineError, Lines, MAX_LINE_BYTES, Patience};
+use super::protocol::{PlanRequest, query};
+use super::readiness::deadline;
+use super::served_plan::{ServedPlan, Unfit};
+use super::socket;
+use crate::plan::Plan;
+use crate::problem::Problem;
+
+/// A connection to a plan service.
+#[derive(Debug)]
+pub struct Client {
+    path: PathBuf,
+    lines: Lines,
+    timeout: Duration,
+}
+
+/// Why a service gives no answer that can be used. Whoever wants a plan makes it in process then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServiceError {
+    /// Nobody listens there, or it is not open to this user.
+    #[error("cannot connect to the plan service at {}: {error}", path.display())]
+    NotConnected {
+        /// The socket.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The connection broke.
+    #[error("the plan service at {} went away", path.display())]
+    Gone {
+        /// The socket.
+        path: PathBuf,
+    },
+    /// It took too long.
+    #[error("the plan service at {} did not answer within {timeout:?}", path.display())]
+    TimedOut {
+        /// The socket.
+        path: PathBuf,
+        /// How long it had.
+        timeout: Duration,
+    },
+    /// The request is longer than a service reads: its machine model is too large.
+    #[error("the request is {len_bytes} bytes long, and services read at most {MAX_LINE_BYTES}")]
+    TooLarge {
+        /// Its length.
+        len_bytes: usize,
+    },
+    /// The model in the request is no JSON.
+    #[error("the machine model is no JSON: {0}")]
+    Model(serde_json::Error),
+    /// What it says is no answer.
+    #[error("the plan service at {} speaks another language: {words}", path.display())]
+    NoAnswer {
+        /// The socket.
+        path: PathBuf,
+        /// What is wrong with it.
+        words: String,
+    },
+    /// It refuses the request.
+    #[error("the plan service refuses: {0}")]
+    Refused(#[from] Refusal),
+    /// Its plan is none for the request.
+    #[error("the plan service sent no plan that fits: {0}")]
+    Unfit(#[from] Unfit),
+}
+
+impl Client {
+    /// Connects to the service that listens at `path`; each answer may take as long as `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// If nobody listens there, this user may not connect, or too many others are waiting.
+    pub fn connect(path: &Path, timeout: Duration) -> Result<Self, ServiceError> {
+        let connected = socket::connect(path).and_then(Lines::over);
+        let lines = connected.map_err(|error| ServiceError::NotConnected { path: path.to_owned(), error })?;
+        Ok(Self { path: path.to_owned(), lines, timeout })
+    }
+
+    /// A plan over the members of `problem`, which are the CPUs that the request names of the machine that it names, with
+    /// the terms that it names.
+    ///
+    /// # Errors
+    ///
+    /// If the service does not answer in time, refuses, or sends what is no plan for this request by this problem's costs.
+    pub fn plan(&mut self, request: &PlanRequest, problem: &Problem) -> Result<Plan, ServiceError> {
+        Ok(self.ask(request)?.check(request, problem)?)
+    }
+
+    /// What the service plans, unchecked.
+    ///
+    /// # Errors
+    ///
+    /// If the service does not answer in time, or refuses.
+    pub fn ask(&mut self, request: &PlanRequest) -> Result<ServedPlan, ServiceError> {
+        let answer = self.exchange(request.line().map_err(ServiceError::Model)?)?;
+        let (is_cached, is_stopped) = (answer.cached.unwrap_or(false), answer.stopped.unwrap_or(false));
+        let json = answer.plan.ok_or_else(|| self.no_answer("there is no plan in it"))?;
+        Ok(ServedPlan { json, is_cached, is_stopped })
+    }
+
+    /// How the service is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::ask`].
+    pub fn status(&mut self) -> Result<ServiceStatus, ServiceError> {
+        let answer = self.exchange(query("status"))?;
+        answer.status.ok_or_else(|| self.no_answer("there is no status in it"))
+    }
+
+    /// What can be named in requests.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::ask`].
+    pub fn list(&mut self) -> Result<Catalogue, ServiceError> {
+        let answer = self.exchange(query("list"))?;
+        answer.list.ok_or_else(|| self.no_answer("there is no list in it"))
+    }
+
+    fn exchange(&mut self, mut line: String) -> Result<Answer, ServiceError> {
+        if line.len() > MAX_LINE_BYTES {
+            return Err(ServiceError::TooLarge { len_bytes: line.len() });
+        }
+        line.push('\n');
+        let patience = Patience { until: deadline(self.timeout), stopper: None };
+        let sent = self.lines.send(&line, patience);
+        if let Err(LineError::TimedOut) = sent {
+            return Err(self.failed(LineError::TimedOut));
+        }
+        // A service that refuses a client says so and closes, perhaps before it has read a request that so breaks off.
+        let answer = self.lines.next(patience).map_err(|error| self.failed(error))?;
+        let answer = answer.ok_or_else(|| ServiceError::Gone { path: self.path.clone() })?;
+        let answer: Answer = serde_json::from_slice(&answer).map_err(|error| self.no_answer(&error.to_string()))?;
+        match answer.error {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(answer),
+        }
+    }
+
+    fn failed(&self, error: LineError) -> ServiceError {
+        let path = self.path.clone();
+        match error {
+            LineError::TimedOut => ServiceError::TimedOut { path, timeout: self.timeout },
+            LineError::TooLong => self.no_answer("its answer has no end"),
+            LineError::Truncated | LineError::Stopped | LineError::Gone => ServiceError::Gone { path },
+        }
+    }
+
+    fn no_answer(&self, words: &str) -> ServiceError {
+        ServiceError::NoAnswer { path: self.path.clone(), words: words.to_owned() }
+    }
+}

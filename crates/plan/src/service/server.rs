@@ -1,0 +1,140 @@
+//! The service: takes clients, each in a thread of its own, until it is told to stop.
+
+use std::io::{self, ErrorKind};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use corecast_machine::Machine;
+use rustix::event::PollFlags;
+
+use super::answer::{Answer, Refusal, RefusalKind};
+use super::desk::Desk;
+use super::line::{Lines, Patience};
+use super::readiness::{Stopper, Woken, deadline, wait};
+use super::session::Session;
+use super::socket::{BindError, BoundSocket};
+
+/// For how long the service takes no clients when the system gives it none, as when it is out of file descriptors.
+const BREATH: Duration = Duration::from_millis(100);
+
+/// How much a service grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How long a client may take to send a request, or to read an answer.
+    pub idle_timeout: Duration,
+    /// How many clients are served at once; a further one is told that the service is busy.
+    pub max_clients: usize,
+    /// How many searches run at once, at least one; other requests wait for their turn.
+    pub searches: usize,
+    /// How long one search may take; the answer is then the best plan found.
+    pub search_limit: Duration,
+}
+
+impl Default for Options {
+    /// 30 s for a client, 64 clients, as many searches as there are CPUs for this process, a minute for each.
+    fn default() -> Self {
+        Self {
+            idle_timeout: Duration::from_secs(30),
+            max_clients: 64,
+            searches: thread::available_parallelism().map_or(1, usize::from),
+            search_limit: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A plan service that listens.
+#[derive(Debug)]
+pub struct Server {
+    socket: BoundSocket,
+    stopper: Stopper,
+    options: Options,
+    desk: Desk,
+}
+
+impl Server {
+    /// Listens at `path`, for plans of `machine` and of every machine that a client sends. Only this user may connect. A
+    /// socket that a killed service left is replaced.
+    ///
+    /// # Errors
+    ///
+    /// If a service listens there already, something else is there, or the system refuses.
+    pub fn bind(path: &Path, machine: Machine, options: Options) -> Result<Self, BindError> {
+        let socket = BoundSocket::bind(path)?;
+        let stopper = Stopper::new().map_err(|error| BindError::Io { path: path.to_owned(), error })?;
+        Ok(Self { socket, stopper, options, desk: Desk::new(machine, options) })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.socket.path()
+    }
+
+    /// What ends it.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+
+    /// Serves clients until the [`Stopper`] is used; then ends their searches, answers what can be answered, and removes
+    /// the socket.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses to wait for clients. Trouble with single clients ends those.
+    pub fn serve(self) -> io::Result<()> {
+        // Whatever ends the loop ends the clients too, or the scope would wait for them.
+        thread::scope(|scope| {
+            let outcome = self.take_clients(scope);
+            self.stopper.stop();
+            outcome
+        })
+    }
+
+    fn take_clients<'scope>(&'scope self, scope: &'scope thread::Scope<'scope, '_>) -> io::Result<()> {
+        loop {
+            if wait(self.socket.listener(), PollFlags::IN, None, Some(&self.stopper))? == Woken::Stopped {
+                return Ok(());
+            }
+            match self.socket.listener().accept() {
+                Ok((stream, _)) => self.take(stream, scope),
+                Err(error) if is_of_one_client(&error) => {}
+                // Nobody else can be served meanwhile; a client that waits is taken later.
+                Err(_) => {
+                    if wait(self.socket.listener(), PollFlags::empty(), deadline(BREATH), Some(&self.stopper))?
+                        == Woken::Stopped
+                    {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+
+    fn take<'scope>(&'scope self, stream: UnixStream, scope: &'scope thread::Scope<'scope, '_>) {
+        let Some(seat) = self.desk.tally.seat(self.options.max_clients) else { return refuse(stream, self.options) };
+        // Who cannot get a thread is dropped, and sees the connection closed.
+        let _ = thread::Builder::new().name("plan-client".to_owned()).spawn_scoped(scope, move || {
+            let _seat = seat;
+            if let Ok(session) = Session::new(stream, self.options, &self.stopper, &self.desk) {
+                session.serve();
+            }
+        });
+    }
+}
+
+fn is_of_one_client(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionAborted)
+}
+
+/// Tells a client that it is one too many; not waiting for it, so only if there is room for the answer at once.
+fn refuse(stream: UnixStream, options: Options) {
+    let message = format!("{} clients are served already", options.max_clients);
+    let line = Answer::from(Refusal::new(RefusalKind::Busy, message)).line();
+    if let Ok(mut lines) = Lines::over(stream) {
+        // A client that cannot be told sees the connection closed.
+        let _ = lines.send(&line, Patience { until: deadline(Duration::ZERO), stopper: None });
+    }
+}

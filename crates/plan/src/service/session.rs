@@ -1,0 +1,90 @@
+//! One client: a line in, a line out, until it has no more, hangs, or breaks a rule.
+
+use std::os::unix::net::UnixStream;
+
+use super::answer::{Answer, Refusal, RefusalKind};
+use super::desk::Desk;
+use super::line::{LineError, Lines, MAX_LINE_BYTES, Patience};
+use super::protocol::parse_request;
+use super::readiness::{Stopper, deadline};
+use super::server::Options;
+
+/// A client that is served.
+#[derive(Debug)]
+pub(super) struct Session<'a> {
+    lines: Lines,
+    options: Options,
+    stopper: &'a Stopper,
+    desk: &'a Desk,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(
+        stream: UnixStream,
+        options: Options,
+        stopper: &'a Stopper,
+        desk: &'a Desk,
+    ) -> std::io::Result<Self> {
+        Ok(Self { lines: Lines::over(stream)?, options, stopper, desk })
+    }
+
+    /// Serves the client until it is done. It may go away at any time, which is nothing to tell anybody.
+    pub(super) fn serve(mut self) {
+        while let Some((answer, is_last)) = self.next_answer() {
+            if self.send(&answer).is_err() || is_last {
+                return;
+            }
+        }
+    }
+
+    /// The answer to the next request, and whether the connection is closed after it; `None` if there is nobody to answer.
+    fn next_answer(&mut self) -> Option<(Answer, bool)> {
+        let outcome = self.lines.next(self.patience());
+        if matches!(outcome, Ok(None) | Err(LineError::Stopped | LineError::Gone)) {
+            return None;
+        }
+        self.desk.tally.count_request();
+        let (answer, is_last) = match outcome {
+            Ok(line) => (self.answer(line?), false),
+            Err(error) => (Answer::from(refusal(&error, self.options)), true),
+        };
+        if answer.error.is_some() {
+            self.desk.tally.count_refusal();
+        }
+        Some((answer, is_last))
+    }
+
+    fn answer(&self, line: Vec<u8>) -> Answer {
+        let question = parse_request(&line);
+        drop(line);
+        let is_gone = || self.stopper.is_raised_or_gone(self.lines.stream());
+        question.map_or_else(Answer::from, |question| self.desk.answer(question, &is_gone))
+    }
+
+    /// What fits into the socket goes out even if the service ends; only waiting for the client ends with it.
+    fn send(&mut self, answer: &Answer) -> Result<(), LineError> {
+        self.lines.send(&answer.line(), self.patience())
+    }
+
+    fn patience(&self) -> Patience<'a> {
+        Patience { until: deadline(self.options.idle_timeout), stopper: Some(self.stopper) }
+    }
+}
+
+/// What a client is told whose line is none.
+fn refusal(error: &LineError, options: Options) -> Refusal {
+    match error {
+        LineError::TooLong => {
+            let message = format!("the request is longer than {MAX_LINE_BYTES} bytes, the most that is read");
+            Refusal::new(RefusalKind::TooLarge, message)
+        }
+        LineError::TimedOut => {
+            let seconds = options.idle_timeout.as_secs_f64();
+            Refusal::new(RefusalKind::Idle, format!("no whole request came within {seconds} s"))
+        }
+        _ => Refusal::new(
+            RefusalKind::Truncated,
+            "the request ends in the middle: a request is a line with its line break",
+        ),
+    }
+}

@@ -1,0 +1,57 @@
+//! Counts of a service: its clients, and what they asked.
+
+use std::sync::Mutex;
+
+const UNPOISONED: &str = "nobody panics while holding the counts";
+
+/// The counts.
+#[derive(Debug, Default)]
+pub(super) struct Tally(Mutex<Counts>);
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// Clients at the moment.
+    pub(super) clients: usize,
+    /// Requests read so far.
+    pub(super) requests: u64,
+    /// Refusals sent so far.
+    pub(super) refused: u64,
+}
+
+/// The seat of a client; dropping it frees it.
+#[derive(Debug)]
+pub(super) struct Seat<'a>(&'a Tally);
+
+impl Tally {
+    /// A seat for one more client, if fewer than `most` are taken.
+    pub(super) fn seat(&self, most: usize) -> Option<Seat<'_>> {
+        let mut counts = self.0.lock().expect(UNPOISONED);
+        if counts.clients >= most {
+            return None;
+        }
+        counts.clients += 1;
+        Some(Seat(self))
+    }
+
+    /// Counts a request, or what was meant to be one.
+    pub(super) fn count_request(&self) {
+        self.0.lock().expect(UNPOISONED).requests += 1;
+    }
+
+    /// Counts a refusal.
+    pub(super) fn count_refusal(&self) {
+        self.0.lock().expect(UNPOISONED).refused += 1;
+    }
+
+    /// All of them.
+    pub(super) fn counts(&self) -> Counts {
+        *self.0.lock().expect(UNPOISONED)
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        self.0.0.lock().expect(UNPOISONED).clients -= 1;
+    }
+}
