@@ -23,16 +23,14 @@ impl Interrupt {
     /// Begins to catch SIGINT, SIGTERM and SIGHUP. Once per process.
     pub(crate) fn watch() -> Result<Self, Failure> {
         let interrupt = Self { raised: Arc::default(), cancel: Cancel::new() };
-        let (raised, cancel) = (Arc::clone(&interrupt.raised), interrupt.cancel.clone());
-        let handler = move || {
-            // ORDERING: Relaxed, the flag publishes nothing but itself
-            if raised.swap(true, Ordering::Relaxed) {
-                process::exit(INTERRUPTED);
-            }
-            cancel.cancel();
-        };
-        ctrlc::set_handler(handler).map_err(Failure::environment)?;
+        let cancel = interrupt.cancel.clone();
+        on_signal(Arc::clone(&interrupt.raised), move || cancel.cancel())?;
         Ok(interrupt)
+    }
+
+    /// True once the user wants the run to stop.
+    pub(crate) fn is_raised(&self) -> bool {
+        self.cancel.is_cancelled()
     }
 
     /// The flag for a measurement.
@@ -47,6 +45,22 @@ impl Interrupt {
 
     /// Stops between two parts of a run.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        if self.cancel.is_cancelled() { Err(Failure::Interrupted) } else { Ok(()) }
+        if self.is_raised() { Err(Failure::Interrupted) } else { Ok(()) }
     }
+}
+
+/// Calls this at the first SIGINT, SIGTERM or SIGHUP, in a thread of its own. Once per process, instead of [`Interrupt`].
+pub(crate) fn on_first(stop: impl Fn() + Send + 'static) -> Result<(), Failure> {
+    on_signal(Arc::default(), stop)
+}
+
+fn on_signal(raised: Arc<AtomicBool>, stop: impl Fn() + Send + 'static) -> Result<(), Failure> {
+    let handler = move || {
+        // ORDERING: Relaxed, the flag publishes nothing but itself
+        if raised.swap(true, Ordering::Relaxed) {
+            process::exit(INTERRUPTED);
+        }
+        stop();
+    };
+    ctrlc::set_handler(handler).map_err(Failure::environment)
 }

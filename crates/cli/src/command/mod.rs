@@ -10,6 +10,7 @@ mod list;
 mod man;
 mod measure;
 mod plan;
+mod serve;
 mod topo;
 pub(crate) mod tune;
 
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     Plan(plan::Arguments),
     /// Say what would be used for each operation, what it was chosen from, and why.
     Explain(explain::Arguments),
+    /// Answer plan requests of other programs over a local socket.
+    Serve(serve::Arguments),
     /// Race corecast against the alternatives, or run its load tests.
     Bench(bench::Arguments),
     /// List what can be named in options.
@@ -48,6 +51,7 @@ impl Command {
             Self::Measure(arguments) => measure::run(arguments, output),
             Self::Plan(arguments) => plan::run(arguments, output),
             Self::Explain(arguments) => explain::run(arguments, output),
+            Self::Serve(arguments) => serve::run(arguments, output),
             Self::Bench(arguments) => bench::run(arguments, output),
             Self::List(arguments) => list::run(arguments, output),
             Self::Completions(arguments) => completions::run(arguments, output),

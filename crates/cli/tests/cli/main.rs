@@ -9,6 +9,7 @@ mod limits;
 mod measuring;
 mod planning;
 mod program;
+mod serving;
 mod system_tree;
 mod terminal;
 mod topology;
