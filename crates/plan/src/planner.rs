@@ -7,7 +7,7 @@ use crate::plan::{Plan, PlanError};
 use crate::problem::Problem;
 use crate::request::{AUTO, Request};
 use crate::schedule::Direction;
-use crate::search::{self, Costs, Found};
+use crate::search::{self, BLOCKS, Block, Costs, Found, Job};
 use crate::shape::{self, SHAPES, Shape};
 use crate::tree::Tree;
 
@@ -25,7 +25,8 @@ pub struct Candidate {
 /// The planners that search, with a line about each: what [`Request::planner`] takes beside [`AUTO`] and the shapes.
 #[must_use]
 pub fn planners() -> Vec<(&'static str, &'static str)> {
-    meeting::SCHEMES.to_vec()
+    let blocks = BLOCKS.iter().map(|block| (block.name, block.about));
+    blocks.chain(meeting::SCHEMES.iter().copied()).collect()
 }
 
 /// Every name that [`Request::planner`] takes.
@@ -44,6 +45,8 @@ pub(crate) fn plan(problem: &Problem, request: &Request<'_>) -> Result<Plan, Pla
         searched(problem, request)?
     } else if meeting::SCHEMES.iter().any(|(name, _)| *name == request.planner) {
         meeting::plan(problem, request, Some(&request.planner)).ok_or_else(|| no_meeting(request))?
+    } else if let Some(block) = BLOCKS.iter().find(|block| block.name == request.planner) {
+        by_block(problem, request, block)?
     } else if let Some(shape) = shape::find(&request.planner) {
         shaped(problem, request, shape)?
     } else {
@@ -74,29 +77,63 @@ fn shaped(problem: &Problem, request: &Request<'_>, shape: &dyn Shape) -> Result
     Ok(Plan::of_tree(problem, request.operation, shape.name(), tree))
 }
 
+/// The best tree that the effort finds, or for operations of both phases the cheapest scheme.
 fn searched(problem: &Problem, request: &Request<'_>) -> Result<Plan, PlanError> {
-    let find = |direction, root| {
-        let costs = Costs::of(problem, direction);
-        search::search(&costs, root, &request.settings).ok_or_else(|| beyond_limits(problem, request))
+    let settings = &request.settings;
+    let Some(direction) = only_direction(request.operation) else {
+        return meeting::plan(problem, request, None).ok_or_else(|| beyond_limits(problem, request));
     };
-    let operation = request.operation;
-    let of_one = |direction| -> Result<Plan, PlanError> {
-        let found: Found = find(direction, request.root)?;
-        let plan = Plan::of_tree(problem, operation, found.by, found.best.tree);
-        Ok(Plan { iterations: found.iterations, is_proven: found.is_optimal, ..plan })
+    let costs = Costs::of(problem, direction);
+    let found = search::search(&costs, request.root, settings).ok_or_else(|| beyond_limits(problem, request))?;
+    let refusal = search::refusal(&Job { costs: &costs, root: request.root, settings });
+    let why = match refusal.filter(|_| settings.effort == Effort::Exact && !found.is_optimal) {
+        Some(refusal) => format!("{refusal}, so it was searched for as with effort patient"),
+        None => format!("the cheapest tree that effort {} finds", settings.effort),
     };
-    let plan = match operation {
-        Operation::Broadcast => of_one(Direction::Down)?,
-        Operation::Reduce => of_one(Direction::Up)?,
-        Operation::Barrier | Operation::Allreduce | Operation::TwoPhaseCommit => {
-            return meeting::plan(problem, request, None).ok_or_else(|| beyond_limits(problem, request));
-        }
-    };
-    Ok(Plan { effort: Some(request.settings.effort), why: reason(&plan, request.settings.effort), ..plan })
+    Ok(Plan { effort: Some(settings.effort), why, ..of_found(problem, request.operation, found) })
 }
 
-fn reason(plan: &Plan, effort: Effort) -> String {
-    format!("{} made the cheapest tree that effort {effort} finds", plan.planner)
+/// The tree of one block; for operations of both phases the cheaper of its two pairs, each with the root of one phase.
+fn by_block(problem: &Problem, request: &Request<'_>, block: &Block) -> Result<Plan, PlanError> {
+    let Request { operation, root, settings, .. } = request;
+    let find = |direction, root| {
+        let found = (block.find)(&Job { costs: &Costs::of(problem, direction), root, settings });
+        found.map_err(|why| PlanError::NotApplicable { planner: block.name.to_owned(), why })
+    };
+    if let Some(direction) = only_direction(*operation) {
+        return Ok(of_found(problem, *operation, find(direction, *root)?));
+    }
+    let down = find(Direction::Down, *root)?;
+    let up = find(Direction::Up, Some(down.best.tree.root()))?;
+    let from_down = of_two(problem, *operation, up, down);
+    if root.is_some() {
+        return Ok(from_down);
+    }
+    let up = find(Direction::Up, None)?;
+    let down = find(Direction::Down, Some(up.best.tree.root()))?;
+    let from_up = of_two(problem, *operation, up, down);
+    Ok(if from_up.predicted < from_down.predicted { from_up } else { from_down })
+}
+
+fn only_direction(operation: Operation) -> Option<Direction> {
+    match operation {
+        Operation::Broadcast => Some(Direction::Down),
+        Operation::Reduce => Some(Direction::Up),
+        Operation::Barrier | Operation::Allreduce | Operation::TwoPhaseCommit => None,
+    }
+}
+
+fn of_found(problem: &Problem, operation: Operation, found: Found) -> Plan {
+    let plan = Plan::of_tree(problem, operation, found.by, found.best.tree);
+    let bound = found.is_optimal.then_some(plan.predicted);
+    Plan { iterations: found.iterations, is_proven: found.is_optimal, bound, ..plan }
+}
+
+fn of_two(problem: &Problem, operation: Operation, up: Found, down: Found) -> Plan {
+    let predicted = operation.cost_of_two(problem, &up.best.tree, &down.best.tree);
+    let iterations = up.iterations + down.iterations;
+    let plan = Plan::of_tree(problem, operation, down.by, down.best.tree);
+    Plan { up: Some(up.best.tree), predicted, iterations, ..plan }
 }
 
 /// What every shape makes of the problem, in the order of [`SHAPES`].

@@ -10,7 +10,7 @@ use crate::operation::Operation;
 use crate::problem::Problem;
 use crate::request::Settings;
 use crate::schedule::Direction;
-use crate::search::earliest_completion::EarliestCompletion;
+use crate::search::earliest_completion::{EarliestCompletion, Preferences};
 use crate::search::exact::exact_from_each;
 use crate::search::order::Ordered;
 use crate::search::{Costs, Found, search};
@@ -93,8 +93,9 @@ fn ranked(phases: &Phases, root: Option<usize>, limits: Limits) -> Vec<usize> {
         edges.sum::<f64>()
     };
     let roots = cheapest_first((0..len).map(|root| (total(root), root)).collect());
-    let up = EarliestCompletion::new(&phases.up, RELAY, &[], limits);
-    let down = EarliestCompletion::new(&phases.down, RELAY, &[], limits);
+    let (up, down) = (Preferences::new(&phases.up, RELAY), Preferences::new(&phases.down, RELAY));
+    let up = EarliestCompletion::new(&up, &[], limits);
+    let down = EarliestCompletion::new(&down, &[], limits);
     let tree = |root: usize| Some((phases.cost(up.from(root)?.cost, down.from(root)?.cost), root));
     let most = (RANKED * RANKED / len.max(RANKED)).max(1);
     cheapest_first(roots.into_iter().take(most).filter_map(tree).collect())

@@ -20,8 +20,8 @@ use super::costs::Costs;
 use super::order::Ordered;
 use super::sketch::{Room, Sketch, median, nearest_roots};
 
-/// The most steps of one programme: about 10 ms.
-const MOST_STEPS: u64 = 10_000_000;
+/// The most steps of one programme where there is time: about 50 ms.
+pub(crate) const MOST_STEPS: u64 = 10_000_000;
 /// A star costs so many ticks: rounding loses less than a millionth of what any tree costs that is found.
 const TICKS_OF_A_STAR: f64 = (1_u64 << 40) as f64;
 /// What counts as proof needs a cost of so many ticks for each member, so that rounding may hide 10^-6 of it.
@@ -38,21 +38,22 @@ pub(crate) struct Seed {
     pub(crate) is_optimal: bool,
 }
 
-/// The best tree of the programme for any level of clusters; `None` if there are too many classes at all of them.
+/// The best tree of the programme for any level of clusters that takes at most so many steps; `None` if there are too
+/// many classes at all of them.
 ///
 /// It does not know of costs beyond pairs, nor of limits.
-pub(crate) fn classes(costs: &Costs, root: Option<usize>, levels: &[Vec<u32>]) -> Option<Seed> {
+pub(crate) fn classes(costs: &Costs, root: Option<usize>, levels: &[Vec<u32>], most_steps: u64) -> Option<Seed> {
     let all = vec![0; costs.len()];
     let partitions = levels.iter().chain([&all]);
-    partitions.filter_map(|level| of_partition(costs, root, level)).reduce(|best, other| {
+    partitions.filter_map(|level| of_partition(costs, root, level, most_steps)).reduce(|best, other| {
         let is_optimal = best.is_optimal || other.is_optimal;
         Seed { is_optimal, ..if other.best.cost < best.best.cost { other } else { best } }
     })
 }
 
-fn of_partition(costs: &Costs, root: Option<usize>, class_of: &[u32]) -> Option<Seed> {
+fn of_partition(costs: &Costs, root: Option<usize>, class_of: &[u32], most_steps: u64) -> Option<Seed> {
     let classes = Classes::of(costs, class_of);
-    if classes.steps() > MOST_STEPS {
+    if classes.steps() > most_steps {
         return None;
     }
     let programme = Programme::solved(&classes);
@@ -327,7 +328,7 @@ mod tests {
         ) {
             let of = |cost: fn(&(u32, u32)) -> u32| costs.iter().map(|pair| f64::from(cost(pair))).collect::<Vec<_>>();
             let (costs, class) = symmetric(&sizes, &of(|pair| pair.0), &of(|pair| pair.1));
-            let found = classes(&costs, root, &[class]).expect("few classes");
+            let found = classes(&costs, root, &[class], MOST_STEPS).expect("few classes");
             prop_assert!(found.is_optimal);
             prop_assert!(root.is_none_or(|root| found.best.tree.root() == root));
             let least = exact(&costs, root, found.best.cost, &|| false).expect("not stopped").cost;
@@ -339,7 +340,7 @@ mod tests {
     fn members_that_are_all_alike_get_the_postal_tree() {
         for (members, send, receive) in [(1, 1, 1), (2, 3, 5), (13, 1, 1), (64, 2, 7), (100, 5, 1), (300, 1, 40)] {
             let costs = Costs::of_fn(members, |_, _| send as f64, |_, _| receive as f64);
-            let found = classes(&costs, None, &[]).expect("one class");
+            let found = classes(&costs, None, &[], MOST_STEPS).expect("one class");
             assert_eq!(found.best.cost, postal(members as u64, send, receive) as f64, "{members} {send} {receive}");
             assert!(found.is_optimal);
         }
@@ -348,7 +349,7 @@ mod tests {
     #[test]
     fn nothing_is_claimed_of_members_that_differ_a_little() {
         let costs = Costs::of_fn(6, |_, _| 1.0, |p, c| if (p, c) == (4, 5) { 9.0 } else { 10.0 });
-        let found = classes(&costs, None, &[]).expect("one class");
+        let found = classes(&costs, None, &[], MOST_STEPS).expect("one class");
         assert!(!found.is_optimal && found.best.tree.len() == 6);
     }
 
@@ -356,16 +357,19 @@ mod tests {
     fn levels_of_too_many_classes_are_left_out() {
         let costs = Costs::of_fn(64, |_, _| 1.0, |p, c| if p / 4 == c / 4 { 5.0 } else { 20.0 });
         let level: Vec<u32> = (0..64).map(|member| member / 4).collect();
-        let found = classes(&costs, Some(9), &[level]).expect("all as one class are few");
+        let found = classes(&costs, Some(9), &[level], MOST_STEPS).expect("all as one class are few");
         assert!(!found.is_optimal && found.best.tree.root() == 9);
-        assert!(classes(&Costs::of_fn(5000, |_, _| 1.0, |_, _| 1.0), Some(0), &[]).is_none(), "12.5 million steps");
+        assert!(
+            classes(&Costs::of_fn(5000, |_, _| 1.0, |_, _| 1.0), Some(0), &[], MOST_STEPS).is_none(),
+            "12.5 million steps"
+        );
     }
 
     #[test]
     fn hostile_costs_end_in_a_tree_without_false_claims() {
         for (cost, rare) in [(0.0, 0.0), (5e-324, 1e308), (1.0, 1e15), (1.0, f64::INFINITY)] {
             let (costs, class) = symmetric(&[3, 3], &[cost, rare, rare, cost], &[cost, rare, cost, cost]);
-            let found = classes(&costs, None, &[class]).expect("few classes");
+            let found = classes(&costs, None, &[class], MOST_STEPS).expect("few classes");
             assert_eq!(found.best.tree.len(), 6);
             let least = exact(&costs, None, found.best.cost, &|| false).expect("not stopped").cost;
             assert!(!found.is_optimal || found.best.cost <= least * (1.0 + 1e-6), "{cost} beside {rare}");

@@ -3,7 +3,7 @@
 //! Repeatedly the pair of an informed sender and an uninformed member with the least time of arrival, plus two
 //! corrections that look one step ahead: `relay` times the cheapest message that the new member could send on, and, in
 //! the group form, minus the time that its cluster takes to spread a message if nobody in it has been informed yet.
-//! Every sender keeps the others sorted once, and a heap holds the next one of each sender: O(n^2 log n) for the sorting,
+//! Every sender has the others sorted once, and a heap holds the next one of each sender: O(n^2 log n) for the sorting,
 //! which all roots share, and O(n^2) at worst for each tree.
 //!
 //! Source: P. B. Bhat, C. S. Raghavendra, V. K. Prasanna, Efficient collective communication in distributed heterogeneous
@@ -16,24 +16,34 @@ use super::costs::Costs;
 use super::order::{Ordered, ordered};
 use crate::limits::Limits;
 
+/// Whom each sender would inform first, for one weight of relaying: what all forms with that weight share.
+#[derive(Debug)]
+pub(crate) struct Preferences<'a> {
+    costs: &'a Costs,
+    /// By member: what its cheapest onward message counts.
+    onward: Vec<f64>,
+    /// By sender: the others by what informing them counts, cheapest first.
+    sorted: Vec<u16>,
+}
+
 /// The greedy rule for one problem: make it once, build from any root.
 #[derive(Debug)]
 pub(crate) struct EarliestCompletion<'a> {
-    costs: &'a Costs,
+    preferences: &'a Preferences<'a>,
     limits: Limits,
-    /// By sender: the others by what informing them counts, cheapest first.
-    plain: Vec<Vec<Choice>>,
     /// The same with the bonus of each one's cluster, as long as it is untouched. Empty without clusters.
-    entering: Vec<Vec<Choice>>,
+    entering: Vec<u16>,
     /// By member, its cluster.
     cluster: &'a [u32],
+    /// By cluster: what entering it first takes off.
+    bonus: Vec<f64>,
 }
 
 /// What it counts to inform somebody.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     weight: f64,
-    child: u32,
+    child: usize,
 }
 
 /// A sender in the heap with the earliest completion that it may still offer.
@@ -70,31 +80,51 @@ struct Growth {
     heap: BinaryHeap<Reverse<Offer>>,
 }
 
+impl<'a> Preferences<'a> {
+    /// `relay` times the cheapest message that a member could send on counts against informing it.
+    pub(crate) fn new(costs: &'a Costs, relay: f64) -> Self {
+        let onward = (0..costs.len()).map(|member| relay * cheapest_onward(costs, member)).collect();
+        let unsorted = Self { costs, onward, sorted: Vec::new() };
+        Self { sorted: unsorted.sorted_with(|_| 0.0), ..unsorted }
+    }
+
+    #[inline]
+    fn weight(&self, sender: usize, child: usize) -> f64 {
+        self.costs.edge(sender, child) + self.onward[child]
+    }
+
+    /// By sender: all others, those with the least weight and `more` first. Weights that agree in their first 48 bits
+    /// count as equal; the lower member then comes first.
+    fn sorted_with(&self, more: impl Fn(usize) -> f64) -> Vec<u16> {
+        let len = self.costs.len();
+        let mut rows = Vec::with_capacity(len * len);
+        let mut keys: Vec<u64> = Vec::with_capacity(len);
+        for sender in 0..len {
+            let others = (0..len).filter(|&child| child != sender);
+            let weight = |child: usize| (self.weight(sender, child) + more(child)).to_bits() & !0xFFFF;
+            keys.clear();
+            keys.extend(others.map(|child| weight(child) | child as u64));
+            keys.sort_unstable();
+            rows.extend(keys.iter().map(|&key| key as u16));
+        }
+        rows
+    }
+}
+
 impl<'a> EarliestCompletion<'a> {
     /// Prepares the rule. `cluster` names the cluster of each member for the group form; it may be empty.
-    pub(crate) fn new(costs: &'a Costs, relay: f64, cluster: &'a [u32], limits: Limits) -> Self {
-        let len = costs.len();
-        let onward: Vec<f64> = (0..len).map(|member| relay * cheapest_onward(costs, member)).collect();
-        let bonus = cluster_times(costs, cluster);
-        let sorted = |weight: &dyn Fn(usize, usize) -> f64| -> Vec<Vec<Choice>> {
-            let row = |sender: usize| {
-                let others = (0..len).filter(|&child| child != sender);
-                let choice = |child| Choice { weight: weight(sender, child), child: child as u32 };
-                let mut row: Vec<Choice> = others.map(choice).collect();
-                row.sort_unstable_by(|a, b| a.weight.total_cmp(&b.weight).then(a.child.cmp(&b.child)));
-                row
-            };
-            (0..len).map(row).collect()
-        };
-        let plain = |sender: usize, child: usize| costs.edge(sender, child) + onward[child];
-        let entering = |sender: usize, child: usize| plain(sender, child) - bonus[cluster[child] as usize];
-        let entering = if bonus.is_empty() { vec![Vec::new(); len] } else { sorted(&entering) };
-        Self { costs, limits, plain: sorted(&plain), entering, cluster }
+    pub(crate) fn new(preferences: &'a Preferences<'a>, cluster: &'a [u32], limits: Limits) -> Self {
+        let bonus = cluster_times(preferences.costs, cluster);
+        let most = bonus.iter().copied().fold(0.0, f64::max);
+        let left = |child: usize| most - bonus[cluster[child] as usize];
+        let entering = if bonus.is_empty() { Vec::new() } else { preferences.sorted_with(left) };
+        Self { preferences, limits, entering, cluster, bonus }
     }
 
     /// The tree from this root, children in the best order; `None` if the limits end it before everybody is informed.
     pub(crate) fn from(&self, root: usize) -> Option<Ordered> {
-        let len = self.costs.len();
+        let costs = self.preferences.costs;
+        let len = costs.len();
         let mut growth = Growth {
             children: vec![Vec::new(); len],
             informed: vec![false; len],
@@ -113,10 +143,10 @@ impl<'a> EarliestCompletion<'a> {
                 growth.heap.push(Reverse(Offer { completion, ..offer }));
                 continue;
             }
-            self.send(&mut growth, offer.sender, choice.child as usize);
+            self.send(&mut growth, offer.sender, choice.child);
             informed += 1;
         }
-        (informed == len).then(|| ordered(self.costs, root, growth.children))
+        (informed == len).then(|| ordered(costs, root, growth.children))
     }
 
     fn inform(&self, growth: &mut Growth, member: usize, at: f64) {
@@ -129,11 +159,12 @@ impl<'a> EarliestCompletion<'a> {
     }
 
     fn send(&self, growth: &mut Growth, sender: usize, child: usize) {
+        let costs = self.preferences.costs;
         let nth = growth.children[sender].len();
         growth.children[sender].push(child);
         growth.depth[child] = growth.depth[sender] + 1;
-        growth.free[sender] += self.costs.nth_send(sender, child, nth);
-        let at = growth.free[sender] + self.costs.receive(sender, child);
+        growth.free[sender] += costs.nth_send(sender, child, nth);
+        let at = growth.free[sender] + costs.receive(sender, child);
         self.inform(growth, child, at);
         self.offer(growth, sender);
     }
@@ -153,24 +184,37 @@ impl<'a> EarliestCompletion<'a> {
 
     /// Whom this sender would inform next.
     fn best(&self, growth: &mut Growth, sender: usize) -> Option<Choice> {
+        let others = self.preferences.costs.len() - 1;
+        let row = sender * others..(sender + 1) * others;
         let Growth { next, informed, touched, .. } = growth;
         let [plain, entering] = &mut next[sender];
-        let first = self.plain[sender].get(skip(&self.plain[sender], plain, |child| informed[child]));
-        let untouched = |child: usize| informed[child] || touched[self.cluster[child] as usize];
-        let entry = self.entering[sender].get(skip(&self.entering[sender], entering, untouched));
+        let weight = |child| self.preferences.weight(sender, child);
+        let first = skip(&self.preferences.sorted[row.clone()], plain, |child| informed[child]);
+        let first = first.map(|child| Choice { weight: weight(child), child });
+        if self.entering.is_empty() {
+            return first;
+        }
+        let is_gone = |child: usize| informed[child] || touched[self.cluster[child] as usize];
+        let entry = skip(&self.entering[row], entering, is_gone);
+        let entry =
+            entry.map(|child| Choice { weight: weight(child) - self.bonus[self.cluster[child] as usize], child });
         match (first, entry) {
-            (Some(first), Some(entry)) => Some(if entry.weight < first.weight { *entry } else { *first }),
-            (first, entry) => first.or(entry).copied(),
+            (Some(first), Some(entry)) => Some(if entry.weight < first.weight { entry } else { first }),
+            (first, entry) => first.or(entry),
         }
     }
 }
 
-/// Moves `at` on to the first choice that is not gone, and returns it.
-fn skip(choices: &[Choice], at: &mut usize, is_gone: impl Fn(usize) -> bool) -> usize {
-    while choices.get(*at).is_some_and(|choice| is_gone(choice.child as usize)) {
+/// Moves `at` on to the first child that is not gone, and returns it.
+#[inline]
+fn skip(children: &[u16], at: &mut usize, is_gone: impl Fn(usize) -> bool) -> Option<usize> {
+    while let Some(&child) = children.get(*at) {
+        if !is_gone(usize::from(child)) {
+            return Some(usize::from(child));
+        }
         *at += 1;
     }
-    *at
+    None
 }
 
 /// The cheapest message that a member could send; 0 for a single member.

@@ -6,22 +6,25 @@
 //! member, the member is written into a journal, from which [`MovingTree::undo`] restores it.
 
 use super::ticks::Ticks;
+use super::trial::Trials;
 
 /// The parent of the root.
-const NOBODY: u32 = u32::MAX;
+pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// A tree over costs in ticks.
 #[derive(Clone, Debug)]
 pub(crate) struct MovingTree<'a> {
-    ticks: &'a Ticks,
-    root: u32,
-    parent: Vec<u32>,
+    pub(super) ticks: &'a Ticks,
+    pub(super) root: u32,
+    pub(super) parent: Vec<u32>,
     /// Largest tail first.
-    children: Vec<Vec<u32>>,
+    pub(super) children: Vec<Vec<u32>>,
     /// From the end of the parent's send until the whole subtree is informed.
-    tail: Vec<u64>,
+    pub(super) tail: Vec<u64>,
     /// From the member's being informed until its whole subtree is.
-    down: Vec<u64>,
+    pub(super) down: Vec<u64>,
+    /// When the member is informed, as of the last [`MovingTree::clock`].
+    pub(super) informed: Vec<u64>,
     journal: Vec<Entry>,
     /// The children of the members in the journal, one after the other.
     journal_children: Vec<u32>,
@@ -29,15 +32,16 @@ pub(crate) struct MovingTree<'a> {
     written: Vec<u64>,
     change: u64,
     root_before: u32,
+    pub(super) trials: Trials,
 }
 
 /// A member as it was before the change.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     member: u32,
-    parent: u32,
-    tail: u64,
-    down: u64,
+    pub parent: u32,
+    pub tail: u64,
+    pub down: u64,
     first_child: u32,
     child_count: u32,
 }
@@ -57,7 +61,9 @@ impl<'a> MovingTree<'a> {
             journal_children: Vec::new(),
             written: vec![0; len],
             change: 0,
+            informed: vec![0; len],
             root_before: 0,
+            trials: Trials::new(len),
         }
     }
 
@@ -168,6 +174,26 @@ impl<'a> MovingTree<'a> {
         }
     }
 
+    /// Brings the times at which members are informed up to date.
+    pub(crate) fn clock(&mut self) {
+        let mut waiting = std::mem::take(&mut self.trials.members);
+        waiting.clear();
+        waiting.push(self.root);
+        self.informed[self.root as usize] = 0;
+        while let Some(member) = waiting.pop() {
+            let row = self.ticks.row(member as usize);
+            let mut now = self.informed[member as usize];
+            for (nth, &child) in self.children[member as usize].iter().enumerate() {
+                now += self.send(row, child, nth);
+                self.informed[child as usize] = now + u64::from(row[child as usize][1]);
+                if !self.children[child as usize].is_empty() {
+                    waiting.push(child);
+                }
+            }
+        }
+        self.trials.members = waiting;
+    }
+
     /// Moves `member` with all below it to `parent`, which is not below it.
     pub(crate) fn relocate(&mut self, member: u32, parent: u32) {
         let former = self.parent(member);
@@ -225,6 +251,17 @@ impl<'a> MovingTree<'a> {
                 self.update(parent);
             }
         }
+    }
+
+    /// Makes a child of the root the root, and the root its child.
+    pub(crate) fn reroot(&mut self, child: u32) {
+        let root = self.root;
+        self.detach(child);
+        self.down[root as usize] = self.evaluate(root);
+        self.parent[child as usize] = NOBODY;
+        self.root = child;
+        self.attach(root, child);
+        self.down[child as usize] = self.evaluate(child);
     }
 
     /// Takes a member out, leaving its children to its parent, and puts it back as a leaf of `parent`.
@@ -381,7 +418,7 @@ impl<'a> MovingTree<'a> {
     }
 
     #[inline]
-    fn send(&self, row: &[[u32; 2]], child: u32, nth: usize) -> u64 {
+    pub(crate) fn send(&self, row: &[[u32; 2]], child: u32, nth: usize) -> u64 {
         let send = row[child as usize][0];
         match self.ticks.undrained().get(nth) {
             Some(more) => (i64::from(send) + more).max(0) as u64,

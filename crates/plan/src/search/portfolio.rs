@@ -4,29 +4,38 @@
 //! they value a member as a relay, and in whether they hurry into clusters nobody has entered.
 
 use super::costs::Costs;
-use super::earliest_completion::EarliestCompletion;
+use super::earliest_completion::{EarliestCompletion, Preferences};
 use super::order::Ordered;
 use crate::limits::Limits;
 
-/// The forms by their weight of relaying; each once plain, once for each level of clusters.
-const RELAY: [f64; 3] = [0.0, 0.5, 1.0];
-/// The most roots that each form is tried from.
-const ROOTS: usize = 64;
+/// How much the forms value relays, that of the form which chooses the roots first; each once without clusters, once for
+/// each level of clusters.
+const RELAY: [f64; 3] = [0.5, 0.0, 1.0];
+/// Among more members, only the first two of them: sorting 256 members takes half a millisecond for each.
+const ALL_FORMS: usize = 128;
+/// Up to so many members every form is tried from every root.
+const ALL_ROOTS: usize = 20;
+/// Among more members, how many roots are tried with one form, and how many of them with all.
+const ROOTS: usize = 16;
+const FEW_ROOTS: usize = 2;
 
-/// The best trees of each form: one from its best root, one from its second best if the root may be chosen. Best first,
-/// each tree once.
+/// The trees of all forms, best first, each tree once.
 pub(crate) fn greedy_trees(costs: &Costs, root: Option<usize>, limits: Limits, levels: &[Vec<u32>]) -> Vec<Ordered> {
-    let roots = roots(costs, root);
     let plain: &[u32] = &[];
-    let clusterings = [plain].into_iter().chain(levels.iter().map(Vec::as_slice));
-    let forms = clusterings.flat_map(|cluster| RELAY.map(|relay| (relay, cluster)));
+    let mut roots = roots(costs, root);
     let mut trees: Vec<Ordered> = Vec::new();
-    for (relay, cluster) in forms {
-        let form = EarliestCompletion::new(costs, relay, cluster, limits);
-        let mut of_form: Vec<Ordered> = roots.iter().filter_map(|&root| form.from(root)).collect();
-        of_form.sort_by(|a, b| a.cost.total_cmp(&b.cost));
-        of_form.truncate(2);
-        trees.extend(of_form);
+    let relays = if costs.len() <= ALL_FORMS { RELAY.as_slice() } else { &RELAY[..2] };
+    for &relay in relays {
+        let preferences = Preferences::new(costs, relay);
+        for clusters in [plain].into_iter().chain(levels.iter().map(Vec::as_slice)) {
+            let is_first = trees.is_empty();
+            let form = EarliestCompletion::new(&preferences, clusters, limits);
+            trees.extend(roots.iter().filter_map(|&root| form.from(root)));
+            if is_first && costs.len() > ALL_ROOTS {
+                trees.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+                roots = trees.iter().take(FEW_ROOTS).map(|tree| tree.tree.root()).collect();
+            }
+        }
     }
     trees.sort_by(|a, b| a.cost.total_cmp(&b.cost));
     trees.dedup_by(|a, b| a.tree == b.tree);
@@ -42,6 +51,6 @@ fn roots(costs: &Costs, root: Option<usize>) -> Vec<usize> {
     let total = |root: usize| (0..len).map(|other| costs.edge(root, other)).sum::<f64>();
     let mut by_total: Vec<(f64, usize)> = (0..len).map(|root| (total(root), root)).collect();
     by_total.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    by_total.truncate(ROOTS * ROOTS / len.max(ROOTS));
+    by_total.truncate(if len <= ALL_ROOTS { len } else { ROOTS });
     by_total.into_iter().map(|(_, root)| root).collect()
 }
