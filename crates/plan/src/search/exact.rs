@@ -62,7 +62,7 @@ pub(crate) fn exact_from_each(costs: &Costs, upper: f64, stop: Stop) -> Option<V
 pub(crate) fn exact_bytes(n: usize) -> u64 {
     let sets = 1_u64 << n.saturating_sub(1).min(57);
     // Two tables of 4 bytes, and up to half of one again for a layer on its way into them.
-    n as u64 * sets * 10
+    (n as u64).saturating_mul(sets).saturating_mul(10)
 }
 
 /// Asked from time to time, from many threads.
