@@ -4,6 +4,7 @@
 //! the CPUs to plan for, and both have one root. Whatever is wrong is told by CPU, and the size is checked before
 //! anything is read. Writing replaces a file in one step or not at all.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -189,7 +190,7 @@ struct TreeFields {
 }
 
 /// Parents with their children; a parent named twice is an error, not the later one.
-struct Children(Vec<(u32, Vec<u32>)>);
+struct Children(BTreeMap<u32, Vec<u32>>);
 
 impl<'de> Deserialize<'de> for Children {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -207,12 +208,11 @@ impl<'de> Visitor<'de> for ChildrenVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Children, A::Error> {
-        let mut children: Vec<(u32, Vec<u32>)> = Vec::new();
+        let mut children = BTreeMap::new();
         while let Some((parent, ids)) = fields.next_entry()? {
-            if children.iter().any(|&(known, _)| known == parent) {
+            if children.insert(parent, ids).is_some() {
                 return Err(A::Error::custom(format!("CPU {parent} is given children twice")));
             }
-            children.push((parent, ids));
         }
         Ok(Children(children))
     }
