@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use corecast_machine::ModelError;
+
 use super::answer::{Answer, Catalogue, Refusal, ServiceStatus};
 use super::line::{LineError, Lines, MAX_LINE_BYTES, Patience};
 use super::protocol::{PlanRequest, query};
@@ -53,9 +55,9 @@ pub enum ServiceError {
         /// Its length.
         len_bytes: usize,
     },
-    /// The model in the request is no JSON.
-    #[error("the machine model is no JSON: {0}")]
-    Model(serde_json::Error),
+    /// The machine cannot be sent.
+    #[error("the machine cannot be sent to a plan service: {0}")]
+    Model(#[from] ModelError),
     /// What it says is no answer.
     #[error("the plan service at {} speaks another language: {words}", path.display())]
     NoAnswer {
@@ -100,7 +102,7 @@ impl Client {
     ///
     /// If the service does not answer in time, or refuses.
     pub fn ask(&mut self, request: &PlanRequest) -> Result<ServedPlan, ServiceError> {
-        let answer = self.exchange(request.line().map_err(ServiceError::Model)?)?;
+        let answer = self.exchange(request.line().map_err(ModelError::NotJson)?)?;
         let (is_cached, is_stopped) = (answer.cached.unwrap_or(false), answer.stopped.unwrap_or(false));
         let json = answer.plan.ok_or_else(|| self.no_answer("there is no plan in it"))?;
         Ok(ServedPlan { json, is_cached, is_stopped })
