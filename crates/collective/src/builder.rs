@@ -6,7 +6,7 @@ use corecast_base::sync::Arc;
 use corecast_base::wait::{Crowd, Wait, Waiter};
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::Machine;
-use corecast_plan::{Plan, Problem, Schedule, Tree};
+use corecast_plan::{Direction, Effort, Plan, Problem, Schedule, Scheme, Tree};
 
 use crate::barrier::{Barrier, Setup};
 use crate::choose::{Choice, Trees};
@@ -26,13 +26,14 @@ pub struct Builder<'a> {
     wait: Wait,
     trees: Trees,
     barrier: Option<Barrier>,
+    effort: Effort,
     pinned: Option<bool>,
 }
 
 impl<'a> Builder<'a> {
     pub(crate) fn new(machine: &'a Machine) -> Self {
-        let (wait, trees) = (Wait::default(), Trees::default());
-        Self { machine, cpus: None, members: None, wait, trees, barrier: None, pinned: None }
+        let (wait, trees, effort) = (Wait::default(), Trees::default(), Effort::default());
+        Self { machine, cpus: None, members: None, wait, trees, barrier: None, effort, pinned: None }
     }
 
     /// The CPUs to use; all of the machine's by default. Trees are planned for these alone.
@@ -77,6 +78,14 @@ impl<'a> Builder<'a> {
         self
     }
 
+    /// How hard to search for trees and the barrier's plan: [`Effort::Normal`] by default, which takes some hundredths of a
+    /// second to 64 members and under a second beyond. Where members share CPUs nothing is searched.
+    #[must_use]
+    pub fn effort(mut self, effort: Effort) -> Self {
+        self.effort = effort;
+        self
+    }
+
     /// Whether [`Group::run`] binds each member to its CPU; by default it does where no two members share one.
     #[must_use]
     pub fn pinned(mut self, pinned: bool) -> Self {
@@ -100,7 +109,7 @@ impl<'a> Builder<'a> {
         let is_pinned = self.pinned.unwrap_or(!shares_cpus);
         let waiters = self.waiters(&cpus, is_pinned);
         let is_crowded = waiters.iter().any(|waiter| waiter.crowd().is_crowded());
-        let choice = Choice::make(&problem, &self.trees, self.barrier, is_crowded)?;
+        let choice = Choice::make(&problem, &self.trees, self.barrier, self.effort, is_crowded)?;
         let roll = Arc::new(Roll::new(cpus.len(), self.wait));
         let ends = all_ends(&problem, &choice, &roll, waiters);
         Ok(Group { cpus, is_pinned, choice, seats: Arc::new(Seats::new(roll, ends)) })
@@ -132,8 +141,8 @@ impl<'a> Builder<'a> {
 fn all_ends(problem: &Problem, choice: &Choice, roll: &Arc<Roll>, waiters: Vec<Waiter>) -> Vec<Ends> {
     let members = waiters.len();
     let in_send_order = |plan: &Plan| Web::all(&plan.tree, roll.bells(), |rank| plan.tree.children(rank).to_vec());
-    let reduce_webs = Web::all(&choice.reduce.tree, roll.bells(), arrival_order(problem, &choice.reduce));
-    let barriers = choice.barrier.parts(&Setup { members, webs: &|| in_send_order(&choice.barrier_tree) });
+    let reduce_webs = Web::all(&choice.reduce.tree, roll.bells(), arrival_order(problem, &choice.reduce.tree));
+    let barriers = choice.barrier.parts(&setup(problem, &choice.meeting, roll));
     let webs = in_send_order(&choice.broadcast).into_iter().zip(reduce_webs);
     let parts = webs.zip(barriers).zip(waiters).enumerate();
     parts
@@ -147,9 +156,32 @@ fn all_ends(problem: &Problem, choice: &Choice, roll: &Arc<Roll>, waiters: Vec<W
         .collect()
 }
 
+/// What the plan of a barrier says to whoever builds one.
+fn setup<'a>(problem: &'a Problem, meeting: &'a Plan, roll: &'a Roll) -> Setup<'a> {
+    let members = problem.len();
+    let (order, leaders) = match &meeting.scheme {
+        Scheme::Dissemination(order) => (order.clone(), vec![meeting.tree.root()]),
+        Scheme::Leaders(leaders) => ((0..members).collect(), leaders.clone()),
+        _ => ((0..members).collect(), vec![meeting.tree.root()]),
+    };
+    let webs = move |direction: Direction, apart: &[usize]| {
+        let without = |children: Vec<usize>| children.into_iter().filter(|child| !apart.contains(child)).collect();
+        match direction {
+            Direction::Up => {
+                let in_order = arrival_order(problem, meeting.up());
+                Web::all(meeting.up(), roll.bells(), |rank| without(in_order(rank)))
+            }
+            Direction::Down => {
+                Web::all(&meeting.tree, roll.bells(), |rank| without(meeting.tree.children(rank).to_vec()))
+            }
+        }
+    };
+    Setup { members, order, leaders, webs: Box::new(webs) }
+}
+
 /// Each member's children in the order in which their values are expected.
-fn arrival_order(problem: &Problem, plan: &Plan) -> impl Fn(usize) -> Vec<usize> {
-    let schedule = Schedule::reduction(problem, &plan.tree, 0.0);
+fn arrival_order(problem: &Problem, tree: &Tree) -> impl Fn(usize) -> Vec<usize> {
+    let schedule = Schedule::reduction(problem, tree, 0.0);
     move |member| {
         let mut arrivals: Vec<_> = schedule.received_by(member).collect();
         arrivals.sort_by(|a, b| a.receive_start.total_cmp(&b.receive_start));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use corecast_plan::{AUTO, Operation, Plan, Problem, Request, Tree};
+use corecast_plan::{AUTO, Effort, Operation, Plan, Problem, Request, Scheme, Tree};
 
 use crate::barrier::Barrier;
 use crate::error::BuildError;
@@ -11,10 +11,13 @@ use crate::error::BuildError;
 /// 8 members on one CPU took 19.7 us for a broadcast over the cheapest tree by the model and 10.0 over this one.
 const SHALLOWEST: &str = "sequential";
 
+/// The planner of barriers that go up one tree and down another.
+const TWO_TREES: &str = "trees";
+
 /// Where a group's trees come from.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Trees {
-    /// For each operation the shape with the least predicted cost; one level where members share CPUs.
+    /// For each operation the cheapest tree that is found; one level where members share CPUs.
     #[default]
     Cheapest,
     /// The shape of this name for all operations.
@@ -30,8 +33,8 @@ pub struct Choice {
     pub broadcast: Plan,
     /// The tree that reductions go up.
     pub reduce: Plan,
-    /// The tree that a barrier by messages would use.
-    pub barrier_tree: Plan,
+    /// How a barrier by messages meets: its trees, its leaders, the order of its dissemination.
+    pub meeting: Plan,
     /// True if members do not have a CPU each, which decides trees and barrier unless they were asked for.
     pub is_crowded: bool,
     /// The barrier.
@@ -46,67 +49,102 @@ impl Choice {
         problem: &Problem,
         trees: &Trees,
         barrier: Option<Barrier>,
+        effort: Effort,
         is_crowded: bool,
     ) -> Result<Self, BuildError> {
-        let plan = |operation| match trees {
-            Trees::Cheapest if is_crowded => plan_or_refuse(problem, operation, SHALLOWEST),
-            Trees::Cheapest => plan_or_refuse(problem, operation, AUTO),
-            Trees::Shape(name) => plan_or_refuse(problem, operation, name),
-            Trees::Given(tree) => Ok(Plan::of_tree(problem, operation, "given", tree.clone())),
-        };
-        let barrier_tree = plan(Operation::Barrier)?;
-        let (barrier, why) = match barrier {
-            Some(barrier) => (barrier, "it was asked for".to_owned()),
-            None => cheapest_barrier(problem, &barrier_tree, is_crowded),
-        };
-        Ok(Self {
-            broadcast: plan(Operation::Broadcast)?,
-            reduce: plan(Operation::Reduce)?,
-            barrier_tree,
-            is_crowded,
-            barrier,
-            why,
+        let planning = Planning { problem, trees, effort, is_crowded };
+        let (meeting, barrier, why) = planning.barrier(barrier)?;
+        let (broadcast, reduce) = (planning.trees(Operation::Broadcast)?, planning.trees(Operation::Reduce)?);
+        Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, why })
+    }
+}
+
+/// What plans are made from.
+struct Planning<'a> {
+    problem: &'a Problem,
+    trees: &'a Trees,
+    effort: Effort,
+    is_crowded: bool,
+}
+
+impl Planning<'_> {
+    /// The trees of an operation as the settings want them.
+    fn trees(&self, operation: Operation) -> Result<Plan, BuildError> {
+        match self.trees {
+            Trees::Cheapest if self.is_crowded => self.plan(operation, SHALLOWEST),
+            Trees::Cheapest => self.plan(operation, AUTO),
+            Trees::Shape(name) => self.plan(operation, name),
+            Trees::Given(tree) => Ok(Plan::of_tree(self.problem, operation, "given", tree.clone())),
+        }
+    }
+
+    fn plan(&self, operation: Operation, planner: &str) -> Result<Plan, BuildError> {
+        let request = Request::new(operation).planner(planner).effort(self.effort);
+        request.plan(self.problem).map_err(|_| BuildError::UnknownShape {
+            name: planner.to_owned(),
+            known: corecast_plan::SHAPES.iter().map(|shape| shape.name()).collect(),
         })
     }
-}
 
-fn plan_or_refuse(problem: &Problem, operation: Operation, shape: &str) -> Result<Plan, BuildError> {
-    Request::new(operation).planner(shape).plan(problem).map_err(|_| BuildError::UnknownShape {
-        name: shape.to_owned(),
-        known: corecast_plan::SHAPES.iter().map(|shape| shape.name()).collect(),
-    })
-}
-
-fn cheapest_barrier(problem: &Problem, tree: &Plan, is_crowded: bool) -> (Barrier, String) {
-    let members = problem.len();
-    if is_crowded {
-        let why = "members share CPUs, and with tickets nobody waits for one particular member".to_owned();
-        return (Barrier::Ticket, why);
-    }
-    if members <= 2 {
-        return (Barrier::Dissemination, "for two members it is the bare exchange of two flags".to_owned());
-    }
-    let dissemination = predict_dissemination(problem);
-    let unit = problem.unit();
-    let compared = format!("predicted: dissemination {dissemination:.0} {unit}, tree {:.0} {unit}", tree.predicted);
-    let barrier = if dissemination <= tree.predicted { Barrier::Dissemination } else { Barrier::Tree };
-    (barrier, compared)
-}
-
-/// The cost of a dissemination barrier among members in rank order, by the pairwise model.
-fn predict_dissemination(problem: &Problem) -> f64 {
-    let n = problem.len();
-    let mut ready = vec![0.0_f64; n];
-    let mut distance = 1;
-    while distance < n {
-        let sent: Vec<f64> = (0..n).map(|i| ready[i] + problem.send(i, (i + distance) % n)).collect();
-        for (i, ready) in ready.iter_mut().enumerate() {
-            let from = (i + n - distance) % n;
-            *ready = sent[i].max(sent[from]) + problem.receive(from, i);
+    /// How to meet, with which barrier, and why with that.
+    fn barrier(&self, asked: Option<Barrier>) -> Result<(Plan, Barrier, String), BuildError> {
+        if let Some(barrier) = asked {
+            let meeting = self.meeting_for(barrier)?;
+            return Ok((meeting, barrier, "it was asked for".to_owned()));
         }
-        distance *= 2;
+        if self.is_crowded {
+            let why = "members share CPUs, and with tickets nobody waits for one particular member";
+            return Ok((self.trees(Operation::Barrier)?, Barrier::Ticket, why.to_owned()));
+        }
+        if self.problem.len() <= 2 {
+            let why = "for two members it is the bare exchange of two flags";
+            return Ok((self.plan(Operation::Barrier, SHALLOWEST)?, Barrier::Dissemination, why.to_owned()));
+        }
+        let meeting = self.cheapest_meeting()?;
+        let (barrier, why) = (barrier_of(&meeting.scheme), meeting.why.clone());
+        Ok((meeting, barrier, why))
     }
-    ready.into_iter().fold(0.0, f64::max)
+
+    /// The cheapest of all schemes; of the trees asked for and dissemination, where trees were asked for.
+    fn cheapest_meeting(&self) -> Result<Plan, BuildError> {
+        let trees = self.trees(Operation::Barrier)?;
+        if let Trees::Cheapest = self.trees {
+            return Ok(trees);
+        }
+        let exchange = self.plan(Operation::Barrier, Barrier::Dissemination.name())?;
+        let unit = self.problem.unit();
+        let costs = [("dissemination", exchange.predicted), ("tree", trees.predicted)];
+        let why = format!("predicted: {}", costs.map(|(name, cost)| format!("{name} {cost:.0} {unit}")).join(", "));
+        let cheaper = if exchange.predicted <= trees.predicted { exchange } else { trees };
+        Ok(Plan { why, ..cheaper })
+    }
+
+    /// The plan for a barrier that was asked for. Where members share CPUs it is made by greedy rules.
+    fn meeting_for(&self, barrier: Barrier) -> Result<Plan, BuildError> {
+        if self.problem.len() <= 2 {
+            return self.trees(Operation::Barrier);
+        }
+        let effort = if self.is_crowded { Effort::Quick } else { self.effort };
+        let plan = |planner| Self { effort, ..*self }.plan(Operation::Barrier, planner);
+        match (barrier, self.trees) {
+            (Barrier::Dissemination, _) => plan(barrier.name()),
+            // Where costs show no clusters there is nothing to lead: one leader of all.
+            (Barrier::Leaders, Trees::Cheapest) => plan(barrier.name()).or_else(|_| plan(TWO_TREES)),
+            (Barrier::Tree, Trees::Cheapest) if !self.is_crowded => plan(TWO_TREES),
+            (_, Trees::Cheapest) => plan(SHALLOWEST),
+            _ => self.trees(Operation::Barrier),
+        }
+    }
+}
+
+/// The barrier that runs a scheme; where there is none of its own, the trees that every plan has.
+fn barrier_of(scheme: &Scheme) -> Barrier {
+    match scheme {
+        Scheme::Leaders(_) => Barrier::Leaders,
+        Scheme::Dissemination(_) => Barrier::Dissemination,
+        Scheme::Counter => Barrier::Ticket,
+        _ => Barrier::Tree,
+    }
 }
 
 impl fmt::Display for Choice {
@@ -122,5 +160,55 @@ impl fmt::Display for Choice {
             writeln!(f, "{operation}: {} from CPU {root}, predicted {predicted:.0} {unit}{reason}", plan.planner)?;
         }
         write!(f, "barrier: {} ({}); {}", self.barrier, self.barrier.about(), self.why)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use corecast_base::CpuId;
+    use corecast_machine::{Cpu, Machine, Topology};
+
+    fn chosen(members: u32, trees: &Trees, is_crowded: bool) -> Choice {
+        let cpu = |id| Cpu { numa: Some(id / 4), ..Cpu::flat(CpuId::new(id)) };
+        let machine =
+            Machine::from_topology(&Topology { cpus: (0..members).map(cpu).collect(), ..Topology::default() });
+        let problem = Problem::of_machine(&machine).expect("CPUs");
+        Choice::make(&problem, trees, None, Effort::Quick, is_crowded).expect("a known shape")
+    }
+
+    #[test]
+    fn the_cheapest_scheme_is_the_barrier() {
+        for members in 3..=12 {
+            let choice = chosen(members, &Trees::Cheapest, false);
+            assert_eq!(choice.barrier, barrier_of(&choice.meeting.scheme));
+            assert_eq!(choice.why, choice.meeting.why);
+            let cheapest = choice.why.split(", ").next().expect("a text");
+            assert!(cheapest.contains(choice.meeting.scheme.name()), "{}", choice.why);
+            assert!(choice.to_string().contains(&choice.why), "{choice}");
+        }
+    }
+
+    #[test]
+    fn one_or_two_members_just_exchange_flags() {
+        for members in 1..=2 {
+            assert_eq!(chosen(members, &Trees::Cheapest, false).barrier, Barrier::Dissemination);
+        }
+    }
+
+    #[test]
+    fn nothing_is_searched_where_members_share_cpus() {
+        let choice = chosen(9, &Trees::Cheapest, true);
+        assert_eq!(choice.barrier, Barrier::Ticket);
+        for plan in [&choice.broadcast, &choice.reduce, &choice.meeting] {
+            assert_eq!((plan.planner.as_str(), plan.iterations), ("sequential", 0));
+        }
+    }
+
+    #[test]
+    fn a_shape_asked_for_competes_with_dissemination_only() {
+        let choice = chosen(8, &Trees::Shape("bad".to_owned()), false);
+        assert_eq!(choice.barrier, Barrier::Dissemination, "{}", choice.why);
+        assert_eq!(choice.broadcast.planner, "bad");
     }
 }

@@ -8,12 +8,15 @@ use corecast_base::sync::{Arc, AtomicU64, Ordering};
 use corecast_base::wait::Wait;
 use corecast_collective::{Barrier, Error, Group, Loss, Member};
 use corecast_machine::{Cpu, Machine, Topology};
+use corecast_plan::Effort;
 use loom::thread;
 
+/// A group on a machine of two nodes: members 0 and 2, and the others.
 fn group(members: u32, barrier: Barrier, wait: Wait) -> Group {
-    let cpus = (0..members).map(|id| Cpu::flat(CpuId::new(id))).collect();
+    let cpus = (0..members).map(|id| Cpu { numa: Some(id % 2), ..Cpu::flat(CpuId::new(id)) }).collect();
     let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
-    Group::builder(&machine).barrier(barrier).wait(wait).build().expect("a group of the machine's CPUs")
+    let builder = Group::builder(&machine).barrier(barrier).wait(wait).effort(Effort::Quick);
+    builder.build().expect("a group of the machine's CPUs")
 }
 
 /// Runs `body` as every member, on a thread each.
@@ -82,6 +85,12 @@ fn flat_of_three() {
 #[test]
 fn tree_of_two() {
     nobody_leaves_early(2, Barrier::Tree, Wait::Spin, 1);
+}
+
+/// Two leaders exchange, one of them for a member of its own.
+#[test]
+fn leaders_of_three() {
+    nobody_leaves_early(3, Barrier::Leaders, Wait::Spin, 1);
 }
 
 /// A mismatch found by one member reaches the other, which may be asleep by then.

@@ -1,5 +1,6 @@
 //! In round r every member signals the one 2^r places further on and waits for the one 2^r places back.
 //!
+//! The places are those of the planned order, in which near members talk in many rounds and far ones in few.
 //! After ceil(log2 n) rounds everybody has heard, directly or through others, from everybody; for two members it is the
 //! bare exchange of two flags. Each member and round has a line of its own with one writer and one reader, which holds
 //! the number of the last operation signalled: it only grows, so nothing is ever reset and a member that is one barrier
@@ -15,8 +16,8 @@ use super::{Family, Setup};
 use crate::core::Core;
 use crate::error::Error;
 
-/// `lines[rank * rounds + round]`: the last operation for which `rank` was signalled in that round. Written by the member
-/// 2^round places back, read by `rank`.
+/// `lines[place * rounds + round]`: the last operation for which the member at that place of the order was signalled in
+/// that round. Written by the member 2^round places back, read by the one at `place`.
 type Lines = Arc<Box<[CacheLine<AtomicU64>]>>;
 
 /// One member's part.
@@ -28,7 +29,7 @@ pub(crate) struct Dissemination {
 
 #[derive(Debug)]
 struct Round {
-    /// Whom to signal.
+    /// The rank to signal.
     to: usize,
     /// The line to signal it on.
     theirs: usize,
@@ -41,15 +42,9 @@ impl Family for Dissemination {
     const ABOUT: &'static str = "everybody signals the member 1, 2, 4, .. places further on; log2 n rounds";
 
     fn all(setup: &Setup<'_>) -> Vec<Self> {
-        let n = setup.members;
-        let rounds = n.next_power_of_two().ilog2() as usize;
-        let lines: Lines = Arc::new((0..n * rounds).map(|_| CacheLine::new(AtomicU64::new(0))).collect());
-        let round = |rank: usize, round: usize| {
-            let to = (rank + (1 << round)) % n;
-            Round { to, theirs: to * rounds + round, own: rank * rounds + round }
-        };
-        let part = |rank| Self { lines: Arc::clone(&lines), rounds: (0..rounds).map(|r| round(rank, r)).collect() };
-        (0..n).map(part).collect()
+        let mut parts = Self::among(&setup.order);
+        parts.sort_by_key(|(rank, _)| *rank);
+        parts.into_iter().map(|(_, part)| part).collect()
     }
 
     #[inline]
@@ -64,5 +59,20 @@ impl Family for Dissemination {
             core.wait_at_own_bell(|| (own.load(Ordering::Acquire) >= operation).then_some(()))?;
         }
         Ok(())
+    }
+}
+
+impl Dissemination {
+    /// The parts of these members, in this order, who disseminate among themselves.
+    pub(super) fn among(order: &[usize]) -> Vec<(usize, Self)> {
+        let n = order.len();
+        let rounds = n.next_power_of_two().ilog2() as usize;
+        let lines: Lines = Arc::new((0..n * rounds).map(|_| CacheLine::new(AtomicU64::new(0))).collect());
+        let round = |place: usize, round: usize| {
+            let to = (place + (1 << round)) % n;
+            Round { to: order[to], theirs: to * rounds + round, own: place * rounds + round }
+        };
+        let part = |place| Self { lines: Arc::clone(&lines), rounds: (0..rounds).map(|r| round(place, r)).collect() };
+        order.iter().enumerate().map(|(place, &rank)| (rank, part(place))).collect()
     }
 }

@@ -6,7 +6,8 @@
 //! | name | one round costs about | take it |
 //! |---|---|---|
 //! | `dissemination` | ceil(log2 n) line transfers, all at once | few members, each with a CPU |
-//! | `tree` | a reduction and a broadcast over the planned tree | many members on unequal distances |
+//! | `tree` | a reduction and a broadcast over the planned trees | many members on unequal distances |
+//! | `leaders` | the same in each cluster, and an exchange among their leaders | clusters far from each other |
 //! | `flat` | one scan and one shared release line | members that share a cache |
 //! | `ticket` | n atomic additions to one line and a shared release line | more members than CPUs, arrivals far apart |
 //!
@@ -14,11 +15,14 @@
 
 mod dissemination;
 mod flat;
+mod leaders;
 mod ticket;
 mod tree;
 
 use std::fmt;
 use std::str::FromStr;
+
+use corecast_plan::Direction;
 
 use crate::core::Core;
 use crate::error::{BuildError, Error};
@@ -28,9 +32,16 @@ use crate::web::Web;
 pub(crate) struct Setup<'a> {
     /// The number of members.
     pub(crate) members: usize,
-    /// Makes the webs of the tree planned for the barrier.
-    pub(crate) webs: &'a dyn Fn() -> Vec<Web>,
+    /// All members in the order in which they disseminate: the planned one, or by rank.
+    pub(crate) order: Vec<usize>,
+    /// Who exchanges for its group: the planned leaders in the order of their exchange, or the root of the trees alone.
+    pub(crate) leaders: Vec<usize>,
+    /// Makes the webs of the tree planned for this direction, without the edges to children that are to be apart.
+    pub(crate) webs: MakeWebs<'a>,
 }
+
+/// The webs of one phase of a barrier, by rank.
+pub(crate) type MakeWebs<'a> = Box<dyn Fn(Direction, &[usize]) -> Vec<Web> + 'a>;
 
 /// One family of barriers: how its members' parts are made, and what a member does.
 pub(crate) trait Family: Sized {
@@ -52,6 +63,7 @@ macro_rules! for_each_barrier {
         $then! {
             Dissemination: dissemination::Dissemination,
             Tree: tree::MessageTree,
+            Leaders: leaders::Leaders,
             Flat: flat::Flat,
             Ticket: ticket::Ticket,
         }

@@ -1,8 +1,11 @@
-//! A reduction of nothing to the root of the planned tree, and a broadcast of nothing back.
+//! A reduction of nothing up the one planned tree to its root, and a broadcast of nothing down the other.
 //!
-//! Smelt's barrier, one message per edge and direction. Kept as the control that every other family is measured against.
+//! Smelt's barrier, one message per edge and direction, but for the two trees: the best one to gather is seldom the best
+//! one to release. Kept as the control that every other family is measured against.
 //!
 //! Source: S. Kaestle et al., Machine-Aware Atomic Broadcast Trees for Multicores, OSDI 2016.
+
+use corecast_plan::Direction;
 
 use super::{Family, Setup};
 use crate::core::Core;
@@ -12,30 +15,62 @@ use crate::web::Web;
 /// One member's part.
 #[derive(Debug)]
 pub(crate) struct MessageTree {
+    up: Branch,
+    down: Branch,
+}
+
+/// One member's edges of one tree.
+#[derive(Debug)]
+struct Branch {
     web: Web,
+    /// The number of children, whose links come first.
+    children: usize,
     /// The index of the link to the parent; `None` at the root.
     parent: Option<usize>,
 }
 
+impl Branch {
+    fn of(web: Web) -> Self {
+        let parent = web.link_to_parent();
+        Self { children: parent.unwrap_or(web.links.len()), parent, web }
+    }
+}
+
 impl Family for MessageTree {
     const NAME: &'static str = "tree";
-    const ABOUT: &'static str = "messages up the planned tree to its root, and back down";
+    const ABOUT: &'static str = "messages up the planned tree to its root, and down the other one";
 
     fn all(setup: &Setup<'_>) -> Vec<Self> {
-        let webs = (setup.webs)();
-        webs.into_iter().map(|web| Self { parent: web.link_to_parent(), web }).collect()
+        Self::apart(setup, &[])
     }
 
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
-        let children = self.parent.unwrap_or(self.web.links.len());
-        for child in &mut self.web.links[..children] {
-            core.recv::<()>(child)?;
-        }
-        if let Some(parent) = self.parent {
-            core.send(&mut self.web.links[parent], &())?;
-            core.recv::<()>(&mut self.web.links[parent])?;
-        }
-        self.web.links[..children].iter_mut().try_for_each(|child| core.send(child, &()))
+        self.gather(core)?;
+        self.release(core)
+    }
+}
+
+impl MessageTree {
+    /// The parts of all members, by rank, where these members have no parent.
+    pub(super) fn apart(setup: &Setup<'_>, roots: &[usize]) -> Vec<Self> {
+        let branches = |direction| (setup.webs)(direction, roots).into_iter().map(Branch::of);
+        branches(Direction::Up).zip(branches(Direction::Down)).map(|(up, down)| Self { up, down }).collect()
+    }
+
+    /// Hears from all below and tells the parent.
+    #[inline]
+    pub(super) fn gather(&mut self, core: &mut Core) -> Result<(), Error> {
+        let Branch { web, children, parent } = &mut self.up;
+        web.links[..*children].iter_mut().try_for_each(|child| core.recv::<()>(child))?;
+        parent.map_or(Ok(()), |parent| core.send(&mut web.links[parent], &()))
+    }
+
+    /// Hears from the parent and tells all below.
+    #[inline]
+    pub(super) fn release(&mut self, core: &mut Core) -> Result<(), Error> {
+        let Branch { web, children, parent } = &mut self.down;
+        parent.map_or(Ok(()), |parent| core.recv::<()>(&mut web.links[parent]))?;
+        web.links[..*children].iter_mut().try_for_each(|child| core.send(child, &()))
     }
 }

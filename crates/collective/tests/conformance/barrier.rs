@@ -3,6 +3,7 @@
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::wait::Wait;
 use corecast_collective::{Barrier, Group};
+use corecast_plan::{Scheme, Tree};
 
 use crate::{SIZES, group};
 
@@ -54,6 +55,36 @@ fn every_barrier_holds_with_every_way_of_waiting() {
 fn the_tree_barrier_holds_over_every_shape() {
     for shape in corecast_plan::SHAPES {
         nobody_leaves_early(&group(7, |builder| builder.barrier(Barrier::Tree).shape(shape.name())), 50);
+    }
+}
+
+#[test]
+fn barriers_that_were_asked_for_follow_a_plan_of_their_own() {
+    for members in 3..=9 {
+        let scheme = |barrier| {
+            let group = group(members, |builder| builder.barrier(barrier));
+            nobody_leaves_early(&group, 20);
+            group.choice().meeting.scheme.clone()
+        };
+        let Scheme::Dissemination(mut order) = scheme(Barrier::Dissemination) else { panic!("no order was planned") };
+        order.sort_unstable();
+        assert!(order.into_iter().eq(0..members), "everybody has one place");
+        let Scheme::Leaders(leaders) = scheme(Barrier::Leaders) else { panic!("the nodes have no leaders") };
+        let nodes: Vec<usize> = leaders.iter().map(|leader| leader % 2).collect();
+        assert!(nodes == [0, 1] || nodes == [1, 0], "one leader for each of the two nodes, not {leaders:?}");
+        assert_eq!(scheme(Barrier::Tree), Scheme::Trees);
+    }
+}
+
+#[test]
+fn a_tree_given_serves_every_barrier() {
+    for &barrier in Barrier::ALL {
+        let star = Tree::new(2, vec![vec![], vec![], vec![3, 1, 0], vec![]]).expect("a tree");
+        let group = group(4, |builder| builder.barrier(barrier).tree(star.clone()));
+        if barrier != Barrier::Dissemination {
+            assert_eq!(group.choice().meeting.tree, star);
+        }
+        nobody_leaves_early(&group, 50);
     }
 }
 

@@ -9,14 +9,17 @@
 //! Kirkpatrick, C. D. Gelatt, M. P. Vecchi, Optimization by simulated annealing, 1983 (the search).
 
 use fastrand::Rng;
+use rayon::prelude::*;
 
 use crate::effort::Effort;
 use crate::problem::Problem;
 use crate::request::Settings;
 
 /// The first and last temperature, as parts of the cost.
-const HOT: f64 = 0.02;
-const COLD: f64 = 0.001;
+const HOT: f64 = 0.03;
+const COLD: f64 = 0.0005;
+/// How many walks share the tries. One alone sticks now and then.
+const WALKS: usize = 4;
 /// Orders between two questions whether to stop.
 const BETWEEN_QUESTIONS: u64 = 64;
 
@@ -61,34 +64,34 @@ impl Exchange {
 
     /// The best order that the effort finds, starting from these, which name each of the members once.
     pub(crate) fn ordered(&self, starts: &[Vec<usize>], settings: &Settings<'_>) -> Exchanged {
-        let mut walk = Walk::new(self);
         let place = |member: &usize| self.members.iter().position(|known| known == member).expect("one of the members");
-        let mut best: Option<(f64, Vec<usize>)> = None;
-        for start in starts {
-            walk.order = start.iter().map(place).collect();
-            let cost = walk.cost(f64::INFINITY).expect("nothing costs more than that");
-            if best.as_ref().is_none_or(|best| cost < best.0) {
-                best = Some((cost, walk.order.clone()));
-            }
-        }
-        let (cost, order) = best.expect("there is an order to start from");
+        let starts: Vec<Vec<usize>> = starts.iter().map(|start| start.iter().map(place).collect()).collect();
         let tries = tries(self.members.len(), settings);
-        let (cost, order) = walk.improve(cost, order, tries, settings);
-        let order = order.into_iter().map(|place| self.members[place]).collect();
-        Exchanged { order, cost, iterations: tries }
+        let walk = |walk: usize| {
+            let start = starts[walk % starts.len()].clone();
+            let seed = settings.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ walk as u64;
+            Walk::new(self, start).improve(tries / WALKS as u64, seed, settings)
+        };
+        let walks = starts.len().max(WALKS);
+        let found: Vec<(f64, Vec<usize>)> = (0..walks).into_par_iter().map(walk).collect();
+        let best = found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("there is an order to start from");
+        let order = best.1.into_iter().map(|place| self.members[place]).collect();
+        Exchanged { order, cost: best.0, iterations: walks as u64 * (tries / WALKS as u64) }
     }
 }
 
 /// How many orders to try for so many members.
 fn tries(members: usize, settings: &Settings<'_>) -> u64 {
-    // Three members can only go round one way or the other, fewer not even that.
-    let steps = match settings.effort {
-        _ if members < 3 => 0.0,
-        Effort::Quick => 50e3,
-        Effort::Normal => 4e6,
-        Effort::Patient | Effort::Exact => 400e6,
+    let (steps, tries) = match settings.effort {
+        // Three members can only go round one way or the other, fewer not even that.
+        _ if members < 3 => (0.0, 0.0),
+        Effort::Quick => (50e3, 20.0),
+        Effort::Normal => (4e6, 300.0),
+        Effort::Patient | Effort::Exact => (200e6, 10e3),
     };
-    (steps * settings.share) as u64 / (members as u64 * u64::from(members.next_power_of_two().ilog2().max(1)))
+    let n = members as f64;
+    // Few members have few orders: these do not need all the steps.
+    (settings.share * f64::min(steps / (n * n.log2().ceil()), tries * n * n)) as u64
 }
 
 /// A walk from order to order.
@@ -100,9 +103,9 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(exchange: &'a Exchange) -> Self {
-        let len = exchange.members.len();
-        Self { exchange, order: Vec::new(), ready: vec![0.0; len], sent: vec![0.0; len] }
+    fn new(exchange: &'a Exchange, order: Vec<usize>) -> Self {
+        let len = order.len();
+        Self { exchange, order, ready: vec![0.0; len], sent: vec![0.0; len] }
     }
 
     /// What the order costs; `None` if more than `most`.
@@ -134,13 +137,13 @@ impl<'a> Walk<'a> {
         Some(ends.fold(0.0, f64::max)).filter(|&cost| cost <= most)
     }
 
-    fn improve(&mut self, start: f64, order: Vec<usize>, tries: u64, settings: &Settings<'_>) -> (f64, Vec<usize>) {
-        let mut rng = Rng::with_seed(settings.seed);
+    /// The best order on a walk of so many tries, and its cost.
+    fn improve(mut self, tries: u64, seed: u64, settings: &Settings<'_>) -> (f64, Vec<usize>) {
+        let mut rng = Rng::with_seed(seed);
+        let mut now = self.cost(f64::INFINITY).expect("nothing costs more than that");
+        let mut best = (now, self.order.clone());
         let cooling = (COLD / HOT).powf(1.0 / (tries / BETWEEN_QUESTIONS + 1) as f64);
-        let mut temperature = HOT * start;
-        let mut now = start;
-        let mut best = (start, order.clone());
-        self.order = order;
+        let mut temperature = HOT * now;
         for tried in 0..tries {
             if tried % BETWEEN_QUESTIONS == 0 && tried > 0 {
                 temperature *= cooling;

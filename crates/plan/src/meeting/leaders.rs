@@ -13,7 +13,7 @@ use crate::search::improve::moves;
 use crate::simulate;
 use crate::tree::Tree;
 
-/// How many groups there may be. More leaders than this never paid.
+/// How many groups there may be: with more, the leaders' exchange is all but a dissemination among all.
 pub(crate) const GROUPS: std::ops::RangeInclusive<usize> = 2..=16;
 
 /// A plan with leaders.
@@ -25,8 +25,6 @@ pub(crate) struct Led {
     pub(crate) leaders: Vec<usize>,
     pub(crate) cost: f64,
     pub(crate) iterations: u64,
-    /// Which block made the trees of the groups.
-    pub(crate) by: &'static str,
 }
 
 /// The members of each cluster, if there are as many clusters as there may be groups.
@@ -58,14 +56,12 @@ pub(crate) fn led(problem: &Problem, phases: &Phases, groups: &[Vec<usize>], set
     let joined = |tree: fn(&TwoTrees) -> &Tree| join(problem.len(), groups, trees.iter().map(tree), &leaders);
     let (up, down) = (joined(|trees| &trees.up.best.tree), joined(|trees| &trees.down.best.tree));
     let moved: u64 = trees.iter().map(|trees| trees.up.iterations + trees.down.iterations).sum();
-    let dearest = trees.iter().max_by(|a, b| a.cost.total_cmp(&b.cost)).expect("there are groups");
     Some(Led {
         cost: simulate::leaders(problem, &up, &down, &leaders),
         up,
         down,
         leaders,
         iterations: exchanged.iterations + moved,
-        by: dearest.down.by,
     })
 }
 

@@ -1,0 +1,45 @@
+//! Each cluster gathers at its leader, the leaders disseminate among themselves, each releases its cluster.
+//!
+//! Between two clusters a message each way, both at once, takes the place of one up and one down a tree. Take it where
+//! clusters are far from each other and few: the planner says when. A plan without leaders has one, the root of its
+//! trees, and then this is the tree barrier.
+//!
+//! Source: the hierarchical barriers of the Open MPI collectives (Graham, Shipman, MPI Support for Multi-core Architectures:
+//! Optimized Shared Memory Collectives, 2008), with planned trees and order.
+
+use super::dissemination::Dissemination;
+use super::tree::MessageTree;
+use super::{Family, Setup};
+use crate::core::Core;
+use crate::error::Error;
+
+/// One member's part.
+#[derive(Debug)]
+pub(crate) struct Leaders {
+    cluster: MessageTree,
+    /// The exchange of a leader with the others; `None` at everybody else.
+    exchange: Option<Dissemination>,
+}
+
+impl Family for Leaders {
+    const NAME: &'static str = "leaders";
+    const ABOUT: &'static str = "clusters gather at their leaders, who exchange and release them";
+
+    fn all(setup: &Setup<'_>) -> Vec<Self> {
+        let clusters = MessageTree::apart(setup, &setup.leaders).into_iter();
+        let mut parts: Vec<Self> = clusters.map(|cluster| Self { cluster, exchange: None }).collect();
+        for (rank, exchange) in Dissemination::among(&setup.leaders) {
+            parts[rank].exchange = Some(exchange);
+        }
+        parts
+    }
+
+    #[inline]
+    fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
+        self.cluster.gather(core)?;
+        if let Some(exchange) = &mut self.exchange {
+            exchange.wait(core)?;
+        }
+        self.cluster.release(core)
+    }
+}
