@@ -1,0 +1,60 @@
+//! Costs in whole ticks, rounded down: no tree takes longer on the grid than it really does.
+
+use super::super::costs::Costs;
+use super::quick::lowered;
+
+/// Quotients this close below a whole number count as that number; whoever uses the grid gives this share back.
+pub(super) const ROUNDING: f64 = 1e-11;
+
+/// What messages cost in ticks; a tick is the cost of the known tree over `steps`.
+pub(super) struct Grid {
+    pub(super) len: usize,
+    /// A tree is better than the known one if it takes fewer ticks.
+    pub(super) steps: usize,
+    /// `send[parent * len + child]`.
+    pub(super) send: Vec<u32>,
+    /// Send and receive, rounded down together.
+    pub(super) edge: Vec<u32>,
+    /// So many times can be computed at once: no message leads anywhere in fewer ticks.
+    pub(super) lag: usize,
+}
+
+impl Grid {
+    /// `upper` is the cost of the known tree, positive and finite.
+    pub(super) fn new(costs: &Costs, upper: f64, steps: usize) -> Self {
+        let len = costs.len();
+        // What takes twice as long as the known tree is as good as endless.
+        let ticks = |cost: f64| (cost / upper * steps as f64 * (1.0 + ROUNDING)).min((2 * steps) as f64) as u32;
+        let dense = |cost: &dyn Fn(usize, usize) -> f64| -> Vec<u32> {
+            (0..len * len).map(|at| ticks(lowered(costs, cost(at / len, at % len)))).collect()
+        };
+        let send = dense(&|p, c| costs.send(p, c));
+        let edge = dense(&|p, c| costs.edge(p, c));
+        let pairs = (0..len * len).filter(|at| at / len != at % len);
+        let lag = pairs.map(|at| if send[at] > 0 { send[at] } else { edge[at] }).min().unwrap_or(0) as usize;
+        Self { len, steps, send, edge, lag }
+    }
+
+    /// The send that is longer than a tenth of all.
+    pub(super) fn usual_send(&self) -> usize {
+        let mut sends: Vec<u32> =
+            (0..self.send.len()).filter(|at| at / self.len != at % self.len).map(|at| self.send[at]).collect();
+        sends.sort_unstable();
+        sends.get(sends.len() / 10).map_or(0, |&send| send as usize)
+    }
+
+    /// After how many ticks the root can have informed each member; at once, if it may be the root itself.
+    pub(super) fn delays(&self, root: Option<usize>) -> Vec<usize> {
+        let Some(root) = root else { return vec![0; self.len] };
+        let mut delays = vec![usize::MAX; self.len];
+        let mut open: Vec<usize> = (0..self.len).collect();
+        delays[root] = 0;
+        while let Some(at) = (0..open.len()).min_by_key(|&at| delays[open[at]]) {
+            let nearest = open.swap_remove(at);
+            for &other in &open {
+                delays[other] = delays[other].min(delays[nearest] + self.edge[nearest * self.len + other] as usize);
+            }
+        }
+        delays
+    }
+}
