@@ -14,6 +14,7 @@
 //! | [`Effort`], [`Limits`], [`Terms`] | how long to search, what a tree may look like, costs beyond pairs |
 //! | [`PlanJson`], [`tree_file`] | plans as JSON; trees read from files |
 //! | [`explain()`] | a plan in words |
+//! | [`repair`] | a tree mended when a member leaves or joins |
 //! | [`service`] | plans over a local socket, for many programs |
 //!
 //! Everything is deterministic: the same machine model gives the same bytes everywhere.
@@ -33,7 +34,9 @@ mod plan;
 mod plan_json;
 mod planner;
 mod problem;
+pub mod repair;
 mod request;
+mod robust;
 mod schedule;
 mod schedule_meeting;
 mod search;

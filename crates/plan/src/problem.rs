@@ -6,6 +6,7 @@
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::{CostMatrix, Machine, MachineError, Unit};
 
+use crate::robust;
 use crate::terms::Terms;
 
 /// What members on one CPU are assumed to pay each other where the machine has no pair of CPUs to learn from: about a
@@ -37,6 +38,8 @@ pub struct Problem {
     send: Vec<f64>,
     /// `receive[i * len + j]`.
     receive: Vec<f64>,
+    /// How far the costs may be off: see [`Problem::noise`].
+    noise: Option<f64>,
     terms: Terms,
 }
 
@@ -106,6 +109,7 @@ impl Problem {
             cpus: members.to_vec(),
             send: member_costs(&positions, &machine.send),
             receive: member_costs(&positions, &machine.receive),
+            noise: robust::noise(machine, &positions),
             numa,
             listing,
             terms: Terms::default(),
@@ -117,6 +121,18 @@ impl Problem {
     #[must_use]
     pub fn with_terms(self, terms: Terms) -> Self {
         Self { terms, ..self }
+    }
+
+    /// The same members and terms with other pairwise costs, dense by rank.
+    pub(crate) fn with_costs(&self, send: Vec<f64>, receive: Vec<f64>) -> Self {
+        Self { send, receive, ..self.clone() }
+    }
+
+    /// How far the pairwise costs may be off by what the machine tells of their spread: a relative standard deviation,
+    /// that of the pair in the middle. `None` if it tells nothing. See [`Problem::robust`].
+    #[must_use]
+    pub fn noise(&self) -> Option<f64> {
+        self.noise
     }
 
     /// The number of members: at least 1.

@@ -228,9 +228,8 @@ impl Programme {
             }
             // The next counts of the other classes.
             let Some(grown) = (1..count.len()).find(|&other| outer[other] < count[other]) else { return best };
-            for other in 1..grown {
-                base -= outer[other] * self.strides[other];
-                outer[other] = 0;
+            for (outer, stride) in outer[1..grown].iter_mut().zip(&self.strides[1..]) {
+                base -= std::mem::take(outer) * stride;
             }
             outer[grown] += 1;
             base += self.strides[grown];
