@@ -1,5 +1,6 @@
 //! How a group is put together: members, their CPUs, trees, barrier, waiting.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use corecast_base::sync::Arc;
@@ -15,6 +16,7 @@ use crate::error::BuildError;
 use crate::group::{Group, MAX_MEMBERS, Seats};
 use crate::member::Ends;
 use crate::roll::Roll;
+use crate::searcher::Searcher;
 use crate::web::Web;
 
 /// Settings of a group to be; what is not set is chosen.
@@ -25,6 +27,7 @@ pub struct Builder<'a> {
     members: Option<usize>,
     wait: Wait,
     trees: Trees,
+    service: Option<PathBuf>,
     barrier: Option<Barrier>,
     effort: Effort,
     pinned: Option<bool>,
@@ -33,7 +36,7 @@ pub struct Builder<'a> {
 impl<'a> Builder<'a> {
     pub(crate) fn new(machine: &'a Machine) -> Self {
         let (wait, trees, effort) = (Wait::default(), Trees::default(), Effort::default());
-        Self { machine, cpus: None, members: None, wait, trees, barrier: None, effort, pinned: None }
+        Self { machine, cpus: None, members: None, wait, trees, service: None, barrier: None, effort, pinned: None }
     }
 
     /// The CPUs to use; all of the machine's by default. Trees are planned for these alone.
@@ -68,6 +71,14 @@ impl<'a> Builder<'a> {
     #[must_use]
     pub fn tree(mut self, tree: Tree) -> Self {
         self.trees = Trees::Given(tree);
+        self
+    }
+
+    /// Asks the plan service that listens at `path` (`corecast serve` is one) wherever this process would search. If it
+    /// does not answer within 2 s, or its plan does not fit, this process searches after all, and [`Choice::why`] says so.
+    #[must_use]
+    pub fn plan_service(mut self, path: impl Into<PathBuf>) -> Self {
+        self.service = Some(path.into());
         self
     }
 
@@ -109,7 +120,8 @@ impl<'a> Builder<'a> {
         let is_pinned = self.pinned.unwrap_or(!shares_cpus);
         let waiters = self.waiters(&cpus, is_pinned);
         let is_crowded = waiters.iter().any(|waiter| waiter.crowd().is_crowded());
-        let choice = Choice::make(&problem, &self.trees, self.barrier, self.effort, is_crowded)?;
+        let searcher = Searcher::new(self.service.as_deref(), self.machine);
+        let choice = Choice::make(&problem, &self.trees, &searcher, self.barrier, self.effort, is_crowded)?;
         let roll = Arc::new(Roll::new(cpus.len(), self.wait));
         let ends = all_ends(&problem, &choice, &roll, waiters);
         Ok(Group { cpus, is_pinned, choice, seats: Arc::new(Seats::new(roll, ends)) })

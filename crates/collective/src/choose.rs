@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use corecast_plan::{AUTO, Effort, Operation, Plan, Problem, Request, Scheme, Tree};
+use corecast_plan::{AUTO, Effort, Operation, Plan, Problem, Scheme, Tree};
 
 use crate::barrier::Barrier;
 use crate::error::BuildError;
+use crate::searcher::Searcher;
 
 /// The shape of one level. Where members share CPUs every level costs a switch of threads, which the model does not know:
 /// 8 members on one CPU took 19.7 us for a broadcast over the cheapest tree by the model and 10.0 over this one.
@@ -39,7 +40,7 @@ pub struct Choice {
     pub is_crowded: bool,
     /// The barrier.
     pub barrier: Barrier,
-    /// Why this barrier, in words.
+    /// Why this barrier, in words; and who planned, if a plan service was to.
     pub why: String,
 }
 
@@ -48,13 +49,15 @@ impl Choice {
     pub(crate) fn make(
         problem: &Problem,
         trees: &Trees,
+        searcher: &Searcher,
         barrier: Option<Barrier>,
         effort: Effort,
         is_crowded: bool,
     ) -> Result<Self, BuildError> {
-        let planning = Planning { problem, trees, effort, is_crowded };
+        let planning = Planning { problem, trees, searcher, effort, is_crowded };
         let (meeting, barrier, why) = planning.barrier(barrier)?;
         let (broadcast, reduce) = (planning.trees(Operation::Broadcast)?, planning.trees(Operation::Reduce)?);
+        let why = searcher.news().into_iter().fold(why, |why, news| format!("{why}; {news}"));
         Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, why })
     }
 }
@@ -63,6 +66,7 @@ impl Choice {
 struct Planning<'a> {
     problem: &'a Problem,
     trees: &'a Trees,
+    searcher: &'a Searcher,
     effort: Effort,
     is_crowded: bool,
 }
@@ -79,8 +83,8 @@ impl Planning<'_> {
     }
 
     fn plan(&self, operation: Operation, planner: &str) -> Result<Plan, BuildError> {
-        let request = Request::new(operation).planner(planner).effort(self.effort);
-        request.plan(self.problem).map_err(|_| BuildError::UnknownShape {
+        let plan = self.searcher.plan(self.problem, operation, planner, self.effort);
+        plan.map_err(|_| BuildError::UnknownShape {
             name: planner.to_owned(),
             known: corecast_plan::SHAPES.iter().map(|shape| shape.name()).collect(),
         })
@@ -174,7 +178,7 @@ mod tests {
         let machine =
             Machine::from_topology(&Topology { cpus: (0..members).map(cpu).collect(), ..Topology::default() });
         let problem = Problem::of_machine(&machine).expect("CPUs");
-        Choice::make(&problem, trees, None, Effort::Quick, is_crowded).expect("a known shape")
+        Choice::make(&problem, trees, &Searcher::default(), None, Effort::Quick, is_crowded).expect("a known shape")
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod group;
 mod member;
 mod reduce;
 mod roll;
+mod searcher;
 mod web;
 
 pub use barrier::Barrier;

@@ -1,0 +1,170 @@
+//! Who searches for a group's trees: this process, or a plan service that the user named.
+//!
+//! A service saves each program the search, and is never needed: after the first trouble with it this process searches
+//! for itself, and says so. What a service sends is checked against the group's own costs.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::time::Duration;
+
+use corecast_machine::Machine;
+use corecast_plan::service::{Client, MachineSource, PlanRequest, RefusalKind, ServiceError, TermsChoice};
+use corecast_plan::{Effort, Operation, Plan, PlanError, Problem, Request, SHAPES};
+
+/// How long a service may take for one plan: several times what the search takes that it stands for.
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Searches for trees.
+#[derive(Debug, Default)]
+pub(crate) struct Searcher {
+    state: RefCell<State>,
+}
+
+/// What became of the service.
+#[derive(Debug, Default)]
+enum State {
+    /// None was named.
+    #[default]
+    Unnamed,
+    /// It has answered whenever it was asked.
+    Open(Service),
+    /// It has not, for this reason.
+    Lost(ServiceError),
+}
+
+/// A service, and the machine that it is asked about.
+#[derive(Debug)]
+struct Service {
+    client: Client,
+    machine: MachineSource,
+    place: String,
+    /// How many plans it has made.
+    plans: usize,
+}
+
+impl Searcher {
+    /// Asks the service at `path`, if one is named, about this machine.
+    pub(crate) fn new(path: Option<&Path>, machine: &Machine) -> Self {
+        let state =
+            path.map_or(State::Unnamed, |path| Service::open(path, machine).map_or_else(State::Lost, State::Open));
+        Self { state: RefCell::new(state) }
+    }
+
+    /// The plan of this planner.
+    pub(crate) fn plan(
+        &self,
+        problem: &Problem,
+        operation: Operation,
+        planner: &str,
+        effort: Effort,
+    ) -> Result<Plan, PlanError> {
+        // A shape takes no search that could be saved.
+        let is_shape = SHAPES.iter().any(|shape| shape.name() == planner);
+        let served = if is_shape { None } else { self.ask(problem, operation, planner, effort) };
+        served.map_or_else(|| Request::new(operation).planner(planner).effort(effort).plan(problem), Ok)
+    }
+
+    /// The service's plan; `None` if there is no service, or it has none.
+    fn ask(&self, problem: &Problem, operation: Operation, planner: &str, effort: Effort) -> Option<Plan> {
+        let mut state = self.state.borrow_mut();
+        let State::Open(service) = &mut *state else { return None };
+        match service.plan(problem, operation, planner, effort) {
+            Ok(plan) => Some(plan),
+            // No trouble of the service: there is no such plan, as this process will find too.
+            Err(ServiceError::Refused(refusal)) if refusal.kind == RefusalKind::Plan => None,
+            Err(error) => {
+                *state = State::Lost(error);
+                None
+            }
+        }
+    }
+
+    /// What became of the service, in words; `None` if there was none to ask.
+    pub(crate) fn news(&self) -> Option<String> {
+        match &*self.state.borrow() {
+            State::Open(service) if service.plans > 0 => Some(format!("planned by the service at {}", service.place)),
+            State::Unnamed | State::Open(_) => None,
+            State::Lost(error) => Some(format!("planned in this process, as {error}")),
+        }
+    }
+}
+
+impl Service {
+    fn open(path: &Path, machine: &Machine) -> Result<Self, ServiceError> {
+        let client = Client::connect(path, TIMEOUT)?;
+        let place = path.display().to_string();
+        Ok(Self { client, machine: MachineSource::model(machine)?, place, plans: 0 })
+    }
+
+    fn plan(
+        &mut self,
+        problem: &Problem,
+        operation: Operation,
+        planner: &str,
+        effort: Effort,
+    ) -> Result<Plan, ServiceError> {
+        let terms = if problem.terms().is_pairwise() { TermsChoice::Pairwise } else { TermsChoice::Extended };
+        let request = PlanRequest {
+            machine: self.machine.clone(),
+            cpus: Some(problem.cpus().iter().copied().collect()),
+            planner: planner.to_owned(),
+            effort,
+            terms,
+            ..PlanRequest::new(operation)
+        };
+        let plan = self.client.plan(&request, problem)?;
+        self.plans += 1;
+        Ok(plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_base::CpuId;
+    use corecast_machine::{Cpu, Topology};
+    use corecast_plan::service::{Options, Server};
+    use corecast_plan::{AUTO, Plan};
+
+    fn machine(cpus: u32) -> Machine {
+        let cpu = |id| Cpu { numa: Some(id / 4), ..Cpu::flat(CpuId::new(id)) };
+        Machine::from_topology(&Topology { cpus: (0..cpus).map(cpu).collect(), ..Topology::default() })
+    }
+
+    fn broadcast(searcher: &Searcher, machine: &Machine, planner: &str) -> Plan {
+        let problem = Problem::of_machine(machine).expect("CPUs");
+        searcher.plan(&problem, Operation::Broadcast, planner, Effort::Quick).expect("a plan")
+    }
+
+    #[test]
+    fn a_service_makes_the_plans_until_it_is_gone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("plan.sock");
+        let server = Server::bind(&path, machine(1), Options::default()).expect("bound");
+        let stopper = server.stopper();
+        let serving = std::thread::spawn(move || server.serve());
+        let machine = machine(12);
+        let own = broadcast(&Searcher::default(), &machine, AUTO);
+        let searcher = Searcher::new(Some(&path), &machine);
+        broadcast(&searcher, &machine, "binary");
+        assert_eq!(searcher.news(), None, "a shape is made without asking");
+        let served = broadcast(&searcher, &machine, AUTO);
+        assert!(served.why.ends_with("; served") && served.tree == own.tree, "{served:?}");
+        let problem = Problem::of_machine(&machine).expect("CPUs");
+        searcher.plan(&problem, Operation::Broadcast, "nobody", Effort::Quick).expect_err("no planner");
+        assert!(searcher.news().expect("some").contains("planned by the service at"), "that was no trouble of its own");
+        stopper.stop();
+        serving.join().expect("no panic").expect("no trouble");
+        assert_eq!(broadcast(&searcher, &machine, AUTO), own);
+        assert!(searcher.news().expect("some").contains("planned in this process, as the plan service at"));
+    }
+
+    #[test]
+    fn a_service_that_is_not_there_is_told_of() {
+        let machine = machine(3);
+        let searcher = Searcher::new(Some(Path::new("/nowhere/plan.sock")), &machine);
+        assert_eq!(broadcast(&searcher, &machine, AUTO), broadcast(&Searcher::default(), &machine, AUTO));
+        let news = searcher.news().expect("some");
+        assert!(news.contains("cannot connect to the plan service at /nowhere/plan.sock"), "{news}");
+    }
+}
