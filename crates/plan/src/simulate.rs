@@ -126,7 +126,7 @@ pub fn dissemination(problem: &Problem, order: &[usize]) -> f64 {
 /// When each of the members in `order`, ready at these times, has heard from all of them. In every round each sends to
 /// the one that is 1, 2, 4, ... places further and then receives from the one as many places back; the costs are those
 /// of pairs, as a wait lies between any two sends.
-fn exchanged(problem: &Problem, order: &[usize], mut ready: Vec<f64>) -> Vec<f64> {
+pub(crate) fn exchanged(problem: &Problem, order: &[usize], mut ready: Vec<f64>) -> Vec<f64> {
     let n = order.len();
     let distances = std::iter::successors(Some(1), |distance| Some(2 * distance));
     for distance in distances.take_while(|&distance| distance < n) {
@@ -213,6 +213,7 @@ fn check(problem: &Problem, tree: &Tree) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terms::Terms;
     use corecast_base::CpuId;
     use corecast_machine::{CostMatrix, Cpu, Machine, Topology};
 
@@ -250,5 +251,41 @@ mod tests {
         let chain = Tree::new(0, vec![vec![2], vec![], vec![1]]).expect("a tree");
         assert_eq!(barrier(&problem(), &star, &chain), 22.0 + 54.0);
         assert_eq!(two_phase_commit(&problem(), &star, &chain), 54.0 + 22.0 + 54.0);
+    }
+    #[test]
+    fn a_dissemination_takes_the_later_of_own_and_received() {
+        // Round 1: 0 -> 2 -> 1 -> 0; round 2, two places on: 0 -> 1, 2 -> 0, 1 -> 2.
+        let sent: [f64; 3] = [1.0, 2.0, 3.0];
+        let second = [sent[0].max(sent[1]) + 10.0, sent[1].max(sent[2]) + 20.0, sent[2].max(sent[0]) + 30.0];
+        let sent = [second[0] + 1.0, second[1] + 2.0, second[2] + 3.0];
+        let ends = [sent[0].max(sent[2]) + 10.0, sent[1].max(sent[0]) + 20.0, sent[2].max(sent[1]) + 30.0];
+        assert_eq!(dissemination(&problem(), &[0, 2, 1]), ends.into_iter().fold(0.0, f64::max));
+    }
+
+    #[test]
+    fn leaders_gather_exchange_and_tell() {
+        // 1 and 2 are a group led by 2: 1 tells 2 by 2 + 30; 0 and 2 exchange; 2 tells 1.
+        let tree = Tree::new(0, vec![vec![2], vec![], vec![1]]).expect("a tree");
+        let (sent_by_0, sent_by_2) = (1.0, 32.0 + 3.0);
+        let (at_0, at_2) = (f64::max(sent_by_0, sent_by_2) + 10.0, f64::max(sent_by_0, sent_by_2) + 30.0);
+        assert_eq!(leaders(&problem(), &tree, &tree, &[0, 2]), f64::max(at_0, at_2 + 3.0 + 20.0));
+        assert_eq!(
+            leaders(&problem(), &tree, &tree, &[0]),
+            barrier(&problem(), &tree, &tree),
+            "one leader is the root"
+        );
+    }
+
+    #[test]
+    fn shared_lines_cost_what_was_measured() {
+        let tree = Tree::new(0, vec![vec![2, 1], vec![], vec![]]).expect("a tree");
+        assert_eq!((release_line(&problem(), &tree), counter(&problem())), (None, None));
+        let terms =
+            Terms { readers: vec![(1, 7.0), (3, 11.0)], fetch_add: vec![(2, 4.0), (4, 10.0)], ..Terms::default() };
+        let problem = problem().with_terms(terms);
+        assert_eq!(release_line(&problem, &tree), Some(22.0 + 9.0));
+        assert_eq!(counter(&problem), Some(7.0 + 9.0));
+        assert_eq!(at(&[(4, 10.0)], 5), None, "nothing was measured beyond");
+        assert_eq!(at(&[(4, 10.0)], 1), Some(10.0));
     }
 }

@@ -219,4 +219,87 @@ pub(crate) fn starts(members: usize, levels: &[Vec<u32>]) -> Vec<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simulate;
+    use corecast_base::CpuId;
+    use corecast_machine::{CostMatrix, Cpu, Machine, Topology};
+
+    /// Members with costs from a fixed random sequence.
+    fn problem(members: usize, seed: u64) -> Problem {
+        let cpus = (0..members as u32).map(|id| Cpu::flat(CpuId::new(id))).collect();
+        let mut machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let mut rng = Rng::with_seed(seed);
+        let mut costs = || CostMatrix::from_fn(members, |i, j| if i == j { 0.0 } else { f64::from(rng.u32(1..50)) });
+        (machine.send, machine.receive) = (costs().expect("costs"), costs().expect("costs"));
+        Problem::of_machine(&machine).expect("CPUs")
+    }
+
+    /// Calls `then` with every order of `rest` behind `order`.
+    fn every_order(order: &mut Vec<usize>, rest: &mut Vec<usize>, then: &mut dyn FnMut(&[usize])) {
+        if rest.is_empty() {
+            then(order);
+        }
+        for at in 0..rest.len() {
+            order.push(rest.remove(at));
+            every_order(order, rest, then);
+            rest.insert(at, order.pop().expect("pushed above"));
+        }
+    }
+
+    #[test]
+    fn few_members_get_the_best_order_of_all() {
+        for (members, seed) in (1..=5).flat_map(|members| (0..8).map(move |seed| (members, seed))) {
+            let problem = problem(members, seed);
+            let mut least = f64::INFINITY;
+            every_order(&mut vec![], &mut (0..members).collect(), &mut |order| {
+                least = least.min(simulate::dissemination(&problem, order));
+            });
+            let found = Exchange::of_all(&problem).ordered(&starts(members, &[]), &Settings::default());
+            assert_eq!(found.cost, least, "{members} members, seed {seed}");
+            assert_eq!(simulate::dissemination(&problem, &found.order), least);
+        }
+    }
+
+    #[test]
+    fn leaders_that_come_late_or_go_on_for_long_are_counted() {
+        let problem = problem(6, 3);
+        let (members, ready, after) = (vec![4, 1, 5], vec![10.0, 0.0, 70.0], vec![5.0, 90.0, 0.0]);
+        let exchange = Exchange::among(&problem, members.clone(), ready.clone(), after.clone());
+        let mut least = f64::INFINITY;
+        every_order(&mut vec![], &mut vec![0, 1, 2], &mut |order| {
+            let done = simulate::exchanged(
+                &problem,
+                &order.iter().map(|&place| members[place]).collect::<Vec<_>>(),
+                order.iter().map(|&place| ready[place]).collect(),
+            );
+            let ends = order.iter().zip(done).map(|(&place, done)| done + after[place]);
+            least = least.min(ends.fold(0.0, f64::max));
+        });
+        assert_eq!(exchange.ordered(&[members], &Settings::default()).cost, least);
+    }
+
+    #[test]
+    fn more_tries_never_end_dearer_than_the_starts() {
+        let problem = problem(11, 7);
+        let levels = [(0..11).map(|member| member % 3).collect::<Vec<u32>>()];
+        let starts = starts(11, &levels);
+        assert_eq!(starts[1..], [vec![0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8], (0..11).collect::<Vec<usize>>()]);
+        let found = Exchange::of_all(&problem).ordered(&starts, &Settings::default());
+        for start in &starts {
+            assert!(found.cost <= simulate::dissemination(&problem, start));
+        }
+        assert_eq!(found, Exchange::of_all(&problem).ordered(&starts, &Settings::default()), "the same seed");
+    }
+
+    #[test]
+    fn changes_are_undone() {
+        let mut rng = Rng::with_seed(1);
+        let mut order: Vec<usize> = (0..9).collect();
+        for _ in 0..100 {
+            let change = Change::draw(9, &mut rng);
+            change.make(&mut order);
+            assert_ne!(order, (0..9).collect::<Vec<_>>());
+            change.undo(&mut order);
+            assert_eq!(order, (0..9).collect::<Vec<_>>());
+        }
+    }
 }

@@ -87,4 +87,21 @@ fn join<'a>(members: usize, groups: &[Vec<usize>], trees: impl Iterator<Item = &
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn groups_are_the_clusters_if_there_are_neither_one_nor_too_many() {
+        assert_eq!(groups(&[0, 1, 0, 2]), Some(vec![vec![0, 2], vec![1], vec![3]]));
+        assert_eq!(groups(&[0, 0, 0]), None);
+        assert_eq!(groups(&(0..17).collect::<Vec<u32>>()), None);
+    }
+
+    #[test]
+    fn the_trees_of_groups_become_one_tree() {
+        let pair = Tree::new(1, vec![vec![], vec![0]]).expect("a tree");
+        let three = Tree::new(0, vec![vec![2, 1], vec![], vec![]]).expect("a tree");
+        let groups = [vec![0, 3], vec![1, 2, 4]];
+        let joined = join(5, &groups, [&pair, &three].into_iter(), &[3, 1]);
+        let expected = Tree::new(3, vec![vec![], vec![4, 2], vec![], vec![1, 0], vec![]]).expect("a tree");
+        assert_eq!(joined, expected);
+    }
 }

@@ -94,6 +94,7 @@ pub(crate) fn plan(problem: &Problem, request: &Request<'_>, scheme: Option<&str
         scheme: best.scheme,
         predicted: best.predicted,
         is_proven: best.is_optimal,
+        bound: (best.is_optimal && request.operation != Operation::Barrier).then_some(best.predicted),
         effort: Some(request.settings.effort),
         iterations,
         why,
@@ -169,12 +170,11 @@ impl<'a> Race<'a> {
     }
 
     fn trees(&self, settings: &Settings<'_>) -> Option<Meeting> {
-        let TwoTrees { up, down, .. } = two_trees(&self.phases, self.root, settings)?;
+        let TwoTrees { up, down, is_optimal, .. } = two_trees(&self.phases, self.root, settings)?;
         let by = if up.by == down.by { up.by } else { "annealing" };
-        let (iterations, is_optimal) = (up.iterations + down.iterations, up.is_optimal && down.is_optimal);
+        let iterations = up.iterations + down.iterations;
         let (up, down) = (up.best.tree, down.best.tree);
         let predicted = self.operation.cost_of_two(self.problem, &up, &down);
-        let is_optimal = is_optimal && (self.root.is_some() || by == "exact" || self.problem.len() == 1);
         Some(Meeting {
             title: "trees".to_owned(),
             scheme: Scheme::Trees,

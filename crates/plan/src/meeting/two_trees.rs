@@ -37,6 +37,8 @@ pub(crate) struct TwoTrees {
     pub(crate) down: Found,
     /// What the operation costs over them.
     pub(crate) cost: f64,
+    /// True if no two trees with one root, or with the root asked for, cost less.
+    pub(crate) is_optimal: bool,
 }
 
 impl Phases {
@@ -58,8 +60,9 @@ impl Phases {
         up + self.broadcasts * down
     }
 
-    fn pair(&self, up: Found, down: Found) -> TwoTrees {
-        TwoTrees { cost: self.cost(up.best.cost, down.best.cost), up, down }
+    fn pair(&self, up: Found, down: Found, is_only_root: bool) -> TwoTrees {
+        let is_optimal = is_only_root && up.is_optimal && down.is_optimal;
+        TwoTrees { cost: self.cost(up.best.cost, down.best.cost), up, down, is_optimal }
     }
 }
 
@@ -73,13 +76,12 @@ pub(crate) fn two_trees(phases: &Phases, root: Option<usize>, settings: &Setting
     roots.truncate(if settings.effort == Effort::Quick { 1 } else { SEARCHED });
     let share = settings.share / (2 * roots.len()) as f64;
     let settings = Settings { share, ..*settings };
+    let is_only_root = root.is_some() || phases.len() == 1;
     let from = |&root: &usize| {
         let up = search(&phases.up, Some(root), &settings)?;
-        Some(phases.pair(up, search(&phases.down, Some(root), &settings)?))
+        Some(phases.pair(up, search(&phases.down, Some(root), &settings)?, is_only_root))
     };
-    let found = roots.iter().filter_map(from);
-    let best = found.min_by(|a, b| a.cost.total_cmp(&b.cost))?;
-    Some(best)
+    roots.iter().filter_map(from).min_by(|a, b| a.cost.total_cmp(&b.cost))
 }
 
 /// The roots, best first by greedy trees.
@@ -121,9 +123,8 @@ fn proven(phases: &Phases, roots: &[usize], settings: &Settings<'_>) -> Option<T
     let (up, down) = (best_of_each(&phases.up)?, best_of_each(&phases.down)?);
     let sum = |&root: &usize| phases.cost(up[root].cost, down[root].cost);
     let best = roots.iter().copied().min_by(|a, b| sum(a).total_cmp(&sum(b)))?;
-    let entries = (phases.len() as u64) << (phases.len() - 1);
-    let found = |best: &Ordered| Found { best: best.clone(), by: "exact", iterations: entries, is_optimal: true };
-    Some(phases.pair(found(&up[best]), found(&down[best])))
+    let found = |best: &Ordered| Found { best: best.clone(), by: "exact", iterations: 0, is_optimal: true };
+    Some(phases.pair(found(&up[best]), found(&down[best]), true))
 }
 
 /// At least what a tree of one level costs from any root.
@@ -140,4 +141,52 @@ fn star_from_each(costs: &Costs) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::exact::exact;
+    use proptest::prelude::*;
+
+    fn some_phases(most: usize) -> impl Strategy<Value = Phases> {
+        let cost = prop_oneof![(0_u32..5).prop_map(f64::from), 1.0..100.0_f64];
+        (1..=most, prop_oneof![Just(1.0), Just(2.0)]).prop_flat_map(move |(n, broadcasts)| {
+            prop::collection::vec([cost.clone(), cost.clone(), cost.clone(), cost.clone()], n * n).prop_map(
+                move |all| {
+                    let costs =
+                        |s: usize, r: usize| Costs::of_fn(n, |p, c| all[p * n + c][s], |p, c| all[p * n + c][r]);
+                    Phases { up: costs(0, 1), down: costs(2, 3), broadcasts }
+                },
+            )
+        })
+    }
+
+    /// The least sum over all common roots of the optimum in each direction.
+    fn optimum(phases: &Phases, root: Option<usize>) -> f64 {
+        let roots = root.map_or(0..phases.len(), |root| root..root + 1);
+        let best = |costs, root| exact(costs, Some(root), star_from_each(costs), &|| false).expect("not stopped").cost;
+        let sums = roots.map(|root| best(&phases.up, root) + phases.broadcasts * best(&phases.down, root));
+        sums.fold(f64::INFINITY, f64::min)
+    }
+
+    proptest! {
+        #[test]
+        fn few_members_get_the_best_two_trees_of_all(phases in some_phases(6), given in any::<bool>()) {
+            let root = given.then(|| phases.len() / 2);
+            let found = two_trees(&phases, root, &Settings::default()).expect("no limits");
+            let least = optimum(&phases, root);
+            prop_assert!(found.is_optimal);
+            prop_assert!((found.cost - least).abs() <= 1e-6 * least, "{} is not {}", found.cost, least);
+            prop_assert_eq!(found.up.best.tree.root(), found.down.best.tree.root());
+            prop_assert!(root.is_none_or(|root| root == found.up.best.tree.root()));
+            let quick = Settings { effort: Effort::Quick, ..Settings::default() };
+            let greedy = two_trees(&phases, root, &quick).expect("no limits");
+            prop_assert!(greedy.cost >= found.cost * (1.0 - 1e-6));
+        }
+    }
+
+    #[test]
+    fn beyond_the_programme_roots_are_searched_and_nothing_is_proven() {
+        let costs = Costs::of_fn(14, |p, c| (1 + (3 * p + c) % 4) as f64, |p, c| (3 + (p + 5 * c) % 7) as f64);
+        let phases = Phases { up: costs.clone(), down: costs, broadcasts: 1.0 };
+        let of = |effort| two_trees(&phases, None, &Settings { effort, ..Settings::default() }).expect("no limits");
+        let (greedy, searched) = (of(Effort::Quick), of(Effort::Normal));
+        assert!(searched.cost <= greedy.cost && searched.up.iterations > 0 && !searched.is_optimal);
+    }
 }

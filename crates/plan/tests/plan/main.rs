@@ -1,5 +1,6 @@
 //! Tests of the plan crate from outside: golden trees, properties of every shape, oracles, published measurements.
 
+mod barriers;
 mod captured;
 mod degenerate;
 mod golden;
