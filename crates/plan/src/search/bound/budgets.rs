@@ -138,3 +138,45 @@ fn splits(budgets: &[usize]) -> Vec<(usize, usize, usize)> {
     }
     splits
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_split_of_a_budget_fits_into_one_that_is_listed() {
+        for size in 1..70 {
+            let budgets = budgets(size);
+            assert_eq!(budgets.last(), Some(&(size - 1)));
+            assert!(budgets.is_sorted_by(|a, b| a < b), "{budgets:?}");
+            let splits = splits(&budgets);
+            for (whole, &budget) in budgets.iter().enumerate() {
+                for kept in 0..budget {
+                    let fits = |&&(of, k, g): &&(usize, usize, usize)| {
+                        of == whole && kept <= budgets[k] && budget - 1 - kept <= budgets[g]
+                    };
+                    assert!(size == 1 || splits.iter().find(fits).is_some(), "{kept} of {budget}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_sibling_is_informed_once_and_others_within_the_budget() {
+        let sibling = [Some(1), Some(0), None, None].to_vec();
+        let budgets = Budgets::new(vec![0, 0, 0, 1], sibling);
+        assert_eq!((budgets.rows(0).len(), budgets.rows(2).len(), budgets.rows(3).len()), (6, 3, 1));
+        let to_sibling = budgets.moves(0, 1);
+        let pair_left = |row: u32| (row as usize - budgets.rows(0).start) / 3;
+        assert!(to_sibling.iter().all(|used| pair_left(used.before) == 1 && pair_left(used.after) == 0));
+        assert!(budgets.moves(0, 2).iter().all(|used| used.before % 3 > 0 && used.after < used.before));
+        let outside = budgets.moves(0, 3);
+        assert!(outside.len() == 6 && outside.iter().all(|used| used.after == used.before && used.below == 15));
+    }
+
+    #[test]
+    fn no_clusters_are_one_without_a_budget() {
+        let budgets = Budgets::of(&Costs::of_fn(9, |_, _| 1.0, |_, _| 2.0));
+        assert_eq!(budgets.total(), 9);
+    }
+}

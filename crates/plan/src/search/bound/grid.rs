@@ -43,9 +43,8 @@ impl Grid {
         sends.get(sends.len() / 10).map_or(0, |&send| send as usize)
     }
 
-    /// After how many ticks the root can have informed each member; at once, if it may be the root itself.
-    pub(super) fn delays(&self, root: Option<usize>) -> Vec<usize> {
-        let Some(root) = root else { return vec![0; self.len] };
+    /// After how many ticks the root can have informed each member.
+    pub(super) fn delays(&self, root: usize) -> Vec<usize> {
         let mut delays = vec![usize::MAX; self.len];
         let mut open: Vec<usize> = (0..self.len).collect();
         delays[root] = 0;
@@ -56,5 +55,25 @@ impl Grid {
             }
         }
         delays
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_costs_are_whole_ticks_and_others_are_rounded_down_together() {
+        let costs = Costs::of_fn(3, |p, c| (1 + p + c) as f64, |_, _| 2.0);
+        let grid = Grid::new(&costs, 24.0, 24);
+        assert_eq!((grid.send[1], grid.edge[1], grid.send[5], grid.edge[5], grid.lag), (2, 4, 4, 6, 2));
+        let grid = Grid::new(&Costs::of_fn(2, |_, _| 0.75, |_, _| 0.75), 1.5, 3);
+        assert_eq!((grid.send[1], grid.edge[1]), (1, 3));
+    }
+
+    #[test]
+    fn delays_are_shortest_paths() {
+        let costs = Costs::of_fn(3, |p, c| if (p, c) == (0, 2) { 9.0 } else { 2.0 }, |_, _| 1.0);
+        assert_eq!(Grid::new(&costs, 10.0, 10).delays(0), [0, 3, 6]);
     }
 }

@@ -99,3 +99,44 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     }
     sums.iter().sum::<f64>() + rest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_points_are_on_the_unpaid_side() {
+        let mut hull = Hull::new(3, vec![-1.0, -1.0, -1.0]);
+        let points = [[4.0, -1.0, -1.0], [-1.0, 3.0, -1.0], [2.0, 1.0, -1.0]];
+        points.iter().for_each(|point| hull.add(point.to_vec()));
+        let prices = hull.prices().expect("nobody informs the last member");
+        for point in points {
+            assert!(dot(&point, &prices) < 0.0, "{point:?} earns enough at {prices:?}");
+        }
+    }
+
+    #[test]
+    fn no_prices_where_points_make_a_tree_on_average() {
+        let mut hull = Hull::new(2, vec![-1.0, -1.0]);
+        hull.add(vec![1.0, -1.0]);
+        hull.add(vec![-1.0, 1.0]);
+        assert_eq!(hull.prices(), None);
+    }
+
+    #[test]
+    fn entering_a_set_too_often_makes_up_for_nothing_else() {
+        let mut hull = Hull::new(1, vec![-1.0, 5.0]);
+        assert_eq!(hull.prices(), Some(vec![1.0, 0.0]));
+    }
+
+    #[test]
+    fn forgetting_keeps_the_vector() {
+        let mut hull = Hull::new(2, vec![-1.0, -1.0]);
+        for at in 0..400 {
+            hull.add(vec![f64::from(at % 7) - 1.0, -1.0]);
+            hull.prices().expect("the second member is never informed");
+        }
+        assert!(hull.points.len() <= 107, "{}", hull.points.len());
+        assert!((hull.weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+}

@@ -7,14 +7,12 @@
 //!
 //! `docs/design/bounds.md` has the proof, what else was tried, and how tight the bound is.
 
-use std::ops::Range;
-
 use super::super::costs::Costs;
 use super::super::exact::Stop;
 use super::budgets::Budgets;
 use super::grid::{Grid, ROUNDING};
 use super::hull::Hull;
-use super::prices::{Constraints, Prices};
+use super::prices::Constraints;
 use super::quick::quick_bound;
 use super::relaxed::{Network, Relaxed};
 
@@ -35,12 +33,15 @@ pub(crate) fn lower_bound(costs: &Costs, root: Option<usize>, upper: f64, iterat
     }
     let mut search = Search::new(costs, root, &grid);
     for _ in 0..iterations {
-        if stop() || search.ticks == grid.steps || search.improve().is_none() {
+        if stop() || search.ticks() == grid.steps || search.improve().is_none() {
             break;
         }
     }
-    quick.max(search.ticks as f64 / grid.steps as f64 * upper * (1.0 - 2.0 * ROUNDING))
+    quick.max(search.ticks() as f64 / grid.steps as f64 * upper * (1.0 - 2.0 * ROUNDING))
 }
+
+/// So many roots learn from prices that were made for one of them: those of which least is known.
+const LEARNING: usize = 8;
 
 /// Into how many ticks the cost of the known tree is cut: where all costs are whole numbers, they are the ticks.
 ///
@@ -57,66 +58,188 @@ fn steps(costs: &Costs, upper: f64) -> usize {
     if costs.len() <= 24 { 2000 } else { 1000 }
 }
 
-/// The search for prices.
+/// The search for prices, for each root its own: one price for all roots lets half a tree start here and half there,
+/// and is up to a quarter short.
 struct Search {
-    root: Option<usize>,
     constraints: Constraints,
     network: Network,
-    hull: Hull,
-    delays: Vec<usize>,
     steps: usize,
+    roots: Vec<Root>,
+}
+
+/// What is known of the trees from one root.
+struct Root {
+    member: usize,
+    /// After how many ticks it can have informed each member.
+    delays: Vec<usize>,
+    hull: Hull,
     /// No tree takes fewer.
     ticks: usize,
 }
 
 impl Search {
     fn new(costs: &Costs, root: Option<usize>, grid: &Grid) -> Self {
-        let constraints = Constraints::new(costs, root);
+        let constraints = Constraints::new(costs);
         let members = costs.len();
-        // Whoever sends nothing takes no time, and fails in every duty.
-        let hull = Hull::new(members, constraints.failed());
+        let of = |member: usize| {
+            // Whoever sends nothing takes no time, and fails in every duty.
+            let hull = Hull::new(members, constraints.failed(member));
+            Root { member, delays: grid.delays(member), hull, ticks: 0 }
+        };
+        let roots = root.map_or(0..members, |root| root..root + 1).map(of).collect();
         let network = Network::new(grid, root, Budgets::of(costs));
-        Self { root, constraints, network, hull, delays: grid.delays(root), steps: grid.steps, ticks: 0 }
+        Self { constraints, network, steps: grid.steps, roots }
     }
 
-    /// Tries other prices; `None` if there are none that can be better.
+    /// No tree from any of the roots takes fewer ticks.
+    fn ticks(&self) -> usize {
+        self.roots[0].ticks
+    }
+
+    /// Tries other prices for the root of which least is known, which comes first; `None` if none can be better.
     fn improve(&mut self) -> Option<()> {
-        let prices = self.constraints.prices(&self.hull.prices()?)?;
+        let weakest = &mut self.roots[0];
+        let prices = self.constraints.prices(&weakest.hull.prices()?, weakest.member)?;
         let relaxed = Relaxed::new(&self.network, &prices.messages);
-        let first = (0..self.steps).find(|&t| self.best_root(&relaxed, &prices, t).1 >= prices.goal);
-        let reached = first.unwrap_or(self.steps).min(relaxed.exact_until(&self.delays));
-        self.ticks = self.ticks.max(reached);
-        // Three broadcasts for one table: in the time in which one first earns enough, and in times that no tree takes.
-        let first = first?.min(self.steps - 1);
-        let last = self.ticks.min(self.steps - 1);
-        let mut times = vec![first, first.midpoint(last), last];
-        times.retain(|&t| t >= first);
-        times.dedup();
-        for t in times {
-            let (root, _) = self.best_root(&relaxed, &prices, t);
-            let point = self.point(&relaxed, root, t);
-            self.hull.add(point);
+        for (rank, root) in self.roots.iter_mut().enumerate() {
+            let first = relaxed.first(root.member, prices.goals[root.member]);
+            let reached = first.unwrap_or(self.steps).min(relaxed.exact_until(&root.delays));
+            root.ticks = root.ticks.max(reached);
+            if let Some(first) = first.filter(|_| rank < LEARNING) {
+                root.learn(first, rank == 0, &self.constraints, &relaxed);
+            }
         }
+        self.roots.sort_by_key(|root| (root.ticks, root.member));
         Some(())
     }
+}
 
-    /// The root from which the most is earned in `ticks`, and how much.
-    fn best_root(&self, relaxed: &Relaxed<'_>, prices: &Prices, ticks: usize) -> (usize, f32) {
-        let earned = |root: usize| (root, relaxed.informed(root, ticks) + prices.roots[root]);
-        self.roots().map(earned).max_by(|a, b| a.1.total_cmp(&b.1)).expect("there is a root")
-    }
-
-    fn roots(&self) -> Range<usize> {
-        self.root.map_or(0..self.delays.len(), |root| root..root + 1)
-    }
-
-    /// What the broadcast that earns the most from this root in this time does beyond the duty of a tree.
-    fn point(&self, relaxed: &Relaxed<'_>, root: usize, ticks: usize) -> Vec<f64> {
-        let mut done = self.constraints.failed();
-        if self.root.is_none() {
-            self.constraints.count(None, root, &mut done);
+impl Root {
+    /// Remembers the broadcasts that earn the most: in the time in which one first earns enough, and, of more use but
+    /// farther from a tree, in longer ones that no tree takes.
+    fn learn(&mut self, first: usize, is_priced_for: bool, constraints: &Constraints, relaxed: &Relaxed<'_>) {
+        let mut times = vec![first];
+        if is_priced_for && self.ticks > first {
+            times.extend([first.midpoint(self.ticks), self.ticks]);
+            times.dedup();
         }
-        relaxed.trace(root, ticks, &mut |parent, child| self.constraints.count(Some(parent), child, &mut done));
-        done
+        for ticks in times {
+            let mut done = constraints.failed(self.member);
+            relaxed.trace(self.member, ticks, &mut |parent, child| constraints.count(parent, child, &mut done));
+            self.hull.add(done);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::exact::exact_from_each;
+    use proptest::prelude::*;
+
+    const GO_ON: Stop = &|| false;
+
+    /// Anything goes: zeros, equal costs, costs 1000 times as large as others.
+    fn some_costs() -> impl Strategy<Value = Costs> {
+        let cost = prop_oneof![2 => (0_u32..4).prop_map(f64::from), 1 => 0.1..1.0_f64, 1 => 1.0..100.0_f64];
+        (2..=7_usize).prop_flat_map(move |n| {
+            prop::collection::vec((cost.clone(), cost.clone()), n * n)
+                .prop_map(move |all| Costs::of_fn(n, |p, c| all[p * n + c].0, |p, c| all[p * n + c].1))
+        })
+    }
+
+    /// Clusters of some size with noise, near members up to 30 times as near.
+    fn clustered_costs() -> impl Strategy<Value = Costs> {
+        let noise = prop::collection::vec(1.0..1.2_f64, 81);
+        (3..=9_usize, 2..=4_usize, 1.5..30.0_f64, 0.05..0.9_f64, noise).prop_map(|(n, size, ratio, share, noise)| {
+            let cost =
+                move |p: usize, c: usize| noise[p * 9 + c] * if p / size == c / size { 10.0 } else { 10.0 * ratio };
+            Costs::of_fn(n, |p, c| share * cost(p, c), |p, c| (1.0 - share) * cost(p, c))
+        })
+    }
+
+    /// The optimum from each root.
+    fn optima(costs: &Costs) -> Vec<f64> {
+        let all = (0..costs.len() * costs.len()).map(|at| costs.edge(at / costs.len(), at % costs.len()));
+        let upper = all.fold(0.0, f64::max) * costs.len() as f64;
+        exact_from_each(costs, upper, GO_ON).expect("not stopped").into_iter().map(|best| best.cost).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+        #[test]
+        fn no_tree_is_below_the_bound(costs in prop_oneof![some_costs(), clustered_costs()], above in 1.0..1.5_f64) {
+            let optima = optima(&costs);
+            for (root, &optimum) in optima.iter().enumerate() {
+                let bound = lower_bound(&costs, Some(root), optimum * above, 12, GO_ON);
+                prop_assert!(bound <= optimum * (1.0 + 1e-9), "{bound} from {root}, {optimum}");
+                prop_assert!(bound >= quick_bound(&costs, Some(root)).min(optimum));
+            }
+            let optimum = optima.into_iter().fold(f64::INFINITY, f64::min);
+            let bound = lower_bound(&costs, None, optimum * above, 12, GO_ON);
+            prop_assert!(bound <= optimum * (1.0 + 1e-9), "{bound} from any root, {optimum}");
+        }
+
+        #[test]
+        fn the_bound_of_clustered_costs_is_near_the_optimum(costs in clustered_costs()) {
+            let optimum = optima(&costs)[0];
+            let bound = lower_bound(&costs, Some(0), optimum, 100, GO_ON);
+            prop_assert!(bound >= 0.9 * optimum, "{bound}, {optimum}");
+        }
+    }
+
+    /// Two sockets of eight, each with four pairs, no two costs equal.
+    fn two_sockets() -> Costs {
+        let cost = |p: usize, c: usize| match p ^ c {
+            1 => 20.0,
+            2..8 => 60.0,
+            _ => 180.0,
+        };
+        let uneven = move |p: usize, c: usize| cost(p, c) + ((p * 31 + c * 17) % 13) as f64 / 7.0;
+        Costs::of_fn(16, move |p, c| 0.2 * uneven(p, c), move |p, c| 0.8 * uneven(p, c))
+    }
+
+    #[test]
+    fn sixteen_members_are_bounded_within_two_percent() {
+        for root in [Some(0), None] {
+            let optimum = crate::search::exact::exact(&two_sockets(), root, 1000.0, GO_ON).expect("not stopped").cost;
+            let bound = lower_bound(&two_sockets(), root, optimum, 100, GO_ON);
+            assert!(bound <= optimum && bound >= 0.98 * optimum, "{bound}, {optimum}");
+        }
+    }
+
+    #[test]
+    fn equal_whole_costs_are_proven_at_once() {
+        let costs = Costs::of_fn(30, |_, _| 2.0, |_, _| 5.0);
+        let mut free = std::collections::BTreeSet::from([(0, 0)]);
+        let mut last = 0;
+        for child in 1..30 {
+            let (now, parent) = free.pop_first().expect("somebody is informed");
+            last = now + 7;
+            free.extend([(now + 2, parent), (last, child)]);
+        }
+        let upper = f64::from(last);
+        assert!(lower_bound(&costs, Some(3), upper, 50, GO_ON) >= upper * (1.0 - 1e-9));
+    }
+
+    #[test]
+    fn more_iterations_are_no_worse_and_a_stop_is_heard() {
+        let costs = two_sockets();
+        let bounds: Vec<f64> = [0, 1, 5, 20, 60].map(|most| lower_bound(&costs, Some(0), 700.0, most, GO_ON)).to_vec();
+        assert!(bounds.is_sorted() && bounds[4] > bounds[0], "{bounds:?}");
+        assert_eq!(lower_bound(&costs, Some(0), 700.0, 60, &|| true), bounds[0]);
+        assert_eq!(bounds[0], quick_bound(&costs, Some(0)));
+    }
+
+    #[test]
+    fn hostile_costs_are_bounded() {
+        for (cost, rare) in [(0.0, 0.0), (0.0, 1.0), (5e-324, 1e308), (1.0, 1e15), (1.0, f64::INFINITY)] {
+            let send = |p: usize, c: usize| if (p, c) == (1, 2) { rare } else { cost };
+            let costs = Costs::of_fn(5, send, |_, _| cost);
+            for upper in [5.0 * cost, f64::INFINITY, 0.0] {
+                let bound = lower_bound(&costs, None, upper, 5, GO_ON);
+                assert!(bound >= 0.0 && bound <= upper.min(5.0 * cost), "{cost} {rare} {upper}: {bound}");
+            }
+        }
     }
 }

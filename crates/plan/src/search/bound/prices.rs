@@ -13,7 +13,6 @@ pub(super) const GOAL: f32 = (1 << 17) as f32;
 /// The constraints that have a price: members first, then sets, which are nested or apart.
 pub(super) struct Constraints {
     len: usize,
-    root: Option<usize>,
     sets: Vec<Vec<bool>>,
     /// The sets that each member is in, smallest first.
     chains: Vec<Vec<usize>>,
@@ -23,65 +22,59 @@ pub(super) struct Constraints {
 pub(super) struct Prices {
     /// Of the message from parent to child: `messages[parent * len + child]`.
     pub(super) messages: Vec<f32>,
-    /// What a member earns by being the root: nothing if the root is fixed.
-    pub(super) roots: Vec<f32>,
-    /// What a tree earns at least.
-    pub(super) goal: f32,
+    /// What a tree from each root earns at least.
+    pub(super) goals: Vec<f32>,
 }
 
 impl Constraints {
-    pub(super) fn new(costs: &Costs, root: Option<usize>) -> Self {
+    pub(super) fn new(costs: &Costs) -> Self {
         let len = costs.len();
         let sets = linkage(costs);
         let chains = (0..len).map(|v| (0..sets.len()).filter(|&set| sets[set][v]).collect()).collect();
-        Self { len, root, sets, chains }
+        Self { len, sets, chains }
     }
 
     /// The sets that a message enters.
-    fn entered(&self, parent: Option<usize>, child: usize) -> impl Iterator<Item = usize> {
-        let is_outside = move |set: &&usize| parent.is_none_or(|parent| !self.sets[**set][parent]);
-        self.chains[child].iter().take_while(is_outside).copied()
+    fn entered(&self, parent: usize, child: usize) -> impl Iterator<Item = usize> {
+        self.chains[child].iter().take_while(move |&&set| !self.sets[set][parent]).copied()
     }
 
-    /// What a tree must do: 1 for each constraint but those that the fixed root fulfils.
-    fn duty(&self) -> Vec<f64> {
+    /// What a tree from this root must do: 1 for each constraint that being the root does not fulfil.
+    fn duty(&self, root: usize) -> Vec<f64> {
         let mut duty = vec![1.0; self.len + self.sets.len()];
-        if let Some(root) = self.root {
-            duty[root] = 0.0;
-            self.chains[root].iter().for_each(|&set| duty[self.len + set] = 0.0);
-        }
+        duty[root] = 0.0;
+        self.chains[root].iter().for_each(|&set| duty[self.len + set] = 0.0);
         duty
     }
 
     /// What is missing from the duty if no message is sent, as negative numbers.
-    pub(super) fn failed(&self) -> Vec<f64> {
-        self.duty().into_iter().map(|duty| -duty).collect()
+    pub(super) fn failed(&self, root: usize) -> Vec<f64> {
+        self.duty(root).into_iter().map(|duty| -duty).collect()
     }
 
-    /// Counts in what a message does; one without a parent makes its child the root.
-    pub(super) fn count(&self, parent: Option<usize>, child: usize, done: &mut [f64]) {
+    /// Counts in what a message does.
+    pub(super) fn count(&self, parent: usize, child: usize, done: &mut [f64]) {
         done[child] += 1.0;
         self.entered(parent, child).for_each(|set| done[self.len + set] += 1.0);
     }
 
-    /// Rounded prices in these proportions; `None` if a tree would earn nothing.
-    pub(super) fn prices(&self, proportions: &[f64]) -> Option<Prices> {
-        let duty = self.duty();
-        let sum = |prices: &[f64]| prices.iter().zip(&duty).map(|(price, duty)| price * duty).sum::<f64>();
-        let scale = Some(f64::from(GOAL) / sum(proportions)).filter(|scale| scale.is_finite() && *scale > 0.0)?;
+    /// Rounded prices in these proportions; `None` if a tree from this root would earn nothing.
+    pub(super) fn prices(&self, proportions: &[f64], root: usize) -> Option<Prices> {
+        let sum = |prices: &[f64], root: usize| -> f64 {
+            prices.iter().zip(self.duty(root)).map(|(price, duty)| price * duty).sum()
+        };
+        let scale = Some(f64::from(GOAL) / sum(proportions, root)).filter(|scale| scale.is_finite() && *scale > 0.0)?;
         let limit = f64::from(LARGEST);
         let whole: Vec<f64> = proportions.iter().map(|price| (price * scale).round().clamp(-limit, limit)).collect();
-        let earned = |parent: Option<usize>, child: usize| {
+        let earned = |at: usize| {
+            let (parent, child) = (at / self.len, at % self.len);
             let entered = self.entered(parent, child).map(|set| whole[self.len + set]);
             // A floor only lets the relaxed broadcast earn more.
             (whole[child] + entered.sum::<f64>()).max(-limit / 4.0) as f32
         };
-        let message = |at: usize| earned(Some(at / self.len), at % self.len);
-        let root = |v: usize| if self.root.is_some() { 0.0 } else { earned(None, v) };
         Some(Prices {
-            messages: (0..self.len * self.len).map(message).collect(),
-            roots: (0..self.len).map(root).collect(),
-            goal: sum(&whole) as f32,
+            messages: (0..self.len * self.len).map(earned).collect(),
+            goals: (0..self.len).map(|root| sum(&whole, root) as f32).collect(),
         })
     }
 }
@@ -103,4 +96,44 @@ fn linkage(costs: &Costs) -> Vec<Vec<bool>> {
         }
     }
     sets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two_clusters() -> Costs {
+        Costs::of_fn(4, |p, c| if p / 2 == c / 2 { 1.0 } else { 5.0 }, |_, _| 1.0)
+    }
+
+    /// What a tree with these edges earns.
+    fn earned(prices: &Prices, edges: &[(usize, usize)]) -> f32 {
+        edges.iter().map(|(parent, child)| prices.messages[parent * 4 + child]).sum()
+    }
+
+    #[test]
+    fn a_tree_earns_the_goal_and_more_if_it_enters_a_cluster_twice() {
+        let constraints = Constraints::new(&two_clusters());
+        assert_eq!(constraints.sets.len(), 2, "two pairs; all four are no set");
+        let prices = constraints.prices(&[0.1, 0.3, 0.2, 0.4, 0.5, 0.7], 0).expect("something to earn");
+        assert_eq!(earned(&prices, &[(0, 1), (0, 2), (2, 3)]), prices.goals[0]);
+        assert_eq!(earned(&prices, &[(3, 2), (3, 0), (0, 1)]), prices.goals[3]);
+        assert!(earned(&prices, &[(0, 1), (0, 2), (0, 3)]) > prices.goals[0]);
+    }
+
+    #[test]
+    fn what_a_tree_does_is_its_duty() {
+        let constraints = Constraints::new(&two_clusters());
+        let mut done = constraints.failed(3);
+        [(3, 0), (0, 1), (3, 2)].iter().for_each(|&(p, c)| constraints.count(p, c, &mut done));
+        assert_eq!(done, [0.0; 6]);
+    }
+
+    #[test]
+    fn no_prices_without_anything_to_earn() {
+        let constraints = Constraints::new(&two_clusters());
+        assert!(constraints.prices(&[0.0; 6], 0).is_none());
+        assert!(constraints.prices(&[-1.0; 6], 0).is_none());
+        assert!(constraints.prices(&[f64::NAN; 6], 0).is_none());
+    }
 }

@@ -67,3 +67,33 @@ fn postal(costs: &Costs) -> f64 {
     }
     last
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_costs_are_bounded_exactly() {
+        let costs = Costs::of_fn(13, |_, _| 1.0, |_, _| 1.0);
+        assert_eq!(quick_bound(&costs, None), 6.0);
+        assert_eq!(quick_bound(&costs, Some(4)), 6.0);
+    }
+
+    #[test]
+    fn the_farthest_member_bounds_a_fixed_root_and_not_a_free_one() {
+        let far = |p: usize, c: usize| if p == 3 || c == 3 { 50.0 } else { 1.0 };
+        let costs = Costs::of_fn(4, far, |_, _| 0.0);
+        assert_eq!(quick_bound(&costs, Some(0)), 50.0);
+        assert_eq!(quick_bound(&costs, Some(3)), 50.0);
+        assert!(quick_bound(&costs, None) <= 50.0);
+        let relayed = Costs::of_fn(3, |p, c| if (p, c) == (0, 2) { 9.0 } else { 2.0 }, |_, _| 0.0);
+        assert_eq!(quick_bound(&relayed, Some(0)), 4.0, "by way of member 1");
+    }
+
+    #[test]
+    fn degenerate_costs_are_bounded() {
+        assert_eq!(quick_bound(&Costs::of_fn(1, |_, _| 1.0, |_, _| 1.0), Some(0)), 0.0);
+        assert_eq!(quick_bound(&Costs::of_fn(5, |_, _| 0.0, |_, _| 0.0), None), 0.0);
+        assert_eq!(quick_bound(&Costs::of_fn(3, |_, _| f64::INFINITY, |_, _| 1.0), None), f64::INFINITY);
+    }
+}

@@ -44,7 +44,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// The root is never a child.
+    /// A fixed root is never a child.
     pub(super) fn new(grid: &Grid, root: Option<usize>, budgets: Budgets) -> Self {
         let lanes = grid.usual_send().clamp(grid.lag.min(LANES), LANES);
         let usable = |is_meant: &dyn Fn(usize) -> bool| -> Vec<Vec<Arc>> {
@@ -101,16 +101,23 @@ impl<'a> Relaxed<'a> {
     }
 
     /// What `a`, informed from outside its cluster, earns in `ticks`.
-    pub(super) fn informed(&self, a: usize, ticks: usize) -> f32 {
-        self.informed[self.network.budgets.full(a) * self.network.times + ticks]
+    fn informed(&self, a: usize, ticks: usize) -> f32 {
+        self.row(a)[ticks]
+    }
+
+    /// The least time in which `a` earns so much; `None` if there is none below the known tree's.
+    pub(super) fn first(&self, a: usize, goal: f32) -> Option<usize> {
+        let first = self.row(a).partition_point(|&sum| sum < goal);
+        (first < self.network.times).then_some(first)
+    }
+
+    fn row(&self, a: usize) -> &[f32] {
+        &self.informed[self.network.budgets.full(a) * self.network.times..][..self.network.times]
     }
 
     /// From so many ticks on sums are too large to be exact, if member `a` is informed after `delay[a]` ticks at best.
     pub(super) fn exact_until(&self, delays: &[usize]) -> usize {
-        let until = |a: usize| {
-            let row = &self.informed[self.network.budgets.full(a) * self.network.times..][..self.network.times];
-            delays[a] + row.partition_point(|&sum| sum <= LARGEST)
-        };
+        let until = |a: usize| delays[a] + self.row(a).partition_point(|&sum| sum <= LARGEST);
         (0..delays.len()).map(until).min().unwrap_or(0)
     }
 
