@@ -8,3 +8,4 @@ mod machines;
 mod oracle;
 mod properties;
 mod published;
+mod search;
