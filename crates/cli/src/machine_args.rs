@@ -3,15 +3,17 @@
 //! Nothing given means the machine that the program runs on. A model that was measured and cached serves it; without
 //! one, costs are assumed from the topology, and the user is told.
 
-use std::path::PathBuf;
+use std::error::Error;
+use std::path::{Path, PathBuf};
 
 use corecast::machine::source::{Request, discover};
-use corecast::machine::{Cache, CacheMiss, Fingerprint, Topology, model_file};
+use corecast::machine::{Cache, CacheMiss, Fingerprint, RaceCheck, Topology, model_file};
 use corecast::{CpuSet, Machine};
+use corecast_bench::Report;
 
-use crate::cpus_arg;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::{cpus_arg, race_checks};
 
 /// Which machine, and which of its CPUs.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
@@ -45,6 +47,34 @@ pub(crate) struct Model {
     pub(crate) machine: Machine,
     /// Where it comes from, in words.
     pub(crate) origin: String,
+    /// The file that keeps what this machine was found to be, if there is one: races are added to it.
+    pub(crate) file: Option<PathBuf>,
+}
+
+impl Model {
+    /// Keeps what a race among its CPUs said about it, here and in its file. A file that cannot be written loses that,
+    /// and is no error.
+    pub(crate) fn check_by(&mut self, race: &Report, output: &Output) {
+        let checks = race_checks::checks(&self.machine, race);
+        if checks.is_empty() {
+            return;
+        }
+        checks.iter().cloned().for_each(|check| self.machine.record_race(check).expect("a race among its own CPUs"));
+        if let Some(path) = &self.file {
+            if let Err(error) = add_to_file(path, checks) {
+                output.remark(&format!("what the race said about the model is not kept: {error}"));
+            }
+        }
+    }
+}
+
+/// The file is read anew, as it may have more CPUs than are used here.
+fn add_to_file(path: &Path, checks: Vec<RaceCheck>) -> Result<(), Box<dyn Error>> {
+    let mut machine = model_file::read(path)?;
+    for check in checks {
+        machine.record_race(check)?;
+    }
+    Ok(model_file::write(&machine, path)?)
 }
 
 impl MachineArgs {
@@ -60,7 +90,8 @@ impl MachineArgs {
             Ok(model) => Ok(model),
             Err(topology) => {
                 output.remark("costs are assumed from the topology; `corecast measure` measures them");
-                Ok(Model { machine: Machine::from_topology(&topology), origin: "assumed from the topology".to_owned() })
+                let origin = "assumed from the topology".to_owned();
+                Ok(Model { machine: Machine::from_topology(&topology), origin, file: None })
             }
         }
     }
@@ -72,7 +103,8 @@ impl MachineArgs {
             let machine = model_file::read(path)?;
             let cpus = cpus_arg::choose(self.cpus.as_ref(), machine.cpu_set(), &self.described())?;
             let origin = format!("model {}", path.display());
-            return Ok(Ok(Model { machine: machine.restricted_to(&cpus), origin }));
+            let file = is_of_this_machine(&machine).then(|| path.clone());
+            return Ok(Ok(Model { machine: machine.restricted_to(&cpus), origin, file }));
         }
         let part = self.restrict(whole.clone())?;
         Ok(if self.source.is_given() { Err(part) } else { cached(&whole, &part).ok_or(part) })
@@ -115,13 +147,21 @@ impl SourceArgs {
     }
 }
 
+/// True if the model was measured here: only then do races run here say something about it.
+fn is_of_this_machine(machine: &Machine) -> bool {
+    let Ok(mut topology) = discover(&Request::default()) else { return false };
+    let cpus = machine.cpu_set();
+    topology.cpus.retain(|cpu| cpus.contains(cpu.id));
+    machine.extended.fingerprint == Some(Fingerprint::of_this_machine(&topology).id())
+}
+
 /// The model of exactly these CPUs if there is one, else that of the whole machine.
 fn cached(whole: &Topology, part: &Topology) -> Option<Model> {
     let cache = Cache::of_user()?;
     let load = |topology| {
         let fingerprint = Fingerprint::of_this_machine(topology);
-        let machine = cache.load(&fingerprint)?;
-        Ok::<_, CacheMiss>(Model { machine, origin: format!("cached model {}", cache.path(&fingerprint).display()) })
+        let (machine, path) = (cache.load(&fingerprint)?, cache.path(&fingerprint));
+        Ok::<_, CacheMiss>(Model { machine, origin: format!("cached model {}", path.display()), file: Some(path) })
     };
     let mut model = load(part).or_else(|_| load(whole)).ok()?;
     let cpus: CpuSet = part.cpus.iter().map(|cpu| cpu.id).collect();

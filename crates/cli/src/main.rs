@@ -3,13 +3,19 @@
 //!
 //! - `command_line`, `command`: what the user can ask for, one file per subcommand;
 //! - `machine_args`, `cpus_arg`: which machine and which of its CPUs;
-//! - `measuring`: measuring this machine and keeping the model; `meter` shows how far a long run is, `interrupt` stops it;
+//! - `planner_args`, `cost_args`: who plans how hard, and which costs count; `bounding`, `comparison`: how good it is;
+//! - `measuring`, `race_checks`: measuring this machine, and checking the model by races; `meter` shows how far a long
+//!   run is, `interrupt` stops it;
 //! - `output`, `failure`: results, remarks, errors and exit codes;
 //! - `machine_text`, `race_text`, `tree_text`, `table`, `skipped`, `report`: how results are shown.
 
+mod bounding;
 mod command;
 mod command_line;
+mod comparison;
+mod cost_args;
 mod cpus_arg;
+mod dot;
 mod failure;
 mod interrupt;
 mod machine_args;
@@ -17,6 +23,8 @@ mod machine_text;
 mod measuring;
 mod meter;
 mod output;
+mod planner_args;
+mod race_checks;
 mod race_text;
 mod report;
 mod skipped;

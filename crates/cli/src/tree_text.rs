@@ -1,13 +1,13 @@
 //! A tree drawn with lines, one member per line, children in send order.
 
-use corecast::plan::Plan;
+use corecast::plan::{Plan, Tree};
 
-/// The tree of a plan.
-pub(crate) fn draw(plan: &Plan) -> String {
-    let root = plan.tree.root();
+/// One of the trees of a plan.
+pub(crate) fn draw(plan: &Plan, tree: &Tree) -> String {
+    let root = tree.root();
     let mut text = format!("CPU {}\n", plan.cpus[root]);
     // Depth first without recursion: a sequential tree of thousands of members may be as deep.
-    let mut open = vec![Branch { indent: String::new(), children: plan.tree.children(root) }];
+    let mut open = vec![Branch { indent: String::new(), children: tree.children(root) }];
     while let Some(branch) = open.last_mut() {
         let Some((&child, rest)) = branch.children.split_first() else {
             open.pop();
@@ -17,7 +17,7 @@ pub(crate) fn draw(plan: &Plan) -> String {
         let (corner, below) = if rest.is_empty() { ("└─ ", "   ") } else { ("├─ ", "│  ") };
         text += &format!("{}{corner}CPU {}\n", branch.indent, plan.cpus[child]);
         let indent = format!("{}{below}", branch.indent);
-        open.push(Branch { indent, children: plan.tree.children(child) });
+        open.push(Branch { indent, children: tree.children(child) });
     }
     text
 }
@@ -32,7 +32,7 @@ struct Branch<'a> {
 mod tests {
     use super::*;
     use corecast::machine::{Cpu, Topology};
-    use corecast::plan::{Operation, Problem, Tree};
+    use corecast::plan::{Operation, Problem};
     use corecast::{CpuId, Machine};
 
     #[test]
@@ -42,6 +42,6 @@ mod tests {
         let problem = Problem::of_machine(&machine).expect("CPUs");
         let tree = Tree::new(1, vec![vec![], vec![3, 0], vec![], vec![2]]).expect("a tree");
         let plan = Plan::of_tree(&problem, Operation::Broadcast, "given", tree);
-        assert_eq!(draw(&plan), "CPU 5\n├─ CPU 7\n│  └─ CPU 6\n└─ CPU 4\n");
+        assert_eq!(draw(&plan, &plan.tree), "CPU 5\n├─ CPU 7\n│  └─ CPU 6\n└─ CPU 4\n");
     }
 }

@@ -79,7 +79,9 @@ mod tests {
         let problem = Problem::of_machine(&machine).expect("CPUs");
         let bad = explain(&problem, &Request::new(Operation::Barrier).planner("bad").plan(&problem).expect("a plan"));
         assert!(bad.contains("\nbad: asked for\nroot CPU"), "{bad}");
-        for phase in ["reduction to the root", "then sends to CPU", "broadcast from the root", "after receiving from CPU"] {
+        for phase in
+            ["reduction to the root", "then sends to CPU", "broadcast from the root", "after receiving from CPU"]
+        {
             assert!(bad.contains(phase), "{bad}");
         }
         assert_eq!(bad.lines().filter(|line| line.contains("  CPU 11")).count(), 2, "{bad}");

@@ -76,7 +76,14 @@ impl Schedule {
     /// One store by `root` to a line that all other members read, until the last of them has seen it at `end`.
     pub(crate) fn release(members: usize, root: usize, start: f64, end: f64) -> Self {
         let others = (0..members).filter(|&member| member != root);
-        let stored = Transfer { from: root, to: root, send_start: start, send_end: start, receive_start: start, receive_end: end };
+        let stored = Transfer {
+            from: root,
+            to: root,
+            send_start: start,
+            send_end: start,
+            receive_start: start,
+            receive_end: end,
+        };
         let read = |to| Transfer { to, ..stored };
         let mut arrivals = vec![end; members];
         arrivals[root] = start;

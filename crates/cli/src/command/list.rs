@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use clap::ValueEnum;
 use corecast::Barrier;
 use corecast::machine::source::SOURCES;
-use corecast::plan::{Operation, SHAPES};
+use corecast::plan::{Effort, Operation, SHAPES, planners};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -27,6 +27,10 @@ enum Registry {
     Operations,
     /// The rules that make trees.
     Shapes,
+    /// Who searches for plans.
+    Planners,
+    /// How hard is searched.
+    Efforts,
     /// The barriers of a group.
     Barriers,
     /// What `bench` races.
@@ -66,6 +70,8 @@ impl Registry {
         match self {
             Self::Operations => Operation::ALL.iter().map(|operation| named(operation.name(), "")).collect(),
             Self::Shapes => SHAPES.iter().map(|shape| named(shape.name(), shape.about())).collect(),
+            Self::Planners => planners().into_iter().map(|(name, about)| named(name, about)).collect(),
+            Self::Efforts => Effort::ALL.iter().map(|effort| named(effort.name(), "")).collect(),
             Self::Barriers => Barrier::ALL.iter().map(|barrier| named(barrier.name(), barrier.about())).collect(),
             Self::Sources => SOURCES.iter().map(|source| named(source.name(), "")).collect(),
             Self::Contenders => corecast_bench::list()

@@ -130,8 +130,12 @@ fn beyond_pairs(machine: &Machine) -> Markup {
         ("a hint that this is a spin loop (PAUSE)", extended.pause_ns),
     ];
     let single: Vec<(&str, f64)> = single.into_iter().filter_map(|(what, cost)| Some((what, cost?))).collect();
-    let fans =
-        [("k sends in a row cost the sender", &extended.fan_out), ("k senders cost the receiver", &extended.fan_in)];
+    let fans = [
+        ("k sends in a row cost the sender", &extended.fan_out),
+        ("k senders cost the receiver", &extended.fan_in),
+        ("From a write until the last of k readers has seen it", &extended.readers),
+        ("k CPUs that all increment one word", &extended.fetch_add),
+    ];
     html! {
         @if !single.is_empty() {
             h3 { "Waiting" }

@@ -2,13 +2,15 @@
 
 use corecast::CpuId;
 use corecast::machine::{CostMatrix, Cpu, Machine, Topology};
-use corecast::plan::{Operation, Problem, Request};
+use corecast::plan::{Effort, Operation, Problem, Request};
 use corecast_bench::{Group, Op, Report, Row, Summary, Timing};
 
-use super::input::PlannedTree;
+use crate::planner_args::Timed;
+
+use super::input::{PlannedTree, SMELT};
 
 /// A machine with two nodes of two caches each, and costs with noise.
-pub(super) fn machine(len: u32) -> Machine {
+pub(crate) fn machine(len: u32) -> Machine {
     let part = |id: u32, parts: u32| Some(id * parts / len);
     let cpu = |id| Cpu { numa: part(id, 2), package: part(id, 2), l3: part(id, 4), ..Cpu::flat(CpuId::new(id)) };
     let mut machine = Machine::from_topology(&Topology { cpus: (0..len).map(cpu).collect(), ..Topology::default() });
@@ -26,8 +28,9 @@ pub(super) fn machine(len: u32) -> Machine {
 /// The tree of that shape among all CPUs.
 pub(super) fn tree(machine: &Machine, operation: Operation, shape: &str) -> PlannedTree {
     let problem = Problem::of_machine(machine).expect("an example has CPUs");
-    let plan = Request::new(operation).planner(shape).plan(&problem).expect("a shape");
-    PlannedTree { problem, plan }
+    let by = |planner| Request::new(operation).planner(planner).effort(Effort::Quick).plan(&problem).expect("a plan");
+    let (plan, smelt) = (by(shape), by(SMELT));
+    PlannedTree { problem, timed: Timed { plan, time_ms: 1.5 }, smelt }
 }
 
 /// The cheapest trees of the three operations that are raced.
@@ -38,7 +41,7 @@ pub(super) fn trees(machine: &Machine) -> Vec<PlannedTree> {
 }
 
 /// Three operations for each of these numbers of members and CPUs.
-pub(super) fn race(sizes: &[(usize, usize)]) -> Report {
+pub(crate) fn race(sizes: &[(usize, usize)]) -> Report {
     let ops = [Op::Barrier, Op::Broadcast, Op::Reduce];
     let groups = sizes.iter().flat_map(|&(members, cpus)| ops.map(|op| group(op, members, cpus)));
     report(groups.collect())

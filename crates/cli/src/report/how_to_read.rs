@@ -18,8 +18,10 @@ pub(super) fn section(commands: &[String]) -> Markup {
             p {
                 "A member sends to its children one after the other. A child has the message when its parent has sent "
                 "to all children before it and to it, and it has received. A reduction runs the other way; a parent "
-                "takes its children as they come. A barrier is a reduction followed by a broadcast. Predictions add "
-                "up these costs and know nothing else."
+                "takes its children as they come. A barrier is a reduction followed by a broadcast, often over another "
+                "tree; or an exchange, in which everybody signals somebody in each round, of all members or of the "
+                "leaders of groups. Predictions add up these costs and know nothing else. A lower bound is proven: by "
+                "the same costs no plan is cheaper, whoever makes it."
             }
             h3 { "Race" }
             p {

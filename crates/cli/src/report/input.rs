@@ -4,12 +4,14 @@ use corecast::Machine;
 use corecast::plan::{Plan, Problem};
 use corecast_bench::Report;
 
+use crate::planner_args::Timed;
+
 /// Everything that a report shows. All texts may come from outside; they are escaped when they are written.
 #[derive(Debug)]
 pub(crate) struct ReportInput<'a> {
     /// The machine and what messages cost on it.
     pub(crate) machine: &'a Machine,
-    /// The planned trees, in the order in which they are to be shown.
+    /// The plans, in the order in which they are to be shown.
     pub(crate) trees: &'a [PlannedTree],
     /// What was raced; `None` if nothing was.
     pub(crate) race: Option<&'a Report>,
@@ -23,11 +25,16 @@ pub(crate) struct ReportInput<'a> {
     pub(crate) commands: &'a [String],
 }
 
+/// The tree that Smelt plans with.
+pub(crate) const SMELT: &str = "adaptive+shuffle+sort";
+
 /// A plan together with the costs that it was made from.
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedTree {
     /// Members and costs.
     pub(crate) problem: Problem,
-    /// The tree over them.
-    pub(crate) plan: Plan,
+    /// The plan among them, and how long it took to make.
+    pub(crate) timed: Timed,
+    /// What Smelt would do: its default tree, for every phase.
+    pub(crate) smelt: Plan,
 }

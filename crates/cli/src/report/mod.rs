@@ -1,11 +1,12 @@
-//! The report: one HTML page that needs nothing but itself, and the race as one picture.
+//! The report: one HTML page that needs nothing but itself, and pictures that stand alone.
 //!
-//! [`render`] makes the page and [`race_picture()`] the picture from what the caller has measured, planned and raced
+//! [`render`] makes the page, [`race_picture()`] and [`plan_picture()`] a picture each, from what the caller has measured, planned and raced
 //! ([`ReportInput`]); neither reads nor writes anything. Why it looks as it does: `docs/design/report.md`.
 //!
 //! - `page`: the whole page, with the sections `head`, `costs`, `trees`, `races` and `how_to_read`, a file each;
 //! - `heat_map`, `heat_scale`, `cluster`, `distance`: what messages cost, as pictures and as a table;
-//! - `tree_layout`, `tree_picture`, `tree_table`, `timeline`: the planned trees, in space and in time;
+//! - `tree_layout`, `tree_picture`, `tree_table`, `timeline`, `plan_picture`: the plans, in space and in time;
+//! - `predictions`: what races found beside what the model had predicted;
 //! - `ranking`, `race_chart`, `race_picture`, `verdict`: who is how fast;
 //! - `svg`, `axis`, `ramp`, `palette`, `number`: how things are drawn, coloured and written.
 
@@ -14,7 +15,7 @@ mod cluster;
 mod costs;
 mod distance;
 #[cfg(test)]
-mod example;
+pub(crate) mod example;
 mod head;
 mod heat_map;
 mod heat_scale;
@@ -23,6 +24,8 @@ mod input;
 mod number;
 mod page;
 mod palette;
+mod plan_picture;
+mod predictions;
 mod race_chart;
 mod race_picture;
 mod races;
@@ -38,6 +41,7 @@ mod tree_table;
 mod trees;
 mod verdict;
 
-pub(crate) use input::{PlannedTree, ReportInput};
+pub(crate) use input::{PlannedTree, ReportInput, SMELT};
 pub(crate) use page::render;
+pub(crate) use plan_picture::plan_picture;
 pub(crate) use race_picture::race_picture;

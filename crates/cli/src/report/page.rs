@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, PreEscaped, html};
 
 use super::input::ReportInput;
-use super::{costs, head, how_to_read, palette, races, trees};
+use super::{costs, head, how_to_read, palette, predictions, races, trees};
 
 /// The report as an HTML document in UTF-8. It loads nothing, runs nothing, and has no place for what the input's texts
 /// would be if they were markup.
@@ -24,6 +24,7 @@ pub(crate) fn render(input: &ReportInput<'_>) -> String {
                     (costs::section(input.machine))
                     (trees::section(input.trees))
                     (races::section(input.race))
+                    (predictions::section(input.machine))
                     (how_to_read::section(input.commands))
                 }
                 footer {

@@ -1,8 +1,8 @@
 //! The colours of page and pictures, light and dark, and the style sheets that use them.
 //!
 //! A page names its colours by variable, so that pictures inside follow the reader's scheme. A picture that stands
-//! alone is shown on grounds that it does not know, by programs that know no variables: it gets its own ground and the
-//! light colours written out.
+//! alone is shown on grounds that it does not know, by programs that may know no variables: it gets its own ground and
+//! the colours written out, light and dark.
 
 use std::fmt::Write;
 
@@ -39,11 +39,17 @@ pub(super) fn page_style() -> String {
     )
 }
 
-/// The style sheet of a picture that stands alone.
+/// The style sheet of a picture that stands alone: light, dark where the reader prefers it, without variables.
 pub(super) fn standalone_style() -> String {
+    let light = written_out(|&(_, light, _)| light);
+    let dark = written_out(|&(_, _, dark)| dark);
+    format!("{light}@media screen and (prefers-color-scheme: dark){{{dark}}}")
+}
+
+fn written_out(colour: impl Fn(&(&'static str, &'static str, &'static str)) -> &'static str) -> String {
     COLOURS
         .iter()
-        .fold(PICTURE_RULES.to_owned(), |rules, (name, light, _)| rules.replace(&format!("var(--{name})"), light))
+        .fold(PICTURE_RULES.to_owned(), |rules, line| rules.replace(&format!("var(--{})", line.0), colour(line)))
 }
 
 fn variables(colour: impl Fn(&(&'static str, &'static str, &'static str)) -> &'static str) -> String {
@@ -62,7 +68,7 @@ mod tests {
     fn a_picture_alone_has_no_variables_left() {
         let style = standalone_style();
         assert!(!style.contains("var("), "{style}");
-        assert!(style.contains("#0b62c4"), "{style}");
+        assert!(style.contains("#0b62c4") && style.contains("#6cb2ff"), "{style}");
     }
 
     #[test]

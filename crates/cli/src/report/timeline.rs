@@ -1,12 +1,12 @@
 //! A planned tree over time: a row for each CPU, with what it sends and receives when, as predicted.
 
-use corecast::plan::{Direction, Operation, Problem, Schedule, Transfer};
+use corecast::plan::{Direction, Problem, Schedule, Transfer};
 
 use super::axis::Axis;
 use super::number::{cost, significant};
 use super::svg::{Area, Paint, Svg};
 
-const WIDTH: f64 = 860.0;
+pub(super) const WIDTH: f64 = 860.0;
 const AXIS_START: f64 = 62.0;
 const AXIS_LENGTH: f64 = 780.0;
 const ABOVE: f64 = 20.0;
@@ -16,6 +16,7 @@ const LARGEST_WITH_MESSAGES: usize = 32;
 
 /// The height of a row among very many; lines between such rows would be all one sees.
 const DENSE_ROW: f64 = 6.0;
+const DENSEST_ROW: f64 = 4.0;
 
 /// A plan's phases and how its rows are arranged.
 pub(super) struct Timeline<'a> {
@@ -28,11 +29,12 @@ pub(super) struct Timeline<'a> {
 }
 
 impl<'a> Timeline<'a> {
-    pub(super) fn of(problem: &'a Problem, phases: &'a [Schedule]) -> Self {
+    /// On an axis to `end`, so that several plans may share one.
+    pub(super) fn of(problem: &'a Problem, phases: &'a [Schedule], end: f64) -> Self {
         let mut order: Vec<usize> = (0..problem.len()).collect();
         if let Some(last) = phases.last() {
             order.sort_by(|&a, &b| last.arrivals[a].total_cmp(&last.arrivals[b]));
-            if last.direction == Direction::Up {
+            if last.direction == Some(Direction::Up) {
                 order.reverse();
             }
         }
@@ -43,34 +45,49 @@ impl<'a> Timeline<'a> {
         let row_height = match problem.len() {
             0..=LARGEST_WITH_MESSAGES => 20.0,
             33..=64 => 14.0,
-            _ => DENSE_ROW,
+            65..=128 => DENSE_ROW,
+            _ => DENSEST_ROW,
         };
-        let end = phases.last().map_or(0.0, |phase| phase.end);
         Self { problem, phases, rows, row_height, axis: Axis::linear(end, AXIS_START, AXIS_LENGTH) }
     }
 
-    /// The picture for that operation.
-    pub(super) fn draw(&self, operation: Operation) -> String {
-        let bottom = ABOVE + self.row_height * self.rows.len() as f64;
-        let title = format!("The planned {operation} over time");
-        let mut svg = Svg::begin(WIDTH, bottom + BELOW, &title, &self.description());
-        self.grid(&mut svg, bottom);
-        self.labels(&mut svg);
-        if self.rows.len() <= LARGEST_WITH_MESSAGES {
-            self.messages(&mut svg);
-        }
-        for phase in self.phases {
-            for transfer in &phase.transfers {
-                self.bars(&mut svg, transfer);
-            }
-        }
+    /// The picture as part of a page, with its title.
+    pub(super) fn draw(&self, title: &str) -> String {
+        let mut svg = Svg::begin(WIDTH, self.height(), title, &self.description());
+        self.draw_into(&mut svg);
         svg.finish()
     }
 
-    fn description(&self) -> String {
-        let ends = self.phases.iter().map(|phase| match phase.direction {
-            Direction::Down => format!("a broadcast from the root ends at {}", cost(phase.end, self.problem.unit())),
-            Direction::Up => format!("a reduction to the root ends at {}", cost(phase.end, self.problem.unit())),
+    pub(super) fn height(&self) -> f64 {
+        self.bottom() + BELOW
+    }
+
+    /// Draws at the top left corner, [`WIDTH`] wide.
+    pub(super) fn draw_into(&self, svg: &mut Svg) {
+        self.grid(svg, self.bottom());
+        self.labels(svg);
+        if self.rows.len() <= LARGEST_WITH_MESSAGES {
+            self.messages(svg);
+        }
+        for phase in self.phases {
+            for transfer in &phase.transfers {
+                self.bars(svg, transfer);
+            }
+        }
+    }
+
+    fn bottom(&self) -> f64 {
+        ABOVE + self.row_height * self.rows.len() as f64
+    }
+
+    pub(super) fn description(&self) -> String {
+        let ends = self.phases.iter().map(|phase| {
+            let what = match phase.direction {
+                Some(Direction::Down) => "a broadcast from the root",
+                Some(Direction::Up) => "a reduction to the root",
+                None => "an exchange",
+            };
+            format!("{what} ends at {}", cost(phase.end, self.problem.unit()))
         });
         format!("A row for each of {} CPUs. Predicted: {}.", self.rows.len(), ends.collect::<Vec<_>>().join("; "))
     }
@@ -84,7 +101,11 @@ impl<'a> Timeline<'a> {
         svg.text((AXIS_START, bottom + 31.0), "small quiet", &format!("predicted {} →", self.problem.unit()));
         for phase in self.phases {
             let x = self.axis.pixel(phase.start);
-            let words = if phase.direction == Direction::Down { "broadcast" } else { "reduction" };
+            let words = match phase.direction {
+                Some(Direction::Down) => "broadcast",
+                Some(Direction::Up) => "reduction",
+                None => "exchange",
+            };
             if self.phases.len() > 1 {
                 svg.text((x + 3.0, ABOVE - 8.0), "small quiet", &format!("{words} from {}", significant(phase.start)));
                 svg.line((x, ABOVE - 16.0), (x, bottom), "phase");
@@ -121,7 +142,7 @@ impl<'a> Timeline<'a> {
     }
 
     fn bar(&self, member: usize, start: f64, end: f64) -> Area {
-        let height = (self.row_height * 0.64).max(4.0);
+        let height = (self.row_height * 0.64).max(3.0);
         let (left, right) = (self.axis.pixel(start), self.axis.pixel(end));
         // A gap of half a pixel tells one message from the next.
         Area { x: left, y: self.middle(member) - height / 2.0, width: (right - left - 0.5).max(0.6), height }
@@ -145,19 +166,23 @@ impl<'a> Timeline<'a> {
 mod tests {
     use super::*;
     use crate::report::example;
+    use corecast::plan::Operation;
 
-    fn drawn(operation: Operation, len: u32) -> String {
-        let planned = example::tree(&example::machine(len), operation, "cluster");
-        let phases = Schedule::of(operation, &planned.problem, &planned.plan.tree);
-        Timeline::of(&planned.problem, &phases).draw(operation)
+    fn drawn(operation: Operation, len: u32, planner: &str) -> String {
+        let planned = example::tree(&example::machine(len), operation, planner);
+        let phases = Schedule::of_plan(&planned.problem, &planned.timed.plan);
+        Timeline::of(&planned.problem, &phases, planned.timed.plan.predicted).draw("over time")
     }
 
     #[test]
     fn every_message_is_a_bar_at_both_ends_in_every_phase() {
-        for (operation, len, bars) in
-            [(Operation::Broadcast, 20, 19), (Operation::Barrier, 20, 38), (Operation::Barrier, 1, 0)]
-        {
-            let text = drawn(operation, len);
+        for (operation, len, planner, bars) in [
+            (Operation::Broadcast, 20, "cluster", 19),
+            (Operation::Barrier, 20, "cluster", 38),
+            (Operation::Barrier, 1, "cluster", 0),
+            (Operation::Barrier, 8, "dissemination", 24),
+        ] {
+            let text = drawn(operation, len, planner);
             let document = roxmltree::Document::parse(&text).expect("well-formed");
             let count = |class| document.descendants().filter(|node| node.attribute("class") == Some(class)).count();
             assert_eq!((count("sending"), count("receiving")), (bars, bars), "{operation}");
@@ -168,8 +193,18 @@ mod tests {
     fn the_root_is_the_first_row() {
         for operation in [Operation::Broadcast, Operation::Reduce, Operation::Barrier] {
             let planned = example::tree(&example::machine(12), operation, "binary");
-            let phases = Schedule::of(operation, &planned.problem, &planned.plan.tree);
-            assert_eq!(Timeline::of(&planned.problem, &phases).rows[planned.plan.tree.root()], 0, "{operation}");
+            let phases = Schedule::of_plan(&planned.problem, &planned.timed.plan);
+            let rows = Timeline::of(&planned.problem, &phases, planned.timed.plan.predicted).rows;
+            assert_eq!(rows[planned.timed.plan.tree.root()], 0, "{operation}");
         }
+    }
+
+    #[test]
+    fn plans_on_one_axis_can_be_compared() {
+        let planned = example::tree(&example::machine(4), Operation::Broadcast, "binary");
+        let phases = Schedule::of_plan(&planned.problem, &planned.timed.plan);
+        let end = planned.timed.plan.predicted;
+        let pixel = |axis_end| Timeline::of(&planned.problem, &phases, axis_end).axis.pixel(end);
+        assert_eq!((pixel(end), pixel(2.0 * end)), (AXIS_START + AXIS_LENGTH, AXIS_START + AXIS_LENGTH / 2.0));
     }
 }

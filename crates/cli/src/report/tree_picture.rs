@@ -154,7 +154,7 @@ impl<'a> TreePicture<'a> {
     fn edge_tip(&self, parent: usize, child: usize) -> String {
         let mut lines = Vec::new();
         for phase in self.phases {
-            let (from, to) = if phase.direction == Direction::Down { (parent, child) } else { (child, parent) };
+            let (from, to) = if phase.direction == Some(Direction::Down) { (parent, child) } else { (child, parent) };
             if let Some(transfer) = phase.sent_by(from).find(|transfer| transfer.to == to) {
                 let (start, end) = (significant(transfer.send_start), cost(transfer.receive_end, self.problem.unit()));
                 lines.push(format!("{} to {}: {start} to {end}", self.problem.name(from), self.problem.name(to)));
@@ -166,7 +166,7 @@ impl<'a> TreePicture<'a> {
     /// The numbers at the edges to a member's children: the order in which it sends to them, or, where nothing is sent
     /// down, receives from them.
     fn order(&self, svg: &mut Svg, parent: usize) {
-        for (place, child) in children_in_order(self.tree, self.phases, parent).into_iter().enumerate() {
+        for (place, child) in children_in_order(self.phases, parent).into_iter().enumerate() {
             let (x, y) = on_curve(self.curve(parent, child), 0.74);
             svg.text((x, y + 4.0), "order", &(place + 1).to_string());
         }
@@ -185,9 +185,9 @@ impl<'a> TreePicture<'a> {
         svg.text((x, top), "middle strong on-light digits", &self.problem.cpu(member).to_string());
         for (line, phase) in self.phases.iter().enumerate() {
             let arrow = match (self.phases.len(), phase.direction) {
-                (1, _) => "",
-                (_, Direction::Down) => "↓",
-                (_, Direction::Up) => "↑",
+                (1, _) | (_, None) => "",
+                (_, Some(Direction::Down)) => "↓",
+                (_, Some(Direction::Up)) => "↑",
             };
             let text = format!("{arrow}{}", significant(phase.arrivals[member]));
             svg.text((x, top + LINE * (line + 1) as f64), "small middle on-light digits", &text);
@@ -197,7 +197,7 @@ impl<'a> TreePicture<'a> {
     /// By member: true on the way from the root to whoever is reached last, in the last phase down.
     fn critical(&self) -> Vec<bool> {
         let mut is_critical = vec![false; self.tree.len()];
-        let Some(phase) = self.phases.last().filter(|phase| phase.direction == Direction::Down) else {
+        let Some(phase) = self.phases.last().filter(|phase| phase.direction == Some(Direction::Down)) else {
             return is_critical;
         };
         let last = (0..self.tree.len()).max_by(|&a, &b| phase.arrivals[a].total_cmp(&phase.arrivals[b]));
@@ -208,11 +208,12 @@ impl<'a> TreePicture<'a> {
     }
 }
 
-/// The children of a member as it sends to them; if the operation only gathers, as it receives from them.
-pub(super) fn children_in_order(tree: &Tree, phases: &[Schedule], parent: usize) -> Vec<usize> {
-    match phases {
-        [phase] if phase.direction == Direction::Up => phase.received_by(parent).map(|message| message.from).collect(),
-        _ => tree.children(parent).to_vec(),
+/// The children of a member as it sends to them; if the phases only gather, as it receives from them. Edges that stand
+/// for an exchange have no place in that order.
+pub(super) fn children_in_order(phases: &[Schedule], parent: usize) -> Vec<usize> {
+    match phases.iter().rfind(|phase| phase.direction == Some(Direction::Down)) {
+        Some(down) => down.sent_by(parent).map(|message| message.to).collect(),
+        None => phases.iter().flat_map(|phase| phase.received_by(parent)).map(|message| message.from).collect(),
     }
 }
 
@@ -231,8 +232,8 @@ mod tests {
 
     fn drawn(operation: Operation, len: u32, shape: &str) -> Option<String> {
         let planned = example::tree(&example::machine(len), operation, shape);
-        let phases = Schedule::of(operation, &planned.problem, &planned.plan.tree);
-        Some(TreePicture::of(&planned.problem, &planned.plan.tree, &phases)?.draw(operation))
+        let phases = Schedule::of_plan(&planned.problem, &planned.timed.plan);
+        Some(TreePicture::of(&planned.problem, &planned.timed.plan.tree, &phases)?.draw(operation))
     }
 
     #[test]
@@ -272,11 +273,11 @@ mod tests {
     #[test]
     fn a_reduction_counts_in_order_of_arrival() {
         let planned = example::tree(&example::machine(20), Operation::Reduce, "cluster");
-        let phases = Schedule::of(Operation::Reduce, &planned.problem, &planned.plan.tree);
-        let root = planned.plan.tree.root();
-        let order = children_in_order(&planned.plan.tree, &phases, root);
+        let phases = Schedule::of_plan(&planned.problem, &planned.timed.plan);
+        let root = planned.timed.plan.tree.root();
+        let order = children_in_order(&phases, root);
         let times: Vec<f64> = phases[0].received_by(root).map(|message| message.receive_end).collect();
-        assert_eq!(order.len(), planned.plan.tree.children(root).len());
+        assert_eq!(order.len(), planned.timed.plan.tree.children(root).len());
         assert!(times.windows(2).all(|pair| pair[0] <= pair[1]), "{times:?}");
     }
 }

@@ -21,13 +21,13 @@ pub(super) fn table(problem: &Problem, tree: &Tree, phases: &[Schedule], has_lea
                 @for phase in phases { th scope="col" { (column(phase)) " [" (problem.unit()) "]" } }
                 th class="words" scope="col" { (orders(phases)) }
             } }
-            tbody { @for (member, depth) in shown { (line(problem, tree, phases, member, depth)) } }
+            tbody { @for (member, depth) in shown { (line(problem, phases, member, depth)) } }
         } }
     }
 }
 
-fn line(problem: &Problem, tree: &Tree, phases: &[Schedule], member: usize, depth: usize) -> Markup {
-    let children = children_in_order(tree, phases, member);
+fn line(problem: &Problem, phases: &[Schedule], member: usize, depth: usize) -> Markup {
+    let children = children_in_order(phases, member);
     let children: Vec<String> = children.into_iter().map(|child| problem.cpu(child).to_string()).collect();
     let indent = format!("padding-left:{}em", 0.6 + 1.1 * depth.min(DEEPEST_INDENT) as f64);
     html! {
@@ -42,14 +42,15 @@ fn line(problem: &Problem, tree: &Tree, phases: &[Schedule], member: usize, dept
 
 fn column(phase: &Schedule) -> &'static str {
     match phase.direction {
-        Direction::Down => "reached at",
-        Direction::Up => "has its subtree at",
+        Some(Direction::Down) => "reached at",
+        Some(Direction::Up) => "has its subtree at",
+        None => "has heard all at",
     }
 }
 
 fn orders(phases: &[Schedule]) -> &'static str {
     match phases {
-        [phase] if phase.direction == Direction::Up => "receives from, in this order",
+        [phase] if phase.direction == Some(Direction::Up) => "receives from, in this order",
         _ => "sends to, in this order",
     }
 }

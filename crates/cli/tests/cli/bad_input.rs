@@ -43,6 +43,29 @@ fn a_root_outside_the_set() {
 }
 
 #[test]
+fn a_plan_that_nobody_can_make() {
+    let program = Program::new();
+    let model = program.model(0..8);
+    let plan = |options: &[&str]| program.run(&[&["plan", "--op", "broadcast", "--machine", &model], options].concat());
+    let words = "no tree over 8 members has at most 1 children per member and at most 2 levels below the root";
+    plan(&["--max-children", "1", "--max-depth", "2"]).failed(2, words);
+    plan(&["--shape", "sequential", "--max-children", "2"]).failed(2, "its tree has up to 7 children per member");
+    plan(&["--planner", "dissemination"]).failed(2, "the planner dissemination cannot plan this");
+    let extended = plan(&["--model", "extended"]);
+    extended.failed(2, "has none of fan_out, fan_in, readers and fetch_add").failed(2, "corecast measure");
+}
+
+#[test]
+fn more_than_exact_can_prove() {
+    let program = Program::new();
+    let model = program.model(0..40);
+    let arguments = ["plan", "--op", "broadcast", "--machine", &model, "--max-depth", "39", "--effort", "exact"];
+    let run = program.run(&arguments).succeeded();
+    assert!(run.stderr.contains("effort exact could not prove this plan for 40 CPUs: "), "{}", run.stderr);
+    assert!(run.stderr.contains("the subset programme reaches"), "{}", run.stderr);
+}
+
+#[test]
 fn a_tree_that_is_no_tree() {
     let program = Program::new();
     let model = program.model(0..3);
@@ -61,7 +84,7 @@ fn a_tree_that_is_no_tree() {
     }
     program.run(&["plan", "--op", "barrier", "--machine", &model, "--tree", "none.json"]).failed(2, "none.json");
     let both = program.run(&["plan", "--op", "barrier", "--machine", &model, "--tree", "t", "--shape", "mst"]);
-    both.failed(2, "'--tree <FILE>' cannot be used with '--shape <NAME>'");
+    both.failed(2, "'--tree <FILE>' cannot be used with '--planner <NAME>'");
 }
 
 #[test]
@@ -106,10 +129,17 @@ fn files_that_are_no_files() {
 fn names_that_nobody_has() {
     let program = Program::new();
     for (arguments, words) in [
-        (&["plan", "--op", "barrier", "--shape", "star"][..], "[possible values: auto, sequential, binary"),
-        (&["plan", "--op", "scatter"], "[possible values: broadcast, reduce, barrier, two-phase-commit]"),
+        (&["plan", "--op", "barrier", "--shape", "star"][..], "[possible values: auto, "),
+        (&["plan", "--op", "barrier", "--planner", "star"], "annealing"),
+        (&["plan", "--op", "barrier", "--effort", "hard"], "[possible values: quick, normal, patient, exact]"),
+        (&["plan", "--op", "barrier", "--max-children", "0"], "0 is not in 1.."),
+        (&["plan", "--op", "barrier", "--max-depth", "-1"], "'-1'"),
+        (&["plan", "--op", "barrier", "--seed", "x"], "'x' for '--seed <N>'"),
+        (&["plan", "--op", "barrier", "--model", "full"], "[possible values: pairwise, extended]"),
+        (&["plan", "--op", "scatter"], "[possible values: broadcast, reduce, barrier, allreduce, two-phase-commit]"),
         (&["plan"], "--op <OP>"),
         (&["explain", "scatter"], "[possible values: broadcast"),
+        (&["explain", "reduce", "--op", "barrier"], "cannot be used with"),
         (&["explain", "--members", "0"], "1 to 4096 members, not 0"),
         (&["bench", "collectives", "--op", "stream"], "[possible values: barrier"),
         (&["bench", "collectives", "--members", "1"], "2 to 4096 participants, not 1"),

@@ -33,6 +33,8 @@ fn lists_have_the_registries() {
     for (list, name) in [
         ("operations", "two-phase-commit"),
         ("shapes", "fibonacci"),
+        ("planners", "annealing"),
+        ("efforts", "patient"),
         ("barriers", "dissemination"),
         ("contenders", "pthread"),
         ("sources", "synthetic"),

@@ -74,3 +74,15 @@ fn a_benchmark_prints_no_half_result() {
     let run = interrupted(&program, &["bench", "collectives", "--json"], "check corecast");
     assert_eq!(run.failed(130, "interrupted").stdout, "");
 }
+
+#[test]
+fn a_patient_search_gives_the_best_so_far() {
+    let program = Program::new();
+    let arguments = ["plan", "--op", "broadcast", "--synthetic", "pack:2 l3:16 core:8 pu:1", "--effort", "patient"];
+    let run = interrupted(&program, &[&arguments[..], &["--json"]].concat(), "costs are assumed").succeeded();
+    assert!(run.stderr.contains("the search was stopped early; this is the best plan"), "{}", run.stderr);
+    let plan = run.json();
+    let children = plan["children"].as_object().expect("an object").values();
+    let reached: usize = children.map(|list| list.as_array().expect("an array").len()).sum();
+    assert_eq!((reached, &plan["effort"], &plan["proven"]), (255, &"patient".into(), &false.into()));
+}

@@ -3,10 +3,12 @@
 
 mod bad_input;
 mod closed_output;
+mod comparing;
 mod generated;
 mod interrupted;
 mod limits;
 mod measuring;
+mod picturing;
 mod planning;
 mod program;
 mod serving;

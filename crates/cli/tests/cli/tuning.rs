@@ -20,9 +20,34 @@ fn alone_it_measures_plans_races_and_reports() {
     assert_eq!((&again["report"], &again["picture"]), (&"again.html".into(), &"race.svg".into()));
     assert!(std::fs::read_to_string(program.path("race.svg")).expect("written").starts_with("<svg"));
     assert_eq!(again["machine"]["schema"], "corecast-machine/1");
-    assert_eq!(again["plans"].as_array().expect("an array").len(), 3);
+    let plans = again["plans"].as_array().expect("an array");
+    assert!(plans.len() == 3 && plans.iter().all(|plan| plan["time_ms"].is_number()), "{plans:?}");
+    let report = std::fs::read_to_string(program.path("again.html")).expect("written");
+    assert!(report.contains("measured / predicted"), "the table of checks");
     assert!(again["race"]["groups"][0]["rows"][0]["median_ns"].is_number(), "{}", again["race"]);
     assert_eq!(program.cached().len(), 1, "the cached model was used");
+    let races = again["machine"]["races"].as_array().expect("the race checked the model");
+    assert!(races.iter().any(|race| race["operation"] == "barrier" && race["ratio"].is_number()), "{races:?}");
+    let kept = std::fs::read_to_string(&program.cached()[0]).expect("cached");
+    assert!(kept.contains("\"races\""), "and the file keeps it");
+}
+
+#[test]
+fn a_race_is_kept_in_the_model_of_this_machine_only() {
+    let program = Program::new();
+    program.run(&["measure", "--quick", "--out", "model.json"]).succeeded();
+    let read = |name| std::fs::read_to_string(program.path(name)).expect("there");
+    let model = read("model.json");
+    let fingerprint = "\"fingerprint\": \"";
+    assert!(model.contains(fingerprint) && !model.contains("\"races\""), "{model}");
+    program.file("other.json", model.replace(fingerprint, "\"fingerprint\": \"of another machine "));
+    let other = read("other.json");
+    for name in ["model.json", "other.json"] {
+        let bench = ["bench", "collectives", "--quick", "--op", "barrier", "--members", "2", "--machine", name];
+        program.run(&bench).succeeded();
+    }
+    assert!(read("model.json").contains("\"races\"") && read("model.json").contains("\"corecast/dissemination\""));
+    assert_eq!(read("other.json"), other);
 }
 
 #[test]

@@ -48,10 +48,11 @@ fn collective_parser() -> impl TypedValueParser<Value = Op> {
 
 impl Collectives {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let (model, options) = self.race.shared.prepare(output)?;
+        let (mut model, options) = self.race.shared.prepare(output)?;
         let options =
             Options { participants: self.members.clone(), ops: self.op.clone(), ..self.race.complete(options) };
         let report = collectives(&model.machine, &options, &mut Meter::start(output))?;
+        model.check_by(&report, output);
         show(&report, output)
     }
 }

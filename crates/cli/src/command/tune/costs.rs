@@ -30,15 +30,14 @@ pub(super) fn model(
 fn measured(topology: &Topology, quick: bool, output: &Output, interrupt: &Interrupt) -> Result<Model, Failure> {
     match measure_machine(topology, quick, output, interrupt) {
         Ok(machine) => {
-            let kept = keep(&machine, topology, output);
-            let origin =
-                kept.map_or_else(|| "measured now".to_owned(), |path| format!("model kept in {}", path.display()));
-            Ok(Model { machine, origin })
+            let file = keep(&machine, topology, output);
+            let kept = file.as_ref().map(|path| format!("model kept in {}", path.display()));
+            Ok(Model { machine, origin: kept.unwrap_or_else(|| "measured now".to_owned()), file })
         }
         Err(refusal @ (MeasureError::Pin(_) | MeasureError::Stalled { .. } | MeasureError::Spawn { .. })) => {
             let mut machine = Machine::from_topology(topology);
             machine.extended.warnings.push(format!("costs are assumed, not measured: {refusal}"));
-            Ok(Model { machine, origin: "assumed from the topology".to_owned() })
+            Ok(Model { machine, origin: "assumed from the topology".to_owned(), file: None })
         }
         Err(error) => Err(error.into()),
     }

@@ -10,13 +10,15 @@ mod race;
 use std::path::{Path, PathBuf};
 
 use corecast::Machine;
-use corecast::plan::{Operation, Plan, Problem, Request};
+use corecast::plan::{Effort, Operation, Plan, Problem};
 
+use crate::bounding::{bounded, percent};
 use crate::failure::{Failure, NotWritten};
 use crate::interrupt::Interrupt;
 use crate::machine_args::{MachineArgs, Model};
 use crate::output::Output;
-use crate::report::PlannedTree;
+use crate::planner_args::{PlannerArgs, Timed};
+use crate::report::{PlannedTree, SMELT};
 use crate::target_folder;
 use crate::{machine_text, race_text, table};
 
@@ -50,7 +52,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     arguments.check_targets()?;
     let interrupt = Interrupt::watch()?;
-    let model = costs::model(&arguments.machine, arguments.quick, arguments.remeasure, output, &interrupt)?;
+    let mut model = costs::model(&arguments.machine, arguments.quick, arguments.remeasure, output, &interrupt)?;
     let trees = trees(&model.machine)?;
     if !output.is_json() {
         tell(output, &before_the_race(&model, &trees))?;
@@ -60,6 +62,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     if let (false, Ok(race)) = (output.is_json(), &raced) {
         tell(output, &race_text::describe(race))?;
     }
+    raced.iter().for_each(|race| model.check_by(race, output));
     // The results are worth having where a file cannot be written: they are told first, the trouble last.
     let (written, trouble) = arguments.write_files(&model.machine, &trees, &raced);
     if output.is_json() {
@@ -109,24 +112,36 @@ impl Arguments {
     }
 }
 
-/// The cheapest tree for each operation.
+/// A plan for each operation, and what Smelt would do.
 fn trees(machine: &Machine) -> Result<Vec<PlannedTree>, Failure> {
     let problem = Problem::of_machine(machine)?;
-    let tree = |operation| {
-        let plan = Request::new(operation).plan(&problem)?;
-        Ok(PlannedTree { problem: problem.clone(), plan })
+    let arguments = PlannerArgs::of_effort(Effort::Normal);
+    let planned = |operation| {
+        let timed = arguments.plan(operation, &problem, &|| false)?;
+        let timed = Timed { plan: bounded(&problem, timed.plan, false), ..timed };
+        let smelt = arguments.plan_by(SMELT, operation, &problem, &|| false)?.plan;
+        Ok(PlannedTree { problem: problem.clone(), timed, smelt })
     };
-    PLANNED.into_iter().map(tree).collect()
+    PLANNED.into_iter().map(planned).collect()
 }
 
 /// What is known before anything is raced.
 fn before_the_race(model: &Model, trees: &[PlannedTree]) -> String {
     let predicted = format!(">predicted {}", model.machine.unit);
-    let mut plans = table::table(&["planned", "shape", ">root", &predicted, ">depth"]);
-    for PlannedTree { plan, .. } in trees {
-        let Plan { operation, planner, predicted, .. } = plan;
-        let (root, depth) = (format!("CPU {}", plan.root()), plan.tree.depth().to_string());
-        plans.add_row([operation.to_string(), planner.clone(), root, table::cost(*predicted), depth]);
+    let headings = ["planned", "by", "scheme", ">root", &predicted, ">% gap", ">Smelt's tree", ">depth"];
+    let mut plans = table::table(&headings);
+    for PlannedTree { timed, smelt, .. } in trees {
+        let Plan { operation, planner, predicted, scheme, .. } = &timed.plan;
+        plans.add_row([
+            operation.to_string(),
+            planner.clone(),
+            scheme.name().to_owned(),
+            format!("CPU {}", timed.plan.root()),
+            table::cost(*predicted),
+            timed.plan.gap().map_or_else(|| "-".to_owned(), percent),
+            table::cost(smelt.predicted),
+            timed.plan.tree.depth().to_string(),
+        ]);
     }
     format!("{}{}\n\n{}\n", machine_text::describe(&model.machine), model.origin, table::text(&plans))
 }

@@ -36,8 +36,7 @@ impl<'a> Outcome<'a> {
     ) -> Result<Self, Failure> {
         let machine = model_file::render(machine).map_err(Failure::environment)?;
         let machine = serde_json::from_str(&machine).map_err(Failure::environment)?;
-        let plans =
-            trees.iter().map(|tree| PlanJson::of(&tree.plan)).collect::<Result<_, _>>().map_err(Failure::input)?;
+        let plans = trees.iter().map(|tree| tree.timed.json()).collect::<Result<_, _>>()?;
         let path = |what: &str| {
             let found = written.iter().find(|(written, _)| *written == what);
             found.map(|(_, path)| path.display().to_string())

@@ -1,0 +1,67 @@
+//! How far a plan can be from the best one: which lower bound is computed when, and what it says in words.
+
+use corecast::plan::{Plan, Problem};
+
+use crate::table;
+
+/// Up to so many members the tight bound is computed unasked: it takes less than a second.
+const LARGEST_UNASKED: usize = 32;
+
+/// The plan with a lower bound, unless it has one: the tight one if it was asked for or takes little, else a quick one.
+pub(crate) fn bounded(problem: &Problem, plan: Plan, is_asked: bool) -> Plan {
+    if plan.bound.is_some() || plan.is_proven {
+        return plan;
+    }
+    let _is_tight = is_asked || problem.len() <= LARGEST_UNASKED;
+    plan
+}
+
+/// What is known of plans that cost less, as the end of a sentence.
+pub(crate) fn certainty(plan: &Plan) -> String {
+    let from = if plan.is_root_given { format!(" from CPU {}", plan.root()) } else { String::new() };
+    match (plan.is_proven, plan.bound, plan.gap()) {
+        (true, ..) => format!("proven: no plan of this kind{from} costs less"),
+        (false, Some(bound), Some(gap)) => {
+            let (bound, unit) = (table::cost(bound), plan.unit);
+            format!("no plan{from} costs less than {bound} {unit}, so this one is at most {} % above", percent(gap))
+        }
+        _ => "no lower bound was computed".to_owned(),
+    }
+}
+
+/// How much dearer a cost is than another one: 0.01 is one percent.
+pub(crate) fn above(cost: f64, least: f64) -> f64 {
+    if cost <= least { 0.0 } else { cost / least - 1.0 }
+}
+
+/// A share as percent, without the sign: no more digits than tell something.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent < 9.995 { format!("{percent:.2}") } else { format!("{percent:.1}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast::machine::{Cpu, Topology};
+    use corecast::plan::{Operation, Tree};
+    use corecast::{CpuId, Machine};
+
+    #[test]
+    fn what_is_not_known_is_not_claimed() {
+        let cpus = [4, 5].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
+        let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let problem = Problem::of_machine(&machine).expect("CPUs");
+        let tree = Tree::new(1, vec![vec![], vec![0]]).expect("a tree");
+        let plan = Plan::of_tree(&problem, Operation::Broadcast, "given", tree);
+        assert_eq!(certainty(&plan), "no lower bound was computed");
+        let bounded = Plan { bound: Some(plan.predicted / 1.25), is_root_given: true, ..plan.clone() };
+        assert_eq!(
+            certainty(&bounded),
+            "no plan from CPU 5 costs less than 120 ns, so this one is at most 25.0 % above"
+        );
+        assert_eq!(certainty(&Plan { is_proven: true, ..plan }), "proven: no plan of this kind costs less");
+        assert_eq!((above(3.0, 2.0), above(1.0, 0.0), above(0.0, 0.0)), (0.5, f64::INFINITY, 0.0));
+        assert_eq!([0.0, 0.01234, 0.5].map(percent), ["0.00", "1.23", "50.0"]);
+    }
+}

@@ -1,0 +1,119 @@
+//! `corecast plan`: the trees for one operation, what they should cost, and how far that is from the best.
+//!
+//! `pictures` writes the plan as DOT and SVG, `text` says it in words.
+
+mod pictures;
+mod text;
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use corecast::plan::{Effort, Operation, PlanJson, Problem, tree_file};
+use serde::Serialize;
+
+use crate::bounding::bounded;
+use crate::comparison::{Comparison, Entry};
+use crate::cost_args::CostArgs;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::machine_args::MachineArgs;
+use crate::output::Output;
+use crate::planner_args::{PlannerArgs, Timed};
+
+/// The name of a plan whose trees come from a file.
+const GIVEN: &str = "given";
+
+/// Options of `plan`.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// What the plan is for.
+    #[arg(long, value_parser = operation_parser())]
+    op: Operation,
+    #[command(flatten)]
+    planner: PlannerArgs,
+    #[command(flatten)]
+    costs: CostArgs,
+    /// Take the trees from this file instead of making them.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["planner", "root", "effort", "max_children", "max_depth", "robust"])]
+    tree: Option<PathBuf>,
+    /// Compute the tight lower bound even where it takes long: beyond 32 CPUs.
+    #[arg(long)]
+    bound: bool,
+    /// Also let every other planner and shape plan, and compare them.
+    #[arg(long)]
+    compare: bool,
+    /// Also write the plan to this file, which --tree reads.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    pictures: pictures::PictureArgs,
+}
+
+/// Accepts the names of all operations.
+pub(crate) fn operation_parser() -> impl TypedValueParser<Value = Operation> {
+    PossibleValuesParser::new(Operation::ALL.map(Operation::name)).try_map(|name| name.parse::<Operation>())
+}
+
+/// What `plan --compare --json` prints.
+#[derive(Debug, Serialize)]
+struct Compared {
+    plan: PlanJson,
+    compared: Vec<Entry>,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    arguments.pictures.check(output)?;
+    let is_long = arguments.planner.is_long() || arguments.bound;
+    let interrupt = is_long.then(Interrupt::watch).transpose()?;
+    let model = arguments.machine.model(output)?;
+    let problem = arguments.costs.problem(&model.machine)?;
+    arguments.planner.check(&problem)?;
+    let stop = || interrupt.as_ref().is_some_and(Interrupt::is_raised);
+    let timed = arguments.plan(&problem, &stop)?;
+    let chosen = if arguments.tree.is_some() { GIVEN } else { &arguments.planner.planner };
+    let compared = arguments
+        .compare
+        .then(|| Comparison::beside((chosen, &timed), &arguments.planner, arguments.op, &problem, &stop));
+    tell_of_limits(&arguments.planner, &timed, stop(), output);
+    if let Some(path) = &arguments.out {
+        tree_file::write(&timed.plan, path)?;
+    }
+    if arguments.pictures.write(&problem, &timed.plan, output)? {
+        return Ok(());
+    }
+    if output.is_json() {
+        return print_json(&timed, compared.as_ref(), output);
+    }
+    let table = compared.map(|compared| format!("\n{}", compared.text())).unwrap_or_default();
+    output.text(&format!("{}{table}", text::describe(&timed)))
+}
+
+impl Arguments {
+    fn plan(&self, problem: &Problem, stop: &(dyn Fn() -> bool + Sync)) -> Result<Timed, Failure> {
+        let timed = match &self.tree {
+            Some(path) => Timed { plan: tree_file::read(path, problem)?.plan(problem, self.op, GIVEN), time_ms: 0.0 },
+            None => self.planner.plan(self.op, problem, stop)?,
+        };
+        Ok(Timed { plan: bounded(problem, timed.plan, self.bound), ..timed })
+    }
+}
+
+/// Says what the user may not expect of the plan.
+fn tell_of_limits(asked: &PlannerArgs, timed: &Timed, is_stopped: bool, output: &Output) {
+    let plan = &timed.plan;
+    if is_stopped {
+        output.remark("the search was stopped early; this is the best plan that it had found");
+    } else if asked.effort == Effort::Exact && plan.effort.is_some() && !plan.is_proven {
+        output.remark(&format!("effort exact could not prove this plan for {} CPUs: {}", plan.cpus.len(), plan.why));
+    }
+}
+
+fn print_json(timed: &Timed, compared: Option<&Comparison>, output: &Output) -> Result<(), Failure> {
+    let plan = timed.json()?;
+    match compared {
+        None => output.json(&plan),
+        Some(compared) => output.json(&Compared { plan, compared: compared.entries() }),
+    }
+}

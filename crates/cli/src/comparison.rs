@@ -1,0 +1,131 @@
+//! Every shape and every planner on the same problem, cheapest first.
+
+use corecast::plan::{Operation, PlanError, Problem, SHAPES};
+use serde::Serialize;
+
+use crate::bounding::{above, percent};
+use crate::planner_args::{PlannerArgs, Timed, names};
+use crate::{skipped, table};
+
+/// What everybody makes of one problem.
+#[derive(Debug)]
+pub(crate) struct Comparison {
+    chosen: String,
+    bound: Option<f64>,
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+struct Row {
+    name: String,
+    made: Result<Timed, PlanError>,
+}
+
+impl Comparison {
+    /// Lets everybody plan that is not `chosen`, whose plan is already there.
+    pub(crate) fn beside(
+        chosen: (&str, &Timed),
+        arguments: &PlannerArgs,
+        operation: Operation,
+        problem: &Problem,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Self {
+        let (name, timed) = chosen;
+        let others = names()
+            .filter(|&other| other != name)
+            .map(|other| Row { name: other.to_owned(), made: arguments.plan_by(other, operation, problem, stop) });
+        let first = Row { name: name.to_owned(), made: Ok(timed.clone()) };
+        let mut rows: Vec<Row> = [first].into_iter().chain(others).collect();
+        rows.sort_by(|a, b| a.predicted().total_cmp(&b.predicted()));
+        Self { chosen: name.to_owned(), bound: timed.plan.bound, rows }
+    }
+
+    /// As a table for people; the chosen one is marked.
+    pub(crate) fn text(&self) -> String {
+        let unit = self.rows.iter().find_map(|row| row.made.as_ref().ok()).map(|timed| timed.plan.unit);
+        let predicted = format!(">predicted {}", unit.map(|unit| unit.to_string()).unwrap_or_default());
+        let headings = ["planner", &predicted, ">% above best", ">bound", ">% gap", ">time ms", ">root", ">depth"];
+        let mut table = table::table(&headings);
+        let entries = self.entries();
+        for entry in entries.iter().filter(|entry| entry.why_not.is_none()) {
+            let mark = if entry.is_chosen { '*' } else { ' ' };
+            table.add_row([
+                format!("{mark} {}", entry.planner),
+                shown(entry.predicted, table::cost),
+                shown(entry.above, percent),
+                shown(entry.bound, table::cost),
+                shown(entry.gap, percent),
+                shown(entry.time_ms, |time| format!("{time:.2}")),
+                entry.root.map_or_else(dash, |root| format!("CPU {root}")),
+                entry.depth.map_or_else(dash, |depth| depth.to_string()),
+            ]);
+        }
+        let skipped = entries.iter().filter_map(|entry| Some((entry.planner.as_str(), entry.why_not.as_deref()?)));
+        table::text(&table) + &skipped::lines(skipped)
+    }
+
+    /// As JSON, the fields documented in `docs/json/plan.md`.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        let best = self.rows.first().map_or(0.0, Row::predicted);
+        self.rows.iter().map(|row| row.entry(&self.chosen, best, self.bound)).collect()
+    }
+}
+
+/// One planner or shape.
+#[derive(Debug, Serialize)]
+pub(crate) struct Entry {
+    planner: String,
+    kind: &'static str,
+    #[serde(skip)]
+    is_chosen: bool,
+    root: Option<u32>,
+    predicted: Option<f64>,
+    above: Option<f64>,
+    bound: Option<f64>,
+    gap: Option<f64>,
+    proven: Option<bool>,
+    depth: Option<usize>,
+    fan_out: Option<usize>,
+    time_ms: Option<f64>,
+    why_not: Option<String>,
+}
+
+impl Row {
+    /// The cost; who has no plan comes last.
+    fn predicted(&self) -> f64 {
+        self.made.as_ref().map_or(f64::INFINITY, |timed| timed.plan.predicted)
+    }
+
+    fn entry(&self, chosen: &str, best: f64, bound: Option<f64>) -> Entry {
+        let is_shape = SHAPES.iter().any(|shape| shape.name() == self.name);
+        let made = self.made.as_ref().ok();
+        let plan = made.map(|timed| &timed.plan);
+        let above = |least: f64| plan.map(|plan| above(plan.predicted, least));
+        Entry {
+            planner: self.name.clone(),
+            kind: if is_shape { "shape" } else { "planner" },
+            is_chosen: self.name == chosen,
+            root: plan.map(|plan| plan.root().get()),
+            predicted: plan.map(|plan| plan.predicted),
+            above: above(best),
+            bound: plan.and(bound),
+            gap: bound.and_then(above),
+            proven: plan.map(|plan| plan.is_proven),
+            depth: plan.map(|plan| plan.tree.depth()),
+            fan_out: plan.map(|plan| plan.tree.fan_out()),
+            time_ms: made.map(|timed| timed.time_ms),
+            why_not: self.made.as_ref().err().map(|error| match error {
+                PlanError::NotApplicable { why, .. } => why.clone(),
+                _ => error.to_string(),
+            }),
+        }
+    }
+}
+
+fn shown<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {
+    value.map_or_else(dash, show)
+}
+
+fn dash() -> String {
+    "-".to_owned()
+}

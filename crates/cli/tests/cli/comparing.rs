@@ -1,0 +1,115 @@
+//! `corecast plan --compare` and `corecast explain`: a plan beside all that it was chosen from.
+
+use serde_json::{Value, json};
+
+use crate::program::{Program, shared_data};
+
+/// Every name that `--planner` takes but auto.
+fn everybody(program: &Program) -> Vec<String> {
+    let lists = program.json(&["list", "--json"]);
+    let names = ["shapes", "planners"].map(|list| lists[list].as_array().expect(list).clone());
+    names.concat().iter().map(|entry| entry["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[track_caller]
+fn check_rows(program: &Program, rows: &Value, best: &Value) {
+    let rows = rows.as_array().expect("an array");
+    for name in everybody(program) {
+        assert_eq!(rows.iter().filter(|row| row["planner"] == *name).count(), 1, "{name}");
+    }
+    let predicted: Vec<f64> = rows.iter().filter_map(|row| row["predicted"].as_f64()).collect();
+    assert!(predicted.windows(2).all(|pair| pair[0] <= pair[1]), "cheapest first: {predicted:?}");
+    assert_eq!(best.as_f64(), predicted.first().copied());
+    for row in rows {
+        let has_plan = row["predicted"].is_number();
+        for field in ["root", "above", "depth", "fan_out", "time_ms"] {
+            assert_eq!(row[field].is_number(), has_plan, "{field} in {row}");
+        }
+        assert_eq!(row["why_not"].is_string(), !has_plan, "{row}");
+    }
+}
+
+#[test]
+fn everybody_is_compared_with_the_plan() {
+    let program = Program::new();
+    let model = program.model(0..8);
+    for op in ["broadcast", "barrier"] {
+        let all = program.json(&["plan", "--machine", &model, "--op", op, "--compare", "--json"]);
+        check_rows(&program, &all["compared"], &all["plan"]["predicted"]);
+        let auto = all["compared"].as_array().expect("an array").iter().find(|row| row["planner"] == "auto");
+        assert_eq!(auto.expect("the plan itself")["predicted"], all["plan"]["predicted"]);
+    }
+    let text = program.run(&["plan", "--machine", &model, "--op", "reduce", "--compare"]).succeeded().stdout;
+    assert!(text.contains("% above best") && text.contains("\n * auto "), "{text}");
+    assert!(text.contains("   skipped, ") && text.contains(": leaders, dissemination"), "{text}");
+}
+
+#[test]
+fn a_given_tree_is_compared_too() {
+    let program = Program::new();
+    let model = program.model(0..4);
+    let tree = program.file("tree.json", r#"{"root": 0, "children": {"0": [1], "1": [2], "2": [3]}}"#);
+    let arguments = ["plan", "--machine", &model, "--op", "broadcast", "--tree", &tree, "--compare", "--json"];
+    let all = program.json(&arguments);
+    let rows = all["compared"].as_array().expect("an array");
+    let given = rows.iter().find(|row| row["planner"] == "given").expect("the plan itself");
+    assert!(given["above"].as_f64().is_some_and(|above| above > 0.0), "a chain is not the best: {given}");
+}
+
+#[test]
+fn an_explanation_compares_all() {
+    let program = Program::new();
+    let model = program.model(0..8);
+    let text = program.run(&["explain", "broadcast", "--machine", &model]).succeeded().stdout;
+    for words in ["others at effort quick:", "a group uses\n", "fibonacci", "costs show 2 clusters of 4 members"] {
+        assert!(text.contains(words), "'{words}' is not in {text}");
+    }
+    let by_option = program.run(&["explain", "--op", "broadcast", "--machine", &model]).succeeded().stdout;
+    assert_eq!(by_option.lines().next(), text.lines().next());
+    let explanation = program.json(&["explain", "--machine", &model, "--json"]);
+    let operations = explanation["operations"].as_array().expect("an array");
+    let names: Vec<&Value> = operations.iter().map(|operation| &operation["op"]).collect();
+    assert_eq!(names, ["broadcast", "reduce", "barrier"]);
+    assert_eq!(explanation["levels"], json!([[4, 4]]));
+    for operation in operations {
+        check_rows(&program, &operation["candidates"], &operation["predicted"]);
+    }
+}
+
+#[test]
+fn a_barrier_is_explained_by_its_schemes() {
+    let program = Program::new();
+    let model = program.model(0..8);
+    let explanation = program.json(&["explain", "--op", "barrier", "--machine", &model, "--json"]);
+    let barrier = &explanation["operations"][0];
+    let candidates = barrier["candidates"].as_array().expect("an array");
+    for scheme in ["trees", "leaders", "dissemination"] {
+        let row = candidates.iter().find(|row| row["planner"] == scheme).expect(scheme);
+        assert!(row["predicted"].is_number(), "{row}");
+        assert!(barrier["why"].as_str().expect("a reason").contains(scheme), "{barrier}");
+    }
+}
+
+#[test]
+fn members_that_share_cpus_are_explained() {
+    let program = Program::new();
+    let model = program.model(0..8);
+    let all = program.json(&["explain", "--machine", &model, "--json", "--members", "16"]);
+    assert_eq!(all["members"].as_array().expect("an array").len(), 16);
+    assert_eq!(all["barrier"]["name"], "ticket", "members share CPUs");
+}
+
+/// The cheapest plans known of a published machine, in cycles.
+#[test]
+fn a_published_machine_is_planned_within_a_percent_of_the_best_known() {
+    let Some(path) = shared_data("machines/paper-xeon-ivb-2x10-20.json") else { return };
+    let (program, path) = (Program::new(), path.display().to_string());
+    for (op, best) in [("broadcast", 1303.0), ("reduce", 1712.0)] {
+        let plan = program.json(&["plan", "--machine", &path, "--op", op, "--json"]);
+        let predicted = plan["predicted"].as_f64().expect("a number");
+        assert!(predicted <= 1.01 * best, "{op}: {predicted}");
+    }
+    let exact = ["--cpus", "0-11", "--effort", "exact", "--json"];
+    let plan = program.json(&[&["plan", "--machine", &path, "--op", "broadcast"], &exact[..]].concat());
+    assert_eq!((&plan["proven"], &plan["gap"]), (&json!(true), &json!(0.0)));
+}
