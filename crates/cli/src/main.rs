@@ -4,6 +4,7 @@
 //! - `command_line`, `command`: what the user can ask for, one file per subcommand;
 //! - `machine_args`, `cpus_arg`: which machine and which of its CPUs;
 //! - `planner_args`, `cost_args`: who plans how hard, and which costs count; `bounding`, `comparison`: how good it is;
+//! - `service_plan`: plans made by a plan service;
 //! - `measuring`, `race_checks`: measuring this machine, and checking the model by races; `meter` shows how far a long
 //!   run is, `interrupt` stops it;
 //! - `output`, `failure`: results, remarks, errors and exit codes;
@@ -27,6 +28,7 @@ mod planner_args;
 mod race_checks;
 mod race_text;
 mod report;
+mod service_plan;
 mod skipped;
 mod table;
 mod target_folder;

@@ -5,6 +5,7 @@ use std::time::Instant;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use corecast::CpuId;
 use corecast::base::MAX_CPU_ID;
+use corecast::plan::service::PlanRequest;
 use corecast::plan::{AUTO, Effort, Limits, Operation, Plan, PlanError, PlanJson, Problem, Request, SHAPES, planners};
 
 use crate::failure::Failure;
@@ -96,6 +97,22 @@ impl PlannerArgs {
         self.effort >= Effort::Patient
     }
 
+    /// The same asked of a plan service, which knows of no noise.
+    pub(crate) fn request(&self, operation: Operation) -> PlanRequest {
+        PlanRequest {
+            planner: self.planner.clone(),
+            effort: self.effort,
+            seed: self.seed,
+            root: self.root,
+            limits: self.limits(),
+            ..PlanRequest::new(operation)
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits { children: self.max_children, depth: self.max_depth }
+    }
+
     /// Refuses to allow for a noise that nobody knows.
     pub(crate) fn check(&self, problem: &Problem) -> Result<(), Failure> {
         if self.robust.is_some() && self.noise(problem).is_none() {
@@ -129,7 +146,7 @@ impl PlannerArgs {
         problem: &Problem,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Timed, PlanError> {
-        let limits = Limits { children: self.max_children, depth: self.max_depth };
+        let limits = self.limits();
         let request = Request::new(operation).planner(planner).effort(self.effort).seed(self.seed);
         let request = request.limits(limits).stop(stop);
         let begun = Instant::now();

@@ -105,3 +105,26 @@ fn what_is_no_socket_is_not_replaced() {
     program.run(&["plan", "--op", "reduce", "--machine", &model]).succeeded();
     program.run(&["serve", "--max-clients", "0"]).failed(2, "--max-clients");
 }
+
+#[test]
+fn a_plan_is_asked_of_the_service_and_made_here_without_one() {
+    let program = Program::new();
+    let model = program.model(0..8);
+    let plan = |options: &[&str]| {
+        let arguments =
+            [&["plan", "--machine", &model, "--op", "barrier", "--json", "--cpus", "1-6"], options].concat();
+        program.run(&arguments).succeeded()
+    };
+    let own = plan(&[]).json();
+    let without = plan(&["--service", "plan.sock"]);
+    assert!(without.stderr.contains("No such file or directory"), "{}", without.stderr);
+    assert!(without.stderr.contains("planning in this process"), "{}", without.stderr);
+    let _service = Service::start(&program, &model);
+    let served = plan(&["--service", "plan.sock"]);
+    assert_eq!(served.stderr, "");
+    for (field, value) in own.as_object().expect("an object") {
+        let same = field == "time_ms" || field == "why" || served.json()[field] == *value;
+        assert!(same && without.json().get(field).is_some(), "{field}: {value}");
+    }
+    assert!(served.json()["why"].as_str().expect("words").ends_with("; served"), "{}", served.stdout);
+}

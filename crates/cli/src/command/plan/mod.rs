@@ -8,6 +8,7 @@ mod text;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use corecast::Machine;
 use corecast::plan::{Effort, Operation, PlanJson, Problem, tree_file};
 use serde::Serialize;
 
@@ -19,6 +20,7 @@ use crate::interrupt::Interrupt;
 use crate::machine_args::MachineArgs;
 use crate::output::Output;
 use crate::planner_args::{PlannerArgs, Timed};
+use crate::service_plan;
 
 /// The name of a plan whose trees come from a file.
 const GIVEN: &str = "given";
@@ -35,6 +37,9 @@ pub(crate) struct Arguments {
     planner: PlannerArgs,
     #[command(flatten)]
     costs: CostArgs,
+    /// Ask the plan service at this socket, which `corecast serve` opens, and plan in this process if it has no answer.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["tree", "robust"])]
+    service: Option<PathBuf>,
     /// Take the trees from this file instead of making them.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["planner", "root", "effort", "max_children", "max_depth", "robust"])]
     tree: Option<PathBuf>,
@@ -65,13 +70,15 @@ struct Compared {
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     arguments.pictures.check(output)?;
-    let is_long = arguments.planner.is_long() || arguments.bound;
+    // A service ends its search when this process goes, however that ends.
+    let is_long = (arguments.planner.is_long() && arguments.service.is_none()) || arguments.bound;
     let interrupt = is_long.then(Interrupt::watch).transpose()?;
     let model = arguments.machine.model(output)?;
     let problem = arguments.costs.problem(&model.machine)?;
     arguments.planner.check(&problem)?;
     let stop = || interrupt.as_ref().is_some_and(Interrupt::is_raised);
-    let timed = arguments.plan(&problem, &stop)?;
+    let served = arguments.served(&model.machine, &problem, output);
+    let timed = arguments.plan(served, &problem, &stop)?;
     let chosen = if arguments.tree.is_some() { GIVEN } else { &arguments.planner.planner };
     let compared = arguments
         .compare
@@ -91,12 +98,26 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
 }
 
 impl Arguments {
-    fn plan(&self, problem: &Problem, stop: &(dyn Fn() -> bool + Sync)) -> Result<Timed, Failure> {
-        let timed = match &self.tree {
-            Some(path) => Timed { plan: tree_file::read(path, problem)?.plan(problem, self.op, GIVEN), time_ms: 0.0 },
-            None => self.planner.plan(self.op, problem, stop)?,
+    /// The plan of the service asked for; `None` if there is none.
+    fn served(&self, machine: &Machine, problem: &Problem, output: &Output) -> Option<Timed> {
+        let request = self.planner.request(self.op);
+        self.service.as_ref().and_then(|path| service_plan::served(path, machine, request, problem, output))
+    }
+
+    fn plan(
+        &self,
+        served: Option<Timed>,
+        problem: &Problem,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Timed, Failure> {
+        let timed = match (&self.tree, served) {
+            (_, Some(served)) => served,
+            (Some(path), None) => {
+                Timed { plan: tree_file::read(path, problem)?.plan(problem, self.op, GIVEN), time_ms: 0.0 }
+            }
+            (None, None) => self.planner.plan(self.op, problem, stop)?,
         };
-        Ok(Timed { plan: bounded(problem, timed.plan, self.bound), ..timed })
+        Ok(Timed { plan: bounded(problem, timed.plan, self.bound, stop), ..timed })
     }
 }
 
