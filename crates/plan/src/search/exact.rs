@@ -241,7 +241,7 @@ fn subsets(sets: usize, members: usize) -> impl Iterator<Item = usize> {
     let next = |&set: &usize| {
         let lowest = set & set.wrapping_neg();
         let carried = set + lowest;
-        Some(carried | ((set ^ carried) >> 2) / lowest)
+        Some(carried | (((set ^ carried) >> 2) / lowest))
     };
     std::iter::successors(first, next).take_while(move |&set| set < sets)
 }

@@ -5,6 +5,7 @@ mod captured;
 mod degenerate;
 mod golden;
 mod machines;
+mod optimum;
 mod oracle;
 mod properties;
 mod published;

@@ -41,7 +41,7 @@ pub(crate) fn lower_bound(costs: &Costs, root: Option<usize>, upper: f64, iterat
 }
 
 /// So many roots learn from prices that were made for one of them: those of which least is known.
-const LEARNING: usize = 8;
+const LEARNING: usize = 32;
 
 /// Into how many ticks the cost of the known tree is cut: where all costs are whole numbers, they are the ticks.
 ///
