@@ -1,9 +1,9 @@
 //! In which order members should disseminate.
 //!
-//! In round r each member sends to the one 2^r places further on, so the order decides which pairs talk: near ones
-//! cheaply in many rounds, or far ones. Starting from several orders, two members change places or one moves to another place, and what makes
-//! the exchange dearer is kept with a probability that falls as the search goes on. One evaluation takes n log n steps; the work is
-//! counted in those, so that the same seed gives the same order everywhere.
+//! In round r each member sends to the one 2^r places further on, so the order decides which pairs talk, and in which
+//! round. Several walks start from several orders: two members change places or one moves to another place, and what
+//! makes the exchange dearer is kept with a probability that falls as the walk goes on. One evaluation takes n log n
+//! steps; the work is counted in those, so that the same seed gives the same order everywhere.
 //!
 //! Source: D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, 1988 (the exchange); S.
 //! Kirkpatrick, C. D. Gelatt, M. P. Vecchi, Optimization by simulated annealing, 1983 (the search).

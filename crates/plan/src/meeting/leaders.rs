@@ -1,19 +1,21 @@
 //! Hybrids: each group reduces to its leader, the leaders exchange by dissemination, each then tells its group.
 //!
-//! One exchange between two leaders takes one message where a tree takes two, up and down; with many leaders
-//! the rounds cost more than they spare. The groups are clusters of near members; each plans two trees with a common root
-//! of its own, which is its leader. Then the order of the exchange is searched, with each leader coming when its group
-//! has reduced.
+//! An exchange between two leaders takes one message where a tree takes two, up and down; with many leaders the rounds
+//! cost more than they spare. The groups are clusters of near members; each plans two trees from its leader, who is
+//! chosen for being near both its group and the other leaders. Then the order of the exchange is searched, with each
+//! leader coming when its group has reduced.
 
 use super::exchange::Exchange;
-use super::two_trees::{Phases, TwoTrees, two_trees};
+use super::two_trees::{Greedy, Phases, TwoTrees, greedy_trees, two_trees};
+use crate::limits::Limits;
 use crate::problem::Problem;
 use crate::request::Settings;
 use crate::search::improve::moves;
 use crate::simulate;
 use crate::tree::Tree;
 
-/// How many groups there may be: with more, the leaders' exchange is all but a dissemination among all.
+/// How many groups there may be. On captured machines 17 to 64 leaders always cost more than another scheme, mostly twice
+/// as much; so do pairs of hyperthreads with a leader each.
 pub(crate) const GROUPS: std::ops::RangeInclusive<usize> = 2..=16;
 
 /// A plan with leaders.
@@ -41,11 +43,12 @@ pub(crate) fn groups(clusters: &[u32]) -> Option<Vec<Vec<usize>>> {
 /// The best plan that the effort finds for leaders of these groups. The settings' share is what all groups have together,
 /// as a search over all members would have.
 pub(crate) fn led(problem: &Problem, phases: &Phases, groups: &[Vec<usize>], settings: &Settings<'_>) -> Option<Led> {
-    let plan = |group: &Vec<usize>| {
+    let plan = |(group, leader): (&Vec<usize>, usize)| {
         let share = settings.share * share(phases.len(), groups.len(), group.len(), settings);
-        two_trees(&phases.among(group), None, &Settings { share, ..*settings })
+        two_trees(&phases.among(group), Some(leader), &Settings { share, ..*settings })
     };
-    let trees = groups.iter().map(plan).collect::<Option<Vec<TwoTrees>>>()?;
+    let leaders = chosen(problem, phases, groups);
+    let trees = groups.iter().zip(leaders).map(plan).collect::<Option<Vec<TwoTrees>>>()?;
     let of_groups: Vec<usize> =
         groups.iter().zip(&trees).map(|(group, trees)| group[trees.up.best.tree.root()]).collect();
     let ready = trees.iter().map(|trees| trees.up.best.cost).collect();
@@ -63,6 +66,41 @@ pub(crate) fn led(problem: &Problem, phases: &Phases, groups: &[Vec<usize>], set
         leaders,
         iterations: exchanged.iterations + moved,
     })
+}
+
+/// The place of each group's leader in it: first who reaches its group the cheapest, then, group after group, whoever
+/// makes the whole cheaper by greedy trees and the exchange as it then is, until nobody does.
+fn chosen(problem: &Problem, phases: &Phases, groups: &[Vec<usize>]) -> Vec<usize> {
+    let candidates = |group: &Vec<usize>| {
+        let mut candidates = greedy_trees(&phases.among(group), Limits::default());
+        candidates.sort_by(|a, b| (a.up + a.down).total_cmp(&(b.up + b.down)));
+        candidates
+    };
+    let candidates: Vec<Vec<Greedy>> = groups.iter().map(candidates).collect();
+    let cost = |chosen: &[Greedy]| {
+        let leaders: Vec<usize> = groups.iter().zip(chosen).map(|(group, leader)| group[leader.root]).collect();
+        let exchanged = simulate::exchanged(problem, &leaders, chosen.iter().map(|leader| leader.up).collect());
+        exchanged.iter().zip(chosen).map(|(at, leader)| at + leader.down).fold(0.0, f64::max)
+    };
+    let mut chosen: Vec<Greedy> = candidates.iter().map(|candidates| candidates[0]).collect();
+    let mut least = cost(&chosen);
+    loop {
+        let before = least;
+        for (group, candidates) in candidates.iter().enumerate() {
+            for &candidate in candidates {
+                let former = std::mem::replace(&mut chosen[group], candidate);
+                let cost = cost(&chosen);
+                if cost < least {
+                    least = cost;
+                } else {
+                    chosen[group] = former;
+                }
+            }
+        }
+        if least >= before {
+            return chosen.into_iter().map(|leader| leader.root).collect();
+        }
+    }
 }
 
 /// What a group gets of the work: all groups together as many moves as all members would have, none more than it needs.

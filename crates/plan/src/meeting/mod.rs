@@ -29,8 +29,9 @@ use crate::tree::Tree;
 use exchange::Exchange;
 use two_trees::{Phases, TwoTrees, two_trees};
 
-/// A scheme stays in the race if its greedy plan costs at most so many times the cheapest one.
-const NEAR: f64 = 1.3;
+/// A scheme stays in the race if its greedy plan costs at most so many times the cheapest one. Over the captured machines
+/// 1.07 to 1.3 find the same costs within 0.3 %; the more contenders, the less work each gets.
+const NEAR: f64 = 1.1;
 /// The work of the race, in searches for one tree.
 const SEARCHES: f64 = 2.0;
 

@@ -89,6 +89,20 @@ fn ranked(phases: &Phases, root: Option<usize>, limits: Limits) -> Vec<usize> {
     if let Some(root) = root {
         return vec![root];
     }
+    let cost = |greedy: Greedy| (phases.cost(greedy.up, greedy.down), greedy.root);
+    cheapest_first(greedy_trees(phases, limits).into_iter().map(cost).collect())
+}
+
+/// What greedy trees from a root cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Greedy {
+    pub(crate) root: usize,
+    pub(crate) up: f64,
+    pub(crate) down: f64,
+}
+
+/// Greedy trees from the roots that are near the others.
+pub(crate) fn greedy_trees(phases: &Phases, limits: Limits) -> Vec<Greedy> {
     let len = phases.len();
     let total = |root: usize| {
         let edges = (0..len).map(|other| phases.cost(phases.up.edge(root, other), phases.down.edge(root, other)));
@@ -98,9 +112,9 @@ fn ranked(phases: &Phases, root: Option<usize>, limits: Limits) -> Vec<usize> {
     let (up, down) = (Preferences::new(&phases.up, RELAY), Preferences::new(&phases.down, RELAY));
     let up = EarliestCompletion::new(&up, &[], limits);
     let down = EarliestCompletion::new(&down, &[], limits);
-    let tree = |root: usize| Some((phases.cost(up.from(root)?.cost, down.from(root)?.cost), root));
+    let greedy = |root| Some(Greedy { root, up: up.from(root)?.cost, down: down.from(root)?.cost });
     let most = (RANKED * RANKED / len.max(RANKED)).max(1);
-    cheapest_first(roots.into_iter().take(most).filter_map(tree).collect())
+    roots.into_iter().take(most).filter_map(greedy).collect()
 }
 
 fn cheapest_first(mut roots: Vec<(f64, usize)>) -> Vec<usize> {
