@@ -5,6 +5,7 @@
 //! - [`collectives`], [`ump`], [`stream`], [`idle`]: the benchmarks; [`list`] names all contenders;
 //! - [`Options`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
 //! - [`Report`] and its parts: what was found, with documented JSON;
+//! - [`study`](mod@study): the planner on many machine models, computed and not raced;
 //! - [`contender`]: the contenders, one file each, and their registry;
 //! - [`harness`]: threads, blocks, start windows, statistics.
 //!
@@ -41,6 +42,7 @@ mod progress;
 mod report;
 mod run;
 mod stream;
+pub mod study;
 #[cfg(test)]
 mod this_machine;
 

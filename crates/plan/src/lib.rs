@@ -11,6 +11,7 @@
 //! | [`simulate`], [`Schedule`] | what a tree costs; every message's start and end |
 //! | [`Operation`] | the collectives |
 //! | [`Request`], [`Plan`] | what to plan and how hard to search; the trees and their cost |
+//! | [`Tightness`] | lower bounds: how far from the best a plan can be |
 //! | [`Effort`], [`Limits`], [`Terms`] | how long to search, what a tree may look like, costs beyond pairs |
 //! | [`PlanJson`], [`tree_file`] | plans as JSON; trees read from files |
 //! | [`explain()`] | a plan in words |
@@ -25,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bounding;
 mod effort;
 mod explain;
 mod limits;
@@ -47,6 +49,7 @@ mod terms;
 mod tree;
 pub mod tree_file;
 
+pub use bounding::Tightness;
 pub use effort::{Effort, UnknownEffort};
 pub use explain::explain;
 pub use limits::Limits;

@@ -44,7 +44,9 @@ pub(crate) fn plan(problem: &Problem, request: &Request<'_>) -> Result<Plan, Pla
     let mut plan = if request.planner == AUTO {
         searched(problem, request)?
     } else if meeting::SCHEMES.iter().any(|(name, _)| *name == request.planner) {
-        meeting::plan(problem, request, Some(&request.planner)).ok_or_else(|| no_meeting(request))?
+        let meets =
+            request.operation.has_both_phases().then(|| meeting::plan(problem, request, Some(&request.planner)));
+        meets.flatten().ok_or_else(|| no_meeting(request))?
     } else if let Some(block) = BLOCKS.iter().find(|block| block.name == request.planner) {
         by_block(problem, request, block)?
     } else if let Some(shape) = shape::find(&request.planner) {
@@ -63,8 +65,8 @@ fn beyond_limits(problem: &Problem, request: &Request<'_>) -> PlanError {
 }
 
 fn no_meeting(request: &Request<'_>) -> PlanError {
-    let why =
-        "it is for barriers without a given root or limits, some schemes with the costs of shared lines".to_owned();
+    let why = "it is for operations in which all meet, without a root or limits, and shared lines need their costs"
+        .to_owned();
     PlanError::NotApplicable { planner: request.planner.clone(), why }
 }
 

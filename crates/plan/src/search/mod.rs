@@ -3,6 +3,7 @@
 //! Every block works on [`Costs`], in which a reduction is a broadcast in reversed time.
 
 mod annealing;
+pub(crate) mod bound;
 pub(crate) mod classes;
 pub(crate) mod costs;
 pub(crate) mod earliest_completion;

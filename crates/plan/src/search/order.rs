@@ -37,8 +37,3 @@ pub(crate) fn ordered(costs: &Costs, root: usize, mut children: Vec<Vec<usize>>)
     let tree = Tree::new(root, children).expect("the same edges in another order");
     Ordered { cost: cost[root], tree }
 }
-
-/// The same tree in the best order; never worse.
-pub(crate) fn reorder(costs: &Costs, tree: &Tree) -> Ordered {
-    ordered(costs, tree.root(), (0..tree.len()).map(|member| tree.children(member).to_vec()).collect())
-}

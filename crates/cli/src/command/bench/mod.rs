@@ -1,6 +1,7 @@
 //! `corecast bench`: races against the alternatives, and load tests. One file per kind.
 
 mod idle;
+mod planner;
 mod race;
 mod stream;
 
@@ -31,6 +32,8 @@ enum Kind {
     Stream(stream::Arguments),
     /// Find out how much CPU time members burn that wait for one that is late.
     Idle(idle::Arguments),
+    /// Plan with every shape, planner and effort on subsets of many machine models: costs, gaps and times.
+    Planner(planner::Arguments),
 }
 
 /// What all kinds share.
@@ -53,6 +56,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Kind::Ump(arguments) => arguments.run(output),
         Kind::Stream(arguments) => arguments.run(output),
         Kind::Idle(arguments) => arguments.run(output),
+        Kind::Planner(arguments) => arguments.run(output),
     }
 }
 

@@ -1,0 +1,98 @@
+//! `corecast bench planner`: every shape, planner and effort on subsets of many machine models.
+
+use std::path::{Path, PathBuf};
+
+use corecast::Machine;
+use corecast::machine::{measure, model_file, write_atomically};
+use corecast::plan::Operation;
+use corecast_bench::study::{self, StudyOptions, summary, table};
+
+use crate::command::plan::operation_parser;
+use crate::failure::{Failure, NotWritten};
+use crate::interrupt::Interrupt;
+use crate::meter::Meter;
+use crate::output::Output;
+use crate::target_folder;
+
+/// Options of `bench planner`.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The folder with the models, corecast-machine/1 files that end in .json.
+    #[arg(long, value_name = "DIR")]
+    machines: PathBuf,
+    /// The operations [default: all].
+    #[arg(long, value_name = "OP", value_delimiter = ',', value_parser = operation_parser())]
+    op: Vec<Operation>,
+    /// Plan for at most so many members.
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    largest: usize,
+    /// Rounds of the tight lower bound; 0 leaves it out.
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    rounds: u32,
+    /// The seed of every search.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Write the tables to this file instead of standard output, as Markdown.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Write a line for each case to this file, as comma-separated values.
+    #[arg(long, value_name = "FILE")]
+    table: Option<PathBuf>,
+}
+
+impl Arguments {
+    pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        self.out.iter().try_for_each(|path| target_folder::check("the study", path))?;
+        self.table.iter().try_for_each(|path| target_folder::check("the table", path))?;
+        let machines = machines(&self.machines)?;
+        let operations = if self.op.is_empty() { Operation::ALL.to_vec() } else { self.op.clone() };
+        let cancel = Interrupt::watch()?.cancel();
+        let options = StudyOptions { operations, largest: self.largest, rounds: self.rounds, seed: self.seed, cancel };
+        let cases = study::study(&machines, &options, &mut Meter::start(output))?;
+        if let Some(path) = &self.table {
+            write(path, "the table", &table::csv(&cases))?;
+        }
+        let text = summary::markdown(&cases, &self.origin());
+        match &self.out {
+            Some(path) => Ok(write(path, "the study", &text)?),
+            None => output.text(&text),
+        }
+    }
+
+    fn origin(&self) -> summary::Origin {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let date = measure::date::now();
+        let mut command = format!("corecast bench planner --machines {}", self.machines.display());
+        if !self.op.is_empty() {
+            let names: Vec<&str> = self.op.iter().map(|op| op.name()).collect();
+            command += &format!(" --op {}", names.join(","));
+        }
+        command += &format!(" --largest {} --rounds {} --seed {}", self.largest, self.rounds, self.seed);
+        summary::Origin {
+            place: format!("a machine with {cpus} CPUs"),
+            date: date.split('T').next().unwrap_or(&date).to_owned(),
+            version: format!("version {}", env!("CARGO_PKG_VERSION")),
+            command,
+        }
+    }
+}
+
+/// The models in a folder, by file name.
+fn machines(folder: &Path) -> Result<Vec<Machine>, Failure> {
+    let unreadable = |error| Failure::input(format!("--machines {}: {error}", folder.display()));
+    let entries = std::fs::read_dir(folder).map_err(unreadable)?;
+    let paths =
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    let mut paths: Vec<PathBuf> =
+        paths.into_iter().filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+    paths.sort();
+    if paths.is_empty() {
+        let expected = "expected a folder with corecast-machine/1 files that end in .json";
+        return Err(Failure::input(format!("--machines {}: {expected}", folder.display())));
+    }
+    Ok(paths.iter().map(|path| model_file::read(path)).collect::<Result<_, _>>()?)
+}
+
+fn write(path: &Path, what: &'static str, text: &str) -> Result<(), NotWritten> {
+    write_atomically(path, text.as_bytes()).map_err(|error| NotWritten { what, path: path.to_owned(), error })
+}

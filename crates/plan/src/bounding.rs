@@ -1,0 +1,59 @@
+//! How far from the best a plan can be: a lower bound for its operation.
+//!
+//! For one tree it is the bound of the search ([`crate::Effort`] says what a plan has without asking). A plan of two
+//! trees costs at least the sum of both phases' bounds. Every other way to meet lets what each member knows reach all,
+//! so it holds a broadcast from every member and, read backwards, a reduction to every member: it costs at least what
+//! the cheaper of those cost at best. That is far below what any barrier costs, but it is true.
+
+use crate::operation::Operation;
+use crate::plan::{Plan, Scheme};
+use crate::problem::Problem;
+use crate::schedule::Direction;
+use crate::search::{Costs, bound};
+
+/// Two costs closer than this part of them are equal: what rounding may make of equal sums.
+const ROUNDING: f64 = 1e-9;
+
+/// How hard to look for a lower bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tightness {
+    /// Shortest paths and counting: milliseconds for 256 members, tens of percent below the optimum.
+    Quick,
+    /// A Lagrangian relaxation, so many rounds of it at most: within a few percent of the optimum.
+    Rounds(u32),
+}
+
+impl Plan {
+    /// The plan with a lower bound for its operation and scheme, and proven if it costs no more. A bound that it has
+    /// already is kept where it is the higher one. It ends early with what it has once `stop` says so.
+    ///
+    /// # Panics
+    ///
+    /// If the plan is not one for this problem.
+    #[must_use]
+    #[track_caller]
+    pub fn with_bound(self, problem: &Problem, tightness: Tightness, stop: &(dyn Fn() -> bool + Sync)) -> Self {
+        assert_eq!(self.tree.len(), problem.len(), "the plan must be one for the problem");
+        let root = self.is_root_given.then(|| self.tree.root());
+        let phase = |direction, upper: f64, root| {
+            let costs = Costs::of(problem, direction);
+            match tightness {
+                Tightness::Quick => bound::quick_bound(&costs, root),
+                Tightness::Rounds(rounds) => bound::lower_bound(&costs, root, upper, rounds, stop),
+            }
+        };
+        let down = |root| phase(Direction::Down, Operation::Broadcast.cost(problem, &self.tree), root);
+        let up = |root| phase(Direction::Up, Operation::Reduce.cost(problem, self.up()), root);
+        let found = match (self.operation, &self.scheme) {
+            (Operation::Broadcast, _) => down(root),
+            (Operation::Reduce, _) => up(root),
+            (Operation::TwoPhaseCommit, _) => 2.0 * down(root) + up(root),
+            (Operation::Barrier | Operation::Allreduce, Scheme::Trees) => down(root) + up(root),
+            (Operation::Barrier | Operation::Allreduce, _) => down(None).max(up(None)),
+        };
+        // A bound above a cost that was reached differs from it by rounding only.
+        let found = self.bound.map_or(found, |known| known.max(found)).min(self.predicted);
+        let is_proven = self.is_proven || self.predicted <= found * (1.0 + ROUNDING);
+        Self { bound: Some(found), is_proven, ..self }
+    }
+}
