@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Scheme};
 use crate::problem::Problem;
 use crate::schedule::{Direction, Schedule};
 
@@ -32,10 +32,15 @@ pub fn explain(problem: &Problem, plan: &Plan) -> String {
 
 fn describe(text: &mut String, problem: &Problem, plan: &Plan) -> fmt::Result {
     let (unit, predicted) = (problem.unit(), plan.predicted);
-    let (root, depth, fan_out) = (problem.name(plan.tree.root()), plan.tree.depth(), plan.tree.fan_out());
     writeln!(text, "{} among {} members of {}", plan.operation, plan.cpus.len(), plan.machine)?;
     writeln!(text, "{}: {}", plan.planner, plan.why)?;
-    writeln!(text, "root {root}, predicted {predicted:.1} {unit}, depth {depth}, at most {fan_out} children")?;
+    match plan.scheme {
+        Scheme::Dissemination(_) | Scheme::Counter => writeln!(text, "predicted {predicted:.1} {unit}")?,
+        _ => {
+            let (root, depth, fan_out) = (problem.name(plan.tree.root()), plan.tree.depth(), plan.tree.fan_out());
+            writeln!(text, "root {root}, predicted {predicted:.1} {unit}, depth {depth}, at most {fan_out} children")?;
+        }
+    }
     Schedule::of_plan(problem, plan).iter().try_for_each(|phase| timeline(text, problem, plan, phase))
 }
 
@@ -88,6 +93,7 @@ mod tests {
 
         let exchange = Request::new(Operation::Barrier).planner("dissemination").plan(&problem).expect("a plan");
         let exchange = explain(&problem, &exchange);
+        assert!(!exchange.contains("root CPU"), "{exchange}");
         assert_eq!(exchange.matches("after signals from").count(), 12, "{exchange}");
     }
 }
