@@ -1,19 +1,28 @@
 //! How far a plan can be from the best one: which lower bound is computed when, and what it says in words.
 
-use corecast::plan::{Plan, Problem};
+use corecast::plan::{Effort, Plan, Problem, Tightness};
 
 use crate::table;
 
-/// Up to so many members the tight bound is computed unasked: it takes less than a second.
+/// Up to so many members the tight bound is computed unasked, with so many rounds: less than a second.
 const LARGEST_UNASKED: usize = 32;
+const UNASKED_ROUNDS: u32 = 100;
+/// Rounds of the tight bound for who asks for it.
+const ASKED_ROUNDS: u32 = 800;
 
-/// The plan with a lower bound, unless it has one: the tight one if it was asked for or takes little, else a quick one.
-pub(crate) fn bounded(problem: &Problem, plan: Plan, is_asked: bool) -> Plan {
-    if plan.bound.is_some() || plan.is_proven {
+/// The plan with a lower bound: a quick one, and the tight one where it was asked for or takes little. It ends early with
+/// what it has once `stop` is true.
+pub(crate) fn bounded(problem: &Problem, plan: Plan, is_asked: bool, stop: &(dyn Fn() -> bool + Sync)) -> Plan {
+    if plan.is_proven {
         return plan;
     }
-    let _is_tight = is_asked || problem.len() <= LARGEST_UNASKED;
-    plan
+    let plan = plan.with_bound(problem, Tightness::Quick, stop);
+    let takes_little = problem.len() <= LARGEST_UNASKED && plan.effort != Some(Effort::Quick);
+    match (is_asked, takes_little) {
+        (true, _) => plan.with_bound(problem, Tightness::Rounds(ASKED_ROUNDS), stop),
+        (false, true) => plan.with_bound(problem, Tightness::Rounds(UNASKED_ROUNDS), stop),
+        (false, false) => plan,
+    }
 }
 
 /// What is known of plans that cost less, as the end of a sentence.

@@ -1,6 +1,6 @@
 //! Every shape and every planner on the same problem, cheapest first.
 
-use corecast::plan::{Operation, PlanError, Problem, SHAPES};
+use corecast::plan::{Operation, Plan, PlanError, Problem, SHAPES, Scheme};
 use serde::Serialize;
 
 use crate::bounding::{above, percent};
@@ -11,8 +11,15 @@ use crate::{skipped, table};
 #[derive(Debug)]
 pub(crate) struct Comparison {
     chosen: String,
-    bound: Option<f64>,
+    bound: Bound,
     rows: Vec<Row>,
+}
+
+/// What no plan goes below: a bound over trees says nothing about those who meet otherwise.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    cost: Option<f64>,
+    is_of_trees: bool,
 }
 
 #[derive(Debug)]
@@ -37,7 +44,8 @@ impl Comparison {
         let first = Row { name: name.to_owned(), made: Ok(timed.clone()) };
         let mut rows: Vec<Row> = [first].into_iter().chain(others).collect();
         rows.sort_by(|a, b| a.predicted().total_cmp(&b.predicted()));
-        Self { chosen: name.to_owned(), bound: timed.plan.bound, rows }
+        let bound = Bound { cost: timed.plan.bound, is_of_trees: timed.plan.scheme == Scheme::Trees };
+        Self { chosen: name.to_owned(), bound, rows }
     }
 
     /// As a table for people; the chosen one is marked.
@@ -96,10 +104,12 @@ impl Row {
         self.made.as_ref().map_or(f64::INFINITY, |timed| timed.plan.predicted)
     }
 
-    fn entry(&self, chosen: &str, best: f64, bound: Option<f64>) -> Entry {
+    fn entry(&self, chosen: &str, best: f64, bound: Bound) -> Entry {
         let is_shape = SHAPES.iter().any(|shape| shape.name() == self.name);
         let made = self.made.as_ref().ok();
         let plan = made.map(|timed| &timed.plan);
+        let holds = |plan: &&Plan| !bound.is_of_trees || plan.scheme == Scheme::Trees;
+        let bound = plan.filter(holds).and(bound.cost);
         let above = |least: f64| plan.map(|plan| above(plan.predicted, least));
         Entry {
             planner: self.name.clone(),
@@ -108,7 +118,7 @@ impl Row {
             root: plan.map(|plan| plan.root().get()),
             predicted: plan.map(|plan| plan.predicted),
             above: above(best),
-            bound: plan.and(bound),
+            bound,
             gap: bound.and_then(above),
             proven: plan.map(|plan| plan.is_proven),
             depth: plan.map(|plan| plan.tree.depth()),

@@ -66,7 +66,7 @@ impl Explained {
     fn of(operation: Operation, problem: &Problem) -> Result<Self, PlanError> {
         let arguments = PlannerArgs::of_effort(Effort::Normal);
         let timed = arguments.plan(operation, problem, &|| false)?;
-        let timed = Timed { plan: bounded(problem, timed.plan, false), ..timed };
+        let timed = Timed { plan: bounded(problem, timed.plan, false, &|| false), ..timed };
         let quick = PlannerArgs::of_effort(Effort::Quick);
         let alternatives = Comparison::beside((&arguments.planner, &timed), &quick, operation, problem, &|| false);
         Ok(Self { timed, alternatives })

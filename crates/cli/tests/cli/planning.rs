@@ -78,6 +78,20 @@ fn the_least_of_every_effort_is_kept_by_the_next() {
 }
 
 #[test]
+fn every_plan_has_a_bound_that_it_may_be_asked_to_raise() {
+    let program = Program::new();
+    let number = |plan: &Value, field: &str| plan[field].as_f64().unwrap_or_else(|| panic!("no {field} in {plan}"));
+    for (cpus, op) in [(14, "broadcast"), (14, "barrier"), (40, "reduce")] {
+        let model = program.model(0..cpus);
+        let arguments = ["plan", "--machine", &model, "--op", op, "--effort", "quick", "--json"];
+        let [plan, asked] = [&[][..], &["--bound"]].map(|more| program.json(&[&arguments[..], more].concat()));
+        let (predicted, bound, raised) = (number(&plan, "predicted"), number(&plan, "bound"), number(&asked, "bound"));
+        assert!(0.0 < bound && bound <= raised && raised <= predicted, "{op}: {bound} {raised} {predicted}");
+        assert!((number(&plan, "gap") - (predicted / bound - 1.0)).abs() < 1e-9, "{plan}");
+    }
+}
+
+#[test]
 fn limits_are_kept() {
     let program = Program::new();
     let model = program.model(0..12);

@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     /// Take the trees from this file instead of making them.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["planner", "root", "effort", "max_children", "max_depth", "robust"])]
     tree: Option<PathBuf>,
-    /// Compute the tight lower bound even where it takes long: beyond 32 CPUs.
+    /// Take more time for the lower bound, also beyond 32 CPUs, where it may take minutes.
     #[arg(long)]
     bound: bool,
     /// Also let every other planner and shape plan, and compare them.

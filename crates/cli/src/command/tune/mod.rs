@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     arguments.check_targets()?;
     let interrupt = Interrupt::watch()?;
     let mut model = costs::model(&arguments.machine, arguments.quick, arguments.remeasure, output, &interrupt)?;
-    let trees = trees(&model.machine)?;
+    let trees = trees(&model.machine, &|| interrupt.is_raised())?;
     if !output.is_json() {
         tell(output, &before_the_race(&model, &trees))?;
     }
@@ -113,13 +113,13 @@ impl Arguments {
 }
 
 /// A plan for each operation, and what Smelt would do.
-fn trees(machine: &Machine) -> Result<Vec<PlannedTree>, Failure> {
+fn trees(machine: &Machine, stop: &(dyn Fn() -> bool + Sync)) -> Result<Vec<PlannedTree>, Failure> {
     let problem = Problem::of_machine(machine)?;
     let arguments = PlannerArgs::of_effort(Effort::Normal);
     let planned = |operation| {
-        let timed = arguments.plan(operation, &problem, &|| false)?;
-        let timed = Timed { plan: bounded(&problem, timed.plan, false), ..timed };
-        let smelt = arguments.plan_by(SMELT, operation, &problem, &|| false)?.plan;
+        let timed = arguments.plan(operation, &problem, stop)?;
+        let timed = Timed { plan: bounded(&problem, timed.plan, false, stop), ..timed };
+        let smelt = arguments.plan_by(SMELT, operation, &problem, stop)?.plan;
         Ok(PlannedTree { problem: problem.clone(), timed, smelt })
     };
     PLANNED.into_iter().map(planned).collect()
