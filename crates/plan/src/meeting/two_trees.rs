@@ -75,7 +75,9 @@ pub(crate) fn two_trees(phases: &Phases, root: Option<usize>, settings: &Setting
     }
     roots.truncate(if settings.effort == Effort::Quick { 1 } else { SEARCHED });
     let share = settings.share / (2 * roots.len()) as f64;
-    let settings = Settings { share, ..*settings };
+    // Proving the trees from a few roots would take minutes and still not prove the pair.
+    let effort = settings.effort.min(Effort::Patient);
+    let settings = Settings { share, effort, ..*settings };
     let is_only_root = root.is_some() || phases.len() == 1;
     let from = |&root: &usize| {
         let up = search(&phases.up, Some(root), &settings)?;

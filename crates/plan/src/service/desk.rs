@@ -13,6 +13,7 @@ use super::plan_cache::{Key, PlanCache};
 use super::protocol::{MachineSource, PlanRequest, Question, TermsChoice};
 use super::server::Options;
 use super::tally::Tally;
+use crate::bounding::Tightness;
 use crate::plan_json::PlanJson;
 use crate::problem::Problem;
 use crate::request::Request;
@@ -149,6 +150,11 @@ fn plan(request: &PlanRequest, machine: &Machine, stop: &(dyn Fn() -> bool + Syn
         .limits(request.limits)
         .stop(stop);
     let plan = asked.plan_from(&problem, request.root).map_err(|error| error.to_string())?;
+    let plan = match request.bound {
+        None => plan,
+        Some(0) => plan.with_bound(&problem, Tightness::Quick, stop),
+        Some(rounds) => plan.with_bound(&problem, Tightness::Rounds(rounds), stop),
+    };
     PlanJson::of(&plan).map_err(|error| error.to_string())
 }
 

@@ -64,6 +64,8 @@ pub struct PlanRequest {
     pub limits: Limits,
     /// By which cost model.
     pub terms: TermsChoice,
+    /// With which lower bound: rounds of the tight one, 0 for the quick one; none if `None`.
+    pub bound: Option<u32>,
 }
 
 /// The machine that a plan is for.
@@ -115,6 +117,7 @@ impl PlanRequest {
             seed: 0,
             limits: Limits::default(),
             terms: TermsChoice::default(),
+            bound: None,
         }
     }
 
@@ -154,6 +157,7 @@ impl PlanRequest {
             seed: Some(self.seed),
             limits: (!self.limits.is_none()).then_some(limits),
             terms: Some(self.terms),
+            bound: self.bound,
         }
     }
 }
@@ -234,6 +238,8 @@ struct Fields<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     limits: Option<LimitsFields>,
     terms: Option<TermsChoice>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bound: Option<u32>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -264,6 +270,7 @@ impl Fields<'_> {
             seed: self.seed.unwrap_or(0),
             limits: Limits { children: limits.children, depth: limits.depth },
             terms: self.terms.unwrap_or_default(),
+            bound: self.bound,
             ..PlanRequest::new(operation)
         })
     }
@@ -312,6 +319,7 @@ mod tests {
             seed: u64::MAX,
             limits: Limits { children: Some(3), depth: None },
             terms: TermsChoice::Extended,
+            bound: Some(30),
             ..PlanRequest::new(Operation::TwoPhaseCommit)
         };
         let file = MachineSource::File(PathBuf::from("/models/a b.json"));

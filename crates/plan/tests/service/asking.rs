@@ -141,3 +141,17 @@ fn nobody_there_is_an_error_at_once() {
     drop(listener);
     assert!(matches!(client.status(), Err(ServiceError::Gone { .. })));
 }
+
+#[test]
+fn a_bound_comes_along_where_it_is_asked_for() {
+    let served = Served::start(14, patient());
+    let mut client = served.client();
+    let problem = Problem::of_machine(&machine(14)).expect("CPUs");
+    let quick = quick(Operation::Reduce);
+    let bound = |bound| PlanRequest { bound, ..quick.clone() };
+    let none = client.plan(&bound(None), &problem).expect("a plan");
+    assert!(none.bound.is_none() && !none.is_proven);
+    let loose = client.plan(&bound(Some(0)), &problem).expect("a plan").bound.expect("asked for");
+    let tight = client.plan(&bound(Some(40)), &problem).expect("a plan").bound.expect("asked for");
+    assert!(0.0 < loose && loose <= tight && tight <= none.predicted, "{loose} {tight} {}", none.predicted);
+}
