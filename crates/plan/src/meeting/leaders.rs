@@ -44,7 +44,7 @@ pub(crate) fn groups(clusters: &[u32]) -> Option<Vec<Vec<usize>>> {
 /// as a search over all members would have.
 pub(crate) fn led(problem: &Problem, phases: &Phases, groups: &[Vec<usize>], settings: &Settings<'_>) -> Option<Led> {
     let plan = |(group, leader): (&Vec<usize>, usize)| {
-        let share = settings.share * share(phases.len(), groups.len(), group.len(), settings);
+        let share = settings.share * share(phases.len(), groups.len(), group.len());
         two_trees(&phases.among(group), Some(leader), &Settings { share, ..*settings })
     };
     let leaders = chosen(problem, phases, groups);
@@ -104,9 +104,9 @@ fn chosen(problem: &Problem, phases: &Phases, groups: &[Vec<usize>]) -> Vec<usiz
 }
 
 /// What a group gets of the work: all groups together as many moves as all members would have, none more than it needs.
-fn share(members: usize, groups: usize, group: usize, settings: &Settings<'_>) -> f64 {
-    let all = moves(members, settings.effort) as f64;
-    let each = (moves(group, settings.effort) * groups as u64) as f64;
+fn share(members: usize, groups: usize, group: usize) -> f64 {
+    let all = moves(members) as f64;
+    let each = (moves(group) * groups as u64) as f64;
     if each > all { all / each } else { 1.0 }
 }
 

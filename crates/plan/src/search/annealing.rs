@@ -12,14 +12,10 @@ use super::moving_tree::MovingTree;
 use super::ticks::Ticks;
 use crate::limits::Limits;
 
-/// The first temperature, as a part of the makespan. Hotter was worse, as it forgets the tree that it started from;
-/// among few members that is a gain.
+/// The first temperature, as a part of the makespan. Hotter was worse, as it forgets the tree that it started from.
 const HOT: f64 = 0.005;
-const HOT_OF_FEW: f64 = 0.02;
-const FEW: usize = 20;
-/// How often the temperature is halved: from half a percent down to three hundredths.
+/// How often the temperature is halved: down to three hundredths of a percent.
 const HALVINGS: f64 = 4.0;
-const HALVINGS_OF_FEW: f64 = 6.0;
 /// Moves between two temperatures, and between two questions whether to stop.
 const MOVES_AT_ONCE: u64 = 256;
 
@@ -55,7 +51,7 @@ impl Walks<'_> {
         let makespan = best.cost as f64;
         let mut done = 0;
         while done < moves && !(self.stop)() {
-            let temperature = makespan * temperature(tree.len(), done as f64 / moves as f64);
+            let temperature = makespan * temperature(done as f64 / moves as f64);
             for _ in 0..MOVES_AT_ONCE.min(moves - done) {
                 let worse = (temperature * exponential(&mut chance)) as u64;
                 let most = tree.cost() + worse;
@@ -71,11 +67,10 @@ impl Walks<'_> {
 
 /// The temperature after a part of the walk, from 0 to 1, as a part of the makespan: halved again and again, straight
 /// in between.
-fn temperature(members: usize, part: f64) -> f64 {
-    let (hot, halvings) = if members <= FEW { (HOT_OF_FEW, HALVINGS_OF_FEW) } else { (HOT, HALVINGS) };
-    let halved = part * halvings;
+fn temperature(part: f64) -> f64 {
+    let halved = part * HALVINGS;
     let whole = halved as u32;
-    hot / f64::from(1 << whole) * (1.0 - 0.5 * (halved - f64::from(whole)))
+    HOT / f64::from(1 << whole) * (1.0 - 0.5 * (halved - f64::from(whole)))
 }
 
 /// An exponentially distributed number with mean 1: the negative logarithm of an evenly distributed one.
@@ -106,7 +101,7 @@ mod tests {
 
     #[test]
     fn it_cools_from_hot_to_cold_without_a_jump() {
-        let steps: Vec<f64> = (0..=100).map(|percent| temperature(64, f64::from(percent) / 100.0)).collect();
+        let steps: Vec<f64> = (0..=100).map(|percent| temperature(f64::from(percent) / 100.0)).collect();
         assert_eq!((steps[0], steps[100]), (0.005, 0.005 / 16.0));
         assert!(steps.windows(2).all(|pair| pair[1] < pair[0] && pair[1] > 0.9 * pair[0]));
     }

@@ -1,5 +1,5 @@
-//! Improves greedy trees by annealing, in three rounds: a walk from each, again from the two best, and a last one from
-//! the winner.
+//! Improves greedy trees by annealing, in three rounds: a walk from each, again from the best, and a last one from the
+//! best of those. Where the effort allows it, all of that from the start again and again.
 
 use rayon::prelude::*;
 
@@ -12,12 +12,15 @@ use crate::effort::Effort;
 use crate::request::Settings;
 use crate::tree::Tree;
 
-/// How many trees are improved: among few members one from each root, which an annealing rarely changes.
+/// Up to so many members trees are few-faced: an annealing settles in the first good one, and many short walks find more
+/// than few long ones.
+const FEW: usize = 20;
+/// How many trees are improved.
 const STARTS: usize = 6;
 const STARTS_OF_FEW: usize = 16;
-const FEW: usize = 20;
 /// Percent of the moves for each round, and how many trees it begins with at most.
-const ROUNDS: [(u64, usize); 3] = [(45, usize::MAX), (30, 2), (25, 1)];
+const ROUNDS: [(u64, usize); 3] = [(45, STARTS), (30, 2), (25, 1)];
+const ROUNDS_OF_FEW: [(u64, usize); 3] = [(45, STARTS_OF_FEW), (30, 8), (25, 4)];
 
 /// The best tree found from these, which are sorted by cost, and the number of moves.
 pub(crate) fn improve(
@@ -29,50 +32,63 @@ pub(crate) fn improve(
     let ticks = Ticks::of(costs, starts[0].cost);
     let nearest = Nearest::of(&ticks);
     let walks = Walks { ticks: &ticks, nearest: &nearest, is_root_fixed, limits: settings.limits, stop: settings.stop };
-    let moves = (moves(costs.len(), settings.effort) as f64 * settings.share) as u64;
-    let start = |start: &Ordered| Parents { cost: u64::MAX, parents: parents(&start.tree) };
-    let mut found: Vec<Parents> = diverse(starts).into_iter().map(start).collect();
-    for (round, (percent, most)) in ROUNDS.into_iter().enumerate() {
+    let is_few = costs.len() <= FEW;
+    let times = if settings.effort > Effort::Normal { PATIENCE } else { 1 };
+    let (repeats, longer) = if is_few { (times, 1) } else { (1, times) };
+    let moves = (longer as f64 * moves(costs.len()) as f64 * settings.share) as u64;
+    let rounds = if is_few { ROUNDS_OF_FEW } else { ROUNDS };
+    let starts: Vec<Parents> = diverse(starts).into_iter().map(|start| parents(&start.tree)).collect();
+    let once = |repeat: u64| in_rounds(&walks, &starts, rounds, moves, settings.seed.wrapping_add(repeat << 48));
+    let best = (0..repeats).into_par_iter().map(once).min().expect("at least once");
+    (tree_of(costs, &best.parents), repeats * moves)
+}
+
+/// The best tree of three rounds.
+fn in_rounds(walks: &Walks<'_>, starts: &[Parents], rounds: [(u64, usize); 3], moves: u64, seed: u64) -> Parents {
+    let mut found = starts.to_vec();
+    for (round, (percent, most)) in rounds.into_iter().enumerate() {
         let from = &found[..found.len().min(most)];
         let each = moves * percent / 100 / from.len() as u64;
-        let seed = |at: usize| settings.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ ((round as u64) << 32 | at as u64);
+        let seed = |at: usize| seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ ((round as u64) << 32 | at as u64);
         let walk = |(at, start): (usize, &Parents)| walks.walk(&start.parents, each, seed(at));
         let better: Vec<Parents> = from.par_iter().enumerate().map(walk).collect();
         found.extend(better);
         found.sort();
         found.dedup();
     }
-    (tree_of(costs, &found[0].parents), moves)
+    found.swap_remove(0)
 }
 
-/// The trees to begin with: the best, and the best from every other root before a second from the same.
+/// The trees to begin with, best first: among few members the best from each root before a second from the same.
 fn diverse<'a>(starts: &[&'a Ordered]) -> Vec<&'a Ordered> {
     let members = starts[0].tree.len();
+    if members > FEW {
+        return starts.iter().copied().take(STARTS).collect();
+    }
     let mut is_known = vec![false; members];
     let (first, again): (Vec<&Ordered>, Vec<&Ordered>) =
         starts.iter().copied().partition(|start| !std::mem::replace(&mut is_known[start.tree.root()], true));
-    let most = if members <= FEW { STARTS_OF_FEW } else { STARTS };
-    let (first, again) = if members <= FEW { (first, again) } else { (starts.to_vec(), Vec::new()) };
-    first.into_iter().chain(again).take(most).collect()
+    first.into_iter().chain(again).take(STARTS_OF_FEW).collect()
 }
 
-/// Moves for so many members, by the speed of one current core.
-pub(crate) fn moves(members: usize, effort: Effort) -> u64 {
-    let normal = match members {
-        0..=20 => 60_000,
-        21..=64 => 250_000,
-        65..=128 => 900_000,
-        _ => 700_000,
-    };
-    match effort {
-        Effort::Quick => 0,
-        Effort::Normal => normal,
-        Effort::Patient | Effort::Exact => normal.max(250_000) * 30,
+/// How many times the work of effort normal patient effort is.
+const PATIENCE: u64 = 30;
+
+/// Moves of effort normal for so many members: what two current cores do in 10 ms to 20 members, in 50 ms to 64, and in
+/// 200 ms beyond.
+pub(crate) fn moves(members: usize) -> u64 {
+    match members {
+        0..=20 => 120_000,
+        21..=64 => 450_000,
+        65..=128 => 1_700_000,
+        _ => 1_200_000,
     }
 }
 
-fn parents(tree: &Tree) -> Vec<u32> {
-    (0..tree.len()).map(|member| tree.parent(member).unwrap_or(member) as u32).collect()
+/// A tree that no walk has costed yet, and that so comes after all that one has.
+fn parents(tree: &Tree) -> Parents {
+    let parents = (0..tree.len()).map(|member| tree.parent(member).unwrap_or(member) as u32).collect();
+    Parents { cost: u64::MAX, parents }
 }
 
 fn tree_of(costs: &Costs, parents: &[u32]) -> Ordered {

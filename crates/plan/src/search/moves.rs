@@ -1,7 +1,8 @@
 //! The moves of a walk over trees, and which of them are tried.
 //!
 //! A subtree gets another parent, half of the time one of those that reach it cheapest; two members or two subtrees
-//! change places; a member is taken out and put back as a leaf; a member and its parent change roles. Three quarters of
+//! change places; a member is taken out and put back as a leaf, or put between a parent and its child; a member and its
+//! parent change roles. Three quarters of
 //! the members to move are picked from those whose messages decide the makespan: moving others cannot lower it.
 
 use fastrand::Rng;
@@ -75,11 +76,12 @@ impl<'a> Moves<'a> {
             self.is_tree_known = true;
         }
         self.most = most;
-        let is_made = match self.rng.u32(0..20) {
+        let is_made = match self.rng.u32(0..23) {
             0..8 => self.relocate(tree),
             8..14 => self.swap_members(tree),
             14..16 => self.swap_subtrees(tree),
             16..18 => self.splice(tree),
+            18..21 => self.insert(tree),
             _ => self.rotate(tree),
         };
         if is_made && tree.cost() <= most {
@@ -170,6 +172,30 @@ impl<'a> Moves<'a> {
             return false;
         }
         tree.splice(member, parent);
+        true
+    }
+
+    /// Puts a member between a parent and one of its children: what undoes a splice.
+    fn insert(&mut self, tree: &mut MovingTree<'_>) -> bool {
+        let member = self.pick(tree);
+        let parent = self.parent_for(tree, member);
+        let count = tree.children(parent).len();
+        if count == 0 || tree.is_below(parent, member) {
+            return false;
+        }
+        let child = tree.children(parent)[self.rng.usize(0..count)];
+        let may_insert = child != member
+            && !tree.is_below(member, child)
+            && self.has_room(tree, member)
+            && self.is_shallow(|| tree.depth(parent) + 1 + tree.height(member).max(1 + tree.height(child)));
+        if !may_insert {
+            return false;
+        }
+        // The parent loses a child before it gets one, or has both already: it needs no room.
+        if tree.parent(member) != parent {
+            tree.relocate(member, parent);
+        }
+        tree.relocate(child, member);
         true
     }
 
