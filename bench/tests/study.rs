@@ -14,7 +14,7 @@ fn machine(len: u32) -> Machine {
 }
 
 fn options(operations: &[Operation]) -> StudyOptions {
-    StudyOptions { operations: operations.to_vec(), largest: 8, rounds: 20, seed: 3, cancel: Cancel::new() }
+    StudyOptions { operations: operations.to_vec(), sizes: vec![4, 8], rounds: 20, seed: 3, cancel: Cancel::new() }
 }
 
 fn cases(operations: &[Operation]) -> Vec<Case> {

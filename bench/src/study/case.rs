@@ -2,15 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use corecast::Machine;
 use corecast::plan::{
     AUTO, Effort, Operation, Plan, PlanError, Problem, Request, SHAPES, Tightness, planners, simulate,
 };
 
-use super::{Selection, StudyOptions};
+use super::{Selection, StudyOptions, Wanted};
 
 /// From so many members on, patient searches are part of the study.
 const PATIENT_FROM: usize = 64;
+/// Up to so many members bounds have all their rounds.
+const FULL_ROUNDS_TO: usize = 64;
 /// Up to so many members the optimum is part of the study.
 const EXACT_TO: usize = 16;
 
@@ -56,14 +57,18 @@ pub struct Tried {
     pub time: Duration,
 }
 
-impl Case {
-    pub(super) fn plan(
-        machine: &Machine,
-        members: usize,
-        selection: Selection,
-        operation: Operation,
-        options: &StudyOptions,
-    ) -> Self {
+/// A case that has no lower bound yet.
+#[derive(Debug)]
+pub(super) struct Unbounded {
+    case: Case,
+    problem: Problem,
+    /// The plan that is proven, or the cheapest.
+    best: Plan,
+}
+
+impl Unbounded {
+    pub(super) fn plan(wanted: &Wanted<'_>, options: &StudyOptions) -> Self {
+        let Wanted { machine, members, selection, operation } = *wanted;
         let problem = Problem::new(machine, &selection.cpus(machine, members)).expect("CPUs of the machine");
         let cancel = &options.cancel;
         let stop = || cancel.is_cancelled();
@@ -71,14 +76,12 @@ impl Case {
         let efforts = by_effort(&problem, &request, members, operation);
         let normal = &efforts.iter().find(|(effort, ..)| *effort == Effort::Normal).expect("always planned").1;
         let is_evaluation_equal = is_evaluation_equal(&problem, normal);
-        let begun = Instant::now();
-        let bounded = bounded(cheapest(&efforts), &problem, options);
-        let bound_time = begun.elapsed();
+        let best = cheapest(&efforts).clone();
         let named = planners().into_iter().map(|(name, _)| name).filter(|name| !is_slow(name, members));
         let tried_effort = |(effort, plan, time): (Effort, Plan, Duration)| {
             (effort, Tried { name: plan.planner, cost: plan.predicted, time })
         };
-        Self {
+        let case = Case {
             machine: machine.name.clone(),
             provenance: machine.provenance.kind.clone(),
             selection,
@@ -87,14 +90,29 @@ impl Case {
             unit: machine.unit.to_string(),
             shapes: tried(&problem, &request, SHAPES.iter().map(|shape| shape.name())),
             planners: tried(&problem, &request, named),
-            bound: bounded.bound.unwrap_or(0.0),
-            is_proven: bounded.is_proven,
-            bound_time,
+            bound: 0.0,
+            is_proven: best.is_proven,
+            bound_time: Duration::ZERO,
             is_evaluation_equal,
             efforts: efforts.into_iter().map(tried_effort).collect(),
-        }
+        };
+        Self { case, problem, best }
     }
 
+    pub(super) fn members(&self) -> usize {
+        self.case.members
+    }
+
+    /// The case with its bound.
+    pub(super) fn bound(self, options: &StudyOptions) -> Case {
+        let begun = Instant::now();
+        let bounded = bounded(&self.best, &self.problem, options);
+        let (bound, is_proven) = (bounded.bound.unwrap_or(0.0), bounded.is_proven);
+        Case { bound, is_proven, bound_time: begun.elapsed(), ..self.case }
+    }
+}
+
+impl Case {
     /// What an effort came to.
     #[must_use]
     pub fn effort(&self, wanted: Effort) -> Option<&Tried> {
@@ -171,7 +189,8 @@ fn bounded(plan: &Plan, problem: &Problem, options: &StudyOptions) -> Plan {
     if plan.is_proven || options.rounds == 0 || !is_single {
         return plan.clone();
     }
-    plan.clone().with_bound(problem, Tightness::Rounds(options.rounds), &|| cancel.is_cancelled())
+    let rounds = if problem.len() <= FULL_ROUNDS_TO { options.rounds } else { options.rounds.div_ceil(2) };
+    plan.clone().with_bound(problem, Tightness::Rounds(rounds), &|| cancel.is_cancelled())
 }
 
 /// Compares the prediction with a walk over the trees that shares no code with the simulator; true for schemes that it

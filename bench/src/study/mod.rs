@@ -10,6 +10,9 @@ mod selection;
 pub mod summary;
 pub mod table;
 
+use std::sync::{Mutex, mpsc};
+use std::thread;
+
 use corecast::Machine;
 use corecast::plan::Operation;
 
@@ -17,6 +20,7 @@ use crate::cancel::Cancel;
 use crate::error::BenchError;
 use crate::progress::Progress;
 
+use case::Unbounded;
 pub use case::{Case, Tried};
 pub use selection::Selection;
 
@@ -28,9 +32,10 @@ pub const SIZES: [usize; 13] = [4, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 
 pub struct StudyOptions {
     /// The operations.
     pub operations: Vec<Operation>,
-    /// No case has more members.
-    pub largest: usize,
-    /// Rounds of the tight lower bound for broadcasts and reductions that the subset programme does not prove; 0 for none.
+    /// The numbers of members, of [`SIZES`] or others.
+    pub sizes: Vec<usize>,
+    /// Rounds of the tight lower bound for broadcasts and reductions that the subset programme does not prove, half as
+    /// many beyond 64 members; 0 for none.
     pub rounds: u32,
     /// The seed of every search.
     pub seed: u64,
@@ -38,7 +43,8 @@ pub struct StudyOptions {
     pub cancel: Cancel,
 }
 
-/// Plans every case of these machines, in their order, from few members to many.
+/// Plans every case of these machines, from few members to many. Planning is timed with nothing else going on; the bounds
+/// come after it, as many at once as there are CPUs.
 ///
 /// # Errors
 ///
@@ -48,27 +54,78 @@ pub fn study(
     options: &StudyOptions,
     progress: &mut dyn Progress,
 ) -> Result<Vec<Case>, BenchError> {
-    let mut wanted = Vec::new();
-    for &members in SIZES.iter().filter(|&&members| members <= options.largest) {
-        for machine in machines.iter().filter(|machine| machine.cpus.len() >= members) {
-            for selection in Selection::of(machine, members) {
-                wanted.extend(options.operations.iter().map(|&operation| (machine, members, selection, operation)));
-            }
-        }
-    }
-    // The time of a case grows faster than its members; only the share that is done matters.
-    let weight = |members: usize| (members * members) as f64;
-    let all: f64 = wanted.iter().map(|&(_, members, ..)| weight(members)).sum();
-    let mut done = 0.0;
-    let mut cases = Vec::with_capacity(wanted.len());
-    for (machine, members, selection, operation) in wanted {
+    let wanted = wanted(machines, options);
+    let mut planned = Vec::with_capacity(wanted.len());
+    let all = weight(wanted.iter().map(|wanted| wanted.members));
+    for wanted in &wanted {
+        let doing = format!("{} among {} of {}", wanted.operation, wanted.members, wanted.machine.name);
+        progress.step(PLANNING * weight(planned.iter().map(|case: &Unbounded| case.members())) / all, &doing);
+        planned.push(Unbounded::plan(wanted, options));
         if options.cancel.is_cancelled() {
             return Err(BenchError::Cancelled);
         }
-        progress.step(done / all, &format!("{operation} among {members} of {}", machine.name));
-        cases.push(Case::plan(machine, members, selection, operation, options));
-        done += weight(members);
     }
+    let cases = bounds(planned, options, progress);
     // A stopped search gives the best so far, which is no result of a study.
     if options.cancel.is_cancelled() { Err(BenchError::Cancelled) } else { Ok(cases) }
+}
+
+/// The part of the time that planning takes, about; the bounds take the rest.
+const PLANNING: f64 = 0.3;
+
+/// What to plan.
+#[derive(Clone, Copy, Debug)]
+struct Wanted<'m> {
+    machine: &'m Machine,
+    members: usize,
+    selection: Selection,
+    operation: Operation,
+}
+
+fn wanted<'m>(machines: &'m [Machine], options: &StudyOptions) -> Vec<Wanted<'m>> {
+    let mut wanted = Vec::new();
+    for &members in &options.sizes {
+        for machine in machines.iter().filter(|machine| machine.cpus.len() >= members) {
+            for selection in Selection::of(machine, members) {
+                let of = |&operation: &Operation| Wanted { machine, members, selection, operation };
+                wanted.extend(options.operations.iter().map(of));
+            }
+        }
+    }
+    wanted
+}
+
+/// How long cases of so many members take, against each other.
+fn weight(members: impl Iterator<Item = usize>) -> f64 {
+    members.map(|members| (members * members) as f64).sum()
+}
+
+/// Bounds all cases, the largest first, and puts them back in order.
+fn bounds(planned: Vec<Unbounded>, options: &StudyOptions, progress: &mut dyn Progress) -> Vec<Case> {
+    let count = planned.len();
+    let all = weight(planned.iter().map(Unbounded::members));
+    let open: Mutex<Vec<(usize, Unbounded)>> = Mutex::new(planned.into_iter().enumerate().collect());
+    let (send, receive) = mpsc::channel();
+    let mut cases = Vec::with_capacity(count);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            let (open, send) = (&open, send.clone());
+            scope.spawn(move || {
+                loop {
+                    let next = open.lock().expect("nobody panics while holding it").pop();
+                    let Some((place, case)) = next else { return };
+                    // Nobody listens any more only if the study panicked.
+                    let _ = send.send((place, case.bound(options)));
+                }
+            });
+        }
+        drop(send);
+        for (place, case) in receive {
+            cases.push((place, case));
+            let done = weight(cases.iter().map(|(_, case): &(usize, Case)| case.members));
+            progress.step(PLANNING + (1.0 - PLANNING) * done / all, "lower bounds");
+        }
+    });
+    cases.sort_by_key(|&(place, _)| place);
+    cases.into_iter().map(|(_, case)| case).collect()
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use corecast::plan::{Effort, Operation, SHAPES};
 
 use super::gates::{self, SMELT, mean_and_worst, percent_above};
-use super::{Case, SIZES, Selection};
+use super::{Case, Selection};
 
 /// Where and how the study ran: what a reader needs to make it again.
 #[derive(Clone, Debug)]
@@ -78,24 +78,26 @@ fn operation_tables(text: &mut String, operation: Operation, cases: &[&Case]) {
     line(text, "How much dearer than the plan of normal effort, geometric mean:\n");
     let names = SHAPES.iter().map(|shape| shape.name());
     let shapes: Vec<&str> = names.collect();
+    let sizes = sizes(cases);
     let by_size = |names: &[&str], cost: &dyn Fn(&Case, &str) -> Option<f64>| {
         let mut rows = Vec::new();
         for name in names {
-            let cells = SIZES.map(|members| {
+            let cells = sizes.iter().map(|&members| {
                 let of_size = cases.iter().filter(|case| case.members == members);
                 let ratio = |case: &&Case| Some((cost(case, name)? / case.normal().cost).ln());
                 let logarithms: Vec<f64> = of_size.filter_map(ratio).filter(|ratio| ratio.is_finite()).collect();
                 let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
                 if logarithms.is_empty() { String::new() } else { format!("{:.2}", mean.exp()) }
             });
+            let cells: Vec<String> = cells.collect();
             if cells.iter().any(|cell| !cell.is_empty()) {
                 rows.push(format!("| {name} | {} |", cells.join(" | ")));
             }
         }
         rows
     };
-    let sizes = SIZES.map(|members| members.to_string()).join(" | ");
-    line(text, &format!("| n | {sizes} |\n|---|{}", "---:|".repeat(SIZES.len())));
+    let columns: Vec<String> = sizes.iter().map(usize::to_string).collect();
+    line(text, &format!("| n | {} |\n|---|{}", columns.join(" | "), "---:|".repeat(columns.len())));
     by_size(&shapes, &|case, name| Some(case.shape(name))).iter().for_each(|row| line(text, row));
     let mut planners: Vec<&str> =
         cases.iter().flat_map(|case| case.planners.iter().map(|tried| tried.name.as_str())).collect();
@@ -112,9 +114,17 @@ fn operation_tables(text: &mut String, operation: Operation, cases: &[&Case]) {
     line(text, &format!("|---:|---:|---:|---:|---:|---:|---:|\n{}", time_rows(cases)));
 }
 
+/// The numbers of members among these cases, ascending.
+fn sizes(cases: &[&Case]) -> Vec<usize> {
+    let mut sizes: Vec<usize> = cases.iter().map(|case| case.members).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    sizes
+}
+
 fn gap_rows(cases: &[&Case]) -> String {
     let mut rows = String::new();
-    for members in SIZES {
+    for members in sizes(cases) {
         let cases: Vec<&&Case> = cases.iter().filter(|case| case.members == members).collect();
         if cases.is_empty() {
             continue;
@@ -140,7 +150,7 @@ fn gap_rows(cases: &[&Case]) -> String {
 
 fn time_rows(cases: &[&Case]) -> String {
     let mut rows = String::new();
-    for members in SIZES {
+    for members in sizes(cases) {
         let of_size: Vec<&&Case> = cases.iter().filter(|case| case.members == members).collect();
         if of_size.is_empty() {
             continue;

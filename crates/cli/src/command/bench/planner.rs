@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use corecast::Machine;
 use corecast::machine::{measure, model_file, write_atomically};
 use corecast::plan::Operation;
-use corecast_bench::study::{self, StudyOptions, summary, table};
+use corecast_bench::study::{self, SIZES, StudyOptions, summary, table};
 
 use crate::command::plan::operation_parser;
 use crate::failure::{Failure, NotWritten};
@@ -23,10 +23,10 @@ pub(super) struct Arguments {
     /// The operations [default: all].
     #[arg(long, value_name = "OP", value_delimiter = ',', value_parser = operation_parser())]
     op: Vec<Operation>,
-    /// Plan for at most so many members.
-    #[arg(long, value_name = "N", default_value_t = 256)]
-    largest: usize,
-    /// Rounds of the tight lower bound; 0 leaves it out.
+    /// The numbers of members, where a machine has as many CPUs [default: 4 to 256 in 13 steps].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
+    sizes: Vec<u16>,
+    /// Rounds of the tight lower bound, half as many beyond 64 members; 0 leaves it out.
     #[arg(long, value_name = "N", default_value_t = 300)]
     rounds: u32,
     /// The seed of every search.
@@ -47,7 +47,8 @@ impl Arguments {
         let machines = machines(&self.machines)?;
         let operations = if self.op.is_empty() { Operation::ALL.to_vec() } else { self.op.clone() };
         let cancel = Interrupt::watch()?.cancel();
-        let options = StudyOptions { operations, largest: self.largest, rounds: self.rounds, seed: self.seed, cancel };
+        let sizes = if self.sizes.is_empty() { SIZES.to_vec() } else { self.sizes.iter().map(|&n| n.into()).collect() };
+        let options = StudyOptions { operations, sizes, rounds: self.rounds, seed: self.seed, cancel };
         let cases = study::study(&machines, &options, &mut Meter::start(output))?;
         if let Some(path) = &self.table {
             write(path, "the table", &table::csv(&cases))?;
@@ -67,7 +68,11 @@ impl Arguments {
             let names: Vec<&str> = self.op.iter().map(|op| op.name()).collect();
             command += &format!(" --op {}", names.join(","));
         }
-        command += &format!(" --largest {} --rounds {} --seed {}", self.largest, self.rounds, self.seed);
+        if !self.sizes.is_empty() {
+            let sizes: Vec<String> = self.sizes.iter().map(u16::to_string).collect();
+            command += &format!(" --sizes {}", sizes.join(","));
+        }
+        command += &format!(" --rounds {} --seed {}", self.rounds, self.seed);
         summary::Origin {
             place: format!("a machine with {cpus} CPUs"),
             date: date.split('T').next().unwrap_or(&date).to_owned(),
