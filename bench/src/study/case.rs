@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use serde::{Serialize, Serializer};
+
 use corecast::plan::{
     AUTO, Effort, Operation, Plan, PlanError, Problem, Request, SHAPES, Tightness, planners, simulate,
 };
@@ -16,17 +18,19 @@ const FULL_ROUNDS_TO: usize = 64;
 const EXACT_TO: usize = 16;
 
 /// What was planned, and everything that was found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Case {
     /// The machine's name.
     pub machine: String,
     /// `measured` or `derived`.
     pub provenance: String,
     /// How its CPUs were selected.
+    #[serde(serialize_with = "selection_name")]
     pub selection: Selection,
     /// The number of members.
     pub members: usize,
     /// The operation.
+    #[serde(serialize_with = "operation_name")]
     pub operation: Operation,
     /// The unit of every cost.
     pub unit: String,
@@ -34,27 +38,50 @@ pub struct Case {
     pub shapes: Vec<Tried>,
     /// The planners asked for by name, as far as they can plan this.
     pub planners: Vec<Tried>,
-    /// The efforts.
-    pub efforts: Vec<(Effort, Tried)>,
+    /// The efforts that were tried, least first.
+    pub efforts: Vec<ByEffort>,
     /// No plan of this kind costs less; 0 without a bound. For two-tree operations it bounds plans of two trees.
     pub bound: f64,
     /// True if the bound is a cost that was reached.
     pub is_proven: bool,
-    /// How long the bound or the proof took.
-    pub bound_time: Duration,
+    /// How long the bound took, in milliseconds, beside as many others as there are CPUs.
+    pub bound_ms: f64,
     /// True if the prediction of the plan of normal effort equals an evaluation of its trees by a walk of its own.
     pub is_evaluation_equal: bool,
 }
 
+/// What an effort came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ByEffort {
+    /// The effort.
+    #[serde(serialize_with = "effort_name")]
+    pub effort: Effort,
+    /// The plan; its name is that of the planner that made it.
+    #[serde(flatten)]
+    pub tried: Tried,
+}
+
+fn selection_name<S: Serializer>(selection: &Selection, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(selection.name())
+}
+
+fn operation_name<S: Serializer>(operation: &Operation, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(operation.name())
+}
+
+fn effort_name<S: Serializer>(effort: &Effort, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(effort.name())
+}
+
 /// One way to plan, what it came to, and how long it took.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tried {
     /// Who planned.
     pub name: String,
     /// What the plan costs, in the machine's unit.
     pub cost: f64,
-    /// How long planning took.
-    pub time: Duration,
+    /// How long planning took, in milliseconds.
+    pub time_ms: f64,
 }
 
 /// A case that has no lower bound yet.
@@ -78,8 +105,9 @@ impl Unbounded {
         let is_evaluation_equal = is_evaluation_equal(&problem, normal);
         let best = cheapest(&efforts).clone();
         let named = planners().into_iter().map(|(name, _)| name).filter(|name| !is_slow(name, members));
-        let tried_effort = |(effort, plan, time): (Effort, Plan, Duration)| {
-            (effort, Tried { name: plan.planner, cost: plan.predicted, time })
+        let tried_effort = |(effort, plan, time): (Effort, Plan, Duration)| ByEffort {
+            effort,
+            tried: Tried { name: plan.planner, cost: plan.predicted, time_ms: ms(time) },
         };
         let case = Case {
             machine: machine.name.clone(),
@@ -92,7 +120,7 @@ impl Unbounded {
             planners: tried(&problem, &request, named),
             bound: 0.0,
             is_proven: best.is_proven,
-            bound_time: Duration::ZERO,
+            bound_ms: 0.0,
             is_evaluation_equal,
             efforts: efforts.into_iter().map(tried_effort).collect(),
         };
@@ -108,7 +136,7 @@ impl Unbounded {
         let begun = Instant::now();
         let bounded = bounded(&self.best, &self.problem, options);
         let (bound, is_proven) = (bounded.bound.unwrap_or(0.0), bounded.is_proven);
-        Case { bound, is_proven, bound_time: begun.elapsed(), ..self.case }
+        Case { bound, is_proven, bound_ms: ms(begun.elapsed()), ..self.case }
     }
 }
 
@@ -116,7 +144,7 @@ impl Case {
     /// What an effort came to.
     #[must_use]
     pub fn effort(&self, wanted: Effort) -> Option<&Tried> {
-        self.efforts.iter().find(|(effort, _)| *effort == wanted).map(|(_, tried)| tried)
+        self.efforts.iter().find(|by| by.effort == wanted).map(|by| &by.tried)
     }
 
     /// What normal effort came to.
@@ -151,6 +179,10 @@ fn cheapest(efforts: &[(Effort, Plan, Duration)]) -> &Plan {
     plans().find(|plan| plan.is_proven).unwrap_or(cheapest)
 }
 
+fn ms(time: Duration) -> f64 {
+    1e3 * time.as_secs_f64()
+}
+
 fn efforts(members: usize, operation: Operation) -> Vec<Effort> {
     let is_single = !operation.has_both_phases();
     let mut efforts = vec![Effort::Quick, Effort::Normal];
@@ -178,7 +210,7 @@ fn tried<'n>(problem: &Problem, request: &Request<'_>, names: impl Iterator<Item
     let one = |name: &str| {
         debug_assert_ne!(name, AUTO);
         let (plan, time) = timed(problem, &request.clone().planner(name)).ok()?;
-        Some(Tried { name: name.to_owned(), cost: plan.predicted, time })
+        Some(Tried { name: name.to_owned(), cost: plan.predicted, time_ms: ms(time) })
     };
     names.filter_map(one).collect()
 }

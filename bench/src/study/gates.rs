@@ -109,7 +109,7 @@ fn times(cases: &[&Case]) -> Vec<Gate> {
     ];
     let gate = |(effort, from, to, most): (Effort, usize, usize, f64)| {
         let cases = cases.iter().filter(|case| (from..=to).contains(&case.members));
-        let mut ms: Vec<f64> = cases.filter_map(|case| Some(1e3 * case.effort(effort)?.time.as_secs_f64())).collect();
+        let mut ms: Vec<f64> = cases.filter_map(|case| Some(case.effort(effort)?.time_ms)).collect();
         ms.sort_by(f64::total_cmp);
         let (median, longest) = (ms.get(ms.len() / 2)?, ms.last()?);
         let sizes = if from == to { format!("n = {to}") } else { format!("n = {} to {to}", from.max(4)) };

@@ -21,7 +21,7 @@ use crate::error::BenchError;
 use crate::progress::Progress;
 
 use case::Unbounded;
-pub use case::{Case, Tried};
+pub use case::{ByEffort, Case, Tried};
 pub use selection::Selection;
 
 /// The numbers of members that are planned for where a machine has as many CPUs.

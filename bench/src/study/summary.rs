@@ -162,12 +162,12 @@ fn time_rows(cases: &[&Case]) -> String {
             format!("{} | {}", cell(median), cell(longest))
         };
         let of_effort = |effort: Effort| {
-            let times = of_size.iter().filter_map(|case| Some(1e3 * case.effort(effort)?.time.as_secs_f64()));
+            let times = of_size.iter().filter_map(|case| Some(case.effort(effort)?.time_ms));
             cells(times.collect())
         };
         let proofs = of_size.iter().map(|case| {
-            let exact = case.effort(Effort::Exact).map_or(0.0, |tried| tried.time.as_secs_f64());
-            1e3 * (case.bound_time.as_secs_f64() + exact)
+            let exact = case.effort(Effort::Exact).map_or(0.0, |tried| tried.time_ms);
+            case.bound_ms + exact
         });
         let (quick, normal) = (of_effort(Effort::Quick), of_effort(Effort::Normal));
         line(&mut rows, &format!("| {members} | {quick} | {normal} | {} |", cells(proofs.collect())));

@@ -30,7 +30,7 @@ pub fn csv(cases: &[Case]) -> String {
 }
 
 fn row(case: &Case, shapes: &[&str], planners: &[&str]) -> Vec<String> {
-    let ms = |tried: &Tried| format!("{:.3}", 1e3 * tried.time.as_secs_f64());
+    let ms = |tried: &Tried| format!("{:.3}", tried.time_ms);
     let cost = |cost: f64| format!("{cost:.3}");
     let find = |list: &[Tried], name: &str| list.iter().find(|tried| tried.name == name).cloned();
     let mut row = vec![
@@ -42,7 +42,7 @@ fn row(case: &Case, shapes: &[&str], planners: &[&str]) -> Vec<String> {
         case.operation.to_string(),
         if case.bound > 0.0 { cost(case.bound) } else { String::new() },
         case.is_proven.to_string(),
-        format!("{:.3}", 1e3 * case.bound_time.as_secs_f64()),
+        format!("{:.3}", case.bound_ms),
     ];
     for effort in Effort::ALL {
         let of = |part: &dyn Fn(&Tried) -> String| case.effort(effort).map_or_else(String::new, part);

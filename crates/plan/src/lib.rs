@@ -56,7 +56,7 @@ pub use limits::Limits;
 pub use operation::{Operation, UnknownOperation};
 pub use plan::{Plan, PlanError, Scheme};
 pub use plan_json::{PlanJson, SharedCpu, TreeJson};
-pub use planner::{Candidate, candidates, planners};
+pub use planner::planners;
 pub use problem::{Problem, ProblemError};
 pub use request::{AUTO, Request};
 pub use schedule::{Direction, Schedule, Transfer};

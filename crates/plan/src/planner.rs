@@ -9,18 +9,6 @@ use crate::request::{AUTO, Request};
 use crate::schedule::Direction;
 use crate::search::{self, BLOCKS, Block, Costs, Found, Job};
 use crate::shape::{self, SHAPES, Shape};
-use crate::tree::Tree;
-
-/// The tree that one shape makes, and its cost.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
-    /// The shape's name.
-    pub shape: &'static str,
-    /// Its tree.
-    pub tree: Tree,
-    /// The cost of the operation over it, in the problem's unit.
-    pub predicted: f64,
-}
 
 /// The planners that search, with a line about each: what [`Request::planner`] takes beside [`AUTO`] and the shapes.
 #[must_use]
@@ -136,19 +124,4 @@ fn of_two(problem: &Problem, operation: Operation, up: Found, down: Found) -> Pl
     let iterations = up.iterations + down.iterations;
     let plan = Plan::of_tree(problem, operation, down.by, down.best.tree);
     Plan { up: Some(up.best.tree), predicted, iterations, ..plan }
-}
-
-/// What every shape makes of the problem, in the order of [`SHAPES`].
-///
-/// # Panics
-///
-/// If `root` is not below [`Problem::len`].
-#[must_use]
-#[track_caller]
-pub fn candidates(problem: &Problem, operation: Operation, root: Option<usize>) -> Vec<Candidate> {
-    let candidate = |shape: &&'static dyn Shape| {
-        let tree = shape.build(problem, root);
-        Candidate { shape: shape.name(), predicted: operation.cost(problem, &tree), tree }
-    };
-    SHAPES.iter().map(candidate).collect()
 }

@@ -56,6 +56,7 @@ impl Arguments {
         let text = summary::markdown(&cases, &self.origin());
         match &self.out {
             Some(path) => Ok(write(path, "the study", &text)?),
+            None if output.is_json() => output.json(&cases),
             None => output.text(&text),
         }
     }
