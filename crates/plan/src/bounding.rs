@@ -1,9 +1,10 @@
 //! How far from the best a plan can be: a lower bound for its operation.
 //!
-//! For one tree it is the bound of the search ([`crate::Effort`] says what a plan has without asking). A plan of two
-//! trees costs at least the sum of both phases' bounds. Every other way to meet lets what each member knows reach all,
-//! so it holds a broadcast from every member and, read backwards, a reduction to every member: it costs at least what
-//! the cheaper of those cost at best. That is far below what any barrier costs, but it is true.
+//! A bound is one for the plan's scheme. A plan of two trees costs at least the sum of both phases' bounds; another
+//! scheme may cost less. An exchange by messages lets what each member knows reach all, so it holds a broadcast from every
+//! member and, read backwards, a reduction to every member: it costs at least what the cheapest of those cost at best.
+//! That is far below what it costs, but it is true. A release line holds the reduction only, and a counter leaves
+//! nothing to choose.
 
 use crate::operation::Operation;
 use crate::plan::{Plan, Scheme};
@@ -49,11 +50,43 @@ impl Plan {
             (Operation::Reduce, _) => up(root),
             (Operation::TwoPhaseCommit, _) => 2.0 * down(root) + up(root),
             (Operation::Barrier | Operation::Allreduce, Scheme::Trees) => down(root) + up(root),
-            (Operation::Barrier | Operation::Allreduce, _) => down(None).max(up(None)),
+            (Operation::Barrier | Operation::Allreduce, Scheme::ReleaseLine) => up(None),
+            (Operation::Barrier | Operation::Allreduce, Scheme::Counter) => self.predicted,
+            (Operation::Barrier | Operation::Allreduce, Scheme::Leaders(_) | Scheme::Dissemination(_)) => {
+                down(None).max(up(None))
+            }
         };
         // A bound above a cost that was reached differs from it by rounding only.
         let found = self.bound.map_or(found, |known| known.max(found)).min(self.predicted);
         let is_proven = self.is_proven || self.predicted <= found * (1.0 + ROUNDING);
         Self { bound: Some(found), is_proven, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effort::Effort;
+    use crate::request::Request;
+    use crate::terms::Terms;
+    use corecast_base::CpuId;
+    use corecast_machine::{Cpu, Machine, Topology};
+
+    #[test]
+    fn a_release_line_is_bounded_by_its_reduction_only() {
+        let cpus = (0..9).map(|id| Cpu { numa: Some(id / 3), ..Cpu::flat(CpuId::new(id)) }).collect();
+        let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let terms = Terms { readers: vec![(1, 1.0), (8, 3.0)], ..Terms::default() };
+        let problem = Problem::of_machine(&machine).expect("CPUs").with_terms(terms);
+        let reduce = Request::new(Operation::Reduce).effort(Effort::Exact).plan(&problem).expect("a plan");
+        assert!(reduce.is_proven);
+        let plan = Request::new(Operation::Barrier).planner("release-line").plan(&problem).expect("readers are known");
+        assert_eq!(plan.scheme, Scheme::ReleaseLine);
+        for tightness in [Tightness::Quick, Tightness::Rounds(50)] {
+            let bounded = plan.clone().with_bound(&problem, tightness, &|| false);
+            let bound = bounded.bound.expect("just computed");
+            assert!(0.0 < bound && bound <= reduce.predicted * (1.0 + 1e-6), "{bound} {}", reduce.predicted);
+            assert!(!bounded.is_proven, "the release takes time too");
+        }
     }
 }

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 /// How much work goes into a plan. The work is counted in steps and not in time, so that the same request gives the
-/// same plan everywhere; the times are those of one current core.
+/// same plan everywhere; the times are those of two current cores for one tree. Operations of both phases search for
+/// several and take two to four times as long.
 ///
 /// ```
 /// use corecast_plan::Effort;
@@ -21,7 +22,7 @@ pub enum Effort {
     Normal,
     /// The optimum to 16 members, else a search of 5 s.
     Patient,
-    /// The optimum with its proof; where that is out of reach, as `Patient`, with a lower bound.
+    /// The optimum with its proof to 20 members; beyond, as `Patient`, and the plan says so.
     Exact,
 }
 

@@ -20,7 +20,7 @@ pub struct Plan {
     pub planner: String,
     /// Why this planner, in words.
     pub why: String,
-    /// How hard the planner was told to search; `None` if the planner was asked for by name.
+    /// How hard the planner was told to search; `None` for shapes and trees that were given.
     pub effort: Option<Effort>,
     /// The seed of the search.
     pub seed: u64,
@@ -40,7 +40,8 @@ pub struct Plan {
     pub predicted: f64,
     /// The unit of `predicted` and `bound`.
     pub unit: Unit,
-    /// No plan with the root asked for (with any root if none was) costs less; `None` if it was not computed.
+    /// No plan of this scheme with the root asked for (with any root if none was) costs less; `None` if it was not
+    /// computed.
     pub bound: Option<f64>,
     /// True if no plan of this scheme costs less: the search looked at all of them, or the bound says so.
     pub is_proven: bool,

@@ -53,13 +53,13 @@ pub struct PlanJson {
     pub predicted: f64,
     /// The unit of `predicted` and `bound`.
     pub unit: Unit,
-    /// No plan costs less; `null` if it was not computed.
+    /// No plan of this scheme costs less; `null` if it was not computed.
     pub bound: Option<f64>,
     /// `predicted / bound - 1`; `null` without a bound.
     pub gap: Option<f64>,
     /// True if it is proven that no plan of this scheme costs less.
     pub proven: bool,
-    /// How hard the search was; `null` if the planner was asked for by name.
+    /// How hard the search was; `null` for shapes and trees that were given.
     pub effort: Option<&'static str>,
     /// The seed of the search.
     pub seed: u64,

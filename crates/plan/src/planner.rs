@@ -36,7 +36,7 @@ pub(crate) fn plan(problem: &Problem, request: &Request<'_>) -> Result<Plan, Pla
             request.operation.has_both_phases().then(|| meeting::plan(problem, request, Some(&request.planner)));
         meets.flatten().ok_or_else(|| no_meeting(request))?
     } else if let Some(block) = BLOCKS.iter().find(|block| block.name == request.planner) {
-        by_block(problem, request, block)?
+        Plan { effort: Some(settings.effort), ..by_block(problem, request, block)? }
     } else if let Some(shape) = shape::find(&request.planner) {
         shaped(problem, request, shape)?
     } else {

@@ -72,10 +72,13 @@ impl Schedule {
             }
             Scheme::ReleaseLine => {
                 let up = Self::reduction(problem, plan.up(), 0.0);
-                let release = Self::release(members, plan.tree.root(), up.end, plan.predicted);
+                let end = simulate::release_line(problem, plan.up()).unwrap_or(plan.predicted);
+                let release = Self::release(members, plan.tree.root(), up.end, end);
                 vec![up, release]
             }
-            Scheme::Counter => vec![Self::messageless(members, plan.predicted)],
+            Scheme::Counter => {
+                vec![Self::messageless(members, simulate::counter(problem).unwrap_or(plan.predicted))]
+            }
         }
     }
 

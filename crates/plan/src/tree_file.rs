@@ -1,7 +1,7 @@
 //! Trees in files: what `corecast plan --json` prints, read back for planning and running.
 //!
 //! `root` and `children` are read, and `up` where there is a second tree for reductions; each must be a tree over exactly
-//! the CPUs to plan for, and both have one root. Whatever is wrong is told by CPU, and the size is checked before
+//! the CPUs to plan for, and both have one root. A `scheme` that is not `trees` is told, as its order is not read. Whatever is wrong is told by CPU, and the size is checked before
 //! anything is read. Writing replaces a file in one step or not at all.
 
 use std::collections::BTreeMap;
@@ -19,6 +19,12 @@ use crate::plan::Plan;
 use crate::plan_json::{PlanJson, SharedCpu};
 use crate::problem::Problem;
 use crate::tree::{Tree, TreeError};
+
+/// The scheme of plans that their trees say all of.
+const TREES: &str = "trees";
+
+/// The longest name of a scheme that is taken over, in characters.
+const MAX_NAME_CHARS: usize = 40;
 
 /// The largest tree file that is read, in bytes: far more than a tree over the most CPUs takes.
 pub const MAX_LEN_BYTES: u64 = 4 << 20;
@@ -77,6 +83,9 @@ pub struct Trees {
     pub down: Tree,
     /// The tree that reductions go up, from all members to the root of `down`.
     pub up: Option<Tree>,
+    /// The scheme that the text names, if that is not `trees`: its members met otherwise, and these trees are not all of
+    /// the plan. Fit for a terminal.
+    pub other_scheme: Option<String>,
 }
 
 impl Trees {
@@ -88,7 +97,7 @@ impl Trees {
     #[must_use]
     #[track_caller]
     pub fn plan(self, problem: &Problem, operation: Operation, planner: &str) -> Plan {
-        let Self { down, up } = self;
+        let Self { down, up, .. } = self;
         let up = up.unwrap_or_else(|| down.clone());
         let predicted = operation.cost_of_two(problem, &up, &down);
         let (tree, up) = if operation == Operation::Reduce { (up, None) } else { (down, Some(up)) };
@@ -138,7 +147,13 @@ pub fn parse(text: impl AsRef<[u8]>, problem: &Problem) -> Result<Trees, TreeTex
     if let Some(up) = up.as_ref().filter(|up| up.root() != down.root()) {
         return Err(TreeTextError::TwoRoots { up: problem.cpu(up.root()), down: problem.cpu(down.root()) });
     }
-    Ok(Trees { down, up })
+    let other_scheme = fields.scheme.filter(|scheme| scheme != TREES).map(|scheme| name(&scheme));
+    Ok(Trees { down, up, other_scheme })
+}
+
+/// A stranger's name for people: without control of the terminal, of bounded length.
+fn name(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_NAME_CHARS).collect()
 }
 
 fn tree(fields: TreeFields, problem: &Problem) -> Result<Tree, TreeTextError> {
@@ -181,6 +196,7 @@ struct FileFields {
     root: u32,
     children: Children,
     up: Option<TreeFields>,
+    scheme: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -288,6 +304,19 @@ mod tests {
         assert_eq!(commit.predicted, broadcast.predicted + barrier.predicted);
         let rendered = render(&trees.plan(&problem, Operation::Barrier, "given")).expect("a plan");
         assert_eq!(parse(rendered, &problem).expect("own text").plan(&problem, Operation::Barrier, "given"), barrier);
+    }
+
+    #[test]
+    fn a_scheme_that_is_not_trees_is_told() {
+        for (scheme, other) in [
+            ("", None),
+            (r#", "scheme": "trees""#, None),
+            (r#", "scheme": "leaders""#, Some("leaders")),
+            (r#", "scheme": "a\u001bb""#, Some("a b")),
+        ] {
+            let text = format!(r#"{{"root": 1, "children": {{"1": [2]}}{scheme}}}"#);
+            assert_eq!(parse(text, &problem(&[1, 2])).expect("a tree").other_scheme.as_deref(), other);
+        }
     }
 
     #[test]

@@ -14,10 +14,11 @@ use rayon::prelude::*;
 use crate::effort::Effort;
 use crate::problem::Problem;
 use crate::request::Settings;
+use crate::search::cooling::{exponential, temperature};
 
-/// The first and last temperature, as parts of the cost.
+/// The first temperature, as a part of the cost, and how often it is halved.
 const HOT: f64 = 0.03;
-const COLD: f64 = 0.0005;
+const HALVINGS: f64 = 6.0;
 /// How many walks share the tries. One alone sticks now and then.
 const WALKS: usize = 4;
 /// Orders between two questions whether to stop.
@@ -73,10 +74,11 @@ impl Exchange {
             Walk::new(self, start).improve(tries / WALKS as u64, seed, settings)
         };
         let walks = starts.len().max(WALKS);
-        let found: Vec<(f64, Vec<usize>)> = (0..walks).into_par_iter().map(walk).collect();
+        let found: Vec<(f64, Vec<usize>, u64)> = (0..walks).into_par_iter().map(walk).collect();
+        let iterations = found.iter().map(|(.., made)| made).sum();
         let best = found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("there is an order to start from");
         let order = best.1.into_iter().map(|place| self.members[place]).collect();
-        Exchanged { order, cost: best.0, iterations: walks as u64 * (tries / WALKS as u64) }
+        Exchanged { order, cost: best.0, iterations }
     }
 }
 
@@ -137,23 +139,25 @@ impl<'a> Walk<'a> {
         Some(ends.fold(0.0, f64::max)).filter(|&cost| cost <= most)
     }
 
-    /// The best order on a walk of so many tries, and its cost.
-    fn improve(mut self, tries: u64, seed: u64, settings: &Settings<'_>) -> (f64, Vec<usize>) {
+    /// The cost of the best order on a walk of so many tries, that order, and the tries made until it was stopped.
+    fn improve(mut self, tries: u64, seed: u64, settings: &Settings<'_>) -> (f64, Vec<usize>, u64) {
         let mut rng = Rng::with_seed(seed);
         let mut now = self.cost(f64::INFINITY).expect("nothing costs more than that");
         let mut best = (now, self.order.clone());
-        let cooling = (COLD / HOT).powf(1.0 / (tries / BETWEEN_QUESTIONS + 1) as f64);
-        let mut temperature = HOT * now;
+        let mut made = 0;
+        let start = now;
+        let mut heat = 0.0;
         for tried in 0..tries {
-            if tried % BETWEEN_QUESTIONS == 0 && tried > 0 {
-                temperature *= cooling;
+            if tried % BETWEEN_QUESTIONS == 0 {
                 if (settings.stop)() {
                     break;
                 }
+                heat = start * temperature(HOT, HALVINGS, tried as f64 / tries as f64);
             }
+            made += 1;
             let change = Change::draw(self.order.len(), &mut rng);
             change.make(&mut self.order);
-            match self.cost(now - temperature * rng.f64().ln()) {
+            match self.cost(now + heat * exponential(&mut rng)) {
                 Some(cost) => now = cost,
                 None => change.undo(&mut self.order),
             }
@@ -161,7 +165,7 @@ impl<'a> Walk<'a> {
                 best = (now, self.order.clone());
             }
         }
-        best
+        (best.0, best.1, made)
     }
 }
 

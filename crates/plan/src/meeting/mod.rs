@@ -95,7 +95,7 @@ pub(crate) fn plan(problem: &Problem, request: &Request<'_>, scheme: Option<&str
         scheme: best.scheme,
         predicted: best.predicted,
         is_proven: best.is_optimal,
-        bound: (best.is_optimal && request.operation != Operation::Barrier).then_some(best.predicted),
+        bound: best.is_optimal.then_some(best.predicted),
         effort: Some(request.settings.effort),
         iterations,
         why,
@@ -172,7 +172,7 @@ impl<'a> Race<'a> {
 
     fn trees(&self, settings: &Settings<'_>) -> Option<Meeting> {
         let TwoTrees { up, down, is_optimal, .. } = two_trees(&self.phases, self.root, settings)?;
-        let by = if up.by == down.by { up.by } else { "annealing" };
+        let by = if up.by == "annealing" { up.by } else { down.by };
         let iterations = up.iterations + down.iterations;
         let (up, down) = (up.best.tree, down.best.tree);
         let predicted = self.operation.cost_of_two(self.problem, &up, &down);

@@ -48,7 +48,8 @@ pub(crate) fn exact(costs: &Costs, root: Option<usize>, upper: f64, stop: Stop) 
 
 /// The best tree from each root, by root, out of one table: as [`exact`], and in its time from the best root.
 ///
-/// `upper` is at least the cost of some tree from every root.
+/// `upper` is the cost of a tree that is known from some root; from a root whose best tree costs more, the tree told may
+/// be a worse one.
 ///
 /// # Panics
 ///

@@ -22,7 +22,7 @@ const STARTS_OF_FEW: usize = 16;
 const ROUNDS: [(u64, usize); 3] = [(45, STARTS), (30, 2), (25, 1)];
 const ROUNDS_OF_FEW: [(u64, usize); 3] = [(45, STARTS_OF_FEW), (30, 8), (25, 4)];
 
-/// The best tree found from these, which are sorted by cost, and the number of moves.
+/// The best tree found from these, which are sorted by cost, and the number of moves made.
 pub(crate) fn improve(
     costs: &Costs,
     is_root_fixed: bool,
@@ -39,24 +39,34 @@ pub(crate) fn improve(
     let rounds = if is_few { ROUNDS_OF_FEW } else { ROUNDS };
     let starts: Vec<Parents> = diverse(starts).into_iter().map(|start| parents(&start.tree)).collect();
     let once = |repeat: u64| in_rounds(&walks, &starts, rounds, moves, settings.seed.wrapping_add(repeat << 48));
-    let best = (0..repeats).into_par_iter().map(once).min().expect("at least once");
-    (tree_of(costs, &best.parents), repeats * moves)
+    let found: Vec<(Parents, u64)> = (0..repeats).into_par_iter().map(once).collect();
+    let made = found.iter().map(|(_, made)| made).sum();
+    let best = found.into_iter().min().expect("at least once").0;
+    (tree_of(costs, &best.parents), made)
 }
 
-/// The best tree of three rounds.
-fn in_rounds(walks: &Walks<'_>, starts: &[Parents], rounds: [(u64, usize); 3], moves: u64, seed: u64) -> Parents {
+/// The best tree of three rounds, and the number of moves made.
+fn in_rounds(
+    walks: &Walks<'_>,
+    starts: &[Parents],
+    rounds: [(u64, usize); 3],
+    moves: u64,
+    seed: u64,
+) -> (Parents, u64) {
     let mut found = starts.to_vec();
+    let mut made = 0;
     for (round, (percent, most)) in rounds.into_iter().enumerate() {
         let from = &found[..found.len().min(most)];
         let each = moves * percent / 100 / from.len() as u64;
         let seed = |at: usize| seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ ((round as u64) << 32 | at as u64);
         let walk = |(at, start): (usize, &Parents)| walks.walk(&start.parents, each, seed(at));
-        let better: Vec<Parents> = from.par_iter().enumerate().map(walk).collect();
-        found.extend(better);
+        let better: Vec<(Parents, u64)> = from.par_iter().enumerate().map(walk).collect();
+        made += better.iter().map(|(_, made)| made).sum::<u64>();
+        found.extend(better.into_iter().map(|(better, _)| better));
         found.sort();
         found.dedup();
     }
-    found.swap_remove(0)
+    (found.swap_remove(0), made)
 }
 
 /// The trees to begin with, best first: among few members the best from each root before a second from the same.

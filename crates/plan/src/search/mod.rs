@@ -5,6 +5,7 @@
 mod annealing;
 pub(crate) mod bound;
 pub(crate) mod classes;
+pub(crate) mod cooling;
 pub(crate) mod costs;
 pub(crate) mod earliest_completion;
 pub(crate) mod exact;
@@ -141,8 +142,10 @@ fn proven(job: &Job<'_>, known: &Found) -> Option<Found> {
 pub(crate) fn refusal(job: &Job<'_>) -> Option<String> {
     let members = job.costs.len();
     if members > exact::LARGEST {
-        let (most, gigabytes) = (exact::LARGEST, exact::exact_bytes(members) as f64 / 1e9);
-        return Some(format!("the subset programme reaches {most} members; {members} would take {gigabytes:.3e} GB"));
+        let (most, megabytes) = (exact::LARGEST, exact::exact_bytes(exact::LARGEST) / 1_000_000);
+        let why =
+            format!("the subset programme reaches {most} members, which take {megabytes} MB and seconds to minutes");
+        return Some(format!("{why}; each further member takes twice the memory and three times as long"));
     }
     if !job.settings.limits.is_none() {
         return Some("the subset programme knows no limits on children or depth".to_owned());
