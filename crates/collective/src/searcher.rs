@@ -4,7 +4,7 @@
 //! for itself, and says so. What a service sends is checked against the group's own costs.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use corecast_machine::Machine;
@@ -12,7 +12,12 @@ use corecast_plan::service::{Client, MachineSource, PlanRequest, RefusalKind, Se
 use corecast_plan::{Effort, Operation, Plan, PlanError, Problem, Request, SHAPES};
 
 /// How long a service may take for one plan: several times what the search takes that it stands for.
-const TIMEOUT: Duration = Duration::from_secs(2);
+const fn timeout(effort: Effort) -> Duration {
+    Duration::from_secs(match effort {
+        Effort::Quick | Effort::Normal => 2,
+        Effort::Patient | Effort::Exact => 30,
+    })
+}
 
 /// Searches for trees.
 #[derive(Debug, Default)]
@@ -36,8 +41,10 @@ enum State {
 #[derive(Debug)]
 struct Service {
     client: Client,
+    /// How long `client` waits for an answer.
+    timeout: Duration,
     machine: MachineSource,
-    place: String,
+    path: PathBuf,
     /// How many plans it has made.
     plans: usize,
 }
@@ -82,7 +89,9 @@ impl Searcher {
     /// What became of the service, in words; `None` if there was none to ask.
     pub(crate) fn news(&self) -> Option<String> {
         match &*self.state.borrow() {
-            State::Open(service) if service.plans > 0 => Some(format!("planned by the service at {}", service.place)),
+            State::Open(service) if service.plans > 0 => {
+                Some(format!("planned by the service at {}", service.path.display()))
+            }
             State::Unnamed | State::Open(_) => None,
             State::Lost(error) => Some(format!("planned in this process, as {error}")),
         }
@@ -91,9 +100,19 @@ impl Searcher {
 
 impl Service {
     fn open(path: &Path, machine: &Machine) -> Result<Self, ServiceError> {
-        let client = Client::connect(path, TIMEOUT)?;
-        let place = path.display().to_string();
-        Ok(Self { client, machine: MachineSource::model(machine)?, place, plans: 0 })
+        let timeout = timeout(Effort::default());
+        let client = Client::connect(path, timeout)?;
+        Ok(Self { client, timeout, machine: MachineSource::model(machine)?, path: path.to_owned(), plans: 0 })
+    }
+
+    /// Connects anew if a plan of this effort may take another time.
+    fn wait_for(&mut self, effort: Effort) -> Result<(), ServiceError> {
+        let timeout = timeout(effort);
+        if timeout != self.timeout {
+            self.client = Client::connect(&self.path, timeout)?;
+            self.timeout = timeout;
+        }
+        Ok(())
     }
 
     fn plan(
@@ -112,6 +131,7 @@ impl Service {
             terms,
             ..PlanRequest::new(operation)
         };
+        self.wait_for(effort)?;
         let plan = self.client.plan(&request, problem)?;
         self.plans += 1;
         Ok(plan)
@@ -153,6 +173,8 @@ mod tests {
         let problem = Problem::of_machine(&machine).expect("CPUs");
         searcher.plan(&problem, Operation::Broadcast, "nobody", Effort::Quick).expect_err("no planner");
         assert!(searcher.news().expect("some").contains("planned by the service at"), "that was no trouble of its own");
+        let patient = searcher.plan(&problem, Operation::Broadcast, AUTO, Effort::Patient).expect("a plan");
+        assert!(patient.why.ends_with("; served"), "who waits longer is served too: {patient:?}");
         stopper.stop();
         serving.join().expect("no panic").expect("no trouble");
         assert_eq!(broadcast(&searcher, &machine, AUTO), own);
