@@ -1,12 +1,11 @@
 //! How far a plan can be from the best one: which lower bound is computed when, and what it says in words.
 
-use corecast::plan::{Effort, Plan, Problem, Tightness};
+use corecast::plan::{Effort, Operation, Plan, Problem, Scheme, Tightness};
 
 use crate::table;
 
-/// Up to so many members the tight bound is computed unasked, with so many rounds: less than a second.
-const LARGEST_UNASKED: usize = 32;
-const UNASKED_ROUNDS: u32 = 100;
+/// The tight bound is computed unasked with so many rounds up to so many members: a second or two.
+const UNASKED: [(usize, u32); 2] = [(20, 200), (32, 100)];
 /// Rounds of the tight bound for who asks for it.
 const ASKED_ROUNDS: u32 = 800;
 
@@ -17,11 +16,12 @@ pub(crate) fn bounded(problem: &Problem, plan: Plan, is_asked: bool, stop: &(dyn
         return plan;
     }
     let plan = plan.with_bound(problem, Tightness::Quick, stop);
-    let takes_little = problem.len() <= LARGEST_UNASKED && plan.effort != Some(Effort::Quick);
-    match (is_asked, takes_little) {
-        (true, _) => plan.with_bound(problem, Tightness::Rounds(ASKED_ROUNDS), stop),
-        (false, true) => plan.with_bound(problem, Tightness::Rounds(UNASKED_ROUNDS), stop),
-        (false, false) => plan,
+    let unasked = UNASKED.iter().find(|(members, _)| problem.len() <= *members).map(|&(_, rounds)| rounds);
+    let unasked = unasked.filter(|_| plan.effort != Some(Effort::Quick));
+    let rounds = if is_asked { Some(ASKED_ROUNDS) } else { unasked };
+    match rounds {
+        Some(rounds) => plan.with_bound(problem, Tightness::Rounds(rounds), stop),
+        None => plan,
     }
 }
 
@@ -30,10 +30,14 @@ pub(crate) fn certainty(plan: &Plan) -> String {
     let from = if plan.is_root_given { format!(" from CPU {}", plan.root()) } else { String::new() };
     match (plan.is_proven, plan.bound, plan.gap()) {
         (true, ..) => format!("proven: no plan of this kind{from} costs less"),
-        (false, Some(bound), Some(gap)) => {
-            let (bound, unit) = (table::cost(bound), plan.unit);
-            format!("no plan{from} costs less than {bound} {unit}, so this one is at most {} % above", percent(gap))
+        (false, Some(bound), Some(gap)) if gap.is_finite() => {
+            let (bound, unit, gap) = (table::cost(bound), plan.unit, percent(gap));
+            // Its bound holds for two trees, but members of a barrier may meet otherwise.
+            let is_of_trees = plan.operation == Operation::Barrier && plan.scheme == Scheme::Trees;
+            let others = if is_of_trees { format!("no two trees{from} cost") } else { format!("no plan{from} costs") };
+            format!("{others} less than {bound} {unit}, so this one is at most {gap} % above")
         }
+        (false, Some(_), _) => "no useful lower bound is known".to_owned(),
         _ => "no lower bound was computed".to_owned(),
     }
 }
@@ -53,7 +57,7 @@ pub(crate) fn percent(share: f64) -> String {
 mod tests {
     use super::*;
     use corecast::machine::{Cpu, Topology};
-    use corecast::plan::{Operation, Tree};
+    use corecast::plan::Tree;
     use corecast::{CpuId, Machine};
 
     #[test]
@@ -69,6 +73,11 @@ mod tests {
             certainty(&bounded),
             "no plan from CPU 5 costs less than 120 ns, so this one is at most 25.0 % above"
         );
+        let barrier = Plan { operation: Operation::Barrier, ..bounded.clone() };
+        assert!(certainty(&barrier).starts_with("no two trees from CPU 5 cost less than 120 ns, so"));
+        let barrier = Plan { scheme: Scheme::Counter, ..barrier };
+        assert!(certainty(&barrier).starts_with("no plan from CPU 5 costs less than 120 ns, so"));
+        assert_eq!(certainty(&Plan { bound: Some(0.0), ..bounded }), "no useful lower bound is known");
         assert_eq!(certainty(&Plan { is_proven: true, ..plan }), "proven: no plan of this kind costs less");
         assert_eq!((above(3.0, 2.0), above(1.0, 0.0), above(0.0, 0.0)), (0.5, f64::INFINITY, 0.0));
         assert_eq!([0.0, 0.01234, 0.5].map(percent), ["0.00", "1.23", "50.0"]);

@@ -4,7 +4,7 @@ use corecast::plan::{Operation, Plan, PlanError, Problem, SHAPES, Scheme};
 use serde::Serialize;
 
 use crate::bounding::{above, percent};
-use crate::planner_args::{PlannerArgs, Timed, names};
+use crate::planner_args::{EXACT, PlannerArgs, Timed, names};
 use crate::{skipped, table};
 
 /// What everybody makes of one problem.
@@ -40,7 +40,7 @@ impl Comparison {
         let (name, timed) = chosen;
         let others = names()
             .filter(|&other| other != name)
-            .map(|other| Row { name: other.to_owned(), made: arguments.plan_by(other, operation, problem, stop) });
+            .map(|other| Row { name: other.to_owned(), made: made_by(other, arguments, operation, problem, stop) });
         let first = Row { name: name.to_owned(), made: Ok(timed.clone()) };
         let mut rows: Vec<Row> = [first].into_iter().chain(others).collect();
         rows.sort_by(|a, b| a.predicted().total_cmp(&b.predicted()));
@@ -119,7 +119,7 @@ impl Row {
             predicted: plan.map(|plan| plan.predicted),
             above: above(best),
             bound,
-            gap: bound.and_then(above),
+            gap: bound.and_then(above).filter(|gap| gap.is_finite()),
             proven: plan.map(|plan| plan.is_proven),
             depth: plan.map(|plan| plan.tree.depth()),
             fan_out: plan.map(|plan| plan.tree.fan_out()),
@@ -130,6 +130,22 @@ impl Row {
             }),
         }
     }
+}
+
+/// The plan of somebody; the optimum only where the effort would look for it too, as beyond it takes long.
+fn made_by(
+    planner: &str,
+    arguments: &PlannerArgs,
+    operation: Operation,
+    problem: &Problem,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Timed, PlanError> {
+    let (members, reach) = (problem.len(), arguments.exact_reach());
+    if planner == EXACT && members > reach {
+        let why = format!("effort {} compares it to {reach} members, here are {members}", arguments.effort);
+        return Err(PlanError::NotApplicable { planner: planner.to_owned(), why });
+    }
+    arguments.plan_by(planner, operation, problem, stop)
 }
 
 fn shown<T>(value: Option<T>, show: impl Fn(T) -> String) -> String {

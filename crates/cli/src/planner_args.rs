@@ -36,6 +36,9 @@ pub(crate) struct PlannerArgs {
     robust: Option<Option<f64>>,
 }
 
+/// The planner whose time and memory grow exponentially with the members.
+pub(crate) const EXACT: &str = "exact";
+
 /// A plan, and how long it took to make.
 #[derive(Clone, Debug)]
 pub(crate) struct Timed {
@@ -94,7 +97,7 @@ impl PlannerArgs {
 
     /// True if the search may take so long that its user interrupts it.
     pub(crate) fn is_long(&self) -> bool {
-        self.effort >= Effort::Patient
+        self.effort >= Effort::Patient || self.planner == EXACT
     }
 
     /// The same asked of a plan service, which knows of no noise.
@@ -106,6 +109,15 @@ impl PlannerArgs {
             root: self.root,
             limits: self.limits(),
             ..PlanRequest::new(operation)
+        }
+    }
+
+    /// The most members whose optimum this effort looks for.
+    pub(crate) fn exact_reach(&self) -> usize {
+        match self.effort {
+            Effort::Quick | Effort::Normal => 12,
+            Effort::Patient => 16,
+            Effort::Exact => 20,
         }
     }
 

@@ -85,6 +85,8 @@ fn a_tree_that_is_no_tree() {
     program.run(&["plan", "--op", "barrier", "--machine", &model, "--tree", "none.json"]).failed(2, "none.json");
     let both = program.run(&["plan", "--op", "barrier", "--machine", &model, "--tree", "t", "--shape", "mst"]);
     both.failed(2, "'--tree <FILE>' cannot be used with '--planner <NAME>'");
+    let both = program.run(&["plan", "--op", "barrier", "--machine", &model, "--tree", "t", "--seed", "1"]);
+    both.failed(2, "'--tree <FILE>' cannot be used with '--seed <N>'");
 }
 
 #[test]

@@ -57,6 +57,30 @@ fn a_given_tree_is_compared_too() {
 }
 
 #[test]
+fn a_file_of_another_scheme_gives_its_trees_and_says_so() {
+    let program = Program::new();
+    let model = program.model(0..4);
+    for (scheme, is_told) in [("dissemination", true), ("trees", false)] {
+        let text = format!(r#"{{"root": 0, "children": {{"0": [1, 2, 3]}}, "scheme": "{scheme}"}}"#);
+        let tree = program.file("tree.json", text);
+        let arguments = ["plan", "--machine", &model, "--op", "barrier", "--tree", &tree, "--json"];
+        let run = program.run(&arguments).succeeded();
+        assert_eq!(run.json()["scheme"], "trees");
+        assert_eq!(run.stderr.contains("of scheme 'dissemination', of which only the trees are used"), is_told);
+    }
+}
+
+#[test]
+fn the_optimum_is_compared_where_the_effort_reaches() {
+    let program = Program::new();
+    let model = program.model(0..13);
+    let all = program.json(&["plan", "--machine", &model, "--op", "broadcast", "--compare", "--json"]);
+    let rows = all["compared"].as_array().expect("an array");
+    let exact = rows.iter().find(|row| row["planner"] == "exact").expect("a row");
+    assert_eq!(exact["why_not"], "effort normal compares it to 12 members, here are 13");
+}
+
+#[test]
 fn an_explanation_compares_all() {
     let program = Program::new();
     let model = program.model(0..8);
@@ -101,13 +125,13 @@ fn members_that_share_cpus_are_explained() {
 
 /// The cheapest plans known of a published machine, in cycles.
 #[test]
-fn a_published_machine_is_planned_within_a_percent_of_the_best_known() {
+fn a_published_machine_is_planned_as_cheaply_as_known() {
     let Some(path) = shared_data("machines/paper-xeon-ivb-2x10-20.json") else { return };
     let (program, path) = (Program::new(), path.display().to_string());
-    for (op, best) in [("broadcast", 1303.0), ("reduce", 1712.0)] {
+    for (op, best) in [("broadcast", 1303.0), ("reduce", 1716.0)] {
         let plan = program.json(&["plan", "--machine", &path, "--op", op, "--json"]);
         let predicted = plan["predicted"].as_f64().expect("a number");
-        assert!(predicted <= 1.01 * best, "{op}: {predicted}");
+        assert!(predicted <= best, "{op}: {predicted}");
     }
     let exact = ["--cpus", "0-11", "--effort", "exact", "--json"];
     let plan = program.json(&[&["plan", "--machine", &path, "--op", "broadcast"], &exact[..]].concat());

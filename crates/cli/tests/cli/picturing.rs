@@ -37,6 +37,16 @@ fn pictures_go_to_files_beside_the_plan() {
 }
 
 #[test]
+fn a_picture_is_printed_instead_of_the_plan() {
+    let program = Program::new();
+    let model = program.model(0..8);
+    let picture = program.run(&[&PLAN[..], &[&model, "--svg", "-"]].concat()).succeeded().stdout;
+    let document = roxmltree::Document::parse(&picture).expect("well-formed, and nothing else");
+    assert_eq!(document.root_element().tag_name().name(), "svg");
+    assert_eq!(program.files(), ["model.json"]);
+}
+
+#[test]
 fn a_picture_that_cannot_be_written_is_told() {
     let program = Program::new();
     let model = program.model(0..2);
@@ -46,4 +56,8 @@ fn a_picture_that_cannot_be_written_is_told() {
     }
     let both = program.run(&[&PLAN[..], &[&model, "--dot", "-", "--json"]].concat());
     both.failed(2, "--dot - and --json both want standard output");
+    let both = program.run(&[&PLAN[..], &[&model, "--svg", "-", "--json"]].concat());
+    both.failed(2, "--svg - and --json both want standard output");
+    let both = program.run(&[&PLAN[..], &[&model, "--svg", "-", "--dot", "-"]].concat());
+    both.failed(2, "--dot - and --svg - both want standard output");
 }

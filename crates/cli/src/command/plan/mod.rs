@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast::Machine;
-use corecast::plan::{Effort, Operation, PlanJson, Problem, tree_file};
+use corecast::plan::tree_file::{self, Trees};
+use corecast::plan::{Effort, Operation, PlanJson, Problem};
 use serde::Serialize;
 
 use crate::bounding::bounded;
@@ -41,7 +42,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "PATH", conflicts_with_all = ["tree", "robust"])]
     service: Option<PathBuf>,
     /// Take the trees from this file instead of making them.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["planner", "root", "effort", "max_children", "max_depth", "robust"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["planner", "root", "effort", "seed", "max_children", "max_depth", "robust"])]
     tree: Option<PathBuf>,
     /// Take more time for the lower bound, also beyond 32 CPUs, where it may take minutes.
     #[arg(long)]
@@ -71,14 +72,14 @@ struct Compared {
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     arguments.pictures.check(output)?;
     // A service ends its search when this process goes, however that ends.
-    let is_long = (arguments.planner.is_long() && arguments.service.is_none()) || arguments.bound;
-    let interrupt = is_long.then(Interrupt::watch).transpose()?;
+    let is_long = arguments.planner.is_long() && arguments.service.is_none();
+    let interrupt = (is_long || arguments.bound || arguments.compare).then(Interrupt::watch).transpose()?;
     let model = arguments.machine.model(output)?;
     let problem = arguments.costs.problem(&model.machine)?;
     arguments.planner.check(&problem)?;
     let stop = || interrupt.as_ref().is_some_and(Interrupt::is_raised);
     let served = arguments.served(&model.machine, &problem, output);
-    let timed = arguments.plan(served, &problem, &stop)?;
+    let timed = arguments.plan(served, &problem, &stop, output)?;
     let chosen = if arguments.tree.is_some() { GIVEN } else { &arguments.planner.planner };
     let compared = arguments
         .compare
@@ -109,15 +110,27 @@ impl Arguments {
         served: Option<Timed>,
         problem: &Problem,
         stop: &(dyn Fn() -> bool + Sync),
+        output: &Output,
     ) -> Result<Timed, Failure> {
         let timed = match (&self.tree, served) {
             (_, Some(served)) => served,
             (Some(path), None) => {
-                Timed { plan: tree_file::read(path, problem)?.plan(problem, self.op, GIVEN), time_ms: 0.0 }
+                let trees = tree_file::read(path, problem)?;
+                tell_of_scheme(&trees, output);
+                Timed { plan: trees.plan(problem, self.op, GIVEN), time_ms: 0.0 }
             }
             (None, None) => self.planner.plan(self.op, problem, stop)?,
         };
         Ok(Timed { plan: bounded(problem, timed.plan, self.bound, stop), ..timed })
+    }
+}
+
+/// Says that a file's plan is not the one that is made of its trees.
+fn tell_of_scheme(trees: &Trees, output: &Output) {
+    if let Some(scheme) = &trees.other_scheme {
+        output.remark(&format!(
+            "the file has a plan of scheme '{scheme}', of which only the trees are used: the cost is that of scheme trees"
+        ));
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) struct PictureArgs {
     /// Also write the trees to this file for Graphviz; - prints them instead of the plan.
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
-    /// Also write the plan over time to this file, as an SVG picture.
+    /// Also write the plan over time to this file, as an SVG picture; - prints it instead of the plan.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 }
@@ -26,34 +26,37 @@ pub(super) struct PictureArgs {
 impl PictureArgs {
     /// Refuses two results for one standard output.
     pub(super) fn check(&self, output: &Output) -> Result<(), Failure> {
-        if self.is_dot_printed() && output.is_json() {
-            return Err(Failure::input("--dot - and --json both want standard output: give --dot a file"));
-        }
-        Ok(())
+        let (dot, svg) = (is_printed(&self.dot), is_printed(&self.svg));
+        let both = match (dot, svg, output.is_json()) {
+            (true, true, _) => "--dot - and --svg - both want standard output: give --svg a file",
+            (true, _, true) => "--dot - and --json both want standard output: give --dot a file",
+            (_, true, true) => "--svg - and --json both want standard output: give --svg a file",
+            _ => return Ok(()),
+        };
+        Err(Failure::input(both))
     }
 
     /// Writes the pictures; returns true if standard output has one and so no room for anything else.
     pub(super) fn write(&self, problem: &Problem, plan: &Plan, output: &Output) -> Result<bool, Failure> {
         if let Some(path) = &self.svg {
-            write(path, &report::plan_picture(problem, plan))?;
+            write(path, &report::plan_picture(problem, plan), output)?;
         }
-        match &self.dot {
-            Some(_) if self.is_dot_printed() => output.text(&dot::draw(problem, plan))?,
-            Some(path) => write(path, &dot::draw(problem, plan))?,
-            None => {}
+        if let Some(path) = &self.dot {
+            write(path, &dot::draw(problem, plan), output)?;
         }
-        Ok(self.is_dot_printed())
-    }
-
-    fn is_dot_printed(&self) -> bool {
-        self.dot.as_deref() == Some(Path::new(STDOUT))
+        Ok(is_printed(&self.dot) || is_printed(&self.svg))
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), NotWritten> {
-    write_atomically(path, text.as_bytes()).map_err(|error| NotWritten {
-        what: "the picture",
-        path: path.to_owned(),
-        error,
-    })
+fn is_printed(path: &Option<PathBuf>) -> bool {
+    path.as_deref() == Some(Path::new(STDOUT))
+}
+
+fn write(path: &Path, text: &str, output: &Output) -> Result<(), Failure> {
+    if path == Path::new(STDOUT) {
+        return output.text(text);
+    }
+    let written = write_atomically(path, text.as_bytes());
+    written.map_err(|error| NotWritten { what: "the picture", path: path.to_owned(), error })?;
+    Ok(())
 }
