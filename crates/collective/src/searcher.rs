@@ -178,7 +178,12 @@ mod tests {
         stopper.stop();
         serving.join().expect("no panic").expect("no trouble");
         assert_eq!(broadcast(&searcher, &machine, AUTO), own);
-        assert!(searcher.news().expect("some").contains("planned in this process, as the plan service at"));
+        assert!(
+            searcher
+                .news()
+                .expect("some")
+                .contains("planned in this process, as cannot connect to the plan service at")
+        );
     }
 
     #[test]
