@@ -14,7 +14,14 @@ fn machine(len: u32) -> Machine {
 }
 
 fn options(operations: &[Operation]) -> StudyOptions {
-    StudyOptions { operations: operations.to_vec(), sizes: vec![4, 8], rounds: 20, seed: 3, cancel: Cancel::new() }
+    StudyOptions {
+        operations: operations.to_vec(),
+        sizes: vec![4, 8],
+        rounds: 20,
+        is_root_fixed: false,
+        seed: 3,
+        cancel: Cancel::new(),
+    }
 }
 
 fn cases(operations: &[Operation]) -> Vec<Case> {
@@ -54,6 +61,7 @@ fn tables_tell_every_case_and_judge_by_the_proof() {
         place: "here".to_owned(),
         date: "2026-01-01".to_owned(),
         version: "0".to_owned(),
+        is_root_fixed: false,
         command: "this".to_owned(),
     };
     let text = summary::markdown(&cases, &origin);

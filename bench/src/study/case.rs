@@ -99,7 +99,8 @@ impl Unbounded {
         let problem = Problem::new(machine, &selection.cpus(machine, members)).expect("CPUs of the machine");
         let cancel = &options.cancel;
         let stop = || cancel.is_cancelled();
-        let request = Request::new(operation).seed(options.seed).stop(&stop);
+        let root = options.is_root_fixed.then_some(0);
+        let request = Request::new(operation).root(root).seed(options.seed).stop(&stop);
         let efforts = by_effort(&problem, &request, members, operation);
         let normal = &efforts.iter().find(|(effort, ..)| *effort == Effort::Normal).expect("always planned").1;
         let is_evaluation_equal = is_evaluation_equal(&problem, normal);

@@ -37,6 +37,8 @@ pub struct StudyOptions {
     /// Rounds of the tight lower bound for broadcasts and reductions that the subset programme does not prove, half as
     /// many beyond 64 members; 0 for none.
     pub rounds: u32,
+    /// True if every plan starts from the lowest CPU of its case, false if the root is free.
+    pub is_root_fixed: bool,
     /// The seed of every search.
     pub seed: u64,
     /// Stops the study.

@@ -16,6 +16,8 @@ pub struct Origin {
     pub date: String,
     /// The version and commit of corecast.
     pub version: String,
+    /// True if every plan starts from the lowest CPU of its case.
+    pub is_root_fixed: bool,
     /// The command.
     pub command: String,
 }
@@ -41,7 +43,8 @@ fn line(text: &mut String, line: &str) {
 }
 
 fn head(text: &mut String, cases: &[Case], origin: &Origin) {
-    let Origin { place, date, version, command } = origin;
+    let Origin { place, date, version, is_root_fixed, command } = origin;
+    let root = if *is_root_fixed { "the root is the lowest CPU" } else { "the root is free" };
     let mut machines: Vec<&str> = cases.iter().map(|case| case.machine.as_str()).collect();
     machines.sort_unstable();
     machines.dedup();
@@ -53,7 +56,7 @@ fn head(text: &mut String, cases: &[Case], origin: &Origin) {
          Times are of {place}, {date}, {version}.\n\n\
          ```sh\n{command}\n```\n\n\
          {cases} cases: each operation among the first n CPUs of each machine, counted {} over its NUMA nodes or {} first; \
-         the root is free. *Gap* is how far a plan is above the lower bound, or above the optimum where that is proven. \
+         {root}. *Gap* is how far a plan is above the lower bound, or above the optimum where that is proven. \
          A percentage is a mean over cases unless it says worst. The table with a line for each case is beside this file.\n\n",
         Selection::RoundRobin.name(),
         Selection::WholeClusters.name(),
