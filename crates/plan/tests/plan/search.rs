@@ -156,12 +156,13 @@ proptest! {
         fastrand::Rng::with_seed(seed).shuffle(&mut ids);
         let mut renamed = machine.clone();
         renamed.cpus.iter_mut().zip(ids).for_each(|(cpu, id)| cpu.id = CpuId::new(id));
-        for (operation, effort) in SINGLE.into_iter().flat_map(|op| [(op, Effort::Quick), (op, Effort::Exact)]) {
+        // Greedy rules break ties by rank, so only the optimum is told to be blind to names.
+        for operation in SINGLE {
             let cost = |machine| {
-                Request::new(operation).effort(effort).plan(&problem(machine)).expect("a plan").predicted
+                Request::new(operation).effort(Effort::Exact).plan(&problem(machine)).expect("a plan").predicted
             };
             let (before, after) = (cost(&machine), cost(&renamed));
-            prop_assert!((before - after).abs() <= 1e-6 * before, "{operation}, {effort}: {before} and {after}");
+            prop_assert!((before - after).abs() <= 1e-6 * before, "{operation}: {before} and {after}");
         }
     }
 
