@@ -114,11 +114,7 @@ impl PlannerArgs {
 
     /// The most members whose optimum this effort looks for.
     pub(crate) fn exact_reach(&self) -> usize {
-        match self.effort {
-            Effort::Quick | Effort::Normal => 12,
-            Effort::Patient => 16,
-            Effort::Exact => 20,
-        }
+        self.effort.max(Effort::Normal).exact_reach()
     }
 
     fn limits(&self) -> Limits {

@@ -38,6 +38,17 @@ impl Effort {
     /// Every effort, least first.
     pub const ALL: [Self; 4] = [Self::Quick, Self::Normal, Self::Patient, Self::Exact];
 
+    /// Up to so many members the optimum of one tree is within its time.
+    #[must_use]
+    pub fn exact_reach(self) -> usize {
+        match self {
+            Self::Quick => 2,
+            Self::Normal => 12,
+            Self::Patient => 16,
+            Self::Exact => 20,
+        }
+    }
+
     /// The name that users type.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -12,8 +12,7 @@ use crate::effort::Effort;
 use crate::request::Settings;
 use crate::tree::Tree;
 
-/// Up to so many members trees are few-faced: an annealing settles in the first good one, and many short walks find more
-/// than few long ones.
+/// Up to so many members many short walks find more than few long ones, which settle in the first wide valley.
 const FEW: usize = 20;
 /// How many trees are improved.
 const STARTS: usize = 6;

@@ -79,22 +79,13 @@ pub(crate) fn search(costs: &Costs, root: Option<usize>, settings: &Settings<'_>
         return Some(best.clone());
     }
     let members = costs.len();
-    let reach = match settings.effort {
-        Effort::Quick | Effort::Normal => EXACT_IN_MILLISECONDS,
-        Effort::Patient => EXACT_IN_A_SECOND,
-        Effort::Exact => exact::LARGEST,
-    };
-    let is_in_reach = members <= reach && refusal(&job).is_none();
-    if is_in_reach && members <= EXACT_IN_MILLISECONDS {
+    let is_in_reach = members <= settings.effort.exact_reach() && refusal(&job).is_none();
+    if is_in_reach && members <= Effort::Normal.exact_reach() {
         return Some(proven(&job, best).unwrap_or_else(|| best.clone()));
     }
     let found = improved(&job, &starts);
     Some(if is_in_reach { proven(&job, &found).unwrap_or(found) } else { found })
 }
-
-/// The most members for which the subset programme takes 5 milliseconds, and the most for which it takes a second.
-const EXACT_IN_MILLISECONDS: usize = 12;
-const EXACT_IN_A_SECOND: usize = 16;
 
 /// The trees of all blocks that build one at once, best first.
 fn starts(job: &Job<'_>) -> Vec<Found> {
