@@ -10,7 +10,7 @@ pub const LINE_BYTES: usize = 64;
 /// Aligned to two lines, because the adjacent-line prefetcher of current x86 cores fetches lines in pairs. Message
 /// *slots* are not wrapped: there fetching the neighbour helps.
 #[derive(Debug, Default)]
-#[repr(align(128))]
+#[repr(C, align(128))]
 pub struct CacheLine<T>(pub T);
 
 impl<T> CacheLine<T> {

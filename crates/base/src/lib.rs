@@ -5,6 +5,7 @@
 //! - [`CacheLine`]: a value alone on its line;
 //! - [`Clock`]: ticks cheap enough to read while polling;
 //! - [`cgroup`]: what the container grants;
+//! - [`Place`]: a value in memory that several threads or processes share;
 //! - [`small_file`]: text files of untrusted size;
 //! - [`sync`]: atomics, of std or of the model checker;
 //! - [`wait`]: polling, yielding and sleeping, and the word that wakes a sleeper.
@@ -13,6 +14,7 @@ mod cache_line;
 pub mod cgroup;
 mod clock;
 mod cpu;
+pub mod place;
 pub mod small_file;
 pub mod sync;
 pub mod wait;
@@ -20,3 +22,4 @@ pub mod wait;
 pub use cache_line::{CacheLine, LINE_BYTES};
 pub use clock::Clock;
 pub use cpu::{CpuId, CpuSet, CpuSetError, MAX_CPU_ID};
+pub use place::{Place, PlaceSlice, Shareable};

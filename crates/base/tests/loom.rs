@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use corecast_base::sync::{Arc, AtomicU32, Ordering};
-use corecast_base::wait::{Crowd, Wait, Waiter, WakeWord};
+use corecast_base::wait::{Crowd, Seat, Wait, Waiter, WakeWord};
 use loom::thread;
 
 struct Place {
@@ -84,5 +84,34 @@ fn what_was_written_before_the_ring_is_seen_after_the_sleep() {
         let seen = waiter.until(&place.word, look, |_| Ok::<_, ()>(Duration::MAX)).expect("check never fails");
         assert_eq!(seen, 7);
         publisher.join().expect("the publisher ends");
+    });
+}
+
+/// Sleeps on a seat until both words have been rung for what was published.
+#[test]
+fn who_waits_at_two_words_sleeps_on_a_seat_and_misses_neither() {
+    loom::model(|| {
+        let places = [Place::new(), Place::new()];
+        let publishers: Vec<_> = places
+            .iter()
+            .map(|place| {
+                let theirs = Arc::clone(place);
+                thread::spawn(move || theirs.publish(0))
+            })
+            .collect();
+        let seat = Seat::of_this_process();
+        let is_there = |place: &Place| place.values[0].load(Ordering::Relaxed) == 1;
+        let mut found = 0;
+        while found < places.len() {
+            let seen = seat.now();
+            places.iter().for_each(|place| place.word.arm_for(place.word.forward(), seat.number()));
+            places[0].word.heavy_fence();
+            let were_there = found;
+            found = places.iter().filter(|place| is_there(place)).count();
+            if found == were_there {
+                seat.wait(seen, Duration::MAX);
+            }
+        }
+        publishers.into_iter().for_each(|publisher| publisher.join().expect("a publisher ends"));
     });
 }

@@ -58,8 +58,8 @@ impl Web {
         // Bottom-up, so that every member's link to its parent comes behind those to its children.
         for &parent in tree.top_down().iter().rev() {
             for child in children(parent) {
-                let (down_tx, down_rx) = any_channel(EDGE_SLOTS, Arc::clone(&bells[child]), Arc::clone(&bells[parent]));
-                let (up_tx, up_rx) = any_channel(EDGE_SLOTS, Arc::clone(&bells[parent]), Arc::clone(&bells[child]));
+                let (down_tx, down_rx) = any_channel(EDGE_SLOTS, bells[child].clone(), bells[parent].clone());
+                let (up_tx, up_rx) = any_channel(EDGE_SLOTS, bells[parent].clone(), bells[child].clone());
                 let subtree = subtrees[child].clone();
                 let to_child = Behind::Subtree(subtree.clone());
                 webs[parent].links.push(Link { rank: child, tx: down_tx, rx: up_rx, behind: to_child });

@@ -5,8 +5,8 @@ use crate::workspace::Workspace;
 
 pub(super) const NAME: &str = "rivals";
 
-/// The rivals, and `libc`, through which `pthread_barrier` enters the race.
-const RIVALS: &[&str] = &["rtrb", "libc", "crossbeam-queue", "crossbeam-channel", "iceoryx2", "parking_lot"];
+/// The rivals.
+const RIVALS: &[&str] = &["rtrb", "crossbeam-queue", "crossbeam-channel", "iceoryx2", "parking_lot"];
 
 pub(super) fn check(workspace: &Workspace, report: &mut Report) {
     for package in workspace.packages.iter().filter(|package| package.name != "corecast-bench") {

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use loom::sync::Condvar;
 
+use super::Scope;
+use crate::{CacheLine, PlaceSlice};
+
 pub use loom::cell::UnsafeCell;
 pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 pub use loom::sync::{Arc, Mutex};
@@ -26,7 +29,7 @@ pub struct Fences;
 impl Fences {
     /// The only pair.
     #[must_use]
-    pub fn of_this_process() -> Self {
+    pub fn of(_scope: Scope) -> Self {
         Self
     }
 
@@ -69,16 +72,39 @@ impl EventCount {
     }
 
     /// Moves the count on and wakes everybody who sleeps on it.
-    pub fn advance(&self) {
+    pub fn advance(&self, _scope: Scope) {
         *self.count.lock().expect("no thread of a model panics while it holds the count") += 1;
         self.moved.notify_all();
     }
 
     /// Sleeps until the count differs from `seen`.
-    pub fn wait(&self, seen: u32, _longest: Duration) {
+    pub fn wait(&self, seen: u32, _longest: Duration, _scope: Scope) {
         let mut count = self.count.lock().expect("no thread of a model panics while it holds the count");
         while *count == seen {
             count = self.moved.wait(count).expect("no thread of a model panics while it holds the count");
         }
+    }
+}
+
+/// The seats of the model, made anew in every run.
+#[derive(Debug)]
+pub(crate) struct Seating;
+
+loom::lazy_static! {
+    static ref SEATS_HERE: PlaceSlice<CacheLine<EventCount>> =
+        PlaceSlice::new((0..2).map(|_| CacheLine::new(EventCount::new())).collect());
+    static ref NEXT: Mutex<u32> = Mutex::new(0);
+}
+
+impl Seating {
+    pub(crate) fn of_this_process() -> PlaceSlice<CacheLine<EventCount>> {
+        SEATS_HERE.clone()
+    }
+
+    /// A number that no recent call returned.
+    pub(crate) fn next() -> u32 {
+        let mut next = NEXT.lock().expect("no thread of a model panics while it holds the number");
+        *next += 1;
+        *next - 1
     }
 }

@@ -3,62 +3,113 @@
 //! A sender publishes and then looks whether the receiver sleeps; a receiver announces that it sleeps and then looks
 //! once more for a message. Without a fence between store and load on *both* sides each may miss the other's store, and
 //! the receiver sleeps on a message. A real fence makes the sender wait until its store has reached the receiver, which
-//! is a whole line transfer; so where Linux offers `membarrier(PRIVATE_EXPEDITED)` the sender's side is a compiler fence
-//! and the sleeper, who has time, makes the kernel run a fence on every CPU of the process. Where it is refused both
-//! sides are ordinary SeqCst fences.
+//! is a whole line transfer; so where Linux offers `membarrier` the sender's side is a compiler fence and the sleeper,
+//! who has time, makes the kernel run a fence on every CPU that runs a thread of the scope: `PRIVATE_EXPEDITED` among
+//! threads of one process, `GLOBAL_EXPEDITED` among processes that registered. Where it is refused both sides are
+//! ordinary SeqCst fences.
 
 use std::sync::OnceLock;
 use std::sync::atomic::compiler_fence;
 
 use rustix::thread::{MembarrierCommand, membarrier};
 
+use super::Scope;
 use super::native::{Ordering, fence};
 
-static EXPEDITED: OnceLock<bool> = OnceLock::new();
+static OF_THIS_PROCESS: OnceLock<Fences> = OnceLock::new();
+static OF_ALL_PROCESSES: OnceLock<Fences> = OnceLock::new();
 
-/// Which of the two pairs is in use. Both sides of a pair must be of one kind, so whoever makes what they meet at decides
-/// once and keeps the answer with it.
+/// Which pair is in use. Both sides of a pair must be of one kind, so whoever makes what they meet at decides once and
+/// keeps the answer with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fences {
-    is_expedited: bool,
+#[repr(u32)]
+pub enum Fences {
+    /// Both sides are real fences.
+    Full = 1,
+    /// The dear side runs a fence on all CPUs of this process.
+    Private = 2,
+    /// The dear side runs a fence on all CPUs of the processes that registered.
+    Global = 3,
 }
 
 impl Fences {
-    /// The best pair that this process may use; the first call registers it with the kernel.
+    /// The best pair for the threads of `scope`; the first call registers this process with the kernel.
     #[must_use]
-    pub fn of_this_process() -> Self {
-        let is_expedited = *EXPEDITED.get_or_init(|| {
-            let registered = !cfg!(miri) && membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok();
+    pub fn of(scope: Scope) -> Self {
+        let (known, best, register, command) = match scope {
+            Scope::Process => {
+                let (register, command) =
+                    (MembarrierCommand::RegisterPrivateExpedited, MembarrierCommand::PrivateExpedited);
+                (&OF_THIS_PROCESS, Self::Private, register, command)
+            }
+            Scope::Machine => {
+                let (register, command) =
+                    (MembarrierCommand::RegisterGlobalExpedited, MembarrierCommand::GlobalExpedited);
+                (&OF_ALL_PROCESSES, Self::Global, register, command)
+            }
+        };
+        *known.get_or_init(|| {
+            let registered = !cfg!(miri) && membarrier(register).is_ok();
             // The command itself may be refused where registering is not (seccomp filters see each): try it.
-            registered && membarrier(MembarrierCommand::PrivateExpedited).is_ok()
-        });
-        Self { is_expedited }
+            if registered && membarrier(command).is_ok() { best } else { Self::Full }
+        })
+    }
+
+    /// The pair with this number, for a process that joins others who use it already; `None` if there is no such pair,
+    /// or it is not granted to this process.
+    #[must_use]
+    pub fn joined(number: u32) -> Option<Self> {
+        match number {
+            1 => Some(Self::Full),
+            2 => Some(Self::of(Scope::Process)).filter(|&fences| fences == Self::Private),
+            3 => Some(Self::of(Scope::Machine)).filter(|&fences| fences == Self::Global),
+            _ => None,
+        }
     }
 
     /// The cheap side: orders this thread's earlier stores before its later loads, as seen by a thread that calls
     /// [`heavy`](Self::heavy) between a store and a load of its own. At most one of the two can miss the other's store.
     #[inline(always)]
     pub fn light(self) {
-        if self.is_expedited {
-            // ORDERING: SeqCst, pairs with heavy, whose system call runs the real fence on this CPU; forbids that the
-            // publisher misses the sleeper and the sleeper misses the message [asymmetric]
-            compiler_fence(Ordering::SeqCst);
-        } else {
-            // ORDERING: SeqCst, pairs with heavy; forbids the same outcome [asymmetric]
+        if self == Self::Full {
+            // ORDERING: SeqCst, pairs with heavy; forbids that the publisher misses the sleeper and the sleeper misses the
+            // message [asymmetric]
             fence(Ordering::SeqCst);
+        } else {
+            // ORDERING: SeqCst, pairs with heavy, whose system call runs the real fence on this CPU; forbids the same
+            // outcome [asymmetric]
+            compiler_fence(Ordering::SeqCst);
         }
     }
 
-    /// The dear side: about a microsecond, as it interrupts the CPUs on which threads of this process run. For a thread
+    /// The dear side: about a microsecond, as it interrupts the CPUs on which threads of the scope run. For a thread
     /// about to sleep.
     #[cold]
     pub fn heavy(self) {
         // ORDERING: SeqCst, pairs with light where that is a real fence [asymmetric]
         fence(Ordering::SeqCst);
-        if self.is_expedited {
-            // Refused now although it was granted before (a filter put on this thread since): a wake-up may be missed,
-            // and the sleeper finds the message when its slice of sleep ends.
-            let _ = membarrier(MembarrierCommand::PrivateExpedited);
+        let command = match self {
+            Self::Full => return,
+            Self::Private => MembarrierCommand::PrivateExpedited,
+            Self::Global => MembarrierCommand::GlobalExpedited,
+        };
+        // Refused now although it was granted before (a filter put on this thread since): a wake-up may be missed, and
+        // the sleeper finds the message when its slice of sleep ends.
+        let _ = membarrier(command);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_is_joined_by_its_number_if_it_is_granted_here() {
+        for scope in [Scope::Process, Scope::Machine] {
+            let fences = Fences::of(scope);
+            assert_eq!(Fences::joined(fences as u32), Some(fences));
         }
+        assert_eq!(Fences::joined(0), None);
+        assert_eq!(Fences::joined(99), None);
     }
 }

@@ -8,7 +8,8 @@
 //! - [`spin_hint`]: PAUSE on the machine, a switch to another thread in the model;
 //! - [`yield_now`]: gives the CPU to another thread that can run;
 //! - [`Fences`]: a pair of fences of which the frequent side is free;
-//! - [`EventCount`]: a number to sleep on.
+//! - [`EventCount`]: a number to sleep on;
+//! - [`Scope`]: whose threads meet at a word.
 
 #[cfg(loom)]
 mod loom;
@@ -18,6 +19,8 @@ mod membarrier;
 mod native;
 
 #[cfg(loom)]
+pub(crate) use self::loom::Seating;
+#[cfg(loom)]
 pub use self::loom::{
     Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering, UnsafeCell, fence,
     spin_hint, yield_now,
@@ -25,7 +28,18 @@ pub use self::loom::{
 #[cfg(not(loom))]
 pub use self::membarrier::Fences;
 #[cfg(not(loom))]
+pub(crate) use self::native::Seating;
+#[cfg(not(loom))]
 pub use self::native::{
     Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell, fence, spin_hint,
     yield_now,
 };
+
+/// Whose threads meet at a word. All who use one must name the same scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The threads of one process.
+    Process,
+    /// The threads of all processes that map the memory.
+    Machine,
+}

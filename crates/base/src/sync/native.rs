@@ -1,8 +1,12 @@
 //! The door's real side: std's atomics, a futex to sleep on, PAUSE to spin with.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::thread::futex;
+
+use super::Scope;
+use crate::{CacheLine, PlaceSlice};
 
 pub use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 pub use std::sync::{Arc, Mutex};
@@ -43,8 +47,9 @@ pub fn yield_now() {
     rustix::thread::sched_yield();
 }
 
-/// A number that only grows, on which threads of this process can sleep until it changes.
+/// A number that only grows, on which threads can sleep until it changes.
 #[derive(Debug, Default)]
+#[repr(transparent)]
 pub struct EventCount(AtomicU32);
 
 impl EventCount {
@@ -61,21 +66,51 @@ impl EventCount {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Moves the count on and wakes everybody who sleeps on it.
-    pub fn advance(&self) {
+    /// Moves the count on and wakes everybody of `scope` who sleeps on it.
+    pub fn advance(&self, scope: Scope) {
         // ORDERING: Release, pairs with the Acquire in now [event-count]
         self.0.fetch_add(1, Ordering::Release);
         // A failed wake can only mean that nobody sleeps here.
-        let _ = futex::wake(&self.0, futex::Flags::PRIVATE, i32::MAX.unsigned_abs());
+        let _ = futex::wake(&self.0, flags(scope), i32::MAX.unsigned_abs());
     }
 
     /// Sleeps until the count differs from `seen`, for at most `longest`; may also return early for no reason.
-    pub fn wait(&self, seen: u32, longest: Duration) {
+    pub fn wait(&self, seen: u32, longest: Duration, scope: Scope) {
         let timeout = rustix::time::Timespec {
             tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: longest.subsec_nanos().into(),
         };
         // Interrupted, timed out and already changed all mean the same to the caller: look again.
-        let _ = futex::wait(&self.0, futex::Flags::PRIVATE, seen, Some(&timeout));
+        let _ = futex::wait(&self.0, flags(scope), seen, Some(&timeout));
+    }
+}
+
+/// The kernel finds sleepers of one process by address alone, and those of several by what the address maps.
+fn flags(scope: Scope) -> futex::Flags {
+    match scope {
+        Scope::Process => futex::Flags::PRIVATE,
+        Scope::Machine => futex::Flags::empty(),
+    }
+}
+
+/// The seats of this process. Here because the model's must be made anew in every run.
+#[derive(Debug)]
+pub(crate) struct Seating;
+
+/// More than threads of one process sleep at several channels at once, as a rule; else they share.
+const SEATS: usize = 256;
+
+impl Seating {
+    pub(crate) fn of_this_process() -> PlaceSlice<CacheLine<EventCount>> {
+        static SEATS_HERE: OnceLock<PlaceSlice<CacheLine<EventCount>>> = OnceLock::new();
+        let make = || PlaceSlice::new((0..SEATS).map(|_| CacheLine::new(EventCount::new())).collect());
+        SEATS_HERE.get_or_init(make).clone()
+    }
+
+    /// A number that no recent call returned.
+    pub(crate) fn next() -> u32 {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        // ORDERING: Relaxed, the number is all there is to know
+        NEXT.fetch_add(1, Ordering::Relaxed)
     }
 }

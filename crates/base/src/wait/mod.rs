@@ -3,6 +3,7 @@
 //! - [`Wait`]: the policy a user chooses;
 //! - [`Waiter`]: one participant's waiting, with what it has learnt so far;
 //! - [`WakeWord`]: what a waiter sleeps on and a publisher rings;
+//! - [`Seat`]: what one sleeps on who waits at several words;
 //! - [`Crowd`]: whether the participants have a CPU each.
 //!
 //! Every loop of corecast that polls goes through [`Waiter::until`]. It spins for about as long as putting the thread
@@ -13,10 +14,20 @@
 mod budget;
 mod crowd;
 mod policy;
+mod seat;
 mod waiter;
 mod wake_word;
 
 pub use crowd::Crowd;
-pub use policy::Wait;
+pub use policy::{UnknownWait, Wait};
+pub use seat::{Seat, Seats};
 pub use waiter::{LONGEST_NAP, WaitCounts, Waiter};
-pub use wake_word::WakeWord;
+pub use wake_word::{WakeCell, WakeWord};
+
+use std::time::Duration;
+
+/// Where a waiter sleeps when looking has not helped.
+pub trait SleepPlace {
+    /// Looks once more, and sleeps for at most `longest` if there is still nothing. `None` is no news: look again.
+    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Option<T>;
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::budget::{ASSUMED_WAKE_COST, SpinBudget};
-use super::{Crowd, Wait, WakeWord};
+use super::{Crowd, SleepPlace, Wait};
 use crate::clock::Clock;
 use crate::sync::{spin_hint, yield_now};
 
@@ -70,14 +70,14 @@ impl Waiter {
 
     /// Returns what `poll` finds, as soon as it finds something. While it does not, `check` is called now and then with
     /// the time waited so far: its error ends the wait, its value bounds the next sleep. Whoever publishes what `poll` or
-    /// `check` looks for must call [`WakeWord::notify`] on `word` afterwards.
+    /// `check` looks for must ring `place` afterwards (as [`WakeWord::notify`](super::WakeWord::notify) does).
     ///
     /// # Errors
     /// Only what `check` returns.
     #[inline]
     pub fn until<T, E>(
         &mut self,
-        word: &WakeWord,
+        place: &impl SleepPlace,
         mut poll: impl FnMut() -> Option<T>,
         check: impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<T, E> {
@@ -92,7 +92,7 @@ impl Waiter {
                 }
             }
         }
-        self.until_slow(word, poll, check)
+        self.until_slow(place, poll, check)
     }
 
     #[inline]
@@ -107,7 +107,7 @@ impl Waiter {
     #[cold]
     fn until_slow<T, E>(
         &mut self,
-        word: &WakeWord,
+        place: &impl SleepPlace,
         mut poll: impl FnMut() -> Option<T>,
         mut check: impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<T, E> {
@@ -118,7 +118,7 @@ impl Waiter {
         let yielded = if spun.is_some() { spun } else { self.give_way(start, &mut poll, &mut check)? };
         let found = match yielded {
             Some(found) => found,
-            None => self.sleep(start, word, &mut poll, &mut check)?,
+            None => self.sleep(start, place, &mut poll, &mut check)?,
         };
         self.budget.learn(clock.ticks().saturating_sub(start));
         Ok(found)
@@ -193,7 +193,7 @@ impl Waiter {
     fn sleep<T, E>(
         &mut self,
         start: u64,
-        word: &WakeWord,
+        place: &impl SleepPlace,
         poll: &mut impl FnMut() -> Option<T>,
         check: &mut impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<T, E> {
@@ -206,7 +206,7 @@ impl Waiter {
             self.counts.parks += 1;
             // What `check` looks for is published and rung for as messages are, so the last look is for both.
             let look = || poll().map(Ok).or_else(|| check(waited).err().map(Err));
-            if let Some(outcome) = word.sleep_unless(longest, look) {
+            if let Some(outcome) = place.sleep_unless(longest, look) {
                 return outcome;
             }
         }
@@ -215,6 +215,7 @@ impl Waiter {
 
 #[cfg(test)]
 mod tests {
+    use super::super::WakeWord;
     use super::*;
     use crate::sync::{Arc, AtomicU32, Ordering};
 

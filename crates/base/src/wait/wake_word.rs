@@ -4,72 +4,156 @@
 //! writes while nobody sleeps. Its protocol, against a publisher P and a sleeper S:
 //!
 //! ```text
-//! P: publish; light fence; if armed != 0 and swap(armed, 0) != 0: advance the event count, wake all sleepers on it
-//! S: seen = event count; armed = 1; heavy fence; look once more; nothing: sleep until the count differs from seen
+//! P: publish; light fence; if armed != 0: armed = swap(armed, 0);
+//!    if armed has HERE: advance this word's event count, wake all sleepers on it
+//!    if armed has ELSEWHERE: advance the seat that the word forwards to, wake all sleepers on that
+//! S: seen = event count; armed |= HERE; heavy fence; look once more; nothing: sleep until the count differs from seen
+//!    (who waits at several words sleeps on a seat: seen = seat's count; armed |= ELSEWHERE at each; heavy fence; ..)
 //! ```
-//! The fences forbid that P misses `armed` *and* S misses the message. Only the publisher that takes `armed` from 1 to 0
-//! pays for the wake-up, so a stream of messages to a thread that is still getting up costs one system call. The count
-//! is read before arming: whoever clears `armed` after that advances the count after that, so a sleep with `armed`
-//! cleared returns at once. (Reading it after arming loses a wake-up: a publisher of something else may clear and
-//! advance in between. The model found it.) Another sleeper on the same word whose message is not yet there wakes too,
-//! and arms again before it looks again. Model-checked in `tests/loom.rs`.
+//! The fences forbid that P misses `armed` *and* S misses the message. Only the publisher that clears `armed` pays for
+//! the wake-up, so a stream of messages to a thread that is still getting up costs one system call. The count is read
+//! before arming: whoever clears `armed` after that advances the count after that, so a sleep with `armed` cleared
+//! returns at once. (Reading it after arming loses a wake-up: a publisher of something else may clear and advance in
+//! between. The model found it.) Another sleeper on the same word whose message is not yet there wakes too, and arms
+//! again before it looks again. Model-checked in `tests/loom.rs`.
 
 use std::time::Duration;
 
-use super::Wait;
-use crate::sync::{AtomicU32, EventCount, Fences, Ordering};
+use super::seat::{Seats, ring_seat, seats_of_this_process};
+use super::{SleepPlace, Wait};
+use crate::CacheLine;
+use crate::place::{Place, Shareable};
+use crate::sync::{AtomicU32, EventCount, Fences, Ordering, Scope};
 
-/// One sleeping place, for one thread or for all that wait for the same thing.
-#[derive(Debug)]
-pub struct WakeWord {
-    /// The fences of publishers and sleepers; `None` if nobody ever sleeps here, so that nobody needs to be woken. Constant.
-    fences: Option<Fences>,
-    /// 1 while somebody may sleep; set by sleepers, cleared by the publisher that wakes them.
+/// Somebody sleeps on the word itself.
+const HERE: u32 = 1;
+/// Somebody sleeps on the seat that the word forwards to.
+const ELSEWHERE: u32 = 2;
+
+/// The memory of a wake word. Zeroes are one that nobody sleeps on.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct WakeCell {
+    /// Who may sleep: [`HERE`], [`ELSEWHERE`]. Set by sleepers, cleared by the publisher that wakes them.
     armed: AtomicU32,
     /// Advanced by publishers, slept on by waiters.
     count: EventCount,
+    /// The number of a seat and one, 0 for none. Written by the one who waits at several words, read by publishers.
+    forward: AtomicU32,
+}
+
+// SAFETY: three atomic integers, laid out as C does.
+unsafe impl Shareable for WakeCell {}
+
+/// One sleeping place, for one thread or for all that wait for the same thing. A clone is the same place.
+#[derive(Debug, Clone)]
+pub struct WakeWord {
+    /// The fences of publishers and sleepers; `None` if nobody ever sleeps here, so that nobody needs to be woken.
+    fences: Option<Fences>,
+    scope: Scope,
+    cell: Place<CacheLine<WakeCell>>,
+    /// What the word may forward to.
+    seats: Seats,
 }
 
 impl WakeWord {
-    /// A word for threads that wait as `policy` says. Where that never sleeps, notifying costs nothing.
+    /// A word for threads of this process that wait as `policy` says. Where that never sleeps, notifying costs nothing.
     #[must_use]
     pub fn new(policy: Wait) -> Self {
-        let fences = policy.sleeps().then(Fences::of_this_process);
-        Self { fences, armed: AtomicU32::new(0), count: EventCount::new() }
+        Self {
+            fences: policy.sleeps().then(|| Fences::of(Scope::Process)),
+            scope: Scope::Process,
+            cell: Place::new(CacheLine::new(WakeCell::default())),
+            seats: seats_of_this_process(),
+        }
+    }
+
+    /// A word in memory that several processes share. All of them use these fences, `None` if none of them ever sleeps,
+    /// and these seats.
+    #[must_use]
+    pub fn within(cell: Place<CacheLine<WakeCell>>, seats: Seats, fences: Option<Fences>) -> Self {
+        Self { fences, scope: Scope::Machine, cell, seats }
     }
 
     /// Wakes whoever sleeps here. Call it after publishing what they wait for.
     #[inline(always)]
     pub fn notify(&self) {
-        let Some(fences) = self.fences else { return };
+        if self.is_armed() {
+            self.wake([&self.cell.forward]);
+        }
+    }
+
+    /// As [`notify`](Self::notify), where several wait here and each may sleep on a seat of its own: `forwards` are the
+    /// words that they gave to [`arm_for`](Self::arm_for).
+    #[inline(always)]
+    pub fn notify_all<'a>(&self, forwards: impl IntoIterator<Item = &'a AtomicU32>) {
+        if self.is_armed() {
+            self.wake(forwards);
+        }
+    }
+
+    #[inline(always)]
+    fn is_armed(&self) -> bool {
+        let Some(fences) = self.fences else { return false };
         fences.light();
         // ORDERING: Relaxed, the fences order it against the publication before it and the sleeper's last look
-        if self.armed.load(Ordering::Relaxed) != 0 {
-            self.wake();
-        }
+        self.cell.armed.load(Ordering::Relaxed) != 0
     }
 
     #[cold]
-    fn wake(&self) {
-        // ORDERING: Relaxed, it only chooses who pays for the wake-up; advance releases what was published
-        if self.armed.swap(0, Ordering::Relaxed) != 0 {
-            self.count.advance();
+    fn wake<'a>(&self, forwards: impl IntoIterator<Item = &'a AtomicU32>) {
+        // ORDERING: Acquire, pairs with the Release in arm_for: the seats are known. What was published is released by
+        // the counts [forward]
+        let armed = self.cell.armed.swap(0, Ordering::Acquire);
+        if armed & HERE != 0 {
+            self.cell.count.advance(self.scope);
+        }
+        if armed & ELSEWHERE != 0 {
+            for forward in forwards {
+                // ORDERING: Relaxed, see the swap above
+                ring_seat(&self.seats, forward.load(Ordering::Relaxed), self.scope);
+            }
         }
     }
 
-    /// Looks once more, and sleeps for at most `longest` if there is still nothing. `None` is no news: look again.
+    /// The word that tells publishers which seat to ring, for places where one waits.
+    #[must_use]
+    pub fn forward(&self) -> &AtomicU32 {
+        &self.cell.forward
+    }
+
+    /// Asks publishers to ring the seat with this number, next time. The caller has looked at the seat's count before, and
+    /// calls [`heavy_fence`](Self::heavy_fence) and looks once more for all it waits for before it sleeps there.
+    pub fn arm_for(&self, forward: &AtomicU32, seat: u32) {
+        // ORDERING: Relaxed, released by the next line
+        forward.store(seat + 1, Ordering::Relaxed);
+        // ORDERING: Release, pairs with the Acquire in wake [forward]
+        self.cell.armed.fetch_or(ELSEWHERE, Ordering::Release);
+    }
+
+    /// The sleeper's fence between arming and its last look; one for all words of the same fences.
     ///
     /// # Panics
     /// If the word was made for a policy that never sleeps: nobody would wake this thread.
-    pub fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Option<T> {
-        let fences = self.fences.expect("a wake word made for a policy that never sleeps must not be slept on");
-        let seen = self.count.now();
+    pub fn heavy_fence(&self) {
+        self.fences.expect(NEVER_SLEEPS).heavy();
+    }
+}
+
+const NEVER_SLEEPS: &str = "a wake word made for a policy that never sleeps must not be slept on";
+
+impl SleepPlace for WakeWord {
+    /// # Panics
+    /// If the word was made for a policy that never sleeps: nobody would wake this thread.
+    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Option<T> {
+        let fences = self.fences.expect(NEVER_SLEEPS);
+        let seen = self.cell.count.now();
         // ORDERING: Relaxed, the fence orders it before the look, and the Acquire in now orders it after the count
-        self.armed.store(1, Ordering::Relaxed);
+        self.cell.armed.fetch_or(HERE, Ordering::Relaxed);
         fences.heavy();
         let found = look();
         if found.is_none() {
-            self.count.wait(seen, longest);
+            self.cell.count.wait(seen, longest, self.scope);
         }
         found
     }

@@ -37,8 +37,6 @@ mod typed;
 
 use std::time::Duration;
 
-use corecast_base::CacheLine;
-use corecast_base::sync::Arc;
 use corecast_base::wait::{Wait, WakeWord};
 
 pub use any::{AnyReceiver, AnySender, WrongType, any_channel};
@@ -68,12 +66,12 @@ impl Default for Config {
 }
 
 /// What one participant sleeps on, shared by all channels that it receives from or sends to.
-pub type Bell = Arc<CacheLine<WakeWord>>;
+pub type Bell = WakeWord;
 
 /// A bell for a participant that waits as `policy` says.
 #[must_use]
 pub fn bell(policy: Wait) -> Bell {
-    Arc::new(CacheLine::new(WakeWord::new(policy)))
+    WakeWord::new(policy)
 }
 
 /// The size of a ring that was asked to have `slots` and whose messages take `message_slots` each.

@@ -34,17 +34,13 @@ pub(super) struct Shared {
     /// Which ends are gone. Each end sets its bit once.
     gone: CacheLine<AtomicU32>,
     /// Rung by the sender after a message.
-    pub(super) data_bell: Arc<CacheLine<WakeWord>>,
+    pub(super) data_bell: WakeWord,
     /// Rung by the receiver after an acknowledgement.
-    pub(super) room_bell: Arc<CacheLine<WakeWord>>,
+    pub(super) room_bell: WakeWord,
 }
 
 impl Shared {
-    pub(super) fn new(
-        slots: usize,
-        data_bell: Arc<CacheLine<WakeWord>>,
-        room_bell: Arc<CacheLine<WakeWord>>,
-    ) -> Arc<Self> {
+    pub(super) fn new(slots: usize, data_bell: WakeWord, room_bell: WakeWord) -> Arc<Self> {
         Arc::new(Self {
             slots: SlotRing::new(slots),
             ack: CacheLine::new(AtomicU64::new(0)),

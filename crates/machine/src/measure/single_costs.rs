@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use corecast_base::sync::{EventCount, spin_hint, yield_now};
+use corecast_base::sync::{EventCount, Scope, spin_hint, yield_now};
 
 use super::crew::{Crew, Task};
 use super::error::MeasureError;
@@ -72,7 +72,7 @@ fn call(beds: &[EventCount; 2], gauge: Gauge, halt: &Halt) -> Result<f64, Halted
             spin_hint();
         }
         let start = gauge.ticks();
-        beds[1].advance();
+        beds[1].advance(Scope::Process);
         sleep(&beds[0], trip, halt)?;
         samples.push(gauge.ns_since(start) / 2.0);
     }
@@ -82,7 +82,7 @@ fn call(beds: &[EventCount; 2], gauge: Gauge, halt: &Halt) -> Result<f64, Halted
 fn answer(beds: &[EventCount; 2], halt: &Halt) -> Result<f64, Halted> {
     for trip in 0..TRIPS {
         sleep(&beds[1], trip, halt)?;
-        beds[0].advance();
+        beds[0].advance(Scope::Process);
     }
     Ok(0.0)
 }
@@ -91,7 +91,7 @@ fn answer(beds: &[EventCount; 2], halt: &Halt) -> Result<f64, Halted> {
 fn sleep(bed: &EventCount, seen: u32, halt: &Halt) -> Result<(), Halted> {
     while bed.now() == seen {
         halt.check()?;
-        bed.wait(seen, NAP);
+        bed.wait(seen, NAP, Scope::Process);
     }
     Ok(())
 }

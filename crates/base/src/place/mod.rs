@@ -1,0 +1,48 @@
+//! Values that several threads or processes reach at the same address of one memory: on the heap, or in a mapping.
+//!
+//! A protocol is written once against [`Place`] and [`PlaceSlice`] and does not know where its words lie. In a normal
+//! build a place is a pointer and whatever keeps the memory alive; under loom, whose atomics cannot lie in mapped bytes,
+//! it is counted memory of the model.
+//!
+//! ```
+//! use corecast_base::Place;
+//! use corecast_base::sync::{AtomicU64, Ordering};
+//! let mine = Place::new(AtomicU64::new(1));
+//! let theirs = mine.clone();
+//! // ORDERING: Relaxed, one thread
+//! theirs.store(2, Ordering::Relaxed);
+//! assert_eq!(mine.load(Ordering::Relaxed), 2);
+//! ```
+
+#[cfg(loom)]
+mod model;
+#[cfg(not(loom))]
+mod native;
+
+#[cfg(loom)]
+pub use model::{Place, PlaceSlice};
+#[cfg(not(loom))]
+pub use native::{Keep, Place, PlaceSlice};
+
+use crate::CacheLine;
+use crate::sync::{AtomicU32, AtomicU64, EventCount};
+
+/// What may lie in memory that others write at any time, other processes among them.
+///
+/// # Safety
+/// - Every change goes through atomics: a reference to the value stays valid whatever the others store.
+/// - Any bytes are a value, zeroes among them, so that memory nobody wrote is one.
+/// - The layout is fixed (`repr(C)` or transparent), the alignment at most that of a [`CacheLine`], and nothing has to
+///   be dropped.
+pub unsafe trait Shareable: Send + Sync + 'static {}
+
+// SAFETY: an atomic integer.
+unsafe impl Shareable for AtomicU32 {}
+// SAFETY: an atomic integer.
+unsafe impl Shareable for AtomicU64 {}
+// SAFETY: one atomic integer.
+unsafe impl Shareable for EventCount {}
+// SAFETY: an array of what is shareable; laid out as C does.
+unsafe impl<T: Shareable, const N: usize> Shareable for [T; N] {}
+// SAFETY: what is shareable at offset 0, and padding nobody looks at; aligned to 128, the most that is allowed.
+unsafe impl<T: Shareable> Shareable for CacheLine<T> {}

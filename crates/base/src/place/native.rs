@@ -1,0 +1,152 @@
+//! A place is a pointer and what keeps the memory alive.
+
+use std::any::Any;
+use std::fmt;
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::Shareable;
+
+/// Whatever owns the memory of a place, such as a mapping.
+pub type Keep = Arc<dyn Any + Send + Sync>;
+
+/// A value in shared memory; a clone is the same value.
+pub struct Place<T> {
+    value: NonNull<T>,
+    keep: Keep,
+}
+
+/// Some values side by side in shared memory; a clone is the same values.
+pub struct PlaceSlice<T> {
+    values: NonNull<[T]>,
+    keep: Keep,
+}
+
+impl<T: Shareable> Place<T> {
+    /// A value on the heap, for the threads of this process.
+    #[must_use]
+    pub fn new(value: T) -> Self {
+        let keep = Arc::new(value);
+        Self { value: NonNull::from(&*keep), keep }
+    }
+
+    /// A value in memory that `keep` owns.
+    ///
+    /// # Safety
+    /// - `value` is aligned for T and its bytes are readable and writable for as long as `keep` lives.
+    /// - Nobody, in this process or another, accesses these bytes but through atomics of the same widths.
+    #[must_use]
+    pub unsafe fn within(value: NonNull<T>, keep: Keep) -> Self {
+        Self { value, keep }
+    }
+}
+
+impl<T: Shareable> PlaceSlice<T> {
+    /// Values on the heap, for the threads of this process.
+    #[must_use]
+    pub fn new(values: Vec<T>) -> Self {
+        let keep = Arc::new(values);
+        Self { values: NonNull::from(keep.as_slice()), keep }
+    }
+
+    /// `len` values, from `first` on, in memory that `keep` owns.
+    ///
+    /// # Safety
+    /// As for [`Place::within`], for all of them.
+    #[must_use]
+    pub unsafe fn within(first: NonNull<T>, len: usize, keep: Keep) -> Self {
+        Self { values: NonNull::slice_from_raw_parts(first, len), keep }
+    }
+}
+
+impl<T> Place<T> {
+    /// What keeps the memory alive.
+    #[must_use]
+    pub fn keep(&self) -> &Keep {
+        &self.keep
+    }
+}
+
+impl<T> PlaceSlice<T> {
+    /// What keeps the memory alive.
+    #[must_use]
+    pub fn keep(&self) -> &Keep {
+        &self.keep
+    }
+}
+
+impl<T> Clone for Place<T> {
+    fn clone(&self) -> Self {
+        Self { value: self.value, keep: Arc::clone(&self.keep) }
+    }
+}
+
+impl<T> Clone for PlaceSlice<T> {
+    fn clone(&self) -> Self {
+        Self { values: self.values, keep: Arc::clone(&self.keep) }
+    }
+}
+
+impl<T> Deref for Place<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: valid while `keep` lives, which self holds, and changed through atomics only: the promises of `new`'s
+        // bound and of `within`.
+        unsafe { self.value.as_ref() }
+    }
+}
+
+impl<T> Deref for PlaceSlice<T> {
+    type Target = [T];
+
+    #[inline(always)]
+    fn deref(&self) -> &[T] {
+        // SAFETY: as for a single place.
+        unsafe { self.values.as_ref() }
+    }
+}
+
+impl<T> fmt::Debug for Place<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Place({:p})", self.value)
+    }
+}
+
+impl<T> fmt::Debug for PlaceSlice<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PlaceSlice({:p}; {})", self.values, self.values.len())
+    }
+}
+
+// SAFETY: what is reached through a place is shareable, hence Sync, and what keeps it is Send and Sync.
+unsafe impl<T: Shareable> Send for Place<T> {}
+// SAFETY: as above.
+unsafe impl<T: Shareable> Sync for Place<T> {}
+// SAFETY: as above.
+unsafe impl<T: Shareable> Send for PlaceSlice<T> {}
+// SAFETY: as above.
+unsafe impl<T: Shareable> Sync for PlaceSlice<T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sync::{AtomicU32, Ordering};
+
+    #[test]
+    fn clones_are_the_same_values_and_keep_them_alive() {
+        let slice = PlaceSlice::new((0..4).map(AtomicU32::new).collect());
+        let clone = slice.clone();
+        let one = {
+            let second = NonNull::from(&slice[1]);
+            // SAFETY: inside the slice, whose memory the slice's keep owns; all accesses are those of atomics.
+            unsafe { Place::within(second, Arc::clone(slice.keep())) }
+        };
+        drop(slice);
+        one.store(7, Ordering::Relaxed);
+        let seen: Vec<u32> = clone.iter().map(|value| value.load(Ordering::Relaxed)).collect();
+        assert_eq!(seen, [0, 7, 2, 3]);
+    }
+}
