@@ -7,7 +7,7 @@ use std::time::Duration;
 use corecast_base::sync::{Arc, AtomicUsize, Ordering};
 use corecast_base::wait::Wait;
 use corecast_channel::ump::{self, Config};
-use corecast_channel::{RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError};
+use corecast_channel::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 
 /// `WORDS` words that all follow from the number, so that a torn or stale message shows.
 fn message<const WORDS: usize>(number: u64) -> [u64; WORDS] {
@@ -82,7 +82,10 @@ fn every_value_is_dropped_once_whoever_leaves_first() {
             drop(rx);
         } else {
             drop(rx);
-            assert!(matches!(tx.try_send(Counted(Arc::clone(&dropped))), Err(TrySendError::Closed(_))));
+            assert!(matches!(
+                tx.try_send(Counted(Arc::clone(&dropped))),
+                Err(TrySendError::Failed(SendError::Closed(_)))
+            ));
             assert_eq!(dropped.load(Ordering::Relaxed), 4, "the refused one came back and was dropped");
             drop(tx);
         }
@@ -113,7 +116,7 @@ fn waits_end_at_their_time_limit() {
         assert_eq!(tx.send_timeout(9, limit), Ok(()));
         drop(tx);
         assert_eq!((0..3).map(|_| rx.recv_timeout(limit)).collect::<Vec<_>>(), [Ok(1), Ok(2), Ok(9)]);
-        assert_eq!(rx.recv_timeout(limit), Err(RecvTimeoutError::Closed));
+        assert_eq!(rx.recv_timeout(limit), Err(RecvTimeoutError::Failed(RecvError::Closed)));
     }
 }
 

@@ -51,11 +51,11 @@ impl<T: Send> Sender<T> {
     /// Sends without waiting.
     ///
     /// # Errors
-    /// [`TrySendError::Full`] or [`TrySendError::Closed`], with the value.
+    /// [`TrySendError::Full`] or [`SendError::Closed`], with the value.
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
         if self.end.is_closed() {
-            return Err(TrySendError::Closed(value));
+            return Err(SendError::Closed(value).into());
         }
         match self.end.reserve(size_of::<T>()) {
             Some(room) => self.put(room, value),
@@ -67,12 +67,12 @@ impl<T: Send> Sender<T> {
     /// Sends, waiting for room as the channel's policy says.
     ///
     /// # Errors
-    /// [`SendError`] with the value, if the receiver is gone.
+    /// [`SendError::Closed`] with the value, if the receiver is gone.
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
         match self.room(None) {
             Ok(Some(room)) => self.put(room, value),
-            Ok(None) | Err(TimedOut) => return Err(SendError(value)),
+            Ok(None) | Err(TimedOut) => return Err(SendError::Closed(value)),
         }
         Ok(())
     }
@@ -84,7 +84,7 @@ impl<T: Send> Sender<T> {
     pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         match self.room(Some(timeout)) {
             Ok(Some(room)) => self.put(room, value),
-            Ok(None) => return Err(SendTimeoutError::Closed(value)),
+            Ok(None) => return Err(SendError::Closed(value).into()),
             Err(TimedOut) => return Err(SendTimeoutError::Timeout(value)),
         }
         Ok(())
@@ -141,7 +141,7 @@ impl<T: Send> Receiver<T> {
     /// Receives without waiting.
     ///
     /// # Errors
-    /// [`TryRecvError::Empty`]; [`TryRecvError::Closed`] once everything sent has been received and the sender is gone.
+    /// [`TryRecvError::Empty`]; [`RecvError::Closed`] once everything sent has been received and the sender is gone.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         if let Some(header) = self.end.peek() {
@@ -154,19 +154,19 @@ impl<T: Send> Receiver<T> {
         // The sender may have sent between the look at the slot and the look at its end.
         match self.end.peek() {
             Some(header) => Ok(take(&mut self.end, header)),
-            None => Err(TryRecvError::Closed),
+            None => Err(RecvError::Closed.into()),
         }
     }
 
     /// Receives, waiting as the channel's policy says.
     ///
     /// # Errors
-    /// [`RecvError`] once everything sent has been received and the sender is gone.
+    /// [`RecvError::Closed`] once everything sent has been received and the sender is gone.
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         match self.end.wait_for_message(&mut self.waiter, |waited| time_left(None, waited)) {
             Ok(Some(header)) => Ok(take(&mut self.end, header)),
-            Ok(None) | Err(TimedOut) => Err(RecvError),
+            Ok(None) | Err(TimedOut) => Err(RecvError::Closed),
         }
     }
 
@@ -177,7 +177,7 @@ impl<T: Send> Receiver<T> {
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         match self.end.wait_for_message(&mut self.waiter, |waited| time_left(Some(timeout), waited)) {
             Ok(Some(header)) => Ok(take(&mut self.end, header)),
-            Ok(None) => Err(RecvTimeoutError::Closed),
+            Ok(None) => Err(RecvError::Closed.into()),
             Err(TimedOut) => Err(RecvTimeoutError::Timeout),
         }
     }
