@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Model checks the protocols over shared memory: every interleaving, and every value a weaker ordering would let a load
-# see, up to LOOM_MAX_PREEMPTIONS forced switches per run. Each crate keeps its models in tests/loom.rs.
+# see, up to LOOM_MAX_PREEMPTIONS forced switches per run. Each crate keeps its models in tests/loom.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

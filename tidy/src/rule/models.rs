@@ -1,4 +1,4 @@
-//! The crates whose protocols run over shared memory have models in `tests/loom.rs`.
+//! The crates whose protocols run over shared memory have models in `tests/loom.rs`, or under `tests/loom/`.
 //!
 //! `ci/loom.sh` asks for that target in all of them at once, and cargo is content if one has it.
 
@@ -13,9 +13,11 @@ const MODELLED: &[&str] = &["corecast-base", "corecast-channel", "corecast-lock"
 pub(super) fn check(workspace: &Workspace, report: &mut Report) {
     for package in workspace.packages.iter().filter(|package| MODELLED.contains(&package.name.as_str())) {
         let path = format!("{}/tests/loom.rs", package.dir);
-        let model = package.sources.iter().find(|source| source.path == path);
-        if !model.is_some_and(|model| model.tokens.iter().any(|token| token.text == "loom")) {
-            report.violation(NAME, &path, 0, "this crate needs loom models of its protocols, in this file");
+        let folder = format!("{}/tests/loom/", package.dir);
+        let mut models =
+            package.sources.iter().filter(|source| source.path == path || source.path.starts_with(&folder));
+        if !models.any(|model| model.tokens.iter().any(|token| token.text == "loom")) {
+            report.violation(NAME, &path, 0, "this crate needs loom models of its protocols, in this file or folder");
         }
     }
 }
@@ -29,7 +31,9 @@ mod tests {
     fn a_crate_without_models_is_caught() {
         assert_eq!(check_file(check, "tests/conformance.rs", "#![cfg(loom)]\n").len(), 1);
         assert_eq!(check_file(check, "tests/loom.rs", "// loom\n").len(), 1);
-        assert_eq!(check_file(check, "tests/loom.rs", "#![cfg(loom)]\nfn f() { loom::model(g); }\n"), [""; 0]);
+        for path in ["tests/loom.rs", "tests/loom/ump.rs"] {
+            assert_eq!(check_file(check, path, "#![cfg(loom)]\nfn f() { loom::model(g); }\n"), [""; 0]);
+        }
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! Every interleaving of the `ump` protocol on rings of four slots. Run by `ci/loom.sh`.
-#![cfg(loom)]
+//! Every interleaving of the `ump` protocol on rings of four slots.
 
 use std::convert::Infallible;
 use std::time::Duration;

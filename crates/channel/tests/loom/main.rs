@@ -1,0 +1,4 @@
+//! Models of the channels' protocols, one module per channel. Run by `ci/loom.sh`.
+#![cfg(loom)]
+
+mod ump;
