@@ -86,6 +86,15 @@ impl EventCount {
     }
 }
 
+impl EventCount {
+    /// The model waits at several counts for the first only: its sleepers use one memory.
+    pub fn wait_any(counts: &[(&Self, u32, Scope)], longest: Duration) {
+        if let Some(&(first, seen, scope)) = counts.first() {
+            first.wait(seen, longest, scope);
+        }
+    }
+}
+
 /// The seats of the model, made anew in every run.
 #[derive(Debug)]
 pub(crate) struct Seating;

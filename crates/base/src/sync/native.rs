@@ -76,13 +76,40 @@ impl EventCount {
 
     /// Sleeps until the count differs from `seen`, for at most `longest`; may also return early for no reason.
     pub fn wait(&self, seen: u32, longest: Duration, scope: Scope) {
-        let timeout = rustix::time::Timespec {
-            tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: longest.subsec_nanos().into(),
-        };
         // Interrupted, timed out and already changed all mean the same to the caller: look again.
-        let _ = futex::wait(&self.0, flags(scope), seen, Some(&timeout));
+        let _ = futex::wait(&self.0, flags(scope), seen, Some(&timespec(longest)));
     }
+
+    /// As [`wait`](Self::wait), until one of several counts differs from what was seen of it. Where the kernel cannot wait
+    /// for several (before Linux 5.16), or for so many, it sleeps on the first one in short slices.
+    pub fn wait_any(counts: &[(&Self, u32, Scope)], longest: Duration) {
+        let waiters: Vec<futex::Wait> = counts.iter().map(|&(count, seen, scope)| count.waiter(seen, scope)).collect();
+        let until = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic) + timespec(longest);
+        let waited = futex::waitv(&waiters, futex::WaitvFlags::empty(), Some(&until), futex::ClockId::Monotonic);
+        let is_refused = matches!(waited, Err(rustix::io::Errno::NOSYS | rustix::io::Errno::INVAL));
+        if let (true, Some(&(first, seen, scope))) = (is_refused, counts.first()) {
+            first.wait(seen, longest.min(SLICE), scope);
+        }
+    }
+
+    fn waiter(&self, seen: u32, scope: Scope) -> futex::Wait {
+        let mut waiter = futex::Wait::new();
+        waiter.val = seen.into();
+        waiter.uaddr = futex::WaitPtr::new(self.0.as_ptr().cast());
+        waiter.flags = match scope {
+            Scope::Process => futex::WaitFlags::SIZE_U32 | futex::WaitFlags::PRIVATE,
+            Scope::Machine => futex::WaitFlags::SIZE_U32,
+        };
+        waiter
+    }
+}
+
+/// How long one of several words goes unwatched where the kernel can watch one only.
+const SLICE: Duration = Duration::from_millis(1);
+
+fn timespec(time: Duration) -> rustix::time::Timespec {
+    let tv_sec = i64::try_from(time.as_secs()).unwrap_or(i64::MAX / 2);
+    rustix::time::Timespec { tv_sec, tv_nsec: time.subsec_nanos().into() }
 }
 
 /// The kernel finds sleepers of one process by address alone, and those of several by what the address maps.

@@ -38,10 +38,9 @@ impl Seat {
         self.number
     }
 
-    /// Whose threads ring it.
-    #[must_use]
-    pub fn scope(&self) -> Scope {
-        self.scope
+    /// True if it is one of these.
+    pub(super) fn is_among(&self, seats: &Seats) -> bool {
+        std::ptr::eq(&*self.seats, &**seats)
     }
 
     /// The count now: read it before arming the words that forward here.
@@ -55,9 +54,25 @@ impl Seat {
         self.count().wait(seen, longest, self.scope);
     }
 
-    /// What is slept on.
-    #[must_use]
-    pub fn count(&self) -> &EventCount {
+    /// Wakes who sleeps here.
+    pub fn ring(&self) {
+        self.count().advance(self.scope);
+    }
+
+    /// Sleeps until the count of one of these seats differs from what was seen there, for at most `longest`; may also
+    /// return early for no reason.
+    pub fn wait_any(seen: &[(Self, u32)], longest: Duration) {
+        match seen {
+            [] => {}
+            [(seat, seen)] => seat.wait(*seen, longest),
+            several => {
+                let counts: Vec<_> = several.iter().map(|(seat, seen)| (seat.count(), *seen, seat.scope)).collect();
+                EventCount::wait_any(&counts, longest);
+            }
+        }
+    }
+
+    fn count(&self) -> &EventCount {
         &self.seats[self.number as usize]
     }
 }
@@ -71,5 +86,45 @@ pub(super) fn seats_of_this_process() -> Seats {
 pub(super) fn ring_seat(seats: &Seats, forward: u32, scope: Scope) {
     if let Some(count) = forward.checked_sub(1).and_then(|number| seats.get(number as usize)) {
         count.advance(scope);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::sync::Fences;
+    use crate::wait::{LONGEST_NAP, WakeCell, WakeWord};
+    use crate::{CacheLine, Place};
+
+    #[test]
+    fn whichever_of_two_memories_rings_wakes_the_sleeper() {
+        let seats: Seats = PlaceSlice::new((0..4).map(|_| CacheLine::new(EventCount::new())).collect());
+        let cell = Place::new(CacheLine::new(WakeCell::default()));
+        let shared = WakeWord::within(cell, seats, 3, Some(Fences::of(Scope::Machine)));
+        let private = WakeWord::new(crate::wait::Wait::Park);
+        for ringer in [&shared, &private] {
+            let taken = [&shared, &private].map(|word| word.seat().expect("the seat is there"));
+            assert!(shared.reaches(&taken[0]) && !shared.reaches(&taken[1]) && private.reaches(&taken[1]));
+            let seen = taken.clone().map(|seat| (seat.now(), seat)).map(|(seen, seat)| (seat, seen));
+            shared.arm_for(shared.forward(), taken[0].number());
+            private.arm_for(private.forward(), taken[1].number());
+            std::thread::scope(|scope| {
+                scope.spawn(|| ringer.notify());
+                while taken.iter().zip(&seen).all(|(seat, (_, seen))| seat.now() == *seen) {
+                    Seat::wait_any(&seen, LONGEST_NAP);
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_forward_to_no_seat_rings_nobody() {
+        let seats: Seats = PlaceSlice::new(vec![CacheLine::new(EventCount::new())]);
+        for forward in [0, 2, u32::MAX] {
+            ring_seat(&seats, forward, Scope::Machine);
+        }
+        assert_eq!(seats[0].now(), 0);
+        ring_seat(&seats, 1, Scope::Machine);
+        assert_eq!(seats[0].now(), 1);
     }
 }

@@ -19,7 +19,7 @@
 
 use std::time::Duration;
 
-use super::seat::{Seats, ring_seat, seats_of_this_process};
+use super::seat::{Seat, Seats, ring_seat, seats_of_this_process};
 use super::{SleepPlace, Wait};
 use crate::CacheLine;
 use crate::place::{Place, Shareable};
@@ -54,6 +54,8 @@ pub struct WakeWord {
     cell: Place<CacheLine<WakeCell>>,
     /// What the word may forward to.
     seats: Seats,
+    /// The seat of this process among them; `None` where each sleeper takes one of its own.
+    own_seat: Option<u32>,
 }
 
 impl WakeWord {
@@ -65,14 +67,31 @@ impl WakeWord {
             scope: Scope::Process,
             cell: Place::new(CacheLine::new(WakeCell::default())),
             seats: seats_of_this_process(),
+            own_seat: None,
         }
     }
 
     /// A word in memory that several processes share. All of them use these fences, `None` if none of them ever sleeps,
-    /// and these seats.
+    /// and these seats, of which `own_seat` is this process's.
     #[must_use]
-    pub fn within(cell: Place<CacheLine<WakeCell>>, seats: Seats, fences: Option<Fences>) -> Self {
-        Self { fences, scope: Scope::Machine, cell, seats }
+    pub fn within(cell: Place<CacheLine<WakeCell>>, seats: Seats, own_seat: u32, fences: Option<Fences>) -> Self {
+        Self { fences, scope: Scope::Machine, cell, seats, own_seat: Some(own_seat) }
+    }
+
+    /// A seat that this word can forward to, for who waits at several words: that of this process in the memory of the word,
+    /// or one taken for the caller. `None` if the process has none there, as its number is no seat's.
+    #[must_use]
+    pub fn seat(&self) -> Option<Seat> {
+        match self.own_seat {
+            Some(number) => Seat::within(self.seats.clone(), number),
+            None => Some(Seat::of_this_process()),
+        }
+    }
+
+    /// True if the word forwards to `seat` and not to a seat of another memory.
+    #[must_use]
+    pub fn reaches(&self, seat: &Seat) -> bool {
+        seat.is_among(&self.seats)
     }
 
     /// Wakes whoever sleeps here. Call it after publishing what they wait for.
