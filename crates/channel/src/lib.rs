@@ -1,11 +1,13 @@
 //! Message channels over cache lines.
 //!
-//! - [`ump`]: one sender, one receiver, messages of any length; the edge of every planned tree.
+//! - [`ump`]: one sender, one receiver, messages of any length; the edge of every planned tree;
+//! - [`select`]: receiving from whichever of many channels has something.
 //!
 //! A channel knows no topology: where its ends run, and what a wake-up costs there, arrives as plain values. Ends are
 //! `Send` and their methods take `&mut self`, so that two threads cannot be one end by mistake.
 
 mod error;
+pub mod select;
 mod slots;
 pub mod ump;
 

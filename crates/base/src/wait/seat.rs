@@ -54,6 +54,12 @@ impl Seat {
         self.count().wait(seen, longest, self.scope);
     }
 
+    /// True if threads of other processes ring it.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.scope == Scope::Machine
+    }
+
     /// Wakes who sleeps here.
     pub fn ring(&self) {
         self.count().advance(self.scope);

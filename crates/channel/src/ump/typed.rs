@@ -10,7 +10,7 @@ use corecast_base::wait::{Crowd, LONGEST_NAP, Waiter};
 
 use super::header::{Header, Kind};
 use super::ring::{RecvEnd, Room, SendEnd, Shared};
-use super::{Config, bell, ring_slots};
+use super::{Bell, Config, bell, ring_slots};
 use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use crate::slots::slots_for;
 
@@ -138,6 +138,18 @@ pub struct Receiver<T: Send> {
 }
 
 impl<T: Send> Receiver<T> {
+    /// True if [`try_recv`](Self::try_recv) would not say that the channel is empty.
+    #[inline]
+    #[must_use]
+    pub fn is_ready(&mut self) -> bool {
+        self.end.peek().is_some() || self.end.is_closed()
+    }
+
+    /// What the sender rings.
+    pub(crate) fn data_bell(&self) -> &Bell {
+        &self.end.shared.data_bell
+    }
+
     /// Receives without waiting.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
 //! Models of the channels' protocols, one module per channel. Run by `ci/loom.sh`.
 #![cfg(loom)]
 
+mod select;
 mod ump;

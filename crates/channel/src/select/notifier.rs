@@ -1,0 +1,113 @@
+//! A file descriptor that becomes readable when a channel of a [`Select`] has something: for epoll, tokio, asyncio.
+//!
+//! Senders know nothing of it. A thread of the notifier sleeps on the seats on behalf of the event loop, and writes to an
+//! eventfd when it is woken. It sleeps only between [`Notifier::arm`] and the wake-up that follows, so that a loop that
+//! is busy receiving pays nothing.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::JoinHandle;
+
+use corecast_base::wait::{LONGEST_NAP, Seat};
+use rustix::event::{EventfdFlags, eventfd};
+
+use super::{Select, Selectable, Subset};
+
+/// What [`Notifier::arm`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Armed {
+    /// A channel has something already: receive it and arm again.
+    Ready,
+    /// The descriptor will become readable when a channel has something.
+    Waiting,
+}
+
+/// The descriptor and the thread that makes it readable.
+#[derive(Debug)]
+pub struct Notifier {
+    event: Arc<OwnedFd>,
+    /// What to sleep on next; hanging up ends the thread.
+    orders: Option<Sender<Vec<(Seat, u32)>>>,
+    seats: Vec<Seat>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Notifier {
+    fn new() -> io::Result<Self> {
+        let event = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let (orders, taken) = channel();
+        let theirs = Arc::clone(&event);
+        let watch = move || watch(&taken, &theirs);
+        let thread = std::thread::Builder::new().name("corecast-notifier".to_owned()).spawn(watch)?;
+        Ok(Self { event, orders: Some(orders), seats: Vec::new(), thread: Some(thread) })
+    }
+
+    /// Asks for the descriptor to become readable when a channel of `select` has something. Call it before waiting for the
+    /// descriptor, each time; it also clears what an earlier wake-up left there.
+    pub fn arm<R: Selectable>(&mut self, select: &mut Select<R>) -> Armed {
+        self.clear();
+        let seen = select.bells.counts();
+        self.seats = seen.iter().map(|(seat, _)| seat.clone()).collect();
+        select.bells.arm(Subset::everything());
+        if select.scan.find(Subset::everything()).is_some() {
+            return Armed::Ready;
+        }
+        let orders = self.orders.as_ref().expect("taken only when the notifier is dropped");
+        orders.send(seen).expect("the thread listens until the notifier hangs up");
+        Armed::Waiting
+    }
+
+    fn clear(&self) {
+        // Nothing to read is what it should be.
+        let _ = rustix::io::read(&*self.event, &mut [0_u8; 8]);
+    }
+}
+
+impl AsFd for Notifier {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.event.as_fd()
+    }
+}
+
+impl Drop for Notifier {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        // Whoever sleeps there looks around and finds the orders at an end.
+        self.seats.iter().for_each(Seat::ring);
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("the notifier's thread does not panic");
+        }
+    }
+}
+
+impl<R: Selectable> Select<R> {
+    /// A descriptor for an event loop.
+    ///
+    /// # Errors
+    /// Those of creating an eventfd and a thread.
+    pub fn notifier(&self) -> io::Result<Notifier> {
+        Notifier::new()
+    }
+}
+
+/// Sleeps on what was ordered last, until the order is carried out or the notifier hangs up.
+fn watch(orders: &Receiver<Vec<(Seat, u32)>>, event: &OwnedFd) {
+    while let Ok(mut seen) = orders.recv() {
+        while seen.iter().all(|(seat, seen)| seat.now() == *seen) {
+            Seat::wait_any(&seen, LONGEST_NAP);
+            match orders.try_recv() {
+                Ok(newer) => seen = newer,
+                Err(TryRecvError::Empty) => {}
+                Err(TryRecvError::Disconnected) => return,
+            }
+            // A process that dies rings nobody: the loop has to look.
+            if seen.iter().any(|(seat, _)| seat.is_shared()) {
+                break;
+            }
+        }
+        // The counter is at its end after 2^64 - 1 wake-ups that nobody read.
+        let _ = rustix::io::write(event, &1_u64.to_ne_bytes());
+    }
+}

@@ -1,0 +1,160 @@
+//! The look at all channels in turn, and the sleep at all of them.
+
+use std::time::Duration;
+
+use corecast_base::wait::{Seat, SleepPlace};
+
+use super::{Alarm, Selectable, Subset, Token};
+use crate::error::TryRecvError;
+
+/// So many messages are taken from one channel before the others have a turn.
+const IN_A_ROW: u32 = 31;
+
+/// The ends, and whose turn it is.
+#[derive(Debug)]
+pub(super) struct Scan<R> {
+    /// By token; `None` where an end was given back.
+    ends: Vec<Option<End<R>>>,
+    /// Where the next look begins: where the last message came from.
+    turn: usize,
+    /// Messages taken there in a row.
+    taken: u32,
+}
+
+#[derive(Debug)]
+struct End<R> {
+    receiver: R,
+    /// False once the channel has ended.
+    is_open: bool,
+}
+
+impl<R> Default for Scan<R> {
+    fn default() -> Self {
+        Self { ends: Vec::new(), turn: 0, taken: 0 }
+    }
+}
+
+impl<R: Selectable> Scan<R> {
+    pub(super) fn len(&self) -> usize {
+        self.ends.iter().flatten().count()
+    }
+
+    pub(super) fn add(&mut self, receiver: R) -> Token {
+        let at = self.ends.iter().position(Option::is_none).unwrap_or(self.ends.len());
+        if at == self.ends.len() {
+            self.ends.push(None);
+        }
+        self.ends[at] = Some(End { receiver, is_open: true });
+        Token(at)
+    }
+
+    pub(super) fn remove(&mut self, token: Token) -> Option<R> {
+        self.ends.get_mut(token.0)?.take().map(|end| end.receiver)
+    }
+
+    pub(super) fn get(&self, token: Token) -> Option<&R> {
+        self.ends.get(token.0)?.as_ref().map(|end| &end.receiver)
+    }
+
+    pub(super) fn open(&self) -> impl Iterator<Item = Token> {
+        let is_open = |end: &Option<End<R>>| end.as_ref().is_some_and(|end| end.is_open);
+        self.ends.iter().enumerate().filter(move |(_, end)| is_open(end)).map(|(at, _)| Token(at))
+    }
+
+    pub(super) fn has_open(&self, subset: &Subset) -> bool {
+        self.open().any(|token| subset.contains(token))
+    }
+
+    /// A channel of the subset that has something to say, and its turn.
+    #[inline]
+    pub(super) fn find(&mut self, subset: &Subset) -> Option<usize> {
+        if self.taken >= IN_A_ROW {
+            self.turn += 1;
+            self.taken = 0;
+        }
+        let turn = if self.turn < self.ends.len() { self.turn } else { 0 };
+        let found = self.find_in(turn..self.ends.len(), subset).or_else(|| self.find_in(0..turn, subset))?;
+        self.taken = if found == self.turn { self.taken + 1 } else { 1 };
+        self.turn = found;
+        Some(found)
+    }
+
+    #[inline]
+    fn find_in(&mut self, range: std::ops::Range<usize>, subset: &Subset) -> Option<usize> {
+        let mut ends = self.ends[range.clone()].iter_mut().zip(range);
+        let is_ready = |end: &mut End<R>| end.is_open && end.receiver.is_ready();
+        ends.find_map(|(end, at)| (subset.has(at) && end.as_mut().is_some_and(is_ready)).then_some(at))
+    }
+
+    /// What the channel says, and whether it is open: to be cleared when it has ended.
+    pub(super) fn take(&mut self, at: usize) -> (Result<R::Message<'_>, TryRecvError>, &mut bool) {
+        let End { receiver, is_open } = self.ends[at].as_mut().expect("the caller has found it there");
+        (receiver.try_recv(), is_open)
+    }
+}
+
+/// What is rung for each channel, and the seats to sleep on: one for each memory that channels lie in.
+#[derive(Debug, Default)]
+pub(super) struct Bells {
+    alarms: Vec<Option<(Alarm, usize)>>,
+    seats: Vec<Seat>,
+}
+
+impl Bells {
+    pub(super) fn put(&mut self, at: usize, alarm: Alarm) {
+        if self.alarms.len() <= at {
+            self.alarms.resize_with(at + 1, || None);
+        }
+        let known = self.seats.iter().position(|seat| alarm.word().reaches(seat));
+        let seat = known.or_else(|| {
+            self.seats.push(alarm.word().seat()?);
+            Some(self.seats.len() - 1)
+        });
+        // Without a seat (its memory says that this process has a number beyond all seats) it is looked at once a nap.
+        self.alarms[at] = seat.map(|seat| (alarm, seat));
+    }
+
+    pub(super) fn drop_one(&mut self, at: usize) {
+        self.alarms[at] = None;
+    }
+
+    pub(super) fn within<'a>(&'a self, subset: &'a Subset) -> SomeBells<'a> {
+        SomeBells { bells: self, subset }
+    }
+
+    /// What the seats' counts are now.
+    pub(super) fn counts(&self) -> Vec<(Seat, u32)> {
+        self.seats.iter().map(|seat| (seat.clone(), seat.now())).collect()
+    }
+
+    /// Makes all channels of the subset ring the seats from now on, for a last look after it.
+    pub(super) fn arm(&self, subset: &Subset) {
+        let armed =
+            || self.alarms.iter().enumerate().filter(|(at, _)| subset.has(*at)).filter_map(|(_, alarm)| alarm.as_ref());
+        armed().for_each(|(alarm, seat)| alarm.arm(&self.seats[*seat]));
+        // One fence serves all words of one memory.
+        for seat in 0..self.seats.len() {
+            if let Some((alarm, _)) = armed().find(|(_, of)| *of == seat) {
+                alarm.word().heavy_fence();
+            }
+        }
+    }
+}
+
+/// The bells of a subset, as one place to sleep.
+pub(super) struct SomeBells<'a> {
+    bells: &'a Bells,
+    subset: &'a Subset,
+}
+
+impl SleepPlace for SomeBells<'_> {
+    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Option<T> {
+        let seen = self.bells.counts();
+        self.bells.arm(self.subset);
+        let found = look();
+        if found.is_none() {
+            Seat::wait_any(&seen, longest);
+        }
+        found
+    }
+}

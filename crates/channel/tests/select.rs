@@ -1,0 +1,137 @@
+//! Receiving from many channels: fairness, subsets, sleeping, ends that leave, event loops.
+#![cfg(not(loom))]
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::Duration;
+
+use corecast_base::wait::{Crowd, Wait, Waiter};
+use corecast_channel::RecvError;
+use corecast_channel::select::{Armed, MAX_CHANNELS, Notifier, Select, SelectError, Subset, Token};
+use corecast_channel::ump::{self, Config, Receiver, Sender};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// `count` channels whose receivers are in one Select.
+fn channels(count: usize, wait: Wait) -> (Vec<Sender<u64>>, Vec<Token>, Select<Receiver<u64>>) {
+    let config = Config { slots: 64, wait, ..Config::default() };
+    let (senders, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| ump::channel_with::<u64>(config.clone())).unzip();
+    let mut select = Select::with_waiter(Waiter::new(wait, Crowd::unpinned(2), None));
+    let tokens = receivers.into_iter().map(|receiver| select.add(receiver)).collect();
+    (senders, tokens, select)
+}
+
+#[test]
+fn full_channels_are_served_in_turn() {
+    let (mut senders, tokens, mut select) = channels(5, Wait::Spin);
+    let mut served = Vec::new();
+    for _ in 0..5 * 40 {
+        senders.iter_mut().for_each(|sender| while sender.try_send(1).is_ok() {});
+        served.push(select.try_recv().expect("all channels are full").0);
+    }
+    let mut turns: Vec<(Token, usize)> = Vec::new();
+    for token in served {
+        match turns.last_mut() {
+            Some((last, count)) if *last == token => *count += 1,
+            _ => turns.push((token, 1)),
+        }
+    }
+    let order: Vec<Token> = turns.iter().map(|(token, _)| *token).collect();
+    assert_eq!(order[..5], tokens[..], "each once in a round");
+    assert!(turns[..6].iter().all(|(_, count)| *count == 31), "{turns:?}");
+}
+
+#[test]
+fn every_message_arrives_once_and_in_order_from_each_channel() {
+    const EACH: u64 = 5_000;
+    for wait in [Wait::Adaptive, Wait::Park, Wait::Yield] {
+        let (senders, tokens, mut select) = channels(3, wait);
+        let threads: Vec<_> = senders
+            .into_iter()
+            .map(|mut sender| thread::spawn(move || (0..EACH).for_each(|n| sender.send(n).expect("it is received"))))
+            .collect();
+        let mut next: BTreeMap<Token, u64> = tokens.into_iter().map(|token| (token, 0)).collect();
+        loop {
+            match select.recv() {
+                Ok((token, n)) => {
+                    let expected = next.get_mut(&token).expect("a token of ours");
+                    assert_eq!(n, *expected);
+                    *expected += 1;
+                }
+                Err(SelectError::Channel { token, error }) => {
+                    assert_eq!((next[&token], error), (EACH, RecvError::Closed))
+                }
+                Err(error) => break assert_eq!(error, SelectError::NoneLeft),
+            }
+        }
+        assert!(next.values().all(|&count| count == EACH), "{next:?}");
+        threads.into_iter().for_each(|sender| sender.join().expect("a sender does not panic"));
+    }
+}
+
+#[test]
+fn a_subset_is_all_that_is_looked_at() {
+    let (mut senders, tokens, mut select) = channels(70, Wait::Park);
+    senders[3].send(3).expect("open");
+    senders[69].send(69).expect("open");
+    let last: Subset = [tokens[69], tokens[68]].into_iter().collect();
+    assert_eq!(select.recv_from(&last).expect("there"), (tokens[69], 69));
+    assert_eq!(select.try_recv_from(&last).unwrap_err(), SelectError::Empty);
+    let none = Subset::default();
+    assert_eq!(select.try_recv_from(&none).unwrap_err(), SelectError::NoneLeft);
+    assert_eq!(select.recv_timeout(&last, Duration::from_millis(3)).unwrap_err(), SelectError::Timeout);
+    assert_eq!(select.try_recv().expect("there"), (tokens[3], 3));
+}
+
+#[test]
+fn a_sleeper_is_woken_by_whichever_channel_sends() {
+    let (mut senders, tokens, mut select) = channels(100, Wait::Park);
+    for round in 0..200_usize {
+        let at = round * 37 % 100;
+        thread::scope(|scope| {
+            scope.spawn(|| senders[at].send(round as u64).expect("open"));
+            assert_eq!(select.recv().expect("one sends"), (tokens[at], round as u64));
+        });
+    }
+}
+
+#[test]
+fn an_end_given_back_goes_on_alone_and_its_number_is_given_again() {
+    let (mut senders, tokens, mut select) = channels(2, Wait::Park);
+    let mut first = select.remove(tokens[0]).expect("it is there");
+    assert!(select.remove(tokens[0]).is_none());
+    senders[0].send(1).expect("open");
+    assert_eq!(first.recv(), Ok(1));
+    assert_eq!(select.try_recv().unwrap_err(), SelectError::Empty);
+    assert_eq!(select.add(first), tokens[0]);
+    senders[0].send(2).expect("open");
+    assert_eq!(select.recv().expect("there"), (tokens[0], 2));
+    assert_eq!(select.all(), tokens.into_iter().collect());
+}
+
+#[test]
+fn a_descriptor_becomes_readable_when_a_channel_has_something() {
+    let (mut senders, tokens, mut select) = channels(3, Wait::Adaptive);
+    let mut notifier = select.notifier().expect("an eventfd and a thread");
+    let wait = |notifier: &Notifier, limit_ms: i64| {
+        let limit = Timespec { tv_sec: 0, tv_nsec: limit_ms * 1_000_000 };
+        poll(&mut [PollFd::new(notifier, PollFlags::IN)], Some(&limit)).expect("poll works")
+    };
+    assert_eq!(notifier.arm(&mut select), Armed::Waiting);
+    assert_eq!(wait(&notifier, 5), 0, "nothing was sent");
+    for round in 0..50 {
+        thread::scope(|scope| {
+            scope.spawn(|| senders[2].send(round).expect("open"));
+            if notifier.arm(&mut select) == Armed::Waiting {
+                assert_eq!(wait(&notifier, 900), 1);
+            }
+            assert_eq!(select.try_recv().expect("it woke us"), (tokens[2], round));
+        });
+    }
+}
+
+#[test]
+#[should_panic(expected = "at most 4096 channels")]
+fn too_many_channels_break_a_rule() {
+    let (_senders, _, mut select) = channels(MAX_CHANNELS, Wait::Spin);
+    select.add(ump::channel(4).1);
+}
