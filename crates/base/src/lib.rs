@@ -6,6 +6,8 @@
 //! - [`Clock`]: ticks cheap enough to read while polling;
 //! - [`cgroup`]: what the container grants;
 //! - [`Place`]: a value in memory that several threads or processes share;
+//! - [`region`]: shared memory with participants, for threads or processes;
+//! - [`rendezvous`]: how processes find such memory;
 //! - [`small_file`]: text files of untrusted size;
 //! - [`sync`]: atomics, of std or of the model checker;
 //! - [`wait`]: polling, yielding and sleeping, and the word that wakes a sleeper.
@@ -14,7 +16,13 @@ mod cache_line;
 pub mod cgroup;
 mod clock;
 mod cpu;
+#[cfg(not(loom))]
+mod liveness;
 pub mod place;
+#[cfg(not(loom))]
+pub mod region;
+#[cfg(not(loom))]
+pub mod rendezvous;
 pub mod small_file;
 pub mod sync;
 pub mod wait;

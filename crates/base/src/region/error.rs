@@ -55,14 +55,6 @@ pub enum CreateError {
     /// There is a region of this name, in use.
     #[error("{0} exists and is in use")]
     Exists(String),
-    /// The directory of named regions is not to be trusted.
-    #[error("{what} is not to be trusted: {why}")]
-    Directory {
-        /// Its path.
-        what: String,
-        /// What was found and what was expected.
-        why: String,
-    },
     /// Attaching the creator failed.
     #[error(transparent)]
     Attach(#[from] AttachError),
@@ -84,72 +76,32 @@ pub enum AttachError {
     #[error(transparent)]
     BadName(#[from] BadName),
     /// There is no such region.
-    #[error("{0}: no such region")]
+    #[error("no such region: {0}")]
     NotFound(String),
     /// It is no region, or not one of a user who is trusted.
-    #[error("{what} is not ours: {why}")]
-    NotOurs {
-        /// The file or name.
-        what: String,
-        /// What was found and what was expected.
-        why: String,
-    },
+    #[error("not a region of ours: {0}")]
+    NotOurs(Doubt),
     /// It was made by another version of corecast, or for another kind of machine.
-    #[error("{what} is of another version or machine: {why}")]
-    Abi {
-        /// The file or name.
-        what: String,
-        /// What was found and what was expected.
-        why: String,
-    },
+    #[error("a region of another version or machine: {0}")]
+    Abi(Doubt),
     /// Its size is not what its header says.
-    #[error("{what} has the wrong size: {why}")]
-    Size {
-        /// The file or name.
-        what: String,
-        /// What was found and what was expected.
-        why: String,
-    },
+    #[error("a region of the wrong size: {0}")]
+    Size(Doubt),
     /// Its header or directory contradicts itself.
-    #[error("{what} is damaged: {why}")]
-    Layout {
-        /// The file or name.
-        what: String,
-        /// What was found and what was expected.
-        why: String,
-    },
+    #[error("a damaged region: {0}")]
+    Layout(Doubt),
     /// It holds other channels than expected.
-    #[error("{what} holds other channels: {why}")]
-    Type {
-        /// The file or name.
-        what: String,
-        /// What was found and what was expected.
-        why: String,
-    },
+    #[error("a region of other channels: {0}")]
+    Type(Doubt),
     /// It is not finished, or its last participant has left.
-    #[error("{what} is closed: {why}")]
-    Closed {
-        /// The file or name.
-        what: String,
-        /// What was found and what was expected.
-        why: String,
-    },
+    #[error("a closed region: {0}")]
+    Closed(Doubt),
     /// It is from before the last boot of the machine.
-    #[error("{what} is stale: {why}")]
-    Stale {
-        /// The file or name.
-        what: String,
-        /// What was found and what was expected.
-        why: String,
-    },
-    /// All seats are taken, or another process holds the region's lock and does not let go.
-    #[error("{what} takes nobody more: {why}")]
-    Busy {
-        /// The file or name.
-        what: String,
-        /// What was found and what was expected.
-        why: String,
-    },
+    #[error("a stale region: {0}")]
+    Stale(Doubt),
+    /// All seats are taken, or somebody holds the region's lock and does not let go.
+    #[error("a region that takes nobody more: {0}")]
+    Busy(Doubt),
     /// The system refuses something.
     #[error("cannot {what}: {source}")]
     System {
@@ -158,6 +110,42 @@ pub enum AttachError {
         /// What the system says.
         source: io::Error,
     },
+}
+
+/// What is wrong with what.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}: {why}")]
+pub struct Doubt {
+    /// The file or name.
+    pub what: String,
+    /// What was found and what was expected.
+    pub why: String,
+}
+
+/// The file or name that errors tell of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Subject<'a>(pub(super) &'a str);
+
+impl Subject<'_> {
+    /// `kind` of doubt about it, unless `holds`.
+    pub(super) fn expect(
+        self,
+        holds: bool,
+        kind: impl FnOnce(Doubt) -> AttachError,
+        why: impl FnOnce() -> String,
+    ) -> Result<(), AttachError> {
+        if holds { Ok(()) } else { Err(kind(self.doubt(why()))) }
+    }
+
+    pub(super) fn doubt(self, why: impl Into<String>) -> Doubt {
+        Doubt { what: self.0.to_owned(), why: why.into() }
+    }
+
+    /// The system's refusal to do `verb` to it.
+    pub(super) fn refused(self, verb: &str) -> impl FnOnce(io::Error) -> AttachError {
+        let what = format!("{verb} {}", self.0);
+        |source| AttachError::System { what, source }
+    }
 }
 
 /// This process is a forked copy of the one that attached: the memory is not here.

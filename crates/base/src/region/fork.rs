@@ -17,10 +17,8 @@ use crate::sync::{AtomicU32, Ordering, UnsafeCell};
 /// How many forks lie between this process and its ancestor that first attached. Written in a child before it runs.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
-static REGISTRY: Registry = Registry {
-    mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER),
-    descriptors: UnsafeCell::new(Vec::new()),
-};
+static REGISTRY: Registry =
+    Registry { mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), descriptors: UnsafeCell::new(Vec::new()) };
 
 /// A pthread mutex because only that may be locked before a fork and unlocked on both sides after it.
 struct Registry {
@@ -106,7 +104,7 @@ impl Birth {
     /// True in a forked child of that process.
     #[inline(always)]
     pub(super) fn is_copy(self) -> bool {
-        // ORDERING: Relaxed, as above
+        // ORDERING: Relaxed, it changes in forked children only, before they run
         FORKS.load(Ordering::Relaxed) != self.0
     }
 }

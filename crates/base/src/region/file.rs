@@ -1,0 +1,25 @@
+//! Whether an open file may be a region at all: its kind, owner, mode and size.
+
+use std::fs::File;
+use std::os::linux::fs::MetadataExt;
+
+use super::error::{AttachError, Subject};
+use super::header::places;
+
+/// Checks the file and returns its length in bytes.
+pub(super) fn check_file(what: Subject<'_>, file: &File, owner: u32) -> Result<usize, AttachError> {
+    let data = file.metadata().map_err(what.refused("look at"))?;
+    what.expect(data.is_file(), AttachError::NotOurs, || "not a regular file".to_owned())?;
+    what.expect(data.st_uid() == owner, AttachError::NotOurs, || {
+        format!("owned by user {}, expected user {owner}", data.st_uid())
+    })?;
+    what.expect(data.st_mode() & 0o002 == 0, AttachError::NotOurs, || {
+        format!("mode {:o}, expected one that not everybody may write", data.st_mode() & 0o7777)
+    })?;
+    let least = places(1, 0).channels;
+    let len = usize::try_from(data.st_size()).unwrap_or(usize::MAX);
+    what.expect((least..=isize::MAX as usize).contains(&len), AttachError::Size, || {
+        format!("{len} bytes, expected at least {least}")
+    })?;
+    Ok(len)
+}

@@ -1,0 +1,78 @@
+//! Taking away what the dead left: named regions of which no participant lives.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+
+use rustix::fs::{AtFlags, Dir, OFlags, unlinkat};
+
+use super::attachment::{RegionLock, close};
+use super::error::{AttachError, Subject};
+use super::file::check_file;
+use super::header::MAGIC;
+use super::lock;
+use super::name::check_region_name;
+use super::named::{Link, open};
+use super::region_dir::{DirLock, RegionDir};
+
+/// What was taken away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Removed {
+    /// Its path.
+    pub path: String,
+    /// How much memory that frees, in bytes.
+    pub bytes: u64,
+}
+
+/// Takes away every region of the directory whose locks are all free, whatever its version; never by age or pid. Files that
+/// do not begin as regions do, or belong to others, are left alone.
+///
+/// # Errors
+/// [`AttachError`] if the directory is not to be trusted or cannot be read; none if there is no directory.
+pub fn gc(dir: &RegionDir) -> Result<Vec<Removed>, AttachError> {
+    let handle = match dir.open() {
+        Err(AttachError::NotFound(_)) => return Ok(Vec::new()),
+        handle => handle?,
+    };
+    let what = dir.path().display().to_string();
+    let names = Dir::read_from(&handle).map_err(|errno| Subject(&what).refused("read")(errno.into()))?;
+    let names = names.flatten().filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned));
+    let names: Vec<_> = names.filter(|name| check_region_name(name).is_ok()).collect();
+    Ok(names.into_iter().filter_map(|name| sweep(dir, &handle, name)).collect())
+}
+
+/// The same for one name; true if it is free now.
+pub(super) fn sweep_name(dir: &RegionDir, name: &str) -> bool {
+    dir.open().is_ok_and(|handle| sweep(dir, &handle, name.to_owned()).is_some())
+}
+
+fn sweep(dir: &RegionDir, handle: &OwnedFd, name: String) -> Option<Removed> {
+    let path = dir.path_of(&name);
+    let file = open(handle, &name, OFlags::RDWR).ok()?;
+    let bytes = check_file(Subject(&path), &file, dir.owner()).ok()? as u64;
+    let mut magic = [0; 8];
+    file.read_exact_at(&mut magic, 0).ok()?;
+    if u64::from_le_bytes(magic) != MAGIC {
+        return None;
+    }
+    // Who wants to sit down waits for this lock, and finds the region closed then.
+    let _held = RegionLock::try_take(Some(&file)).ok()??;
+    if !is_deserted(&file) {
+        return None;
+    }
+    let link = Link { dir: handle.try_clone().ok()?, name };
+    let _right = DirLock::wait(handle).ok()?;
+    if !link.is_of(&file) {
+        return None;
+    }
+    close(&file);
+    unlinkat(handle, &link.name, AtFlags::empty()).ok()?;
+    Some(Removed { path, bytes })
+}
+
+/// True if nobody holds any lock of the file. Where records and the region's lock are does not matter, so this holds for
+/// regions of all versions.
+fn is_deserted(file: &File) -> bool {
+    matches!(lock::is_locked_by_another(file, &(0..u64::MAX)), Ok(false))
+}

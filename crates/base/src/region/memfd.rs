@@ -1,0 +1,77 @@
+//! Regions without a name: files in memory that exist for as long as somebody holds them open.
+//!
+//! Sealed, so that nobody can cut off memory that another has mapped.
+
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, memfd_create};
+
+use super::attachment::{Attachment, Source};
+use super::error::{AttachError, CreateError, Subject};
+use super::file::check_file;
+use super::fork::OwnFile;
+use super::mapping::Mapping;
+use super::plan::RegionPlan;
+use super::storage::furnish;
+
+const NAME: &str = "an unnamed region";
+const SIZE_SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW);
+
+/// Makes a region and takes its first seat.
+pub(super) fn create(plan: &RegionPlan) -> Result<Attachment, CreateError> {
+    let failed = |what: &str| {
+        let what = format!("{what} a file in memory");
+        move |source| CreateError::System { what, source }
+    };
+    let make = || Ok(memfd_create(c"corecast", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?.into());
+    let file = OwnFile::open(make).map_err(failed("make"))?;
+    file.set_permissions(Permissions::from_mode(0o600)).map_err(failed("protect"))?;
+    let mapping = furnish(&file, plan)?;
+    fcntl_add_seals(&*file, SIZE_SEALS | SealFlags::SEAL).map_err(io::Error::from).map_err(failed("seal"))?;
+    let source = Source { what: NAME.to_owned(), file: Some(file), has_lock: true, link: None };
+    Ok(Attachment::begin(mapping, source)?)
+}
+
+/// Attaches to the region behind a descriptor, which another process may hold too. Locks belong to the open file, so the
+/// file is opened anew; only where that fails it is used as it is, and says in its record that it has no lock.
+pub(super) fn attach(fd: &OwnedFd, what: &str, owner: u32) -> Result<Attachment, AttachError> {
+    let subject = Subject(what);
+    let (file, has_lock) = match OwnFile::open(|| reopen(fd, true)) {
+        Ok(file) => (file, true),
+        Err(_) => {
+            let file = OwnFile::open(|| Ok(fd.try_clone()?.into())).map_err(subject.refused("copy"))?;
+            (file, false)
+        }
+    };
+    attach_file(file, has_lock, what, owner)
+}
+
+/// Attaches through an open file that nobody shares.
+pub(super) fn attach_own(fd: OwnedFd, what: &str, owner: u32) -> Result<Attachment, AttachError> {
+    let file = OwnFile::open(|| Ok(fd.into())).map_err(Subject(what).refused("keep"))?;
+    attach_file(file, true, what, owner)
+}
+
+fn attach_file(file: OwnFile, has_lock: bool, what: &str, owner: u32) -> Result<Attachment, AttachError> {
+    let subject = Subject(what);
+    let len = check_file(subject, &file, owner)?;
+    check_seals(subject, &file)?;
+    let mapping = Mapping::shared(&file, len).map_err(subject.refused("map"))?;
+    Attachment::begin(mapping, Source { what: what.to_owned(), file: Some(file), has_lock, link: None })
+}
+
+/// Without these seals a process could cut off what we have mapped.
+pub(super) fn check_seals(what: Subject<'_>, file: &File) -> Result<(), AttachError> {
+    let seals = fcntl_get_seals(file).unwrap_or(SealFlags::empty());
+    what.expect(seals.contains(SIZE_SEALS), AttachError::NotOurs, || {
+        "its size is not sealed, expected a memfd with the seals SHRINK and GROW".to_owned()
+    })
+}
+
+/// Opens the file behind a descriptor anew.
+pub(super) fn reopen(fd: &impl AsRawFd, is_writable: bool) -> io::Result<File> {
+    File::options().read(true).write(is_writable).open(format!("/proc/self/fd/{}", fd.as_raw_fd()))
+}

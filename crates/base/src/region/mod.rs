@@ -1,0 +1,68 @@
+//! Shared memory for channels: one mapping, described by a validated header, that threads or processes attach to.
+//!
+//! Take [`SharedRegion::heap`] among the threads of one process, [`SharedRegion::memfd`] with
+//! [`rendezvous`](crate::rendezvous) among processes, and [`SharedRegion::named`] where files with names are wanted. What
+//! it holds is declared in a [`RegionPlan`]; every attachment takes one seat and is a participant with a [`Liveness`].
+//!
+//! - [`RegionPlan`], [`SharedRegion`], [`Entry`], [`Section`]: declare, make or attach, find, reach;
+//! - [`ParticipantId`], [`Participant`], [`Liveness`]: who is there;
+//! - [`RegionDir`], [`gc`]: where names are, and what the dead left there;
+//! - [`Observer`]: looking without attaching; [`Honest`]: the promise behind plain references;
+//! - [`CreateError`], [`AttachError`], [`PlanError`], [`SectionError`], [`Forked`], [`BadName`]: what goes wrong.
+//!
+//! What another process may have written is read once into private memory, checked, and never read again; everything
+//! else is reached through atomics. Attaching and taking note of a death exclude each other by a lock that the kernel
+//! frees when its holder dies; nothing here blocks a message. The argument is in `docs/design/region.md`.
+//!
+//! ```
+//! use corecast_base::region::{Liveness, RegionPlan, SharedRegion};
+//! use corecast_base::sync::Ordering;
+//! let plan = RegionPlan::new().add("counter", 1, [0; 6], 128)?;
+//! let mine = SharedRegion::memfd(&plan)?;
+//! // As another process would, to which the descriptor is given:
+//! let theirs = SharedRegion::from_fd(mine.share()?)?;
+//! let entry = theirs.entry("counter").expect("declared above");
+//! theirs.section(&entry).words(0, 1)?[0].store(7, Ordering::Relaxed);
+//! assert_eq!(mine.section(&entry).words(0, 1)?[0].load(Ordering::Relaxed), 7);
+//! let them = theirs.me();
+//! assert_eq!(mine.liveness(them), Liveness::Alive);
+//! drop(theirs);
+//! assert_eq!(mine.liveness(them), Liveness::Left);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod attachment;
+mod crc32c;
+mod directory;
+mod error;
+mod file;
+mod fork;
+mod gc;
+mod header;
+mod lock;
+mod mapping;
+mod memfd;
+mod name;
+mod named;
+mod observer;
+mod participant;
+mod plan;
+mod process;
+mod region_dir;
+mod section;
+mod shared;
+mod storage;
+mod validate;
+
+pub use crate::liveness::Liveness;
+pub use directory::Entry;
+pub use error::{AttachError, CreateError, Doubt, Forked, PlanError, SectionError};
+pub use gc::{Removed, gc};
+pub use mapping::ForkPolicy;
+pub use name::{BadName, MAX_CHANNEL_NAME, MAX_REGION_NAME, check_channel_name, check_region_name};
+pub use observer::Observer;
+pub use participant::{Participant, ParticipantId};
+pub use plan::{DEFAULT_LIMIT_BYTES, DEFAULT_PARTICIPANTS, RegionPlan};
+pub use region_dir::{DIR_VARIABLE, RegionDir};
+pub use section::Section;
+pub use shared::{Honest, SharedRegion};

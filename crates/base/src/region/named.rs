@@ -1,0 +1,136 @@
+//! Regions with a name: files in a directory of the user, in memory.
+//!
+//! Nobody can open a half-made region: the file gets its name when it is finished. The name is taken away by the last
+//! participant, or by [`gc`](super::gc) when no participant lives.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::linux::fs::MetadataExt;
+
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, fchmod, fchown, linkat, openat, statat, unlinkat};
+use rustix::io::Errno;
+
+use super::attachment::{Attachment, Source};
+use super::error::{AttachError, CreateError, Subject};
+use super::file::check_file;
+use super::fork::OwnFile;
+use super::gc;
+use super::mapping::Mapping;
+use super::name::check_region_name;
+use super::observer::Observer;
+use super::plan::RegionPlan;
+use super::region_dir::{DirLock, RegionDir};
+use super::storage::furnish;
+
+/// A name in a directory.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) dir: OwnedFd,
+    pub(super) name: String,
+}
+
+impl Link {
+    /// Takes the name away if it is still that of `file`. Failing is left to gc.
+    pub(super) fn remove(&self, file: &File) {
+        // Only those who hold this lock take names away, so nobody can give the name to another file in between.
+        let Ok(_held) = DirLock::wait(&self.dir) else { return };
+        if self.is_of(file) {
+            let _ = unlinkat(&self.dir, &self.name, AtFlags::empty());
+        }
+    }
+
+    pub(super) fn is_of(&self, file: &File) -> bool {
+        let named = statat(&self.dir, &self.name, AtFlags::SYMLINK_NOFOLLOW);
+        let ours = file.metadata();
+        matches!((named, ours), (Ok(named), Ok(ours)) if (named.st_dev, named.st_ino) == (ours.st_dev(), ours.st_ino()))
+    }
+}
+
+/// Makes a region, takes its first seat and gives it its name.
+pub(super) fn create(dir: &RegionDir, name: &str, plan: &RegionPlan) -> Result<Attachment, CreateError> {
+    check_region_name(name)?;
+    let what = dir.path_of(name);
+    let failed = |verb: &str| {
+        let what = format!("{verb} {what}");
+        move |source: Errno| CreateError::System { what, source: source.into() }
+    };
+    let handle = dir.make_and_open()?;
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = OwnFile::open(|| Ok(openat(&handle, c".", flags, Mode::from_raw_mode(0o600))?.into()))
+        .map_err(|source| CreateError::System { what: format!("make {what}"), source })?;
+    if let Some(gid) = plan.group {
+        fchown(&*file, None, Some(Gid::from_raw(gid))).map_err(failed("give to a group"))?;
+        fchmod(&*file, Mode::from_raw_mode(0o660)).map_err(failed("open to a group"))?;
+    }
+    let mapping = furnish(&file, plan)?;
+    let link = Link { dir: handle, name: name.to_owned() };
+    let source = Source { what: what.clone(), file: Some(file), has_lock: true, link: Some(link) };
+    let attachment = Attachment::begin(mapping, source)?;
+    match attachment.publish_name() {
+        Err(Errno::EXIST) if gc::sweep_name(dir, name) => {
+            attachment.publish_name().map_err(|errno| taken(&what, errno))?;
+        }
+        result => result.map_err(|errno| taken(&what, errno))?,
+    }
+    Ok(attachment)
+}
+
+fn taken(what: &str, errno: Errno) -> CreateError {
+    match errno {
+        Errno::EXIST => CreateError::Exists(what.to_owned()),
+        errno => CreateError::System { what: format!("give its name to {what}"), source: errno.into() },
+    }
+}
+
+impl Link {
+    /// Gives the name to `file`, unless another has it.
+    pub(super) fn give_to(&self, file: &File) -> Result<(), Errno> {
+        let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
+        match linkat(rustix::fs::CWD, &unnamed, &self.dir, &self.name, AtFlags::SYMLINK_FOLLOW) {
+            // Without /proc, kernels that let everybody link what he holds open.
+            Err(Errno::NOENT) => linkat(file, c"", &self.dir, &self.name, AtFlags::EMPTY_PATH),
+            result => result,
+        }
+    }
+}
+
+/// Takes a seat in the region with this name.
+pub(super) fn attach(dir: &RegionDir, name: &str) -> Result<Attachment, AttachError> {
+    let (what, handle) = find(dir, name)?;
+    let subject = Subject(&what);
+    let file = OwnFile::open(|| open(&handle, name, OFlags::RDWR)).map_err(not_opened(subject))?;
+    let len = check_file(subject, &file, dir.owner())?;
+    let mapping = Mapping::shared(&file, len).map_err(subject.refused("map"))?;
+    let link = Link { dir: handle, name: name.to_owned() };
+    Attachment::begin(mapping, Source { what, file: Some(file), has_lock: true, link: Some(link) })
+}
+
+/// Looks at the region with this name.
+pub(super) fn observe(dir: &RegionDir, name: &str) -> Result<Observer, AttachError> {
+    let (what, handle) = find(dir, name)?;
+    let subject = Subject(&what);
+    let file = open(&handle, name, OFlags::RDONLY).map_err(not_opened(subject))?;
+    let len = check_file(subject, &file, dir.owner())?;
+    Observer::begin(&what, file, len)
+}
+
+fn find(dir: &RegionDir, name: &str) -> Result<(String, OwnedFd), AttachError> {
+    check_region_name(name)?;
+    Ok((dir.path_of(name), dir.open()?))
+}
+
+/// Opens a name without following links, and without waiting should it be a pipe.
+pub(super) fn open(dir: &OwnedFd, name: &str, access: OFlags) -> io::Result<File> {
+    let flags = access | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    Ok(openat(dir, name, flags, Mode::empty())?.into())
+}
+
+fn not_opened(what: Subject<'_>) -> impl FnOnce(io::Error) -> AttachError {
+    move |error| match Errno::from_io_error(&error) {
+        Some(Errno::NOENT) => AttachError::NotFound(what.0.to_owned()),
+        Some(Errno::LOOP) => AttachError::NotOurs(what.doubt("a symbolic link, expected a regular file")),
+        Some(Errno::NXIO | Errno::ISDIR) => AttachError::NotOurs(what.doubt("not a regular file")),
+        _ => what.refused("open")(error),
+    }
+}

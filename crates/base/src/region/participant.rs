@@ -1,0 +1,223 @@
+//! The participants of a region, each with a record that only it writes, and a lock on the record that proves it lives.
+//!
+//! | offset | fields of one of 256 B; written by the participant, the state also by who takes note of its death |
+//! |---|---|
+//! | 0x00 | ctl u64: state u32 {FREE 0, ACTIVE 1, LEFT 2, DEAD 3}, generation u32 (which of those who sat here) |
+//! | 0x08 | pid u32, flags u32 {bit 0: no lock could be had}; start time u64; number of its seat u32 |
+//! | 0x80 | affinity \[u8; 128\]: a bit for each CPU below 1,024 that it may run on |
+//!
+//! To sit down takes the region's lock, the lock of the record, and a record whose lock was free. Who finds ACTIVE
+//! without the lock has evidence of a death. The generation tells handles of the dead from those of who sits there now.
+
+use std::fs::File;
+use std::io;
+
+use super::directory::halves;
+use super::header::{PARTICIPANTS_AT, SEAT_BYTES};
+use super::mapping::Mapping;
+use super::{lock, process};
+use crate::liveness::Liveness;
+use crate::sync::Ordering;
+
+pub(super) const RECORD_BYTES: usize = 256;
+/// CPUs that the affinity of a record has bits for.
+const AFFINITY_CPUS: usize = 1024;
+
+const PID: usize = 0x08;
+const FLAGS: usize = 0x0c;
+const START: usize = 0x10;
+const SEAT: usize = 0x18;
+const AFFINITY: usize = 0x80;
+
+const FREE: u32 = 0;
+const ACTIVE: u32 = 1;
+const LEFT: u32 = 2;
+const DEAD: u32 = 3;
+
+/// Its death cannot be proven, as it has no lock of its own.
+const WITHOUT_LOCK: u32 = 1;
+
+/// Who of a region: a seat, and which of those who sat there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ParticipantId {
+    /// The number of its record and seat, from 0.
+    pub index: u32,
+    /// Which of those who sat there, from 1.
+    pub generation: u32,
+}
+
+impl ParticipantId {
+    /// A word for it that is not 0, to be kept in shared memory.
+    #[must_use]
+    pub fn to_word(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+
+    /// Who the word stands for; `None` for 0 and for what no participant has. The index is not checked: the region does.
+    #[must_use]
+    pub fn from_word(word: u64) -> Option<Self> {
+        let (index, generation) = halves(word);
+        (generation != 0).then_some(Self { index, generation })
+    }
+}
+
+/// What a participant tells of itself, and what is known of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Participant {
+    /// Who.
+    pub id: ParticipantId,
+    /// Whether it is there.
+    pub liveness: Liveness,
+    /// Its process, as it says, in its own namespace.
+    pub pid: u32,
+    /// When that process began, as it says, in clock ticks since boot.
+    pub start_time: u64,
+    /// The CPUs that it may run on, as it says; a bit each, from CPU 0.
+    pub affinity: [u64; AFFINITY_CPUS / 64],
+}
+
+/// The table of a region's participants.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Table<'a> {
+    pub(super) mapping: &'a Mapping,
+    pub(super) count: u32,
+    /// The open file to ask for locks; `None` if the region has none, as it is of this process alone.
+    pub(super) file: Option<&'a File>,
+}
+
+/// Where a record is, in bytes; also the byte that its participant locks.
+fn record(index: u32) -> usize {
+    PARTICIPANTS_AT + index as usize * RECORD_BYTES
+}
+
+impl Table<'_> {
+    fn ctl(&self, index: u32) -> (u32, u32) {
+        // ORDERING: Acquire, pairs with the Release in set_ctl [participant]
+        halves(self.mapping.word(record(index)).load(Ordering::Acquire))
+    }
+
+    fn set_ctl(&self, index: u32, state: u32, generation: u32) {
+        let word = u64::from(state) | u64::from(generation) << 32;
+        // ORDERING: Release, pairs with the Acquire in ctl [participant]
+        self.mapping.word(record(index)).store(word, Ordering::Release);
+    }
+
+    /// Takes a seat, with the region's lock held; `None` if there is none. Seats that nobody had yet come first, then those
+    /// of who left, then those of the dead, so that handles of the dead tell so for as long as possible.
+    pub(super) fn sit_down(&self, has_lock: bool) -> io::Result<Option<ParticipantId>> {
+        for wanted in [FREE, LEFT, DEAD, ACTIVE] {
+            for index in 0..self.count {
+                let (state, generation) = self.ctl(index);
+                // A state that a stranger invented counts as that of a dead one.
+                let state = if state > DEAD { ACTIVE } else { state };
+                if state != wanted || self.is_held(index)? || !self.take_lock(index, has_lock)? {
+                    continue;
+                }
+                let generation = generation.wrapping_add(1).max(1);
+                self.introduce(index, has_lock);
+                self.set_ctl(index, ACTIVE, generation);
+                return Ok(Some(ParticipantId { index, generation }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// True if whoever sits there is alive, or cannot be proven dead.
+    fn is_held(&self, index: u32) -> io::Result<bool> {
+        let Some(file) = self.file else { return Ok(false) };
+        // ORDERING: Relaxed, written before the state
+        let flags = self.mapping.half_word(record(index) + FLAGS).load(Ordering::Relaxed);
+        let at = record(index) as u64;
+        let sits_unproven = flags & WITHOUT_LOCK != 0 && self.ctl(index).0 == ACTIVE;
+        Ok(sits_unproven || lock::is_locked_by_another(file, &(at..at + 1))?)
+    }
+
+    fn take_lock(&self, index: u32, has_lock: bool) -> io::Result<bool> {
+        match self.file.filter(|_| has_lock) {
+            Some(file) => lock::try_lock(file, record(index) as u64),
+            None => Ok(true),
+        }
+    }
+
+    /// Writes what others may want to know of this process.
+    fn introduce(&self, index: u32, has_lock: bool) {
+        let at = record(index);
+        let flags = if has_lock { 0 } else { WITHOUT_LOCK };
+        // ORDERING: Relaxed, released by the state
+        self.mapping.half_word(at + PID).store(std::process::id(), Ordering::Relaxed);
+        // ORDERING: Relaxed, released by the state
+        self.mapping.half_word(at + FLAGS).store(flags, Ordering::Relaxed);
+        self.mapping.write(at + START, &[process::own_start_time().unwrap_or(0)]);
+        // ORDERING: Relaxed, released by the state
+        self.mapping.half_word(at + SEAT).store(index, Ordering::Relaxed);
+        self.mapping.write(at + AFFINITY, &own_affinity());
+    }
+
+    /// Says goodbye.
+    pub(super) fn stand_up(&self, me: ParticipantId) {
+        self.set_ctl(me.index, LEFT, me.generation);
+    }
+
+    /// Takes note of a death, with the region's lock held.
+    pub(super) fn bury(&self, dead: ParticipantId) {
+        self.set_ctl(dead.index, DEAD, dead.generation);
+    }
+
+    /// Whether `who` is there, as seen by `me`.
+    pub(super) fn liveness(&self, who: ParticipantId, me: Option<ParticipantId>) -> Liveness {
+        if Some(who) == me {
+            return Liveness::Alive;
+        }
+        if who.index >= self.count {
+            return Liveness::Dead;
+        }
+        match self.told(who) {
+            Some(told) => told,
+            // Not being able to ask is no evidence.
+            None if self.is_held(who.index).unwrap_or(true) => Liveness::Alive,
+            // It may have left between the look at its state and the look at its lock.
+            None => self.told(who).unwrap_or(Liveness::Dead),
+        }
+    }
+
+    /// What the record alone tells; `None` if it says that its participant is there.
+    fn told(&self, who: ParticipantId) -> Option<Liveness> {
+        match self.ctl(who.index) {
+            (ACTIVE, generation) if generation == who.generation => None,
+            (LEFT, generation) if generation == who.generation => Some(Liveness::Left),
+            _ => Some(Liveness::Dead),
+        }
+    }
+
+    /// Everybody who sits there, dead or alive.
+    pub(super) fn seated(&self) -> impl Iterator<Item = ParticipantId> + '_ {
+        (0..self.count).filter_map(|index| {
+            let (state, generation) = self.ctl(index);
+            (state == ACTIVE).then_some(ParticipantId { index, generation })
+        })
+    }
+
+    /// What `who` tells of itself.
+    pub(super) fn describe(&self, id: ParticipantId, me: Option<ParticipantId>) -> Participant {
+        let at = record(id.index);
+        let affinity = self.mapping.copy(at + AFFINITY, AFFINITY_CPUS / 64);
+        let affinity = affinity.try_into().expect("as many words as were asked for");
+        // ORDERING: Relaxed, written before the state, or by a stranger
+        let pid = self.mapping.half_word(at + PID).load(Ordering::Relaxed);
+        let start_time = self.mapping.copy(at + START, 1)[0];
+        Participant { id, liveness: self.liveness(id, me), pid, start_time, affinity }
+    }
+}
+
+fn own_affinity() -> [u64; AFFINITY_CPUS / 64] {
+    let mut words = [0; AFFINITY_CPUS / 64];
+    if let Ok(set) = rustix::thread::sched_getaffinity(None) {
+        for cpu in (0..AFFINITY_CPUS).filter(|&cpu| cpu < rustix::thread::CpuSet::MAX_CPU && set.is_set(cpu)) {
+            words[cpu / 64] |= 1 << (cpu % 64);
+        }
+    }
+    words
+}
+
+const _: () = assert!(SEAT_BYTES == 128 && RECORD_BYTES % 128 == 0);

@@ -1,0 +1,66 @@
+//! Who this process is, in words that another process can compare.
+
+use std::collections::hash_map::RandomState;
+use std::fs;
+use std::hash::{BuildHasher, Hasher};
+use std::os::linux::fs::MetadataExt;
+
+use crate::small_file;
+
+/// What a region keeps of the process that made it, for people who ask where it came from. Evidence of life is elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Identity {
+    pub(super) uid: u32,
+    pub(super) pid: u32,
+    /// In clock ticks since boot; 0 if it cannot be read.
+    pub(super) start_time: u64,
+    /// A hash of the kernel's boot id; 0 if it cannot be read.
+    pub(super) boot: u64,
+    /// The inode of the namespace that the pid belongs to; 0 if it cannot be read.
+    pub(super) pid_namespace: u64,
+}
+
+impl Identity {
+    pub(super) fn of_this_process() -> Self {
+        Self {
+            uid: own_uid(),
+            pid: std::process::id(),
+            start_time: own_start_time().unwrap_or(0),
+            boot: boot_hash(),
+            pid_namespace: fs::metadata("/proc/self/ns/pid").map_or(0, |data| data.st_ino()),
+        }
+    }
+}
+
+/// The user as which files are made and opened.
+pub(super) fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// When this process began, in clock ticks since boot.
+pub(super) fn own_start_time() -> Option<u64> {
+    let stat = small_file::read("/proc/self/stat".as_ref(), 4096).ok()?;
+    // The name of the program may contain spaces and parentheses; it ends at the last one. Then come fields 3, 4, ...
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(22 - 3)?.parse().ok()
+}
+
+/// A hash of the kernel's boot id, which differs after each boot; 0 if it cannot be read.
+pub(super) fn boot_hash() -> u64 {
+    let text = small_file::read("/proc/sys/kernel/random/boot_id".as_ref(), 100).unwrap_or_default();
+    if text.is_empty() { 0 } else { fnv(0xcbf2_9ce4_8422_2325, &text.bytes().map(u64::from).collect::<Vec<_>>()) }
+}
+
+/// A word that is not 0 and that nobody else has.
+pub(super) fn random_word() -> u64 {
+    // std seeds each state from the system's random numbers.
+    RandomState::new().build_hasher().finish() | 1
+}
+
+/// FNV-1a, word by word.
+pub(super) fn fnv(start: u64, words: &[u64]) -> u64 {
+    words.iter().fold(start, |hash, word| {
+        let mixed = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+        mixed ^ mixed >> 29
+    })
+}

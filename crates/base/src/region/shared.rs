@@ -1,0 +1,273 @@
+//! A region as its users hold it.
+
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use super::attachment::{Attachment, Source};
+use super::directory::Entry;
+use super::error::{AttachError, CreateError, Forked, Subject};
+use super::header::{SEAT_BYTES, type_hash};
+use super::mapping::ForkPolicy;
+use super::named;
+use super::observer::Observer;
+use super::participant::{Participant, ParticipantId};
+use super::plan::RegionPlan;
+use super::region_dir::RegionDir;
+use super::section::Section;
+use super::{memfd, process, storage};
+use crate::liveness::Liveness;
+use crate::sync::Scope;
+use crate::wait::{Seat, Seats};
+
+/// One mapping that holds many channels, and this participant's seat in it. A clone is the same participant; the seat is
+/// given up when the last clone, [`Section`] and [`Place`](crate::Place) is gone.
+#[derive(Debug, Clone)]
+pub struct SharedRegion(Arc<Attachment>);
+
+impl SharedRegion {
+    /// A region for the threads of this process.
+    ///
+    /// # Errors
+    /// [`CreateError`] if the plan is too large, or there is no memory.
+    pub fn heap(plan: &RegionPlan) -> Result<Self, CreateError> {
+        let mapping = storage::furnish_private(plan)?;
+        let source = Source { what: "a region on the heap".to_owned(), file: None, has_lock: false, link: None };
+        Ok(Self(Arc::new(Attachment::begin(mapping, source)?)))
+    }
+
+    /// A region without a name, for processes to which its descriptor is given: by [`rendezvous`](crate::rendezvous), or
+    /// with [`share`](Self::share).
+    ///
+    /// # Errors
+    /// [`CreateError`] if the plan is too large, or there is no memory for all of it.
+    pub fn memfd(plan: &RegionPlan) -> Result<Self, CreateError> {
+        Ok(Self(Arc::new(memfd::create(plan)?)))
+    }
+
+    /// A region with a name in a directory. Its last participant takes the name away.
+    ///
+    /// # Errors
+    /// [`CreateError`]; `Exists` if somebody uses a region of this name.
+    pub fn named(dir: &RegionDir, name: &str, plan: &RegionPlan) -> Result<Self, CreateError> {
+        Ok(Self(Arc::new(named::create(dir, name, plan)?)))
+    }
+
+    /// Takes a seat in the region with this name.
+    ///
+    /// # Errors
+    /// [`AttachError`] if there is none, it is not to be trusted, or it takes nobody more.
+    pub fn open(dir: &RegionDir, name: &str) -> Result<Self, AttachError> {
+        Ok(Self(Arc::new(named::attach(dir, name)?)))
+    }
+
+    /// Takes a seat in the region behind a descriptor of a memfd, inherited or received, which this user has made.
+    ///
+    /// # Errors
+    /// [`AttachError`] if it is no region, not to be trusted, or takes nobody more.
+    pub fn from_fd(fd: OwnedFd) -> Result<Self, AttachError> {
+        Ok(Self(Arc::new(memfd::attach(&fd, "an inherited region", process::own_uid())?)))
+    }
+
+    /// The same for a descriptor that nobody else holds, of a region that `owner` has made.
+    pub(crate) fn from_own_fd(fd: OwnedFd, what: &str, owner: u32) -> Result<Self, AttachError> {
+        Ok(Self(Arc::new(memfd::attach_own(fd, what, owner)?)))
+    }
+
+    /// Looks at the region with this name without taking a seat.
+    ///
+    /// # Errors
+    /// [`AttachError`] if there is none, or it is not to be trusted.
+    pub fn observe(dir: &RegionDir, name: &str) -> Result<Observer, AttachError> {
+        named::observe(dir, name)
+    }
+
+    /// A descriptor to give to another process, for it to [attach](Self::from_fd). Each process gets its own.
+    ///
+    /// # Errors
+    /// [`io::Error`] if the region is on the heap, or files cannot be opened anew (no /proc).
+    pub fn share(&self) -> io::Result<OwnedFd> {
+        self.share_opened(true)
+    }
+
+    /// The same, for one who may only look.
+    pub(crate) fn share_opened(&self, is_writable: bool) -> io::Result<OwnedFd> {
+        self.check_fork().map_err(io::Error::other)?;
+        let file = self.0.file().ok_or(io::ErrorKind::Unsupported)?;
+        Ok(memfd::reopen(file, is_writable)?.into())
+    }
+
+    /// The channel with this name.
+    #[must_use]
+    pub fn entry(&self, name: &str) -> Option<Entry> {
+        self.entries().iter().find(|entry| entry.name == name).cloned()
+    }
+
+    /// All channels, in the order of their declaration.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.0.layout.entries
+    }
+
+    /// The bytes of a channel.
+    ///
+    /// # Panics
+    /// If the entry is not one of this region.
+    #[must_use]
+    #[track_caller]
+    pub fn section(&self, entry: &Entry) -> Section {
+        assert!(self.entries().contains(entry), "the entry of a section must be one of the same region");
+        Section::within(Arc::clone(&self.0), entry.offset as usize, entry.bytes as usize)
+    }
+
+    /// Checks that the region holds the channels of the plan and no others.
+    ///
+    /// # Errors
+    /// [`AttachError::Type`] if it does not.
+    pub fn expect_plan(&self, plan: &RegionPlan) -> Result<(), AttachError> {
+        let holds = type_hash(&plan.channels) == self.0.layout.type_hash;
+        let names = |entries: &mut dyn Iterator<Item = &str>| entries.collect::<Vec<_>>().join(", ");
+        Subject(&self.0.what).expect(holds, AttachError::Type, || {
+            let found = names(&mut self.entries().iter().map(|entry| entry.name.as_str()));
+            let expected = names(&mut plan.channels.iter().map(|channel| channel.name.as_str()));
+            format!("found {found}; expected {expected}, of the planned kinds, configurations and sizes")
+        })
+    }
+
+    /// A number that no other region has.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.0.layout.generation
+    }
+
+    /// This participant.
+    #[must_use]
+    pub fn me(&self) -> ParticipantId {
+        self.0.me
+    }
+
+    /// Everybody who sits here, the unnoticed dead among them.
+    ///
+    /// # Errors
+    /// [`Forked`] in a forked child.
+    pub fn participants(&self) -> Result<Vec<Participant>, Forked> {
+        self.check_fork()?;
+        let table = self.0.table();
+        Ok(table.seated().map(|who| table.describe(who, Some(self.me()))).collect())
+    }
+
+    /// Whether a participant is there: a system call if it does not say that it has left. In a forked child, which cannot
+    /// know, everybody is dead: ask [`check_fork`](Self::check_fork) first.
+    #[must_use]
+    pub fn liveness(&self, who: ParticipantId) -> Liveness {
+        if self.check_fork().is_err() {
+            return Liveness::Dead;
+        }
+        self.0.table().liveness(who, Some(self.me()))
+    }
+
+    /// True if this participant's death can be proven to others. False only where /proc is missing and its descriptor is
+    /// shared: then it looks alive to others until it leaves.
+    #[must_use]
+    pub fn has_evidence(&self) -> bool {
+        self.0.has_lock()
+    }
+
+    /// Calls `settle` for each participant that died and that nobody has taken note of, then takes note of it. Nobody else,
+    /// in any process, does so at the same time; if this process dies in between, the next one repeats it, so `settle` must
+    /// be able to find its work half done. Returns false if somebody else is at it.
+    ///
+    /// # Errors
+    /// [`Forked`] in a forked child.
+    pub fn reap(&self, mut settle: impl FnMut(ParticipantId)) -> Result<bool, Forked> {
+        let done = self.try_exclusively(|| {
+            let table = self.0.table();
+            for who in table.seated().filter(|&who| self.liveness(who) == Liveness::Dead) {
+                settle(who);
+                table.bury(who);
+            }
+        })?;
+        Ok(done.is_some())
+    }
+
+    /// Runs `f` with nobody else, in any process, inside this or [`reap`](Self::reap) of the same region; `None` if
+    /// somebody is: look again later. For the repair of what a dead participant left; a participant that is stopped inside
+    /// keeps all others out.
+    ///
+    /// # Errors
+    /// [`Forked`] in a forked child.
+    pub fn try_exclusively<R>(&self, f: impl FnOnce() -> R) -> Result<Option<R>, Forked> {
+        self.check_fork()?;
+        // A lock that cannot even be asked for is somebody else's.
+        Ok(self.0.try_exclusively(f).unwrap_or(None))
+    }
+
+    /// # Errors
+    /// [`Forked`] in a forked child of the process that attached. Costs one relaxed load.
+    #[inline(always)]
+    pub fn check_fork(&self) -> Result<(), Forked> {
+        self.0.mapping.check_fork()
+    }
+
+    /// Decides what children find that are forked from now on.
+    ///
+    /// # Errors
+    /// [`io::Error`] if the system refuses.
+    pub fn set_fork_policy(&self, policy: ForkPolicy) -> io::Result<()> {
+        self.check_fork().map_err(io::Error::other)?;
+        self.0.set_fork_policy(policy)
+    }
+
+    /// Whose threads meet at the words of this region.
+    #[must_use]
+    pub fn wake_scope(&self) -> Scope {
+        if self.0.file().is_some() { Scope::Machine } else { Scope::Process }
+    }
+
+    /// The seats of all participants, by index.
+    ///
+    /// # Panics
+    /// In a forked child.
+    #[must_use]
+    pub fn seats(&self) -> Seats {
+        let count = self.0.layout.participants as usize;
+        let table = Section::within(Arc::clone(&self.0), self.0.layout.places.seats, count * SEAT_BYTES);
+        table.slice(0, count).expect("validated, aligned to 128, and not asked for in a forked child")
+    }
+
+    /// The seat of this participant.
+    ///
+    /// # Panics
+    /// In a forked child.
+    #[must_use]
+    pub fn seat(&self) -> Seat {
+        Seat::within(self.seats(), self.me().index).expect("a participant has a seat")
+    }
+
+    /// Promises that every process which maps this region writable follows the protocols, so that plain references into it
+    /// may be given out.
+    ///
+    /// # Safety
+    /// - Every process that maps the region writable, now or later, runs code that writes there only what the channels'
+    ///   protocols let it write, when they let it.
+    #[must_use]
+    pub unsafe fn assume_honest(&self) -> Honest<'_> {
+        Honest { region: self.clone(), _promise: PhantomData }
+    }
+}
+
+/// The promise that a region's participants follow its protocols: see [`SharedRegion::assume_honest`].
+#[derive(Debug, Clone)]
+pub struct Honest<'a> {
+    region: SharedRegion,
+    _promise: PhantomData<&'a SharedRegion>,
+}
+
+impl Honest<'_> {
+    /// The region that the promise is about.
+    #[must_use]
+    pub fn region(&self) -> &SharedRegion {
+        &self.region
+    }
+}

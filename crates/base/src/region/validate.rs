@@ -1,0 +1,137 @@
+//! Reads a region's header and directory once, into private memory, and believes nothing that does not fit together.
+//!
+//! Works on copies alone: what a stranger changes afterwards changes nothing here. The order is that of trust: magic,
+//! version and machine before checksum, checksum before sizes, sizes before places, places before names.
+
+use std::collections::HashSet;
+
+use super::directory::{ENTRY_WORDS, Entry, halves};
+use super::error::{AttachError, Subject};
+use super::header::{
+    ABI_MAJOR, ABI_MINOR, CHANNEL_ALIGN, CLOSED, ENDIAN_TAG, HEADER_WORDS, MAGIC, MAX_CHANNELS, MAX_PARTICIPANTS,
+    PARTICIPANTS_AT, POINTER_BYTES, Places, READY, checksum, places, type_hash,
+};
+use super::name::check_channel_name;
+use super::process;
+use crate::LINE_BYTES;
+
+/// What is known of a region after validation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) generation: u64,
+    pub(super) creator_uid: u32,
+    pub(super) creator_pid: u32,
+    pub(super) participants: u32,
+    pub(super) places: Places,
+    pub(super) type_hash: [u64; 2],
+    pub(super) entries: Vec<Entry>,
+}
+
+/// The header, as far as it can be checked without the directory.
+#[derive(Debug, Clone)]
+pub(super) struct Header {
+    words: Vec<u64>,
+    participants: u32,
+    channels: u32,
+    places: Places,
+}
+
+impl Header {
+    /// Checks the first words of a region that is `mapped_bytes` long.
+    pub(super) fn check(what: Subject<'_>, words: Vec<u64>, mapped_bytes: u64) -> Result<Self, AttachError> {
+        what.expect(words.len() == HEADER_WORDS && words[0] == MAGIC, AttachError::NotOurs, || {
+            format!("begins with {:#018x}, expected {MAGIC:#018x}", words.first().copied().unwrap_or(0))
+        })?;
+        check_abi(what, words[1], words[2])?;
+        what.expect(words[3] == mapped_bytes, AttachError::Size, || {
+            format!("{mapped_bytes} bytes, {} according to its header", words[3])
+        })?;
+        let (participants, channels) = halves(words[13]);
+        let counts_fit = (1..=MAX_PARTICIPANTS).contains(&participants) && channels <= MAX_CHANNELS;
+        what.expect(counts_fit, AttachError::Layout, || {
+            format!("{participants} participants and {channels} channels, expected 1 to {MAX_PARTICIPANTS} and at most {MAX_CHANNELS}")
+        })?;
+        let places = places(participants, channels);
+        let (found, expected) = ((words[11], words[12]), (PARTICIPANTS_AT as u64, places.directory as u64));
+        what.expect(found == expected && places.channels as u64 <= mapped_bytes, AttachError::Layout, || {
+            format!("participants and directory at {found:x?} of {mapped_bytes:#x} bytes, expected at {expected:x?}")
+        })?;
+        what.expect(words[4] != 0, AttachError::Layout, || "generation 0, expected any other".to_owned())?;
+        let boot = process::boot_hash();
+        what.expect(words[9] == boot || words[9] == 0 || boot == 0, AttachError::Stale, || {
+            "made before the last boot".to_owned()
+        })?;
+        Ok(Self { words, participants, channels, places })
+    }
+
+    /// Where the directory is, in bytes, and how many words it has.
+    pub(super) fn directory(&self) -> (usize, usize) {
+        (self.places.directory, self.channels as usize * ENTRY_WORDS)
+    }
+
+    /// Checks the directory.
+    pub(super) fn with_directory(self, what: Subject<'_>, words: &[u64]) -> Result<Layout, AttachError> {
+        let sum = checksum(&self.words, words);
+        what.expect(self.words[HEADER_WORDS - 1] == sum.into(), AttachError::Layout, || {
+            format!("checksum {sum:#010x}, {:#010x} according to its header", self.words[HEADER_WORDS - 1])
+        })?;
+        let mut entries = Vec::with_capacity(self.channels as usize);
+        for (index, words) in words.chunks(ENTRY_WORDS).enumerate() {
+            let entry = Entry::decode(words).filter(|entry| check_channel_name(&entry.name).is_ok());
+            let nameless = || AttachError::Layout(what.doubt(format!("channel {index} has no proper name")));
+            entries.push(entry.ok_or_else(nameless)?);
+        }
+        check_places(what, &entries, self.places.channels as u64, self.words[3])?;
+        let mut names = HashSet::new();
+        let twice = entries.iter().find(|entry| !names.insert(&entry.name));
+        what.expect(twice.is_none(), AttachError::Layout, || {
+            format!("two channels are called '{}'", twice.map_or("", |entry| &entry.name))
+        })?;
+        let declared: Vec<_> = entries.iter().map(Entry::declared).collect();
+        let type_hash = type_hash(&declared);
+        what.expect(self.words[5..7] == type_hash, AttachError::Type, || {
+            "its channels are not those that its header tells of".to_owned()
+        })?;
+        let (creator_uid, creator_pid) = halves(self.words[7]);
+        let (generation, participants, places) = (self.words[4], self.participants, self.places);
+        Ok(Layout { generation, creator_uid, creator_pid, participants, places, type_hash, entries })
+    }
+}
+
+fn check_abi(what: Subject<'_>, abi: u64, widths: u64) -> Result<(), AttachError> {
+    let (major, minor, endian) = (abi as u16, (abi >> 16) as u16, (abi >> 32) as u32);
+    what.expect(endian == ENDIAN_TAG, AttachError::Abi, || {
+        format!("byte order {endian:#010x}, expected {ENDIAN_TAG:#010x}")
+    })?;
+    what.expect(matches!((major, minor), (ABI_MAJOR, 0..=ABI_MINOR)), AttachError::Abi, || {
+        format!("version {major}.{minor}, expected {ABI_MAJOR}.0 to {ABI_MAJOR}.{ABI_MINOR}")
+    })?;
+    let expected = u64::from(POINTER_BYTES) | (LINE_BYTES as u64) << 8;
+    what.expect(widths == expected, AttachError::Abi, || {
+        let (pointer, line) = (widths as u8, (widths >> 8) as u8);
+        format!("pointers of {pointer} and lines of {line} bytes, expected {POINTER_BYTES} and {LINE_BYTES}")
+    })
+}
+
+/// Each channel is inside, behind the directory, and none overlaps another. They are aligned by their unit.
+fn check_places(what: Subject<'_>, entries: &[Entry], begin: u64, end: u64) -> Result<(), AttachError> {
+    let mut spans: Vec<_> = entries.iter().map(|entry| (entry.offset, entry.offset + entry.bytes)).collect();
+    spans.sort_unstable();
+    let mut free_from = begin;
+    for (from, to) in spans {
+        let fits = from >= free_from && to <= end && to > from && from % CHANNEL_ALIGN == 0;
+        what.expect(fits, AttachError::Layout, || {
+            format!("a channel at {from:#x} to {to:#x}, expected between {free_from:#x} and {end:#x}")
+        })?;
+        free_from = to;
+    }
+    Ok(())
+}
+
+/// Whether a region in this state may be attached to.
+pub(super) fn check_state(what: Subject<'_>, state: u32) -> Result<(), AttachError> {
+    what.expect(state == READY, AttachError::Closed, || match state {
+        CLOSED => "its last participant has left".to_owned(),
+        _ => format!("state {state}, expected {READY} (ready)"),
+    })
+}
