@@ -1,7 +1,7 @@
 //! A small explicit-state checker: breadth first, so that the trace of what goes wrong is a shortest one.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// What goes wrong where the end can no longer be reached.
@@ -19,6 +19,11 @@ pub(crate) trait Model {
 
     /// True if everybody has done what they are there for.
     fn is_done(&self, state: &Self::State) -> bool;
+
+    /// What is wrong with a state as such.
+    fn flaw(&self, _state: &Self::State) -> Option<&'static str> {
+        None
+    }
 }
 
 /// One step: who does what, and what comes of it.
@@ -102,6 +107,12 @@ pub(crate) fn explore<M: Model>(model: &M) -> Explored {
     let mut at = 0;
     while at < graph.states.len() {
         let state = graph.states[at];
+        if let Some(how) = model.flaw(&state) {
+            return Explored {
+                states: graph.states.len(),
+                broken: Some(Broken { how, trace: graph.trace(model, at) }),
+            };
+        }
         model.steps(&state, &mut steps);
         for step in steps.0.drain(..) {
             match step.next {
@@ -125,7 +136,7 @@ struct Graph<S> {
     numbers: HashMap<S, u32, BuildHasherDefault<Mixer>>,
     /// For each state, the one it was first reached from.
     from: Vec<u32>,
-    /// The steps that are no faults.
+    /// The steps that are no faults, sorted as they were found.
     edges: Vec<(u32, u32)>,
 }
 
@@ -168,22 +179,63 @@ impl<S: Copy + Eq + Hash> Graph<S> {
         trace
     }
 
-    /// The nearest state from which no way leads to the end.
-    fn first_stuck<M: Model<State = S>>(&mut self, model: &M) -> Option<usize> {
-        self.edges.sort_unstable_by_key(|&(_, to)| to);
+    /// The nearest state where those go round in circles, or rest, who can no longer reach the end.
+    fn first_stuck<M: Model<State = S>>(&self, model: &M) -> Option<usize> {
+        let forward = &self.edges;
+        let mut backward: Vec<(u32, u32)> = forward.iter().map(|&(from, to)| (to, from)).collect();
+        backward.sort_unstable();
         let mut reaches: Vec<bool> = self.states.iter().map(|state| model.is_done(state)).collect();
         let mut open: Vec<u32> = (0..self.states.len() as u32).filter(|&at| reaches[at as usize]).collect();
         while let Some(to) = open.pop() {
-            let first = self.edges.partition_point(|edge| edge.1 < to);
-            for &(from, _) in self.edges[first..].iter().take_while(|edge| edge.1 == to) {
-                if !reaches[from as usize] {
-                    reaches[from as usize] = true;
+            for from in neighbours(&backward, to) {
+                if !std::mem::replace(&mut reaches[from as usize], true) {
                     open.push(from);
                 }
             }
         }
-        reaches.iter().position(|&reaches| !reaches)
+        let stuck: Vec<u32> = (0..self.states.len() as u32).filter(|&at| !reaches[at as usize]).collect();
+        first_circle(&stuck, forward, &backward)
     }
+}
+
+/// Of states that only lead to each other, the first one in a part that is never left.
+fn first_circle(stuck: &[u32], forward: &[(u32, u32)], backward: &[(u32, u32)]) -> Option<usize> {
+    let mut is_left: HashMap<u32, bool> = HashMap::new();
+    for &at in stuck.iter().rev() {
+        if is_left.contains_key(&at) {
+            continue;
+        }
+        let ahead = around(at, forward, |next| is_left.contains_key(&next));
+        let leads_on = ahead.iter().any(|next| is_left.contains_key(next));
+        if leads_on
+            || around(at, backward, |before| !ahead.contains(&before)).intersection(&ahead).count() < ahead.len()
+        {
+            is_left.insert(at, true);
+        } else {
+            is_left.extend(ahead.into_iter().map(|inside| (inside, false)));
+        }
+    }
+    stuck.iter().find(|at| !is_left[at]).map(|&at| at as usize)
+}
+
+/// What can be reached along `edges`, itself included; not beyond those where it is to stop.
+fn around(at: u32, edges: &[(u32, u32)], stops: impl Fn(u32) -> bool) -> HashSet<u32> {
+    let mut seen = HashSet::from([at]);
+    let mut open = vec![at];
+    while let Some(at) = open.pop() {
+        for next in neighbours(edges, at) {
+            if seen.insert(next) && !stops(next) {
+                open.push(next);
+            }
+        }
+    }
+    seen
+}
+
+/// Where edges that are sorted by their first end lead from there.
+fn neighbours(edges: &[(u32, u32)], from: u32) -> impl Iterator<Item = u32> {
+    let first = edges.partition_point(|edge| edge.0 < from);
+    edges[first..].iter().take_while(move |edge| edge.0 == from).map(|edge| edge.1)
 }
 
 fn words(who: &str, what: &str, number: i8) -> String {
