@@ -6,9 +6,13 @@
 //! A channel knows no topology: where its ends run, and what a wake-up costs there, arrives as plain values. Ends are
 //! `Send` and their methods take `&mut self`, so that two threads cannot be one end by mistake.
 
+mod bytes;
 mod error;
+#[cfg(not(loom))]
+pub mod open;
 pub mod select;
 mod slots;
 pub mod ump;
 
+pub use bytes::{Bytes, BytesMut, Plain};
 pub use error::{Closed, RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};

@@ -1,0 +1,379 @@
+//! Views of messages in shared memory, and what may be read from them as a value.
+//!
+//! A `&[u8]` into memory that another process may write is undefined behaviour, whatever that process promised. So the
+//! bytes of a message are reached in place, word by word, by relaxed atomic accesses: safe against any neighbour, and
+//! without another buffer. What a neighbour that breaks the protocol can do is change bytes while they are read.
+//!
+//! Where nobody else can write, views also give slices: among the threads of one process the protocol sees to it, and in
+//! a region the user may promise it for all processes ([`Honest`](corecast_base::region::Honest)).
+
+use std::fmt;
+use std::mem::MaybeUninit;
+
+use corecast_base::sync::{AtomicU64, Ordering};
+
+const WORD_BYTES: usize = size_of::<u64>();
+/// Bytes that [`Bytes::fold`] hands out at a time.
+const CHUNK_BYTES: usize = 64;
+
+/// What is nothing but its bytes, so that it can be read from memory that anybody may have written.
+///
+/// # Safety
+/// - Any bytes are a value of it.
+/// - It has no padding: each of its bytes is initialised.
+/// - Its layout is fixed: `repr(C)`, `repr(transparent)` or primitive.
+pub unsafe trait Plain: Copy + 'static {}
+
+macro_rules! plain {
+    ($($number:ty)*) => {
+        $(
+            // SAFETY: a primitive number: all bits are valid, all of its bytes are initialised.
+            unsafe impl Plain for $number {}
+        )*
+    };
+}
+
+plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
+
+// SAFETY: plain values side by side, without gaps.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+
+/// The bytes of a received message where they lie.
+pub struct Bytes<'a> {
+    words: &'a [AtomicU64],
+    len: usize,
+    is_stable: bool,
+}
+
+/// Room for the bytes of a message where the receiver will read them.
+pub struct BytesMut<'a> {
+    words: &'a [AtomicU64],
+    len: usize,
+    is_own: bool,
+}
+
+impl<'a> Bytes<'a> {
+    /// The first `len` bytes of `words`, which others may change at any time.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[track_caller]
+    #[inline]
+    pub(crate) fn shared(words: &'a [AtomicU64], len: usize) -> Self {
+        assert!(len <= words.len() * WORD_BYTES, "the message lies in its words");
+        Self { words, len, is_stable: false }
+    }
+
+    /// As [`shared`](Self::shared), where slices may be given out.
+    ///
+    /// # Safety
+    /// - Nobody writes these bytes while the view lives.
+    #[track_caller]
+    #[inline]
+    pub(crate) unsafe fn stable(words: &'a [AtomicU64], len: usize) -> Self {
+        Self { is_stable: true, ..Self::shared(words, len) }
+    }
+
+    /// How many there are.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True for a message of no bytes.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Copies the bytes from `offset` on into all of `into`.
+    ///
+    /// # Panics
+    /// If the message ends before.
+    #[track_caller]
+    #[inline]
+    pub fn read_at(&self, offset: usize, into: &mut [u8]) {
+        check_range(offset, into.len(), self.len);
+        let (first, rest) = into.split_at_mut(bytes_before_word(offset).min(into.len()));
+        if !first.is_empty() {
+            let skew = offset % WORD_BYTES;
+            first.copy_from_slice(&self.word(offset / WORD_BYTES)[skew..skew + first.len()]);
+        }
+        let mut at = offset.div_ceil(WORD_BYTES);
+        let mut whole = rest.chunks_exact_mut(WORD_BYTES);
+        for chunk in &mut whole {
+            chunk.copy_from_slice(&self.word(at));
+            at += 1;
+        }
+        let last = whole.into_remainder();
+        if !last.is_empty() {
+            last.copy_from_slice(&self.word(at)[..last.len()]);
+        }
+    }
+
+    /// Copies all bytes to the beginning of `into`.
+    ///
+    /// # Panics
+    /// If `into` is shorter than the message.
+    #[track_caller]
+    #[inline]
+    pub fn copy_to(&self, into: &mut [u8]) {
+        assert!(self.len <= into.len(), "a message of {} bytes does not fit into {} bytes", self.len, into.len());
+        self.read_at(0, &mut into[..self.len]);
+    }
+
+    /// A copy of all bytes.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut copy = vec![0; self.len];
+        self.read_at(0, &mut copy);
+        copy
+    }
+
+    /// Combines all bytes in order, some of them at a time, without a copy of the whole.
+    #[inline]
+    pub fn fold<A>(&self, first: A, mut combine: impl FnMut(A, &[u8]) -> A) -> A {
+        let mut chunk = [0; CHUNK_BYTES];
+        let mut sum = first;
+        for offset in (0..self.len).step_by(CHUNK_BYTES) {
+            let part = &mut chunk[..CHUNK_BYTES.min(self.len - offset)];
+            self.read_at(offset, part);
+            sum = combine(sum, part);
+        }
+        sum
+    }
+
+    /// The message as a value; `None` if it has another length.
+    #[inline]
+    #[must_use]
+    pub fn read<T: Plain>(&self) -> Option<T> {
+        if self.len != size_of::<T>() {
+            return None;
+        }
+        let mut value = MaybeUninit::<T>::zeroed();
+        // SAFETY: all bytes of it are initialised, to zero, and it is borrowed by this slice alone.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(value.as_mut_ptr().cast::<u8>(), size_of::<T>()) };
+        self.read_at(0, bytes);
+        // SAFETY: any bytes are a value of a plain type.
+        Some(unsafe { value.assume_init() })
+    }
+
+    /// The bytes as a slice, if nobody can write them: on the heap, or in a region that was declared honest.
+    #[cfg(not(loom))]
+    #[inline]
+    #[must_use]
+    pub fn as_slice(&self) -> Option<&[u8]> {
+        let first = self.words.as_ptr().cast::<u8>();
+        // SAFETY: `len` bytes of the words, initialised as they are atomics; stable ones are written by nobody while self
+        // lives, by the promise of `stable`.
+        self.is_stable.then(|| unsafe { std::slice::from_raw_parts(first, self.len) })
+    }
+
+    #[inline(always)]
+    fn word(&self, index: usize) -> [u8; WORD_BYTES] {
+        // ORDERING: Relaxed, ordered by the word that published the message
+        self.words[index].load(Ordering::Relaxed).to_ne_bytes()
+    }
+}
+
+impl<'a> BytesMut<'a> {
+    /// The first `len` bytes of `words`, which others may change at any time.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[track_caller]
+    #[inline]
+    pub(crate) fn shared(words: &'a [AtomicU64], len: usize) -> Self {
+        assert!(len <= words.len() * WORD_BYTES, "the message lies in its words");
+        Self { words, len, is_own: false }
+    }
+
+    /// As [`shared`](Self::shared), where slices may be given out.
+    ///
+    /// # Safety
+    /// - Nobody else reads or writes these bytes while the view lives.
+    #[track_caller]
+    #[inline]
+    pub(crate) unsafe fn own(words: &'a [AtomicU64], len: usize) -> Self {
+        Self { is_own: true, ..Self::shared(words, len) }
+    }
+
+    /// How many there are.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True for a message of no bytes.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Writes all of `from` to where the bytes from `offset` on will be.
+    ///
+    /// # Panics
+    /// If the message ends before.
+    #[track_caller]
+    #[inline]
+    pub fn write_at(&mut self, offset: usize, from: &[u8]) {
+        check_range(offset, from.len(), self.len);
+        let (first, rest) = from.split_at(bytes_before_word(offset).min(from.len()));
+        if !first.is_empty() {
+            self.patch(offset / WORD_BYTES, offset % WORD_BYTES, first);
+        }
+        let mut at = offset.div_ceil(WORD_BYTES);
+        let mut whole = rest.chunks_exact(WORD_BYTES);
+        for chunk in &mut whole {
+            self.set_word(at, chunk.try_into().expect("chunks are of one word"));
+            at += 1;
+        }
+        if !whole.remainder().is_empty() {
+            self.patch(at, 0, whole.remainder());
+        }
+    }
+
+    /// Writes all of `from`, which is as long as the message.
+    ///
+    /// # Panics
+    /// If it is not.
+    #[track_caller]
+    #[inline]
+    pub fn copy_from(&mut self, from: &[u8]) {
+        assert_eq!(from.len(), self.len, "the bytes must be as many as were reserved");
+        self.write_at(0, from);
+    }
+
+    /// Writes the bytes of a value, which is as long as the message.
+    ///
+    /// # Panics
+    /// If it is not.
+    #[track_caller]
+    #[inline]
+    pub fn write<T: Plain>(&mut self, value: &T) {
+        let bytes = std::ptr::from_ref(value).cast::<u8>();
+        // SAFETY: the bytes of a plain value, all of which are initialised, for as long as it is borrowed.
+        self.copy_from(unsafe { std::slice::from_raw_parts(bytes, size_of::<T>()) });
+    }
+
+    /// The bytes as a slice, if nobody else reaches them: on the heap, or in a region that was declared honest. At first
+    /// it holds what was left there.
+    #[cfg(not(loom))]
+    #[inline]
+    #[must_use]
+    pub fn as_mut_slice(&mut self) -> Option<&mut [u8]> {
+        let first = self.words.as_ptr().cast::<u8>().cast_mut();
+        // SAFETY: `len` bytes of atomics, which may be changed behind a shared reference; nobody else reaches own ones
+        // while self lives, by the promise of `own`, and this borrow of self is the only one.
+        self.is_own.then(|| unsafe { std::slice::from_raw_parts_mut(first, self.len) })
+    }
+
+    #[inline(always)]
+    fn set_word(&mut self, index: usize, bytes: [u8; WORD_BYTES]) {
+        // ORDERING: Relaxed, made visible by the word that publishes the message
+        self.words[index].store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
+    }
+
+    /// Writes some bytes of a word.
+    #[inline]
+    fn patch(&mut self, index: usize, skew: usize, part: &[u8]) {
+        // ORDERING: Relaxed, only this end writes here before the message is published
+        let mut bytes = self.words[index].load(Ordering::Relaxed).to_ne_bytes();
+        bytes[skew..skew + part.len()].copy_from_slice(part);
+        self.set_word(index, bytes);
+    }
+}
+
+/// Bytes from `offset` to where the next word begins.
+#[inline(always)]
+fn bytes_before_word(offset: usize) -> usize {
+    offset.next_multiple_of(WORD_BYTES) - offset
+}
+
+#[track_caller]
+#[inline(always)]
+fn check_range(offset: usize, bytes: usize, len: usize) {
+    let is_inside = offset <= len && bytes <= len - offset;
+    assert!(is_inside, "{bytes} bytes at offset {offset} are not inside a message of {len} bytes");
+}
+
+// Contents may change under the reader, and may be long: only the length is shown.
+impl fmt::Debug for Bytes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bytes({})", self.len)
+    }
+}
+
+impl fmt::Debug for BytesMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BytesMut({})", self.len)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(count: usize) -> Vec<AtomicU64> {
+        (0..count).map(|_| AtomicU64::new(u64::MAX)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn any_cut_writes_and_reads_as_a_slice_would(
+            cuts in prop::collection::vec((0..100usize, prop::collection::vec(any::<u8>(), 0..40)), 0..8),
+            (from, len) in (0..100usize, 0..100usize),
+        ) {
+            let memory = words(13);
+            let mut view = BytesMut::shared(&memory, 100);
+            let mut expected = [u8::MAX; 100];
+            for (offset, bytes) in cuts {
+                let fit = bytes.len().min(100 - offset);
+                view.write_at(offset, &bytes[..fit]);
+                expected[offset..offset + fit].copy_from_slice(&bytes[..fit]);
+            }
+            let view = Bytes::shared(&memory, 100);
+            prop_assert_eq!(view.to_vec(), &expected);
+            let len = len.min(100 - from);
+            let mut part = vec![0; len];
+            view.read_at(from, &mut part);
+            prop_assert_eq!(&part, &expected[from..from + len]);
+            let sum = |bytes: &[u8]| bytes.iter().map(|&byte| u64::from(byte)).sum::<u64>();
+            prop_assert_eq!(view.fold(0, |sum_so_far, chunk| sum_so_far + sum(chunk)), sum(&expected));
+        }
+    }
+
+    #[test]
+    fn values_have_their_length_and_nothing_else() {
+        let memory = words(4);
+        BytesMut::shared(&memory, 12).write(&[1u32, 2, 3]);
+        assert_eq!(Bytes::shared(&memory, 12).read(), Some([1u32, 2, 3]));
+        assert_eq!(Bytes::shared(&memory, 12).read::<u64>(), None);
+        assert_eq!(Bytes::shared(&memory, 0).read(), Some([0u8; 0]));
+        assert_eq!(Bytes::shared(&memory, 13).to_vec()[12], u8::MAX, "what was not written stays");
+    }
+
+    #[test]
+    fn only_undisturbed_views_are_slices() {
+        let memory = words(2);
+        assert!(BytesMut::shared(&memory, 9).as_mut_slice().is_none());
+        // SAFETY: nobody else knows of the memory.
+        let mut own = unsafe { BytesMut::own(&memory, 9) };
+        own.as_mut_slice().expect("own").copy_from_slice(b"slice two");
+        assert!(Bytes::shared(&memory, 9).as_slice().is_none());
+        // SAFETY: as above.
+        let stable = unsafe { Bytes::stable(&memory, 9) };
+        assert_eq!(stable.as_slice(), Some(b"slice two".as_slice()));
+    }
+
+    #[test]
+    #[should_panic(expected = "2 bytes at offset 4 are not inside a message of 5 bytes")]
+    fn reading_beyond_the_end_is_refused() {
+        Bytes::shared(&words(1), 5).read_at(4, &mut [0; 2]);
+    }
+}

@@ -1,0 +1,119 @@
+//! Channels in regions: how they are declared, and what opening one of their ends can fail with.
+
+use corecast_base::region::{Entry, Forked, ParticipantId, PlanError, RegionPlan, SectionError, SharedRegion};
+
+/// What a directory says of a [`ump`](crate::ump) ring.
+pub const KIND_UMP: u32 = 1;
+/// What a directory says of a `ff` ring.
+pub const KIND_FF: u32 = 2;
+/// What a directory says of a `mcast` ring.
+pub const KIND_MCAST: u32 = 3;
+
+/// What a region has to hold for a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spec {
+    /// Which channel: [`KIND_UMP`], [`KIND_FF`] or [`KIND_MCAST`].
+    pub kind: u32,
+    /// How it is laid out, as the channel itself reads it.
+    pub config: [u64; 6],
+    /// How much memory it takes, in bytes.
+    pub bytes: u64,
+}
+
+impl Spec {
+    /// Declares the channel under a name.
+    ///
+    /// # Errors
+    /// [`PlanError`] if the name is none or taken, or there are too many channels.
+    pub fn declare(self, plan: RegionPlan, name: &str) -> Result<RegionPlan, PlanError> {
+        plan.add(name, self.kind, self.config, self.bytes)
+    }
+}
+
+/// Why the end of a channel could not be opened. Each tells the channel's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The region has no channel of this name.
+    #[error("the region has no channel '{0}'")]
+    NoChannel(String),
+    /// It is another kind of channel.
+    #[error("channel '{name}' is of kind {found} ({}), not of kind {expected} ({})", kind_name(*.found), kind_name(*.expected))]
+    Kind {
+        /// The channel's name.
+        name: String,
+        /// What it is.
+        found: u32,
+        /// What was asked for.
+        expected: u32,
+    },
+    /// Another participant has this end, or all places of this kind of end are taken.
+    #[error("the {end} of channel '{name}' is taken by {by:?}")]
+    Taken {
+        /// The channel's name.
+        name: String,
+        /// Which end.
+        end: &'static str,
+        /// One of those who have it.
+        by: ParticipantId,
+    },
+    /// One end has said goodbye: nothing will come through this channel any more.
+    #[error("channel '{name}' is closed: its {end} has left")]
+    Closed {
+        /// The channel's name.
+        name: String,
+        /// Which end.
+        end: &'static str,
+    },
+    /// The process of an end that cannot be replaced is gone.
+    #[error("channel '{name}' is dead: the process of its {end} is gone")]
+    Died {
+        /// The channel's name.
+        name: String,
+        /// Which end.
+        end: &'static str,
+    },
+    /// The region says of the channel what cannot be, or its memory holds what no protocol leaves there.
+    #[error("channel '{name}' is damaged: {why}")]
+    Layout {
+        /// The channel's name.
+        name: String,
+        /// What was found and what was expected.
+        why: String,
+    },
+    /// This process is a forked child of the one that attached to the region.
+    #[error(transparent)]
+    Forked(#[from] Forked),
+}
+
+impl OpenError {
+    /// What a wrong part of a section means for the channel.
+    pub(crate) fn section(name: &str) -> impl Fn(SectionError) -> Self + '_ {
+        move |error| match error {
+            SectionError::Forked(forked) => forked.into(),
+            other => Self::Layout { name: name.to_owned(), why: other.to_string() },
+        }
+    }
+}
+
+/// The channel's entry in the region's directory.
+///
+/// # Errors
+/// [`OpenError::NoChannel`], [`OpenError::Kind`], or [`OpenError::Forked`].
+pub(crate) fn find(region: &SharedRegion, name: &str, expected: u32) -> Result<Entry, OpenError> {
+    region.check_fork()?;
+    let entry = region.entry(name).ok_or_else(|| OpenError::NoChannel(name.to_owned()))?;
+    if entry.kind != expected {
+        return Err(OpenError::Kind { name: name.to_owned(), found: entry.kind, expected });
+    }
+    Ok(entry)
+}
+
+fn kind_name(kind: u32) -> &'static str {
+    match kind {
+        KIND_UMP => "ump",
+        KIND_FF => "ff",
+        KIND_MCAST => "mcast",
+        _ => "unknown",
+    }
+}
