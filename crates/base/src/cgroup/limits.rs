@@ -29,11 +29,7 @@ impl Limits {
     /// captured machine.
     #[must_use]
     pub fn read(root: &Path) -> Self {
-        let mounts = mount::read(root);
-        let groups: Vec<Group> = membership::read(root)
-            .into_iter()
-            .filter_map(|membership| Group::locate(root, &mounts, membership))
-            .collect();
+        let groups = groups(root);
         Self {
             cpuset: groups.iter().filter_map(Group::cpuset).reduce(|a, b| a.intersection(&b)),
             nodes: groups.iter().filter_map(Group::nodes).reduce(|a, b| a.intersection(&b)).map(numbers),
@@ -42,16 +38,23 @@ impl Limits {
     }
 }
 
+/// The groups of the process whose `proc/self` lies below `root`.
+pub(super) fn groups(root: &Path) -> Vec<Group> {
+    let mounts = mount::read(root);
+    let memberships = membership::read(root).into_iter();
+    memberships.filter_map(|membership| Group::locate(root, &mounts, membership)).collect()
+}
+
 /// Node lists have the notation of CPU lists, so they are read as such.
 fn numbers(nodes: CpuSet) -> Vec<u32> {
     nodes.iter().map(|node| node.get()).collect()
 }
 
 /// The directory of one group of the process, and of its ancestors up to where the hierarchy is mounted.
-struct Group {
-    membership: Membership,
+pub(super) struct Group {
+    pub(super) membership: Membership,
     /// From the group itself upwards.
-    dirs: Vec<PathBuf>,
+    pub(super) dirs: Vec<PathBuf>,
 }
 
 impl Group {

@@ -16,8 +16,10 @@
 
 mod limits;
 mod membership;
+mod memory;
 mod mount;
 #[cfg(test)]
 mod tests;
 
 pub use limits::Limits;
+pub use memory::memory_left;

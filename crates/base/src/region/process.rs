@@ -4,6 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::os::linux::fs::MetadataExt;
+use std::sync::OnceLock;
 
 use crate::small_file;
 
@@ -47,8 +48,11 @@ pub(super) fn own_start_time() -> Option<u64> {
 
 /// A hash of the kernel's boot id, which differs after each boot; 0 if it cannot be read.
 pub(super) fn boot_hash() -> u64 {
-    let text = small_file::read("/proc/sys/kernel/random/boot_id".as_ref(), 100).unwrap_or_default();
-    if text.is_empty() { 0 } else { fnv(0xcbf2_9ce4_8422_2325, &text.bytes().map(u64::from).collect::<Vec<_>>()) }
+    static HASH: OnceLock<u64> = OnceLock::new();
+    *HASH.get_or_init(|| {
+        let text = small_file::read("/proc/sys/kernel/random/boot_id".as_ref(), 100).unwrap_or_default();
+        if text.is_empty() { 0 } else { fnv(0xcbf2_9ce4_8422_2325, &text.bytes().map(u64::from).collect::<Vec<_>>()) }
+    })
 }
 
 /// A word that is not 0 and that nobody else has.

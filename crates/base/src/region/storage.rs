@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::process::{Resource, getrlimit};
@@ -11,6 +12,8 @@ use super::error::CreateError;
 use super::header::{encode, places};
 use super::mapping::Mapping;
 use super::plan::RegionPlan;
+use crate::cgroup::memory_left;
+use crate::small_file;
 
 /// Makes the file as large as the plan wants, maps it, and fills in header and directory.
 pub(super) fn furnish(file: &File, plan: &RegionPlan) -> Result<Mapping, CreateError> {
@@ -24,6 +27,7 @@ pub(super) fn furnish(file: &File, plan: &RegionPlan) -> Result<Mapping, CreateE
 /// The same in memory of this process alone.
 pub(super) fn furnish_private(plan: &RegionPlan) -> Result<Mapping, CreateError> {
     let bytes = plan.total_bytes()?;
+    check_available(bytes).map_err(|source| no_space(bytes, source))?;
     let mapping = Mapping::private(address_range(bytes)?).map_err(|source| no_space(bytes, source))?;
     furnish_mapping(&mapping, plan, bytes);
     Ok(mapping)
@@ -42,7 +46,29 @@ fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     if getrlimit(Resource::Fsize).current.is_some_and(|limit| bytes > limit) {
         return Err(io::Error::from_raw_os_error(libc::EFBIG));
     }
+    check_available(bytes)?;
     Ok(rustix::io::retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, bytes))?)
+}
+
+/// A memfd has no size limit of its own: asked for more than there is, the kernel does not say no but kills a process (seen
+/// with 256 GiB of 24). So what is obviously too much is refused here. What others take meanwhile is not seen.
+fn check_available(bytes: u64) -> io::Result<()> {
+    let root = "/".as_ref();
+    let available = available_memory(root).into_iter().chain(memory_left(root)).min();
+    match available.filter(|&available| available < bytes) {
+        Some(available) => Err(io::Error::new(io::ErrorKind::OutOfMemory, format!("only {available} bytes are free"))),
+        None => Ok(()),
+    }
+}
+
+/// What the machine could give without ending anybody; `None` if it does not say.
+fn available_memory(root: &Path) -> Option<u64> {
+    let text = small_file::read(&root.join("proc/meminfo"), 1 << 16).ok()?;
+    let kibibytes = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+    };
+    Some((kibibytes("MemAvailable")?.saturating_add(kibibytes("SwapFree").unwrap_or(0))).saturating_mul(1024))
 }
 
 fn address_range(bytes: u64) -> Result<usize, CreateError> {

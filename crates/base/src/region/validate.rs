@@ -135,3 +135,121 @@ pub(super) fn check_state(what: Subject<'_>, state: u32) -> Result<(), AttachErr
         _ => format!("state {state}, expected {READY} (ready)"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::region::RegionPlan;
+    use crate::region::header::{encode, type_hash};
+
+    const WHAT: Subject<'static> = Subject("a test");
+
+    /// Header, directory and size of a good region with three channels.
+    fn good() -> (Vec<u64>, Vec<u64>, u64) {
+        let plan = RegionPlan::new().participants(3).expect("a few");
+        let plan = ["a", "bc", "def"]
+            .into_iter()
+            .fold(plan, |plan, name| plan.add(name, 1, [1, 2, 3, 4, 5, 6], 1000).expect("a good name"));
+        let bytes = plan.total_bytes().expect("small");
+        let (header, directory) = encode(&plan, bytes);
+        (header.to_vec(), directory, bytes)
+    }
+
+    fn read(header: &[u64], directory: &[u64], bytes: u64) -> Result<Layout, AttachError> {
+        let header = Header::check(WHAT, header.to_vec(), bytes)?;
+        let (_, words) = header.directory();
+        // What a region would hold where its header says more channels than there are.
+        let mut all = directory.to_vec();
+        all.resize(words, 0);
+        header.with_directory(WHAT, &all)
+    }
+
+    /// SplitMix64.
+    struct Noise(u64);
+
+    impl Noise {
+        fn word(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            word ^ word >> 31
+        }
+
+        fn below(&mut self, end: usize) -> usize {
+            (self.word() % end as u64) as usize
+        }
+
+        /// A word changed a little, or a lot.
+        fn mutate(&mut self, word: u64) -> u64 {
+            match self.below(6) {
+                0 => word ^ 1 << self.below(64),
+                1 => word.wrapping_add(1),
+                2 => word.wrapping_sub(1),
+                3 => [0, u64::MAX, 1 << 63, u64::from(u32::MAX)][self.below(4)],
+                4 => word.rotate_left(32),
+                _ => self.word(),
+            }
+        }
+    }
+
+    #[test]
+    fn a_good_region_is_read_back() {
+        let (header, directory, bytes) = good();
+        let layout = read(&header, &directory, bytes).expect("as it was made");
+        assert_eq!((layout.participants, layout.entries.len()), (3, 3));
+        assert_eq!((layout.entries[2].name.as_str(), layout.entries[2].bytes), ("def", 1024));
+        assert_eq!(layout.creator_pid, std::process::id());
+    }
+
+    /// An error or a correct attachment, never a crash: whatever is accepted keeps the promises that others rely on.
+    #[test]
+    fn mutated_headers_are_refused_or_hold_together() {
+        let rounds = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
+        let (header, directory, bytes) = good();
+        let mut noise = Noise(20_261_120);
+        let mut accepted = 0;
+        for round in 0..rounds {
+            let (mut header, mut directory) = (header.clone(), directory.clone());
+            for _ in 0..=noise.below(3) {
+                let at = noise.below(header.len() + directory.len());
+                let word = match at.checked_sub(header.len()) {
+                    None => &mut header[at],
+                    Some(at) => &mut directory[at],
+                };
+                *word = noise.mutate(*word);
+            }
+            // Three times out of four by one who knows how to sum up, so that the checks behind the sums are reached.
+            if round % 4 != 0 {
+                sum_up(&mut header, &directory);
+            }
+            if let Ok(layout) = read(&header, &directory, bytes) {
+                accepted += 1;
+                assert_holds_together(&layout, bytes);
+            }
+        }
+        assert!(accepted > rounds / 100, "the mutants that mean nothing must be accepted: {accepted}");
+        assert!(accepted < rounds / 2, "the others must not: {accepted}");
+    }
+
+    fn sum_up(header: &mut [u64], directory: &[u64]) {
+        let entries: Option<Vec<_>> = directory.chunks(ENTRY_WORDS).map(Entry::decode).collect();
+        if let Some(entries) = entries {
+            header[5..7].copy_from_slice(&type_hash(&entries.iter().map(Entry::declared).collect::<Vec<_>>()));
+        }
+        header[HEADER_WORDS - 1] = checksum(header, directory).into();
+    }
+
+    fn assert_holds_together(layout: &Layout, bytes: u64) {
+        assert!((1..=MAX_PARTICIPANTS).contains(&layout.participants) && layout.generation != 0);
+        assert!(layout.places.channels as u64 <= bytes);
+        for (i, one) in layout.entries.iter().enumerate() {
+            assert!(check_channel_name(&one.name).is_ok());
+            assert!(one.offset % CHANNEL_ALIGN == 0 && one.offset >= layout.places.channels as u64);
+            assert!(one.bytes > 0 && one.offset + one.bytes <= bytes);
+            for other in &layout.entries[..i] {
+                assert!(one.name != other.name);
+                assert!(one.offset + one.bytes <= other.offset || other.offset + other.bytes <= one.offset);
+            }
+        }
+    }
+}
