@@ -6,34 +6,41 @@
 //!
 //! Small budgets are exact; larger ones are rounded up to one of a few, which only allows more.
 
+use std::ops::Range;
+
 use corecast_machine::clusters::levels;
 
 use super::super::costs::Costs;
 
-/// Budgets up to this one are exact; of the larger ones each is half as large again as the one before.
-///
-/// Exact ones up to 8 and steps of a quarter cost four times as much and were better by 0.1 %.
-const EXACT: usize = 4;
+/// In clusters of up to so many members budgets are exact: rounded ones cost a bound up to 8 % among 128 members, as a
+/// budget that is rounded up again after every message is never used up.
+const EXACT: usize = 16;
+/// In larger ones those up to this are exact, and each of the others is half as large again as the one before.
+const EXACT_OF_MANY: usize = 4;
 
 /// The clusters with a budget, and the pairs.
+///
+/// The states of a member are numbered by its budget, ascending; where it has a sibling, those without it come first.
 pub(super) struct Budgets {
     /// The cluster of each member.
     cluster: Vec<u32>,
     /// The other of its pair.
     sibling: Vec<Option<usize>>,
-    /// The budgets in each cluster.
-    budgets: Vec<Vec<usize>>,
+    /// How the budgets of each cluster are split.
+    splits: Vec<Splits>,
     /// `rows[a]` is the first state of member a.
     rows: Vec<usize>,
 }
 
-/// One use of a message: the sender is in state `before` and in `after` then, its child in `below`. States are rows
-/// of one table of all members.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Move {
-    pub(super) before: u32,
-    pub(super) after: u32,
-    pub(super) below: u32,
+/// What a message is to its sender's budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// It leaves the cluster and takes nothing of the budget.
+    Outside,
+    /// It takes what it hands over, and one more.
+    Inside,
+    /// The same, and there is no other one to the sibling.
+    Sibling,
 }
 
 impl Budgets {
@@ -56,10 +63,11 @@ impl Budgets {
         let mut sizes = vec![0; clusters];
         cluster.iter().for_each(|&of| sizes[of as usize] += 1);
         // A budget of everybody is never used up: it changed no bound, and took ten times as long.
-        let budgets = sizes.into_iter().map(|size| if clusters == 1 { vec![0] } else { budgets(size) }).collect();
-        let mut new = Self { cluster, sibling, budgets, rows: vec![0] };
+        let of_size = |size| if clusters == 1 { Splits::endless() } else { Splits::of(&budgets(size)) };
+        let splits = sizes.into_iter().map(of_size).collect();
+        let mut new = Self { cluster, sibling, splits, rows: vec![0] };
         for a in 0..new.cluster.len() {
-            new.rows.push(new.rows[a] + new.states(a));
+            new.rows.push(new.rows[a] + new.levels(a) * if new.sibling[a].is_some() { 2 } else { 1 });
         }
         new
     }
@@ -70,7 +78,7 @@ impl Budgets {
     }
 
     /// The states of one member.
-    pub(super) fn rows(&self, a: usize) -> std::ops::Range<usize> {
+    pub(super) fn rows(&self, a: usize) -> Range<usize> {
         self.rows[a]..self.rows[a + 1]
     }
 
@@ -79,64 +87,103 @@ impl Budgets {
         self.rows[a + 1] - 1
     }
 
-    fn levels(&self, a: usize) -> &[usize] {
-        &self.budgets[self.cluster[a] as usize]
+    /// The number of budgets that `a` may have.
+    pub(super) fn levels(&self, a: usize) -> usize {
+        self.splits(a).len()
     }
 
-    fn states(&self, a: usize) -> usize {
-        self.levels(a).len() * if self.sibling[a].is_some() { 2 } else { 1 }
+    fn splits(&self, a: usize) -> &Splits {
+        &self.splits[self.cluster[a] as usize]
     }
 
-    /// All uses of the message from a to c.
-    pub(super) fn moves(&self, a: usize, c: usize) -> Vec<Move> {
-        if self.cluster[a] != self.cluster[c] {
-            let below = self.full(c) as u32;
-            return self.rows(a).map(|row| Move { before: row as u32, after: row as u32, below }).collect();
+    pub(super) fn kind(&self, a: usize, child: usize) -> Kind {
+        if self.cluster[a] != self.cluster[child] {
+            Kind::Outside
+        } else if self.sibling[a] == Some(child) {
+            Kind::Sibling
+        } else {
+            Kind::Inside
         }
-        let count = self.levels(a).len();
-        let fresh = |v: usize| if self.sibling[v].is_some() { count } else { 0 };
-        let mut moves = Vec::new();
-        for (before, after, below) in splits(self.levels(a)) {
-            let row = |v: usize, pair: usize, level: usize| (self.rows[v] + pair + level) as u32;
-            if self.sibling[a] == Some(c) {
-                moves.push(Move { before: row(a, count, before), after: row(a, 0, after), below: row(c, 0, below) });
-                continue;
-            }
-            for pair in (0..=fresh(a)).step_by(count) {
-                let below = row(c, fresh(c), below);
-                moves.push(Move { before: row(a, pair, before), after: row(a, pair, after), below });
-            }
+    }
+
+    /// The budgets that messages of this kind may hand over, by number; to outside there is none to choose.
+    pub(super) fn given(&self, a: usize, kind: Kind) -> Range<usize> {
+        0..if kind == Kind::Outside { 1 } else { self.splits(a).most_given }
+    }
+
+    /// The state of a child that was handed over this budget.
+    pub(super) fn below(&self, child: usize, kind: Kind, given: usize) -> usize {
+        match kind {
+            Kind::Outside => self.full(child),
+            Kind::Inside => self.rows[child + 1] - self.levels(child) + given,
+            Kind::Sibling => self.rows[child] + given,
         }
-        moves
+    }
+
+    /// The state of `a` after a message that hands over this budget; `None` if it cannot send it.
+    #[inline]
+    pub(super) fn after(&self, a: usize, state: usize, kind: Kind, given: usize) -> Option<usize> {
+        if kind == Kind::Outside {
+            return Some(state);
+        }
+        let (levels, first) = (self.levels(a), self.rows[a]);
+        let has_sibling = state >= first + levels;
+        let level = state - first - if has_sibling { levels } else { 0 };
+        let kept = self.splits(a).kept(level, given)?;
+        match kind {
+            Kind::Sibling => has_sibling.then_some(first + kept),
+            _ => Some(state - level + kept),
+        }
     }
 }
 
 /// The budgets that a member of a cluster of this size may have, ascending from 0.
 fn budgets(size: usize) -> Vec<usize> {
-    let mut budgets: Vec<usize> = (0..size.min(EXACT + 1)).collect();
+    let exact = if size <= EXACT { size } else { EXACT_OF_MANY + 1 };
+    let mut budgets: Vec<usize> = (0..exact).collect();
     while let Some(&last) = budgets.last().filter(|&&last| last + 1 < size) {
         budgets.push((last + last / 2).min(size - 1));
     }
     budgets
 }
 
-/// The ways to split a budget less one in two, each part rounded up: places in the list, of the whole and of the parts.
-fn splits(budgets: &[usize]) -> Vec<(usize, usize, usize)> {
-    if budgets == [0] {
-        return vec![(0, 0, 0)];
+/// What is kept of a budget that is split.
+struct Splits {
+    /// `kept[whole][given]`, by number: the most that is left of the whole.
+    kept: Vec<Vec<Option<usize>>>,
+    /// So many budgets are ever handed over.
+    most_given: usize,
+}
+
+impl Splits {
+    /// No budget at all.
+    fn endless() -> Self {
+        Self { kept: vec![vec![Some(0)]], most_given: 1 }
     }
-    let up = |budget: usize| budgets.partition_point(|&known| known < budget);
-    let mut splits = Vec::new();
-    for (whole, &budget) in budgets.iter().enumerate() {
-        let all: Vec<(usize, usize)> = (0..budget).map(|kept| (up(kept), up(budget - 1 - kept))).collect();
-        for &(kept, given) in &all {
-            let is_within = |&(k, g): &(usize, usize)| kept <= k && given <= g && (kept, given) != (k, g);
-            if !all.iter().any(is_within) && splits.last() != Some(&(whole, kept, given)) {
-                splits.push((whole, kept, given));
+
+    /// A budget less one in two parts, each rounded up to one of these.
+    fn of(budgets: &[usize]) -> Self {
+        let up = |budget: usize| budgets.partition_point(|&known| known < budget);
+        let mut kept = vec![vec![None; budgets.len()]; budgets.len()];
+        for (kept, &budget) in kept.iter_mut().zip(budgets) {
+            // The most that is left first.
+            for given in 0..budget {
+                kept[up(given)].get_or_insert(up(budget - 1 - given));
             }
         }
+        let is_given = |given: &usize| kept.iter().any(|kept| kept[*given].is_some());
+        let most_given = (0..budgets.len()).filter(is_given).max().map_or(0, |last| last + 1);
+        Self { kept, most_given }
     }
-    splits
+
+    fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    #[inline]
+    fn kept(&self, whole: usize, given: usize) -> Option<usize> {
+        self.kept[whole][given]
+    }
 }
 
 #[cfg(test)]
@@ -144,18 +191,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_split_of_a_budget_fits_into_one_that_is_listed() {
+    fn every_split_of_a_budget_is_allowed() {
         for size in 1..70 {
             let budgets = budgets(size);
             assert_eq!(budgets.last(), Some(&(size - 1)));
             assert!(budgets.is_sorted_by(|a, b| a < b), "{budgets:?}");
-            let splits = splits(&budgets);
+            let splits = Splits::of(&budgets);
             for (whole, &budget) in budgets.iter().enumerate() {
                 for kept in 0..budget {
-                    let fits = |&&(of, k, g): &&(usize, usize, usize)| {
-                        of == whole && kept <= budgets[k] && budget - 1 - kept <= budgets[g]
-                    };
-                    assert!(size == 1 || splits.iter().find(fits).is_some(), "{kept} of {budget}");
+                    let given = budgets.partition_point(|&known| known < budget - 1 - kept);
+                    let most = splits.kept(whole, given).expect("it can be handed over");
+                    assert!(budgets[most] >= kept && given < splits.most_given, "{kept} of {budget}");
                 }
             }
         }
@@ -165,18 +211,23 @@ mod tests {
     fn a_sibling_is_informed_once_and_others_within_the_budget() {
         let sibling = [Some(1), Some(0), None, None].to_vec();
         let budgets = Budgets::new(vec![0, 0, 0, 1], sibling);
-        assert_eq!((budgets.rows(0).len(), budgets.rows(2).len(), budgets.rows(3).len()), (6, 3, 1));
-        let to_sibling = budgets.moves(0, 1);
-        let pair_left = |row: u32| (row as usize - budgets.rows(0).start) / 3;
-        assert!(to_sibling.iter().all(|used| pair_left(used.before) == 1 && pair_left(used.after) == 0));
-        assert!(budgets.moves(0, 2).iter().all(|used| used.before % 3 > 0 && used.after < used.before));
-        let outside = budgets.moves(0, 3);
-        assert!(outside.len() == 6 && outside.iter().all(|used| used.after == used.before && used.below == 15));
+        assert_eq!((budgets.rows(0), budgets.rows(2), budgets.rows(3)), (0..6, 12..15, 15..16));
+        assert_eq!([1, 2, 3].map(|child| budgets.kind(0, child)), [Kind::Sibling, Kind::Inside, Kind::Outside]);
+        let after = |kind, given| (0..6).map(|state| budgets.after(0, state, kind, given)).collect::<Vec<_>>();
+        assert_eq!(after(Kind::Outside, 0), (0..6).map(Some).collect::<Vec<_>>());
+        assert_eq!(after(Kind::Inside, 0), [None, Some(0), Some(1), None, Some(3), Some(4)]);
+        assert_eq!(after(Kind::Inside, 1), [None, None, Some(0), None, None, Some(3)]);
+        assert_eq!(after(Kind::Sibling, 1), [None, None, None, None, None, Some(0)]);
+        assert_eq!((budgets.given(0, Kind::Outside), budgets.given(0, Kind::Inside)), (0..1, 0..2));
+        let below = [(1, Kind::Sibling), (1, Kind::Inside), (2, Kind::Inside)];
+        assert_eq!(below.map(|(child, kind)| budgets.below(child, kind, 1)), [7, 10, 13]);
+        assert_eq!([0, 2, 3].map(|child| budgets.below(child, Kind::Outside, 0)), [5, 14, 15]);
     }
 
     #[test]
     fn no_clusters_are_one_without_a_budget() {
         let budgets = Budgets::of(&Costs::of_fn(9, |_, _| 1.0, |_, _| 2.0));
         assert_eq!(budgets.total(), 9);
+        assert_eq!(budgets.after(3, 3, Kind::Inside, 0), Some(3));
     }
 }

@@ -35,14 +35,6 @@ impl Grid {
         Self { len, steps, send, edge, lag }
     }
 
-    /// The send that is longer than a tenth of all.
-    pub(super) fn usual_send(&self) -> usize {
-        let mut sends: Vec<u32> =
-            (0..self.send.len()).filter(|at| at / self.len != at % self.len).map(|at| self.send[at]).collect();
-        sends.sort_unstable();
-        sends.get(sends.len() / 10).map_or(0, |&send| send as usize)
-    }
-
     /// After how many ticks the root can have informed each member.
     pub(super) fn delays(&self, root: usize) -> Vec<usize> {
         let mut delays = vec![usize::MAX; self.len];

@@ -12,9 +12,10 @@ use super::super::exact::Stop;
 use super::budgets::Budgets;
 use super::grid::{Grid, ROUNDING};
 use super::hull::Hull;
+use super::network::Network;
 use super::prices::Constraints;
 use super::quick::quick_bound;
-use super::relaxed::{Network, Relaxed};
+use super::relaxed::Relaxed;
 
 /// No tree from `root`, or from any root, is cheaper, as far as that matters: at most `upper`, the cost of a known tree.
 ///

@@ -8,9 +8,11 @@
 //! Both take a broadcast from a fixed root or from whichever is best. See `docs/design/bounds.md`.
 
 mod budgets;
+mod earnings;
 mod grid;
 mod hull;
 mod lagrange;
+mod network;
 mod prices;
 mod quick;
 mod relaxed;

@@ -5,10 +5,11 @@
 //! least their sum. Sets are the clusters of single linkage, all n - 2 of them: no level has to be chosen.
 
 use super::super::costs::Costs;
-use super::relaxed::LARGEST;
 
-/// What the prices of all that a tree must do add up to.
-pub(super) const GOAL: f32 = (1 << 17) as f32;
+/// What the prices of all that a tree must do add up to, unless a message earned too much then.
+pub(super) const GOAL: f64 = (1 << 13) as f64;
+/// What a message earns at most, and the dearest one loses.
+const LIMIT: f64 = (1 << 13) as f64;
 
 /// The constraints that have a price: members first, then sets, which are nested or apart.
 pub(super) struct Constraints {
@@ -21,9 +22,9 @@ pub(super) struct Constraints {
 /// Prices as whole numbers.
 pub(super) struct Prices {
     /// Of the message from parent to child: `messages[parent * len + child]`.
-    pub(super) messages: Vec<f32>,
+    pub(super) messages: Vec<i16>,
     /// What a tree from each root earns at least.
-    pub(super) goals: Vec<f32>,
+    pub(super) goals: Vec<i16>,
 }
 
 impl Constraints {
@@ -60,21 +61,30 @@ impl Constraints {
 
     /// Rounded prices in these proportions; `None` if a tree from this root would earn nothing.
     pub(super) fn prices(&self, proportions: &[f64], root: usize) -> Option<Prices> {
-        let sum = |prices: &[f64], root: usize| -> f64 {
-            prices.iter().zip(self.duty(root)).map(|(price, duty)| price * duty).sum()
-        };
-        let scale = Some(f64::from(GOAL) / sum(proportions, root)).filter(|scale| scale.is_finite() && *scale > 0.0)?;
-        let limit = f64::from(LARGEST);
-        let whole: Vec<f64> = proportions.iter().map(|price| (price * scale).round().clamp(-limit, limit)).collect();
-        let earned = |at: usize| {
+        let scale = GOAL / self.earned_by_trees(proportions, root);
+        let most = self.earned_by_messages(proportions).fold(0.0, f64::max);
+        let scale = Some(scale.min(LIMIT / most)).filter(|scale| scale.is_finite() && *scale > 0.0)?;
+        let whole: Vec<f64> = proportions.iter().map(|price| (price * scale).round()).collect();
+        // A floor only lets the relaxed broadcast earn more.
+        let messages: Vec<f64> = self.earned_by_messages(&whole).map(|price| price.max(-LIMIT)).collect();
+        let goals = (0..self.len).map(|root| self.earned_by_trees(&whole, root));
+        let is_small = messages.iter().all(|price| *price <= 2.0 * LIMIT);
+        is_small.then(|| Prices {
+            messages: messages.into_iter().map(|price| price as i16).collect(),
+            goals: goals.map(|goal| goal as i16).collect(),
+        })
+    }
+
+    /// What a tree from this root earns at least.
+    fn earned_by_trees(&self, prices: &[f64], root: usize) -> f64 {
+        prices.iter().zip(self.duty(root)).map(|(price, duty)| price * duty).sum()
+    }
+
+    /// What each message earns: from parent to child at `parent * len + child`.
+    fn earned_by_messages<'p>(&'p self, prices: &'p [f64]) -> impl Iterator<Item = f64> + 'p {
+        (0..self.len * self.len).map(move |at| {
             let (parent, child) = (at / self.len, at % self.len);
-            let entered = self.entered(parent, child).map(|set| whole[self.len + set]);
-            // A floor only lets the relaxed broadcast earn more.
-            (whole[child] + entered.sum::<f64>()).max(-limit / 4.0) as f32
-        };
-        Some(Prices {
-            messages: (0..self.len * self.len).map(earned).collect(),
-            goals: (0..self.len).map(|root| sum(&whole, root) as f32).collect(),
+            prices[child] + self.entered(parent, child).map(|set| prices[self.len + set]).sum::<f64>()
         })
     }
 }
@@ -107,7 +117,7 @@ mod tests {
     }
 
     /// What a tree with these edges earns.
-    fn earned(prices: &Prices, edges: &[(usize, usize)]) -> f32 {
+    fn earned(prices: &Prices, edges: &[(usize, usize)]) -> i16 {
         edges.iter().map(|(parent, child)| prices.messages[parent * 4 + child]).sum()
     }
 
