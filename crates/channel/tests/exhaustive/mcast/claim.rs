@@ -28,7 +28,8 @@ impl Setup {
             }
             SenderPc::ScanCursor { ticket, line, mut least, was } => {
                 let cursor = state.lines[usize::from(line)].cursor;
-                if was.ctl == Ctl::Active && cursor < state.senders[me].min_seen {
+                let judges = was.ctl == Ctl::Active || self.slip == Slip::JudgeJoining;
+                if judges && cursor < state.senders[me].min_seen {
                     return steps.judge(SENDERS[me], "reads a cursor that went back, {}", cursor, Err(FALSE_CORRUPT));
                 }
                 if cursor < least.cursor {

@@ -83,6 +83,8 @@ struct Role {
     joins: bool,
     /// It leaves when it has seen this many tickets; 0: it stays.
     leaves_after: u8,
+    /// It leases the blocks it reads in an overwriting ring, and does not copy.
+    leases: bool,
 }
 
 /// What is done wrong.
@@ -112,6 +114,14 @@ enum Slip {
     SkipWithoutTail,
     /// Nobody moves the tail behind the last message of a dead single sender.
     KeepTail,
+    /// A sender that takes over takes the tail for the least cursor.
+    TakeOverWithoutScan,
+    /// The cursor of a joining reader is held against what was seen before.
+    JudgeJoining,
+    /// A lease is taken without looking at the slot word again.
+    LeaseWithoutLook,
+    /// A sender fills its block without looking for leases.
+    FillLeased,
     /// A reader that died goes on gating.
     KeepDeadReader,
 }
@@ -145,9 +155,9 @@ impl Setup {
 
 impl Role {
     /// A reliable reader in line 0 from start to end.
-    const STAYS: Self = Self { policy: Policy::Reliable, line: 0, joins: false, leaves_after: 0 };
+    const STAYS: Self = Self { policy: Policy::Reliable, line: 0, joins: false, leaves_after: 0, leases: false };
     /// A reliable reader that joins in line 1, which is scanned after line 0.
-    const JOINS: Self = Self { policy: Policy::Reliable, line: 1, joins: true, leaves_after: 0 };
+    const JOINS: Self = Self { line: 1, joins: true, ..Self::STAYS };
 }
 
 impl Model for Setup {

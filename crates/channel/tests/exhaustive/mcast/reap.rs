@@ -125,6 +125,7 @@ impl Setup {
             let line = &mut next.lines[role.line];
             line.ctl = Ctl::Free;
             line.generation += 1;
+            line.lease = None;
         }
         steps.add("reaper", "frees the dead reader's line", 0, next.settle(self));
     }

@@ -1,6 +1,6 @@
 //! The reader: poll the slot word of the next ticket, read, tell.
 
-use super::state::{Ctl, Kind, ReaderPc, SenderPc, State, slot};
+use super::state::{Ctl, Kind, ReaderPc, SenderPc, State, Word, slot};
 use super::{NO_WAY_ON, OVERRUN, Policy, READERS, RING, Ring, Role, SKIPPED, Setup, Slip, WRONG};
 use crate::checker::Steps;
 
@@ -10,7 +10,10 @@ impl Setup {
             ReaderPc::Gone | ReaderPc::Dead => {}
             ReaderPc::Poll => self.poll(state, me, role, steps),
             ReaderPc::Read => self.read(state, me, role, steps),
-            ReaderPc::Look { got } => self.look(state, me, role, got, steps),
+            ReaderPc::Copy { .. } | ReaderPc::Look { .. } => self.copy(state, me, role, steps),
+            ReaderPc::Lease { .. } | ReaderPc::LookLeased { .. } | ReaderPc::ReadLeased { .. } | ReaderPc::EndLease => {
+                self.lease(state, me, role, steps)
+            }
             ReaderPc::Overrun => self.overrun(state, me, steps),
             ReaderPc::AmIEvicted => self.am_i_evicted(state, me, role, steps),
             ReaderPc::Tell | ReaderPc::Leave => self.tell(state, me, role, steps),
@@ -53,30 +56,79 @@ impl Setup {
         steps.judge(READERS[me], what, at, result.map(|next| next.settle(self)));
     }
 
+    /// In a gated ring the message where it lies, in an overwriting one at first only where that is.
     fn read(&self, state: &State, me: usize, role: Role, steps: &mut Steps<State>) {
         let mut next = *state;
         let at = state.readers[me].next;
-        let got = state.content[usize::from(state.block_of[slot(at)])];
-        if self.ring == Ring::Overwrite && self.slip != Slip::CopyWithoutLook {
-            next.readers[me].pc = ReaderPc::Look { got };
-            return steps.add(READERS[me], "copies what lies in the slot of ticket {}", at, next);
+        let block = state.block_of[slot(at)];
+        if self.ring == Ring::Overwrite {
+            next.readers[me].pc = if role.leases { ReaderPc::Lease { block } } else { ReaderPc::Copy { block } };
+            return steps.add(READERS[me], "loads the block, {}", block as i8, next);
         }
         pass(&mut next, me, role);
-        let result = if got == state.ledger[at as usize] { Ok(next.settle(self)) } else { Err(WRONG) };
+        let result = self.is_expected(state, me, state.content[usize::from(block)]).map(|()| next.settle(self));
         steps.judge(READERS[me], "reads the message of ticket {}", at, result);
     }
 
-    fn look(&self, state: &State, me: usize, role: Role, got: u8, steps: &mut Steps<State>) {
+    fn copy(&self, state: &State, me: usize, role: Role, steps: &mut Steps<State>) {
         let mut next = *state;
         let at = state.readers[me].next;
-        let word = state.words[slot(at)];
-        if word.ticket != at || word.kind != Kind::Published {
-            next.readers[me].pc = ReaderPc::Poll;
-            return steps.add(READERS[me], "finds the slot of ticket {} changed", at, next);
-        }
+        let got = match state.readers[me].pc {
+            ReaderPc::Copy { block } => {
+                let got = state.content[usize::from(block)];
+                next.readers[me].pc = ReaderPc::Look { got };
+                if self.slip != Slip::CopyWithoutLook {
+                    return steps.add(READERS[me], "copies what lies in block {}", block as i8, next);
+                }
+                got
+            }
+            ReaderPc::Look { got } if state.still_holds(at) => got,
+            _ => {
+                next.readers[me].pc = ReaderPc::Poll;
+                return steps.add(READERS[me], "finds the slot of ticket {} changed", at, next);
+            }
+        };
         pass(&mut next, me, role);
-        let result = if got == state.ledger[at as usize] { Ok(next.settle(self)) } else { Err(WRONG) };
-        steps.judge(READERS[me], "finds ticket {} still there", at, result);
+        let result = self.is_expected(state, me, got).map(|()| next.settle(self));
+        steps.judge(READERS[me], "takes the copy for ticket {}", at, result);
+    }
+
+    fn lease(&self, state: &State, me: usize, role: Role, steps: &mut Steps<State>) {
+        let mut next = *state;
+        let at = state.readers[me].next;
+        let lease = &mut next.lines[role.line].lease;
+        let (what, number, then) = match state.readers[me].pc {
+            ReaderPc::Lease { block } => {
+                *lease = Some(block);
+                let looks = self.slip != Slip::LeaseWithoutLook;
+                let then = if looks { ReaderPc::LookLeased { block } } else { ReaderPc::ReadLeased { block } };
+                ("leases block {}", block as i8, then)
+            }
+            ReaderPc::LookLeased { block } if state.still_holds(at) => {
+                ("finds ticket {} still there", at, ReaderPc::ReadLeased { block })
+            }
+            ReaderPc::LookLeased { .. } => {
+                *lease = None;
+                ("finds the slot of ticket {} changed", at, ReaderPc::Poll)
+            }
+            ReaderPc::ReadLeased { block } => {
+                next.readers[me].pc = ReaderPc::EndLease;
+                let result = self.is_expected(state, me, state.content[usize::from(block)]).map(|()| next);
+                return steps.judge(READERS[me], "reads the message of ticket {}", at, result);
+            }
+            _ => {
+                *lease = None;
+                pass(&mut next, me, role);
+                return steps.add(READERS[me], "ends its lease", at, next.settle(self));
+            }
+        };
+        next.readers[me].pc = then;
+        steps.add(READERS[me], what, number, next);
+    }
+
+    fn is_expected(&self, state: &State, me: usize, got: u8) -> Result<(), &'static str> {
+        let expected = state.ledger[state.readers[me].next as usize];
+        if got == expected { Ok(()) } else { Err(WRONG) }
     }
 
     /// A reader that nothing protects goes on at the oldest ticket that may still be there.
@@ -121,6 +173,12 @@ impl Setup {
         let leaves = role.leaves_after != 0 && reader.seen >= role.leaves_after;
         reader.pc = if leaves { ReaderPc::Leave } else { ReaderPc::Poll };
         steps.add(READERS[me], "moves its cursor to {}", reader.next, next.settle(self));
+    }
+}
+
+impl State {
+    fn still_holds(&self, ticket: i8) -> bool {
+        self.words[slot(ticket)] == Word { ticket, kind: Kind::Published }
     }
 }
 

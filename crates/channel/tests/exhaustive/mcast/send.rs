@@ -1,7 +1,7 @@
 //! The sender: room, claim or mark, write, publish.
 
 use super::state::{Kind, SenderPc, State, Word, half, slot};
-use super::{Ring, SENDERS, SLOTS, Senders, Setup, Slip};
+use super::{RING, Ring, SENDERS, Senders, Setup, Slip};
 use crate::checker::Steps;
 
 impl Setup {
@@ -9,7 +9,7 @@ impl Setup {
         match state.senders[me].pc {
             SenderPc::Done | SenderPc::Dead => {}
             SenderPc::AwaitDeath => self.succeed(state, me, steps),
-            SenderPc::Fill | SenderPc::LoadTail => self.begin(state, me, steps),
+            SenderPc::LookForLease | SenderPc::Fill | SenderPc::LoadTail => self.begin(state, me, steps),
             SenderPc::ScanCtl { .. } | SenderPc::ScanCursor { .. } | SenderPc::CheckTail { .. } => {
                 self.scan(state, me, steps);
             }
@@ -25,8 +25,15 @@ impl Setup {
 
     fn begin(&self, state: &State, me: usize, steps: &mut Steps<State>) {
         let mut next = *state;
+        let block = state.sender_lines[me].block;
+        if state.senders[me].pc == SenderPc::LookForLease {
+            if !state.lines.iter().any(|line| line.lease == Some(block)) {
+                next.senders[me].pc = SenderPc::Fill;
+                steps.add(SENDERS[me], "sees that nobody leases block {}", block as i8, next);
+            }
+            return;
+        }
         if state.senders[me].pc == SenderPc::Fill {
-            let block = state.sender_lines[me].block;
             next.content[usize::from(block)] = state.message(me);
             next.senders[me].pc = SenderPc::LoadTail;
             return steps.add(SENDERS[me], "fills its block {}", block as i8, next);
@@ -56,7 +63,8 @@ impl Setup {
             let mut next = *state;
             next.senders[me].pc = SenderPc::LoadTail;
             // It knows no cursor, so it has to scan.
-            next.senders[me].min_seen = state.tail - SLOTS as i8;
+            let knows_none = self.slip != Slip::TakeOverWithoutScan;
+            next.senders[me].min_seen = if knows_none { state.tail - RING } else { state.tail };
             steps.add(SENDERS[me], "takes over at the tail, {}", state.tail, next);
         }
     }
@@ -123,8 +131,16 @@ impl Setup {
         next.senders[me].left -= 1;
         match next.senders[me].left {
             0 => SenderPc::Done,
-            _ if self.has_blocks => SenderPc::Fill,
-            _ => SenderPc::LoadTail,
+            _ => self.first_step(),
+        }
+    }
+
+    /// Where a sender begins with a message.
+    pub(super) fn first_step(&self) -> SenderPc {
+        match self.ring {
+            _ if !self.has_blocks => SenderPc::LoadTail,
+            Ring::Overwrite if self.slip != Slip::FillLeased => SenderPc::LookForLease,
+            _ => SenderPc::Fill,
         }
     }
 }

@@ -39,6 +39,8 @@ pub(super) struct Line {
     pub(super) ctl: Ctl,
     pub(super) generation: u8,
     pub(super) cursor: i8,
+    /// The block that must not be written to.
+    pub(super) lease: Option<u8>,
 }
 
 /// What a sender shows of itself: enough to settle its block if it dies.
@@ -54,6 +56,7 @@ pub(super) struct SenderLine {
 pub(super) enum SenderPc {
     /// Of a single sender, until the one before has died.
     AwaitDeath,
+    LookForLease,
     Fill,
     LoadTail,
     ScanCtl {
@@ -146,7 +149,12 @@ pub(super) enum ReaderPc {
     Activate { tail: i8 },
     Poll,
     Read,
+    Copy { block: u8 },
     Look { got: u8 },
+    Lease { block: u8 },
+    LookLeased { block: u8 },
+    ReadLeased { block: u8 },
+    EndLease,
     Overrun,
     AmIEvicted,
     Tell,
@@ -208,7 +216,7 @@ pub(super) fn half(message: u8) -> u8 {
 
 impl State {
     pub(super) fn start(setup: &Setup) -> Self {
-        let free = Line { ctl: Ctl::Free, generation: 0, cursor: 0 };
+        let free = Line { ctl: Ctl::Free, generation: 0, cursor: 0, lease: None };
         let mut lines = [free; 2];
         let readers = setup.readers.map(|role| {
             let joins = role.is_none_or(|role| role.joins);
@@ -223,8 +231,7 @@ impl State {
             let pc = match (setup.senders, me) {
                 (Senders::Single, 1) => SenderPc::AwaitDeath,
                 _ if left == 0 => SenderPc::Done,
-                _ if setup.has_blocks => SenderPc::Fill,
-                _ => SenderPc::LoadTail,
+                _ => setup.first_step(),
             };
             Sender { pc, left, min_seen: 0 }
         };

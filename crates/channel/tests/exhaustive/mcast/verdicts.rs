@@ -19,6 +19,13 @@ const LOSSY: Setup = Setup {
     ..Setup::PLAIN
 };
 
+/// A reader that is overwritten, but not what it leases.
+const LEASES: Setup = Setup {
+    has_blocks: true,
+    readers: [Some(Role { policy: Policy::Lossy, leases: true, ..Role::STAYS }), None],
+    ..LOSSY
+};
+
 const SINGLE: Setup = Setup { senders: Senders::Single, ..Setup::PLAIN };
 
 fn slip(setup: Setup, slip: Slip) -> Setup {
@@ -34,6 +41,8 @@ fn two_senders_and_a_reader() {
 fn a_reader_joins() {
     explore(&JOINER).holds("mcast, a reader joins");
     explore(&Setup { messages: [1, 4], ..JOINER_FIRST }).holds("mcast, a reader joins in the line scanned first");
+    explore(&Setup { messages: [2, 3], ..JOINER_FIRST })
+        .holds("mcast, the same with more messages of the other sender");
 }
 
 #[test]
@@ -49,7 +58,8 @@ fn a_sender_dies() {
 
 #[test]
 fn a_sender_dies_while_a_reader_joins() {
-    explore(&Setup { crash: Crash::Sender, messages: [1, 2], ..JOINER }).holds("mcast, a sender dies, a reader joins");
+    explore(&Setup { crash: Crash::Sender, ..JOINER }).holds("mcast, a sender dies, a reader joins");
+    explore(&Setup { crash: Crash::Sender, ..JOINER_FIRST }).holds("mcast, the same in the line scanned first");
 }
 
 #[test]
@@ -68,6 +78,12 @@ fn blocks_are_accounted_for_when_the_reaper_dies_too() {
 }
 
 #[test]
+fn blocks_are_accounted_for_while_a_reader_joins() {
+    let setup = Setup { messages: [1, 2], readers: JOINER_FIRST.readers, ..BLOCKS };
+    explore(&setup).holds("mcast, blocks, a sender dies, a reader joins");
+}
+
+#[test]
 fn lossy_readers_are_overrun_and_go_on() {
     explore(&Setup { messages: [3, 3], ..LOSSY }).holds("mcast, overwritten, lossy");
     explore(&Setup { messages: [2, 2], crash: Crash::Sender, ..LOSSY }).holds("mcast, overwritten, a sender dies");
@@ -78,6 +94,22 @@ fn lossy_readers_are_overrun_and_go_on() {
 fn readers_with_a_deadline_are_evicted_and_join_again() {
     let readers = [Some(Role { policy: Policy::Deadline, ..Role::STAYS }), None];
     explore(&Setup { ring: Ring::Overwrite, readers, ..Setup::PLAIN }).holds("mcast, eviction");
+}
+
+#[test]
+fn leased_blocks_are_not_written_to() {
+    explore(&LEASES).holds("mcast, leases");
+    explore(&Setup { crash: Crash::Reader, ..LEASES }).holds("mcast, leases, the reader dies");
+    explore(&slip(LEASES, Slip::LeaseWithoutLook)).breaks("mcast, a lease without a second look", WRONG);
+    explore(&slip(LEASES, Slip::FillLeased)).breaks("mcast, leases are not looked for", WRONG);
+}
+
+#[test]
+fn nobody_listens_at_first() {
+    let setup = Setup { readers: [None, Some(Role::JOINS)], messages: [3, 3], ..Setup::PLAIN };
+    explore(&setup).holds("mcast, nobody listens at first");
+    let judged = explore(&slip(setup, Slip::JudgeJoining));
+    judged.breaks("mcast, the cursor of a joining reader is judged", FALSE_CORRUPT);
 }
 
 #[test]
@@ -92,6 +124,8 @@ fn a_single_sender_dies_and_another_one_takes_over() {
     let setup = Setup { messages: [3, 3], crash: Crash::Sender, ..SINGLE };
     explore(&setup).holds("mcast, a single sender dies");
     explore(&Setup { ring: Ring::Overwrite, ..setup }).holds("mcast, overwritten, a single sender dies");
+    let blind = explore(&slip(setup, Slip::TakeOverWithoutScan));
+    blind.breaks("mcast, a sender takes over without a scan", WRONG);
     explore(&slip(setup, Slip::KeepTail)).breaks("mcast, the tail of a dead single sender is kept", FALSE_CORRUPT);
 }
 
