@@ -1,7 +1,7 @@
 //! Room by the least cursor, and the claim of a slot.
 
 use super::state::{Ctl, Kind, Least, SenderPc, State, Word, slot};
-use super::{FALSE_CORRUPT, RING, Ring, SENDERS, Setup, Slip};
+use super::{FALSE_CORRUPT, RING, Ring, SENDERS, Senders, Setup, Slip};
 use crate::checker::Steps;
 
 impl Setup {
@@ -93,7 +93,9 @@ impl Setup {
             }
             SenderPc::Intend { ticket } => {
                 next.sender_lines[me].inflight = Some(ticket);
-                ("notes that it goes for ticket {}", ticket, SenderPc::Claim { ticket })
+                let is_single = self.senders == Senders::Single;
+                let then = if is_single { self.begin_single(ticket) } else { SenderPc::Claim { ticket } };
+                ("notes that it goes for ticket {}", ticket, then)
             }
             SenderPc::Claim { ticket } if self.slip == Slip::ClaimByTail => {
                 let won = state.tail == ticket;

@@ -38,10 +38,7 @@ impl Setup {
             return;
         }
         if let Some(dead) = state.senders.iter().position(|sender| sender.pc == SenderPc::Dead) {
-            match self.senders {
-                Senders::Multi => self.reap_sender(state, dead, steps),
-                Senders::Single => self.reap_single(state, steps),
-            }
+            self.reap_sender(state, dead, steps);
         } else if let Some(dead) = state.readers.iter().position(|reader| reader.pc == ReaderPc::Dead) {
             self.reap_reader(state, dead, steps);
         }
@@ -82,6 +79,13 @@ impl Setup {
     fn reap_claim(&self, state: &State, dead: usize, steps: &mut Steps<State>) {
         let mut next = *state;
         let (what, number, then) = match state.reaper {
+            Reaper::FindSlot if self.senders == Senders::Single => {
+                let word = state.words[slot(state.tail)];
+                if word.ticket == state.tail && word.kind == Kind::Published && self.slip != Slip::KeepTail {
+                    next.tail += 1;
+                }
+                ("leaves the tail at {}", next.tail, self.after_skip())
+            }
             Reaper::FindSlot => {
                 let claimed = Kind::Claimed(dead as u8);
                 match state.words.iter().find(|word| word.kind == claimed).map(|word| word.ticket) {
@@ -104,17 +108,6 @@ impl Setup {
         };
         next.reaper = then;
         steps.add("reaper", what, number, next.settle(self));
-    }
-
-    /// A message of a single sender that was published is counted.
-    fn reap_single(&self, state: &State, steps: &mut Steps<State>) {
-        let mut next = *state;
-        next.reaper = Reaper::Finished;
-        let word = state.words[slot(state.tail)];
-        if word.ticket == state.tail && word.kind == Kind::Published && self.slip != Slip::KeepTail {
-            next.tail += 1;
-        }
-        steps.add("reaper", "leaves the tail at {}", next.tail, next.settle(self));
     }
 
     fn reap_reader(&self, state: &State, dead: usize, steps: &mut Steps<State>) {

@@ -47,9 +47,15 @@ impl Setup {
         match (self.senders, self.ring) {
             (Senders::Multi, _) if self.slip == Slip::ClaimByTail => SenderPc::Claim { ticket },
             (Senders::Multi, _) => SenderPc::LoadWord { ticket },
-            (Senders::Single, Ring::Overwrite) if self.slip != Slip::WriteWithoutMark => SenderPc::Mark { ticket },
-            (Senders::Single, _) => self.begin_write(ticket),
+            (Senders::Single, _) if self.has_blocks => SenderPc::Intend { ticket },
+            (Senders::Single, _) => self.begin_single(ticket),
         }
+    }
+
+    /// What a single sender does once it has said which ticket it goes for.
+    pub(super) fn begin_single(&self, ticket: i8) -> SenderPc {
+        let marks = self.ring == Ring::Overwrite && self.slip != Slip::WriteWithoutMark;
+        if marks { SenderPc::Mark { ticket } } else { self.begin_write(ticket) }
     }
 
     /// The first step on the slot, which is this sender's alone now.
@@ -61,7 +67,7 @@ impl Setup {
     fn succeed(&self, state: &State, me: usize, steps: &mut Steps<State>) {
         if state.senders[0].pc == SenderPc::Dead && !state.has_unreaped() {
             let mut next = *state;
-            next.senders[me].pc = SenderPc::LoadTail;
+            next.senders[me].pc = self.first_step();
             // It knows no cursor, so it has to scan.
             let knows_none = self.slip != Slip::TakeOverWithoutScan;
             next.senders[me].min_seen = if knows_none { state.tail - RING } else { state.tail };
@@ -94,6 +100,7 @@ impl Setup {
             }
             SenderPc::Exchange { ticket } => {
                 next.block_of[slot(ticket)] = line.block;
+                next.ledger[ticket as usize] = message;
                 ("puts its block into the slot of ticket {}", ticket, SenderPc::Publish { ticket })
             }
             SenderPc::Publish { ticket } => {
@@ -102,7 +109,7 @@ impl Setup {
             }
             SenderPc::StoreTail { ticket } => {
                 next.tail = ticket + 1;
-                ("stores the tail, {}", ticket + 1, self.finish(&mut next, me))
+                ("stores the tail, {}", ticket + 1, self.after_ticket(&mut next, me))
             }
             SenderPc::TakeOld => {
                 line.block = line.incoming.0;
@@ -121,9 +128,13 @@ impl Setup {
     fn after_publish(&self, next: &mut State, me: usize, ticket: i8) -> SenderPc {
         match self.senders {
             Senders::Single => SenderPc::StoreTail { ticket },
-            Senders::Multi if self.has_blocks => SenderPc::TakeOld,
-            Senders::Multi => self.finish(next, me),
+            Senders::Multi => self.after_ticket(next, me),
         }
+    }
+
+    /// The ticket is done; a block has to be taken yet.
+    fn after_ticket(&self, next: &mut State, me: usize) -> SenderPc {
+        if self.has_blocks { SenderPc::TakeOld } else { self.finish(next, me) }
     }
 
     /// One message less to send.

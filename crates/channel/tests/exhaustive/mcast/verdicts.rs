@@ -124,6 +124,9 @@ fn a_single_sender_dies_and_another_one_takes_over() {
     let setup = Setup { messages: [3, 3], crash: Crash::Sender, ..SINGLE };
     explore(&setup).holds("mcast, a single sender dies");
     explore(&Setup { ring: Ring::Overwrite, ..setup }).holds("mcast, overwritten, a single sender dies");
+    let blocks = Setup { has_blocks: true, reaper_may_die: true, ..setup };
+    explore(&blocks).holds("mcast, blocks, a single sender and the reaper die");
+    explore(&Setup { ring: Ring::Overwrite, readers: LEASES.readers, ..blocks }).holds("mcast, the same with leases");
     let blind = explore(&slip(setup, Slip::TakeOverWithoutScan));
     blind.breaks("mcast, a sender takes over without a scan", WRONG);
     explore(&slip(setup, Slip::KeepTail)).breaks("mcast, the tail of a dead single sender is kept", FALSE_CORRUPT);
