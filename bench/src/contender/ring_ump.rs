@@ -42,7 +42,7 @@ impl Contender for Ump {
 /// The two ends of a ring that waits as the setting says.
 pub(crate) fn ring(setting: &Setting<'_>, slots: usize) -> (Sender<Message>, Receiver<Message>) {
     let wake_cost = setting.machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64));
-    channel_with(Config { slots, wait: setting.wait, wake_cost })
+    channel_with(Config { slots, wait: setting.wait, wake_cost, ..Config::default() })
 }
 
 impl SendEnd for Sender<Message> {

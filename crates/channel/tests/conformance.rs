@@ -30,7 +30,7 @@ fn checksummed_streams_arrive_whole_and_in_order() {
         // Two spinners that share a CPU with the rest of the tests get on in time slices.
         let count = if wait == Wait::Spin { 2_000 } else { 20_000 };
         for slots in [4, 64, 1024] {
-            let config = Config { slots, wait, wake_cost: None };
+            let config = Config { slots, wait, ..Config::default() };
             stream::<1>(config.clone(), count);
             stream::<7>(config.clone(), count);
             stream::<8>(config.clone(), count);
@@ -108,7 +108,7 @@ fn a_full_ring_gives_the_value_back_and_an_empty_one_says_so() {
 fn waits_end_at_their_time_limit() {
     let limit = Duration::from_millis(5);
     for wait in Wait::ALL {
-        let (mut tx, mut rx) = ump::channel_with::<u32>(Config { slots: 4, wait, wake_cost: None });
+        let (mut tx, mut rx) = ump::channel_with::<u32>(Config { slots: 4, wait, ..Config::default() });
         assert_eq!(rx.recv_timeout(limit), Err(RecvTimeoutError::Timeout));
         (0..3).for_each(|n| tx.try_send(n).expect("there is room"));
         assert_eq!(tx.send_timeout(9, limit), Err(SendTimeoutError::Timeout(9)));
@@ -123,7 +123,7 @@ fn waits_end_at_their_time_limit() {
 #[test]
 fn whoever_waits_learns_that_the_other_end_left() {
     for wait in Wait::ALL {
-        let config = Config { slots: 4, wait, wake_cost: None };
+        let config = Config { slots: 4, wait, ..Config::default() };
         let (tx, mut rx) = ump::channel_with::<u32>(config.clone());
         let receiver = thread::spawn(move || rx.recv());
         drop(tx);

@@ -1,8 +1,9 @@
 //! The memory of a ring: slots of one cache line, each with a header word that is written last, and the bytes behind it.
 //!
 //! A message of several slots is contiguous: its bytes run from behind the first header over the headers of the slots
-//! that follow. The protocol (who may touch which slot when) is the channel's; this is only the memory. In a normal
-//! build it is one allocation; under loom it is boxed cells of which the model watches every access.
+//! that follow. Values are copied in and out; bytes are reached in place, as atomic words. The protocol (who may touch
+//! which slot when) is the channel's; this is only the memory. In a normal build it is one allocation or a part of a
+//! region; under loom it is cells and words of which the model watches every access.
 
 #[cfg(loom)]
 mod model;
@@ -18,6 +19,8 @@ use corecast_base::LINE_BYTES;
 
 /// Bytes of the header word.
 pub(crate) const HEADER_BYTES: usize = 8;
+/// Words of a slot, its header among them.
+const WORDS_PER_SLOT: usize = LINE_BYTES / size_of::<u64>();
 /// Bytes of a message that fit into one slot beside the header.
 pub(crate) const INLINE_BYTES: usize = LINE_BYTES - HEADER_BYTES;
 

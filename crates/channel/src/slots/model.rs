@@ -1,40 +1,47 @@
 //! Slots whose every access the model checker watches.
 //!
-//! Bytes that cover the header of a continued slot are put into its header word too, as they would be in real memory: a
-//! receiver that looked there would see them.
+//! Values and bytes have memory of their own: values move through cells, in which the model finds accesses that race, and
+//! bytes through atomic words, of which a load may return an old value. Bytes of a value that cover the header of a
+//! continued slot are put into its header word too, as they would be in real memory: a receiver that looked there would
+//! see them.
 
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 
 use corecast_base::LINE_BYTES;
 use corecast_base::sync::{AtomicU64, Ordering, UnsafeCell};
 
-use super::{HEADER_BYTES, INLINE_BYTES, slots_for};
+use super::{HEADER_BYTES, INLINE_BYTES, WORDS_PER_SLOT, slots_for};
 
 type Body = [MaybeUninit<u8>; LINE_BYTES];
 
-/// A power of two of slots.
+/// A power of two of slots; a clone is the same slots.
+#[derive(Debug, Clone)]
+pub(crate) struct SlotRing(Arc<Memory>);
+
 #[derive(Debug)]
-pub(crate) struct SlotRing {
-    headers: Vec<AtomicU64>,
+struct Memory {
+    /// Headers and bytes, one slot after the other.
+    words: Vec<AtomicU64>,
+    /// Values.
     bodies: Vec<UnsafeCell<Body>>,
 }
 
 // SAFETY: as for the native ring; loom itself reports accesses that race.
-unsafe impl Send for SlotRing {}
+unsafe impl Send for Memory {}
 // SAFETY: as above.
-unsafe impl Sync for SlotRing {}
+unsafe impl Sync for Memory {}
 
 impl SlotRing {
     pub(crate) fn new(slots: usize) -> Self {
         assert!(slots.is_power_of_two(), "a ring has a power of two of slots, not {slots}");
-        Self {
-            headers: (0..slots).map(|_| AtomicU64::new(0)).collect(),
-            bodies: (0..slots).map(|_| UnsafeCell::new([MaybeUninit::uninit(); LINE_BYTES])).collect(),
-        }
+        let words = (0..slots * WORDS_PER_SLOT).map(|_| AtomicU64::new(0)).collect();
+        let bodies = (0..slots).map(|_| UnsafeCell::new([MaybeUninit::uninit(); LINE_BYTES])).collect();
+        Self(Arc::new(Memory { words, bodies }))
     }
 
     pub(crate) fn slots(&self) -> usize {
-        self.headers.len()
+        self.0.bodies.len()
     }
 
     fn index(&self, n: u64) -> usize {
@@ -42,7 +49,13 @@ impl SlotRing {
     }
 
     pub(crate) fn header(&self, n: u64) -> &AtomicU64 {
-        &self.headers[self.index(n)]
+        &self.0.words[self.index(n) * WORDS_PER_SLOT]
+    }
+
+    pub(crate) fn payload(&self, n: u64, len: usize) -> &[AtomicU64] {
+        assert!(slots_for(len) <= self.slots() - self.index(n), "a message ends before its ring does");
+        let first = self.index(n) * WORDS_PER_SLOT + 1;
+        &self.0.words[first..first + len.div_ceil(size_of::<u64>())]
     }
 
     /// As the native ring's.
@@ -54,7 +67,7 @@ impl SlotRing {
             let at = self.index(n) + slot;
             // SAFETY: offset is below len, for which the caller promises that `from` is readable.
             let source = unsafe { from.add(offset) };
-            self.bodies[at].with_mut(|body| {
+            self.0.bodies[at].with_mut(|body| {
                 // SAFETY: part is at most the length of a body, and the model checks that nobody else is there.
                 unsafe { body.cast::<u8>().copy_from_nonoverlapping(source, part) };
             });
@@ -62,7 +75,7 @@ impl SlotRing {
                 // SAFETY: at least eight readable bytes, initialised by the caller's promise.
                 let covering = unsafe { source.cast::<u64>().read_unaligned() };
                 // ORDERING: Relaxed, it stands for a plain write of the bytes that cover the header
-                self.headers[at].store(covering, Ordering::Relaxed);
+                self.0.words[at * WORDS_PER_SLOT].store(covering, Ordering::Relaxed);
             }
         }
     }
@@ -75,7 +88,7 @@ impl SlotRing {
         for (slot, offset, part) in parts(len) {
             // SAFETY: offset is below len, for which the caller promises that `into` is writable.
             let target = unsafe { into.add(offset) };
-            self.bodies[self.index(n) + slot].with(|body| {
+            self.0.bodies[self.index(n) + slot].with(|body| {
                 // SAFETY: part is at most the length of a body, and the model checks that nobody writes there.
                 unsafe { body.cast::<u8>().copy_to_nonoverlapping(target, part) };
             });

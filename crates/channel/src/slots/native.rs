@@ -1,34 +1,46 @@
-//! Slots in one heap allocation.
+//! Slots in one stretch of memory: a heap allocation, or a part of a region.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::fmt;
 use std::ptr::NonNull;
+use std::slice;
+use std::sync::Arc;
 
-use corecast_base::LINE_BYTES;
+use corecast_base::place::Keep;
 use corecast_base::sync::AtomicU64;
+use corecast_base::{LINE_BYTES, PlaceSlice};
 
-use super::{HEADER_BYTES, slots_for};
+use super::{HEADER_BYTES, WORDS_PER_SLOT, slots_for};
 
-/// A power of two of slots, all zero at first.
-#[derive(Debug)]
+/// A power of two of slots; a clone is the same slots.
+#[derive(Clone)]
 pub(crate) struct SlotRing {
     base: NonNull<u8>,
     mask: usize,
+    /// Keeps the memory, and is not looked at.
+    _keep: Keep,
 }
 
-// SAFETY: the memory is owned by the ring and reached through atomics, or through `write` and `read`, whose callers
-// answer for the order of their accesses.
+// SAFETY: the memory lives as long as the ring and is reached through atomics, or through `write` and `read`, whose
+// callers answer for the order of their accesses.
 unsafe impl Send for SlotRing {}
 // SAFETY: as above.
 unsafe impl Sync for SlotRing {}
 
 impl SlotRing {
+    /// Slots on the heap, all zero.
     pub(crate) fn new(slots: usize) -> Self {
-        assert!(slots.is_power_of_two(), "a ring has a power of two of slots, not {slots}");
-        let layout = layout(slots);
-        // SAFETY: the layout's size is not zero, as there is at least one slot.
-        let base = unsafe { alloc_zeroed(layout) };
-        let base = NonNull::new(base).unwrap_or_else(|| handle_alloc_error(layout));
-        Self { base, mask: slots - 1 }
+        let allocation = Allocation::new(slots);
+        Self { base: allocation.base, mask: slots - 1, _keep: Arc::new(allocation) }
+    }
+
+    /// Slots in memory that is there, with what it holds; `None` if it is not a power of two of lines.
+    pub(crate) fn within(words: &PlaceSlice<AtomicU64>) -> Option<Self> {
+        let slots = words.len() / WORDS_PER_SLOT;
+        let base = NonNull::from(&**words).cast::<u8>();
+        let is_ring = slots.is_power_of_two() && words.len() % WORDS_PER_SLOT == 0;
+        let is_aligned = base.addr().get() % LINE_BYTES == 0;
+        (is_ring && is_aligned).then(|| Self { base, mask: slots - 1, _keep: Arc::clone(words.keep()) })
     }
 
     #[inline(always)]
@@ -40,7 +52,7 @@ impl SlotRing {
     #[inline(always)]
     fn slot(&self, n: u64) -> NonNull<u8> {
         let index = n as usize & self.mask;
-        // SAFETY: index is at most mask, so the slot lies inside the allocation of (mask + 1) slots.
+        // SAFETY: index is at most mask, so the slot lies inside the memory of (mask + 1) slots.
         unsafe { self.base.add(index * LINE_BYTES) }
     }
 
@@ -48,9 +60,24 @@ impl SlotRing {
     #[inline(always)]
     pub(crate) fn header(&self, n: u64) -> &AtomicU64 {
         let word = self.slot(n).cast::<AtomicU64>();
-        // SAFETY: the word is inside the allocation, aligned to a line, initialised (zeroed), and lives as long as self.
+        // SAFETY: the word is inside the memory, aligned to a line, initialised (zeroed), and lives as long as self.
         // The bytes of a message cover it only while no other end looks at it (the callers of `write` promise that).
         unsafe { word.as_ref() }
+    }
+
+    /// The words behind the header of slot `n` that hold a message of `len` bytes.
+    ///
+    /// # Panics
+    /// If the message does not fit before the end of the ring.
+    #[inline(always)]
+    pub(crate) fn payload(&self, n: u64, len: usize) -> &[AtomicU64] {
+        let first = n as usize & self.mask;
+        assert!(slots_for(len) <= self.slots() - first, "a message ends before its ring does");
+        // SAFETY: a slot is longer than its header.
+        let body = unsafe { self.slot(n).add(HEADER_BYTES) };
+        // SAFETY: inside the memory by the assertion, aligned to words, and lives as long as self; whoever reaches these
+        // bytes otherwise promises to be alone with them.
+        unsafe { slice::from_raw_parts(body.cast::<AtomicU64>().as_ptr(), len.div_ceil(size_of::<u64>())) }
     }
 
     /// Copies `len` bytes in behind the header of slot `n`.
@@ -84,16 +111,39 @@ impl SlotRing {
     }
 }
 
-impl Drop for SlotRing {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout, and freed only here.
-        unsafe { dealloc(self.base.as_ptr(), layout(self.slots())) };
+impl fmt::Debug for SlotRing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SlotRing({:p}; {})", self.base, self.slots())
     }
 }
 
-/// Aligned to two lines, as the prefetcher fetches lines in pairs.
-fn layout(slots: usize) -> Layout {
-    Layout::array::<[u8; LINE_BYTES]>(slots)
-        .and_then(|layout| layout.align_to(2 * LINE_BYTES))
-        .expect("2^20 slots of a line are far below the largest allocation")
+/// Zeroed slots that are freed with their owner.
+struct Allocation {
+    base: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: it owns memory, and nothing in it is bound to a thread.
+unsafe impl Send for Allocation {}
+// SAFETY: as above; a shared reference to it gives access to nothing.
+unsafe impl Sync for Allocation {}
+
+impl Allocation {
+    fn new(slots: usize) -> Self {
+        assert!(slots.is_power_of_two(), "a ring has a power of two of slots, not {slots}");
+        // Aligned to two lines, as the prefetcher fetches lines in pairs.
+        let layout = Layout::array::<[u8; LINE_BYTES]>(slots)
+            .and_then(|layout| layout.align_to(2 * LINE_BYTES))
+            .expect("2^20 slots of a line are far below the largest allocation");
+        // SAFETY: the layout's size is not zero, as there is at least one slot.
+        let base = unsafe { alloc_zeroed(layout) };
+        Self { base: NonNull::new(base).unwrap_or_else(|| handle_alloc_error(layout)), layout }
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout, and freed only here.
+        unsafe { dealloc(self.base.as_ptr(), self.layout) };
+    }
 }

@@ -9,12 +9,13 @@ use std::any::{TypeId, type_name};
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-use corecast_base::sync::Arc;
 use corecast_base::wait::{Waiter, WakeWord};
 
 use super::header::{Header, Kind};
-use super::ring::{RecvEnd, Room, SendEnd, Shared};
-use super::{Bell, ring_slots};
+use super::recv_end::RecvEnd;
+use super::send_end::{Room, SendEnd};
+use super::shared::Shared;
+use super::{Bell, Credit, ring_slots};
 use crate::error::Closed;
 use crate::slots::INLINE_BYTES;
 
@@ -39,14 +40,9 @@ pub struct WrongType {
 #[track_caller]
 #[must_use]
 pub fn any_channel(slots: usize, data_bell: Bell, room_bell: Bell) -> (AnySender, AnyReceiver) {
-    let shared = Shared::new(ring_slots(slots, 1), data_bell, room_bell);
-    let sender = AnySender {
-        end: SendEnd::new(Arc::clone(&shared)),
-        types: Vec::new(),
-        last: None,
-        recycled: 0,
-        is_torn: false,
-    };
+    let shared = Shared::new(ring_slots(slots, 1), Credit::AckLine, data_bell, room_bell);
+    let sender =
+        AnySender { end: SendEnd::new(shared.clone()), types: Vec::new(), last: None, recycled: 0, is_torn: false };
     (sender, AnyReceiver { end: RecvEnd::new(shared), types: Vec::new(), last: None, is_torn: false })
 }
 

@@ -43,6 +43,13 @@ impl Header {
         Self(u64::from(seq(n).wrapping_sub(1)))
     }
 
+    /// The header of slot `n` after its one-slot message was read. It still tells which message that was, so that a new
+    /// sender finds out where a dead one stopped.
+    #[inline(always)]
+    pub(super) fn cleared(n: u64) -> Self {
+        Self::new(n, 0, Kind::PAD)
+    }
+
     #[inline(always)]
     pub(super) fn from_word(word: u64) -> Self {
         Self(word)
@@ -57,6 +64,12 @@ impl Header {
     #[inline(always)]
     pub(super) fn is_at(self, n: u64) -> bool {
         self.0 as u32 == seq(n)
+    }
+
+    /// True if the slot was [cleared](Self::cleared), or never used.
+    #[inline(always)]
+    pub(super) fn is_cleared(self) -> bool {
+        self.0 >> 32 == 0
     }
 
     #[inline(always)]

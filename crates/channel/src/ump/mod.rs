@@ -32,7 +32,10 @@
 
 mod any;
 mod header;
+mod recv_end;
 mod ring;
+mod send_end;
+mod shared;
 mod typed;
 
 use std::time::Duration;
@@ -53,6 +56,8 @@ pub struct Config {
     /// Slots of 64 bytes; rounded up to a power of two, to at least [`MIN_SLOTS`], and so that a message takes no more
     /// than a quarter of them. 64 keeps latency low, 1024 suits streams.
     pub slots: usize,
+    /// How the sender learns of room.
+    pub credit: Credit,
     /// How both ends wait.
     pub wait: Wait,
     /// What sleeping and waking up costs on this machine, where it has been measured.
@@ -61,8 +66,20 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { slots: 64, wait: Wait::default(), wake_cost: None }
+        Self { slots: 64, credit: Credit::default(), wait: Wait::default(), wake_cost: None }
     }
+}
+
+/// How the sender learns which slots the receiver has read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Credit {
+    /// The receiver counts them on a line of its own, about eight times per lap. Messages of any length; the better one
+    /// between sockets.
+    #[default]
+    AckLine,
+    /// The receiver clears each slot. Messages of one slot, up to 56 bytes, only; the better one within a last-level cache.
+    SlotClear,
 }
 
 /// What one participant sleeps on, shared by all channels that it receives from or sends to.

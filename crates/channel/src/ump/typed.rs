@@ -5,11 +5,12 @@ use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::time::Duration;
 
-use corecast_base::sync::Arc;
 use corecast_base::wait::{Crowd, LONGEST_NAP, Waiter};
 
 use super::header::{Header, Kind};
-use super::ring::{RecvEnd, Room, SendEnd, Shared};
+use super::recv_end::RecvEnd;
+use super::send_end::{Room, SendEnd};
+use super::shared::Shared;
 use super::{Bell, Config, bell, ring_slots};
 use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use crate::slots::slots_for;
@@ -29,14 +30,17 @@ pub fn channel<T: Send>(slots: usize) -> (Sender<T>, Receiver<T>) {
 /// A channel laid out as `config` says.
 ///
 /// # Panics
-/// If the ring would have more than [`MAX_SLOTS`](super::MAX_SLOTS) slots.
+/// If the ring would have more than [`MAX_SLOTS`](super::MAX_SLOTS) slots, or values of several slots and
+/// [`Credit::SlotClear`](super::Credit::SlotClear).
 #[track_caller]
 #[must_use]
 pub fn channel_with<T: Send>(config: Config) -> (Sender<T>, Receiver<T>) {
     let slots = ring_slots(config.slots, slots_for(size_of::<T>()));
-    let shared = Shared::new(slots, bell(config.wait), bell(config.wait));
+    let shared = Shared::new(slots, config.credit, bell(config.wait), bell(config.wait));
+    let len = size_of::<T>();
+    assert!(len <= shared.max_len(), "with SlotClear a value of {len} bytes must fit into {} bytes", shared.max_len());
     let waiter = Waiter::new(config.wait, Crowd::unpinned(2), config.wake_cost);
-    let sender = Sender { end: SendEnd::new(Arc::clone(&shared)), waiter: waiter.clone(), values: PhantomData };
+    let sender = Sender { end: SendEnd::new(shared.clone()), waiter: waiter.clone(), values: PhantomData };
     (sender, Receiver { end: RecvEnd::new(shared), waiter, values: PhantomData })
 }
 

@@ -10,7 +10,7 @@ use corecast_channel::{Closed, TryRecvError, TrySendError};
 use loom::thread;
 
 fn config(wait: Wait) -> Config {
-    Config { slots: 4, wait, wake_cost: Some(Duration::ZERO) }
+    Config { slots: 4, wait, wake_cost: Some(Duration::ZERO), ..Config::default() }
 }
 
 /// Sends 0..count, each value filling `WORDS` words, and checks that exactly these arrive in order.

@@ -1,0 +1,70 @@
+//! What the two ends of a ring share.
+
+use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
+use corecast_base::wait::WakeWord;
+use corecast_base::{CacheLine, LINE_BYTES, Place, Shareable};
+
+use super::Credit;
+use super::header::MAX_LEN;
+use crate::slots::{HEADER_BYTES, INLINE_BYTES, SlotRing};
+
+pub(super) const SENDER_GONE: u32 = 1;
+pub(super) const RECEIVER_GONE: u32 = 2;
+
+/// The words beside the slots, a line each.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub(super) struct Control {
+    /// Slots the receiver has freed so far. Written by the receiver, read by the sender when it runs out of room.
+    pub(super) ack: CacheLine<AtomicU64>,
+    /// Which ends are gone. Each end sets its bit once.
+    gone: CacheLine<AtomicU32>,
+    /// In regions, the participant that sends: 0 for nobody yet. Changed by who opens the end, read by the receiver.
+    pub(super) sender: CacheLine<AtomicU64>,
+    /// In regions, the participant that receives: 0 for nobody yet. Changed by who opens the end, read by the sender.
+    pub(super) receiver: CacheLine<AtomicU64>,
+}
+
+// SAFETY: lines of one atomic integer each, laid out as C does, of which zeroes and any other bytes are values.
+unsafe impl Shareable for Control {}
+
+/// A handle on the memory that both ends reach; a clone is the same memory.
+#[derive(Debug, Clone)]
+pub(super) struct Shared {
+    pub(super) slots: SlotRing,
+    pub(super) control: Place<Control>,
+    pub(super) credit: Credit,
+    /// Rung by the sender after a message.
+    pub(super) data_bell: WakeWord,
+    /// Rung by the receiver after an acknowledgement.
+    pub(super) room_bell: WakeWord,
+}
+
+impl Shared {
+    /// A ring among threads.
+    pub(super) fn new(slots: usize, credit: Credit, data_bell: WakeWord, room_bell: WakeWord) -> Self {
+        let (slots, control) = (SlotRing::new(slots), Place::new(Control::default()));
+        Self { slots, control, credit, data_bell, room_bell }
+    }
+
+    /// The longest message that the ring takes: a quarter of its slots, or one slot if the receiver clears them.
+    pub(super) fn max_len(&self) -> usize {
+        match self.credit {
+            Credit::AckLine => (self.slots.slots() / 4 * LINE_BYTES - HEADER_BYTES).min(MAX_LEN),
+            Credit::SlotClear => INLINE_BYTES,
+        }
+    }
+
+    /// Says that an end is gone; true if the other one was already.
+    pub(super) fn leave(&self, end: u32) -> bool {
+        // ORDERING: AcqRel, pairs with itself at the other end and with the Acquire in is_gone: whoever sees this end
+        // gone sees all it did [gone]
+        self.control.gone.fetch_or(end, Ordering::AcqRel) != 0
+    }
+
+    #[inline(always)]
+    pub(super) fn is_gone(&self, end: u32) -> bool {
+        // ORDERING: Acquire, pairs with the AcqRel in leave [gone]
+        self.control.gone.load(Ordering::Acquire) & end != 0
+    }
+}
