@@ -22,7 +22,7 @@ pub enum Effort {
     Normal,
     /// The optimum to 16 members, else a search of 5 s.
     Patient,
-    /// The optimum with its proof to 20 members; beyond, as `Patient`, and the plan says so.
+    /// The optimum with its proof to 22 members, in seconds to a minute; beyond, as `Patient`, and the plan says so.
     Exact,
 }
 
@@ -45,7 +45,7 @@ impl Effort {
             Self::Quick => 2,
             Self::Normal => 12,
             Self::Patient => 16,
-            Self::Exact => 20,
+            Self::Exact => 22,
         }
     }
 

@@ -76,9 +76,11 @@ fn searched(problem: &Problem, request: &Request<'_>) -> Result<Plan, PlanError>
     let costs = Costs::of(problem, direction);
     let found = search::search(&costs, request.root, settings).ok_or_else(|| beyond_limits(problem, request))?;
     let refusal = search::refusal(&Job { costs: &costs, root: request.root, settings });
-    let why = match refusal.filter(|_| settings.effort == Effort::Exact && !found.is_optimal) {
-        Some(refusal) => format!("{refusal}, so it was searched for as with effort patient"),
-        None => format!("the cheapest tree that effort {} finds", settings.effort),
+    let why = if settings.effort == Effort::Exact && !found.is_optimal {
+        let why_not = refusal.unwrap_or_else(|| search::UNFINISHED.to_owned());
+        format!("{why_not}, so it was searched for as with effort patient")
+    } else {
+        format!("the cheapest tree that effort {} finds", settings.effort)
     };
     Ok(Plan { effort: Some(settings.effort), why, ..of_found(problem, request.operation, found) })
 }

@@ -119,9 +119,9 @@ fn improved(job: &Job<'_>, starts: &[Found]) -> Found {
     }
 }
 
-/// The optimum, given a good tree; `None` if it was stopped.
+/// The optimum, given a good tree; `None` if it was stopped or cannot be had.
 fn proven(job: &Job<'_>, known: &Found) -> Option<Found> {
-    let best = exact::exact(job.costs, job.root, known.best.cost, job.settings.stop)?;
+    let best = exact::optimum(job.costs, job.root, &known.best, job.settings.stop)?;
     Some(if best.cost < known.best.cost {
         Found { best, by: "exact", iterations: known.iterations, is_optimal: true }
     } else {
@@ -133,7 +133,7 @@ fn proven(job: &Job<'_>, known: &Found) -> Option<Found> {
 pub(crate) fn refusal(job: &Job<'_>) -> Option<String> {
     let members = job.costs.len();
     if members > exact::LARGEST {
-        let (most, megabytes) = (exact::LARGEST, exact::exact_bytes(exact::LARGEST) / 1_000_000);
+        let (most, megabytes) = (exact::LARGEST, exact::optimum_bytes(exact::LARGEST) / 1_000_000);
         let why =
             format!("the subset programme reaches {most} members, which take {megabytes} MB and seconds to minutes");
         return Some(format!("{why}; each further member takes twice the memory and three times as long"));
@@ -144,6 +144,9 @@ pub(crate) fn refusal(job: &Job<'_>) -> Option<String> {
     (!job.costs.undrained().is_empty()).then(|| "the subset programme knows no costs of undrained sends".to_owned())
 }
 
+/// Why there is no optimum where the programme refuses nothing.
+pub(crate) const UNFINISHED: &str =
+    "the subset programme was stopped, or messages that take next to no time leave it too much";
 const NO_TREE: &str = "it finds no tree within the limits";
 
 fn earliest_completion_first(job: &Job<'_>) -> Result<Found, String> {
@@ -176,8 +179,10 @@ fn over_subsets(job: &Job<'_>) -> Result<Found, String> {
     if let Some(why) = refusal(job) {
         return Err(why);
     }
-    let greedy = earliest_completion_first(job)?;
-    let found = proven(job, &greedy).ok_or("it was stopped before it had a tree")?;
+    // Where a good tree serves to prune, it takes less time than it saves.
+    let is_pruned = job.costs.len() > Effort::Patient.exact_reach();
+    let known = if is_pruned { annealed(job) } else { earliest_completion_first(job) }?;
+    let found = proven(job, &known).ok_or(UNFINISHED)?;
     Ok(Found { by: "exact", ..found })
 }
 

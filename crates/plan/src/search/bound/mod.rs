@@ -13,9 +13,13 @@ mod grid;
 mod hull;
 mod lagrange;
 mod network;
+mod part_prices;
+mod potential;
 mod prices;
 mod quick;
 mod relaxed;
 
 pub(crate) use lagrange::lower_bound;
+pub(crate) use part_prices::PartPrices;
+pub(crate) use potential::Potential;
 pub(crate) use quick::quick_bound;
