@@ -17,6 +17,9 @@ pub fn spin_hint() {
     loom::thread::yield_now();
 }
 
+/// Nothing: no thread of a model is killed.
+pub fn keep_order() {}
+
 /// Lets the model run another thread.
 pub fn yield_now() {
     spin_hint();

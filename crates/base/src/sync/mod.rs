@@ -6,6 +6,7 @@
 //!
 //! - atomics, [`fence`], [`Arc`], [`UnsafeCell`] with `with` and `with_mut`;
 //! - [`spin_hint`]: PAUSE on the machine, a switch to another thread in the model;
+//! - [`keep_order`]: the order in which a killed thread's stores are found;
 //! - [`yield_now`]: gives the CPU to another thread that can run;
 //! - [`Fences`]: a pair of fences of which the frequent side is free;
 //! - [`EventCount`]: a number to sleep on;
@@ -23,7 +24,7 @@ pub(crate) use self::loom::Seating;
 #[cfg(loom)]
 pub use self::loom::{
     Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering, UnsafeCell, fence,
-    spin_hint, yield_now,
+    keep_order, spin_hint, yield_now,
 };
 #[cfg(not(loom))]
 pub use self::membarrier::Fences;
@@ -31,8 +32,8 @@ pub use self::membarrier::Fences;
 pub(crate) use self::native::Seating;
 #[cfg(not(loom))]
 pub use self::native::{
-    Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell, fence, spin_hint,
-    yield_now,
+    Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell, fence, keep_order,
+    spin_hint, yield_now,
 };
 
 /// Whose threads meet at a word. All who use one must name the same scope.

@@ -8,6 +8,7 @@ use rustix::thread::futex;
 use super::Scope;
 use crate::{CacheLine, PlaceSlice};
 
+use std::sync::atomic::compiler_fence;
 pub use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 pub use std::sync::{Arc, Mutex};
 
@@ -39,6 +40,15 @@ impl<T> UnsafeCell<T> {
 #[inline(always)]
 pub fn spin_hint() {
     std::hint::spin_loop();
+}
+
+/// Keeps the compiler from moving stores over this point: what others find of a thread that was killed is then what it
+/// would have stored in the order of its program.
+#[inline(always)]
+pub fn keep_order() {
+    // ORDERING: SeqCst, for the compiler alone; pairs with itself, forbids that a store is found without an earlier one: of
+    // a killed thread all stores before the kill arrive [killed]
+    compiler_fence(Ordering::SeqCst);
 }
 
 /// Gives the CPU to another thread that can run, if there is one.
