@@ -37,7 +37,7 @@ pub(super) struct Attachment {
     /// `None` for a region of this process alone.
     file: Option<OwnFile>,
     /// False if the file is shared with another participant, so that a lock on it would prove nothing.
-    has_lock: bool,
+    has_own_file: bool,
     /// Held with the region's lock, which does not tell the threads of this attachment apart.
     reaping: Mutex<()>,
 }
@@ -47,7 +47,7 @@ pub(super) struct Attachment {
 pub(super) struct Source {
     pub(super) what: String,
     pub(super) file: Option<OwnFile>,
-    pub(super) has_lock: bool,
+    pub(super) has_own_file: bool,
     pub(super) link: Option<Link>,
 }
 
@@ -80,23 +80,24 @@ pub(super) fn publish(mapping: &Mapping, header: &[u64], directory_at: usize, di
 impl Attachment {
     /// Validates the region and sits down.
     pub(super) fn begin(mapping: Mapping, source: Source) -> Result<Self, AttachError> {
-        let Source { what, file, has_lock, link } = source;
+        let Source { what, file, has_own_file, link } = source;
         let subject = Subject(&what);
         let layout = read_layout(subject, &mapping)?;
-        let table = Table { mapping: &mapping, count: layout.participants, file: file.as_deref() };
+        let table = Table { mapping: &mapping, count: layout.participants, file: file.as_deref(), has_own_file };
         let me = {
             let _held = RegionLock::wait(subject, file.as_deref())?;
             // The last one may have left since.
             check_state(subject, state(&mapping))?;
-            table.sit_down(has_lock).map_err(subject.refused("take a seat in"))?
+            table.sit_down().map_err(subject.refused("take a seat in"))?
         };
         let all_taken = || AttachError::Busy(subject.doubt(format!("all {} seats are taken", layout.participants)));
         let me = me.ok_or_else(all_taken)?;
-        Ok(Self { me, mapping, layout, what, link, file, has_lock, reaping: Mutex::new(()) })
+        Ok(Self { me, mapping, layout, what, link, file, has_own_file, reaping: Mutex::new(()) })
     }
 
     pub(super) fn table(&self) -> Table<'_> {
-        Table { mapping: &self.mapping, count: self.layout.participants, file: self.file.as_deref() }
+        let (count, has_own_file) = (self.layout.participants, self.has_own_file);
+        Table { mapping: &self.mapping, count, file: self.file.as_deref(), has_own_file }
     }
 
     /// Gives the region its name, if it is to have one.
@@ -111,8 +112,8 @@ impl Attachment {
         self.file.as_deref()
     }
 
-    pub(super) fn has_lock(&self) -> bool {
-        self.has_lock
+    pub(super) fn has_own_file(&self) -> bool {
+        self.has_own_file
     }
 
     /// Runs `f` with nobody else in this or another process doing the same; `None` if somebody is.

@@ -111,14 +111,14 @@ impl Birth {
 
 /// An open file that forked children do not keep.
 #[derive(Debug)]
-pub(super) struct OwnFile {
+pub(crate) struct OwnFile {
     file: ManuallyDrop<File>,
     birth: Birth,
 }
 
 impl OwnFile {
     /// Opens and registers in one step.
-    pub(super) fn open(open: impl FnOnce() -> io::Result<File>) -> io::Result<Self> {
+    pub(crate) fn open(open: impl FnOnce() -> io::Result<File>) -> io::Result<Self> {
         let birth = Birth::now()?;
         let file = REGISTRY.with(|descriptors| {
             let file = open()?;
@@ -126,6 +126,11 @@ impl OwnFile {
             Ok::<_, io::Error>(file)
         })?;
         Ok(Self { file: ManuallyDrop::new(file), birth })
+    }
+
+    /// True in a forked child, where it is closed.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.birth.is_copy()
     }
 
     /// Lets forked children keep it, or not.
@@ -150,7 +155,7 @@ impl Deref for OwnFile {
 
 impl Drop for OwnFile {
     fn drop(&mut self) {
-        if self.birth.is_copy() {
+        if self.is_copy() {
             return; // Closed at the fork, or kept until the child ends because it is to be inherited.
         }
         let own = self.file.as_raw_fd();

@@ -14,6 +14,7 @@ use super::error::{AttachError, CreateError, Subject};
 use super::file::check_file;
 use super::fork::OwnFile;
 use super::mapping::Mapping;
+use super::observer::Observer;
 use super::plan::RegionPlan;
 use super::storage::furnish;
 
@@ -31,7 +32,7 @@ pub(super) fn create(plan: &RegionPlan) -> Result<Attachment, CreateError> {
     file.set_permissions(Permissions::from_mode(0o600)).map_err(failed("protect"))?;
     let mapping = furnish(&file, plan)?;
     fcntl_add_seals(&*file, SIZE_SEALS | SealFlags::SEAL).map_err(io::Error::from).map_err(failed("seal"))?;
-    let source = Source { what: NAME.to_owned(), file: Some(file), has_lock: true, link: None };
+    let source = Source { what: NAME.to_owned(), file: Some(file), has_own_file: true, link: None };
     Ok(Attachment::begin(mapping, source)?)
 }
 
@@ -39,39 +40,50 @@ pub(super) fn create(plan: &RegionPlan) -> Result<Attachment, CreateError> {
 /// file is opened anew; only where that fails it is used as it is, and says in its record that it has no lock.
 pub(super) fn attach(fd: &OwnedFd, what: &str, owner: u32) -> Result<Attachment, AttachError> {
     let subject = Subject(what);
-    let (file, has_lock) = match OwnFile::open(|| reopen(fd, true)) {
+    let (file, has_own_file) = match OwnFile::open(|| reopen(fd)) {
         Ok(file) => (file, true),
         Err(_) => {
             let file = OwnFile::open(|| Ok(fd.try_clone()?.into())).map_err(subject.refused("copy"))?;
             (file, false)
         }
     };
-    attach_file(file, has_lock, what, owner)
+    attach_file(file, has_own_file, what, owner)
 }
 
-/// Attaches through an open file that nobody shares.
-pub(super) fn attach_own(fd: OwnedFd, what: &str, owner: u32) -> Result<Attachment, AttachError> {
-    let file = OwnFile::open(|| Ok(fd.into())).map_err(Subject(what).refused("keep"))?;
-    attach_file(file, true, what, owner)
-}
-
-fn attach_file(file: OwnFile, has_lock: bool, what: &str, owner: u32) -> Result<Attachment, AttachError> {
+/// Attaches through an open file, which nobody shares if `has_own_file`.
+pub(super) fn attach_file(
+    file: OwnFile,
+    has_own_file: bool,
+    what: &str,
+    owner: u32,
+) -> Result<Attachment, AttachError> {
     let subject = Subject(what);
     let len = check_file(subject, &file, owner)?;
     check_seals(subject, &file)?;
     let mapping = Mapping::shared(&file, len).map_err(subject.refused("map"))?;
-    Attachment::begin(mapping, Source { what: what.to_owned(), file: Some(file), has_lock, link: None })
+    Attachment::begin(mapping, Source { what: what.to_owned(), file: Some(file), has_own_file, link: None })
 }
 
 /// Without these seals a process could cut off what we have mapped.
-pub(super) fn check_seals(what: Subject<'_>, file: &File) -> Result<(), AttachError> {
-    let seals = fcntl_get_seals(file).unwrap_or(SealFlags::empty());
-    what.expect(seals.contains(SIZE_SEALS), AttachError::NotOurs, || {
+fn check_seals(what: Subject<'_>, file: &File) -> Result<(), AttachError> {
+    what.expect(is_sealed(file), AttachError::NotOurs, || {
         "its size is not sealed, expected a memfd with the seals SHRINK and GROW".to_owned()
     })
 }
 
+/// Looks at the region behind a descriptor.
+pub(super) fn observe(file: File, has_own_file: bool, what: &str, owner: u32) -> Result<Observer, AttachError> {
+    let len = check_file(Subject(what), &file, owner)?;
+    check_seals(Subject(what), &file)?;
+    Observer::begin(what, file, has_own_file, len)
+}
+
+/// True if nobody can cut off memory that others have mapped.
+pub(super) fn is_sealed(file: &File) -> bool {
+    fcntl_get_seals(file).is_ok_and(|seals| seals.contains(SIZE_SEALS))
+}
+
 /// Opens the file behind a descriptor anew.
-pub(super) fn reopen(fd: &impl AsRawFd, is_writable: bool) -> io::Result<File> {
-    File::options().read(true).write(is_writable).open(format!("/proc/self/fd/{}", fd.as_raw_fd()))
+pub(super) fn reopen(fd: &impl AsRawFd) -> io::Result<File> {
+    File::options().read(true).write(true).open(format!("/proc/self/fd/{}", fd.as_raw_fd()))
 }

@@ -54,6 +54,10 @@ mod shared;
 mod storage;
 mod validate;
 
+pub(crate) use fork::OwnFile;
+pub(crate) use named::is_named;
+pub(crate) use process::own_uid;
+
 pub use crate::liveness::Liveness;
 pub use directory::Entry;
 pub use error::{AttachError, CreateError, Doubt, Forked, PlanError, SectionError};

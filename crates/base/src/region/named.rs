@@ -41,10 +41,15 @@ impl Link {
     }
 
     pub(super) fn is_of(&self, file: &File) -> bool {
-        let named = statat(&self.dir, &self.name, AtFlags::SYMLINK_NOFOLLOW);
-        let ours = file.metadata();
-        matches!((named, ours), (Ok(named), Ok(ours)) if (named.st_dev, named.st_ino) == (ours.st_dev(), ours.st_ino()))
+        is_named(&self.dir, &self.name, file)
     }
+}
+
+/// True if `name` is the name of `file`.
+pub(crate) fn is_named(dir: &OwnedFd, name: &str, file: &File) -> bool {
+    let named = statat(dir, name, AtFlags::SYMLINK_NOFOLLOW);
+    let ours = file.metadata();
+    matches!((named, ours), (Ok(named), Ok(ours)) if (named.st_dev, named.st_ino) == (ours.st_dev(), ours.st_ino()))
 }
 
 /// Makes a region, takes its first seat and gives it its name.
@@ -65,7 +70,7 @@ pub(super) fn create(dir: &RegionDir, name: &str, plan: &RegionPlan) -> Result<A
     }
     let mapping = furnish(&file, plan)?;
     let link = Link { dir: handle, name: name.to_owned() };
-    let source = Source { what: what.clone(), file: Some(file), has_lock: true, link: Some(link) };
+    let source = Source { what: what.clone(), file: Some(file), has_own_file: true, link: Some(link) };
     let attachment = Attachment::begin(mapping, source)?;
     match attachment.publish_name() {
         Err(Errno::EXIST) if gc::sweep_name(dir, name) => {
@@ -103,7 +108,7 @@ pub(super) fn attach(dir: &RegionDir, name: &str) -> Result<Attachment, AttachEr
     let len = check_file(subject, &file, dir.owner())?;
     let mapping = Mapping::shared(&file, len).map_err(subject.refused("map"))?;
     let link = Link { dir: handle, name: name.to_owned() };
-    Attachment::begin(mapping, Source { what, file: Some(file), has_lock: true, link: Some(link) })
+    Attachment::begin(mapping, Source { what, file: Some(file), has_own_file: true, link: Some(link) })
 }
 
 /// Looks at the region with this name.
@@ -112,7 +117,7 @@ pub(super) fn observe(dir: &RegionDir, name: &str) -> Result<Observer, AttachErr
     let subject = Subject(&what);
     let file = open(&handle, name, OFlags::RDONLY).map_err(not_opened(subject))?;
     let len = check_file(subject, &file, dir.owner())?;
-    Observer::begin(&what, file, len)
+    Observer::begin(&what, file, true, len)
 }
 
 fn find(dir: &RegionDir, name: &str) -> Result<(String, OwnedFd), AttachError> {

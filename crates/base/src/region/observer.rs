@@ -16,14 +16,15 @@ pub struct Observer {
     mapping: Mapping,
     layout: Layout,
     file: File,
+    has_own_file: bool,
 }
 
 impl Observer {
-    pub(super) fn begin(what: &str, file: File, len: usize) -> Result<Self, AttachError> {
+    pub(super) fn begin(what: &str, file: File, has_own_file: bool, len: usize) -> Result<Self, AttachError> {
         let subject = Subject(what);
         let mapping = Mapping::read_only(&file, len).map_err(subject.refused("map"))?;
         let layout = read_layout(subject, &mapping)?;
-        Ok(Self { mapping, layout, file })
+        Ok(Self { mapping, layout, file, has_own_file })
     }
 
     /// All channels, in the order of their declaration.
@@ -56,7 +57,12 @@ impl Observer {
     /// [`Forked`] in a forked child.
     pub fn participants(&self) -> Result<Vec<Participant>, Forked> {
         self.mapping.check_fork()?;
-        let table = Table { mapping: &self.mapping, count: self.layout.participants, file: Some(&self.file) };
+        let table = Table {
+            mapping: &self.mapping,
+            count: self.layout.participants,
+            file: Some(&self.file),
+            has_own_file: self.has_own_file,
+        };
         Ok(table.seated().map(|who| table.describe(who, None)).collect())
     }
 

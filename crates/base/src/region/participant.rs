@@ -84,6 +84,8 @@ pub(super) struct Table<'a> {
     pub(super) count: u32,
     /// The open file to ask for locks; `None` if the region has none, as it is of this process alone.
     pub(super) file: Option<&'a File>,
+    /// True if nobody else has this open file: otherwise it can take no lock of its own and see no lock of the other.
+    pub(super) has_own_file: bool,
 }
 
 /// Where a record is, in bytes; also the byte that its participant locks.
@@ -105,17 +107,18 @@ impl Table<'_> {
 
     /// Takes a seat, with the region's lock held; `None` if there is none. Seats that nobody had yet come first, then those
     /// of who left, then those of the dead, so that handles of the dead tell so for as long as possible.
-    pub(super) fn sit_down(&self, has_lock: bool) -> io::Result<Option<ParticipantId>> {
+    pub(super) fn sit_down(&self) -> io::Result<Option<ParticipantId>> {
         for wanted in [FREE, LEFT, DEAD, ACTIVE] {
             for index in 0..self.count {
                 let (state, generation) = self.ctl(index);
                 // A state that a stranger invented counts as that of a dead one.
                 let state = if state > DEAD { ACTIVE } else { state };
-                if state != wanted || self.is_held(index)? || !self.take_lock(index, has_lock)? {
+                let is_free = state == wanted && (state != ACTIVE || !self.is_held(index)?);
+                if !is_free || !self.take_lock(index)? {
                     continue;
                 }
                 let generation = generation.wrapping_add(1).max(1);
-                self.introduce(index, has_lock);
+                self.introduce(index);
                 self.set_ctl(index, ACTIVE, generation);
                 return Ok(Some(ParticipantId { index, generation }));
             }
@@ -123,27 +126,26 @@ impl Table<'_> {
         Ok(None)
     }
 
-    /// True if whoever sits there is alive, or cannot be proven dead.
+    /// True if whoever sits there, ACTIVE, is alive or cannot be proven dead.
     fn is_held(&self, index: u32) -> io::Result<bool> {
         let Some(file) = self.file else { return Ok(false) };
         // ORDERING: Relaxed, written before the state
         let flags = self.mapping.half_word(record(index) + FLAGS).load(Ordering::Relaxed);
         let at = record(index) as u64;
-        let sits_unproven = flags & WITHOUT_LOCK != 0 && self.ctl(index).0 == ACTIVE;
-        Ok(sits_unproven || lock::is_locked_by_another(file, &(at..at + 1))?)
+        Ok(!self.has_own_file || flags & WITHOUT_LOCK != 0 || lock::is_locked_by_another(file, &(at..at + 1))?)
     }
 
-    fn take_lock(&self, index: u32, has_lock: bool) -> io::Result<bool> {
-        match self.file.filter(|_| has_lock) {
+    fn take_lock(&self, index: u32) -> io::Result<bool> {
+        match self.file.filter(|_| self.has_own_file) {
             Some(file) => lock::try_lock(file, record(index) as u64),
             None => Ok(true),
         }
     }
 
     /// Writes what others may want to know of this process.
-    fn introduce(&self, index: u32, has_lock: bool) {
+    fn introduce(&self, index: u32) {
         let at = record(index);
-        let flags = if has_lock { 0 } else { WITHOUT_LOCK };
+        let flags = if self.has_own_file { 0 } else { WITHOUT_LOCK };
         // ORDERING: Relaxed, released by the state
         self.mapping.half_word(at + PID).store(std::process::id(), Ordering::Relaxed);
         // ORDERING: Relaxed, released by the state

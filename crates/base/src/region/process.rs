@@ -34,7 +34,7 @@ impl Identity {
 }
 
 /// The user as which files are made and opened.
-pub(super) fn own_uid() -> u32 {
+pub(crate) fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 

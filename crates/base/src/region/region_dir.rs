@@ -59,7 +59,7 @@ impl RegionDir {
         &self.path
     }
 
-    pub(super) fn owner(&self) -> u32 {
+    pub(crate) fn owner(&self) -> u32 {
         self.owner
     }
 
@@ -72,7 +72,7 @@ impl RegionDir {
         if self.is_open_to_group { 0o770 } else { 0o700 }
     }
 
-    pub(super) fn make_and_open(&self) -> Result<OwnedFd, AttachError> {
+    pub(crate) fn make_and_open(&self) -> Result<OwnedFd, AttachError> {
         let what = self.path.display().to_string();
         match mkdir(&self.path, Mode::from_raw_mode(self.mode())) {
             Ok(()) | Err(Errno::EXIST) => self.open(),
@@ -81,7 +81,7 @@ impl RegionDir {
     }
 
     /// Opens it, and checks what was opened.
-    pub(super) fn open(&self) -> Result<OwnedFd, AttachError> {
+    pub(crate) fn open(&self) -> Result<OwnedFd, AttachError> {
         let what = self.path.display().to_string();
         let subject = Subject(&what);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -2,12 +2,13 @@
 
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use super::attachment::{Attachment, Source};
 use super::directory::Entry;
 use super::error::{AttachError, CreateError, Forked, Subject};
+use super::fork::OwnFile;
 use super::header::{SEAT_BYTES, type_hash};
 use super::mapping::ForkPolicy;
 use super::named;
@@ -33,7 +34,7 @@ impl SharedRegion {
     /// [`CreateError`] if the plan is too large, or there is no memory.
     pub fn heap(plan: &RegionPlan) -> Result<Self, CreateError> {
         let mapping = storage::furnish_private(plan)?;
-        let source = Source { what: "a region on the heap".to_owned(), file: None, has_lock: false, link: None };
+        let source = Source { what: "a region on the heap".to_owned(), file: None, has_own_file: false, link: None };
         Ok(Self(Arc::new(Attachment::begin(mapping, source)?)))
     }
 
@@ -70,9 +71,25 @@ impl SharedRegion {
         Ok(Self(Arc::new(memfd::attach(&fd, "an inherited region", process::own_uid())?)))
     }
 
-    /// The same for a descriptor that nobody else holds, of a region that `owner` has made.
-    pub(crate) fn from_own_fd(fd: OwnedFd, what: &str, owner: u32) -> Result<Self, AttachError> {
-        Ok(Self(Arc::new(memfd::attach_own(fd, what, owner)?)))
+    /// The same for a file that another process sent, whose own it is unless `has_own_file`, of a region that `owner` made.
+    pub(crate) fn from_received(
+        file: OwnFile,
+        has_own_file: bool,
+        what: &str,
+        owner: u32,
+    ) -> Result<Self, AttachError> {
+        Ok(Self(Arc::new(memfd::attach_file(file, has_own_file, what, owner)?)))
+    }
+
+    /// Looks at the region in a file that another process sent.
+    pub(crate) fn observe_received(
+        file: &OwnFile,
+        has_own_file: bool,
+        what: &str,
+        owner: u32,
+    ) -> Result<Observer, AttachError> {
+        let copy = file.try_clone().map_err(Subject(what).refused("keep"))?;
+        memfd::observe(copy, has_own_file, what, owner)
     }
 
     /// Looks at the region with this name without taking a seat.
@@ -88,14 +105,28 @@ impl SharedRegion {
     /// # Errors
     /// [`io::Error`] if the region is on the heap, or files cannot be opened anew (no /proc).
     pub fn share(&self) -> io::Result<OwnedFd> {
-        self.share_opened(true)
+        Ok(memfd::reopen(&self.shared_file()?)?.into())
     }
 
-    /// The same, for one who may only look.
-    pub(crate) fn share_opened(&self, is_writable: bool) -> io::Result<OwnedFd> {
+    /// The open file of this participant. Who keeps it keeps this participant alive.
+    pub(crate) fn shared_file(&self) -> io::Result<BorrowedFd<'_>> {
         self.check_fork().map_err(io::Error::other)?;
-        let file = self.0.file().ok_or(io::ErrorKind::Unsupported)?;
-        Ok(memfd::reopen(file, is_writable)?.into())
+        Ok(self.0.file().ok_or(io::ErrorKind::Unsupported)?.as_fd())
+    }
+
+    /// Why it cannot be handed to other processes, if it cannot.
+    pub(crate) fn check_shareable(&self) -> Result<(), &'static str> {
+        match self.shared_file() {
+            Err(_) if self.is_copy() => Err("this process is a forked child of the one that attached"),
+            Err(_) => Err("it is on the heap, expected a memfd"),
+            Ok(_) if self.0.file().is_some_and(memfd::is_sealed) => Ok(()),
+            Ok(_) => Err("it has a name already, expected a memfd"),
+        }
+    }
+
+    /// True in a forked child of the process that attached.
+    pub(crate) fn is_copy(&self) -> bool {
+        self.0.mapping.is_copy()
     }
 
     /// The channel with this name.
@@ -171,7 +202,7 @@ impl SharedRegion {
     /// shared: then it looks alive to others until it leaves.
     #[must_use]
     pub fn has_evidence(&self) -> bool {
-        self.0.has_lock()
+        self.0.has_own_file()
     }
 
     /// Calls `settle` for each participant that died and that nobody has taken note of, then takes note of it. Nobody else,

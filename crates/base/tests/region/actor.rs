@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use corecast_base::region::{CreateError, RegionDir, SharedRegion};
+use corecast_base::rendezvous::{self, SocketDir};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use super::plan;
@@ -115,7 +116,9 @@ fn play() {
         "create" => create(&place),
         "open" => open(&place),
         "create without space" => create_without_space(),
-        other => super::rendezvous_role(other, &place),
+        "host" => host(&place),
+        "connect" => connect(&place),
+        other => panic!("no such role: {other}"),
     }
 }
 
@@ -125,11 +128,11 @@ fn inherited(place: &str) -> SharedRegion {
     SharedRegion::from_fd(fd).expect("a good region")
 }
 
-pub(crate) fn introduce(region: &SharedRegion) {
+fn introduce(region: &SharedRegion) {
     say(&format!("{:#x}", region.me().to_word()));
 }
 
-pub(crate) fn until_dismissed(region: SharedRegion) {
+fn until_dismissed(region: SharedRegion) {
     introduce(&region);
     wait_for_dismissal();
     drop(region);
@@ -167,5 +170,18 @@ fn create_without_space() {
         Err(error @ CreateError::NoSpace { .. }) => say(&error.to_string()),
         other => say(&format!("{other:?}")),
     }
+    wait_for_dismissal();
+}
+
+fn host(place: &str) {
+    let region = SharedRegion::memfd(&plan()).expect("memory");
+    let meeting = rendezvous::host(&SocketDir::at(place), "play", region).expect("a free name");
+    introduce(meeting.region());
+    wait_for_dismissal();
+}
+
+fn connect(place: &str) {
+    let meeting = rendezvous::connect(&SocketDir::at(place), "play").expect("a host");
+    introduce(meeting.region());
     wait_for_dismissal();
 }

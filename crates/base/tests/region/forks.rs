@@ -1,10 +1,11 @@
 //! A fork between attaching and using.
 
 use corecast_base::region::{ForkPolicy, Forked, Liveness, SectionError, SharedRegion};
+use corecast_base::rendezvous::{self, SocketDir};
 use corecast_base::sync::{AtomicU64, Ordering};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
-use super::{plan, region_dir};
+use super::{eventually, plan, region_dir};
 
 /// Runs `f` in a forked child; true if it returned true there.
 fn in_child(f: impl FnOnce() -> bool) -> bool {
@@ -64,6 +65,24 @@ fn the_last_handle_dropped_in_a_child_says_no_goodbye() {
     assert_eq!(region.liveness(them), Liveness::Alive);
     drop(guest);
     assert_eq!(region.liveness(them), Liveness::Left);
+}
+
+#[test]
+fn a_child_ends_no_meeting_and_keeps_none() {
+    let temporary = tempfile::tempdir().expect("a temporary directory");
+    let dir = SocketDir::at(temporary.path().join("sockets"));
+    let region = SharedRegion::memfd(&plan()).expect("memory");
+    let mut host = Some(rendezvous::host(&dir, "play", region).expect("a free name"));
+    let mut guest = Some(rendezvous::connect(&dir, "play").expect("a host"));
+    assert!(in_child(|| {
+        drop((host.take(), guest.take()));
+        true
+    }));
+    let guest = guest.expect("dropped in the child only");
+    let me = guest.region().me();
+    assert_eq!(host.as_ref().map(|host| host.region().liveness(me)), Some(Liveness::Alive));
+    drop(host);
+    eventually("the guest takes over from the parent, whom no child keeps alive", || guest.is_host());
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod actor;
 mod attach;
 mod forks;
 mod life;
+mod meet;
 mod names;
 mod space;
 
@@ -43,8 +44,4 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(begin.elapsed() < Duration::from_secs(20), "not within 20 s: {what}");
         std::thread::yield_now();
     }
-}
-
-fn rendezvous_role(role: &str, _place: &str) {
-    panic!("no such role: {role}");
 }

@@ -1,0 +1,140 @@
+//! Where the sockets are, and the place of one name there.
+
+use std::env;
+use std::fmt;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use rustix::net::SocketAddrUnix;
+
+use super::error::MeetError;
+use crate::region::{AttachError, RegionDir, own_uid};
+
+/// The longest path of a socket, in bytes: `sun_path` without the zero at its end.
+const MAX_PATH: usize = 107;
+/// A socket's second name while it is made.
+const UNFINISHED: &str = ".new";
+
+/// The directory of this user's sockets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SocketDir(RegionDir);
+
+impl SocketDir {
+    /// `$XDG_RUNTIME_DIR/corecast`, else `/run/user/UID/corecast`, else `corecast-UID` in `$TMPDIR` or `/tmp`.
+    #[must_use]
+    pub fn of_user() -> Self {
+        let uid = own_uid();
+        let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+        let runtime = named.or_else(|| Some(format!("/run/user/{uid}").into()).filter(|path: &PathBuf| path.is_dir()));
+        let private = || env::temp_dir().join(format!("corecast-{uid}"));
+        Self::at(runtime.map_or_else(private, |path| path.join("corecast")))
+    }
+
+    /// A directory of this user at `path`; made with mode 0700 when the first name is hosted.
+    #[must_use]
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self(RegionDir::at(path))
+    }
+
+    /// The same directory, expected to belong to another user, who is trusted to host.
+    #[must_use]
+    pub fn owned_by(self, uid: u32) -> Self {
+        Self(self.0.owned_by(uid))
+    }
+
+    /// The same directory, which its group may use too: mode 0770 instead of 0700.
+    #[must_use]
+    pub fn open_to_group(self) -> Self {
+        Self(self.0.open_to_group())
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The directory itself; made if it is not there.
+    pub(super) fn make_place(&self, name: &str) -> Result<Place, MeetError> {
+        let place = self.0.make_and_open().map(|handle| self.place(name, handle))?;
+        place.check_length()?;
+        Ok(place)
+    }
+
+    pub(super) fn find_place(&self, name: &str) -> Result<Place, MeetError> {
+        let handle = match self.0.open() {
+            Err(AttachError::NotFound(_)) => {
+                return Err(MeetError::NotFound(self.path().join(name).display().to_string()));
+            }
+            handle => handle?,
+        };
+        let place = self.place(name, handle);
+        place.check_length()?;
+        Ok(place)
+    }
+
+    /// The directory, if it is there.
+    pub(super) fn open(&self) -> Result<Option<OwnedFd>, MeetError> {
+        match self.0.open() {
+            Err(AttachError::NotFound(_)) => Ok(None),
+            handle => Ok(Some(handle?)),
+        }
+    }
+
+    pub(super) fn place(&self, name: &str, handle: OwnedFd) -> Place {
+        Place { dir: self.clone(), handle, name: name.to_owned() }
+    }
+}
+
+/// One name in a directory.
+#[derive(Debug)]
+pub(super) struct Place {
+    dir: SocketDir,
+    /// The directory that was checked.
+    pub(super) handle: OwnedFd,
+    pub(super) name: String,
+}
+
+impl Place {
+    /// Whose host and regions are trusted.
+    pub(super) fn owner(&self) -> u32 {
+        self.dir.0.owner()
+    }
+
+    pub(super) fn lock_name(&self) -> String {
+        format!("{}.lock", self.name)
+    }
+
+    pub(super) fn socket_name(&self) -> String {
+        format!("{}.sock", self.name)
+    }
+
+    pub(super) fn unfinished_name(&self) -> String {
+        self.socket_name() + UNFINISHED
+    }
+
+    /// The address of a file in the directory.
+    pub(super) fn address(&self, file: &str) -> Result<SocketAddrUnix, Errno> {
+        SocketAddrUnix::new(self.dir.path().join(file))
+    }
+
+    fn check_length(&self) -> Result<(), MeetError> {
+        let path = self.to_string();
+        let bytes = path.len();
+        let max = MAX_PATH - UNFINISHED.len();
+        if bytes > max { Err(MeetError::PathTooLong { path, bytes, max }) } else { Ok(()) }
+    }
+
+    /// An error of the system that happened while doing `verb` to it.
+    pub(super) fn refused<E: Into<std::io::Error>>(&self, verb: &str) -> impl FnOnce(E) -> MeetError {
+        let what = format!("{verb} {self}");
+        |source| MeetError::System { what, source: source.into() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.dir.path().join(self.socket_name()).display().fmt(f)
+    }
+}
