@@ -115,6 +115,21 @@ pub enum RecvTimeoutError {
     Failed(#[from] RecvError),
 }
 
+/// No message was received into a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecvIntoError {
+    /// The next message is longer than the buffer. It stays where it is.
+    #[error("a message of {len} bytes does not fit into the buffer")]
+    TooShort {
+        /// Its length in bytes.
+        len: usize,
+    },
+    /// Nothing can be received.
+    #[error(transparent)]
+    Failed(#[from] RecvError),
+}
+
 impl<T> TrySendError<T> {
     /// What was not sent.
     pub fn into_inner(self) -> T {
@@ -132,6 +147,16 @@ impl<T> SendError<T> {
             Self::Closed(message) | Self::Died(message) | Self::Forked(message) | Self::TooLarge { message, .. } => {
                 message
             }
+        }
+    }
+
+    /// The same about another message.
+    pub(crate) fn replace<U>(self, message: U) -> SendError<U> {
+        match self {
+            Self::Closed(_) => SendError::Closed(message),
+            Self::Died(_) => SendError::Died(message),
+            Self::Forked(_) => SendError::Forked(message),
+            Self::TooLarge { len, max, .. } => SendError::TooLarge { message, len, max },
         }
     }
 

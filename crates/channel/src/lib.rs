@@ -1,6 +1,7 @@
 //! Message channels over cache lines.
 //!
 //! - [`ump`]: one sender, one receiver, messages of any length; the edge of every planned tree;
+//! - [`mcast`]: one write, read by many, from one sender or several, in one order for all;
 //! - [`select`]: receiving from whichever of many channels has something.
 //!
 //! A channel knows no topology: where its ends run, and what a wake-up costs there, arrives as plain values. Ends are
@@ -8,11 +9,15 @@
 
 mod bytes;
 mod error;
+pub mod mcast;
 #[cfg(not(loom))]
 pub mod open;
+mod peer;
 pub mod select;
 mod slots;
 pub mod ump;
 
 pub use bytes::{Bytes, BytesMut, Plain};
-pub use error::{Closed, RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+pub use error::{
+    Closed, RecvError, RecvIntoError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
+};

@@ -1,4 +1,16 @@
 //! Channels in regions: how they are declared, and what opening one of their ends can fail with.
+//!
+//! ```
+//! use corecast_base::region::{RegionPlan, SharedRegion};
+//! use corecast_channel::ump;
+//! let plan = ump::spec(&ump::Config::default()).declare(RegionPlan::new(), "orders")?;
+//! let region = SharedRegion::memfd(&plan)?;
+//! let mut tx = ump::sender(&region, "orders")?;
+//! let mut rx = ump::receiver(&region, "orders")?;
+//! tx.send(b"two of the blue ones")?;
+//! assert_eq!(rx.recv()?.to_vec(), b"two of the blue ones");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use corecast_base::region::{Entry, Forked, ParticipantId, PlanError, RegionPlan, SectionError, SharedRegion};
 

@@ -31,18 +31,34 @@
 //! ```
 
 mod any;
+mod bytes;
+mod bytes_receiver;
+mod bytes_sender;
 mod header;
+mod msg;
 mod recv_end;
+#[cfg(not(loom))]
+mod region;
 mod ring;
 mod send_end;
 mod shared;
+#[cfg(not(loom))]
+mod successor;
 mod typed;
 
 use std::time::Duration;
 
 use corecast_base::wait::{Wait, WakeWord};
 
+use crate::slots::slots_for;
+
 pub use any::{AnyReceiver, AnySender, WrongType, any_channel};
+pub use bytes::bytes_channel;
+pub use bytes_receiver::BytesReceiver;
+pub use bytes_sender::{BytesSender, Loan};
+pub use msg::Msg;
+#[cfg(not(loom))]
+pub use region::{receiver, sender, spec};
 pub use typed::{Receiver, Sender, channel, channel_with};
 
 /// The fewest slots of a ring: a quarter of it must hold a message.
@@ -62,6 +78,18 @@ pub struct Config {
     pub wait: Wait,
     /// What sleeping and waking up costs on this machine, where it has been measured.
     pub wake_cost: Option<Duration>,
+}
+
+impl Config {
+    /// With so many slots more, if need be, that messages of `len` bytes can be sent.
+    ///
+    /// # Panics
+    /// If the ring would have more than [`MAX_SLOTS`] slots.
+    #[track_caller]
+    #[must_use]
+    pub fn holding(self, len: usize) -> Self {
+        Self { slots: ring_slots(self.slots, slots_for(len)), ..self }
+    }
 }
 
 impl Default for Config {

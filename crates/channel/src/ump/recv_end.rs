@@ -103,17 +103,27 @@ impl RecvPosition {
     /// The header of the message in the next slot, if it is there; moves on over padding.
     #[inline(always)]
     fn peek(&mut self, shared: &Shared) -> Option<Header> {
-        // ORDERING: Acquire, pairs with the Releases in SendPosition::publish and publish_batch [slot-full]
-        let header = Header::from_word(shared.slots.header(self.next).load(Ordering::Acquire));
-        if !header.is_at(self.next) {
-            return None;
-        }
+        let header = self.peek_any(shared)?;
         if header.kind() != Kind::PAD {
             return Some(header);
         }
         self.next += header.len() as u64;
+        Some(self.peek_behind_padding(shared, self.next))
+    }
+
+    /// The header in the next slot, of padding or of a message, if it is there.
+    #[inline(always)]
+    pub(super) fn peek_any(&self, shared: &Shared) -> Option<Header> {
+        // ORDERING: Acquire, pairs with the Releases in SendPosition::publish and publish_batch [slot-full]
+        let header = Header::from_word(shared.slots.header(self.next).load(Ordering::Acquire));
+        header.is_at(self.next).then_some(header)
+    }
+
+    /// The header in slot `start`, behind padding that was seen.
+    #[inline(always)]
+    pub(super) fn peek_behind_padding(&self, shared: &Shared, start: u64) -> Header {
         // ORDERING: Relaxed, the padding's header was stored after this one and has been acquired
-        Some(Header::from_word(shared.slots.header(self.next).load(Ordering::Relaxed)))
+        Header::from_word(shared.slots.header(start).load(Ordering::Relaxed))
     }
 
     /// Consumes the next `slots` slots, which are one message, and tells the sender if that is due.

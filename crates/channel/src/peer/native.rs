@@ -1,0 +1,97 @@
+//! The other end's participant, by the word that names it.
+
+use std::time::Duration;
+
+use corecast_base::region::{Liveness, ParticipantId, SharedRegion};
+use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::{CacheLine, Clock, Place};
+
+use crate::open::OpenError;
+
+/// The shortest time between two questions to the kernel.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+/// Who is at the other end.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    region: SharedRegion,
+    /// Written by the other end when it is opened.
+    word: Place<CacheLine<AtomicU64>>,
+    /// The last one that was found gone; 0 for nobody.
+    gone: u64,
+    /// When to ask again, in ticks.
+    next_look: u64,
+}
+
+impl Peer {
+    pub(crate) fn new(region: &SharedRegion, word: Place<CacheLine<AtomicU64>>) -> Self {
+        Self { region: region.clone(), word, gone: 0, next_look: 0 }
+    }
+
+    /// True in a forked child, where the memory is not.
+    #[inline(always)]
+    pub(crate) fn is_forked(&self) -> bool {
+        self.region.check_fork().is_err()
+    }
+
+    /// True if this is a promise about the region of this channel.
+    pub(crate) fn is_in(&self, region: &SharedRegion) -> bool {
+        self.region.generation() == region.generation()
+    }
+
+    /// True if somebody was at the other end and is gone for sure. What it did before is visible. Whether it said goodbye
+    /// is for the channel to know.
+    pub(crate) fn is_dead(&mut self) -> bool {
+        // ORDERING: Acquire, pairs with the AcqRel in claim: the end is as its owner found it [end]
+        let word = self.word.load(Ordering::Acquire);
+        if word == 0 || word == self.gone {
+            return word != 0;
+        }
+        let clock = Clock::get();
+        let now = clock.ticks();
+        if now < self.next_look {
+            return false;
+        }
+        self.next_look = now + clock.ticks_in(LOOK_EVERY);
+        // What names no participant was written by no end.
+        let is_dead = ParticipantId::from_word(word).is_none_or(|who| self.region.liveness(who) != Liveness::Alive);
+        if is_dead {
+            self.gone = word;
+        }
+        is_dead
+    }
+}
+
+/// How an end was claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// Nobody had it before.
+    First,
+    /// Who had it is gone.
+    Succession,
+}
+
+/// Makes this participant the owner of an end, if nobody has it or who had it is gone.
+///
+/// # Errors
+/// [`OpenError::Taken`].
+pub(crate) fn claim(
+    region: &SharedRegion,
+    word: &AtomicU64,
+    name: &str,
+    end: &'static str,
+) -> Result<Claim, OpenError> {
+    loop {
+        // ORDERING: Acquire, pairs with the AcqRel below: what the last owner's claim told is visible [end]
+        let seen = word.load(Ordering::Acquire);
+        let owner = ParticipantId::from_word(seen);
+        if let Some(by) = owner.filter(|&by| region.liveness(by) == Liveness::Alive) {
+            return Err(OpenError::Taken { name: name.to_owned(), end, by });
+        }
+        // ORDERING: AcqRel, pairs with the Acquires above and in is_dead; Relaxed on failure, it is looked at anew [end]
+        let swapped = word.compare_exchange(seen, region.me().to_word(), Ordering::AcqRel, Ordering::Relaxed);
+        if swapped.is_ok() {
+            return Ok(if seen == 0 { Claim::First } else { Claim::Succession });
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! A ring of bytes in a region, for threads or processes.
+//!
+//! | offset | content of the channel's section; each line as [`Control`] says |
+//! |---|---|
+//! | 0 | acknowledged slots; which ends are gone; sender; receiver: 128 B each |
+//! | 0x200 | the word that the sender rings, the word that the receiver rings: 128 B each |
+//! | 0x300 | slots, 64 B each |
+//!
+//! The directory's configuration: slots, credit, wait policy, wake cost in ns and one (0: not measured), fences (0: nobody
+//! ever sleeps).
+
+use std::mem::offset_of;
+use std::time::Duration;
+
+use corecast_base::region::{Entry, Honest, Section, SharedRegion};
+use corecast_base::sync::{AtomicU64, Fences, Scope};
+use corecast_base::wait::{Crowd, Wait, Waiter, WakeCell, WakeWord};
+use corecast_base::{CacheLine, LINE_BYTES, Place};
+
+use super::bytes_receiver::BytesReceiver;
+use super::bytes_sender::BytesSender;
+use super::recv_end::RecvEnd;
+use super::send_end::SendEnd;
+use super::shared::{Control, RECEIVER_GONE, SENDER_GONE, Shared};
+use super::{Config, Credit, MAX_SLOTS, MIN_SLOTS, ring_slots};
+use crate::open::{KIND_UMP, OpenError, Spec, find};
+use crate::peer::{Claim, Peer, claim};
+use crate::slots::SlotRing;
+
+const DATA_BELL_AT: usize = size_of::<Control>();
+const ROOM_BELL_AT: usize = DATA_BELL_AT + size_of::<CacheLine<WakeCell>>();
+const SLOTS_AT: usize = ROOM_BELL_AT + size_of::<CacheLine<WakeCell>>();
+const SENDER_AT: usize = offset_of!(Control, sender);
+const RECEIVER_AT: usize = offset_of!(Control, receiver);
+
+const SENDER: &str = "sender";
+const RECEIVER: &str = "receiver";
+
+/// What a region has to hold for a channel of bytes that is laid out as `config` says.
+///
+/// # Panics
+/// If the ring would have more than [`MAX_SLOTS`] slots.
+#[track_caller]
+#[must_use]
+pub fn spec(config: &Config) -> Spec {
+    let slots = ring_slots(config.slots, 1);
+    let credit = u64::from(config.credit == Credit::SlotClear);
+    let wait = Wait::ALL.iter().position(|&wait| wait == config.wait).expect("ALL names every policy");
+    let wake_cost = config.wake_cost.map_or(0, |cost| u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX - 1) + 1);
+    let fences = if config.wait.sleeps() { Fences::of(Scope::Machine) as u64 } else { 0 };
+    let config = [slots as u64, credit, wait as u64, wake_cost, fences, 0];
+    Spec { kind: KIND_UMP, config, bytes: (SLOTS_AT + slots * LINE_BYTES) as u64 }
+}
+
+/// Opens the sending end of the channel with this name. If the last sender's process is gone without a goodbye, this one
+/// goes on behind the last message that was sent.
+///
+/// # Errors
+/// [`OpenError`].
+pub fn sender(region: &SharedRegion, name: &str) -> Result<BytesSender, OpenError> {
+    let ring = Ring::open(region, name)?;
+    ring.refuse_closed(SENDER_GONE | RECEIVER_GONE)?;
+    let peer = Peer::new(region, ring.word(RECEIVER_AT)?);
+    let waiter = ring.waiter();
+    let end = match claim(region, &ring.shared.control.sender, name, SENDER)? {
+        Claim::First => SendEnd::new(ring.shared),
+        Claim::Succession => SendEnd::succeed(ring.shared).map_err(|why| damaged(name, why))?,
+    };
+    Ok(BytesSender { end, waiter, peer: Some(peer), owns_loans: false })
+}
+
+/// Opens the receiving end of the channel with this name. There is one in the life of a channel.
+///
+/// # Errors
+/// [`OpenError`].
+pub fn receiver(region: &SharedRegion, name: &str) -> Result<BytesReceiver, OpenError> {
+    let ring = Ring::open(region, name)?;
+    ring.refuse_closed(RECEIVER_GONE)?;
+    let peer = Peer::new(region, ring.word(SENDER_AT)?);
+    let waiter = ring.waiter();
+    match claim(region, &ring.shared.control.receiver, name, RECEIVER)? {
+        Claim::First => {
+            Ok(BytesReceiver { end: RecvEnd::new(ring.shared), waiter, peer: Some(peer), gives_slices: false })
+        }
+        // The sender may have been told already, and what was read and not acknowledged would be read again.
+        Claim::Succession => Err(OpenError::Died { name: name.to_owned(), end: RECEIVER }),
+    }
+}
+
+impl BytesSender {
+    /// Lets loans be written as slices.
+    ///
+    /// # Panics
+    /// If the promise is about another region.
+    #[track_caller]
+    #[must_use]
+    pub fn with_honest(mut self, honest: &Honest<'_>) -> Self {
+        check_promise(self.peer.as_ref(), honest);
+        self.owns_loans = true;
+        self
+    }
+}
+
+impl BytesReceiver {
+    /// Lets messages be read as slices.
+    ///
+    /// # Panics
+    /// If the promise is about another region.
+    #[track_caller]
+    #[must_use]
+    pub fn with_honest(mut self, honest: &Honest<'_>) -> Self {
+        check_promise(self.peer.as_ref(), honest);
+        self.gives_slices = true;
+        self
+    }
+}
+
+#[track_caller]
+fn check_promise(peer: Option<&Peer>, honest: &Honest<'_>) {
+    let is_ours = peer.is_none_or(|peer| peer.is_in(honest.region()));
+    assert!(is_ours, "a promise about one region says nothing about the channels of another");
+}
+
+/// A channel of a region, opened and checked.
+struct Ring<'a> {
+    name: &'a str,
+    section: Section,
+    shared: Shared,
+    wait: Wait,
+    wake_cost: Option<Duration>,
+}
+
+impl<'a> Ring<'a> {
+    fn open(region: &SharedRegion, name: &'a str) -> Result<Self, OpenError> {
+        let entry = find(region, name, KIND_UMP)?;
+        let (config, fences) = read_config(&entry).ok_or_else(|| damaged(name, "its configuration is none of ump"))?;
+        let section = region.section(&entry);
+        let words = section.words(SLOTS_AT, config.slots * LINE_BYTES / size_of::<u64>());
+        let words = words.map_err(OpenError::section(name))?;
+        let slots = SlotRing::within(&words).ok_or_else(|| damaged(name, "its slots are not aligned to lines"))?;
+        let control = section.place(0).map_err(OpenError::section(name))?;
+        let bell = |at| {
+            let cell = section.place(at).map_err(OpenError::section(name))?;
+            Ok::<_, OpenError>(WakeWord::within(cell, region.seats(), region.me().index, fences))
+        };
+        let (data_bell, room_bell) = (bell(DATA_BELL_AT)?, bell(ROOM_BELL_AT)?);
+        let shared = Shared { slots, control, credit: config.credit, data_bell, room_bell };
+        Ok(Self { name, section, shared, wait: config.wait, wake_cost: config.wake_cost })
+    }
+
+    fn refuse_closed(&self, ends: u32) -> Result<(), OpenError> {
+        let gone = [(SENDER_GONE, SENDER), (RECEIVER_GONE, RECEIVER)];
+        match gone.into_iter().find(|&(end, _)| ends & end != 0 && self.shared.is_gone(end)) {
+            Some((_, end)) => Err(OpenError::Closed { name: self.name.to_owned(), end }),
+            None => Ok(()),
+        }
+    }
+
+    /// The word that tells who has the end.
+    fn word(&self, at: usize) -> Result<Place<CacheLine<AtomicU64>>, OpenError> {
+        self.section.place(at).map_err(OpenError::section(self.name))
+    }
+
+    fn waiter(&self) -> Waiter {
+        Waiter::new(self.wait, Crowd::unpinned(2), self.wake_cost)
+    }
+}
+
+/// What the directory says, and the fences of its bells; `None` if no `spec` says so.
+fn read_config(entry: &Entry) -> Option<(Config, Option<Fences>)> {
+    let [slots, credit, wait, wake_cost, fences, _] = entry.config;
+    let slots = usize::try_from(slots).ok()?;
+    let credit = *[Credit::AckLine, Credit::SlotClear].get(usize::try_from(credit).ok()?)?;
+    let wait = *Wait::ALL.get(usize::try_from(wait).ok()?)?;
+    let wake_cost = wake_cost.checked_sub(1).map(Duration::from_nanos);
+    let fences = if wait.sleeps() { Some(Fences::joined(u32::try_from(fences).ok()?)?) } else { None };
+    let is_ring = slots.is_power_of_two() && (MIN_SLOTS..=MAX_SLOTS).contains(&slots);
+    is_ring.then_some((Config { slots, credit, wait, wake_cost }, fences))
+}
+
+fn damaged(name: &str, why: &str) -> OpenError {
+    OpenError::Layout { name: name.to_owned(), why: why.to_owned() }
+}
+
+const _: () = assert!(SENDER_AT == 0x100 && RECEIVER_AT == 0x180 && DATA_BELL_AT == 0x200 && SLOTS_AT == 0x300);

@@ -1,0 +1,65 @@
+//! How a new sender finds out where a dead one stopped.
+//!
+//! What the dead one published stands in the headers; what it was at when it died is invisible and is written over. A
+//! sender counts on nothing that the dead one kept to itself.
+
+use corecast_base::sync::Ordering;
+
+use super::Credit;
+use super::header::{Header, Kind};
+use super::send_end::{SendEnd, SendPosition};
+use super::shared::Shared;
+use crate::slots::slots_for;
+
+impl SendEnd {
+    /// The sender that goes on where a dead one stopped. There is one at a time.
+    ///
+    /// # Errors
+    /// What is wrong with the ring, in words.
+    pub(super) fn succeed(shared: Shared) -> Result<Self, &'static str> {
+        let head = match shared.credit {
+            Credit::AckLine => behind_last_message(&shared)?,
+            Credit::SlotClear => behind_last_slot(&shared)?,
+        };
+        // Bytes of an unpublished message may lie where a header is looked for; messages of one slot leave none there.
+        let covers_headers = shared.credit == Credit::AckLine;
+        Ok(Self { position: SendPosition { head, room_end: head, covers_headers }, shared })
+    }
+}
+
+/// Follows the messages from the last acknowledged one on, as the receiver does.
+fn behind_last_message(shared: &Shared) -> Result<u64, &'static str> {
+    let slots = shared.slots.slots() as u64;
+    // ORDERING: Acquire, pairs with the Release in RecvPosition::acknowledge [ack]
+    let first = shared.control.ack.load(Ordering::Acquire);
+    let mut next = first;
+    loop {
+        // ORDERING: Acquire, pairs with the Releases in SendPosition::publish and publish_batch [slot-full]
+        let header = Header::from_word(shared.slots.header(next).load(Ordering::Acquire));
+        if !header.is_at(next) {
+            return Ok(next);
+        }
+        let step = if header.kind() == Kind::PAD { header.len() } else { slots_for(header.len()) } as u64;
+        next += step;
+        if step == 0 || next - first > slots {
+            return Err("its messages do not fit into the ring");
+        }
+    }
+}
+
+/// Every slot tells the last message that it held, also when that was read: the youngest one was sent last.
+fn behind_last_slot(shared: &Shared) -> Result<u64, &'static str> {
+    let slots = shared.slots.slots() as u64;
+    // ORDERING: Acquire, pairs with the Release in RecvPosition::acknowledge [ack]
+    let acked = shared.control.ack.load(Ordering::Acquire);
+    let mut head = acked;
+    // The receiver may have read some slots more, and the sender may have been ahead of it by a lap.
+    for next in acked..acked + 2 * slots {
+        // ORDERING: Acquire, pairs with the Releases in SendPosition::publish and RecvPosition::advance [slot-full] [clear]
+        let header = Header::from_word(shared.slots.header(next).load(Ordering::Acquire));
+        if header.is_at(next) {
+            head = next + 1;
+        }
+    }
+    if head - acked > slots + slots / 8 { Err("its messages do not fit into the ring") } else { Ok(head) }
+}
