@@ -35,6 +35,30 @@ pub enum BenchError {
     /// The operation is none of a group.
     #[error("'{0}' is no collective operation")]
     NoCollective(Op),
+    /// No contender has this name.
+    #[error("no contender is called '{name}': there are {known}")]
+    Contender {
+        /// The name asked for.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// No message has this length.
+    #[error("a message has 1 to {most} bytes, not {bytes}")]
+    Length {
+        /// The length asked for.
+        bytes: usize,
+        /// The longest there can be.
+        most: usize,
+    },
+    /// The number of receivers makes no channel.
+    #[error("a channel has 1 to {most} receivers, not {receivers}")]
+    Receivers {
+        /// The number asked for.
+        receivers: usize,
+        /// The most there can be.
+        most: usize,
+    },
     /// A participant could not be started on its CPU.
     #[error(transparent)]
     Pin(#[from] PinError),

@@ -29,7 +29,7 @@
 //! ```
 
 mod cancel;
-mod channels;
+pub mod channels;
 mod collectives;
 pub mod contender;
 mod error;
@@ -38,6 +38,7 @@ pub mod harness;
 mod idle;
 mod op;
 mod options;
+mod pair;
 mod progress;
 mod report;
 mod run;
@@ -47,7 +48,6 @@ pub mod study;
 mod this_machine;
 
 pub use cancel::Cancel;
-pub use channels::ump;
 pub use collectives::collectives;
 pub use contender::{Listed, list};
 pub use error::BenchError;
@@ -56,6 +56,7 @@ pub use harness::Summary;
 pub use idle::idle;
 pub use op::{Op, UnknownOp};
 pub use options::Options;
+pub use pair::ump;
 pub use progress::Progress;
 pub use report::{Group, IdleReport, IdleRow, Report, Row, StreamReport, Timing};
 pub use stream::{StreamOptions, stream};

@@ -79,7 +79,7 @@ pub struct Row {
     pub skipped: Option<String>,
 }
 
-fn summary_or_nulls<S: Serializer>(summary: &Option<Summary>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn summary_or_nulls<S: Serializer>(summary: &Option<Summary>, serializer: S) -> Result<S::Ok, S::Error> {
     let mut fields = serializer.serialize_struct("Summary", 7)?;
     fields.serialize_field("median_ns", &summary.map(|summary| summary.median_ns))?;
     fields.serialize_field("p10_ns", &summary.map(|summary| summary.p10_ns))?;

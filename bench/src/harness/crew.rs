@@ -27,7 +27,8 @@ const GRACE: Duration = Duration::from_millis(500);
 /// One pinned thread for each participant.
 #[derive(Debug)]
 pub(crate) struct Crew {
-    cpus: Vec<CpuId>,
+    /// The CPU of each thread; `None` leaves it to the system.
+    cpus: Vec<Option<CpuId>>,
     patience: Patience,
     limit: Duration,
     threads: Vec<Sender<Order>>,
@@ -52,9 +53,17 @@ impl Crew {
     /// # Errors
     /// If a thread could not be started or bound to its CPU.
     pub(crate) fn start(cpus: &[CpuId], oversubscribed: bool, limit: Duration) -> Result<Self, PinError> {
+        Self::seated(cpus.iter().copied().map(Some).collect(), oversubscribed, limit)
+    }
+
+    /// As [`Crew::start`], with threads that the system may move where a CPU is `None`.
+    ///
+    /// # Errors
+    /// As [`Crew::start`].
+    pub(crate) fn seated(cpus: Vec<Option<CpuId>>, oversubscribed: bool, limit: Duration) -> Result<Self, PinError> {
         let patience = Patience::new(oversubscribed);
-        let threads = spawn_all(cpus)?;
-        Ok(Self { cpus: cpus.to_vec(), patience, limit, threads })
+        let threads = spawn_all(&cpus)?;
+        Ok(Self { cpus, patience, limit, threads })
     }
 
     /// How the participants wait for each other.
@@ -97,25 +106,26 @@ impl Crew {
     }
 }
 
-fn spawn_all(cpus: &[CpuId]) -> Result<Vec<Sender<Order>>, PinError> {
+fn spawn_all(cpus: &[Option<CpuId>]) -> Result<Vec<Sender<Order>>, PinError> {
     // Pinned inside the child: a thread inherits the mask of the one that spawns it.
     let started: Vec<_> = cpus.iter().map(|&cpu| spawn(cpu)).collect();
     started.into_iter().collect()
 }
 
-fn spawn(cpu: CpuId) -> Result<Sender<Order>, PinError> {
+fn spawn(cpu: Option<CpuId>) -> Result<Sender<Order>, PinError> {
     let (orders, inbox) = channel::<Order>();
     let (report, pinned) = channel();
     let serve = move || {
-        let outcome = pin::pin(cpu).map(pin::Pinned::forever);
+        let outcome = cpu.map_or(Ok(()), |cpu| pin::pin(cpu).map(pin::Pinned::forever));
         let is_pinned = outcome.is_ok();
         if report.send(outcome).is_ok() && is_pinned {
             inbox.into_iter().for_each(Order::execute);
         }
     };
-    let refused = |reason: String| PinError::Refused { cpu, reason };
+    let refused = |reason: String| PinError::Refused { cpu: cpu.unwrap_or(CpuId::new(0)), reason };
+    let place = cpu.map_or_else(|| "any-cpu".to_owned(), |cpu| format!("cpu{cpu}"));
     thread::Builder::new()
-        .name(format!("bench-cpu{cpu}"))
+        .name(format!("bench-{place}"))
         .spawn(serve)
         .map_err(|error| refused(format!("no thread could be started: {error}")))?;
     pinned.recv().map_err(|_| refused("its thread ended at once".to_owned()))??;

@@ -7,7 +7,7 @@ use corecast::base::Clock;
 
 use super::abort::Abort;
 use super::crew::{Block, Crew};
-use super::pace::Pace;
+use super::pace::{Pace, iterations_that_fill};
 use super::span;
 use super::statistics::{Summary, median};
 use super::task::Task;
@@ -74,7 +74,7 @@ impl Entrant {
             Task::Windows { count, width } => self.keep_windows(&timings, count, width),
             Task::Batch { iterations } => self.keep_batch(&timings, iterations),
             Task::Separated { operations } => self.keep_batch(&timings, operations),
-            Task::Check { .. } | Task::Late { .. } => {}
+            Task::Check { .. } | Task::Late { .. } | Task::Paced { .. } => {}
         });
         self.note(outcome);
     }
@@ -131,19 +131,12 @@ impl Entrant {
     }
 
     fn pace_batches(&mut self, crew: &mut Crew, pace: &Pace, task: impl Fn(u64) -> Task) -> Result<(), Failure> {
-        let clock = Clock::get();
-        let mut iterations = 1;
-        loop {
+        let iterations = iterations_that_fill(pace.block, |iterations| {
             let timings = self.run(crew, task(iterations))?;
-            let took = clock.duration(span::of(self.op, &timings)).max(Duration::from_nanos(1));
-            let wanted = iterations as f64 * pace.block.as_secs_f64() / took.as_secs_f64();
-            if took >= pace.block / 4 || iterations >= 1 << 24 {
-                self.task = task(wanted.clamp(1.0, 1e9) as u64);
-                return Ok(());
-            }
-            // Towards a block, but in steps: the first iterations are slower than all that follow.
-            iterations = (wanted as u64).clamp(iterations + 1, iterations * 8);
-        }
+            Ok(Clock::get().duration(span::of(self.op, &timings)))
+        })?;
+        self.task = task(iterations);
+        Ok(())
     }
 
     fn pace_windows(&mut self, crew: &mut Crew, pace: &Pace) -> Result<(), Failure> {

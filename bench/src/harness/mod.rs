@@ -25,15 +25,18 @@ mod task;
 
 pub(crate) use budget::Budget;
 pub(crate) use clock_offset::{LARGEST_ACCEPTED, largest_ns as largest_clock_offset_ns};
+pub(crate) use cpu_time::of_this_thread as cpu_time_of_this_thread;
 pub(crate) use crew::Crew;
 pub(crate) use entrant::Entrant;
-pub(crate) use pace::Pace;
+pub(crate) use line_probe::LineProbe;
+pub(crate) use pace::{Pace, iterations_that_fill};
 pub(crate) use race::Race;
 pub(crate) use span::of as ticks_of;
-pub(crate) use statistics::median;
-pub(crate) use task::Task;
+pub(crate) use statistics::{median, percentile, sorted};
+pub(crate) use task::wait_for;
 
 pub use abort::Abort;
 pub use patience::Patience;
 pub use rendezvous::Rendezvous;
 pub use statistics::Summary;
+pub use task::{Task, Timing};

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::failure::Failure;
+
 /// The pace of a race.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
@@ -35,4 +37,24 @@ impl Pace {
         check_rounds: 100,
         limit: Duration::from_secs(2),
     };
+}
+
+/// How many operations fill a block of this length, found by `run`, which does that many and tells how long they took.
+///
+/// # Errors
+/// That of `run`.
+pub(crate) fn iterations_that_fill(
+    block: Duration,
+    mut run: impl FnMut(u64) -> Result<Duration, Failure>,
+) -> Result<u64, Failure> {
+    let mut iterations = 1;
+    loop {
+        let took = run(iterations)?.max(Duration::from_nanos(1));
+        let wanted = iterations as f64 * block.as_secs_f64() / took.as_secs_f64();
+        if took >= block / 4 || iterations >= 1 << 24 {
+            return Ok(wanted.clamp(1.0, 1e9) as u64);
+        }
+        // Towards a block, but in steps: the first iterations are slower than all that follow.
+        iterations = (wanted as u64).clamp(iterations + 1, iterations * 8);
+    }
 }

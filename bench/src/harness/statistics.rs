@@ -50,7 +50,8 @@ pub(crate) fn median(samples: &[f64]) -> Option<f64> {
     (!samples.is_empty()).then(|| middle(&sorted(samples.iter().copied())))
 }
 
-fn sorted(samples: impl Iterator<Item = f64>) -> Vec<f64> {
+/// The samples in ascending order.
+pub(crate) fn sorted(samples: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut sorted: Vec<f64> = samples.collect();
     assert!(!sorted.iter().any(|sample| sample.is_nan()), "a time divided by a positive count is a number");
     sorted.sort_by(f64::total_cmp);
@@ -64,7 +65,7 @@ fn middle(sorted: &[f64]) -> f64 {
 }
 
 /// The smallest sample that at least `share` of all samples do not exceed (nearest rank).
-fn percentile(sorted: &[f64], share: f64) -> f64 {
+pub(crate) fn percentile(sorted: &[f64], share: f64) -> f64 {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted[rank.clamp(1, sorted.len()) - 1]
 }

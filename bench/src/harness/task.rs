@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use corecast::base::Clock;
 use corecast::base::sync::spin_hint;
+use serde::{Deserialize, Serialize};
 
 use super::abort::Abort;
 use super::cpu_time;
@@ -13,8 +14,8 @@ use crate::contender::Body;
 use crate::failure::Failure;
 
 /// One block of a contender; all participants are given the same.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Task {
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub enum Task {
     /// Verify this many operations.
     Check {
         /// Operations.
@@ -37,6 +38,13 @@ pub(crate) enum Task {
         /// Ticks from one start to the next.
         width: u64,
     },
+    /// Messages sent one by one, each some time after the one before, so that the receivers wait for it.
+    Paced {
+        /// Messages.
+        count: u64,
+        /// Ticks from one to the next.
+        every: u64,
+    },
     /// One operation to which one participant comes late, so that the others wait.
     Late {
         /// Who.
@@ -47,14 +55,18 @@ pub(crate) enum Task {
 }
 
 /// What one participant saw of a block. Times are ticks of [`Clock`].
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Timing {
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Timing {
     /// When it began.
     pub(crate) start: u64,
     /// When it had done all.
     pub(crate) end: u64,
     /// CPU time it used between.
     pub(crate) cpu: Duration,
+    /// For a receiver of a lossy channel: the messages that did not arrive.
+    pub(crate) missed: u64,
+    /// For paced messages: when each was sent, or taken in; 0 if it did not arrive.
+    pub(crate) marks: Vec<u64>,
     /// For windows: how long after each agreed start it had done its part; `None` if it began late.
     pub(crate) windows: Vec<Option<u64>>,
 }
@@ -81,6 +93,7 @@ impl Share {
     /// The first failure of this participant; the body is dropped.
     pub(crate) fn execute(mut self) -> Result<(Box<dyn Body>, Timing), Failure> {
         let clock = Clock::get();
+        self.body.ready(self.task)?;
         let begin = self.start.meet_with(&self.abort, || clock.ticks() + clock.ticks_in(LEAD))?;
         let cpu = cpu_time::of_this_thread();
         let mut timing = Timing { start: clock.ticks(), ..Timing::default() };
@@ -89,10 +102,12 @@ impl Share {
             Task::Batch { iterations } => self.body.run(iterations)?,
             Task::Separated { operations } => self.separated(operations)?,
             Task::Windows { count, width } => timing.windows = self.windows(begin, count, width)?,
+            Task::Paced { count, every } => timing.marks = self.body.paced(begin, count, every)?,
             Task::Late { rank, delay } => self.late(rank, delay)?,
         }
         timing.end = clock.ticks();
         timing.cpu = cpu_time::of_this_thread().saturating_sub(cpu);
+        self.body.amend(&mut timing);
         Ok((self.body, timing))
     }
 
@@ -128,7 +143,7 @@ impl Share {
 
 /// Polls the clock until `start`; returns by how many ticks it was missed.
 #[inline(always)]
-fn wait_for(clock: &Clock, start: u64) -> u64 {
+pub(crate) fn wait_for(clock: &Clock, start: u64) -> u64 {
     loop {
         let now = clock.ticks();
         if now >= start {

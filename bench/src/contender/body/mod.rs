@@ -18,6 +18,7 @@ pub(crate) use reduce::{ReduceEnd, reduce_bodies};
 pub(crate) use stream::stream_bodies;
 
 use crate::failure::Failure;
+use crate::harness::{Task, Timing};
 use crate::op::Op;
 
 /// A message that fills one slot: 56 bytes.
@@ -39,6 +40,30 @@ pub trait Body: Send {
     /// # Errors
     /// As [`Body::run`], and [`Failure::Wrong`] if an outcome is not what the operation promises.
     fn check(&mut self, rounds: u64) -> Result<(), Failure>;
+
+    /// Sends or takes in `count` messages, of which the first is due at the tick `begin` and each other `every` ticks after
+    /// the one before. Returns when each was sent or taken in. For channels only.
+    ///
+    /// # Errors
+    /// As [`Body::run`].
+    fn paced(&mut self, begin: u64, count: u64, every: u64) -> Result<Vec<u64>, Failure> {
+        let _ = (begin, count, every);
+        Err(Failure::Refused("its operations are no messages that could be sent at a pace".to_owned()))
+    }
+
+    /// Called before the participants meet to begin `task`: whoever stands for a process tells it.
+    ///
+    /// # Errors
+    /// As [`Body::run`].
+    fn ready(&mut self, task: Task) -> Result<(), Failure> {
+        let _ = task;
+        Ok(())
+    }
+
+    /// Adds what only the body knows to what its thread saw of the task just done.
+    fn amend(&mut self, timing: &mut Timing) {
+        let _ = timing;
+    }
 }
 
 /// The sending end of a channel that is raced.

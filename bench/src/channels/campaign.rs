@@ -1,0 +1,130 @@
+//! A whole race of channels: every length and number of receivers, one group after the other.
+
+use std::time::Duration;
+
+use corecast::base::wait::Crowd;
+use corecast::base::{CpuId, CpuSet};
+use corecast::machine::Machine;
+
+use super::contender::Carrier;
+use super::gates;
+use super::options::{ChannelOptions, Seating};
+use super::race::Race;
+use super::report::{ChannelGroup, ChannelReport};
+use super::wire::Wire;
+use crate::error::BenchError;
+use crate::harness::{largest_clock_offset_ns, median};
+use crate::options::Options;
+use crate::progress::{Part, Progress};
+use crate::report::commit;
+
+/// Single messages are timed across CPUs only if their clocks do not differ by more. What they differ by is reported: it
+/// is the error of every such time.
+const LARGEST_OFFSET: Duration = Duration::from_micros(1);
+
+/// Races the contenders at every length and number of receivers asked for. Of `options`, operations, participants and
+/// budget are not looked at.
+///
+/// # Errors
+/// A [`BenchError`] if the options do not fit the machine, name no contender, the run is cancelled, or threads cannot be
+/// started. A contender's failure is no error but the reason in its row.
+pub fn race(
+    machine: &Machine,
+    options: &Options,
+    wanted: &ChannelOptions,
+    progress: &mut dyn Progress,
+) -> Result<ChannelReport, BenchError> {
+    let cpus = options.usable_cpus(machine)?;
+    let carriers = wanted.carriers()?;
+    let (lengths, crowds) = (wanted.lengths(options.quick)?, wanted.crowds(cpus.len())?);
+    let (seed, clock_offset_ns) = (options.seed_or_draw(), largest_clock_offset_ns(&cpus)?);
+    let rng = fastrand::Rng::with_seed(seed);
+    let mut campaign =
+        Campaign { options, wanted, cpus: &cpus, clocks_agree: is_small(clock_offset_ns), rng, probes_ns: Vec::new() };
+    let heats: Vec<(usize, usize)> =
+        crowds.iter().flat_map(|&receivers| lengths.iter().map(move |&bytes| (bytes, receivers))).collect();
+    let mut groups = Vec::with_capacity(heats.len());
+    for (i, &(bytes, receivers)) in heats.iter().enumerate() {
+        let at = |i: usize| i as f64 / heats.len() as f64;
+        let mut part = Part { whole: progress, from: at(i), to: at(i + 1) };
+        groups.push(campaign.heat(bytes, receivers, &carriers, &mut part)?);
+    }
+    progress.step(1.0, "done");
+    Ok(ChannelReport {
+        machine: machine.name.clone(),
+        kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
+        commit: commit(),
+        seed,
+        quick: options.quick,
+        place: wanted.place.name(),
+        seating: if wanted.unpinned { Seating::Unpinned } else { Seating::Pinned },
+        wait: options.wait.name(),
+        seconds_per_row: wanted.per_row(options).as_secs_f64(),
+        clock_offset_ns,
+        raw_line_ns: median(&campaign.probes_ns),
+        placement_changes: groups.iter().map(|group| group.placement_changes).sum(),
+        warnings: warnings(clock_offset_ns, &groups),
+        gates: gates::judge(&groups, cpus.len()),
+        groups,
+    })
+}
+
+/// What all groups share.
+struct Campaign<'a> {
+    options: &'a Options,
+    wanted: &'a ChannelOptions,
+    cpus: &'a CpuSet,
+    /// Whether times taken on two CPUs may be subtracted.
+    clocks_agree: bool,
+    rng: fastrand::Rng,
+    /// The probes of all groups so far.
+    probes_ns: Vec<f64>,
+}
+
+impl Campaign<'_> {
+    fn heat(
+        &mut self,
+        bytes: usize,
+        receivers: usize,
+        carriers: &[&'static dyn Carrier],
+        progress: &mut dyn Progress,
+    ) -> Result<ChannelGroup, BenchError> {
+        let participants = receivers + 1;
+        let oversubscribed = Crowd::pinned(participants, participants.div_ceil(self.cpus.len())).is_crowded();
+        let seats: Vec<CpuId> = self.cpus.as_slice().iter().copied().cycle().take(participants).collect();
+        let race = Race {
+            options: self.options,
+            place: &self.wanted.place,
+            wire: Wire::new(bytes, receivers, oversubscribed, self.options.wait),
+            seats: seats.into_iter().map(|cpu| (!self.wanted.unpinned).then_some(cpu)).collect(),
+            cpus: self.cpus,
+            pace: self.options.pace(),
+            per_contender: self.wanted.per_row(self.options),
+            has_latency: self.clocks_agree && !oversubscribed,
+            rng: &mut self.rng,
+        };
+        let (group, probes_ns) = race.run(carriers, progress)?;
+        self.probes_ns.extend(probes_ns);
+        Ok(group)
+    }
+}
+
+/// Whether times taken on two CPUs may be subtracted.
+fn is_small(offset_ns: Option<f64>) -> bool {
+    offset_ns.is_some_and(|offset_ns| offset_ns <= LARGEST_OFFSET.as_nanos() as f64)
+}
+
+fn warnings(clock_offset_ns: Option<f64>, groups: &[ChannelGroup]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !is_small(clock_offset_ns) {
+        warnings.push("the CPUs' clocks do not agree, so single messages were not timed".to_owned());
+    }
+    if groups.iter().any(|group| group.placement_changes > 0) {
+        warnings.push("the cost of a line transfer changed during the run; medians mix before and after".to_owned());
+    }
+    if groups.iter().any(|group| group.oversubscribed) {
+        warnings
+            .push("participants shared CPUs where it says oversubscribed; hold no paper against such rows".to_owned());
+    }
+    warnings
+}

@@ -1,0 +1,37 @@
+//! The channel that most Rust programs take.
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use super::super::wire::Wire;
+use super::payload::Payload;
+use super::queue::{QueueFamily, QueueRecv, QueueSend, Queues, Waiting, each_receiver};
+use crate::failure::Failure;
+
+pub(super) static CROSSBEAM: Queues<Crossbeam> = Queues(Crossbeam);
+
+pub(super) struct Crossbeam;
+
+impl QueueFamily for Crossbeam {
+    const NAME: &'static str = "crossbeam-channel";
+    const ABOUT: &'static str = "crate crossbeam-channel, a bounded channel for each receiver; spins, then parks";
+    type Sender<P: Payload> = Sender<P>;
+    type Receiver<P: Payload> = Receiver<P>;
+
+    fn channels<P: Payload>(wire: &Wire) -> (Vec<Sender<P>>, Vec<Receiver<P>>) {
+        each_receiver(wire, || bounded(wire.depth))
+    }
+}
+
+impl<P: Payload> QueueSend<P> for Sender<P> {
+    #[inline]
+    fn push(&mut self, message: P, _waiting: &Waiting) -> Result<(), Failure> {
+        self.send(message).map_err(|_| Failure::Refused("the receiver is gone".to_owned()))
+    }
+}
+
+impl<P: Payload> QueueRecv<P> for Receiver<P> {
+    #[inline]
+    fn pop(&mut self, _waiting: &Waiting) -> Result<P, Failure> {
+        self.recv().map_err(|_| Failure::Refused("the sender is gone".to_owned()))
+    }
+}

@@ -1,0 +1,276 @@
+//! The contenders of `corecast bench channels`, one file each, and the list of them all.
+//!
+//! To add one: a file here that implements [`Carrier`], or [`QueueFamily`](queue::QueueFamily) for a queue of one sender and
+//! one receiver, and a line in `CARRIERS`. It is then checked before it is timed, and stands in every table.
+//!
+//! Mechanisms of the kernel and protocols over shared memory hand each receiver a [`Seed`], which may cross to another
+//! process; queues of one process hand it a finished end.
+
+mod absent;
+mod async_broadcast;
+mod barrelfish;
+mod bus;
+mod byte_flags;
+mod byte_stream;
+mod crossbeam;
+mod crossfire;
+mod disruptor;
+mod flume;
+#[cfg(feature = "iceoryx2")]
+mod iceoryx2;
+#[cfg(feature = "ipc-channel")]
+mod ipc_channel;
+mod kanal;
+mod lines;
+mod nexus_queue;
+mod one_line;
+mod payload;
+mod pipe;
+mod posix_queue;
+mod queue;
+mod ringbuf;
+mod rtrb;
+mod shared_memory;
+mod sync_channel;
+mod sysv_queue;
+mod tcp;
+mod thingbuf;
+mod tokio_broadcast;
+mod udp;
+mod ump;
+mod unix;
+mod zimp;
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+#[cfg(not(feature = "iceoryx2"))]
+use absent::ICEORYX2;
+#[cfg(not(feature = "ipc-channel"))]
+use absent::IPC_CHANNEL;
+#[cfg(feature = "iceoryx2")]
+use iceoryx2::ICEORYX2;
+#[cfg(feature = "ipc-channel")]
+use ipc_channel::IPC_CHANNEL;
+
+use super::ends::{Inlet, Outlet};
+use super::wire::Wire;
+use crate::contender::Unfit;
+use crate::harness::Abort;
+
+/// One way to carry messages of bytes from one sender to some receivers.
+pub(crate) trait Carrier: Sync {
+    /// Its name, as it is asked for and reported.
+    fn name(&self) -> &'static str;
+
+    /// What it is and how it waits, in one line.
+    fn about(&self) -> &'static str;
+
+    /// What it can do.
+    fn traits(&self) -> Traits;
+
+    /// Makes the channel.
+    ///
+    /// # Errors
+    /// Why it cannot carry this.
+    fn open(&self, wire: &Wire, abort: &Arc<Abort>) -> Result<Ends, Unfit>;
+
+    /// Makes a receiving end of what [`Carrier::open`] left for it, perhaps in another process.
+    ///
+    /// # Errors
+    /// As [`Carrier::open`].
+    fn attach(&self, wire: &Wire, seed: Seed, abort: &Arc<Abort>) -> Result<Box<dyn Inlet>, Unfit> {
+        let _ = (wire, seed, abort);
+        Err(Unfit("its receivers live in the sender's process".to_owned()))
+    }
+}
+
+/// What a contender can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Traits {
+    /// How one message reaches many.
+    pub fan: Fan,
+    /// True if it is offered by corecast.
+    pub ours: bool,
+    /// True if receivers may be other processes.
+    pub processes: bool,
+    /// True if every message arrives.
+    pub lossless: bool,
+}
+
+impl Traits {
+    /// A lossless queue of one process, written once for each receiver.
+    const UNICAST: Self = Self { fan: Fan::Unicast, ours: false, processes: false, lossless: true };
+    /// A lossless queue of one process, written once for all receivers.
+    const BROADCAST: Self = Self { fan: Fan::Broadcast, ..Self::UNICAST };
+
+    const fn ours(self) -> Self {
+        Self { ours: true, ..self }
+    }
+
+    const fn among_processes(self) -> Self {
+        Self { processes: true, ..self }
+    }
+
+    const fn lossy(self) -> Self {
+        Self { lossless: false, ..self }
+    }
+}
+
+/// How one message reaches many receivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fan {
+    /// A send for each receiver.
+    Unicast,
+    /// One send for all.
+    Broadcast,
+}
+
+/// A channel that was made: its sending end, and what its receivers need.
+pub(crate) struct Ends {
+    pub(crate) outlet: Box<dyn Outlet>,
+    pub(crate) inlets: Inlets,
+}
+
+/// The receivers' parts.
+pub(crate) enum Inlets {
+    /// Finished ends, for threads.
+    Here(Vec<Box<dyn Inlet>>),
+    /// What [`Carrier::attach`] takes, for threads or processes.
+    Anywhere(Vec<Seed>),
+}
+
+/// What a receiver's end is made of, in a form that another process can be given.
+#[derive(Debug, Default)]
+pub(crate) struct Seed {
+    /// Descriptors, which are duplicated on the way.
+    pub(crate) fds: Vec<OwnedFd>,
+    /// The receiver's number, or whatever the contender calls its part by.
+    pub(crate) word: u64,
+}
+
+/// Every contender, corecast's own first: the first of them that was timed is the one that ratios refer to.
+const CARRIERS: &[&dyn Carrier] = &[
+    &ump::UMP,
+    &zimp::Zimp,
+    &byte_flags::ByteFlags,
+    &one_line::OneLine,
+    &barrelfish::Barrelfish,
+    &rtrb::RTRB,
+    &ringbuf::RINGBUF,
+    &nexus_queue::NEXUS_QUEUE,
+    &crossbeam::CROSSBEAM,
+    &crossfire::CROSSFIRE,
+    &kanal::KANAL,
+    &flume::FLUME,
+    &thingbuf::THINGBUF,
+    &sync_channel::SYNC_CHANNEL,
+    &disruptor::Disruptor,
+    &bus::BUS,
+    &async_broadcast::ASYNC_BROADCAST,
+    &tokio_broadcast::TokioBroadcast,
+    &unix::SEQPACKET,
+    &unix::STREAM,
+    &tcp::Tcp,
+    &udp::Udp,
+    &pipe::Pipe,
+    &sysv_queue::SysvQueue,
+    &posix_queue::PosixQueue,
+    &ICEORYX2,
+    &IPC_CHANNEL,
+    &absent::AERON,
+];
+
+/// Every contender.
+pub(crate) fn carriers() -> &'static [&'static dyn Carrier] {
+    CARRIERS
+}
+
+/// The contender of this name.
+pub(crate) fn carrier(name: &str) -> Option<&'static dyn Carrier> {
+    CARRIERS.iter().copied().find(|carrier| carrier.name() == name)
+}
+
+/// A contender as listed for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ListedCarrier {
+    /// Its name.
+    pub contender: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// What it can do.
+    #[serde(flatten)]
+    pub traits: Traits,
+}
+
+/// All contenders of `corecast bench channels`.
+#[must_use]
+pub fn list() -> Vec<ListedCarrier> {
+    let listed = |carrier: &&dyn Carrier| ListedCarrier {
+        contender: carrier.name(),
+        about: carrier.about(),
+        traits: carrier.traits(),
+    };
+    CARRIERS.iter().map(listed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use corecast::base::CpuId;
+    use corecast::base::wait::Wait;
+
+    use super::super::entrant::Entrant;
+    use super::super::options::Place;
+    use super::*;
+    use crate::harness::{Crew, Pace};
+    use crate::this_machine::this_machine;
+
+    /// Reasons that are no fault.
+    const FINE: [&str; 4] = ["built without feature", "needs a Java machine", "a packet has at most", "fs.mqueue"];
+
+    #[test]
+    fn names_are_unique_and_found() {
+        let names: HashSet<&str> = list().iter().map(|listed| listed.contender).collect();
+        assert_eq!(names.len(), CARRIERS.len());
+        assert!(names.iter().all(|name| carrier(name).is_some_and(|carrier| carrier.name() == *name)));
+        assert!(carriers().iter().any(|carrier| carrier.traits().ours), "ratios refer to one of ours");
+    }
+
+    /// Every contender passes its check, and works when it is timed.
+    fn conformance(bytes: usize, receivers: usize) {
+        let cpus = this_machine().cpu_set();
+        let seats: Vec<Option<CpuId>> =
+            cpus.iter().map(Some).collect::<Vec<_>>().into_iter().cycle().take(receivers + 1).collect();
+        let wire = Wire::new(bytes, receivers, true, Wait::Adaptive);
+        let pace = Pace { check_rounds: 150, block: std::time::Duration::from_micros(10), ..Pace::THOROUGH };
+        let mut crew = Crew::seated(seats.clone(), true, pace.limit).expect("allowed CPUs");
+        for carrier in carriers() {
+            let mut entrant = Entrant::build(*carrier, wire, &Place::Threads, &seats);
+            entrant.prepare(&mut crew, &pace);
+            entrant.block(&mut crew);
+            entrant.paced_block(&mut crew, &pace);
+            let row = entrant.row();
+            let reason = row.skipped.unwrap_or_default();
+            assert!(reason.is_empty() || FINE.iter().any(|fine| reason.contains(fine)), "{}: {reason}", row.contender);
+            assert!(!row.lossless || row.lost_share.is_none_or(|share| share == 0.0), "{} loses", row.contender);
+        }
+    }
+
+    #[test]
+    fn every_contender_delivers_short_messages() {
+        conformance(1, 1);
+        conformance(64, 3);
+        conformance(500, 2);
+    }
+
+    #[test]
+    fn every_contender_delivers_long_messages() {
+        conformance(4_000, 1);
+        conformance(100_001, 2);
+    }
+}

@@ -1,0 +1,243 @@
+//! One contender in one group: built, checked, paced, timed block by block.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use corecast::base::{Clock, CpuId};
+
+use super::bodies::{Sink, Source};
+use super::contender::{Carrier, Inlets, Seed};
+use super::member::Proxy;
+use super::options::Place;
+use super::report::{ChannelRow, Latency};
+use super::wire::Wire;
+use crate::contender::Body;
+use crate::failure::Failure;
+use crate::harness::{Abort, Crew, Pace, Summary, Task, Timing, iterations_that_fill, median, percentile, sorted};
+
+/// Bytes that are verified at most, so that long messages do not take the time of short ones a million times.
+const CHECKED_BYTES: usize = 16 << 20;
+/// A block laps its ring at least as often as this, so that filling and draining it are not what is timed.
+const LAPS: u64 = 4;
+/// From one paced message to the next at least: time for everybody to wait again.
+const SHORTEST_PACE: Duration = Duration::from_micros(20);
+/// And at most.
+const LONGEST_PACE: Duration = Duration::from_millis(5);
+/// A pace leaves this many times what a message takes in a stream.
+const SLACK: f64 = 4.0;
+/// A block of paced messages lasts this many times what another block does.
+const PACED_BLOCKS: u32 = 4;
+/// With fewer samples a 99.9th percentile says nothing.
+const FEWEST_FOR_P999: usize = 1000;
+
+/// Why a contender that works has no samples.
+const NOTHING_ARRIVED: &str = "no message arrived";
+
+/// A contender and what is known of it so far.
+pub(super) struct Entrant {
+    carrier: &'static dyn Carrier,
+    wire: Wire,
+    abort: Arc<Abort>,
+    /// The participants' parts, or why it is out of the race.
+    bodies: Result<Vec<Box<dyn Body>>, String>,
+    iterations: u64,
+    samples_ns: Vec<f64>,
+    sender_ns: Vec<f64>,
+    cpu_ns: Vec<f64>,
+    latencies_ns: Vec<f64>,
+    /// Messages that should have arrived in timed blocks, over all receivers, and those that did not.
+    expected: u64,
+    missed: u64,
+}
+
+impl Entrant {
+    /// Makes the channel; whatever keeps the contender from taking part becomes the reason in its row.
+    pub(super) fn build(carrier: &'static dyn Carrier, wire: Wire, place: &Place, cpus: &[Option<CpuId>]) -> Self {
+        let abort: Arc<Abort> = Arc::default();
+        let bodies = bodies(carrier, &wire, place, cpus, &abort);
+        Self {
+            carrier,
+            wire,
+            abort,
+            bodies,
+            iterations: 1,
+            samples_ns: Vec::new(),
+            sender_ns: Vec::new(),
+            cpu_ns: Vec::new(),
+            latencies_ns: Vec::new(),
+            expected: 0,
+            missed: 0,
+        }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.carrier.name()
+    }
+
+    /// Verifies the contender and finds out how many messages fill a block. May be called for one that is out.
+    pub(super) fn prepare(&mut self, crew: &mut Crew, pace: &Pace) {
+        let prepared = self.check(crew, pace).and_then(|()| {
+            let iterations = iterations_that_fill(pace.block, |iterations| {
+                let timings = self.run(crew, Task::Batch { iterations })?;
+                Ok(Clock::get().duration(span(&timings)))
+            })?;
+            self.iterations = iterations.max(LAPS * self.wire.depth as u64);
+            Ok(())
+        });
+        self.note(prepared);
+    }
+
+    fn check(&mut self, crew: &mut Crew, pace: &Pace) -> Result<(), Failure> {
+        let laps = 2 * self.wire.depth as u64 + 1;
+        let rounds = pace.check_rounds.min((CHECKED_BYTES / self.wire.bytes) as u64).max(laps);
+        let timings = self.run(crew, Task::Check { rounds })?;
+        let missed = timings.iter().map(|timing| timing.missed).max().unwrap_or(0);
+        if self.carrier.traits().lossless && missed > 0 {
+            return Err(Failure::Wrong(format!("{missed} of {rounds} messages did not arrive")));
+        }
+        if missed == rounds { Err(Failure::Refused(NOTHING_ARRIVED.to_owned())) } else { Ok(()) }
+    }
+
+    /// Runs one block of a stream and keeps what it shows. May be called for one that is out.
+    pub(super) fn block(&mut self, crew: &mut Crew) {
+        let iterations = self.iterations;
+        let outcome = self.run(crew, Task::Batch { iterations }).map(|timings| self.keep(&timings));
+        self.note(outcome);
+    }
+
+    /// Runs one block of single messages and keeps what it shows. May be called for one that is out.
+    pub(super) fn paced_block(&mut self, crew: &mut Crew, pace: &Pace) {
+        let Some(message_ns) = median(&self.samples_ns) else { return };
+        let every = Duration::from_nanos((SLACK * message_ns) as u64).clamp(SHORTEST_PACE, LONGEST_PACE);
+        let count = (PACED_BLOCKS * pace.block).as_nanos() / every.as_nanos();
+        let task = Task::Paced { count: count.clamp(4, 1000) as u64, every: Clock::get().ticks_in(every) };
+        let outcome = self.run(crew, task).map(|timings| self.keep_latencies(&timings));
+        self.note(outcome);
+    }
+
+    fn keep(&mut self, timings: &[Timing]) {
+        let (clock, iterations) = (Clock::get(), self.iterations);
+        let receivers = self.wire.receivers as u64;
+        let missed: u64 = timings.iter().map(|timing| timing.missed).sum();
+        self.expected += receivers * iterations;
+        self.missed += missed;
+        let arrived = (receivers * iterations - missed) as f64 / receivers as f64;
+        if arrived > 0.0 {
+            self.samples_ns.push(clock.ns(span(timings)) / arrived);
+        }
+        let sender = &timings[0];
+        self.sender_ns.push(clock.ns(sender.end.saturating_sub(sender.start)) / iterations as f64);
+        let cpu: Duration = timings.iter().map(|timing| timing.cpu).sum();
+        self.cpu_ns.push(cpu.as_nanos() as f64 / iterations as f64);
+    }
+
+    fn keep_latencies(&mut self, timings: &[Timing]) {
+        let clock = Clock::get();
+        let Some((sender, receivers)) = timings.split_first() else { return };
+        for receiver in receivers {
+            let pairs = sender.marks.iter().zip(&receiver.marks).filter(|&(_, &arrived)| arrived > 0);
+            self.latencies_ns.extend(pairs.map(|(&sent, &arrived)| clock.ns(arrived.saturating_sub(sent))));
+        }
+    }
+
+    /// The contender's line of the report, still without its ratio.
+    pub(super) fn row(&self) -> ChannelRow {
+        let summary = self.bodies.as_ref().ok().and_then(|_| Summary::of(&self.samples_ns));
+        let reason = self.bodies.as_ref().err().cloned().unwrap_or_else(|| NOTHING_ARRIVED.to_owned());
+        let traits = self.carrier.traits();
+        let messages_per_s = summary.map(|summary| 1e9 / summary.median_ns);
+        let timed = |samples: &[f64]| summary.and_then(|_| median(samples));
+        ChannelRow {
+            contender: self.name(),
+            ours: traits.ours,
+            fan: traits.fan,
+            lossless: traits.lossless,
+            summary,
+            messages_per_s,
+            deliveries_per_s: messages_per_s.map(|rate| rate * self.wire.receivers as f64),
+            sender_ns: timed(&self.sender_ns),
+            latency: summary.and_then(|_| latency(&self.latencies_ns)),
+            cpu_s_per_million: timed(&self.cpu_ns).map(|ns| ns / 1e3),
+            lost_share: summary.map(|_| self.missed as f64 / self.expected.max(1) as f64),
+            ratio: None,
+            skipped: summary.is_none().then_some(reason),
+        }
+    }
+
+    /// Runs a block; afterwards the bodies are back, or gone with the failure that is returned.
+    fn run(&mut self, crew: &mut Crew, task: Task) -> Result<Vec<Timing>, Failure> {
+        let Ok(bodies) = &mut self.bodies else { return Err(Failure::Aborted) };
+        let block = crew.run(std::mem::take(bodies), task, &self.abort)?;
+        *bodies = block.bodies;
+        Ok(block.timings)
+    }
+
+    /// A failure puts the contender out of the race, with the first reason kept.
+    fn note(&mut self, outcome: Result<(), Failure>) {
+        if let (Err(failure), Ok(_)) = (outcome, &self.bodies) {
+            self.bodies = Err(failure.to_string());
+        }
+    }
+}
+
+fn bodies(
+    carrier: &'static dyn Carrier,
+    wire: &Wire,
+    place: &Place,
+    cpus: &[Option<CpuId>],
+    abort: &Arc<Abort>,
+) -> Result<Vec<Box<dyn Body>>, String> {
+    let traits = carrier.traits();
+    if *place != Place::Threads && !traits.processes {
+        return Err("for threads only".to_owned());
+    }
+    let ends = carrier.open(wire, abort).map_err(|unfit| unfit.to_string())?;
+    let mut bodies: Vec<Box<dyn Body>> = vec![Box::new(Source::new(ends.outlet))];
+    match ends.inlets {
+        Inlets::Here(inlets) => bodies.extend(inlets.into_iter().map(|inlet| Box::new(Sink::new(inlet)) as Box<_>)),
+        Inlets::Anywhere(seeds) => {
+            for (seed, &cpu) in seeds.into_iter().zip(&cpus[1..]) {
+                bodies.push(receiver(carrier, (wire, seed), place, cpu, abort)?);
+            }
+        }
+    }
+    Ok(bodies)
+}
+
+fn receiver(
+    carrier: &'static dyn Carrier,
+    (wire, seed): (&Wire, Seed),
+    place: &Place,
+    cpu: Option<CpuId>,
+    abort: &Arc<Abort>,
+) -> Result<Box<dyn Body>, String> {
+    Ok(match place {
+        Place::Threads => {
+            let inlet = carrier.attach(wire, seed, abort).map_err(|unfit| unfit.to_string())?;
+            Box::new(Sink::new(inlet))
+        }
+        Place::Processes { program, arguments } => {
+            let proxy = Proxy::start((program, arguments), carrier.name(), (wire, seed), cpu, abort);
+            Box::new(proxy.map_err(|failure| failure.to_string())?)
+        }
+    })
+}
+
+/// Ticks from the sender's first message to the last receiver's last.
+fn span(timings: &[Timing]) -> u64 {
+    let end = timings.iter().map(|timing| timing.end).max().unwrap_or(0);
+    end.saturating_sub(timings.first().map_or(0, |sender| sender.start))
+}
+
+fn latency(samples: &[f64]) -> Option<Latency> {
+    if samples.is_empty() {
+        return None;
+    }
+    let sorted = sorted(samples.iter().copied());
+    Some(Latency {
+        p50_ns: percentile(&sorted, 0.5),
+        p99_ns: percentile(&sorted, 0.99),
+        p999_ns: (sorted.len() >= FEWEST_FOR_P999).then(|| percentile(&sorted, 0.999)),
+        samples: sorted.len(),
+    })
+}

@@ -1,0 +1,46 @@
+//! `corecast bench channels`: one sender, some receivers, every byte written and read, against what people use today.
+//!
+//! ZIMP's experiment (P. Aublin et al., ZIMP: Efficient Inter-core Communications on Manycore Machines, 2011), with its
+//! seven contenders and today's. Every contender is checked for content, order and number before it is timed.
+//!
+//! - [`ChannelOptions`]: what to race; [`list`]: the contenders; [`member`]: what a receiving process does;
+//! - [`ChannelReport`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast's own;
+//! - `contender`: the contenders, one file each, over the ends in `ends`;
+//! - `bodies`, `entrant`, `race`, `campaign`: the loops around them, one contender, all of them in turns, and every row.
+//!
+//! ```
+//! use corecast::machine;
+//! use corecast_bench::{Options, channels::{self, ChannelOptions}};
+//! let wanted = ChannelOptions {
+//!     contenders: vec!["ump".into(), "rtrb".into()],
+//!     sizes: vec![64],
+//!     receivers: vec![1],
+//!     ..ChannelOptions::default()
+//! };
+//! let options = Options { quick: true, ..Options::default() };
+//! let report = channels::race(&machine::detect()?, &options, &wanted, &mut ())?;
+//! for row in &report.groups[0].rows {
+//!     let _line = format!("{}: {:?} messages/s", row.contender, row.messages_per_s);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod bodies;
+mod campaign;
+mod contender;
+mod ends;
+mod entrant;
+mod gates;
+mod member;
+mod options;
+mod pattern;
+mod race;
+mod report;
+mod wire;
+
+pub use campaign::race;
+pub use contender::{Fan, ListedCarrier, Traits, list};
+pub use gates::{Gate, Verdict};
+pub use member::member;
+pub use options::{ChannelOptions, MAX_BYTES, MAX_RECEIVERS, PAPER_PER_ROW, PER_ROW, Place, RECEIVERS, SIZES, Seating};
+pub use report::{ChannelGroup, ChannelReport, ChannelRow, Latency};
