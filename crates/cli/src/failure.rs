@@ -156,6 +156,9 @@ impl From<BenchError> for Failure {
             BenchError::NoCpus
             | BenchError::Cpu { .. }
             | BenchError::Participants { .. }
+            | BenchError::Contender { .. }
+            | BenchError::Length { .. }
+            | BenchError::Receivers { .. }
             | BenchError::NoCollective(_) => Self::input(error),
             _ => Self::environment(error),
         }

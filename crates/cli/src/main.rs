@@ -11,6 +11,7 @@
 //! - `machine_text`, `race_text`, `tree_text`, `table`, `skipped`, `report`: how results are shown.
 
 mod bounding;
+mod channel_text;
 mod command;
 mod command_line;
 mod comparison;

@@ -1,5 +1,6 @@
 //! `corecast bench`: races against the alternatives, and load tests. One file per kind.
 
+mod channels;
 mod idle;
 mod planner;
 mod race;
@@ -28,6 +29,11 @@ enum Kind {
     Collectives(race::Collectives),
     /// Race message channels between two CPUs: one message, and a stream.
     Ump(race::Ump),
+    /// Race every channel from one sender to many receivers, at many lengths of messages.
+    Channels(channels::Arguments),
+    /// What a receiver of `channels --processes` is started as.
+    #[command(hide = true)]
+    ChannelMember,
     /// Send very many checked messages through a channel; none may be torn, lost or out of order.
     Stream(stream::Arguments),
     /// Find out how much CPU time members burn that wait for one that is late.
@@ -54,6 +60,8 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     match &arguments.kind {
         Kind::Collectives(arguments) => arguments.run(output),
         Kind::Ump(arguments) => arguments.run(output),
+        Kind::Channels(arguments) => arguments.run(output),
+        Kind::ChannelMember => channels::member(),
         Kind::Stream(arguments) => arguments.run(output),
         Kind::Idle(arguments) => arguments.run(output),
         Kind::Planner(arguments) => arguments.run(output),
