@@ -4,15 +4,14 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 
-use rustix::fs::{AtFlags, Dir, OFlags, unlinkat};
+use rustix::fs::{AtFlags, OFlags, unlinkat};
 
 use super::attachment::{RegionLock, close};
 use super::error::{AttachError, Subject};
 use super::file::check_file;
 use super::header::MAGIC;
 use super::lock;
-use super::name::check_region_name;
-use super::named::{Link, open};
+use super::named::{Link, each, open};
 use super::region_dir::{DirLock, RegionDir};
 
 /// What was taken away.
@@ -35,10 +34,7 @@ pub fn gc(dir: &RegionDir) -> Result<Vec<Removed>, AttachError> {
         Err(AttachError::NotFound(_)) => return Ok(Vec::new()),
         handle => handle?,
     };
-    let what = dir.path().display().to_string();
-    let names = Dir::read_from(&handle).map_err(|errno| Subject(&what).refused("read")(errno.into()))?;
-    let names = names.flatten().filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned));
-    let names: Vec<_> = names.filter(|name| check_region_name(name).is_ok()).collect();
+    let names = each(dir, &handle)?;
     Ok(names.into_iter().filter_map(|name| sweep(dir, &handle, name)).collect())
 }
 

@@ -6,7 +6,7 @@
 //!
 //! - [`RegionPlan`], [`SharedRegion`], [`Entry`], [`Section`]: declare, make or attach, find, reach;
 //! - [`ParticipantId`], [`Participant`], [`Liveness`]: who is there;
-//! - [`RegionDir`], [`gc`]: where names are, and what the dead left there;
+//! - [`RegionDir`], [`names`], [`gc`]: where names are, which, and what the dead left there;
 //! - [`Observer`]: looking without attaching; [`Honest`]: the promise behind plain references;
 //! - [`CreateError`], [`AttachError`], [`PlanError`], [`SectionError`], [`Forked`], [`BadName`]: what goes wrong.
 //!
@@ -64,6 +64,7 @@ pub use error::{AttachError, CreateError, Doubt, Forked, PlanError, SectionError
 pub use gc::{Removed, gc};
 pub use mapping::ForkPolicy;
 pub use name::{BadName, MAX_CHANNEL_NAME, MAX_REGION_NAME, check_channel_name, check_region_name};
+pub use named::names;
 pub use observer::Observer;
 pub use participant::{Participant, ParticipantId};
 pub use plan::{DEFAULT_LIMIT_BYTES, DEFAULT_PARTICIPANTS, RegionPlan};

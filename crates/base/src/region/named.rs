@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::linux::fs::MetadataExt;
 
-use rustix::fs::{AtFlags, Gid, Mode, OFlags, fchmod, fchown, linkat, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, Gid, Mode, OFlags, fchmod, fchown, linkat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
 use super::attachment::{Attachment, Source};
@@ -118,6 +118,27 @@ pub(super) fn observe(dir: &RegionDir, name: &str) -> Result<Observer, AttachErr
     let file = open(&handle, name, OFlags::RDONLY).map_err(not_opened(subject))?;
     let len = check_file(subject, &file, dir.owner())?;
     Observer::begin(&what, file, true, len)
+}
+
+/// The names in this directory that a region could have, sorted.
+///
+/// # Errors
+/// [`AttachError`] if the directory is not to be trusted or cannot be read; none if there is no directory.
+pub fn names(dir: &RegionDir) -> Result<Vec<String>, AttachError> {
+    match dir.open() {
+        Err(AttachError::NotFound(_)) => Ok(Vec::new()),
+        handle => each(dir, &handle?),
+    }
+}
+
+/// The same for a directory that is open.
+pub(super) fn each(dir: &RegionDir, handle: &OwnedFd) -> Result<Vec<String>, AttachError> {
+    let what = dir.path().display().to_string();
+    let files = Dir::read_from(handle).map_err(|errno| Subject(&what).refused("read")(errno.into()))?;
+    let files = files.flatten().filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned));
+    let mut names: Vec<_> = files.filter(|name| check_region_name(name).is_ok()).collect();
+    names.sort_unstable();
+    Ok(names)
 }
 
 fn find(dir: &RegionDir, name: &str) -> Result<(String, OwnedFd), AttachError> {

@@ -17,6 +17,7 @@ use super::credentials::peer_uid;
 use super::error::MeetError;
 use super::knock::timespec;
 use super::name_lock::NameLock;
+use super::names::is_foreign;
 use super::packet::{Packet, send};
 use super::socket_dir::Place;
 use crate::region::{OwnFile, SharedRegion};
@@ -49,6 +50,9 @@ struct Seen {
 impl Desk {
     /// Takes the name's lock and listens; `None` if somebody else hosts the name.
     pub(super) fn open(place: &Place) -> Result<Option<Self>, MeetError> {
+        if is_foreign(&place.handle, &place.name) {
+            return Ok(None);
+        }
         let Some(lock) = NameLock::try_take(place).map_err(place.refused("lock"))? else { return Ok(None) };
         let listener = bind_listener(place).map_err(place.refused("listen at"))?;
         Ok(Some(Self { lock: Some(lock), listener, connections: Vec::new(), is_exhausted: false }))

@@ -34,13 +34,17 @@ mod gc;
 mod knock;
 mod meeting;
 mod name_lock;
+mod names;
 mod packet;
 mod socket_dir;
 
 pub use error::MeetError;
 pub use gc::gc;
 pub use meeting::Meeting;
+pub use names::names;
 pub use socket_dir::SocketDir;
+
+use std::time::Duration;
 
 use crate::region::{Observer, SharedRegion, check_region_name};
 
@@ -77,13 +81,13 @@ pub fn connect(dir: &SocketDir, name: &str) -> Result<Meeting, MeetError> {
     meeting::begin_as_member(place, region, answer.connection)
 }
 
-/// Looks at the region that is hosted under this name without taking a seat.
+/// Looks at the region that is hosted under this name without taking a seat. Asks the host once, for at most `patience`.
 ///
 /// # Errors
 /// As for [`connect`].
-pub fn observe(dir: &SocketDir, name: &str) -> Result<Observer, MeetError> {
+pub fn observe(dir: &SocketDir, name: &str, patience: Duration) -> Result<Observer, MeetError> {
     check_region_name(name)?;
     let place = dir.find_place(name)?;
-    let answer = knock::patiently(&place)?;
+    let answer = knock::once(&place, patience)?;
     Ok(SharedRegion::observe_received(&answer.file, answer.has_own_file, &place.to_string(), place.owner())?)
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use corecast_base::region::{Liveness, RegionPlan, SharedRegion};
 use corecast_base::rendezvous::{self, MeetError, Meeting, SocketDir};
@@ -100,11 +101,15 @@ fn gc_takes_the_sockets_of_the_dead() {
     let dead = Actor::start("host", &dir.path().display().to_string());
     let living = rendezvous::host(&dir, "living", SharedRegion::memfd(&plan()).expect("memory")).expect("a free name");
     fs::write(dir.path().join("notes.sock"), "no socket").expect("a file");
+    let _other_program = std::os::unix::net::UnixListener::bind(dir.path().join("plan.sock")).expect("a free path");
+    let error = rendezvous::host(&dir, "plan", SharedRegion::memfd(&plan()).expect("memory")).expect_err("not free");
+    assert!(matches!(error, MeetError::Exists(_)), "{error}");
+    assert_eq!(rendezvous::names(&dir).expect("our directory"), ["living", "play"]);
     assert_eq!(rendezvous::gc(&dir).expect("our directory"), [""; 0]);
     dead.signal(Signal::KILL);
     drop(dead);
     assert_eq!(rendezvous::gc(&dir).expect("our directory"), [dir.path().join("play.sock").display().to_string()]);
-    assert_eq!(files(&dir), ["living.lock", "living.sock", "notes.sock"]);
+    assert_eq!(files(&dir), ["living.lock", "living.sock", "notes.sock", "plan.sock"]);
     assert!(rendezvous::connect(&dir, "living").is_ok() && living.is_host());
 }
 
@@ -159,7 +164,7 @@ fn a_host_of_another_user_is_not_trusted() {
 fn who_looks_takes_no_seat() {
     let (_temporary, dir) = socket_dir();
     let host = host(&dir);
-    let observer = rendezvous::observe(&dir, "play").expect("a host");
+    let observer = rendezvous::observe(&dir, "play", Duration::from_secs(20)).expect("a host");
     assert_eq!(observer.entries(), host.region().entries());
     let seen = observer.participants().expect("not forked");
     assert_eq!((seen.len(), seen[0].liveness), (1, Liveness::Alive));

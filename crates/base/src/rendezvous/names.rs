@@ -1,0 +1,52 @@
+//! Which names there are.
+
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{AtFlags, Dir, FileType, statat};
+use rustix::io::Errno;
+
+use super::error::MeetError;
+use super::socket_dir::SocketDir;
+use crate::region::check_region_name;
+
+/// The names that have a socket here, sorted; their hosts may be dead.
+///
+/// # Errors
+/// [`MeetError`] if the directory is not to be trusted or cannot be read; none if there is no directory.
+pub fn names(dir: &SocketDir) -> Result<Vec<String>, MeetError> {
+    dir.open()?.map_or(Ok(Vec::new()), |handle| each(dir, &handle))
+}
+
+/// The same for a directory that is open.
+pub(super) fn each(dir: &SocketDir, handle: &OwnedFd) -> Result<Vec<String>, MeetError> {
+    let failed =
+        |errno: Errno| MeetError::System { what: format!("read {}", dir.path().display()), source: errno.into() };
+    let mut names = Vec::new();
+    for entry in Dir::read_from(handle).map_err(failed)?.flatten() {
+        let name = entry.file_name().to_str().ok().and_then(|file| file.strip_suffix(".sock"));
+        let Some(name) = name.filter(|name| check_region_name(name).is_ok()) else { continue };
+        if has_socket(handle, name) && has_lock(handle, name) {
+            names.push(name.to_owned());
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// True if the socket of this name is one of another program: who hosts a name makes its lock first and takes it away last.
+pub(super) fn is_foreign(handle: &OwnedFd, name: &str) -> bool {
+    has_socket(handle, name) && !has_lock(handle, name)
+}
+
+fn has_socket(handle: &OwnedFd, name: &str) -> bool {
+    kind_of(handle, &format!("{name}.sock")) == Some(FileType::Socket)
+}
+
+fn has_lock(handle: &OwnedFd, name: &str) -> bool {
+    kind_of(handle, &format!("{name}.lock")) == Some(FileType::RegularFile)
+}
+
+fn kind_of(handle: &OwnedFd, file: &str) -> Option<FileType> {
+    let stat = statat(handle, file, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    Some(FileType::from_raw_mode(stat.st_mode))
+}
