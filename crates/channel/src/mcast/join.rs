@@ -1,0 +1,67 @@
+//! A reader comes, and goes.
+//!
+//! ```text
+//! take a free line; cursor = tail; JOINING; fence (SeqCst) [join]; t = tail; cursor = t; ACTIVE; start at t
+//! ```
+//! Proof in `room`. To start at the first tail, or to scan only the ACTIVE, lets a sender overwrite what the reader waits
+//! for: the exhaustive model finds both.
+
+use std::time::Duration;
+
+use corecast_base::sync::{AtomicU64, Ordering, fence};
+
+use super::config::Policy;
+use super::line::{self, Ctl, Hold, ReaderLine, State};
+use super::ring::{Ring, Slots};
+
+impl Policy {
+    pub(super) fn hold(self) -> Hold {
+        match self {
+            Self::Reliable => Hold::Always,
+            Self::Deadline(_) => Hold::UntilDeadline,
+            Self::Lossy => Hold::Never,
+        }
+    }
+
+    fn deadline(self) -> Duration {
+        match self {
+            Self::Deadline(deadline) => deadline,
+            Self::Reliable | Self::Lossy => Duration::MAX,
+        }
+    }
+}
+
+/// Takes a line for a reader: its index, and how it is held.
+pub(super) fn take_line<S: Slots>(ring: &Ring<S>, policy: Policy) -> Option<(usize, Ctl)> {
+    let owner = ring.home.owner();
+    let mut lines = ring.readers.iter().enumerate();
+    let (index, ctl) =
+        lines.find_map(|(index, line)| line::take(&line.ctl, owner, policy.hold()).map(|ctl| (index, ctl)))?;
+    // ORDERING: Relaxed, the fence of the join orders it before the reader's second look at the tail [join]
+    ring.roll.reader_lines.fetch_max(index as u64 + 1, Ordering::Relaxed);
+    let reader = &ring.readers[index];
+    let deadline_ns = u64::try_from(policy.deadline().as_nanos()).unwrap_or(u64::MAX);
+    // ORDERING: Relaxed, released by the state that join stores
+    reader.deadline_ns.store(deadline_ns, Ordering::Relaxed);
+    Some((index, ctl))
+}
+
+/// Makes senders wait for the holder of a line from now on; its first ticket.
+pub(super) fn join<S: Slots>(ring: &Ring<S>, reader: &ReaderLine, ctl: Ctl) -> u64 {
+    tell(&reader.cursor, ring.tail());
+    line::put(&reader.ctl, ctl.with(State::Joining));
+    // ORDERING: SeqCst, pairs with the fence of a scan: not both does this reader miss the scan's tail and the scan miss this
+    // reader [join]
+    fence(Ordering::SeqCst);
+    let start = ring.tail();
+    tell(&reader.cursor, start);
+    line::put(&reader.ctl, ctl.with(State::Active));
+    start
+}
+
+/// Says how far a reader is.
+#[inline(always)]
+pub(super) fn tell(cursor: &AtomicU64, ticket: u64) {
+    // ORDERING: Release, pairs with the Acquire in Room::look_at: all below is read [cursor]
+    cursor.store(ticket, Ordering::Release);
+}

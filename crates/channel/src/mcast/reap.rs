@@ -1,0 +1,87 @@
+//! What the dead leave: lines that nobody holds, a slot that is claimed, a block between two owners, a tail that was not
+//! moved.
+//!
+//! | who died, where | what is done |
+//! |---|---|
+//! | one of several senders, before the claim | nothing was begun |
+//! | the same, between claim and publication | its block is settled, the tail helped, the claim becomes SKIPPED |
+//! | the only sender, before publication | nobody saw it; the next sender takes the same ticket |
+//! | the only sender, between publication and tail | the tail is moved, else the next one would use the ticket again |
+//! | a reader | its line is freed: it holds nobody back, and its pins are gone |
+//!
+//! In this order for a sender: the block, then what was in flight is forgotten, the tail, the claim, the line. Everything
+//! can be done again if whoever does it dies on the way. It is done by one participant at a time, and only on evidence
+//! that the holder of a line is gone; a stopped one is not.
+
+use corecast_base::sync::{AtomicU64, Ordering};
+
+use super::line::{State, look};
+use super::presence::{Company, Presence};
+use super::ring::{Ring, Slots};
+use super::send_end::help;
+use super::word::{Turn, Word};
+
+/// Cleans up after all holders of lines that have died.
+pub(super) fn reap<S: Slots>(ring: &Ring<S>) {
+    let is_dead = |ctl: &AtomicU64| {
+        let ctl = look(ctl);
+        ctl.state() != State::Free && ring.home.is_dead(ctl.owner())
+    };
+    let has_work = ring.senders.iter().any(|line| is_dead(&line.ctl))
+        || ring.reader_lines().iter().any(|line| is_dead(&line.ctl))
+        || is_out_of_date(&ring.roll.senders, ring.senders.iter().map(|line| &line.ctl))
+        || is_out_of_date(&ring.roll.readers, ring.readers.iter().map(|line| &line.ctl));
+    if !has_work {
+        return;
+    }
+    ring.home.exclusively(|| {
+        for (sender, line) in ring.senders.iter().enumerate().filter(|(_, line)| is_dead(&line.ctl)) {
+            settle_sender(ring, sender);
+            ring.release_sender(&line.ctl, Company::Died);
+        }
+        for line in ring.readers.iter().filter(|line| is_dead(&line.ctl)) {
+            ring.release_reader(&line.ctl, Company::Died);
+        }
+        // Somebody died after it gave its line back and before it said so.
+        if is_out_of_date(&ring.roll.senders, ring.senders.iter().map(|line| &line.ctl)) {
+            ring.say_sender_left(Company::Died);
+        }
+        if is_out_of_date(&ring.roll.readers, ring.readers.iter().map(|line| &line.ctl)) {
+            ring.say_reader_left(Company::Died);
+        }
+    });
+}
+
+/// True if the word of a side tells of somebody although no line is held.
+fn is_out_of_date<'a>(presence: &Presence, mut lines: impl Iterator<Item = &'a AtomicU64>) -> bool {
+    presence.look() == Company::Present && lines.all(|ctl| look(ctl).state() == State::Free)
+}
+
+fn settle_sender<S: Slots>(ring: &Ring<S>, sender: usize) {
+    S::settle(ring, sender);
+    if !ring.is_multi() {
+        let tail = ring.tail();
+        if ring.look_at(tail) == ring.laps.published(tail) {
+            help(ring, tail);
+        }
+        return;
+    }
+    for index in 0..ring.config.slots {
+        let word = ring.look_at(index as u64);
+        if word.turn() == Turn::Claimed(sender as u8) {
+            let ticket = ring.laps.ticket(word, index, ring.tail());
+            help(ring, ticket);
+            skip(ring.slots.word(index), word);
+        }
+    }
+    // Readers wait for the ticket, and senders for its slot.
+    ring.ring_readers();
+    ring.room_bell.notify();
+}
+
+/// Lets readers pass over a ticket whose sender died.
+fn skip(slot: &AtomicU64, claimed: Word) {
+    // ORDERING: Release, pairs with the Acquire in Ring::look_at: the slot's block is settled; Relaxed on failure, as only
+    // the dead sender could have changed it, before its death [slot-full]
+    let _ = slot.compare_exchange(claimed.0, claimed.skipped().0, Ordering::Release, Ordering::Relaxed);
+}

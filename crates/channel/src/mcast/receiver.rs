@@ -1,0 +1,174 @@
+//! The receiving end for bytes.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use corecast_base::sync::{Arc, AtomicU64, Ordering};
+use corecast_base::wait::{WaitCounts, WakeWord};
+
+use super::byte_slots::ByteSlots;
+use super::config::Policy;
+use super::msg::{Body, Msg};
+use super::patrol::Patrol;
+use super::recv_end::{RecvEnd, Seen, outcome};
+use super::ring::Ring;
+use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
+use crate::select::{Alarm, Selectable};
+
+const WORD_BYTES: usize = size_of::<u64>();
+
+/// Why a message of the ring may be nonsense.
+const NO_LENGTH: &str = "a message is longer than its slot or block, or in no block";
+
+/// A receiving end. Several messages can be open at once, and are released in any order; while a reliable reader has one
+/// open, nothing is written where it lies.
+#[derive(Debug)]
+pub struct Receiver {
+    pub(super) end: RecvEnd<ByteSlots>,
+    patrol: RefCell<Patrol>,
+    /// Memory for copies that are not open now.
+    pub(super) buffers: RefCell<Vec<Box<[AtomicU64]>>>,
+}
+
+impl Receiver {
+    /// A reader; `None` if all places are taken.
+    pub(super) fn open(ring: &Arc<Ring<ByteSlots>>, policy: Policy) -> Option<Self> {
+        let end = RecvEnd::open(ring, policy)?;
+        Some(Self { patrol: RefCell::new(Patrol::of(ring)), buffers: RefCell::default(), end })
+    }
+
+    /// Receives without waiting.
+    ///
+    /// # Errors
+    /// [`TryRecvError::Empty`], or [`RecvError`]: `Lagged` is told once, and the next call goes on.
+    #[inline]
+    pub fn try_recv(&self) -> Result<Msg<'_>, TryRecvError> {
+        self.check_fork()?;
+        match self.end.look() {
+            Some(seen) => match self.open_message(seen?)? {
+                Some(message) => Ok(message),
+                None => Err(TryRecvError::Empty),
+            },
+            None => {
+                self.patrol.borrow_mut().walk(&self.end.ring);
+                Err(TryRecvError::Empty)
+            }
+        }
+    }
+
+    /// Receives, waiting as the channel's policy says.
+    ///
+    /// # Errors
+    /// [`RecvError`]; `Closed` or `Died` once all that was sent has been received and no sender is left.
+    #[inline]
+    pub fn recv(&self) -> Result<Msg<'_>, RecvError> {
+        self.recv_within(None).map_err(|error| match error {
+            RecvTimeoutError::Failed(error) => error,
+            RecvTimeoutError::Timeout => unreachable!("a wait without a limit does not time out"),
+        })
+    }
+
+    /// Receives, waiting for at most `timeout`.
+    ///
+    /// # Errors
+    /// [`RecvTimeoutError::Timeout`], or as [`recv`](Self::recv).
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<Msg<'_>, RecvTimeoutError> {
+        self.recv_within(Some(timeout))
+    }
+
+    #[inline]
+    fn recv_within(&self, timeout: Option<Duration>) -> Result<Msg<'_>, RecvTimeoutError> {
+        self.check_fork()?;
+        loop {
+            let ticket = match outcome(self.end.poll()) {
+                Some(seen) => seen?,
+                None => self.end.wait(&mut self.patrol.borrow_mut(), timeout)?,
+            };
+            if let Some(message) = self.open_message(ticket)? {
+                return Ok(message);
+            }
+        }
+    }
+
+    /// Messages that are open now, and those that were forgotten.
+    #[must_use]
+    pub fn open_messages(&self) -> u64 {
+        self.end.pins.open()
+    }
+
+    /// What this end's waits have been like.
+    #[must_use]
+    pub fn wait_counts(&self) -> WaitCounts {
+        self.patrol.borrow().waiter().counts()
+    }
+
+    /// The word that senders ring after a message.
+    #[must_use]
+    pub fn data_bell(&self) -> &WakeWord {
+        &self.end.ring.data_bell
+    }
+
+    #[inline(always)]
+    fn check_fork(&self) -> Result<(), RecvError> {
+        if self.end.ring.home.is_forked() { Err(RecvError::Forked) } else { Ok(()) }
+    }
+
+    /// Takes the message that was seen; `None` if it was overwritten meanwhile and there is nothing to say about that.
+    #[inline(always)]
+    fn open_message(&self, ticket: u64) -> Result<Option<Msg<'_>>, RecvError> {
+        if self.end.policy != Policy::Reliable {
+            return self.copy_message(ticket);
+        }
+        let slots = &self.end.ring.slots;
+        let index = self.end.ring.laps.index(ticket);
+        let head = slots.head(index);
+        let words = slots.message(index, head).ok_or(RecvError::Corrupt(NO_LENGTH))?;
+        self.end.pins.pin();
+        Ok(Some(Msg { receiver: self, len: head.len, body: Body::Pinned(ticket, words) }))
+    }
+
+    /// Copies a message that a sender may overwrite at any time.
+    fn copy_message(&self, ticket: u64) -> Result<Option<Msg<'_>>, RecvError> {
+        let slots = &self.end.ring.slots;
+        let index = self.end.ring.laps.index(ticket);
+        let head = slots.head(index);
+        let copy = slots.message(index, head).map(|words| self.copy_words(&words[..head.len.div_ceil(WORD_BYTES)]));
+        if !self.end.is_intact(ticket) {
+            return match self.end.overrun(ticket) {
+                Seen::Failed(error) => Err(error),
+                Seen::Message(_) | Seen::Nothing => Ok(None),
+            };
+        }
+        let copy = copy.ok_or(RecvError::Corrupt(NO_LENGTH))?;
+        self.end.pins.pin();
+        self.end.release(ticket);
+        Ok(Some(Msg { receiver: self, len: head.len, body: Body::Copied(copy) }))
+    }
+
+    fn copy_words(&self, words: &[AtomicU64]) -> Box<[AtomicU64]> {
+        let kept = self.buffers.borrow_mut().pop().filter(|buffer| buffer.len() >= words.len());
+        let buffer = kept.unwrap_or_else(|| (0..words.len().next_power_of_two()).map(|_| AtomicU64::new(0)).collect());
+        for (from, to) in words.iter().zip(&buffer) {
+            // ORDERING: Relaxed, the look at the slot's word afterwards tells whether they belong together
+            to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        buffer
+    }
+}
+
+impl Selectable for Receiver {
+    type Message<'a> = Msg<'a>;
+
+    #[inline]
+    fn is_ready(&mut self) -> bool {
+        self.end.poll() != Seen::Nothing
+    }
+
+    fn try_recv(&mut self) -> Result<Msg<'_>, TryRecvError> {
+        Self::try_recv(self)
+    }
+
+    fn alarm(&self) -> Alarm {
+        self.end.alarm()
+    }
+}

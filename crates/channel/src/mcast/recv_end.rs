@@ -1,0 +1,200 @@
+//! The reader's half: poll the word of the next ticket, release, say how far it is.
+//!
+//! ```text
+//! recv(c): w = word(c) (Acquire) [slot-full]: published: the message; skipped: c + 1; later ticket: overrun; else empty
+//!          cursor = lowest unreleased (Release) [cursor], every K releases, and when there is nothing, and when leaving
+//! copy:    word(c) is P(c) (Acquire); copy word by word; fence (Acquire) [seqlock]; word(c) is still P(c)
+//! ```
+//! A reader that was overrun goes on **above** tail - S: the slot of tail - S may already be under the pen.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use corecast_base::sync::{Arc, Ordering, fence};
+
+use super::config::Policy;
+use super::join::{join, take_line, tell};
+use super::line::{self, Ctl, ReaderLine, State};
+use super::patrol::{Patrol, TimedOut};
+use super::pins::Pins;
+use super::presence::Company;
+use super::ring::{Ring, Slots};
+use super::room::NoRoom;
+use super::word::Turn;
+use crate::error::{RecvError, RecvTimeoutError};
+use crate::select::Alarm;
+
+/// What one reader knows, on lines of its own.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(super) struct RecvEnd<S: Slots> {
+    pub(super) ring: Arc<Ring<S>>,
+    pub(super) policy: Policy,
+    /// Its line.
+    pub(super) line: usize,
+    ctl: Cell<Ctl>,
+    pub(super) pins: Pins,
+}
+
+/// What a look at the next ticket shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// This ticket's message. It is not taken yet.
+    Message(u64),
+    Nothing,
+    /// Something that the reader is told, once.
+    Failed(RecvError),
+}
+
+impl<S: Slots> RecvEnd<S> {
+    /// A new reader; `None` if all lines are taken.
+    pub(super) fn open(ring: &Arc<Ring<S>>, policy: Policy) -> Option<Self> {
+        let (line, ctl) = take_line(ring, policy)?;
+        let start = join(ring, &ring.readers[line], ctl);
+        ring.roll.readers.arrive();
+        ring.room_bell.notify();
+        let pins = Pins::starting_at(start, ring.laps.slots());
+        Some(Self { ring: Arc::clone(ring), policy, line, ctl: Cell::new(ctl), pins })
+    }
+
+    pub(super) fn reader_line(&self) -> &ReaderLine {
+        &self.ring.readers[self.line]
+    }
+
+    /// The next message's ticket, if it is there, or what else there is to say.
+    #[inline]
+    pub(super) fn look(&self) -> Option<Result<u64, RecvError>> {
+        let seen = self.poll();
+        outcome(if seen == Seen::Nothing { self.look_around() } else { seen })
+    }
+
+    /// The next message's ticket, waiting for at most `timeout`.
+    ///
+    /// # Errors
+    /// [`TimedOut`], or what else there is to say.
+    #[cold]
+    pub(super) fn wait(&self, patrol: &mut Patrol, timeout: Option<Duration>) -> Result<u64, RecvTimeoutError> {
+        let look = || self.look().ok_or(NoRoom::NO_READER);
+        match patrol.until(&self.ring, &self.ring.data_bell, timeout, look) {
+            Ok(found) => Ok(found?),
+            Err(TimedOut) => Err(RecvTimeoutError::Timeout),
+        }
+    }
+
+    /// What senders ring, and how to make it ring a seat of this reader.
+    pub(super) fn alarm(&self) -> Alarm {
+        let (readers, line) = (self.ring.readers.clone(), self.line);
+        Alarm::new(self.ring.data_bell.clone(), move |word, seat| word.arm_for(&readers[line].forward, seat))
+    }
+
+    /// Looks whether the next message is there.
+    #[inline(always)]
+    pub(super) fn poll(&self) -> Seen {
+        loop {
+            let ticket = self.pins.next();
+            let word = self.ring.look_at(ticket);
+            if !word.is_done(self.ring.laps, ticket) {
+                let is_overrun = self.ring.overwrites() && word.is_later(self.ring.laps, ticket);
+                return if is_overrun { self.overrun(ticket) } else { Seen::Nothing };
+            }
+            if word.turn() == Turn::Published {
+                return Seen::Message(ticket);
+            }
+            self.pins.pin();
+            self.release(ticket);
+        }
+    }
+
+    /// Releases a ticket that was taken.
+    #[inline(always)]
+    pub(super) fn release(&self, ticket: u64) {
+        if self.pins.release(ticket) {
+            self.tell();
+        }
+    }
+
+    /// Tells senders how far this reader is, if they do not know.
+    #[inline(always)]
+    pub(super) fn tell(&self) {
+        if let Some(cursor) = self.pins.news() {
+            tell(&self.reader_line().cursor, cursor);
+            self.ring.room_bell.notify();
+        }
+    }
+
+    /// What there is to say when there is no message: that the reader was given up, or that nobody is left to send any.
+    #[inline]
+    pub(super) fn look_around(&self) -> Seen {
+        self.tell();
+        if line::look(&self.reader_line().ctl).state() == State::Lagged {
+            return self.given_up();
+        }
+        let company = self.ring.roll.senders.look();
+        if matches!(company, Company::Awaited | Company::Present) {
+            return Seen::Nothing;
+        }
+        // The last sender may have sent between the look at the slot and the look for senders.
+        match self.poll() {
+            Seen::Nothing if company == Company::Left => Seen::Failed(RecvError::Closed),
+            Seen::Nothing => Seen::Failed(RecvError::Died),
+            seen => seen,
+        }
+    }
+
+    /// True if nobody has written to the slot of a ticket, or to its block, since its message was seen.
+    #[inline]
+    pub(super) fn is_intact(&self, ticket: u64) -> bool {
+        // ORDERING: Acquire, pairs with the Release fence in pen_down: if anything newer was copied, the look at the word
+        // below sees that the slot was taken [seqlock]
+        fence(Ordering::Acquire);
+        // ORDERING: Relaxed, ordered by the fence
+        self.ring.word(ticket).load(Ordering::Relaxed) == self.ring.laps.published(ticket).0
+    }
+
+    /// The next ticket is gone.
+    #[cold]
+    pub(super) fn overrun(&self, ticket: u64) -> Seen {
+        if line::look(&self.reader_line().ctl).state() == State::Lagged {
+            return self.given_up();
+        }
+        let oldest = self.ring.tail().wrapping_sub(self.ring.laps.slots()).wrapping_add(1);
+        // Whoever took the slot has seen a tail a lap beyond, even if this thread does not yet.
+        let missed = (oldest.wrapping_sub(ticket) as i64).max(1).unsigned_abs();
+        self.pins.skip_to(ticket.wrapping_add(missed));
+        Seen::Failed(RecvError::Lagged { missed })
+    }
+
+    /// A sender gave this reader up: it joins anew.
+    #[cold]
+    fn given_up(&self) -> Seen {
+        if self.policy == Policy::Reliable {
+            return Seen::Failed(RecvError::Corrupt("this reader's cursor was none that a reader writes"));
+        }
+        let ctl = self.ctl.get().again();
+        self.ctl.set(ctl);
+        line::put(&self.reader_line().ctl, ctl);
+        let start = join(&self.ring, self.reader_line(), ctl);
+        let missed = start.wrapping_sub(self.pins.next());
+        self.pins.skip_to(start);
+        // Told by the join.
+        let _ = self.pins.news();
+        if missed == 0 { Seen::Nothing } else { Seen::Failed(RecvError::Lagged { missed }) }
+    }
+}
+
+/// What to say of a look that ends a wait, if it does.
+pub(super) fn outcome(seen: Seen) -> Option<Result<u64, RecvError>> {
+    match seen {
+        Seen::Message(ticket) => Some(Ok(ticket)),
+        Seen::Nothing => None,
+        Seen::Failed(error) => Some(Err(error)),
+    }
+}
+
+impl<S: Slots> Drop for RecvEnd<S> {
+    fn drop(&mut self) {
+        if !self.ring.home.is_forked() {
+            self.ring.release_reader(&self.reader_line().ctl, Company::Left);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The sender's half: take a turn, publish.
+//!
+//! ```text
+//! one sender:  t = own tail; room(t); (overwriting: word(t) = C(t); fence (Release) [seqlock]); write
+//!              word(t) = P(t) (Release) [slot-full]; tail = t + 1; ring the readers' bell
+//! several:     t = tail; room(t); w = word(t) (Acquire) [slot-full]
+//!                w is done for t - S: CAS(w -> C(t, me)); won: help the tail beyond t; write; publish
+//!                w speaks of t: help the tail beyond t; again
+//! ```
+//! The claim lies in the slot and not in the tail alone: without a reader that gates, nothing else proves that the slot's
+//! last owner has published, and two senders would write at once. (`fetch_add` on the tail cannot say that the ring is
+//! full, and leaves a hole without an owner when its sender dies.) The tail is only a number, and moves before anybody
+//! writes; helping keeps it moving if the one who claimed does not. Between claim and publication lie a dozen stores; a
+//! sender that is stopped there holds up the readers.
+
+use corecast_base::sync::{Arc, Ordering, fence, spin_hint};
+
+use super::presence::Company;
+use super::ring::{Ring, Slots};
+use super::room::{NoRoom, Room};
+
+/// What one sender knows, on lines of its own.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(super) struct SendEnd<S: Slots> {
+    pub(super) ring: Arc<Ring<S>>,
+    /// Its line.
+    pub(super) line: usize,
+    /// The next ticket, if it is the only sender.
+    tail: u64,
+    room: Room,
+}
+
+impl<S: Slots> SendEnd<S> {
+    /// A new sender; `None` if all lines are taken.
+    pub(super) fn open(ring: &Arc<Ring<S>>) -> Option<Self> {
+        let line = ring.take_sender_line(ring.home.owner())?;
+        let tail = ring.tail();
+        Some(Self { ring: Arc::clone(ring), line, tail, room: Room::unknown(ring, tail) })
+    }
+
+    /// A ticket, and its slot to write into until it is published. `before_claim` is told each ticket before it is tried.
+    ///
+    /// # Errors
+    /// [`NoRoom`] if a reader, or a sender a lap behind, still needs the slot, or there is no reader to wait for.
+    #[inline(always)]
+    pub(super) fn try_turn(&mut self, before_claim: impl Fn(&Ring<S>, u64)) -> Result<u64, NoRoom> {
+        if self.ring.waits_for_readers() && self.ring.roll.readers.look() != Company::Present {
+            return Err(NoRoom::NO_READER);
+        }
+        let ticket = if self.ring.is_multi() { self.claim(before_claim)? } else { self.next(before_claim)? };
+        if self.ring.overwrites() {
+            pen_down();
+        }
+        Ok(ticket)
+    }
+
+    /// The turn of a sender that is alone.
+    #[inline(always)]
+    fn next(&mut self, before_claim: impl Fn(&Ring<S>, u64)) -> Result<u64, NoRoom> {
+        let Self { ring, tail, room, line } = self;
+        room.for_ticket(ring, *tail)?;
+        before_claim(ring, *tail);
+        if ring.overwrites() {
+            // ORDERING: Relaxed, the fence of pen_down orders it before the message
+            ring.word(*tail).store(ring.laps.claimed(*tail, *line as u8).0, Ordering::Relaxed);
+        }
+        Ok(*tail)
+    }
+
+    /// The turn of one of several.
+    fn claim(&mut self, before_claim: impl Fn(&Ring<S>, u64)) -> Result<u64, NoRoom> {
+        let Self { ring, room, line, .. } = self;
+        loop {
+            let ticket = ring.tail();
+            room.for_ticket(ring, ticket)?;
+            let word = ring.look_at(ticket);
+            if word.is_free_for(ring.laps, ticket) {
+                before_claim(ring, ticket);
+                let claimed = ring.laps.claimed(ticket, *line as u8);
+                // ORDERING: Relaxed, what the slot's last owner did was acquired with `word`, and a word never comes back
+                let won = ring.word(ticket).compare_exchange(word.0, claimed.0, Ordering::Relaxed, Ordering::Relaxed);
+                help(ring, ticket);
+                if won.is_ok() {
+                    return Ok(ticket);
+                }
+            } else if word.is_of(ring.laps, ticket) {
+                help(ring, ticket);
+            } else if !word.is_later(ring.laps, ticket) {
+                return Err(NoRoom::SLOW_SENDER);
+            }
+            spin_hint();
+        }
+    }
+
+    /// Publishes what was written for the ticket of the last turn.
+    #[inline(always)]
+    pub(super) fn publish(&mut self, ticket: u64) {
+        let Self { ring, tail, .. } = self;
+        // ORDERING: Release, pairs with the Acquire in Ring::look_at: the message is there [slot-full]
+        ring.word(ticket).store(ring.laps.published(ticket).0, Ordering::Release);
+        if !ring.is_multi() {
+            *tail = ticket.wrapping_add(1);
+            // ORDERING: Relaxed, only a number, see Ring::tail
+            ring.tail.store(*tail, Ordering::Relaxed);
+        }
+        ring.ring_readers();
+    }
+
+    /// True if the next message would find room, as far as can be said before.
+    #[inline]
+    pub(super) fn has_room(&mut self) -> bool {
+        let ticket = if self.ring.is_multi() { self.ring.tail() } else { self.tail };
+        self.room.for_ticket(&self.ring, ticket).is_ok()
+    }
+}
+
+impl<S: Slots> Drop for SendEnd<S> {
+    fn drop(&mut self) {
+        if !self.ring.home.is_forked() {
+            self.ring.release_sender(&self.ring.senders[self.line].ctl, Company::Left);
+        }
+    }
+}
+
+/// Moves the tail beyond a ticket that somebody has claimed.
+pub(super) fn help<S: Slots>(ring: &Ring<S>, ticket: u64) {
+    let next = ticket.wrapping_add(1);
+    // ORDERING: Relaxed, only a number, see Ring::tail
+    let _ = ring.tail.compare_exchange(ticket, next, Ordering::Relaxed, Ordering::Relaxed);
+}
+
+/// What a sender of an overwriting ring does between the store that takes a slot or block from its readers and its first
+/// store into it.
+#[inline(always)]
+pub(super) fn pen_down() {
+    // ORDERING: Release, pairs with the Acquire fence in RecvEnd::is_intact: a reader that sees some of what is written
+    // after it also sees the slot's new word [seqlock]
+    fence(Ordering::Release);
+}

@@ -1,0 +1,267 @@
+//! The sending end for bytes.
+
+use std::time::Duration;
+
+use corecast_base::sync::{Arc, AtomicU64, Ordering};
+use corecast_base::wait::Waiter;
+
+use super::byte_slots::{ByteSlots, Head};
+use super::config::Policy;
+use super::exchange;
+use super::loan::Loan;
+use super::patrol::{Patrol, TimedOut};
+use super::receiver::Receiver;
+use super::ring::Ring;
+use super::room::NoRoom;
+use super::send_end::{SendEnd, pen_down};
+use super::source::{NoPlace, Source};
+use crate::bytes::BytesMut;
+use crate::error::{SendError, SendTimeoutError, TrySendError};
+
+const WORD_BYTES: usize = size_of::<u64>();
+
+/// A sending end. Dropping the last one lets the receivers drain what was sent, and then see the channel closed.
+#[derive(Debug)]
+pub struct Sender {
+    pub(super) end: SendEnd<ByteSlots>,
+    patrol: Patrol,
+    /// Where short messages are put together that are not sent at once.
+    pub(super) draft: Box<[AtomicU64]>,
+    /// The block that it owns, as it knows itself.
+    block: usize,
+}
+
+/// A message that is about to be sent, and its length.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Staged {
+    /// In the draft.
+    Draft(usize),
+    /// In the block that the sender owns.
+    Block(usize),
+}
+
+impl Sender {
+    /// A sender; `None` if all places are taken.
+    pub(super) fn open(ring: &Arc<Ring<ByteSlots>>) -> Option<Self> {
+        let end = SendEnd::open(ring)?;
+        exchange::settle(ring, end.line);
+        exchange::begin(&ring.senders[end.line], ring.tail());
+        let draft = (0..ring.slots.shape().inline / WORD_BYTES).map(|_| AtomicU64::new(0)).collect();
+        let block = exchange::owned(ring, end.line);
+        Some(Self { patrol: Patrol::of(ring), draft, block, end })
+    }
+
+    /// Sends a copy without waiting.
+    ///
+    /// # Errors
+    /// [`TrySendError::Full`] if a reliable reader has not released the oldest message, or [`SendError`].
+    #[inline]
+    pub fn try_send(&mut self, message: &[u8]) -> Result<(), TrySendError<()>> {
+        self.check(message.len())?;
+        let posted = if message.len() <= self.inline() {
+            self.post_short(message)
+        } else if self.end.has_room() {
+            self.stage(message);
+            self.post_block(message.len())
+        } else {
+            // Known before anything is copied.
+            Err(NoRoom::SLOW_SENDER)
+        };
+        posted.map_err(|_| self.full())
+    }
+
+    /// Sends a copy, waiting for room as the channel's policy says.
+    ///
+    /// # Errors
+    /// [`SendError`].
+    #[inline]
+    pub fn send(&mut self, message: &[u8]) -> Result<(), SendError<()>> {
+        self.send_within(message, None).map_err(|error| match error {
+            SendTimeoutError::Failed(error) => error,
+            SendTimeoutError::Timeout(()) => unreachable!("a wait without a limit does not time out"),
+        })
+    }
+
+    /// Sends a copy, waiting for room for at most `timeout`.
+    ///
+    /// # Errors
+    /// [`SendTimeoutError::Timeout`], or [`SendError`].
+    pub fn send_timeout(&mut self, message: &[u8], timeout: Duration) -> Result<(), SendTimeoutError<()>> {
+        self.send_within(message, Some(timeout))
+    }
+
+    #[inline]
+    fn send_within(&mut self, message: &[u8], timeout: Option<Duration>) -> Result<(), SendTimeoutError<()>> {
+        self.check(message.len())?;
+        if message.len() > self.inline() {
+            self.stage(message);
+            return self.post(Staged::Block(message.len()), timeout);
+        }
+        match self.post_short(message) {
+            Ok(()) => Ok(()),
+            Err(_) => self.wait_until(timeout, |sender| sender.post_short(message)),
+        }
+    }
+
+    /// Room for a message of `len` bytes, to be written in place. It takes no ticket, so that others go on sending while it
+    /// is filled; dropped, it is as if it had never been.
+    ///
+    /// # Errors
+    /// [`SendError`].
+    pub fn reserve(&mut self, len: usize) -> Result<Loan<'_>, SendError<()>> {
+        self.check(len)?;
+        let message = if len <= self.inline() { Staged::Draft(len) } else { Staged::Block(len) };
+        Ok(Loan { sender: self, message })
+    }
+
+    /// Another sender of the same channel.
+    ///
+    /// # Errors
+    /// [`NoPlace`] if the channel takes no more.
+    pub fn clone_sender(&self) -> Result<Self, NoPlace> {
+        Self::open(&self.end.ring).ok_or(NoPlace { ends: "senders", max: self.end.ring.config.senders })
+    }
+
+    /// A reader of what is sent from now on.
+    ///
+    /// # Errors
+    /// [`NoPlace`] if the channel takes no more.
+    ///
+    /// # Panics
+    /// If the channel never overwrites and the policy is not [`Policy::Reliable`].
+    #[track_caller]
+    pub fn subscribe(&self, policy: Policy) -> Result<Receiver, NoPlace> {
+        Source::of(&self.end.ring).subscribe(policy)
+    }
+
+    /// The longest message, in bytes.
+    #[must_use]
+    pub fn max_len(&self) -> usize {
+        self.end.ring.slots.shape().max_len
+    }
+
+    /// What this end's waits have been like.
+    #[must_use]
+    pub fn waiter(&self) -> &Waiter {
+        self.patrol.waiter()
+    }
+
+    #[inline(always)]
+    fn inline(&self) -> usize {
+        self.end.ring.slots.shape().inline
+    }
+
+    #[inline(always)]
+    fn check(&self, len: usize) -> Result<(), SendError<()>> {
+        if self.end.ring.home.is_forked() {
+            return Err(SendError::Forked(()));
+        }
+        let max = self.max_len();
+        if len > max { Err(SendError::TooLarge { message: (), len, max }) } else { Ok(()) }
+    }
+
+    /// Looks, seldom, whether who keeps the ring full is dead.
+    #[cold]
+    fn full(&mut self) -> TrySendError<()> {
+        self.patrol.walk(&self.end.ring);
+        TrySendError::Full(())
+    }
+
+    /// Puts a long message into the block.
+    fn stage(&mut self, message: &[u8]) {
+        self.staged(Staged::Block(message.len())).copy_from(message);
+    }
+
+    /// Where a message is put together.
+    pub(super) fn staged(&mut self, message: Staged) -> BytesMut<'_> {
+        let len = match message {
+            // SAFETY: the draft is this sender's own and borrowed with it.
+            Staged::Draft(len) => return unsafe { BytesMut::own(&self.draft, len) },
+            Staged::Block(len) => len,
+        };
+        let ring = &self.end.ring;
+        let words = ring.slots.block(self.block).expect("checked when the sender got it");
+        if ring.overwrites() {
+            pen_down();
+        } else if ring.slots.is_trusted {
+            // SAFETY: readers of a gated ring reach a block through the slot that owns it, and this one is owned by this
+            // sender: the ticket it was taken for found the readers of the slot's former message done with it.
+            return unsafe { BytesMut::own(words, len) };
+        }
+        BytesMut::shared(words, len)
+    }
+
+    /// Sends what was staged, waiting for room if there is none.
+    #[inline]
+    pub(super) fn post(&mut self, message: Staged, timeout: Option<Duration>) -> Result<(), SendTimeoutError<()>> {
+        match self.try_post(message) {
+            Ok(()) => Ok(()),
+            Err(_) => self.wait_until(timeout, |sender| sender.try_post(message)),
+        }
+    }
+
+    /// Sends what was staged, if there is room now.
+    pub(super) fn try_post(&mut self, message: Staged) -> Result<(), NoRoom> {
+        match message {
+            Staged::Draft(len) => self.post_draft(len),
+            Staged::Block(len) => self.post_block(len),
+        }
+    }
+
+    #[inline(always)]
+    fn post_short(&mut self, message: &[u8]) -> Result<(), NoRoom> {
+        let ticket = self.end.try_turn(|_, _| {})?;
+        let slots = &self.end.ring.slots;
+        BytesMut::shared(slots.inline(self.end.ring.laps.index(ticket)), message.len()).copy_from(message);
+        self.finish_short(ticket, message.len());
+        Ok(())
+    }
+
+    fn post_draft(&mut self, len: usize) -> Result<(), NoRoom> {
+        let ticket = self.end.try_turn(|_, _| {})?;
+        let slot = self.end.ring.slots.inline(self.end.ring.laps.index(ticket));
+        for (from, to) in self.draft.iter().zip(slot).take(len.div_ceil(WORD_BYTES)) {
+            // ORDERING: Relaxed, this sender's own, and released by the publication
+            to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        self.finish_short(ticket, len);
+        Ok(())
+    }
+
+    /// Publishes what lies in the slot of a ticket.
+    #[inline(always)]
+    fn finish_short(&mut self, ticket: u64, len: usize) {
+        let slots = &self.end.ring.slots;
+        let index = self.end.ring.laps.index(ticket);
+        // The slot keeps its block.
+        let block = slots.head(index).block;
+        slots.set_head(index, Head { len, block, is_in_block: false });
+        self.end.publish(ticket);
+    }
+
+    fn post_block(&mut self, len: usize) -> Result<(), NoRoom> {
+        let line = self.end.line;
+        let ticket = self.end.try_turn(|ring, ticket| exchange::intend(&ring.senders[line], ticket))?;
+        let ring = &self.end.ring;
+        let old = exchange::give(ring, &ring.senders[line], ticket, self.block, len);
+        self.end.publish(ticket);
+        let ring = &self.end.ring;
+        // What a stranger may have written there is bounded before it is used.
+        self.block = if old < ring.slots.shape().blocks { old } else { self.block };
+        exchange::keep(ring, line, self.block);
+        Ok(())
+    }
+
+    #[cold]
+    fn wait_until(
+        &mut self,
+        timeout: Option<Duration>,
+        mut attempt: impl FnMut(&mut Self) -> Result<(), NoRoom>,
+    ) -> Result<(), SendTimeoutError<()>> {
+        let ring = Arc::clone(&self.end.ring);
+        let mut patrol = self.patrol.clone();
+        let posted = patrol.until(&ring, &ring.room_bell, timeout, || attempt(self));
+        self.patrol = patrol;
+        posted.map_err(|TimedOut| SendTimeoutError::Timeout(()))
+    }
+}

@@ -1,0 +1,335 @@
+//! The channel for values of one type, which readers look at where they are.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::ops::Deref;
+use std::time::Duration;
+
+use corecast_base::sync::{Arc, AtomicU64, UnsafeCell};
+use corecast_base::wait::WakeWord;
+
+use super::config::{Config, Delivery, Policy};
+use super::patrol::{Patrol, TimedOut};
+use super::recv_end::{RecvEnd, Seen, outcome};
+use super::ring::{Ring, Slots};
+use super::send_end::SendEnd;
+use super::source::NoPlace;
+use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+use crate::select::{Alarm, Selectable};
+
+/// A channel for values, by which any thread becomes a reader, or one more sender. A clone is the same channel.
+pub struct ValueSource<T: Send + Sync> {
+    ring: Arc<Ring<ValueSlots<T>>>,
+}
+
+/// The sending end for values. Dropping the last one lets the receivers drain what was sent, and then see the channel
+/// closed.
+pub struct ValueSender<T: Send + Sync> {
+    end: SendEnd<ValueSlots<T>>,
+    patrol: Patrol,
+}
+
+/// The receiving end for values. Several can be looked at at once, and are released in any order.
+pub struct ValueReceiver<T: Send + Sync> {
+    end: RecvEnd<ValueSlots<T>>,
+    patrol: RefCell<Patrol>,
+}
+
+/// A received value where it is. Dropping it lets the sender reuse the place; forgotten, it is kept until the receiver is
+/// dropped.
+pub struct Ref<'a, T: Send + Sync> {
+    receiver: &'a ValueReceiver<T>,
+    ticket: u64,
+    value: &'a T,
+}
+
+/// The values of a channel. Each is dropped when its slot is reused, or with the last end.
+struct ValueSlots<T>(Box<[ValueSlot<T>]>);
+
+/// A small value shares the line of its word.
+#[repr(C, align(64))]
+struct ValueSlot<T> {
+    word: AtomicU64,
+    value: UnsafeCell<Option<T>>,
+}
+
+/// A channel of `slots` values with the default configuration; `slots` is rounded up to a power of two.
+///
+/// # Panics
+/// If `slots` is 0 or more than [`MAX_SLOTS`](super::MAX_SLOTS).
+#[track_caller]
+#[must_use]
+pub fn channel<T: Send + Sync>(slots: usize) -> (ValueSender<T>, ValueSource<T>) {
+    channel_with(Config { slots, ..Config::default() })
+}
+
+/// A channel laid out as `config` says, as far as that concerns values: readers are reliable, and sizes in bytes mean
+/// nothing.
+///
+/// # Panics
+/// If a size is out of its range.
+#[track_caller]
+#[must_use]
+pub fn channel_with<T: Send + Sync>(config: Config) -> (ValueSender<T>, ValueSource<T>) {
+    let config = Config { delivery: Delivery::Gated, block_bytes: 0, inline: 48, ..config }.rounded();
+    let slot = |_| ValueSlot { word: AtomicU64::new(0), value: UnsafeCell::new(None) };
+    let slots = ValueSlots((0..config.slots).map(slot).collect());
+    let source = ValueSource { ring: Arc::new(Ring::on_heap(config, slots)) };
+    (source.sender().expect("a channel has a place for a sender"), source)
+}
+
+impl<T: Send + Sync> ValueSource<T> {
+    /// A reader of what is sent from now on.
+    ///
+    /// # Errors
+    /// [`NoPlace`] if the channel takes no more.
+    pub fn subscribe(&self) -> Result<ValueReceiver<T>, NoPlace> {
+        let no_place = NoPlace { ends: "readers", max: self.ring.config.readers };
+        let end = RecvEnd::open(&self.ring, Policy::Reliable).ok_or(no_place)?;
+        Ok(ValueReceiver { patrol: RefCell::new(Patrol::of(&self.ring)), end })
+    }
+
+    /// A sender.
+    ///
+    /// # Errors
+    /// [`NoPlace`] if the channel takes no more.
+    pub fn sender(&self) -> Result<ValueSender<T>, NoPlace> {
+        let no_place = NoPlace { ends: "senders", max: self.ring.config.senders };
+        let end = SendEnd::open(&self.ring).ok_or(no_place)?;
+        Ok(ValueSender { patrol: Patrol::of(&self.ring), end })
+    }
+}
+
+impl<T: Send + Sync> ValueSender<T> {
+    /// Sends without waiting.
+    ///
+    /// # Errors
+    /// [`TrySendError::Full`] with the value, if a reader has not released the oldest one.
+    #[inline]
+    pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
+        match self.end.try_turn(|_, _| {}) {
+            Ok(ticket) => self.put(ticket, value),
+            Err(_) => return Err(TrySendError::Full(value)),
+        }
+        Ok(())
+    }
+
+    /// Sends, waiting for room as the channel's policy says.
+    ///
+    /// # Errors
+    /// None at present: readers may come at any time.
+    #[inline]
+    pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
+        match self.turn(None) {
+            Ok(ticket) => self.put(ticket, value),
+            Err(TimedOut) => return Err(SendError::Closed(value)),
+        }
+        Ok(())
+    }
+
+    /// Sends, waiting for room for at most `timeout`.
+    ///
+    /// # Errors
+    /// [`SendTimeoutError::Timeout`] with the value.
+    pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+        match self.turn(Some(timeout)) {
+            Ok(ticket) => self.put(ticket, value),
+            Err(TimedOut) => return Err(SendTimeoutError::Timeout(value)),
+        }
+        Ok(())
+    }
+
+    /// Another sender of the same channel.
+    ///
+    /// # Errors
+    /// [`NoPlace`] if the channel takes no more.
+    pub fn clone_sender(&self) -> Result<Self, NoPlace> {
+        self.source().sender()
+    }
+
+    /// A reader of what is sent from now on.
+    ///
+    /// # Errors
+    /// [`NoPlace`] if the channel takes no more.
+    pub fn subscribe(&self) -> Result<ValueReceiver<T>, NoPlace> {
+        self.source().subscribe()
+    }
+
+    fn source(&self) -> ValueSource<T> {
+        ValueSource { ring: Arc::clone(&self.end.ring) }
+    }
+
+    #[inline(always)]
+    fn turn(&mut self, timeout: Option<Duration>) -> Result<u64, TimedOut> {
+        match self.end.try_turn(|_, _| {}) {
+            Ok(ticket) => Ok(ticket),
+            Err(_) => self.wait_for_turn(timeout),
+        }
+    }
+
+    #[cold]
+    fn wait_for_turn(&mut self, timeout: Option<Duration>) -> Result<u64, TimedOut> {
+        let ring = Arc::clone(&self.end.ring);
+        let end = &mut self.end;
+        self.patrol.until(&ring, &ring.room_bell, timeout, || end.try_turn(|_, _| {}))
+    }
+
+    #[inline(always)]
+    fn put(&mut self, ticket: u64, value: T) {
+        let slot = &self.end.ring.slots.0[self.end.ring.laps.index(ticket)];
+        let former = slot.value.with_mut(|place| {
+            // SAFETY: the turn is this sender's until it publishes: no other sender has one for this slot, and all readers
+            // have released the value of the lap before, or came after it.
+            unsafe { place.replace(Some(value)) }
+        });
+        self.end.publish(ticket);
+        // Afterwards, as it is the user's code that runs here and may panic.
+        drop(former);
+    }
+}
+
+impl<T: Send + Sync> ValueReceiver<T> {
+    /// Receives without waiting.
+    ///
+    /// # Errors
+    /// [`TryRecvError::Empty`]; [`RecvError::Closed`] once all that was sent has been received and no sender is left.
+    #[inline]
+    pub fn try_recv(&self) -> Result<Ref<'_, T>, TryRecvError> {
+        match self.end.look() {
+            Some(seen) => Ok(self.open_value(seen?)),
+            None => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// Receives, waiting as the channel's policy says.
+    ///
+    /// # Errors
+    /// [`RecvError::Closed`] once all that was sent has been received and no sender is left.
+    #[inline]
+    pub fn recv(&self) -> Result<Ref<'_, T>, RecvError> {
+        self.recv_within(None).map_err(|error| match error {
+            RecvTimeoutError::Failed(error) => error,
+            RecvTimeoutError::Timeout => unreachable!("a wait without a limit does not time out"),
+        })
+    }
+
+    /// Receives, waiting for at most `timeout`.
+    ///
+    /// # Errors
+    /// [`RecvTimeoutError::Timeout`], or as [`recv`](Self::recv).
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<Ref<'_, T>, RecvTimeoutError> {
+        self.recv_within(Some(timeout))
+    }
+
+    #[inline]
+    fn recv_within(&self, timeout: Option<Duration>) -> Result<Ref<'_, T>, RecvTimeoutError> {
+        let ticket = match outcome(self.end.poll()) {
+            Some(seen) => seen?,
+            None => self.end.wait(&mut self.patrol.borrow_mut(), timeout)?,
+        };
+        Ok(self.open_value(ticket))
+    }
+
+    /// The word that senders ring after a value.
+    #[must_use]
+    pub fn data_bell(&self) -> &WakeWord {
+        &self.end.ring.data_bell
+    }
+
+    #[inline(always)]
+    fn open_value(&self, ticket: u64) -> Ref<'_, T> {
+        let slot = &self.end.ring.slots.0[self.end.ring.laps.index(ticket)];
+        let value = slot.value.with(|place| {
+            // SAFETY: the value was published and seen, and no sender touches it until this reader's cursor has passed the
+            // ticket, which is when the reference is dropped.
+            unsafe { (*place).as_ref() }
+        });
+        self.end.pins.pin();
+        Ref { receiver: self, ticket, value: value.expect("a value is put into the slot before it is published") }
+    }
+}
+
+impl<T: Send + Sync> Selectable for ValueReceiver<T> {
+    type Message<'a>
+        = Ref<'a, T>
+    where
+        T: 'a;
+
+    #[inline]
+    fn is_ready(&mut self) -> bool {
+        self.end.poll() != Seen::Nothing
+    }
+
+    fn try_recv(&mut self) -> Result<Ref<'_, T>, TryRecvError> {
+        Self::try_recv(self)
+    }
+
+    fn alarm(&self) -> Alarm {
+        self.end.alarm()
+    }
+}
+
+impl<T> Slots for ValueSlots<T> {
+    #[inline(always)]
+    fn word(&self, index: usize) -> &AtomicU64 {
+        &self.0[index].word
+    }
+
+    fn settle(_: &Ring<Self>, _: usize) {}
+}
+
+// SAFETY: a value is moved in by one thread and dropped by any (Send), and looked at by several at once (Sync); the
+// protocol keeps the two apart.
+unsafe impl<T: Send + Sync> Sync for ValueSlots<T> {}
+
+impl<T: Send + Sync> Deref for Ref<'_, T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        self.value
+    }
+}
+
+impl<T: Send + Sync> Drop for Ref<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.receiver.end.release(self.ticket);
+    }
+}
+
+impl<T: Send + Sync> Clone for ValueSource<T> {
+    fn clone(&self) -> Self {
+        Self { ring: Arc::clone(&self.ring) }
+    }
+}
+
+impl<T: Send + Sync + fmt::Debug> fmt::Debug for Ref<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<T> fmt::Debug for ValueSlots<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ValueSlots({})", self.0.len())
+    }
+}
+
+impl<T: Send + Sync> fmt::Debug for ValueSource<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ValueSource").field("ring", &self.ring).finish()
+    }
+}
+
+impl<T: Send + Sync> fmt::Debug for ValueSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ValueSender").field("end", &self.end).finish_non_exhaustive()
+    }
+}
+
+impl<T: Send + Sync> fmt::Debug for ValueReceiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ValueReceiver").field("end", &self.end).finish_non_exhaustive()
+    }
+}
