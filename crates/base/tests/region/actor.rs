@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use corecast_base::region::{CreateError, RegionDir, SharedRegion};
 use corecast_base::rendezvous::{self, SocketDir};
+use rustix::mount::{MountPropagationFlags, UnmountFlags, mount_change, unmount};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use super::plan;
@@ -112,6 +113,7 @@ fn play() {
     let place = std::env::var(WHERE).expect("every role has a place");
     match role.as_str() {
         "attach" => attach(&place),
+        "attach without proc" => attach_without_proc(&place),
         "attach and fork" => attach_and_fork(&place),
         "create" => create(&place),
         "open" => open(&place),
@@ -140,6 +142,23 @@ fn until_dismissed(region: SharedRegion) {
 
 fn attach(place: &str) {
     until_dismissed(inherited(place));
+}
+
+/// Where files cannot be opened anew, a descriptor that others may share proves nothing.
+fn attach_without_proc(place: &str) {
+    // SAFETY: this thread gets mounts of its own, nothing else changes.
+    if unsafe { libc::unshare(libc::CLONE_NEWNS) } == -1 {
+        return say("may not hide /proc");
+    }
+    let private = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
+    mount_change("/", private).expect("our own mounts");
+    unmount("/proc", UnmountFlags::DETACH).expect("our own mounts");
+    let region = inherited(place);
+    introduce(&region);
+    let others = region.participants().expect("not forked").into_iter().filter(|who| who.id != region.me());
+    let seen: Vec<_> = others.map(|who| who.liveness).collect();
+    say(&format!("evidence: {}, sees {seen:?}", region.has_evidence()));
+    wait_for_dismissal();
 }
 
 /// Leaves a forked child behind that lives until the test dismisses it.

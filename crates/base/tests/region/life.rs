@@ -54,6 +54,20 @@ fn a_forked_child_does_not_keep_its_parent_alive() {
 }
 
 #[test]
+fn who_cannot_prove_anything_claims_no_deaths_and_has_none() {
+    let region = SharedRegion::memfd(&plan()).expect("memory");
+    let mut actor = Actor::attached("attach without proc", &region);
+    if actor.said.starts_with("may not") {
+        crate::skipped(&actor.said);
+        return;
+    }
+    assert_eq!(actor.next_line(), "evidence: false, sees [Alive]");
+    actor.signal(Signal::KILL);
+    eventually("it has ended", || actor.state() == 'Z');
+    assert_eq!(region.liveness(who(&actor)), Liveness::Alive, "nobody can know");
+}
+
+#[test]
 fn each_death_is_taken_note_of_once() {
     let region = SharedRegion::memfd(&plan()).expect("memory");
     let other = SharedRegion::from_fd(region.share().expect("/proc")).expect("a good region");
