@@ -14,7 +14,9 @@ pub struct Subset {
 static EVERYTHING: Subset = Subset { words: Vec::new(), is_everything: true };
 
 impl Subset {
-    pub(super) fn everything() -> &'static Self {
+    /// Every channel, also those added later.
+    #[must_use]
+    pub fn everything() -> &'static Self {
         &EVERYTHING
     }
 
