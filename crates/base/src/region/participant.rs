@@ -156,9 +156,13 @@ impl Table<'_> {
         self.mapping.write(at + AFFINITY, &own_affinity());
     }
 
-    /// Says goodbye.
+    /// Says goodbye, and frees the seat at once: closing the file alone would not, while a child is being forked or spawned.
     pub(super) fn stand_up(&self, me: ParticipantId) {
         self.set_ctl(me.index, LEFT, me.generation);
+        if let Some(file) = self.file.filter(|_| self.has_own_file) {
+            // Freeing what is ours cannot fail; if it does, closing the file frees it.
+            let _ = lock::unlock(file, record(me.index) as u64);
+        }
     }
 
     /// Takes note of a death, with the region's lock held.
