@@ -8,7 +8,7 @@ use std::os::linux::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, mkdir, open};
+use rustix::fs::{FlockOperation, Mode, OFlags, fchmod, flock, mkdir, open};
 use rustix::io::Errno;
 
 use super::error::{AttachError, Subject};
@@ -46,7 +46,8 @@ impl RegionDir {
         self
     }
 
-    /// The same directory, which its group may use too: mode 0770 instead of 0700.
+    /// The same directory, which its group may use too: mode 0770 instead of 0700. Where it has to be made, its group is that
+    /// of this process.
     #[must_use]
     pub fn open_to_group(mut self) -> Self {
         self.is_open_to_group = true;
@@ -68,14 +69,25 @@ impl RegionDir {
         self.path.join(name).display().to_string()
     }
 
+    pub(crate) fn is_open_to_group(&self) -> bool {
+        self.is_open_to_group
+    }
+
     fn mode(&self) -> u32 {
         if self.is_open_to_group { 0o770 } else { 0o700 }
     }
 
     pub(crate) fn make_and_open(&self) -> Result<OwnedFd, AttachError> {
         let what = self.path.display().to_string();
-        match mkdir(&self.path, Mode::from_raw_mode(self.mode())) {
-            Ok(()) | Err(Errno::EXIST) => self.open(),
+        let mode = Mode::from_raw_mode(self.mode());
+        match mkdir(&self.path, mode) {
+            Ok(()) => {
+                let handle = self.open()?;
+                // The umask may have taken away what the group is to have.
+                fchmod(&handle, mode).map_err(|errno| Subject(&what).refused("open to its users")(errno.into()))?;
+                Ok(handle)
+            }
+            Err(Errno::EXIST) => self.open(),
             Err(errno) => Err(Subject(&what).refused("make the directory")(errno.into())),
         }
     }

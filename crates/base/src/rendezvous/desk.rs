@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{AtFlags, renameat, unlinkat};
+use rustix::fs::{AtFlags, Mode, chmodat, renameat, unlinkat};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, accept_with, bind, listen, socket_with};
 
@@ -144,6 +144,7 @@ fn bind_listener(place: &Place) -> io::Result<OwnFile> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let listener = OwnFile::open(|| Ok(socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?.into()))?;
     bind(&*listener, &place.address(&unfinished)?)?;
+    chmodat(&place.handle, &unfinished, Mode::from_raw_mode(place.socket_mode()), AtFlags::empty())?;
     listen(&*listener, BACKLOG)?;
     renameat(&place.handle, &unfinished, &place.handle, place.socket_name())?;
     Ok(listener)

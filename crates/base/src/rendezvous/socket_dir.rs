@@ -102,6 +102,11 @@ impl Place {
         self.dir.0.owner()
     }
 
+    /// Who connects to a socket has to be allowed to write it.
+    pub(super) fn socket_mode(&self) -> u32 {
+        if self.dir.0.is_open_to_group() { 0o660 } else { 0o600 }
+    }
+
     pub(super) fn lock_name(&self) -> String {
         format!("{}.lock", self.name)
     }

@@ -119,7 +119,8 @@ fn play() {
         "open" => open(&place),
         "create without space" => create_without_space(),
         "host" => host(&place),
-        "connect" => connect(&place),
+        "connect" => connect(&SocketDir::at(place)),
+        "connect as another user" => connect_as_another(&place),
         other => panic!("no such role: {other}"),
     }
 }
@@ -199,8 +200,17 @@ fn host(place: &str) {
     wait_for_dismissal();
 }
 
-fn connect(place: &str) {
-    let meeting = rendezvous::connect(&SocketDir::at(place), "play").expect("a host");
+fn connect(dir: &SocketDir) {
+    let meeting = rendezvous::connect(dir, "play").expect("a host");
     introduce(meeting.region());
     wait_for_dismissal();
+}
+
+/// As a user who has nothing in common with root but its group.
+fn connect_as_another(place: &str) {
+    // SAFETY: this process has no other thread that reads ids of users.
+    assert_eq!(unsafe { libc::setgroups(0, std::ptr::null()) }, 0);
+    // SAFETY: as above.
+    assert_eq!(unsafe { libc::setresuid(12_345, 12_345, 12_345) }, 0);
+    connect(&SocketDir::at(place).open_to_group().owned_by(0));
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use corecast_base::region::{Liveness, RegionPlan, SharedRegion};
@@ -39,6 +40,8 @@ fn processes_meet_and_nothing_is_left() {
     assert_eq!(seen.len(), 3);
     assert!(seen.iter().all(|who| who.liveness == Liveness::Alive), "{seen:?}");
     assert_eq!(files(&dir), ["play.lock", "play.sock"]);
+    let mode = |path: &std::path::Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
+    assert_eq!((mode(dir.path()), mode(&dir.path().join("play.sock"))), (0o700, 0o600));
     let [killed, dismissed] = guests;
     killed.signal(Signal::KILL);
     dismissed.dismiss();
@@ -205,4 +208,22 @@ fn nothing_is_left_however_all_leave_at_once() {
         });
         assert_eq!(files(&dir), [""; 0]);
     }
+}
+
+#[test]
+fn processes_of_another_user_meet_if_they_are_let_in() {
+    if !rustix::process::geteuid().is_root() {
+        crate::skipped("needs the right to become another user");
+        return;
+    }
+    let (temporary, dir) = socket_dir();
+    fs::set_permissions(temporary.path(), fs::Permissions::from_mode(0o755)).expect("our directory");
+    let dir = dir.open_to_group();
+    let region = SharedRegion::memfd(&plan()).expect("memory");
+    let host = rendezvous::host_for(&dir, "play", region, &[12_345]).expect("a free name");
+    let guest = Actor::start("connect as another user", &dir.path().display().to_string());
+    let seen = host.region().participants().expect("not forked");
+    assert_eq!((seen.len(), seen[1].liveness), (2, Liveness::Alive), "{}", guest.said);
+    guest.dismiss();
+    assert_eq!(host.region().liveness(seen[1].id), Liveness::Left);
 }
