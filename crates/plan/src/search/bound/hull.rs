@@ -22,8 +22,12 @@ pub(super) struct Hull {
     vector: Vec<f64>,
 }
 
-/// Swaps of weight in one search: more only sharpen what the next point changes anyway.
-const SWAPS: usize = 400;
+/// So often in one search all points are looked at: more only sharpens what the next point changes anyway.
+const LOOKS: usize = 8;
+/// Swaps of weight after each look, among those points that have some or are on the wrong side.
+const SWAPS: usize = 50;
+/// A point is on the wrong side that is nearer to the origin than this part of the vector.
+const LOW: f64 = 0.5;
 /// Points are forgotten when there are so many for each constraint: those that have no weight, oldest first.
 const POINTS_PER_CONSTRAINT: usize = 3;
 /// So short a vector is none.
@@ -52,22 +56,38 @@ impl Hull {
 
     /// The shortest vector, roughly, turned round: prices. `None` if it is as good as nothing.
     pub(super) fn prices(&mut self) -> Option<Vec<f64>> {
-        for _ in 0..SWAPS {
+        for _ in 0..LOOKS {
             let normal = self.normal();
             let length = dot(&normal, &normal);
             if length < NOTHING {
                 return None;
             }
-            let sides: Vec<f64> = self.points.iter().map(|point| dot(point, &normal)).collect();
-            let all = 0..sides.len();
-            let low = all.clone().min_by(|&a, &b| sides[a].total_cmp(&sides[b])).expect("there is a point");
-            let used = all.filter(|&at| self.weights[at] > 0.0);
-            let high = used.max_by(|&a, &b| sides[a].total_cmp(&sides[b])).expect("weights add up to 1");
-            if sides[low] >= 0.5 * length || !self.swap(high, low, sides[high] - sides[low]) {
+            let is_low = |point: &Vec<f64>| dot(point, &normal) < LOW * length;
+            let both = self.points.iter().zip(&self.weights).enumerate();
+            let open = both.filter(|(_, (point, weight))| **weight > 0.0 || is_low(point)).map(|(at, _)| at);
+            let open: Vec<usize> = open.collect();
+            if !self.shorten(&open) {
                 break;
             }
         }
-        Some(self.normal().into_iter().map(|side| -side).collect())
+        let normal = self.normal();
+        (dot(&normal, &normal) >= NOTHING).then(|| normal.into_iter().map(|side| -side).collect())
+    }
+
+    /// Swaps weight among these points; false if they are all on the right side already.
+    fn shorten(&mut self, open: &[usize]) -> bool {
+        for swaps in 0..SWAPS {
+            let normal = self.normal();
+            let length = dot(&normal, &normal);
+            let sides: Vec<(f64, usize)> = open.iter().map(|&at| (dot(&self.points[at], &normal), at)).collect();
+            let (low, to) = sides.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0)).expect("there is a point");
+            let used = sides.into_iter().filter(|&(_, at)| self.weights[at] > 0.0);
+            let (high, from) = used.max_by(|a, b| a.0.total_cmp(&b.0)).expect("weights add up to 1");
+            if length < NOTHING || low >= LOW * length || !self.swap(from, to, high - low) {
+                return swaps > 0;
+            }
+        }
+        true
     }
 
     fn normal(&self) -> Vec<f64> {

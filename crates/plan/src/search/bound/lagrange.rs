@@ -11,11 +11,11 @@ use super::super::costs::Costs;
 use super::super::exact::Stop;
 use super::budgets::Budgets;
 use super::grid::{Grid, ROUNDING};
-use super::hull::Hull;
 use super::network::Network;
 use super::prices::Constraints;
 use super::quick::quick_bound;
 use super::relaxed::Relaxed;
+use super::root::Root;
 
 /// No tree from `root`, or from any root, is cheaper, as far as that matters: at most `upper`, the cost of a known tree.
 ///
@@ -41,9 +41,6 @@ pub(crate) fn lower_bound(costs: &Costs, root: Option<usize>, upper: f64, iterat
     quick.max(search.ticks() as f64 / grid.steps as f64 * upper * (1.0 - 2.0 * ROUNDING))
 }
 
-/// So many roots learn from prices that were made for one of them: those of which least is known.
-const LEARNING: usize = 32;
-
 /// Into how many ticks the cost of the known tree is cut: where all costs are whole numbers, they are the ticks.
 ///
 /// Rounding costs half a tick for each message on the longest path: about 0.2 % with 1000 steps.
@@ -59,76 +56,63 @@ fn steps(costs: &Costs, upper: f64) -> usize {
     if costs.len() <= 24 { 2000 } else { 1000 }
 }
 
+/// So many roots learn from prices that were made for one of them: those of which least is known.
+const LEARNING: usize = 32;
+/// A root is worked on until so many rounds in a row brought nothing.
+const PATIENCE: u32 = 20;
+
 /// The search for prices, for each root its own: one price for all roots lets half a tree start here and half there,
 /// and is up to a quarter short.
 struct Search {
     constraints: Constraints,
     network: Network,
     steps: usize,
+    /// That which is worked on first, then by what is known.
     roots: Vec<Root>,
-}
-
-/// What is known of the trees from one root.
-struct Root {
-    member: usize,
-    /// After how many ticks it can have informed each member.
-    delays: Vec<usize>,
-    hull: Hull,
-    /// No tree takes fewer.
-    ticks: usize,
+    /// The first is worked on for so many more rounds that bring nothing.
+    patience: u32,
 }
 
 impl Search {
     fn new(costs: &Costs, root: Option<usize>, grid: &Grid) -> Self {
         let constraints = Constraints::new(costs);
-        let members = costs.len();
-        let of = |member: usize| {
-            // Whoever sends nothing takes no time, and fails in every duty.
-            let hull = Hull::new(members, constraints.failed(member));
-            Root { member, delays: grid.delays(member), hull, ticks: 0 }
-        };
-        let roots = root.map_or(0..members, |root| root..root + 1).map(of).collect();
+        let of = |member: usize| Root::new(member, grid.delays(member), &constraints);
+        let roots = root.map_or(0..costs.len(), |root| root..root + 1).map(of).collect();
         let network = Network::new(grid, root, Budgets::of(costs));
-        Self { constraints, network, steps: grid.steps, roots }
+        Self { constraints, network, steps: grid.steps, roots, patience: 0 }
     }
 
     /// No tree from any of the roots takes fewer ticks.
     fn ticks(&self) -> usize {
-        self.roots[0].ticks
+        self.roots.iter().map(|root| root.ticks).min().expect("there is a root")
     }
 
-    /// Tries other prices for the root of which least is known, which comes first; `None` if none can be better.
+    /// Tries other prices for a root; `None` if none can be better for the one of which least is known.
+    ///
+    /// Working on one root for some time is of use to all that are like it.
     fn improve(&mut self) -> Option<()> {
-        let weakest = &mut self.roots[0];
-        let prices = self.constraints.prices(&weakest.hull.prices()?, weakest.member)?;
+        if self.patience == 0 {
+            self.roots.sort_by_key(|root| (root.ticks, root.member));
+            self.patience = PATIENCE;
+        }
+        let before = self.roots[0].ticks;
+        let Some(prices) = self.roots[0].prices(&self.constraints) else {
+            self.patience = 0;
+            return (before > self.ticks()).then_some(());
+        };
         let relaxed = Relaxed::new(&self.network, &prices.messages);
         for (rank, root) in self.roots.iter_mut().enumerate() {
-            let first = relaxed.first(root.member, prices.goals[root.member]);
-            let reached = first.unwrap_or(self.steps).min(relaxed.exact_until(&root.delays));
-            root.ticks = root.ticks.max(reached);
-            if let Some(first) = first.filter(|_| rank < LEARNING) {
+            if let Some(first) = root.raise(&prices, &relaxed, self.steps).filter(|_| rank < LEARNING) {
                 root.learn(first, rank == 0, &self.constraints, &relaxed);
             }
         }
-        self.roots.sort_by_key(|root| (root.ticks, root.member));
+        self.roots[1..].sort_by_key(|root| (root.ticks, root.member));
+        self.patience = match self.roots[0].ticks {
+            ticks if ticks == self.steps => 0,
+            ticks if ticks > before => PATIENCE,
+            _ => self.patience - 1,
+        };
         Some(())
-    }
-}
-
-impl Root {
-    /// Remembers the broadcasts that earn the most: in the time in which one first earns enough, and, of more use but
-    /// farther from a tree, in longer ones that no tree takes.
-    fn learn(&mut self, first: usize, is_priced_for: bool, constraints: &Constraints, relaxed: &Relaxed<'_>) {
-        let mut times = vec![first];
-        if is_priced_for && self.ticks > first {
-            times.extend([first.midpoint(self.ticks), self.ticks]);
-            times.dedup();
-        }
-        for ticks in times {
-            let mut done = constraints.failed(self.member);
-            relaxed.trace(self.member, ticks, &mut |parent, child| constraints.count(parent, child, &mut done));
-            self.hull.add(done);
-        }
     }
 }
 
@@ -179,6 +163,31 @@ mod tests {
             let optimum = optima.into_iter().fold(f64::INFINITY, f64::min);
             let bound = lower_bound(&costs, None, optimum * above, 12, GO_ON);
             prop_assert!(bound <= optimum * (1.0 + 1e-9), "{bound} from any root, {optimum}");
+        }
+
+        #[test]
+        fn prices_made_for_one_root_hold_for_every_other(
+            costs in clustered_costs(),
+            proportions in prop::collection::vec(-0.2..1.0_f64, 16),
+            above in 1.0..1.5_f64,
+        ) {
+            let optima = optima(&costs);
+            let upper = above * optima.iter().copied().fold(0.0, f64::max);
+            let (grid, constraints) = (Grid::new(&costs, upper, 500), Constraints::new(&costs));
+            let network = Network::new(&grid, None, Budgets::of(&costs));
+            let of = |(at, price): (usize, &f64)| if at < costs.len() { *price } else { price.abs() };
+            let count = constraints.failed(0).len();
+            let proportions: Vec<f64> = proportions[..count].iter().enumerate().map(of).collect();
+            for priced in 0..costs.len() {
+                let Some(prices) = constraints.prices(&proportions, priced) else { continue };
+                let relaxed = Relaxed::new(&network, &prices.messages);
+                for (member, &optimum) in optima.iter().enumerate() {
+                    let mut root = Root::new(member, grid.delays(member), &constraints);
+                    root.raise(&prices, &relaxed, grid.steps);
+                    let bound = root.ticks as f64 / 500.0 * upper;
+                    prop_assert!(bound <= optimum * (1.0 + 1e-9), "{bound} from {member}, {optimum}");
+                }
+            }
         }
 
         #[test]

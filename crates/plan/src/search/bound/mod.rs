@@ -18,6 +18,7 @@ mod potential;
 mod prices;
 mod quick;
 mod relaxed;
+mod root;
 
 pub(crate) use lagrange::lower_bound;
 pub(crate) use part_prices::PartPrices;

@@ -35,6 +35,11 @@ impl Constraints {
         Self { len, sets, chains }
     }
 
+    /// The number of constraints that are for one member.
+    pub(super) fn members(&self) -> usize {
+        self.len
+    }
+
     /// The sets that a message enters.
     fn entered(&self, parent: usize, child: usize) -> impl Iterator<Item = usize> {
         self.chains[child].iter().take_while(move |&&set| !self.sets[set][parent]).copied()

@@ -35,6 +35,11 @@ impl<'a> Relaxed<'a> {
         (first < self.network.times).then_some(first)
     }
 
+    /// The longest time that there is.
+    pub(super) fn last(&self) -> usize {
+        self.network.times - 1
+    }
+
     /// What `a`, informed from outside its cluster, earns.
     fn row(&self, a: usize) -> &[i16] {
         self.earnings.informed(self.network.budgets.full(a))
@@ -96,5 +101,70 @@ impl<'a> Relaxed<'a> {
     fn earned(&self, parent: usize, child: usize, below: usize, ticks: usize) -> i16 {
         let price = self.prices[parent * self.network.len() + child];
         self.earnings.informed(below)[ticks].saturating_add(price)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::budgets::Budgets;
+    use super::super::grid::Grid;
+    use super::*;
+    use crate::search::Costs;
+    use fastrand::Rng;
+
+    /// What is informed by the definition, one time after the other.
+    fn by_definition(network: &Network, prices: &[i16]) -> Vec<Vec<i16>> {
+        let budgets = &network.budgets;
+        let mut going = vec![vec![0; network.times]; budgets.total()];
+        let mut informed = going.clone();
+        let states = (0..network.len()).flat_map(|a| budgets.rows(a).map(move |state| (a, state)));
+        for (t, (a, state)) in (0..network.times).flat_map(|t| states.clone().map(move |of| (t, of))) {
+            let earned = |informed: &[Vec<i16>], child: usize, below: usize, edge: usize| {
+                if edge > t { -1 } else { informed[below][t - edge].saturating_add(prices[a * network.len() + child]) }
+            };
+            for (group, given) in
+                network.groups(a).flat_map(|group| budgets.given(a, group.kind).map(move |g| (group, g)))
+            {
+                let Some(after) = budgets.after(a, state, group.kind, given) else { continue };
+                for &(child, edge) in group.children.iter().filter(|(_, edge)| *edge <= t) {
+                    let sum = earned(&informed, child, budgets.below(child, group.kind, given), edge);
+                    going[state][t] = sum.saturating_add(going[after][t - group.send]).max(going[state][t]);
+                }
+            }
+            let free = network.free[a].iter().map(|&(child, edge)| earned(&informed, child, budgets.full(child), edge));
+            informed[state][t] = free.fold(going[state][t], |sum, free| sum.saturating_add(free.max(0)));
+        }
+        informed
+    }
+
+    #[test]
+    fn blocks_hold_what_the_definition_says() {
+        let mut rng = Rng::with_seed(7);
+        for near in [0.0, 3.0, 11.0, 40.0] {
+            let random: Vec<f64> = (0..144).map(|_| rng.f64()).collect();
+            let far = |p: usize, c: usize| {
+                if p / 2 == c / 2 {
+                    0.2
+                } else if p / 4 == c / 4 {
+                    1.0
+                } else {
+                    4.0
+                }
+            };
+            let send = |p: usize, c: usize| (near * far(p, c) * (0.9 + 0.2 * random[p * 12 + c])).floor();
+            let costs = Costs::of_fn(12, send, |p, c| (30.0 * far(p, c)).floor());
+            let grid = Grid::new(&costs, 300.0, 300);
+            let network = Network::new(&grid, Some(5), Budgets::of(&costs));
+            assert!(network.budgets.total() > 12, "there are clusters");
+            let prices: Vec<i16> = (0..144).map(|_| rng.i16(-3..10)).collect();
+            let relaxed = Relaxed::new(&network, &prices);
+            for (state, expected) in by_definition(&network, &prices).iter().enumerate() {
+                assert_eq!(relaxed.earnings.informed(state), expected, "sends from {near}, state {state}");
+            }
+            // Long broadcasts are cut off.
+            let mut sum = 0_i16;
+            relaxed.trace(5, 50, &mut |p, c| sum = sum.saturating_add(prices[p * 12 + c]));
+            assert_eq!(sum, relaxed.row(5)[50], "sends from {near}");
+        }
     }
 }
