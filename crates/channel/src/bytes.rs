@@ -74,6 +74,11 @@ impl<'a> Bytes<'a> {
         Self { is_stable: true, ..Self::shared(words, len) }
     }
 
+    /// The same view, for no longer than this one is borrowed.
+    pub(crate) fn reborrow(&self) -> Bytes<'_> {
+        Bytes { words: self.words, len: self.len, is_stable: self.is_stable }
+    }
+
     /// How many there are.
     #[inline]
     #[must_use]

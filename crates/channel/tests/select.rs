@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
 
+use corecast_base::region::{RegionPlan, SharedRegion};
 use corecast_base::wait::{Crowd, Wait, Waiter};
 use corecast_channel::RecvError;
-use corecast_channel::select::{Armed, MAX_CHANNELS, Notifier, Select, SelectError, Subset, Token};
+use corecast_channel::mcast::{self, Policy};
+use corecast_channel::select::{Armed, MAX_CHANNELS, Mixed, Notifier, Select, SelectError, Subset, Token};
 use corecast_channel::ump::{self, Config, Receiver, Sender};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -134,4 +136,41 @@ fn a_descriptor_becomes_readable_when_a_channel_has_something() {
 fn too_many_channels_break_a_rule() {
     let (_senders, _, mut select) = channels(MAX_CHANNELS, Wait::Spin);
     select.add(ump::channel(4).1);
+}
+
+/// One of each kind, in memory of this process and in a shared region, so that the sleeper has two seats.
+#[test]
+fn a_sleeper_is_woken_by_channels_of_any_kind_and_memory() {
+    let plan = RegionPlan::new();
+    let plan = ump::spec(&Config::default()).declare(plan, "work").expect("a good name");
+    let plan = mcast::spec(mcast::Config::default()).declare(plan, "news").expect("a good name");
+    let region = SharedRegion::memfd(&plan).expect("a region");
+    let there = SharedRegion::from_fd(region.share().expect("a descriptor")).expect("the same region");
+
+    let (mut ump_here, end) = ump::bytes_channel(&Config::default());
+    let mut select: Select<Mixed> = Select::new();
+    let mut tokens = vec![select.add(end.into())];
+    let (mut mcast_here, source) = mcast::bytes_channel(mcast::Config::default());
+    tokens.push(select.add(source.subscribe(Policy::Reliable).expect("a free place").into()));
+    tokens.push(select.add(ump::receiver(&region, "work").expect("it is free").into()));
+    tokens.push(select.add(mcast::receiver(&region, "news", Policy::Reliable).expect("it is free").into()));
+    let mut ump_there = ump::sender(&there, "work").expect("it is free");
+    let mut mcast_there = mcast::sender(&there, "news").expect("it is free");
+
+    for round in 0..40_u8 {
+        let message = [round; 9];
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                match round % 4 {
+                    0 => ump_here.send(&message),
+                    1 => mcast_here.send(&message),
+                    2 => ump_there.send(&message),
+                    _ => mcast_there.send(&message),
+                }
+                .expect("the receiver stays");
+            });
+            let (token, received) = select.recv().expect("one sends");
+            assert_eq!((token, received.bytes().to_vec()), (tokens[usize::from(round % 4)], message.to_vec()));
+        });
+    }
 }

@@ -30,6 +30,7 @@
 //! ```
 
 mod ends;
+mod mixed;
 #[cfg(not(loom))]
 mod notifier;
 mod scan;
@@ -42,6 +43,7 @@ use corecast_base::wait::{Crowd, LONGEST_NAP, Wait, Waiter};
 use crate::error::{RecvError, TryRecvError};
 
 pub use ends::{Alarm, Selectable};
+pub use mixed::{Mixed, MixedMsg};
 #[cfg(not(loom))]
 pub use notifier::{Armed, Notifier};
 pub use subset::Subset;
@@ -98,8 +100,7 @@ impl SelectError {
     }
 }
 
-/// The receiving ends of many channels. `R` is one kind of end. For several kinds write an enum of them and implement
-/// [`Selectable`] for it.
+/// The receiving ends of many channels. `R` is one kind of end, or [`Mixed`].
 #[derive(Debug)]
 pub struct Select<R> {
     scan: Scan<R>,
