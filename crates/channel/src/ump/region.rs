@@ -63,6 +63,9 @@ pub fn sender(region: &SharedRegion, name: &str) -> Result<BytesSender, OpenErro
     let peer = Peer::new(region, ring.word(RECEIVER_AT)?);
     let waiter = ring.waiter();
     let end = match claim(region, &ring.shared.control.sender, name, SENDER)? {
+        Claim::First if !ring.shared.is_unread() => {
+            return Err(damaged(name, "slots are acknowledged that nobody sent"));
+        }
         Claim::First => SendEnd::new(ring.shared),
         Claim::Succession => SendEnd::succeed(ring.shared).map_err(|why| damaged(name, why))?,
     };

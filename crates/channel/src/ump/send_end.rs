@@ -121,7 +121,8 @@ impl SendPosition {
                 // done [ack]
                 let acked = shared.control.ack.load(Ordering::Acquire);
                 // What no receiver acknowledges is no news: another process may have written it.
-                if self.head.wrapping_sub(acked) <= slots { acked + slots } else { self.room_end }
+                let is_news = self.head.checked_sub(acked).is_some_and(|unread| unread <= slots);
+                if is_news { acked + slots } else { self.room_end }
             }
             Credit::SlotClear => {
                 // ORDERING: Acquire, pairs with the Release in RecvPosition::advance: the slot's reader is done [clear]

@@ -17,9 +17,14 @@ impl SendEnd {
     /// # Errors
     /// What is wrong with the ring, in words.
     pub(super) fn succeed(shared: Shared) -> Result<Self, &'static str> {
+        // ORDERING: Acquire, pairs with the Release in RecvPosition::acknowledge [ack]
+        let acked = shared.control.ack.load(Ordering::Acquire);
+        if acked > u64::MAX / 2 {
+            return Err("more slots are acknowledged than can have been sent");
+        }
         let head = match shared.credit {
-            Credit::AckLine => behind_last_message(&shared)?,
-            Credit::SlotClear => behind_last_slot(&shared)?,
+            Credit::AckLine => behind_last_message(&shared, acked)?,
+            Credit::SlotClear => behind_last_slot(&shared, acked)?,
         };
         // Bytes of an unpublished message may lie where a header is looked for; messages of one slot leave none there.
         let covers_headers = shared.credit == Credit::AckLine;
@@ -28,11 +33,9 @@ impl SendEnd {
 }
 
 /// Follows the messages from the last acknowledged one on, as the receiver does.
-fn behind_last_message(shared: &Shared) -> Result<u64, &'static str> {
+fn behind_last_message(shared: &Shared, acked: u64) -> Result<u64, &'static str> {
     let slots = shared.slots.slots() as u64;
-    // ORDERING: Acquire, pairs with the Release in RecvPosition::acknowledge [ack]
-    let first = shared.control.ack.load(Ordering::Acquire);
-    let mut next = first;
+    let mut next = acked;
     loop {
         // ORDERING: Acquire, pairs with the Releases in SendPosition::publish and publish_batch [slot-full]
         let header = Header::from_word(shared.slots.header(next).load(Ordering::Acquire));
@@ -41,17 +44,15 @@ fn behind_last_message(shared: &Shared) -> Result<u64, &'static str> {
         }
         let step = if header.kind() == Kind::PAD { header.len() } else { slots_for(header.len()) } as u64;
         next += step;
-        if step == 0 || next - first > slots {
+        if step == 0 || next - acked > slots {
             return Err("its messages do not fit into the ring");
         }
     }
 }
 
 /// Every slot tells the last message that it held, also when that was read: the youngest one was sent last.
-fn behind_last_slot(shared: &Shared) -> Result<u64, &'static str> {
+fn behind_last_slot(shared: &Shared, acked: u64) -> Result<u64, &'static str> {
     let slots = shared.slots.slots() as u64;
-    // ORDERING: Acquire, pairs with the Release in RecvPosition::acknowledge [ack]
-    let acked = shared.control.ack.load(Ordering::Acquire);
     let mut head = acked;
     // The receiver may have read some slots more, and the sender may have been ahead of it by a lap.
     for next in acked..acked + 2 * slots {

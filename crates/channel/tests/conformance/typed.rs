@@ -1,12 +1,11 @@
-//! What a `ump` channel promises, between two real threads: order, wholeness, limits, time limits, goodbyes.
-#![cfg(not(loom))]
+//! What a `ump` channel for values promises, between two real threads: order, wholeness, limits, time limits, goodbyes.
 
 use std::thread;
 use std::time::Duration;
 
 use corecast_base::sync::{Arc, AtomicUsize, Ordering};
 use corecast_base::wait::Wait;
-use corecast_channel::ump::{self, Config};
+use corecast_channel::ump::{self, Config, Credit};
 use corecast_channel::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 
 /// `WORDS` words that all follow from the number, so that a torn or stale message shows.
@@ -31,6 +30,8 @@ fn checksummed_streams_arrive_whole_and_in_order() {
         let count = if wait == Wait::Spin { 2_000 } else { 20_000 };
         for slots in [4, 64, 1024] {
             let config = Config { slots, wait, ..Config::default() };
+            stream::<1>(Config { credit: Credit::SlotClear, ..config.clone() }, count);
+            stream::<7>(Config { credit: Credit::SlotClear, ..config.clone() }, count);
             stream::<1>(config.clone(), count);
             stream::<7>(config.clone(), count);
             stream::<8>(config.clone(), count);
@@ -134,6 +135,12 @@ fn whoever_waits_learns_that_the_other_end_left() {
         drop(rx);
         assert!(sender.join().expect("the sender does not panic").is_some());
     }
+}
+
+#[test]
+#[should_panic(expected = "with SlotClear a value of 64 bytes must fit into 56 bytes")]
+fn a_value_of_two_slots_cannot_be_cleared() {
+    let _ = ump::channel_with::<[u64; 8]>(Config { credit: Credit::SlotClear, ..Config::default() });
 }
 
 #[test]

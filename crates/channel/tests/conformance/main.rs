@@ -1,0 +1,10 @@
+//! What the channels promise: among threads over the heap and over regions, and among processes.
+#![cfg(not(loom))]
+
+mod actor;
+mod bytes;
+mod damage;
+mod death;
+mod opening;
+mod traffic;
+mod typed;
