@@ -7,6 +7,7 @@
 //! - `service_plan`: plans made by a plan service;
 //! - `measuring`, `race_checks`: measuring this machine, and checking the model by races; `meter` shows how far a long
 //!   run is, `interrupt` stops it;
+//! - `region_dirs`: where regions of shared memory are;
 //! - `output`, `failure`: results, remarks, errors and exit codes;
 //! - `machine_text`, `race_text`, `tree_text`, `table`, `skipped`, `report`: how results are shown.
 
@@ -28,6 +29,7 @@ mod output;
 mod planner_args;
 mod race_checks;
 mod race_text;
+mod region_dirs;
 mod report;
 mod service_plan;
 mod skipped;

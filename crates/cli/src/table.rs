@@ -26,6 +26,15 @@ pub(crate) fn cost(cost: f64) -> String {
     if cost < 100.0 { format!("{cost:.1}") } else { format!("{cost:.0}") }
 }
 
+/// A size for people.
+pub(crate) fn bytes(bytes: u64) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} B"),
+        10_000..10_000_000 => format!("{} kB", (bytes + 500) / 1000),
+        _ => format!("{} MB", (bytes + 500_000) / 1_000_000),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,5 +45,6 @@ mod tests {
         table.add_row(["a long name", "1"]).add_row(["b", "1000"]);
         assert_eq!(text(&table), " name         cost\n a long name     1\n b            1000\n");
         assert_eq!([cost(3.04), cost(123.4)], ["3.0", "123"]);
+        assert_eq!([9_999, 69_632, 1 << 30].map(bytes), ["9999 B", "70 kB", "1074 MB"]);
     }
 }

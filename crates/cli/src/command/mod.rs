@@ -6,6 +6,7 @@
 mod bench;
 mod completions;
 mod explain;
+mod gc;
 mod list;
 mod man;
 mod measure;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Serve(serve::Arguments),
     /// Race corecast against the alternatives, or run its load tests.
     Bench(bench::Arguments),
+    /// Remove what dead programs left of shared regions.
+    Gc(gc::Arguments),
     /// List what can be named in options.
     List(list::Arguments),
     /// Print a completion script for a shell.
@@ -53,6 +56,7 @@ impl Command {
             Self::Explain(arguments) => explain::run(arguments, output),
             Self::Serve(arguments) => serve::run(arguments, output),
             Self::Bench(arguments) => bench::run(arguments, output),
+            Self::Gc(arguments) => gc::run(arguments, output),
             Self::List(arguments) => list::run(arguments, output),
             Self::Completions(arguments) => completions::run(arguments, output),
             Self::Man(arguments) => man::run(arguments, output),
