@@ -46,6 +46,8 @@ mod byte_slots;
 mod config;
 mod exchange;
 mod home;
+#[cfg(not(loom))]
+mod inspect;
 mod join;
 mod line;
 mod loan;
@@ -67,6 +69,8 @@ mod typed;
 mod word;
 
 pub use config::{Config, Delivery, MAX_BYTES, MAX_READERS, MAX_SENDERS, MAX_SLOTS, Policy, ZeroReaders};
+#[cfg(not(loom))]
+pub(crate) use inspect::inspect;
 pub use loan::Loan;
 pub use msg::Msg;
 pub use receiver::Receiver;

@@ -27,11 +27,11 @@ use super::word::Laps;
 use crate::open::{KIND_MCAST, OpenError, Spec, find};
 
 const ROW: usize = 128;
-const TAIL: usize = 0;
+pub(super) const TAIL: usize = 0;
 const ROLL: usize = ROW;
 const DATA_BELL: usize = 2 * ROW;
 const ROOM_BELL: usize = 3 * ROW;
-const LINES: usize = 4 * ROW;
+pub(super) const LINES: usize = 4 * ROW;
 
 /// What a region has to hold for a channel of this configuration.
 ///
@@ -68,15 +68,15 @@ pub fn receiver(region: &SharedRegion, name: &str, policy: Policy) -> Result<Rec
 }
 
 /// Where the parts are, in bytes from the start.
-struct Offsets {
-    readers: usize,
+pub(super) struct Offsets {
+    pub(super) readers: usize,
     slots: usize,
     blocks: usize,
     end: usize,
 }
 
 impl Offsets {
-    fn of(config: &Config) -> Self {
+    pub(super) fn of(config: &Config) -> Self {
         let shape = Shape::of(config);
         let readers = LINES + config.senders * size_of::<SenderLine>();
         let slots = readers + config.readers * size_of::<ReaderLine>();
@@ -166,7 +166,7 @@ fn encode(config: &Config) -> [u64; 6] {
 }
 
 /// The configuration that the words say, if it is one.
-fn decode(words: [u64; 6]) -> Option<Config> {
+pub(super) fn decode(words: [u64; 6]) -> Option<Config> {
     let [sizes, more_sizes, block_bytes, choices, wake_cost, rest] = words;
     let low = |word: u64| (word & 0xFFFF_FFFF) as usize;
     let config = Config {

@@ -1,0 +1,57 @@
+//! A multicast channel as somebody sees it who only looks.
+
+use std::mem::offset_of;
+use std::time::Duration;
+
+use super::config::Policy;
+use super::home::Home;
+use super::line::{Ctl, Hold, ReaderLine, SenderLine, State};
+use super::region::{LINES, Offsets, TAIL, decode};
+use crate::inspect::{ChannelView, EndState, Look, ReceiverView, SenderView, Unit};
+use crate::open::OpenError;
+
+/// Looks at it.
+///
+/// # Errors
+/// [`OpenError`] if it is damaged, or this process is a forked child.
+pub(crate) fn inspect(look: &Look<'_>) -> Result<ChannelView, OpenError> {
+    let config = decode(look.entry.config);
+    let config = config.ok_or_else(|| look.damaged("its sizes are none that a channel has".to_owned()))?;
+    let readers_at = Offsets::of(&config).readers;
+    let ctl = |at| look.word(at).map(Ctl);
+    let mut senders = Vec::new();
+    for at in (LINES..readers_at).step_by(size_of::<SenderLine>()) {
+        let ctl = ctl(at + offset_of!(SenderLine, ctl))?;
+        if ctl.state() != State::Free {
+            senders.push(SenderView { participant: Home::participant(ctl.owner()), state: EndState::Open });
+        }
+    }
+    let mut receivers = Vec::new();
+    for at in (readers_at..).step_by(size_of::<ReaderLine>()).take(config.readers) {
+        let ctl = ctl(at + offset_of!(ReaderLine, ctl))?;
+        if ctl.state() != State::Free {
+            receivers.push(ReceiverView {
+                participant: Home::participant(ctl.owner()),
+                state: if ctl.state() == State::Lagged { EndState::GivenUp } else { EndState::Open },
+                policy: policy(ctl.hold(), look.word(at + offset_of!(ReaderLine, deadline_ns))?),
+                cursor: look.word(at + offset_of!(ReaderLine, cursor))?,
+                behind: None,
+            });
+        }
+    }
+    // After the cursors, so that none is beyond it.
+    let sent = look.word(TAIL)?;
+    for receiver in &mut receivers {
+        receiver.behind = sent.checked_sub(receiver.cursor);
+    }
+    let slots = config.slots as u64;
+    Ok(ChannelView { kind: "mcast", unit: Unit::Messages, slots, sent, senders, receivers })
+}
+
+fn policy(hold: Hold, deadline_ns: u64) -> Policy {
+    match hold {
+        Hold::Always => Policy::Reliable,
+        Hold::UntilDeadline => Policy::Deadline(Duration::from_nanos(deadline_ns)),
+        Hold::Never => Policy::Lossy,
+    }
+}
