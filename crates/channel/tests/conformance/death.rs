@@ -1,5 +1,6 @@
 //! What is left to one end when the process at the other one ends, well or not.
 
+use std::thread;
 use std::time::Duration;
 
 use corecast_base::region::SharedRegion;
@@ -86,8 +87,14 @@ fn senders_killed_at_any_time_leave_whole_messages_and_a_ring_for_the_next() {
                 match rx.try_recv() {
                     Ok(message) => assert_eq!(check_signed(&message, longest), (actor, number), "seed {seed:#x}"),
                     // The last actor, until this one is there.
-                    Err(TryRecvError::Failed(RecvError::Died)) if number == 0 => continue,
-                    Err(TryRecvError::Empty) => continue,
+                    Err(TryRecvError::Failed(RecvError::Died)) if number == 0 => {
+                        thread::yield_now();
+                        continue;
+                    }
+                    Err(TryRecvError::Empty) => {
+                        thread::yield_now();
+                        continue;
+                    }
                     Err(TryRecvError::Failed(error)) => break error,
                     Err(error) => panic!("{error}"),
                 }
