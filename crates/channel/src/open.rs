@@ -16,7 +16,7 @@ use corecast_base::region::{Entry, Forked, ParticipantId, PlanError, RegionPlan,
 
 /// What a directory says of a [`ump`](crate::ump) ring.
 pub const KIND_UMP: u32 = 1;
-/// What a directory says of a `ff` ring.
+/// What a directory says of a [`ff`](crate::ff) ring.
 pub const KIND_FF: u32 = 2;
 /// What a directory says of a `mcast` ring.
 pub const KIND_MCAST: u32 = 3;

@@ -35,6 +35,8 @@ mod bytes;
 mod bytes_receiver;
 mod bytes_sender;
 mod header;
+#[cfg(not(loom))]
+mod inspect;
 mod msg;
 mod recv_end;
 #[cfg(not(loom))]
@@ -56,6 +58,8 @@ pub use any::{AnyReceiver, AnySender, WrongType, any_channel};
 pub use bytes::bytes_channel;
 pub use bytes_receiver::BytesReceiver;
 pub use bytes_sender::{BytesSender, Loan};
+#[cfg(not(loom))]
+pub(crate) use inspect::inspect;
 pub use msg::Msg;
 #[cfg(not(loom))]
 pub use region::{receiver, sender, spec};

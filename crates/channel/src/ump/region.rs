@@ -10,7 +10,6 @@
 //! ever sleeps).
 
 use std::mem::offset_of;
-use std::time::Duration;
 
 use corecast_base::region::{Entry, Honest, Section, SharedRegion};
 use corecast_base::sync::{AtomicU64, Fences, Scope};
@@ -26,10 +25,11 @@ use super::{Config, Credit, MAX_SLOTS, MIN_SLOTS, ring_slots};
 use crate::open::{KIND_UMP, OpenError, Spec, find};
 use crate::peer::{Claim, Peer, claim};
 use crate::slots::SlotRing;
+use crate::waiting::Waiting;
 
 const DATA_BELL_AT: usize = size_of::<Control>();
 const ROOM_BELL_AT: usize = DATA_BELL_AT + size_of::<CacheLine<WakeCell>>();
-const SLOTS_AT: usize = ROOM_BELL_AT + size_of::<CacheLine<WakeCell>>();
+pub(super) const SLOTS_AT: usize = ROOM_BELL_AT + size_of::<CacheLine<WakeCell>>();
 const SENDER_AT: usize = offset_of!(Control, sender);
 const RECEIVER_AT: usize = offset_of!(Control, receiver);
 
@@ -45,10 +45,8 @@ const RECEIVER: &str = "receiver";
 pub fn spec(config: &Config) -> Spec {
     let slots = ring_slots(config.slots, 1);
     let credit = u64::from(config.credit == Credit::SlotClear);
-    let wait = Wait::ALL.iter().position(|&wait| wait == config.wait).expect("ALL names every policy");
-    let wake_cost = config.wake_cost.map_or(0, |cost| u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX - 1) + 1);
-    let fences = if config.wait.sleeps() { Fences::of(Scope::Machine) as u64 } else { 0 };
-    let config = [slots as u64, credit, wait as u64, wake_cost, fences, 0];
+    let [wait, wake_cost, fences] = Waiting::new(config.wait, config.wake_cost).to_words();
+    let config = [slots as u64, credit, wait, wake_cost, fences, 0];
     Spec { kind: KIND_UMP, config, bytes: (SLOTS_AT + slots * LINE_BYTES) as u64 }
 }
 
@@ -61,7 +59,7 @@ pub fn sender(region: &SharedRegion, name: &str) -> Result<BytesSender, OpenErro
     let ring = Ring::open(region, name)?;
     ring.refuse_closed(SENDER_GONE | RECEIVER_GONE)?;
     let peer = Peer::new(region, ring.word(RECEIVER_AT)?);
-    let waiter = ring.waiter();
+    let waiter = ring.waiting.waiter();
     let end = match claim(region, &ring.shared.control.sender, name, SENDER)? {
         Claim::First if !ring.shared.is_unread() => {
             return Err(damaged(name, "slots are acknowledged that nobody sent"));
@@ -80,7 +78,7 @@ pub fn receiver(region: &SharedRegion, name: &str) -> Result<BytesReceiver, Open
     let ring = Ring::open(region, name)?;
     ring.refuse_closed(RECEIVER_GONE)?;
     let peer = Peer::new(region, ring.word(SENDER_AT)?);
-    let waiter = ring.waiter();
+    let waiter = ring.waiting.waiter();
     match claim(region, &ring.shared.control.receiver, name, RECEIVER)? {
         Claim::First => {
             Ok(BytesReceiver { end: RecvEnd::new(ring.shared), waiter, peer: Some(peer), gives_slices: false })
@@ -129,26 +127,23 @@ struct Ring<'a> {
     name: &'a str,
     section: Section,
     shared: Shared,
-    wait: Wait,
-    wake_cost: Option<Duration>,
+    waiting: Waiting,
 }
 
 impl<'a> Ring<'a> {
     fn open(region: &SharedRegion, name: &'a str) -> Result<Self, OpenError> {
         let entry = find(region, name, KIND_UMP)?;
-        let (config, fences) = read_config(&entry).ok_or_else(|| damaged(name, "its configuration is none of ump"))?;
+        let (slots, credit, waiting) =
+            read_config(&entry).ok_or_else(|| damaged(name, "its configuration is none of ump"))?;
         let section = region.section(&entry);
-        let words = section.words(SLOTS_AT, config.slots * LINE_BYTES / size_of::<u64>());
+        let words = section.words(SLOTS_AT, slots * LINE_BYTES / size_of::<u64>());
         let words = words.map_err(OpenError::section(name))?;
         let slots = SlotRing::within(&words).ok_or_else(|| damaged(name, "its slots are not aligned to lines"))?;
         let control = section.place(0).map_err(OpenError::section(name))?;
-        let bell = |at| {
-            let cell = section.place(at).map_err(OpenError::section(name))?;
-            Ok::<_, OpenError>(WakeWord::within(cell, region.seats(), region.me().index, fences))
-        };
+        let bell = |at| waiting.bell(region, &section, at, name);
         let (data_bell, room_bell) = (bell(DATA_BELL_AT)?, bell(ROOM_BELL_AT)?);
-        let shared = Shared { slots, control, credit: config.credit, data_bell, room_bell };
-        Ok(Self { name, section, shared, wait: config.wait, wake_cost: config.wake_cost })
+        let shared = Shared { slots, control, credit, data_bell, room_bell };
+        Ok(Self { name, section, shared, waiting })
     }
 
     fn refuse_closed(&self, ends: u32) -> Result<(), OpenError> {
@@ -163,22 +158,15 @@ impl<'a> Ring<'a> {
     fn word(&self, at: usize) -> Result<Place<CacheLine<AtomicU64>>, OpenError> {
         self.section.place(at).map_err(OpenError::section(self.name))
     }
-
-    fn waiter(&self) -> Waiter {
-        Waiter::new(self.wait, Crowd::unpinned(2), self.wake_cost)
-    }
 }
 
-/// What the directory says, and the fences of its bells; `None` if no `spec` says so.
-fn read_config(entry: &Entry) -> Option<(Config, Option<Fences>)> {
+/// What the directory says; `None` if no `spec` says so.
+fn read_config(entry: &Entry) -> Option<(usize, Credit, Waiting)> {
     let [slots, credit, wait, wake_cost, fences, _] = entry.config;
     let slots = usize::try_from(slots).ok()?;
     let credit = *[Credit::AckLine, Credit::SlotClear].get(usize::try_from(credit).ok()?)?;
-    let wait = *Wait::ALL.get(usize::try_from(wait).ok()?)?;
-    let wake_cost = wake_cost.checked_sub(1).map(Duration::from_nanos);
-    let fences = if wait.sleeps() { Some(Fences::joined(u32::try_from(fences).ok()?)?) } else { None };
     let is_ring = slots.is_power_of_two() && (MIN_SLOTS..=MAX_SLOTS).contains(&slots);
-    is_ring.then_some((Config { slots, credit, wait, wake_cost }, fences))
+    is_ring.then_some((slots, credit, Waiting::from_words([wait, wake_cost, fences])?))
 }
 
 fn damaged(name: &str, why: &str) -> OpenError {

@@ -18,7 +18,7 @@ pub(super) struct Control {
     /// Slots the receiver has freed so far. Written by the receiver, read by the sender when it runs out of room.
     pub(super) ack: CacheLine<AtomicU64>,
     /// Which ends are gone. Each end sets its bit once.
-    gone: CacheLine<AtomicU32>,
+    pub(super) gone: CacheLine<AtomicU32>,
     /// In regions, the participant that sends: 0 for nobody yet. Changed by who opens the end, read by the receiver.
     pub(super) sender: CacheLine<AtomicU64>,
     /// In regions, the participant that receives: 0 for nobody yet. Changed by who opens the end, read by the sender.

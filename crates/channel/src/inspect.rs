@@ -1,0 +1,250 @@
+//! A channel of a region as somebody sees it who only looks, for `corecast top`.
+//!
+//! What is told was true of each number at some moment while it was looked, not of all of them at the same one. Other
+//! processes write the memory, and may write anything: positions that cannot be are left out, and nothing is looked for
+//! outside the channel.
+//!
+//! ```
+//! use corecast_base::region::{RegionDir, RegionPlan, SharedRegion};
+//! use corecast_channel::{inspect::inspect, mcast};
+//! # let temporary = tempfile::tempdir_in("/dev/shm")?;
+//! # let dir = RegionDir::at(temporary.path().join("regions"));
+//! # /*
+//! let dir = RegionDir::of_user();
+//! # */
+//! let plan = mcast::spec(mcast::Config::default()).declare(RegionPlan::new(), "news")?;
+//! let region = SharedRegion::named(&dir, "example", &plan)?;
+//! let mut tx = mcast::sender(&region, "news")?;
+//! let rx = mcast::receiver(&region, "news", mcast::Policy::Reliable)?;
+//! tx.send(b"one")?;
+//! // As another process would:
+//! let observer = SharedRegion::observe(&dir, "example")?;
+//! let seen = inspect(&observer, &observer.entries()[0])?;
+//! assert_eq!((seen.kind, seen.sent, seen.receivers[0].behind), ("mcast", 1, Some(1)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use corecast_base::region::{Entry, Observer, ParticipantId};
+
+use crate::mcast::{self, Policy};
+use crate::open::{KIND_MCAST, KIND_UMP, OpenError};
+use crate::ump;
+
+/// What positions in a channel count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unit {
+    /// Messages.
+    Messages,
+    /// Slots of 64 bytes, of which a message takes one or more.
+    Slots,
+}
+
+/// What has become of an end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EndState {
+    /// It was opened and has not said goodbye; its participant may be dead.
+    Open,
+    /// It said goodbye.
+    Left,
+    /// A reader that senders do not wait for any more, and that has not noticed yet.
+    GivenUp,
+}
+
+/// A sending end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SenderView {
+    /// Whose it is, as the memory says; the region knows whether that one lives.
+    pub participant: Option<ParticipantId>,
+    /// What has become of it.
+    pub state: EndState,
+}
+
+/// A receiving end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReceiverView {
+    /// Whose it is, as the memory says; the region knows whether that one lives.
+    pub participant: Option<ParticipantId>,
+    /// What has become of it.
+    pub state: EndState,
+    /// What it wants when it falls behind.
+    pub policy: Policy,
+    /// All before this position was received. Ends tell it seldom while they are busy: it may be an eighth of the ring old.
+    pub cursor: u64,
+    /// How far that is behind what was sent; `None` if the cursor is beyond it, which no honest end writes.
+    pub behind: Option<u64>,
+}
+
+/// A channel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChannelView {
+    /// Its kind: `ump` or `mcast`.
+    pub kind: &'static str,
+    /// What `sent`, cursors and distances count.
+    pub unit: Unit,
+    /// How many of these its ring holds.
+    pub slots: u64,
+    /// How many were sent since it was made.
+    pub sent: u64,
+    /// Who sends.
+    pub senders: Vec<SenderView>,
+    /// Who receives.
+    pub receivers: Vec<ReceiverView>,
+}
+
+/// Looks at a channel.
+///
+/// # Errors
+/// [`OpenError::Layout`] if it is of no kind that this version knows, or damaged; [`OpenError::Forked`].
+pub fn inspect(observer: &Observer, entry: &Entry) -> Result<ChannelView, OpenError> {
+    let look = Look { observer, entry };
+    match entry.kind {
+        KIND_UMP => ump::inspect(&look),
+        KIND_MCAST => mcast::inspect(&look),
+        other => Err(look.damaged(format!("it is of kind {other}, which this version does not know"))),
+    }
+}
+
+/// The words of one channel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look<'a> {
+    observer: &'a Observer,
+    pub(crate) entry: &'a Entry,
+}
+
+impl Look<'_> {
+    /// The word at `offset`, in bytes from the channel's start.
+    ///
+    /// # Errors
+    /// [`OpenError`] if there is none, or this process is a forked child.
+    pub(crate) fn word(&self, offset: usize) -> Result<u64, OpenError> {
+        let word = self.observer.word(self.entry, offset as u64)?;
+        word.ok_or_else(|| self.damaged("it is smaller than its configuration says".to_owned()))
+    }
+
+    pub(crate) fn damaged(&self, why: String) -> OpenError {
+        OpenError::Layout { name: self.entry.name.clone(), why }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use corecast_base::region::{RegionDir, RegionPlan, SharedRegion};
+    use corecast_base::sync::Ordering;
+
+    use super::*;
+    use crate::mcast::Delivery;
+    use crate::open::Spec;
+    use crate::ump::Credit;
+
+    /// A region with one channel, and what an observer sees of it.
+    struct Stage {
+        _temporary: tempfile::TempDir,
+        region: SharedRegion,
+        observer: Observer,
+    }
+
+    impl Stage {
+        fn new(spec: Spec) -> Self {
+            let temporary = tempfile::tempdir_in("/dev/shm").expect("memory");
+            let dir = RegionDir::at(temporary.path().join("regions"));
+            let plan = spec.declare(RegionPlan::new(), "news").expect("a good name");
+            let region = SharedRegion::named(&dir, "stage", &plan).expect("a free name");
+            let observer = SharedRegion::observe(&dir, "stage").expect("made above");
+            Self { _temporary: temporary, region, observer }
+        }
+
+        fn see(&self) -> Result<ChannelView, OpenError> {
+            inspect(&self.observer, &self.observer.entries()[0])
+        }
+
+        /// What was sent, and where each receiver is.
+        fn positions(&self) -> (u64, Vec<(u64, Option<u64>)>) {
+            let seen = self.see().expect("a sound channel");
+            (seen.sent, seen.receivers.iter().map(|receiver| (receiver.cursor, receiver.behind)).collect())
+        }
+    }
+
+    #[test]
+    fn a_ring_of_bytes_tells_how_far_its_ends_are() {
+        for (credit, longest) in [(Credit::AckLine, 200), (Credit::SlotClear, 56)] {
+            let stage = Stage::new(ump::spec(&ump::Config { slots: 16, credit, ..Default::default() }));
+            assert_eq!(stage.positions(), (0, vec![]));
+            let mut tx = ump::sender(&stage.region, "news").expect("free");
+            let mut rx = ump::receiver(&stage.region, "news").expect("free");
+            let mut sent = 0;
+            for len in (0..=longest).cycle().take(1000) {
+                tx.send(&vec![7; len]).expect("room");
+                let (now, ends) = stage.positions();
+                assert!(now > sent && ends[0].1.is_some_and(|behind| behind <= 16), "{now} {ends:?}");
+                sent = now;
+                assert_eq!(rx.recv().expect("sent").len(), len);
+            }
+            assert!(rx.try_recv().is_err());
+            assert_eq!(stage.positions(), (sent, vec![(sent, Some(0))]));
+            tx.send(b"one").and_then(|()| tx.send(b"two")).expect("room");
+            assert_eq!(stage.positions(), (sent + 2, vec![(sent, Some(2))]));
+            drop(tx);
+            let seen = stage.see().expect("a sound channel");
+            let me = Some(stage.region.me());
+            assert_eq!(seen.senders, [SenderView { participant: me, state: EndState::Left }]);
+            assert_eq!((seen.receivers[0].participant, seen.receivers[0].state), (me, EndState::Open));
+        }
+    }
+
+    #[test]
+    fn a_multicast_channel_tells_how_far_its_readers_are() {
+        let config =
+            mcast::Config { slots: 8, readers: 3, senders: 2, delivery: Delivery::Overwrite, ..Default::default() };
+        let stage = Stage::new(mcast::spec(config));
+        let mut tx = mcast::sender(&stage.region, "news").expect("free");
+        let policies = [Policy::Reliable, Policy::Deadline(Duration::from_millis(3)), Policy::Lossy];
+        let mut readers = policies.map(|policy| Some(mcast::receiver(&stage.region, "news", policy).expect("free")));
+        for _ in 0..5 {
+            tx.send(b"x").expect("room");
+        }
+        let first = readers[0].as_ref().expect("not dropped");
+        while first.try_recv().is_ok() {}
+        assert_eq!(stage.positions(), (5, vec![(5, Some(0)), (0, Some(5)), (0, Some(5))]));
+        let seen = stage.see().expect("a sound channel");
+        assert_eq!((seen.kind, seen.unit, seen.slots, seen.senders.len()), ("mcast", Unit::Messages, 8, 1));
+        assert_eq!(seen.receivers.iter().map(|receiver| receiver.policy).collect::<Vec<_>>(), policies);
+        drop(readers[1].take());
+        assert_eq!(stage.positions(), (5, vec![(5, Some(0)), (0, Some(5))]));
+    }
+
+    #[test]
+    fn nonsense_is_seen_without_harm() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for spec in [
+            ump::spec(&ump::Config::default()),
+            ump::spec(&ump::Config { credit: Credit::SlotClear, ..Default::default() }),
+            mcast::spec(mcast::Config { senders: 3, ..Default::default() }),
+            Spec { kind: 77, config: [0; 6], bytes: 128 },
+            Spec { bytes: 128, ..ump::spec(&ump::Config::default()) },
+            Spec { bytes: 128, ..mcast::spec(mcast::Config::default()) },
+            Spec { config: [u64::MAX; 6], ..ump::spec(&ump::Config::default()) },
+        ] {
+            let stage = Stage::new(spec);
+            let section = stage.region.section(&stage.observer.entries()[0]);
+            let words = section.words(0, section.len() / 8).expect("all of it");
+            let is_sound = spec.bytes > 128 && spec.config[0] < u64::MAX;
+            assert_eq!(stage.see().is_ok(), is_sound, "{spec:?}");
+            for _ in 0..100 {
+                for word in words.iter() {
+                    // ORDERING: Relaxed, nobody else is here
+                    word.store(random.u64(..) >> random.u32(0..64), Ordering::Relaxed);
+                }
+                if let Ok(seen) = stage.see() {
+                    assert!(is_sound && seen.receivers.len() <= 64 && seen.senders.len() <= 3);
+                }
+            }
+        }
+    }
+}
