@@ -12,8 +12,8 @@
 use std::mem::offset_of;
 
 use corecast_base::region::{Entry, Honest, Section, SharedRegion};
-use corecast_base::sync::{AtomicU64, Fences, Scope};
-use corecast_base::wait::{Crowd, Wait, Waiter, WakeCell, WakeWord};
+use corecast_base::sync::AtomicU64;
+use corecast_base::wait::WakeCell;
 use corecast_base::{CacheLine, LINE_BYTES, Place};
 
 use super::bytes_receiver::BytesReceiver;
@@ -80,6 +80,7 @@ pub fn receiver(region: &SharedRegion, name: &str) -> Result<BytesReceiver, Open
     let peer = Peer::new(region, ring.word(SENDER_AT)?);
     let waiter = ring.waiting.waiter();
     match claim(region, &ring.shared.control.receiver, name, RECEIVER)? {
+        Claim::First if !ring.shared.is_unread() => Err(damaged(name, "slots are acknowledged that nobody has read")),
         Claim::First => {
             Ok(BytesReceiver { end: RecvEnd::new(ring.shared), waiter, peer: Some(peer), gives_slices: false })
         }
@@ -160,13 +161,20 @@ impl<'a> Ring<'a> {
     }
 }
 
-/// What the directory says; `None` if no `spec` says so.
-fn read_config(entry: &Entry) -> Option<(usize, Credit, Waiting)> {
-    let [slots, credit, wait, wake_cost, fences, _] = entry.config;
+/// Slots and credit as the directory tells them; `None` if no `spec` says so.
+pub(super) fn read_ring(entry: &Entry) -> Option<(usize, Credit)> {
+    let [slots, credit, ..] = entry.config;
     let slots = usize::try_from(slots).ok()?;
     let credit = *[Credit::AckLine, Credit::SlotClear].get(usize::try_from(credit).ok()?)?;
     let is_ring = slots.is_power_of_two() && (MIN_SLOTS..=MAX_SLOTS).contains(&slots);
-    is_ring.then_some((slots, credit, Waiting::from_words([wait, wake_cost, fences])?))
+    is_ring.then_some((slots, credit))
+}
+
+/// All that the directory tells.
+fn read_config(entry: &Entry) -> Option<(usize, Credit, Waiting)> {
+    let [_, _, wait, wake_cost, fences, _] = entry.config;
+    let (slots, credit) = read_ring(entry)?;
+    Some((slots, credit, Waiting::from_words([wait, wake_cost, fences])?))
 }
 
 fn damaged(name: &str, why: &str) -> OpenError {

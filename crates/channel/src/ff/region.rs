@@ -1,0 +1,114 @@
+//! A word channel in a region, for threads or processes.
+//!
+//! | offset | content of the channel's section; each line as [`Control`] says |
+//! |---|---|
+//! | 0 | which ends are gone; flushed words; sender; receiver: 128 B each |
+//! | 0x200 | the word that the sender rings, the word that the receiver rings: 128 B each |
+//! | 0x300 | cells, 8 B each |
+//!
+//! The directory's configuration: cells; probe; the slip in ns and one (0: none); wait policy, wake cost, fences.
+
+use std::mem::offset_of;
+use std::time::Duration;
+
+use corecast_base::region::{Entry, SharedRegion};
+use corecast_base::sync::{Arc, AtomicU64};
+use corecast_base::wait::WakeCell;
+use corecast_base::{CacheLine, LINE_BYTES};
+
+use super::cells::{Control, RECEIVER_GONE, SENDER_GONE, Shared};
+use super::recv_position::RecvPosition;
+use super::send_position::SendPosition;
+use super::{Config, LINE_CELLS, MAX_CELLS, MIN_CELLS, Probe, Receiver, Sender, Slip, cells};
+use crate::open::{KIND_FF, OpenError, Spec, find};
+use crate::peer::{Claim, Peer, claim};
+use crate::waiting::Waiting;
+
+const DATA_BELL_AT: usize = size_of::<Control>();
+const ROOM_BELL_AT: usize = DATA_BELL_AT + size_of::<CacheLine<WakeCell>>();
+const CELLS_AT: usize = ROOM_BELL_AT + size_of::<CacheLine<WakeCell>>();
+
+const SENDER: &str = "sender";
+const RECEIVER: &str = "receiver";
+
+/// What a region has to hold for a word channel that is laid out as `config` says.
+///
+/// # Panics
+/// If it would have more than [`MAX_CELLS`] cells.
+#[track_caller]
+#[must_use]
+pub fn spec(config: &Config) -> Spec {
+    let cells = cells(config);
+    let probe = u64::from(config.probe == Probe::Line);
+    let slip = match config.slip {
+        Slip::None => 0,
+        Slip::Line(longest) => u64::try_from(longest.as_nanos()).unwrap_or(u64::MAX - 1) + 1,
+    };
+    let [wait, wake_cost, fences] = Waiting::new(config.wait, config.wake_cost).to_words();
+    let config = [cells as u64, probe, slip, wait, wake_cost, fences];
+    Spec { kind: KIND_FF, config, bytes: (CELLS_AT + cells / LINE_CELLS * LINE_BYTES) as u64 }
+}
+
+/// Opens the sending end of the channel with this name. There is one in the life of a channel: cells do not tell where a
+/// dead one stopped.
+///
+/// # Errors
+/// [`OpenError`].
+pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenError> {
+    let (shared, waiting, peer) = open(region, name, offset_of!(Control, receiver))?;
+    refuse_gone(&shared, &[(SENDER_GONE, SENDER), (RECEIVER_GONE, RECEIVER)], name)?;
+    take(region, &shared.control.sender, name, SENDER)?;
+    Ok(Sender { shared, position: SendPosition::default(), waiter: waiting.waiter(), peer: Some(peer) })
+}
+
+/// Opens the receiving end of the channel with this name. There is one in the life of a channel.
+///
+/// # Errors
+/// [`OpenError`].
+pub fn receiver(region: &SharedRegion, name: &str) -> Result<Receiver, OpenError> {
+    let (shared, waiting, peer) = open(region, name, offset_of!(Control, sender))?;
+    refuse_gone(&shared, &[(RECEIVER_GONE, RECEIVER)], name)?;
+    take(region, &shared.control.receiver, name, RECEIVER)?;
+    Ok(Receiver { shared, position: RecvPosition::default(), waiter: waiting.waiter(), peer: Some(peer) })
+}
+
+fn open(region: &SharedRegion, name: &str, peer_at: usize) -> Result<(Arc<Shared>, Waiting, Peer), OpenError> {
+    let entry = find(region, name, KIND_FF)?;
+    let no_config = || OpenError::Layout { name: name.to_owned(), why: "its configuration is none of ff".to_owned() };
+    let (cells, probe, slip, waiting) = read_config(&entry).ok_or_else(no_config)?;
+    let section = region.section(&entry);
+    let in_section = OpenError::section(name);
+    let lines = section.slice(CELLS_AT, cells / LINE_CELLS).map_err(&in_section)?;
+    let control = section.place(0).map_err(&in_section)?;
+    let peer = Peer::new(region, section.place(peer_at).map_err(&in_section)?);
+    let data_bell = waiting.bell(region, &section, DATA_BELL_AT, name)?;
+    let room_bell = waiting.bell(region, &section, ROOM_BELL_AT, name)?;
+    Ok((Arc::new(Shared { lines, control, slip, probe, data_bell, room_bell }), waiting, peer))
+}
+
+fn refuse_gone(shared: &Shared, ends: &[(u32, &'static str)], name: &str) -> Result<(), OpenError> {
+    match ends.iter().find(|&&(end, _)| shared.is_gone(end)) {
+        Some(&(_, end)) => Err(OpenError::Closed { name: name.to_owned(), end }),
+        None => Ok(()),
+    }
+}
+
+/// Claims an end that nobody may follow in.
+fn take(region: &SharedRegion, word: &AtomicU64, name: &str, end: &'static str) -> Result<(), OpenError> {
+    match claim(region, word, name, end)? {
+        Claim::First => Ok(()),
+        Claim::Succession => Err(OpenError::Died { name: name.to_owned(), end }),
+    }
+}
+
+/// What the directory says; `None` if no `spec` says so.
+fn read_config(entry: &Entry) -> Option<(usize, Probe, Slip, Waiting)> {
+    let [cells, probe, slip, waiting @ ..] = entry.config;
+    let cells = usize::try_from(cells).ok()?;
+    let probe = *[Probe::Cell, Probe::Line].get(usize::try_from(probe).ok()?)?;
+    let slip = slip.checked_sub(1).map_or(Slip::None, |longest| Slip::Line(Duration::from_nanos(longest)));
+    let is_channel = cells.is_power_of_two() && (MIN_CELLS..=MAX_CELLS).contains(&cells);
+    is_channel.then_some((cells, probe, slip, Waiting::from_words(waiting)?))
+}
+
+const _: () = assert!(DATA_BELL_AT == 0x200 && CELLS_AT == 0x300);
