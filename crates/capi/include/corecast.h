@@ -1,0 +1,589 @@
+// corecast: messages among the threads and processes of one machine.
+//
+// corecast_<object>_<verb> returns a corecast_status; outputs come last, and are only written where the call returns
+// CORECAST_OK, if it does not say otherwise. What went wrong is told in words by corecast_error_message.
+//
+// Pointers. An object is used from its creation to its end (_destroy, _close), each of which takes place once; using it
+// afterwards, ending it twice or passing another kind of object is undefined. Texts end with a zero byte and are UTF-8;
+// `data` has `len` bytes; outputs can be written. NULL is CORECAST_INVALID_ARGUMENT where it is not allowed.
+//
+// Threads. Different objects can be used by different threads at the same time. One object is used by one thread at a
+// time, which need not be the one that made it; a corecast_region may be used by many. Waiting calls block.
+//
+// Parameters. A struct of parameters begins with its size; its other fields mean a default if they are 0. So set all of it
+// to 0 (memset), then size to its sizeof, then what is wanted. Later versions may add fields at its end.
+//
+// This file is made of the sources in crates/capi: edit it there.
+
+
+#ifndef CORECAST_H
+#define CORECAST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// How a call ended. Unless it is CORECAST_OK the outputs are as they were, if the function does not say otherwise.
+typedef enum {
+  // Done.
+  CORECAST_OK = 0,
+  // The channel is full.
+  CORECAST_FULL = 1,
+  // The channel is empty.
+  CORECAST_EMPTY = 2,
+  // It did not happen in time.
+  CORECAST_TIMEOUT = 3,
+  // The other end said goodbye, and everything it sent has been received.
+  CORECAST_CLOSED = 4,
+  // The process at the other end is gone and said nothing; everything it sent has been received.
+  CORECAST_DIED = 5,
+  // The message is longer than the channel takes, or than the buffer.
+  CORECAST_TOO_LARGE = 6,
+  // The reader fell behind and missed messages. The next call goes on with the oldest one left.
+  CORECAST_LAGGED = 7,
+  // Another process wrote what the protocol does not allow: stop trusting the region.
+  CORECAST_CORRUPT = 8,
+  // The object was made before fork(), and this is the child, which has to make its own.
+  CORECAST_FORKED = 9,
+  // An argument is not what the function takes; the message names it.
+  CORECAST_INVALID_ARGUMENT = 10,
+  // There is nothing with this name.
+  CORECAST_NOT_FOUND = 11,
+  // There is something with this name already.
+  CORECAST_EXISTS = 12,
+  // Another one has this end, or all places for it are taken.
+  CORECAST_TAKEN = 13,
+  // It is there, but of another kind, version or owner than expected, or damaged.
+  CORECAST_MISMATCH = 14,
+  // The system refused something; the message says what.
+  CORECAST_SYSTEM = 15,
+  // A rule of use was broken, or the library has a bug; the message says which. Only destroy what was passed.
+  CORECAST_PANIC = 16,
+  // All channels of the select have ended, or it has none.
+  CORECAST_NONE_LEFT = 17,
+} corecast_status;
+
+// Whether a participant is there.
+typedef enum {
+  // It is there, though it may be stopped or hang.
+  CORECAST_LIVENESS_ALIVE = 0,
+  // It said goodbye.
+  CORECAST_LIVENESS_LEFT = 1,
+  // It ended without saying goodbye. The kernel told so: nobody is dead for being slow.
+  CORECAST_LIVENESS_DEAD = 2,
+} corecast_liveness;
+
+// Whether the senders of a mcast channel may overwrite what a reader has not read.
+typedef enum {
+  // Never: every reader is reliable.
+  CORECAST_MCAST_DELIVERY_GATED = 0,
+  // Where the reader's policy says so.
+  CORECAST_MCAST_DELIVERY_OVERWRITE = 1,
+} corecast_mcast_delivery;
+
+// What a reader of a mcast channel wants when it falls behind.
+typedef enum {
+  // The senders wait, however long.
+  CORECAST_MCAST_POLICY_RELIABLE = 0,
+  // The senders wait for so long, then go on without it, and it is told CORECAST_LAGGED.
+  CORECAST_MCAST_POLICY_DEADLINE = 1,
+  // The senders do not wait, and it is told CORECAST_LAGGED.
+  CORECAST_MCAST_POLICY_LOSSY = 2,
+} corecast_mcast_policy;
+
+// What the senders of a mcast channel do while there is no reader.
+typedef enum {
+  // Send to nobody.
+  CORECAST_MCAST_ZERO_READERS_DISCARD = 0,
+  // Wait for one.
+  CORECAST_MCAST_ZERO_READERS_BLOCK = 1,
+} corecast_mcast_zero_readers;
+
+// How the sender of a ump channel learns which slots the receiver has read.
+typedef enum {
+  // The receiver counts them on a line of its own. Messages of any length; the better one between sockets.
+  CORECAST_UMP_CREDIT_ACK_LINE = 0,
+  // The receiver clears each slot. Messages of up to 56 bytes only; the better one within a last-level cache.
+  CORECAST_UMP_CREDIT_SLOT_CLEAR = 1,
+} corecast_ump_credit;
+
+// How the ends of a channel wait for each other.
+typedef enum {
+  // Spin for about the cost of a wake-up, yield a few times, then sleep; does not spin where participants share CPUs.
+  CORECAST_WAIT_ADAPTIVE = 0,
+  // Spin for ever. The fastest on a machine of one's own, and ruinous where participants share CPUs.
+  CORECAST_WAIT_SPIN = 1,
+  // Give up the CPU after every look, never sleep. Uses all idle CPU time.
+  CORECAST_WAIT_YIELD = 2,
+  // Sleep at once. The thriftiest, and slow: a wake-up costs 10 to 40 us.
+  CORECAST_WAIT_PARK = 3,
+} corecast_wait;
+
+// A receiving end of a mcast channel. One thread at a time uses it. Several messages can be open at a time, and are
+// released in any order; while a reliable reader has one open nothing is written there, so that senders wait for it in
+// the end.
+typedef struct corecast_mcast_receiver corecast_mcast_receiver;
+
+// A sending end of a mcast channel. One thread at a time uses it. Any call but those that commit takes a reservation back.
+typedef struct corecast_mcast_sender corecast_mcast_sender;
+
+// One mapping of shared memory and this participant's place in it. Any number of threads may use it at a time. It may be
+// closed before the ends of its channels, which keep the memory and the place.
+//
+// **A promise.** Messages are given as pointers into this memory. Whoever makes or opens a region promises that every
+// process which attaches to it lets only this library write there. A process that writes there otherwise can change
+// messages while they are read; it cannot make the library itself go astray.
+//
+// **Fork.** A child finds CORECAST_FORKED in every call with what it inherited, and attaches anew. Closing what it
+// inherited is allowed and disturbs nobody.
+typedef struct corecast_region corecast_region;
+
+// The channels of a region to be, in the order of their declaration. One thread at a time uses it. Names of channels are
+// 1 to 63 bytes of A-Z, a-z, 0-9, '.', '_' and '-', no leading dot.
+typedef struct corecast_region_plan corecast_region_plan;
+
+// The receiving ends of many channels, of any kinds, up to 4096. One thread at a time uses it. One message is open at a
+// time: receiving the next one releases it. No channel starves; there is no order among channels.
+typedef struct corecast_select corecast_select;
+
+// The receiving end of a ump channel. One thread at a time uses it. One message is open at a time: receiving the next one
+// releases it.
+typedef struct corecast_ump_receiver corecast_ump_receiver;
+
+// The sending end of a ump channel. One thread at a time uses it.
+typedef struct corecast_ump_sender corecast_ump_sender;
+
+// A participant of a region.
+typedef struct {
+  // The number of its place.
+  uint32_t index;
+  // Which of those who had that place, from 1.
+  uint32_t generation;
+  // Its process, as it says, in its own namespace.
+  uint32_t pid;
+  // Whether it is there.
+  corecast_liveness liveness;
+} corecast_participant;
+
+// How a ump channel is laid out and waits. Set `size` to sizeof(corecast_ump_config) and all else to 0, then what is
+// wanted; NULL in its place is all zeroes.
+typedef struct {
+  // sizeof(corecast_ump_config).
+  size_t size;
+  // Slots of 64 bytes, at most 2^20; rounded up to a power of two. 0: 64, for low latency; 1024 suits streams.
+  uint32_t slots;
+  // A corecast_ump_credit.
+  uint32_t credit;
+  // The longest message that will be sent, in bytes: the ring is made so large that it takes no more than a quarter of
+  // it. 0: whatever a quarter of the slots takes.
+  uint64_t longest_bytes;
+  // A corecast_wait: how both ends wait.
+  uint32_t wait;
+  // 0.
+  uint32_t reserved;
+  // What sleeping and waking up costs on this machine, in nanoseconds. 0: not known.
+  uint64_t wake_cost_ns;
+} corecast_ump_config;
+
+// A received message. It stays where it is, and as it is, until it is released.
+typedef struct {
+  // Its bytes; not to be read if there are none.
+  const void *data;
+  // How many there are.
+  size_t len;
+  // Which of the open messages of its receiver it is. For the library.
+  uint64_t number;
+} corecast_message;
+
+// How a mcast channel is laid out, delivers and waits. Set `size` to sizeof(corecast_mcast_config) and all else to 0, then
+// what is wanted; NULL in its place is all zeroes.
+typedef struct {
+  // sizeof(corecast_mcast_config).
+  size_t size;
+  // Messages that the ring holds, at most 2^20; rounded up to a power of two. 0: 64.
+  uint32_t slots;
+  // Bytes of a message that lie in the slot itself: 48, 112 or 240; rounded up to one of these. 0: 48.
+  uint32_t inline_bytes;
+  // The longest message in bytes, at most 1 GiB. Longer ones than `inline_bytes` lie in blocks of this size, of which
+  // there is one per slot and one per sender. 0: what lies in a slot.
+  uint64_t longest_bytes;
+  // Readers at a time, at most 1024. 0: 64.
+  uint32_t readers;
+  // Senders at a time, at most 256. 0: 1, which sends without any atomic read-modify-write.
+  uint32_t senders;
+  // A corecast_mcast_delivery.
+  uint32_t delivery;
+  // A corecast_mcast_zero_readers.
+  uint32_t zero_readers;
+  // A corecast_wait: how all ends wait.
+  uint32_t wait;
+  // 0.
+  uint32_t reserved;
+  // What sleeping and waking up costs on this machine, in nanoseconds. 0: not known.
+  uint64_t wake_cost_ns;
+} corecast_mcast_config;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// A status in a word or two; "unknown" for a number that is none. The text is constant: do not free it.
+const char *corecast_status_name(int32_t status);
+
+// What went wrong in the last call of this thread that did not return CORECAST_OK, in words; "" before any did. Copies at
+// most `size` bytes to `buffer`, which may be NULL if `size` is 0; the text always ends with a zero byte, and is cut if
+// the buffer is too small. Returns the length of the whole text without the zero byte, as snprintf does.
+size_t corecast_error_message(char *buffer,
+                              size_t size);
+
+// A plan of no channels and 64 participants.
+corecast_status corecast_region_plan_create(corecast_region_plan **plan);
+
+// Destroys a plan; NULL is none. Regions made by it stay.
+void corecast_region_plan_destroy(corecast_region_plan *plan);
+
+// Lets `count` processes and threads attach at a time, 1 to 1280.
+corecast_status corecast_region_plan_set_participants(corecast_region_plan *plan, uint32_t count);
+
+// Lets the region grow to so many bytes instead of 1 GiB.
+corecast_status corecast_region_plan_set_limit(corecast_region_plan *plan, uint64_t bytes);
+
+// Asks for huge pages; where there are none, the region has small ones.
+corecast_status corecast_region_plan_set_huge_pages(corecast_region_plan *plan);
+
+// How large the region will be, in bytes. CORECAST_INVALID_ARGUMENT if that is beyond the limit.
+corecast_status corecast_region_plan_total_bytes(const corecast_region_plan *plan, uint64_t *bytes);
+
+// A region for the threads of this process. CORECAST_SYSTEM if there is no memory for all of it.
+corecast_status corecast_region_create_heap(const corecast_region_plan *plan, corecast_region **region);
+
+// A region without a name, for processes that get its descriptor: see corecast_region_share_fd, and for processes that
+// know a name corecast_region_host.
+corecast_status corecast_region_create_memfd(const corecast_region_plan *plan,
+                                             corecast_region **region);
+
+// A region with a name in a directory: NULL for this user's own, which is $CORECAST_REGION_DIR, else
+// /dev/shm/corecast-UID. Names are 1 to 200 bytes of A-Z, a-z, 0-9, '.', '_' and '-', no leading dot. The last
+// participant takes the name away. CORECAST_EXISTS if somebody uses a region of this name.
+corecast_status corecast_region_create_named(const char *directory,
+                                             const char *name,
+                                             const corecast_region_plan *plan,
+                                             corecast_region **region);
+
+// Attaches to the region that was made with this name in this directory. CORECAST_NOT_FOUND if there is none,
+// CORECAST_TAKEN if it takes nobody more, CORECAST_CLOSED if its last participant has left, CORECAST_MISMATCH if it is not
+// to be trusted: of another owner, version or boot, too open to others, or damaged.
+corecast_status corecast_region_open_named(const char *directory,
+                                           const char *name,
+                                           corecast_region **region);
+
+// A region without a name in a file system, which other processes of this user find by a name as long as any process that
+// knows it so is there and has not closed it: corecast_region_connect. The name is that of a socket in a directory; NULL
+// for this user's own, which is $XDG_RUNTIME_DIR/corecast, else /run/user/UID/corecast, else corecast-UID in $TMPDIR or
+// /tmp. A thread of the library answers. CORECAST_EXISTS if a living process hosts this name.
+corecast_status corecast_region_host(const char *directory,
+                                     const char *name,
+                                     const corecast_region_plan *plan,
+                                     corecast_region **region);
+
+// Attaches to the region that is hosted under this name. If its host ends, this or another process goes on hosting it.
+// CORECAST_NOT_FOUND if nobody hosts the name, CORECAST_TIMEOUT if the host does not answer within seconds; otherwise fails
+// as corecast_region_open_named does.
+corecast_status corecast_region_connect(const char *directory,
+                                        const char *name,
+                                        corecast_region **region);
+
+// A new descriptor of the region, to be sent to one other process (by SCM_RIGHTS, or inherited over exec after clearing
+// FD_CLOEXEC), which gives it to corecast_region_open_fd. Close it here once it is sent. CORECAST_SYSTEM for a region on
+// the heap.
+corecast_status corecast_region_share_fd(const corecast_region *region,
+                                         int *fd);
+
+// Attaches to the region behind a descriptor, which stays the caller's and may be closed afterwards. Fails as
+// corecast_region_open_named does.
+corecast_status corecast_region_open_fd(int fd, corecast_region **region);
+
+// Closes a region; NULL is none. The place in it is given up when the ends of its channels are closed too.
+void corecast_region_close(corecast_region *region);
+
+// Who has a place in the region, the dead among them until somebody takes note. Writes at most `capacity` participants
+// (which may be NULL if that is 0), and to `count` how many there are.
+corecast_status corecast_region_participants(const corecast_region *region,
+                                             corecast_participant *participants,
+                                             size_t capacity,
+                                             size_t *count);
+
+// Lets children forked from now on use the region. Parent and child are one participant then, and must agree who uses
+// what; it lives until both have ended.
+corecast_status corecast_region_inherit_on_fork(const corecast_region *region);
+
+// Takes away the named regions of a directory (NULL for this user's own) of which no participant lives, and tells how
+// many those were. `count` may be NULL.
+corecast_status corecast_region_gc(const char *directory,
+                                   size_t *count);
+
+// Takes away the sockets of a directory (NULL for this user's own) whose hosts have died and that nobody took over, and
+// tells how many those were. `count` may be NULL.
+corecast_status corecast_region_gc_hosted(const char *directory,
+                                          size_t *count);
+
+// Declares a ump channel.
+corecast_status corecast_region_plan_add_ump(corecast_region_plan *plan,
+                                             const char *name,
+                                             const corecast_ump_config *config);
+
+// A ump channel among two threads of this process. For one among processes, declare it in the plan of a region.
+corecast_status corecast_ump_create(const corecast_ump_config *config,
+                                    corecast_ump_sender **sender,
+                                    corecast_ump_receiver **receiver);
+
+// Opens the sending end of the channel with this name. If the last sender's process died, this one goes on behind the last
+// message that was sent. CORECAST_TAKEN if another one has it, CORECAST_CLOSED if one end has said goodbye,
+// CORECAST_NOT_FOUND if there is no such channel, CORECAST_MISMATCH if it is of another kind.
+corecast_status corecast_ump_sender_open(const corecast_region *region,
+                                         const char *name,
+                                         corecast_ump_sender **sender);
+
+// Closes the end; NULL is none. The receiver gets what was sent, and is then told CORECAST_CLOSED.
+void corecast_ump_sender_close(corecast_ump_sender *sender);
+
+// The longest message that the channel takes, in bytes.
+corecast_status corecast_ump_sender_longest(corecast_ump_sender *sender, size_t *bytes);
+
+// Sends a copy of `len` bytes, waiting for room. CORECAST_TOO_LARGE if the channel takes no message of this length,
+// CORECAST_CLOSED if the receiver has said goodbye, CORECAST_DIED if its process is gone.
+corecast_status corecast_ump_sender_send(corecast_ump_sender *sender,
+                                         const void *data,
+                                         size_t len);
+
+// The same without waiting: CORECAST_FULL if there is no room.
+corecast_status corecast_ump_sender_try_send(corecast_ump_sender *sender, const void *data, size_t len);
+
+// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+corecast_status corecast_ump_sender_send_timeout_ns(corecast_ump_sender *sender,
+                                                    const void *data,
+                                                    size_t len,
+                                                    uint64_t timeout_ns);
+
+// Room for a message of `len` bytes where the receiver will read it, waiting for it. Write there, then commit or abort;
+// any other call with this sender aborts. At first the room holds what was left there. Fails as corecast_ump_sender_send.
+corecast_status corecast_ump_sender_reserve(corecast_ump_sender *sender,
+                                            size_t len,
+                                            void **data);
+
+// The same without waiting: CORECAST_FULL if there is no room.
+corecast_status corecast_ump_sender_try_reserve(corecast_ump_sender *sender, size_t len, void **data);
+
+// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+corecast_status corecast_ump_sender_reserve_timeout_ns(corecast_ump_sender *sender,
+                                                       size_t len,
+                                                       uint64_t timeout_ns,
+                                                       void **data);
+
+// Sends the message that was reserved and written. CORECAST_INVALID_ARGUMENT if none is.
+corecast_status corecast_ump_sender_commit(corecast_ump_sender *sender);
+
+// Takes the reservation back, if there is one: nothing is sent.
+corecast_status corecast_ump_sender_abort(corecast_ump_sender *sender);
+
+// Opens the receiving end of the channel with this name: once in the life of a channel. CORECAST_TAKEN if another one has
+// it, CORECAST_DIED if that one died, CORECAST_CLOSED if it has said goodbye, CORECAST_NOT_FOUND if there is no such
+// channel, CORECAST_MISMATCH if it is of another kind.
+corecast_status corecast_ump_receiver_open(const corecast_region *region,
+                                           const char *name,
+                                           corecast_ump_receiver **receiver);
+
+// Closes the end; NULL is none. Its open message is released, and sends fail with CORECAST_CLOSED.
+void corecast_ump_receiver_close(corecast_ump_receiver *receiver);
+
+// Receives, waiting for a message. CORECAST_CLOSED or CORECAST_DIED once everything sent has been received and the sender
+// has said goodbye, or its process is gone.
+corecast_status corecast_ump_receiver_recv(corecast_ump_receiver *receiver,
+                                           corecast_message *message);
+
+// The same without waiting: CORECAST_EMPTY if nothing is there.
+corecast_status corecast_ump_receiver_try_recv(corecast_ump_receiver *receiver, corecast_message *message);
+
+// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+corecast_status corecast_ump_receiver_recv_timeout_ns(corecast_ump_receiver *receiver,
+                                                      uint64_t timeout_ns,
+                                                      corecast_message *message);
+
+// Releases the open message, if there is one: the sender may write there again.
+corecast_status corecast_ump_receiver_release(corecast_ump_receiver *receiver);
+
+// Hands up to `max` messages that are there to `each`, and tells their number; the sender is told once that they have been
+// read. A message is released when `each` returns. `each` calls nothing with this receiver, and neither throws nor jumps.
+corecast_status corecast_ump_receiver_drain(corecast_ump_receiver *receiver,
+                                            size_t max,
+                                            void (*each)(void *context, const corecast_message *message),
+                                            void *context,
+                                            size_t *count);
+
+// Declares a mcast channel.
+corecast_status corecast_region_plan_add_mcast(corecast_region_plan *plan,
+                                               const char *name,
+                                               const corecast_mcast_config *config);
+
+// A mcast channel among the threads of this process, of up to 1 GiB, by its first sender; further ends come from that. For
+// one among processes, declare it in the plan of a region.
+corecast_status corecast_mcast_create(const corecast_mcast_config *config,
+                                      corecast_mcast_sender **sender);
+
+// Opens a sending end of the channel with this name. CORECAST_TAKEN if it takes no more senders, CORECAST_NOT_FOUND if
+// there is no such channel, CORECAST_MISMATCH if it is of another kind.
+corecast_status corecast_mcast_sender_open(const corecast_region *region,
+                                           const char *name,
+                                           corecast_mcast_sender **sender);
+
+// One more sender of the same channel. CORECAST_TAKEN if it takes no more.
+corecast_status corecast_mcast_sender_clone(corecast_mcast_sender *sender, corecast_mcast_sender **other);
+
+// A reader of what is sent from now on, with a corecast_mcast_policy; `deadline_ns` means something for
+// CORECAST_MCAST_POLICY_DEADLINE only. CORECAST_TAKEN if the channel takes no more, CORECAST_PANIC if it never overwrites
+// and the policy is not the reliable one.
+corecast_status corecast_mcast_sender_subscribe(corecast_mcast_sender *sender,
+                                                uint32_t policy,
+                                                uint64_t deadline_ns,
+                                                corecast_mcast_receiver **receiver);
+
+// Closes the end; NULL is none. When it was the last one, the readers get what was sent, and are then told CORECAST_CLOSED.
+void corecast_mcast_sender_close(corecast_mcast_sender *sender);
+
+// The longest message that the channel takes, in bytes.
+corecast_status corecast_mcast_sender_longest(corecast_mcast_sender *sender, size_t *bytes);
+
+// Sends a copy of `len` bytes to all readers, waiting for room. CORECAST_TOO_LARGE if the channel takes no message of this
+// length.
+corecast_status corecast_mcast_sender_send(corecast_mcast_sender *sender,
+                                           const void *data,
+                                           size_t len);
+
+// The same without waiting: CORECAST_FULL if there is no room.
+corecast_status corecast_mcast_sender_try_send(corecast_mcast_sender *sender, const void *data, size_t len);
+
+// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+corecast_status corecast_mcast_sender_send_timeout_ns(corecast_mcast_sender *sender,
+                                                      const void *data,
+                                                      size_t len,
+                                                      uint64_t timeout_ns);
+
+// Room for a message of `len` bytes, without waiting. Write there, then commit or abort. Others go on sending meanwhile. At
+// first the room holds what was left there. A message of a gated channel that does not fit into a slot is read where it was
+// written; others are copied into their slot. CORECAST_TOO_LARGE if the channel takes no message of this length.
+corecast_status corecast_mcast_sender_reserve(corecast_mcast_sender *sender,
+                                              size_t len,
+                                              void **data);
+
+// Sends the message that was reserved and written, waiting for room. CORECAST_INVALID_ARGUMENT if none is.
+corecast_status corecast_mcast_sender_commit(corecast_mcast_sender *sender);
+
+// The same without waiting. With CORECAST_FULL the message stays reserved and written, to be committed later.
+corecast_status corecast_mcast_sender_try_commit(corecast_mcast_sender *sender);
+
+// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT, and the message is gone.
+corecast_status corecast_mcast_sender_commit_timeout_ns(corecast_mcast_sender *sender, uint64_t timeout_ns);
+
+// Takes the reservation back, if there is one: nothing is sent.
+corecast_status corecast_mcast_sender_abort(corecast_mcast_sender *sender);
+
+// Opens a reader of what is sent through the channel with this name from now on, with a corecast_mcast_policy;
+// `deadline_ns` means something for CORECAST_MCAST_POLICY_DEADLINE only. CORECAST_TAKEN if it takes no more readers,
+// CORECAST_NOT_FOUND if there is no such channel, CORECAST_MISMATCH if it is of another kind, or never overwrites and the
+// policy is not the reliable one.
+corecast_status corecast_mcast_receiver_open(const corecast_region *region,
+                                             const char *name,
+                                             uint32_t policy,
+                                             uint64_t deadline_ns,
+                                             corecast_mcast_receiver **receiver);
+
+// Closes the end; NULL is none. Its open messages are released, and senders wait for it no more.
+void corecast_mcast_receiver_close(corecast_mcast_receiver *receiver);
+
+// Receives, waiting for a message. CORECAST_LAGGED, once, if messages were missed; CORECAST_CLOSED or CORECAST_DIED once
+// everything sent has been received and no sender is left.
+corecast_status corecast_mcast_receiver_recv(corecast_mcast_receiver *receiver,
+                                             corecast_message *message);
+
+// The same without waiting: CORECAST_EMPTY if nothing is there.
+corecast_status corecast_mcast_receiver_try_recv(corecast_mcast_receiver *receiver,
+                                                 corecast_message *message);
+
+// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+corecast_status corecast_mcast_receiver_recv_timeout_ns(corecast_mcast_receiver *receiver,
+                                                        uint64_t timeout_ns,
+                                                        corecast_message *message);
+
+// Releases a message. CORECAST_INVALID_ARGUMENT if it is not open.
+corecast_status corecast_mcast_receiver_release(corecast_mcast_receiver *receiver,
+                                                const corecast_message *message);
+
+// How many messages this reader has been told it missed, in all.
+corecast_status corecast_mcast_receiver_missed(const corecast_mcast_receiver *receiver, uint64_t *count);
+
+// A select of no channels, which waits as a corecast_wait says. Channels whose own policy never sleeps (spin, yield) want
+// one that does not sleep either.
+corecast_status corecast_select_create(uint32_t wait,
+                                       corecast_select **select);
+
+// Destroys a select and closes the receivers that were added; NULL is none.
+void corecast_select_destroy(corecast_select *select);
+
+// Adds a receiver, which is the select's from now on: do not use or close it any more. `number` is what it is called here:
+// 0, 1, ..., numbers of removed ones again. Its open messages are released.
+corecast_status corecast_select_add_ump(corecast_select *select,
+                                        corecast_ump_receiver *receiver,
+                                        uint32_t *number);
+
+// The same for a reader of a mcast channel.
+corecast_status corecast_select_add_mcast(corecast_select *select,
+                                          corecast_mcast_receiver *receiver,
+                                          uint32_t *number);
+
+// Closes the receiver with this number and takes it out.
+corecast_status corecast_select_remove(corecast_select *select, uint32_t number);
+
+// Receives from any channel, waiting until one has something; `number` tells which. With CORECAST_CLOSED, CORECAST_DIED,
+// CORECAST_LAGGED or CORECAST_CORRUPT the channel with this number has something else to say than a message; unless it is
+// CORECAST_LAGGED it is passed over from now on. CORECAST_NONE_LEFT when that is so for all.
+corecast_status corecast_select_recv(corecast_select *select,
+                                     uint32_t *number,
+                                     corecast_message *message);
+
+// The same without waiting: CORECAST_EMPTY if nothing is there.
+corecast_status corecast_select_try_recv(corecast_select *select,
+                                         uint32_t *number,
+                                         corecast_message *message);
+
+// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+corecast_status corecast_select_recv_timeout_ns(corecast_select *select,
+                                                uint64_t timeout_ns,
+                                                uint32_t *number,
+                                                corecast_message *message);
+
+// The same from some channels only: those with the `count` numbers.
+corecast_status corecast_select_recv_from_timeout_ns(corecast_select *select,
+                                                     const uint32_t *numbers,
+                                                     size_t count,
+                                                     uint64_t timeout_ns,
+                                                     uint32_t *number,
+                                                     corecast_message *message);
+
+// Releases the open message, if there is one: its sender may write there again.
+corecast_status corecast_select_release(corecast_select *select);
+
+// A descriptor for poll, epoll and event loops, which belongs to the select: do not read or close it. It becomes readable
+// after corecast_select_arm when a channel has something.
+corecast_status corecast_select_fd(corecast_select *select,
+                                   int *fd);
+
+// Asks for the descriptor to become readable when a channel has something; call it each time before waiting for the
+// descriptor. `is_ready` is true if a channel has something already: receive it and arm again.
+corecast_status corecast_select_arm(corecast_select *select,
+                                    bool *is_ready);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* CORECAST_H */

@@ -1,0 +1,189 @@
+//! What C passes, checked as far as it can be: that it is not NULL, text, of a size, one of a list.
+//!
+//! Handles and outputs arrive as references, for which C's NULL is `None`; that they are live and of the right type, and
+//! that nobody else uses them meanwhile, is the caller's promise, as everywhere in C. Bytes, texts and parameter structs,
+//! whose size is only known at run time, arrive as pointers and are read here.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::fmt::Display;
+use std::mem::MaybeUninit;
+
+use crate::error::Failure;
+
+/// A struct of parameters.
+///
+/// # Safety
+/// - It is `repr(C)`, and its first field is its size in bytes, a `usize`.
+/// - Any bytes are a value of it.
+pub(crate) unsafe trait Parameters: Copy {}
+
+/// More than any later version will have: a size beyond it was never set.
+const LARGEST_PARAMETERS: usize = 4096;
+
+/// What was passed, which must not be NULL.
+pub(crate) fn required<T>(argument: Option<T>, name: &'static str) -> Result<T, Failure> {
+    argument.ok_or_else(|| null(name))
+}
+
+/// Gives an object to C, which has to destroy it.
+pub(crate) fn give<T>(to: &mut MaybeUninit<*mut T>, object: T) {
+    to.write(Box::into_raw(Box::new(object)));
+}
+
+/// # Safety
+/// - `text` is NULL, or ends with a zero byte and stays as it is for `'a`.
+pub(crate) unsafe fn text<'a>(text: *const c_char, name: &'static str) -> Result<&'a str, Failure> {
+    if text.is_null() {
+        return Err(null(name));
+    }
+    // SAFETY: not NULL, and otherwise the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| Failure::argument(name, "is not UTF-8"))
+}
+
+/// # Safety
+/// - `data` is NULL, or readable for `len` bytes, which stay as they are for `'a`.
+pub(crate) unsafe fn bytes<'a>(data: *const c_void, len: usize, name: &'static str) -> Result<&'a [u8], Failure> {
+    // SAFETY: the caller's promise; bytes are always aligned.
+    unsafe { elements(data.cast(), len, name) }
+}
+
+/// # Safety
+/// - `first` is NULL, or aligned and readable for `count` elements, which stay as they are for `'a`.
+pub(crate) unsafe fn elements<'a, T>(first: *const T, count: usize, name: &'static str) -> Result<&'a [T], Failure> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if first.is_null() {
+        return Err(null(name));
+    }
+    if count > isize::MAX as usize / size_of::<T>() {
+        return Err(Failure::argument(name, format_args!("{count} are more than memory has room for")));
+    }
+    // SAFETY: neither NULL nor longer than memory, and otherwise the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(first, count) })
+}
+
+/// The parameters, or their defaults for NULL.
+///
+/// # Safety
+/// - `from` is NULL, or aligned and readable for a `usize`, and for as many bytes as that says.
+pub(crate) unsafe fn parameters<T: Parameters>(from: *const T, name: &'static str) -> Result<T, Failure> {
+    let mut value = MaybeUninit::<T>::zeroed();
+    if from.is_null() {
+        // SAFETY: any bytes are a value of parameters, zeroes too.
+        return Ok(unsafe { value.assume_init() });
+    }
+    // SAFETY: readable by the caller's promise.
+    let size = unsafe { from.cast::<usize>().read() };
+    let known = size_of::<T>();
+    if !(known..=LARGEST_PARAMETERS).contains(&size) {
+        return Err(Failure::argument(name, format_args!("its size is {size}, not sizeof of its type, {known}")));
+    }
+    // SAFETY: `size` bytes are readable by the caller's promise.
+    let given = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), size) };
+    if given[known..].iter().any(|&byte| byte != 0) {
+        return Err(Failure::argument(name, "has fields that this version of the library does not know"));
+    }
+    // SAFETY: both have `known` bytes, and the value is a new one.
+    unsafe { value.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(given.as_ptr(), known) };
+    // SAFETY: any bytes are a value of parameters.
+    Ok(unsafe { value.assume_init() })
+}
+
+/// One of the values that an enumeration of the header has, numbered from 0.
+pub(crate) fn choice<T: Copy>(number: u32, choices: &[T], name: &'static str) -> Result<T, Failure> {
+    let wrong = || Failure::argument(name, format_args!("is {number}, not one of 0 to {}", choices.len() - 1));
+    choices.get(number as usize).copied().ok_or_else(wrong)
+}
+
+/// A number between two others, both included.
+pub(crate) fn within<T: Copy + PartialOrd + Display>(
+    value: T,
+    least: T,
+    most: T,
+    name: &'static str,
+) -> Result<T, Failure> {
+    let is_within = least <= value && value <= most;
+    is_within.then_some(value).ok_or_else(|| Failure::argument(name, format_args!("is {value}, not {least} to {most}")))
+}
+
+fn null(name: &'static str) -> Failure {
+    Failure::argument(name, "is NULL")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy)]
+    #[repr(C)]
+    struct Old {
+        size: usize,
+        slots: u32,
+        wait: u32,
+    }
+
+    #[repr(C)]
+    struct Newer {
+        old: Old,
+        more: u64,
+    }
+
+    // SAFETY: numbers laid out as C does, the size first.
+    unsafe impl Parameters for Old {}
+
+    fn read(newer: &Newer) -> Result<Old, Failure> {
+        // SAFETY: no test says a size beyond that of the newer struct which passes the first check.
+        unsafe { parameters(std::ptr::from_ref(newer).cast::<Old>(), "config") }
+    }
+
+    #[test]
+    fn parameters_may_be_of_a_later_version_that_asks_for_nothing_new() {
+        let with = |size, more| Newer { old: Old { size, slots: 7, wait: 1 }, more };
+        let (old, newer) = (size_of::<Old>(), size_of::<Newer>());
+        for given in [with(old, 99), with(newer, 0)] {
+            let found = read(&given).expect("known fields only");
+            assert_eq!((found.slots, found.wait), (7, 1));
+        }
+        let message = |given| read(&given).map(|_| ()).expect_err("wrong").message.into_owned();
+        assert_eq!(
+            message(with(newer, 1)),
+            "argument 'config': has fields that this version of the library does not know"
+        );
+        for size in [0, 8, old - 1, usize::MAX] {
+            assert_eq!(
+                message(with(size, 0)),
+                format!("argument 'config': its size is {size}, not sizeof of its type, {old}")
+            );
+        }
+        // SAFETY: NULL is allowed.
+        let defaults: Old = unsafe { parameters(std::ptr::null(), "config") }.expect("defaults");
+        assert_eq!((defaults.size, defaults.slots), (0, 0));
+    }
+
+    #[test]
+    fn texts_and_bytes_are_checked() {
+        // SAFETY: NULL, or a constant text.
+        let read = |pointer| unsafe { text(pointer, "name") }.map_err(|failure| failure.message.into_owned());
+        assert_eq!(read(std::ptr::null()), Err("argument 'name': is NULL".to_owned()));
+        assert_eq!(read(c"\xff".as_ptr()), Err("argument 'name': is not UTF-8".to_owned()));
+        assert_eq!(read(c"a b".as_ptr()), Ok("a b"));
+        // SAFETY: NULL, or refused for its length.
+        let read =
+            |pointer, len| unsafe { bytes(pointer, len, "data") }.map_err(|failure| failure.message.into_owned());
+        assert_eq!(read(std::ptr::null(), 0), Ok(&[][..]));
+        assert_eq!(read(std::ptr::null(), 1), Err("argument 'data': is NULL".to_owned()));
+        assert!(read(c"".as_ptr().cast(), usize::MAX).is_err());
+    }
+
+    #[test]
+    fn numbers_are_checked() {
+        assert_eq!(choice(1, &['a', 'b'], "wait").expect("in the list"), 'b');
+        assert_eq!(
+            choice(2, &['a', 'b'], "wait").expect_err("none").message,
+            "argument 'wait': is 2, not one of 0 to 1"
+        );
+        assert_eq!(within(3, 1, 3, "n").expect("inside"), 3);
+        assert_eq!(within(0, 1, 3, "n").expect_err("outside").message, "argument 'n': is 0, not 1 to 3");
+    }
+}

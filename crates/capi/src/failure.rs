@@ -1,0 +1,166 @@
+//! The status of every error of the library.
+
+use corecast::base::region::{AttachError, BadName, CreateError, Forked, PlanError};
+use corecast::base::rendezvous::MeetError;
+use corecast::channel::open::OpenError;
+use corecast::channel::select::SelectError;
+use corecast::channel::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+
+use crate::error::Failure;
+use crate::status::Status;
+use corecast::channel::mcast::NoPlace;
+
+/// An error without a better status than this, in its own words.
+macro_rules! always {
+    ($($error:ty => $status:ident),* $(,)?) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                Self::new(Status::$status, error.to_string())
+            }
+        })*
+    };
+}
+
+always! {
+    BadName => InvalidArgument,
+    PlanError => InvalidArgument,
+    Forked => Forked,
+    NoPlace => Taken,
+    std::io::Error => System,
+}
+
+impl From<CreateError> for Failure {
+    fn from(error: CreateError) -> Self {
+        let status = match error {
+            CreateError::Plan(_) | CreateError::BadName(_) => Status::InvalidArgument,
+            CreateError::Exists(_) => Status::Exists,
+            CreateError::Attach(error) => return error.into(),
+            _ => Status::System,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<AttachError> for Failure {
+    fn from(error: AttachError) -> Self {
+        let status = match error {
+            AttachError::BadName(_) => Status::InvalidArgument,
+            AttachError::NotFound(_) => Status::NotFound,
+            AttachError::Closed(_) => Status::Closed,
+            AttachError::Busy(_) => Status::Taken,
+            AttachError::System { .. } => Status::System,
+            _ => Status::Mismatch,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<MeetError> for Failure {
+    fn from(error: MeetError) -> Self {
+        let status = match error {
+            MeetError::BadName(_) | MeetError::PathTooLong { .. } => Status::InvalidArgument,
+            MeetError::Exists(_) => Status::Exists,
+            MeetError::NotFound(_) => Status::NotFound,
+            MeetError::TimedOut(_) => Status::Timeout,
+            MeetError::NotOurs { .. } => Status::Mismatch,
+            MeetError::TurnedAway(_) => Status::Taken,
+            MeetError::Attach(error) => return error.into(),
+            _ => Status::System,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        let status = match error {
+            OpenError::NoChannel(_) => Status::NotFound,
+            OpenError::Taken { .. } => Status::Taken,
+            OpenError::Closed { .. } => Status::Closed,
+            OpenError::Died { .. } => Status::Died,
+            OpenError::Forked(_) => Status::Forked,
+            _ => Status::Mismatch,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl<T> From<TrySendError<T>> for Failure {
+    #[inline]
+    fn from(error: TrySendError<T>) -> Self {
+        match error {
+            TrySendError::Failed(error) => error.into(),
+            _ => Self::new(Status::Full, "the channel is full"),
+        }
+    }
+}
+
+impl<T> From<SendTimeoutError<T>> for Failure {
+    fn from(error: SendTimeoutError<T>) -> Self {
+        match error {
+            SendTimeoutError::Failed(error) => error.into(),
+            _ => Self::new(Status::Timeout, "the channel stayed full until the deadline"),
+        }
+    }
+}
+
+impl<T> From<SendError<T>> for Failure {
+    #[cold]
+    fn from(error: SendError<T>) -> Self {
+        let status = match error {
+            SendError::Closed(_) => Status::Closed,
+            SendError::Died(_) => Status::Died,
+            SendError::TooLarge { .. } => Status::TooLarge,
+            SendError::Forked(_) => Status::Forked,
+            _ => Status::System,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<TryRecvError> for Failure {
+    #[inline]
+    fn from(error: TryRecvError) -> Self {
+        match error {
+            TryRecvError::Failed(error) => error.into(),
+            _ => Self::new(Status::Empty, "the channel is empty"),
+        }
+    }
+}
+
+impl From<RecvTimeoutError> for Failure {
+    fn from(error: RecvTimeoutError) -> Self {
+        match error {
+            RecvTimeoutError::Failed(error) => error.into(),
+            _ => Self::new(Status::Timeout, "the channel stayed empty until the deadline"),
+        }
+    }
+}
+
+impl From<RecvError> for Failure {
+    #[cold]
+    fn from(error: RecvError) -> Self {
+        let status = match error {
+            RecvError::Closed => Status::Closed,
+            RecvError::Died => Status::Died,
+            RecvError::Lagged { .. } => Status::Lagged,
+            RecvError::Corrupt(_) => Status::Corrupt,
+            RecvError::Forked => Status::Forked,
+            _ => Status::System,
+        };
+        let missed = if let RecvError::Lagged { missed } = error { missed } else { 0 };
+        Self { missed, ..Self::new(status, error.to_string()) }
+    }
+}
+
+impl From<SelectError> for Failure {
+    #[inline]
+    fn from(error: SelectError) -> Self {
+        match error {
+            SelectError::Empty => Self::new(Status::Empty, "the channels are empty"),
+            SelectError::Timeout => Self::new(Status::Timeout, "the channels stayed empty until the deadline"),
+            SelectError::Channel { error, .. } => error.into(),
+            _ => Self::new(Status::NoneLeft, "no channel is left to receive from"),
+        }
+    }
+}

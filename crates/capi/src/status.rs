@@ -1,0 +1,93 @@
+//! What a call returns.
+
+use std::ffi::{CStr, c_char};
+
+/// How a call ended. Unless it is CORECAST_OK the outputs are as they were, if the function does not say otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+#[non_exhaustive]
+pub enum Status {
+    /// Done.
+    Ok = 0,
+    /// The channel is full.
+    Full = 1,
+    /// The channel is empty.
+    Empty = 2,
+    /// It did not happen in time.
+    Timeout = 3,
+    /// The other end said goodbye, and everything it sent has been received.
+    Closed = 4,
+    /// The process at the other end is gone and said nothing; everything it sent has been received.
+    Died = 5,
+    /// The message is longer than the channel takes, or than the buffer.
+    TooLarge = 6,
+    /// The reader fell behind and missed messages. The next call goes on with the oldest one left.
+    Lagged = 7,
+    /// Another process wrote what the protocol does not allow: stop trusting the region.
+    Corrupt = 8,
+    /// The object was made before fork(), and this is the child, which has to make its own.
+    Forked = 9,
+    /// An argument is not what the function takes; the message names it.
+    InvalidArgument = 10,
+    /// There is nothing with this name.
+    NotFound = 11,
+    /// There is something with this name already.
+    Exists = 12,
+    /// Another one has this end, or all places for it are taken.
+    Taken = 13,
+    /// It is there, but of another kind, version or owner than expected, or damaged.
+    Mismatch = 14,
+    /// The system refused something; the message says what.
+    System = 15,
+    /// A rule of use was broken, or the library has a bug; the message says which. Only destroy what was passed.
+    Panic = 16,
+    /// All channels of the select have ended, or it has none.
+    NoneLeft = 17,
+}
+
+const NAMES: [&CStr; 18] = [
+    c"ok",
+    c"full",
+    c"empty",
+    c"timeout",
+    c"closed",
+    c"died",
+    c"too large",
+    c"lagged",
+    c"corrupt",
+    c"forked",
+    c"invalid argument",
+    c"not found",
+    c"exists",
+    c"taken",
+    c"mismatch",
+    c"system",
+    c"panic",
+    c"none left",
+];
+
+/// A status in a word or two; "unknown" for a number that is none. The text is constant: do not free it.
+#[unsafe(no_mangle)]
+pub extern "C" fn corecast_status_name(status: i32) -> *const c_char {
+    let name = usize::try_from(status).ok().and_then(|status| NAMES.get(status));
+    name.copied().unwrap_or(c"unknown").as_ptr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_status_has_its_name() {
+        let name = |status| {
+            // SAFETY: the function returns constant texts.
+            unsafe { CStr::from_ptr(corecast_status_name(status)) }.to_str().expect("ASCII")
+        };
+        assert_eq!(name(Status::Ok as i32), "ok");
+        assert_eq!(name(Status::Lagged as i32), "lagged");
+        assert_eq!(name(Status::InvalidArgument as i32), "invalid argument");
+        assert_eq!(name(Status::Panic as i32), "panic");
+        assert_eq!(name(Status::NoneLeft as i32), "none left");
+        assert_eq!([name(-1), name(18), name(i32::MAX)], ["unknown"; 3]);
+    }
+}

@@ -1,0 +1,106 @@
+//! One sender, one receiver, messages of any length.
+
+pub mod sender;
+
+pub mod receiver;
+
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
+
+use corecast::channel::ump::{self, Config, Credit, MAX_SLOTS};
+
+use crate::argument::{Parameters, choice, give, parameters, required, within};
+use crate::error::{Failure, call};
+use crate::region_plan::{self, RegionPlan};
+use crate::status::Status;
+use crate::wait;
+
+use receiver::UmpReceiver;
+use sender::UmpSender;
+
+/// How the sender of a ump channel learns which slots the receiver has read.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub enum UmpCredit {
+    /// The receiver counts them on a line of its own. Messages of any length; the better one between sockets.
+    AckLine = 0,
+    /// The receiver clears each slot. Messages of up to 56 bytes only; the better one within a last-level cache.
+    SlotClear = 1,
+}
+
+/// How a ump channel is laid out and waits. Set `size` to sizeof(corecast_ump_config) and all else to 0, then what is
+/// wanted; NULL in its place is all zeroes.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct UmpConfig {
+    /// sizeof(corecast_ump_config).
+    pub size: usize,
+    /// Slots of 64 bytes, at most 2^20; rounded up to a power of two. 0: 64, for low latency; 1024 suits streams.
+    pub slots: u32,
+    /// A corecast_ump_credit.
+    pub credit: u32,
+    /// The longest message that will be sent, in bytes: the ring is made so large that it takes no more than a quarter of
+    /// it. 0: whatever a quarter of the slots takes.
+    pub longest_bytes: u64,
+    /// A corecast_wait: how both ends wait.
+    pub wait: u32,
+    /// 0.
+    pub reserved: u32,
+    /// What sleeping and waking up costs on this machine, in nanoseconds. 0: not known.
+    pub wake_cost_ns: u64,
+}
+
+// SAFETY: numbers laid out as C does, without padding, the size first.
+unsafe impl Parameters for UmpConfig {}
+
+impl UmpConfig {
+    fn check(&self) -> Result<Config, Failure> {
+        let most = MAX_SLOTS as u64;
+        let slots = within(self.slots.into(), 0, most, "config.slots")? as usize;
+        let credit = choice(self.credit, &[Credit::AckLine, Credit::SlotClear], "config.credit")?;
+        within(self.reserved, 0, 0, "config.reserved")?;
+        let longest = match credit {
+            Credit::SlotClear => 56,
+            _ => most / 4 * 64 - 8,
+        };
+        let longest = within(self.longest_bytes, 0, longest, "config.longest_bytes")? as usize;
+        let (wait, wake_cost) = (wait::policy(self.wait, "config.wait")?, wait::wake_cost(self.wake_cost_ns));
+        let default = Config { credit, wait, wake_cost, ..Config::default() };
+        Ok(if slots == 0 { default } else { Config { slots, ..default } }.holding(longest))
+    }
+}
+
+/// Declares a ump channel.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_region_plan_add_ump(
+    plan: Option<&mut RegionPlan>,
+    name: *const c_char,
+    config: *const UmpConfig,
+) -> Status {
+    call(|| {
+        // SAFETY: C passes parameters.
+        let config = unsafe { parameters(config, "config") }?.check()?;
+        // SAFETY: C passes a text.
+        unsafe { region_plan::add(plan, name, |plan, name| ump::spec(&config).declare(plan, name)) }
+    })
+}
+
+/// A ump channel among two threads of this process. For one among processes, declare it in the plan of a region.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_ump_create(
+    config: *const UmpConfig,
+    sender: Option<&mut MaybeUninit<*mut UmpSender>>,
+    receiver: Option<&mut MaybeUninit<*mut UmpReceiver>>,
+) -> Status {
+    call(|| {
+        // SAFETY: C passes parameters.
+        let config = unsafe { parameters(config, "config") }?.check()?;
+        let (to_sender, to_receiver) = (required(sender, "sender")?, required(receiver, "receiver")?);
+        let (sender, receiver) = ump::bytes_channel(&config);
+        give(to_sender, UmpSender::new(sender));
+        give(to_receiver, UmpReceiver::new(receiver));
+        Ok(())
+    })
+}
+
+const _: () = assert!(size_of::<UmpConfig>() == 40);

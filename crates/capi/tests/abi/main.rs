@@ -1,0 +1,9 @@
+//! The C interface as C calls it.
+
+mod arguments;
+mod calling;
+mod header;
+mod mcast;
+mod region;
+mod select;
+mod ump;
