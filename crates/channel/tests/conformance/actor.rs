@@ -4,11 +4,13 @@ use std::os::fd::AsFd;
 use std::process::{Child, Command, Stdio};
 
 use corecast_base::region::SharedRegion;
+use corecast_channel::ff;
 use corecast_channel::ump::{self, BytesSender};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use crate::death::{longest_of, signed};
 use crate::traffic::{NAME, expect, message};
+use crate::words::word;
 
 const ROLE: &str = "CORECAST_TEST_ROLE";
 
@@ -70,6 +72,14 @@ fn play() {
         "receive" => receive(&region, number),
         "send-for-ever" => send_for_ever(&region, number),
         "die-writing" => die_writing(&region, number),
+        "send-words" => {
+            let mut tx = ff::sender(&region, NAME).expect("nobody has it");
+            (number..).for_each(|number| tx.send(word(number)).expect("the receiver stays"));
+        }
+        "receive-words" => {
+            let mut rx = ff::receiver(&region, NAME).expect("nobody has it");
+            (number..).for_each(|number| assert_eq!(rx.recv(), Ok(word(number))));
+        }
         "exit-without-goodbye" => {
             let mut tx = open_sender(&region);
             send(&mut tx, number);

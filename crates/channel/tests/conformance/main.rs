@@ -8,3 +8,4 @@ mod death;
 mod opening;
 mod traffic;
 mod typed;
+mod words;
