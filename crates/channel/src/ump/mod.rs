@@ -1,7 +1,14 @@
 //! One sender, one receiver, messages of any length through a ring of cache lines.
 //!
-//! **When to take it:** two threads exchange values in order, each waiting for the other at times; the edges of every
-//! planned tree are these. **When not:** many receivers of the same message, or many senders to one receiver.
+//! **When to take it:** two threads or processes exchange messages in order, each waiting for the other at times; the edges
+//! of every planned tree are these. **When not:** many receivers of the same message, or many senders to one receiver:
+//! [`mcast`](crate::mcast).
+//!
+//! | ends | messages | among |
+//! |---|---|---|
+//! | [`Sender`], [`Receiver`] | values of one type, moved | threads |
+//! | [`AnySender`], [`AnyReceiver`] | copies of values of any types | threads |
+//! | [`BytesSender`], [`BytesReceiver`] | bytes, written and read in place | threads, or processes by [`spec`], [`sender`], [`receiver`] |
 //!
 //! **How it works.** A message's header and its first 56 bytes share one line, so a small message costs one line
 //! transfer: the receiver polls the line that will hold its next message, and the sender writes the header last. Longer
@@ -13,6 +20,10 @@
 //! never wait and are wait-free; the others wait as their [`Wait`] policy says. What the sender wrote before sending is
 //! visible to the receiver after receiving (Release, Acquire); the sender may rely on the reverse only for the room that
 //! it reuses.
+//!
+//! **Between processes** the other end is not trusted: what it writes is checked, and nonsense is an error. When its process
+//! ends without a goodbye, a receiver drains what was sent and a sender gets its message back, both with `Died`; what was
+//! not published was never there. A new sender may take a dead one's place, and the receiver goes on.
 //!
 //! **Source:** Barrelfish's user-level message passing (Baumann et al., The Multikernel, SOSP 2009) as used by Smelt
 //! (Kaestle et al., OSDI 2016), whose released queue acknowledges before the payload is read and so delivers a few
@@ -41,11 +52,12 @@ mod msg;
 mod recv_end;
 #[cfg(not(loom))]
 mod region;
-mod ring;
 mod send_end;
 mod shared;
 #[cfg(not(loom))]
 mod successor;
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod typed;
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The receiver's half of the protocol; see [`ring`](super::ring).
+//! The receiver's half of the protocol; see [`shared`](super::shared).
 
 use std::time::Duration;
 

@@ -74,11 +74,15 @@ fn play() {
         "die-writing" => die_writing(&region, number),
         "send-words" => {
             let mut tx = ff::sender(&region, NAME).expect("nobody has it");
-            (number..).for_each(|number| tx.send(word(number)).expect("the receiver stays"));
+            for number in number.. {
+                tx.send(word(number)).expect("the receiver stays");
+            }
         }
         "receive-words" => {
             let mut rx = ff::receiver(&region, NAME).expect("nobody has it");
-            (number..).for_each(|number| assert_eq!(rx.recv(), Ok(word(number))));
+            for number in number.. {
+                assert_eq!(rx.recv(), Ok(word(number)));
+            }
         }
         "exit-without-goodbye" => {
             let mut tx = open_sender(&region);

@@ -15,9 +15,8 @@ use crate::traffic::{MEMORIES, Make, NAME, credits, expect, message, plan};
 
 /// Runs the test for every memory and configuration.
 fn for_each(test: impl Fn(BytesSender, BytesReceiver)) {
-    for (memory, make) in MEMORIES {
+    for make in MEMORIES {
         for config in credits() {
-            println!("{memory}, {config:?}");
             let (tx, rx) = make(&config);
             test(tx, rx);
         }
@@ -37,7 +36,7 @@ fn stream(make: Make, config: &Config, count: u64) {
 
 #[test]
 fn streams_of_any_lengths_arrive_whole_and_in_order() {
-    for (_, make) in MEMORIES {
+    for make in MEMORIES {
         for wait in Wait::ALL {
             for config in credits() {
                 stream(make, &Config { wait, ..config.clone() }, 1_000);
@@ -49,7 +48,7 @@ fn streams_of_any_lengths_arrive_whole_and_in_order() {
 
 #[test]
 fn batches_arrive_as_messages_one_by_one_do() {
-    for (_, make) in MEMORIES {
+    for make in MEMORIES {
         for config in credits() {
             let (mut tx, mut rx) = make(&config);
             let longest = tx.max_len().min(200);

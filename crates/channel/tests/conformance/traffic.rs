@@ -10,11 +10,11 @@ pub(crate) const NAME: &str = "stream";
 /// Makes a channel of bytes in some memory.
 pub(crate) type Make = fn(&Config) -> (BytesSender, BytesReceiver);
 
-/// Where a channel among threads can lie.
-pub(crate) const MEMORIES: [(&str, Make); 3] = [
-    ("heap", ump::bytes_channel),
-    ("region on the heap", |config| ends(&SharedRegion::heap(&plan(config)).expect("there is memory"))),
-    ("memfd", |config| ends(&SharedRegion::memfd(&plan(config)).expect("there is memory"))),
+/// Where a channel among threads can lie: beside its ends, in a region on the heap, in a memfd.
+pub(crate) const MEMORIES: [Make; 3] = [
+    ump::bytes_channel,
+    |config| ends(&SharedRegion::heap(&plan(config)).expect("there is memory")),
+    |config| ends(&SharedRegion::memfd(&plan(config)).expect("there is memory")),
 ];
 
 /// A region with one channel.

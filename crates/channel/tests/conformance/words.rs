@@ -38,7 +38,6 @@ fn configs() -> Vec<Config> {
 /// Runs the test for every memory and configuration.
 fn for_each(test: impl Fn(Sender, Receiver)) {
     for config in configs() {
-        println!("{config:?}");
         let (tx, rx) = ff::channel(&config);
         test(tx, rx);
         let (tx, rx) = ends(&region(&config));
