@@ -12,6 +12,7 @@ mod man;
 mod measure;
 mod plan;
 mod serve;
+mod top;
 mod topo;
 pub(crate) mod tune;
 
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     Serve(serve::Arguments),
     /// Race corecast against the alternatives, or run its load tests.
     Bench(bench::Arguments),
+    /// Show the shared regions of this user, who is in them, and how far the ends of their channels are.
+    Top(top::Arguments),
     /// Remove what dead programs left of shared regions.
     Gc(gc::Arguments),
     /// List what can be named in options.
@@ -56,6 +59,7 @@ impl Command {
             Self::Explain(arguments) => explain::run(arguments, output),
             Self::Serve(arguments) => serve::run(arguments, output),
             Self::Bench(arguments) => bench::run(arguments, output),
+            Self::Top(arguments) => top::run(arguments, output),
             Self::Gc(arguments) => gc::run(arguments, output),
             Self::List(arguments) => list::run(arguments, output),
             Self::Completions(arguments) => completions::run(arguments, output),
