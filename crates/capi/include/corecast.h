@@ -313,6 +313,13 @@ corecast_status corecast_region_participants(const corecast_region *region,
                                              size_t capacity,
                                              size_t *count);
 
+// Whether a participant is there, by what corecast_region_participants told of it: also after somebody took note of its
+// death, and when another one has its place.
+corecast_status corecast_region_liveness(const corecast_region *region,
+                                         uint32_t index,
+                                         uint32_t generation,
+                                         corecast_liveness *liveness);
+
 // Lets children forked from now on use the region. Parent and child are one participant then, and must agree who uses
 // what; it lives until both have ended.
 corecast_status corecast_region_inherit_on_fork(const corecast_region *region);

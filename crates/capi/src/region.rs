@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, IntoRawFd};
 
-use corecast::base::region::{ForkPolicy, Honest, Liveness as Known, RegionDir, SharedRegion};
+use corecast::base::region::{ForkPolicy, Honest, Liveness as Known, ParticipantId, RegionDir, SharedRegion};
 use corecast::base::rendezvous::{self, Meeting, SocketDir};
 
 use crate::argument::{give, required, text};
@@ -243,6 +243,23 @@ pub unsafe extern "C" fn corecast_region_participants(
             unsafe { place.write(Participant { index, generation, pid: who.pid, liveness }) };
         }
         count.write(found.len());
+        Ok(())
+    })
+}
+
+/// Whether a participant is there, by what corecast_region_participants told of it: also after somebody took note of its
+/// death, and when another one has its place.
+#[unsafe(no_mangle)]
+pub extern "C" fn corecast_region_liveness(
+    region: Option<&Region>,
+    index: u32,
+    generation: u32,
+    liveness: Option<&mut MaybeUninit<Liveness>>,
+) -> Status {
+    call(|| {
+        let (region, liveness) = (required(region, "region")?, required(liveness, "liveness")?);
+        region.shared.check_fork()?;
+        liveness.write(region.shared.liveness(ParticipantId { index, generation }).into());
         Ok(())
     })
 }

@@ -78,6 +78,8 @@ fn a_named_region_is_found_and_goes_with_its_last_participant() {
     assert!(found.iter().all(|who| who.pid == std::process::id() && who.liveness == Liveness::Alive));
     corecast_region_close(owned(first));
     assert_eq!(participants(second).len(), 1);
+    let liveness = |index| output(|known| corecast_region_liveness(Some(object(second)), index, 1, known));
+    assert_eq!([liveness(0), liveness(1), liveness(9)], [Liveness::Left, Liveness::Alive, Liveness::Dead]);
     corecast_region_close(owned(second));
     assert_eq!(status(open), Status::NotFound, "the last one took the name away");
     // SAFETY: texts.

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# The C library as its users meet it: installed, found by pkg-config and CMake, its examples built as C and C++, and run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if ! command -v cc >/dev/null; then
+    echo "SKIPPED: ci/capi.sh: no C compiler"
+    exit 0
+fi
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
+make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" PREFIX="$work/usr"
+test "$(readlink -f "$work/usr/lib/libcorecast.so")" = "$work/usr/lib/libcorecast.so.0.1.0"
+
+strict=(-O2 -Wall -Wextra -Werror -pedantic -pthread)
+if command -v pkg-config >/dev/null; then
+    export PKG_CONFIG_PATH="$work/usr/lib/pkgconfig"
+    read -ra library < <(pkg-config --cflags --libs corecast)
+else
+    echo "SKIPPED: ci/capi.sh: no pkg-config"
+    library=("-I$work/usr/include" "-L$work/usr/lib" -lcorecast)
+fi
+
+# What the last lines of each example have to be; \ before what is a pattern in none.
+expect() {
+    case "$1" in
+    stream) echo '^5000000 messages of 56 bytes, [0-9.]+ ns each$' ;;
+    select_epoll) echo '^received from three channels: 3003000 \(1 \+ 2 \+ 3 times 500500\); from the pipe: 1 byte$' ;;
+    region) echo '^in the shop: 1, this process$' ;;
+    two_processes) echo '^the survivor ended with 0, and left 0 names behind$' ;;
+    *) echo "there is no example $1" >&2 && return 1 ;;
+    esac
+}
+
+run() {
+    local name="$1" program="$2"
+    LD_LIBRARY_PATH="$work/usr/lib" timeout 60 "$program" | tee "$work/out"
+    tail -n 1 "$work/out" | grep -Eq "$(expect "$name")"
+}
+
+for source in crates/capi/examples/*.c; do
+    name="$(basename "$source" .c)"
+    echo "-- $name, as C11"
+    cc -std=c11 "${strict[@]}" "$source" -o "$work/$name" "${library[@]}"
+    run "$name" "$work/$name"
+    if command -v c++ >/dev/null; then
+        echo "-- $name, as C++17, linked statically"
+        c++ -std=c++17 "${strict[@]}" -x c++ "$source" -x none -o "$work/$name-cpp" "-I$work/usr/include" \
+            "$work/usr/lib/libcorecast.a" -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc
+        run "$name" "$work/$name-cpp"
+    else
+        echo "SKIPPED: ci/capi.sh: no C++ compiler"
+    fi
+done
+
+if command -v cmake >/dev/null; then
+    echo "-- found by CMake"
+    cat >"$work/CMakeLists.txt" <<CMAKE
+cmake_minimum_required(VERSION 3.10)
+project(user C)
+find_package(corecast 0.1 REQUIRED)
+foreach(library corecast corecast-static)
+  add_executable(region-\${library} $PWD/crates/capi/examples/region.c)
+  target_link_libraries(region-\${library} corecast::\${library})
+endforeach()
+CMAKE
+    cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/usr" >"$work/cmake.log"
+    cmake --build "$work/build" >>"$work/cmake.log"
+    for library in corecast corecast-static; do
+        run region "$work/build/region-$library"
+    done
+else
+    echo "SKIPPED: ci/capi.sh: no CMake"
+fi
+
+make --silent --directory crates/capi uninstall PREFIX="$work/usr"
+left="$(find "$work/usr" ! -type d)"
+test -z "$left" || { echo "left after uninstall: $left"; exit 1; }
