@@ -56,8 +56,8 @@ pub fn spec(config: &Config) -> Spec {
 /// [`OpenError`].
 pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenError> {
     let (shared, waiting, peer) = open(region, name, offset_of!(Control, receiver))?;
-    refuse_gone(&shared, &[(SENDER_GONE, SENDER), (RECEIVER_GONE, RECEIVER)], name)?;
-    take(region, &shared.control.sender, name, SENDER)?;
+    let ends = [(SENDER_GONE, SENDER), (RECEIVER_GONE, RECEIVER)];
+    take(region, &shared, &shared.control.sender, name, &ends)?;
     Ok(Sender { shared, position: SendPosition::default(), waiter: waiting.waiter(), peer: Some(peer) })
 }
 
@@ -67,8 +67,7 @@ pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenError> {
 /// [`OpenError`].
 pub fn receiver(region: &SharedRegion, name: &str) -> Result<Receiver, OpenError> {
     let (shared, waiting, peer) = open(region, name, offset_of!(Control, sender))?;
-    refuse_gone(&shared, &[(RECEIVER_GONE, RECEIVER)], name)?;
-    take(region, &shared.control.receiver, name, RECEIVER)?;
+    take(region, &shared, &shared.control.receiver, name, &[(RECEIVER_GONE, RECEIVER)])?;
     Ok(Receiver { shared, position: RecvPosition::default(), waiter: waiting.waiter(), peer: Some(peer) })
 }
 
@@ -93,9 +92,20 @@ fn refuse_gone(shared: &Shared, ends: &[(u32, &'static str)], name: &str) -> Res
     }
 }
 
-/// Claims an end that nobody may follow in.
-fn take(region: &SharedRegion, word: &AtomicU64, name: &str, end: &'static str) -> Result<(), OpenError> {
-    match claim(region, word, name, end)? {
+/// Claims the first of `needed` ends, which nobody may follow in, unless one of them has left. Who leaves has left before
+/// its seat is free, so the second look sees the goodbye of one whose seat was taken.
+fn take(
+    region: &SharedRegion,
+    shared: &Shared,
+    word: &AtomicU64,
+    name: &str,
+    needed: &[(u32, &'static str)],
+) -> Result<(), OpenError> {
+    let end = needed[0].1;
+    refuse_gone(shared, needed, name)?;
+    let claim = claim(region, word, name, end)?;
+    refuse_gone(shared, needed, name)?;
+    match claim {
         Claim::First => Ok(()),
         Claim::Succession => Err(OpenError::Died { name: name.to_owned(), end }),
     }

@@ -34,7 +34,7 @@ impl Peer {
         self.region.check_fork().is_err()
     }
 
-    /// True if this is a promise about the region of this channel.
+    /// True if the channel is in this region.
     pub(crate) fn is_in(&self, region: &SharedRegion) -> bool {
         self.region.generation() == region.generation()
     }

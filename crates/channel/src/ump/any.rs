@@ -42,8 +42,8 @@ pub struct WrongType {
 pub fn any_channel(slots: usize, data_bell: Bell, room_bell: Bell) -> (AnySender, AnyReceiver) {
     let shared = Shared::new(ring_slots(slots, 1), Credit::AckLine, data_bell, room_bell);
     let sender =
-        AnySender { end: SendEnd::new(shared.clone()), types: Vec::new(), last: None, recycled: 0, is_torn: false };
-    (sender, AnyReceiver { end: RecvEnd::new(shared), types: Vec::new(), last: None, is_torn: false })
+        AnySender { end: SendEnd::new(shared.clone(), 0), types: Vec::new(), last: None, recycled: 0, is_torn: false };
+    (sender, AnyReceiver { end: RecvEnd::new(shared, 0), types: Vec::new(), last: None, is_torn: false })
 }
 
 /// The sending end.

@@ -32,6 +32,6 @@ pub fn bytes_channel(config: &Config) -> (BytesSender, BytesReceiver) {
     let waiter = Waiter::new(config.wait, Crowd::unpinned(2), config.wake_cost);
     // The ring is reached by its two ends alone, and both keep to the protocol.
     let sender =
-        BytesSender { end: SendEnd::new(shared.clone()), waiter: waiter.clone(), peer: None, owns_loans: true };
-    (sender, BytesReceiver { end: RecvEnd::new(shared), waiter, peer: None, gives_slices: true })
+        BytesSender { end: SendEnd::new(shared.clone(), 0), waiter: waiter.clone(), peer: None, owns_loans: true };
+    (sender, BytesReceiver { end: RecvEnd::new(shared, 0), waiter, peer: None, gives_slices: true })
 }

@@ -30,10 +30,8 @@ pub(super) struct RecvEnd {
 }
 
 impl RecvEnd {
-    /// The half that goes on where the last one stopped. There is one at a time.
-    pub(super) fn new(shared: Shared) -> Self {
-        // ORDERING: Relaxed, a former half has left through `gone`, which orders it
-        let next = shared.control.ack.load(Ordering::Relaxed);
+    /// The receiver that goes on behind the first `next` slots. There is one at a time.
+    pub(super) fn new(shared: Shared, next: u64) -> Self {
         Self { shared, position: RecvPosition { next, acked: next, lent: 0 } }
     }
 

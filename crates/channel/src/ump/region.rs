@@ -57,14 +57,10 @@ pub fn spec(config: &Config) -> Spec {
 /// [`OpenError`].
 pub fn sender(region: &SharedRegion, name: &str) -> Result<BytesSender, OpenError> {
     let ring = Ring::open(region, name)?;
-    ring.refuse_closed(SENDER_GONE | RECEIVER_GONE)?;
     let peer = Peer::new(region, ring.word(RECEIVER_AT)?);
     let waiter = ring.waiting.waiter();
-    let end = match claim(region, &ring.shared.control.sender, name, SENDER)? {
-        Claim::First if !ring.shared.is_unread() => {
-            return Err(damaged(name, "slots are acknowledged that nobody sent"));
-        }
-        Claim::First => SendEnd::new(ring.shared),
+    let end = match ring.claim(region, &ring.shared.control.sender, SENDER, SENDER_GONE | RECEIVER_GONE)? {
+        Claim::First => SendEnd::new(ring.shared, 0),
         Claim::Succession => SendEnd::succeed(ring.shared).map_err(|why| damaged(name, why))?,
     };
     Ok(BytesSender { end, waiter, peer: Some(peer), owns_loans: false })
@@ -76,13 +72,12 @@ pub fn sender(region: &SharedRegion, name: &str) -> Result<BytesSender, OpenErro
 /// [`OpenError`].
 pub fn receiver(region: &SharedRegion, name: &str) -> Result<BytesReceiver, OpenError> {
     let ring = Ring::open(region, name)?;
-    ring.refuse_closed(RECEIVER_GONE)?;
     let peer = Peer::new(region, ring.word(SENDER_AT)?);
     let waiter = ring.waiting.waiter();
-    match claim(region, &ring.shared.control.receiver, name, RECEIVER)? {
-        Claim::First if !ring.shared.is_unread() => Err(damaged(name, "slots are acknowledged that nobody has read")),
+    match ring.claim(region, &ring.shared.control.receiver, RECEIVER, RECEIVER_GONE)? {
         Claim::First => {
-            Ok(BytesReceiver { end: RecvEnd::new(ring.shared), waiter, peer: Some(peer), gives_slices: false })
+            let end = RecvEnd::new(ring.shared, 0);
+            Ok(BytesReceiver { end, waiter, peer: Some(peer), gives_slices: false })
         }
         // The sender may have been told already, and what was read and not acknowledged would be read again.
         Claim::Succession => Err(OpenError::Died { name: name.to_owned(), end: RECEIVER }),
@@ -145,6 +140,21 @@ impl<'a> Ring<'a> {
         let (data_bell, room_bell) = (bell(DATA_BELL_AT)?, bell(ROOM_BELL_AT)?);
         let shared = Shared { slots, control, credit, data_bell, room_bell };
         Ok(Self { name, section, shared, waiting })
+    }
+
+    /// Claims an end, unless one of `needed` has left. Who leaves has left before its seat is free, so the second look sees
+    /// the goodbye of one whose seat was taken.
+    fn claim(
+        &self,
+        region: &SharedRegion,
+        word: &AtomicU64,
+        end: &'static str,
+        needed: u32,
+    ) -> Result<Claim, OpenError> {
+        self.refuse_closed(needed)?;
+        let claim = claim(region, word, self.name, end)?;
+        self.refuse_closed(needed)?;
+        Ok(claim)
     }
 
     fn refuse_closed(&self, ends: u32) -> Result<(), OpenError> {

@@ -40,10 +40,8 @@ pub(super) struct SendEnd {
 }
 
 impl SendEnd {
-    /// The first sender of a ring.
-    pub(super) fn new(shared: Shared) -> Self {
-        // ORDERING: Relaxed, nobody has acknowledged anything yet
-        let head = shared.control.ack.load(Ordering::Relaxed);
+    /// The sender that goes on behind the first `head` slots, all of them freed. There is one at a time.
+    pub(super) fn new(shared: Shared, head: u64) -> Self {
         Self { position: SendPosition { head, room_end: head, covers_headers: false }, shared }
     }
 
@@ -93,7 +91,8 @@ impl SendEnd {
     pub(super) fn leave(&self) -> Option<RecvEnd> {
         let last = self.shared.leave(SENDER_GONE);
         self.shared.data_bell.notify();
-        last.then(|| RecvEnd::new(self.shared.clone()))
+        // ORDERING: Relaxed, the receiver has left through `gone`, which orders what it acknowledged at last
+        last.then(|| RecvEnd::new(self.shared.clone(), self.shared.control.ack.load(Ordering::Relaxed)))
     }
 }
 

@@ -70,13 +70,6 @@ impl Shared {
         }
     }
 
-    /// True if nothing was acknowledged yet, as it is when an end is opened for the first time.
-    #[cfg(not(loom))]
-    pub(super) fn is_unread(&self) -> bool {
-        // ORDERING: Relaxed, a number is compared
-        self.control.ack.load(Ordering::Relaxed) == 0
-    }
-
     /// Says that an end is gone; true if the other one was already.
     pub(super) fn leave(&self, end: u32) -> bool {
         // ORDERING: AcqRel, pairs with itself at the other end and with the Acquire in is_gone: whoever sees this end

@@ -25,6 +25,10 @@ fn used(start: u64, credit: Credit) -> Shared {
     shared
 }
 
+fn acked(shared: &Shared) -> u64 {
+    shared.control.ack.load(Ordering::Relaxed)
+}
+
 fn waiter() -> Waiter {
     Waiter::new(Wait::Spin, Crowd::unpinned(1), None)
 }
@@ -34,7 +38,7 @@ fn sender(end: SendEnd) -> BytesSender {
 }
 
 fn receiver(shared: &Shared) -> BytesReceiver {
-    BytesReceiver { end: RecvEnd::new(shared.clone()), waiter: waiter(), peer: None, gives_slices: true }
+    BytesReceiver { end: RecvEnd::new(shared.clone(), acked(shared)), waiter: waiter(), peer: None, gives_slices: true }
 }
 
 /// Up to four messages of changing lengths under way, for four laps.
@@ -58,7 +62,7 @@ fn messages_go_on_through_the_wrap() {
     for credit in [Credit::AckLine, Credit::SlotClear] {
         for start in STARTS {
             let shared = used(start, credit);
-            exchange(&mut sender(SendEnd::new(shared.clone())), &mut receiver(&shared));
+            exchange(&mut sender(SendEnd::new(shared.clone(), start)), &mut receiver(&shared));
         }
     }
 }

@@ -40,8 +40,8 @@ pub fn channel_with<T: Send>(config: Config) -> (Sender<T>, Receiver<T>) {
     let len = size_of::<T>();
     assert!(len <= shared.max_len(), "with SlotClear a value of {len} bytes must fit into {} bytes", shared.max_len());
     let waiter = Waiter::new(config.wait, Crowd::unpinned(2), config.wake_cost);
-    let sender = Sender { end: SendEnd::new(shared.clone()), waiter: waiter.clone(), values: PhantomData };
-    (sender, Receiver { end: RecvEnd::new(shared), waiter, values: PhantomData })
+    let sender = Sender { end: SendEnd::new(shared.clone(), 0), waiter: waiter.clone(), values: PhantomData };
+    (sender, Receiver { end: RecvEnd::new(shared, 0), waiter, values: PhantomData })
 }
 
 /// The sending end. Dropping it lets the receiver drain what was sent, and then see the channel closed.
