@@ -73,6 +73,14 @@ typedef enum {
   CORECAST_LIVENESS_DEAD = 2,
 } corecast_liveness;
 
+// How the sender of a ff channel looks for empty cells.
+typedef enum {
+  // At each cell before it writes there.
+  CORECAST_FF_PROBE_CELL = 0,
+  // At one cell for a whole line, which the receiver clears at once. Up to 16 cells fewer can be in use.
+  CORECAST_FF_PROBE_LINE = 1,
+} corecast_ff_probe;
+
 // Whether the senders of a mcast channel may overwrite what a reader has not read.
 typedef enum {
   // Never: every reader is reliable.
@@ -118,6 +126,12 @@ typedef enum {
   // Sleep at once. The thriftiest, and slow: a wake-up costs 10 to 40 us.
   CORECAST_WAIT_PARK = 3,
 } corecast_wait;
+
+// The receiving end of a ff channel. One thread at a time uses it.
+typedef struct corecast_ff_receiver corecast_ff_receiver;
+
+// The sending end of a ff channel. One thread at a time uses it.
+typedef struct corecast_ff_sender corecast_ff_sender;
 
 // A receiving end of a mcast channel. One thread at a time uses it. Several messages can be open at a time, and are
 // released in any order; while a reliable reader has one open nothing is written there, so that senders wait for it in
@@ -194,6 +208,26 @@ typedef struct {
   // Which of the open messages of its receiver it is. For the library.
   uint64_t number;
 } corecast_message;
+
+// How a ff channel is laid out and waits. Set `size` to sizeof(corecast_ff_config) and all else to 0, then what is wanted;
+// NULL in its place is all zeroes.
+typedef struct {
+  // sizeof(corecast_ff_config).
+  size_t size;
+  // Words that the channel holds, at most 2^23; rounded up to a power of two, to at least 32. 0: 1024.
+  uint32_t cells;
+  // A corecast_ff_probe.
+  uint32_t probe;
+  // If not 0 the receiver takes whole lines of 8 words, and a part of a line when the sender flushes or leaves, or after
+  // so many nanoseconds. 0: words as soon as they are there.
+  uint64_t slip_ns;
+  // A corecast_wait: how both ends wait.
+  uint32_t wait;
+  // 0.
+  uint32_t reserved;
+  // What sleeping and waking up costs on this machine, in nanoseconds. 0: not known.
+  uint64_t wake_cost_ns;
+} corecast_ff_config;
 
 // How a mcast channel is laid out, delivers and waits. Set `size` to sizeof(corecast_mcast_config) and all else to 0, then
 // what is wanted; NULL in its place is all zeroes.
@@ -427,6 +461,63 @@ corecast_status corecast_ump_receiver_drain(corecast_ump_receiver *receiver,
                                             void *context,
                                             size_t *count);
 
+// Declares a ff channel.
+corecast_status corecast_region_plan_add_ff(corecast_region_plan *plan,
+                                            const char *name,
+                                            const corecast_ff_config *config);
+
+// A ff channel among two threads of this process. For one among processes, declare it in the plan of a region.
+corecast_status corecast_ff_create(const corecast_ff_config *config,
+                                   corecast_ff_sender **sender,
+                                   corecast_ff_receiver **receiver);
+
+// Opens the sending end of the channel with this name: once in the life of a channel. Fails as corecast_ump_receiver_open.
+corecast_status corecast_ff_sender_open(const corecast_region *region,
+                                        const char *name,
+                                        corecast_ff_sender **sender);
+
+// Closes the end; NULL is none. The receiver gets what was sent, and is then told CORECAST_CLOSED.
+void corecast_ff_sender_close(corecast_ff_sender *sender);
+
+// Sends a word that is not 0, waiting for room. CORECAST_CLOSED if the receiver has said goodbye, CORECAST_DIED if its
+// process is gone.
+corecast_status corecast_ff_sender_send(corecast_ff_sender *sender,
+                                        uint64_t word);
+
+// The same without waiting: CORECAST_FULL if there is no room.
+corecast_status corecast_ff_sender_try_send(corecast_ff_sender *sender, uint64_t word);
+
+// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+corecast_status corecast_ff_sender_send_timeout_ns(corecast_ff_sender *sender,
+                                                   uint64_t word,
+                                                   uint64_t timeout_ns);
+
+// Lets the receiver take all that was sent, even if it takes whole lines otherwise.
+corecast_status corecast_ff_sender_flush(corecast_ff_sender *sender);
+
+// Opens the receiving end of the channel with this name: once in the life of a channel. Fails as
+// corecast_ump_receiver_open.
+corecast_status corecast_ff_receiver_open(const corecast_region *region,
+                                          const char *name,
+                                          corecast_ff_receiver **receiver);
+
+// Closes the end; NULL is none. Sends fail with CORECAST_CLOSED.
+void corecast_ff_receiver_close(corecast_ff_receiver *receiver);
+
+// Receives, waiting for a word. CORECAST_CLOSED or CORECAST_DIED once everything sent has been received and the sender has
+// said goodbye, or its process is gone.
+corecast_status corecast_ff_receiver_recv(corecast_ff_receiver *receiver,
+                                          uint64_t *word);
+
+// The same without waiting: CORECAST_EMPTY if nothing is there, also while a part of a line waits for the rest.
+corecast_status corecast_ff_receiver_try_recv(corecast_ff_receiver *receiver,
+                                              uint64_t *word);
+
+// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+corecast_status corecast_ff_receiver_recv_timeout_ns(corecast_ff_receiver *receiver,
+                                                     uint64_t timeout_ns,
+                                                     uint64_t *word);
+
 // Declares a mcast channel.
 corecast_status corecast_region_plan_add_mcast(corecast_region_plan *plan,
                                                const char *name,
@@ -541,6 +632,11 @@ void corecast_select_destroy(corecast_select *select);
 corecast_status corecast_select_add_ump(corecast_select *select,
                                         corecast_ump_receiver *receiver,
                                         uint32_t *number);
+
+// The same for the receiver of a ff channel: its messages are words of 8 bytes.
+corecast_status corecast_select_add_ff(corecast_select *select,
+                                       corecast_ff_receiver *receiver,
+                                       uint32_t *number);
 
 // The same for a reader of a mcast channel.
 corecast_status corecast_select_add_mcast(corecast_select *select,

@@ -29,6 +29,8 @@ pub mod region;
 
 pub mod ump;
 
+pub mod ff;
+
 pub mod mcast;
 
 pub mod select;

@@ -11,6 +11,7 @@ use corecast::channel::select::{Armed, MAX_CHANNELS, Notifier, Select as SelectO
 use crate::any_receiver::{AnyMessage, AnyReceiver};
 use crate::argument::{elements, give, required};
 use crate::error::{Failure, call, finish};
+use crate::ff::FfReceiver;
 use crate::lending::Lending;
 use crate::mcast::receiver::McastReceiver;
 use crate::message::Message;
@@ -147,6 +148,16 @@ pub extern "C" fn corecast_select_add_ump(
     number: Option<&mut MaybeUninit<u32>>,
 ) -> Status {
     add(select, receiver, number, |receiver| AnyReceiver::Ump(receiver.0.into_end()))
+}
+
+/// The same for the receiver of a ff channel: its messages are words of 8 bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn corecast_select_add_ff(
+    select: Option<&mut Select>,
+    receiver: Option<Box<FfReceiver>>,
+    number: Option<&mut MaybeUninit<u32>>,
+) -> Status {
+    add(select, receiver, number, |receiver| AnyReceiver::Ff(receiver.0))
 }
 
 /// The same for a reader of a mcast channel.

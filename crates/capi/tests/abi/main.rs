@@ -2,6 +2,7 @@
 
 mod arguments;
 mod calling;
+mod ff;
 mod header;
 mod mcast;
 mod region;

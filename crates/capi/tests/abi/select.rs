@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 
+use corecast_c::ff::{corecast_ff_create, corecast_ff_sender_close, corecast_ff_sender_send};
 use corecast_c::mcast::corecast_mcast_create;
 use corecast_c::mcast::sender::*;
 use corecast_c::message::Message;
@@ -140,6 +141,16 @@ fn kinds_of_channels_mix() {
     let sent = unsafe { corecast_mcast_sender_send(Some(object(sender)), b"to all".as_ptr().cast(), 6) };
     assert_eq!(sent, Status::Ok);
     assert_eq!(fixture.recv(), (2, Ok(b"to all".to_vec())));
+    let mut words = MaybeUninit::uninit();
+    // SAFETY: no configuration.
+    let receiver = output(|end| unsafe { corecast_ff_create(std::ptr::null(), Some(&mut words), end) });
+    // SAFETY: a call that succeeds writes its outputs.
+    let words = unsafe { words.assume_init() };
+    assert_eq!(output(|number| corecast_select_add_ff(fixture.select(), owned(receiver), number)), 3);
+    assert_eq!(corecast_ff_sender_send(Some(object(words)), 0x1234), Status::Ok);
+    assert_eq!(fixture.recv(), (3, Ok(0x1234_u64.to_ne_bytes().to_vec())));
+    corecast_ff_sender_close(owned(words));
+    assert_eq!(fixture.recv(), (3, Err(Status::Closed)));
     fixture.send(0, b"to one");
     assert_eq!(fixture.recv(), (0, Ok(b"to one".to_vec())));
     corecast_mcast_sender_close(owned(sender));
