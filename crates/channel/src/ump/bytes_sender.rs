@@ -261,6 +261,11 @@ impl Batch<'_> {
     fn send(&mut self, message: &[u8]) -> Result<(), SendError<()>> {
         let len = message.len();
         self.sender.check(len)?;
+        let (slots, head) = (self.sender.end.shared.slots.slots() as u64, self.sender.end.position.head);
+        if self.withheld.is_some_and(|(first, _)| head - first >= slots) {
+            // The slot of the first message looks as if it were free.
+            self.publish();
+        }
         if self.sender.end.reserve(len).is_none() {
             self.publish();
             let _room = self.sender.wait_for_room(len, None).map_err(in_time)?;
