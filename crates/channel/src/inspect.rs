@@ -20,15 +20,15 @@
 //! // As another process would:
 //! let observer = SharedRegion::observe(&dir, "example")?;
 //! let seen = inspect(&observer, &observer.entries()[0])?;
-//! assert_eq!((seen.kind, seen.sent, seen.receivers[0].behind), ("mcast", 1, Some(1)));
+//! assert_eq!((seen.kind, seen.sent, seen.receivers[0].behind), ("mcast", Some(1), Some(1)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use corecast_base::region::{Entry, Observer, ParticipantId};
 
 use crate::mcast::{self, Policy};
-use crate::open::{KIND_MCAST, KIND_UMP, OpenError};
-use crate::ump;
+use crate::open::{KIND_FF, KIND_MCAST, KIND_UMP, OpenError};
+use crate::{ff, ump};
 
 /// What positions in a channel count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub enum Unit {
     Messages,
     /// Slots of 64 bytes, of which a message takes one or more.
     Slots,
+    /// Words of 8 bytes.
+    Words,
 }
 
 /// What has become of an end.
@@ -52,10 +54,10 @@ pub enum EndState {
     GivenUp,
 }
 
-/// A sending end.
+/// An end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SenderView {
+pub struct EndView {
     /// Whose it is, as the memory says; the region knows whether that one lives.
     pub participant: Option<ParticipantId>,
     /// What has become of it.
@@ -66,15 +68,14 @@ pub struct SenderView {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReceiverView {
-    /// Whose it is, as the memory says; the region knows whether that one lives.
-    pub participant: Option<ParticipantId>,
-    /// What has become of it.
-    pub state: EndState,
+    /// Whose it is, and what has become of it.
+    pub end: EndView,
     /// What it wants when it falls behind.
     pub policy: Policy,
     /// All before this position was received. Ends tell it seldom while they are busy: it may be an eighth of the ring old.
-    pub cursor: u64,
-    /// How far that is behind what was sent; `None` if the cursor is beyond it, which no honest end writes.
+    /// `None` in a word channel, whose memory does not tell.
+    pub cursor: Option<u64>,
+    /// How far it is behind what was sent; `None` if the cursor is beyond that, which no honest end writes.
     pub behind: Option<u64>,
 }
 
@@ -82,16 +83,16 @@ pub struct ReceiverView {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChannelView {
-    /// Its kind: `ump` or `mcast`.
+    /// Its kind: `ump`, `ff` or `mcast`.
     pub kind: &'static str,
     /// What `sent`, cursors and distances count.
     pub unit: Unit,
     /// How many of these its ring holds.
     pub slots: u64,
-    /// How many were sent since it was made.
-    pub sent: u64,
+    /// How many were sent since it was made; `None` in a word channel, whose memory does not tell.
+    pub sent: Option<u64>,
     /// Who sends.
-    pub senders: Vec<SenderView>,
+    pub senders: Vec<EndView>,
     /// Who receives.
     pub receivers: Vec<ReceiverView>,
 }
@@ -104,6 +105,7 @@ pub fn inspect(observer: &Observer, entry: &Entry) -> Result<ChannelView, OpenEr
     let look = Look { observer, entry };
     match entry.kind {
         KIND_UMP => ump::inspect(&look),
+        KIND_FF => ff::inspect(&look),
         KIND_MCAST => mcast::inspect(&look),
         other => Err(look.damaged(format!("it is of kind {other}, which this version does not know"))),
     }
@@ -126,6 +128,15 @@ impl Look<'_> {
         word.ok_or_else(|| self.damaged("it is smaller than its configuration says".to_owned()))
     }
 
+    /// An end of one of two, if it was ever opened: the word at `owner` tells whose it is, `bit` of the one at `gone` that it
+    /// said goodbye.
+    pub(crate) fn end(&self, owner: usize, gone: usize, bit: u32) -> Result<Option<EndView>, OpenError> {
+        // In this order: whoever took the end had not left then.
+        let participant = ParticipantId::from_word(self.word(owner)?);
+        let state = if self.word(gone)? & u64::from(bit) != 0 { EndState::Left } else { EndState::Open };
+        Ok(participant.is_some().then_some(EndView { participant, state }))
+    }
+
     pub(crate) fn damaged(&self, why: String) -> OpenError {
         OpenError::Layout { name: self.entry.name.clone(), why }
     }
@@ -133,6 +144,7 @@ impl Look<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZero;
     use std::time::Duration;
 
     use corecast_base::region::{RegionDir, RegionPlan, SharedRegion};
@@ -167,7 +179,9 @@ mod tests {
         /// What was sent, and where each receiver is.
         fn positions(&self) -> (u64, Vec<(u64, Option<u64>)>) {
             let seen = self.see().expect("a sound channel");
-            (seen.sent, seen.receivers.iter().map(|receiver| (receiver.cursor, receiver.behind)).collect())
+            let position = |position: Option<u64>| position.expect("told by this kind");
+            let of = |receiver: &ReceiverView| (position(receiver.cursor), receiver.behind);
+            (position(seen.sent), seen.receivers.iter().map(of).collect())
         }
     }
 
@@ -193,9 +207,24 @@ mod tests {
             drop(tx);
             let seen = stage.see().expect("a sound channel");
             let me = Some(stage.region.me());
-            assert_eq!(seen.senders, [SenderView { participant: me, state: EndState::Left }]);
-            assert_eq!((seen.receivers[0].participant, seen.receivers[0].state), (me, EndState::Open));
+            assert_eq!(seen.senders, [EndView { participant: me, state: EndState::Left }]);
+            assert_eq!(seen.receivers[0].end, EndView { participant: me, state: EndState::Open });
         }
+    }
+
+    #[test]
+    fn a_word_channel_tells_how_many_words_lie_in_it() {
+        let stage = Stage::new(ff::spec(&ff::Config::default()));
+        let mut tx = ff::sender(&stage.region, "news").expect("free");
+        let mut rx = ff::receiver(&stage.region, "news").expect("free");
+        for word in 1..=5 {
+            tx.send(NonZero::new(word).expect("not 0")).expect("room");
+        }
+        assert_eq!(rx.recv().map(NonZero::get), Ok(1));
+        let seen = stage.see().expect("a sound channel");
+        assert_eq!((seen.kind, seen.unit, seen.sent, seen.receivers[0].behind), ("ff", Unit::Words, None, Some(4)));
+        drop(rx);
+        assert_eq!(stage.see().expect("a sound channel").receivers[0].end.state, EndState::Left);
     }
 
     #[test]
@@ -226,6 +255,7 @@ mod tests {
             ump::spec(&ump::Config::default()),
             ump::spec(&ump::Config { credit: Credit::SlotClear, ..Default::default() }),
             mcast::spec(mcast::Config { senders: 3, ..Default::default() }),
+            ff::spec(&ff::Config::default()),
             Spec { kind: 77, config: [0; 6], bytes: 128 },
             Spec { bytes: 128, ..ump::spec(&ump::Config::default()) },
             Spec { bytes: 128, ..mcast::spec(mcast::Config::default()) },

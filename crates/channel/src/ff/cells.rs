@@ -22,7 +22,7 @@ unsafe impl Shareable for Line {}
 #[repr(C)]
 pub(super) struct Control {
     /// Which ends are gone. Each end sets its bit once.
-    gone: CacheLine<AtomicU32>,
+    pub(super) gone: CacheLine<AtomicU32>,
     /// Words that were sent when the sender last flushed. Written by the sender, read by a receiver that finds part of a
     /// line.
     pub(super) flushed: CacheLine<AtomicU64>,

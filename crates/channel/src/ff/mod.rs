@@ -34,6 +34,8 @@
 //! ```
 
 mod cells;
+#[cfg(not(loom))]
+mod inspect;
 mod receiver;
 mod recv_position;
 #[cfg(not(loom))]
@@ -46,6 +48,8 @@ use std::time::Duration;
 use corecast_base::sync::Arc;
 use corecast_base::wait::{Crowd, Wait, Waiter, WakeWord};
 
+#[cfg(not(loom))]
+pub(crate) use inspect::inspect;
 pub use receiver::Receiver;
 #[cfg(not(loom))]
 pub use region::{receiver, sender, spec};

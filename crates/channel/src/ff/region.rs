@@ -26,7 +26,7 @@ use crate::waiting::Waiting;
 
 const DATA_BELL_AT: usize = size_of::<Control>();
 const ROOM_BELL_AT: usize = DATA_BELL_AT + size_of::<CacheLine<WakeCell>>();
-const CELLS_AT: usize = ROOM_BELL_AT + size_of::<CacheLine<WakeCell>>();
+pub(super) const CELLS_AT: usize = ROOM_BELL_AT + size_of::<CacheLine<WakeCell>>();
 
 const SENDER: &str = "sender";
 const RECEIVER: &str = "receiver";
@@ -112,7 +112,7 @@ fn take(
 }
 
 /// What the directory says; `None` if no `spec` says so.
-fn read_config(entry: &Entry) -> Option<(usize, Probe, Slip, Waiting)> {
+pub(super) fn read_config(entry: &Entry) -> Option<(usize, Probe, Slip, Waiting)> {
     let [cells, probe, slip, waiting @ ..] = entry.config;
     let cells = usize::try_from(cells).ok()?;
     let probe = *[Probe::Cell, Probe::Line].get(usize::try_from(probe).ok()?)?;

@@ -7,7 +7,7 @@ use super::config::Policy;
 use super::home::Home;
 use super::line::{Ctl, Hold, ReaderLine, SenderLine, State};
 use super::region::{LINES, Offsets, TAIL, decode};
-use crate::inspect::{ChannelView, EndState, Look, ReceiverView, SenderView, Unit};
+use crate::inspect::{ChannelView, EndState, EndView, Look, ReceiverView, Unit};
 use crate::open::OpenError;
 
 /// Looks at it.
@@ -23,18 +23,18 @@ pub(crate) fn inspect(look: &Look<'_>) -> Result<ChannelView, OpenError> {
     for at in (LINES..readers_at).step_by(size_of::<SenderLine>()) {
         let ctl = ctl(at + offset_of!(SenderLine, ctl))?;
         if ctl.state() != State::Free {
-            senders.push(SenderView { participant: Home::participant(ctl.owner()), state: EndState::Open });
+            senders.push(EndView { participant: Home::participant(ctl.owner()), state: EndState::Open });
         }
     }
     let mut receivers = Vec::new();
     for at in (readers_at..).step_by(size_of::<ReaderLine>()).take(config.readers) {
         let ctl = ctl(at + offset_of!(ReaderLine, ctl))?;
         if ctl.state() != State::Free {
+            let state = if ctl.state() == State::Lagged { EndState::GivenUp } else { EndState::Open };
             receivers.push(ReceiverView {
-                participant: Home::participant(ctl.owner()),
-                state: if ctl.state() == State::Lagged { EndState::GivenUp } else { EndState::Open },
+                end: EndView { participant: Home::participant(ctl.owner()), state },
                 policy: policy(ctl.hold(), look.word(at + offset_of!(ReaderLine, deadline_ns))?),
-                cursor: look.word(at + offset_of!(ReaderLine, cursor))?,
+                cursor: Some(look.word(at + offset_of!(ReaderLine, cursor))?),
                 behind: None,
             });
         }
@@ -42,10 +42,10 @@ pub(crate) fn inspect(look: &Look<'_>) -> Result<ChannelView, OpenError> {
     // After the cursors, so that none is beyond it.
     let sent = look.word(TAIL)?;
     for receiver in &mut receivers {
-        receiver.behind = sent.checked_sub(receiver.cursor);
+        receiver.behind = receiver.cursor.and_then(|cursor| sent.checked_sub(cursor));
     }
     let slots = config.slots as u64;
-    Ok(ChannelView { kind: "mcast", unit: Unit::Messages, slots, sent, senders, receivers })
+    Ok(ChannelView { kind: "mcast", unit: Unit::Messages, slots, sent: Some(sent), senders, receivers })
 }
 
 fn policy(hold: Hold, deadline_ns: u64) -> Policy {

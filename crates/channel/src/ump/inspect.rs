@@ -3,13 +3,12 @@
 use std::mem::offset_of;
 
 use corecast_base::LINE_BYTES;
-use corecast_base::region::ParticipantId;
 
 use super::Credit;
 use super::header::{Header, Kind};
 use super::region::{SLOTS_AT, read_ring};
 use super::shared::{Control, RECEIVER_GONE, SENDER_GONE};
-use crate::inspect::{ChannelView, EndState, Look, ReceiverView, SenderView, Unit};
+use crate::inspect::{ChannelView, Look, ReceiverView, Unit};
 use crate::mcast::Policy;
 use crate::open::OpenError;
 use crate::slots::slots_for;
@@ -29,23 +28,20 @@ pub(crate) fn inspect(look: &Look<'_>) -> Result<ChannelView, OpenError> {
         Credit::AckLine => ring.acknowledged()?,
         Credit::SlotClear => ring.cleared()?,
     };
-    let gone = look.word(offset_of!(Control, gone))? as u32;
-    let state = |bit| if gone & bit != 0 { EndState::Left } else { EndState::Open };
-    let owner = |at| look.word(at).map(ParticipantId::from_word);
-    let (sender, receiver) = (owner(offset_of!(Control, sender))?, owner(offset_of!(Control, receiver))?);
-    let receiver = receiver.map(|participant| ReceiverView {
-        participant: Some(participant),
-        state: state(RECEIVER_GONE),
+    let gone = offset_of!(Control, gone);
+    let sender = look.end(offset_of!(Control, sender), gone, SENDER_GONE)?;
+    let receiver = look.end(offset_of!(Control, receiver), gone, RECEIVER_GONE)?;
+    let receiver = receiver.map(|end| ReceiverView {
+        end,
         policy: Policy::Reliable,
-        cursor,
+        cursor: Some(cursor),
         behind: sent.checked_sub(cursor),
     });
-    let sender = sender.map(|participant| SenderView { participant: Some(participant), state: state(SENDER_GONE) });
     Ok(ChannelView {
         kind: "ump",
         unit: Unit::Slots,
         slots: ring.slots,
-        sent,
+        sent: Some(sent),
         senders: Vec::from_iter(sender),
         receivers: Vec::from_iter(receiver),
     })
