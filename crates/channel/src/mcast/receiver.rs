@@ -161,7 +161,11 @@ impl Selectable for Receiver {
 
     #[inline]
     fn is_ready(&mut self) -> bool {
-        self.end.poll() != Seen::Nothing
+        let is_ready = self.end.is_ready();
+        if !is_ready {
+            self.patrol.borrow_mut().walk(&self.end.ring);
+        }
+        is_ready
     }
 
     fn try_recv(&mut self) -> Result<Msg<'_>, TryRecvError> {

@@ -34,6 +34,8 @@ pub(super) struct RecvEnd<S: Slots> {
     pub(super) line: usize,
     ctl: Cell<Ctl>,
     pub(super) pins: Pins,
+    /// What a look that only asked came upon: the next one tells it.
+    untold: Cell<Option<RecvError>>,
 }
 
 /// What a look at the next ticket shows.
@@ -54,7 +56,7 @@ impl<S: Slots> RecvEnd<S> {
         ring.roll.readers.arrive();
         ring.room_bell.notify();
         let pins = Pins::starting_at(start, ring.laps.slots());
-        Some(Self { ring: Arc::clone(ring), policy, line, ctl: Cell::new(ctl), pins })
+        Some(Self { ring: Arc::clone(ring), policy, line, ctl: Cell::new(ctl), pins, untold: Cell::new(None) })
     }
 
     pub(super) fn reader_line(&self) -> &ReaderLine {
@@ -64,8 +66,22 @@ impl<S: Slots> RecvEnd<S> {
     /// The next message's ticket, if it is there, or what else there is to say.
     #[inline]
     pub(super) fn look(&self) -> Option<Result<u64, RecvError>> {
+        if let Some(error) = self.untold.take() {
+            return Some(Err(error));
+        }
         let seen = self.poll();
         outcome(if seen == Seen::Nothing { self.look_around() } else { seen })
+    }
+
+    /// True if a look has something to say. It keeps what is told only once.
+    #[inline]
+    pub(super) fn is_ready(&self) -> bool {
+        match self.look() {
+            Some(Err(error)) => self.untold.set(Some(error)),
+            Some(Ok(_)) => {}
+            None => return false,
+        }
+        true
     }
 
     /// The next message's ticket, waiting for at most `timeout`.

@@ -10,7 +10,7 @@ use corecast_base::wait::WakeWord;
 
 use super::config::{Config, Delivery, Policy};
 use super::patrol::{Patrol, TimedOut};
-use super::recv_end::{RecvEnd, Seen, outcome};
+use super::recv_end::{RecvEnd, outcome};
 use super::ring::{Ring, Slots};
 use super::send_end::SendEnd;
 use super::source::NoPlace;
@@ -257,7 +257,7 @@ impl<T: Send + Sync> Selectable for ValueReceiver<T> {
 
     #[inline]
     fn is_ready(&mut self) -> bool {
-        self.end.poll() != Seen::Nothing
+        self.end.is_ready()
     }
 
     fn try_recv(&mut self) -> Result<Ref<'_, T>, TryRecvError> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use corecast_channel::mcast::{self, Config};
-use corecast_channel::select::Select;
+use corecast_channel::select::{Select, SelectError};
 use corecast_channel::{RecvError, SendTimeoutError, TrySendError};
 
 #[test]
@@ -91,13 +91,33 @@ fn a_select_receives_from_multicast_channels_too() {
             other.send(number).expect("sent");
         }
     });
-    let (mut from_a, mut from_b) = (0, 0);
-    while from_a + from_b < 200 {
-        let (token, value) = select.recv().expect("sent");
-        let next = if token == a { &mut from_a } else { &mut from_b };
-        assert_eq!(*value, *next);
-        assert!(token == a || token == b);
-        *next += 1;
+    let mut received = [(a, 0), (b, 0)];
+    let mut ended = Vec::new();
+    loop {
+        match select.recv() {
+            Ok((token, value)) => {
+                let (_, next) = received.iter_mut().find(|(of, _)| *of == token).expect("one of the two");
+                assert_eq!(*value, *next);
+                *next += 1;
+            }
+            Err(SelectError::Channel { token, error }) => ended.push((token, error)),
+            Err(error) => break assert_eq!(error, SelectError::NoneLeft),
+        }
     }
     sender.join().expect("the sender does not panic");
+    assert_eq!(received, [(a, 100), (b, 100)]);
+    ended.sort_by_key(|(token, _)| *token);
+    assert_eq!(ended, [(a, RecvError::Closed), (b, RecvError::Closed)]);
+}
+
+#[test]
+fn a_select_tells_what_a_reader_missed_once() {
+    let config = Config { slots: 4, delivery: mcast::Delivery::Overwrite, ..Config::default() };
+    let (mut tx, source) = mcast::bytes_channel(config);
+    let mut select = Select::new();
+    let token = select.add(source.subscribe(mcast::Policy::Lossy).expect("a place"));
+    (0..10_u8).for_each(|number| tx.try_send(&[number]).expect("nobody is waited for"));
+    let error = RecvError::Lagged { missed: 7 };
+    assert_eq!(select.try_recv().map(drop), Err(SelectError::Channel { token, error }));
+    assert_eq!(select.try_recv().map(|(_, message)| message.to_vec()), Ok(vec![7]));
 }
