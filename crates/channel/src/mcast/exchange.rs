@@ -79,7 +79,7 @@ pub(super) fn settle(ring: &Ring<ByteSlots>, sender: usize) {
     let line = &ring.senders[sender];
     // ORDERING: Relaxed, the evidence of the sender's death came after all it did
     let inflight = line.inflight.load(Ordering::Relaxed);
-    // ORDERING: Relaxed, as above
+    // ORDERING: Relaxed, the evidence came after this as well
     let incoming = line.incoming.load(Ordering::Relaxed);
     if inflight & IN_FLIGHT == 0 {
         return;

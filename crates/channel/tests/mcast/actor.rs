@@ -77,8 +77,8 @@ impl Drop for Actor {
 }
 
 fn say(words: &str) {
-    println!("{SAYS}{words}");
-    std::io::stdout().flush().expect("a pipe");
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{SAYS}{words}").and_then(|()| out.flush()).expect("a pipe");
 }
 
 /// The role of this process, if it has one. As a test among others it has none.
@@ -98,7 +98,9 @@ fn play() {
             let who = region.me().index as u8;
             let mut tx = mcast::sender(&region, "c").expect("a place");
             say("sending");
-            (0..).for_each(|number| tx.send(&message(who, number, len(number))).expect("sent"));
+            for number in 0.. {
+                tx.send(&message(who, number, len(number))).expect("sent");
+            }
         }
         "loan" => {
             let mut tx = mcast::sender(&region, "c").expect("a place");
