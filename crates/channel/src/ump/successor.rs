@@ -50,17 +50,23 @@ fn behind_last_message(shared: &Shared, acked: u64) -> Result<u64, &'static str>
     }
 }
 
-/// Every slot tells the last message that it held, also when that was read: the youngest one was sent last.
+/// Follows the messages from the last acknowledged one on. Every slot tells the last message that it held, also when that
+/// was read, and those that were acknowledged late may have been written over one lap on. What a batch wrote behind its
+/// unpublished first message is erased, as the receiver would take it for sent.
 fn behind_last_slot(shared: &Shared, acked: u64) -> Result<u64, &'static str> {
     let slots = shared.slots.slots() as u64;
-    let mut head = acked;
-    // The receiver may have read some slots more, and the sender may have been ahead of it by a lap.
-    for next in acked..acked + 2 * slots {
+    let last_in = |n: u64| {
         // ORDERING: Acquire, pairs with the Releases in SendPosition::publish and RecvPosition::advance [slot-full] [clear]
-        let header = Header::from_word(shared.slots.header(next).load(Ordering::Acquire));
-        if header.is_at(next) {
-            head = next + 1;
-        }
+        Header::from_word(shared.slots.header(n).load(Ordering::Acquire))
+    };
+    let was_sent = |&n: &u64| last_in(n).is_at(n) || last_in(n).is_at(n + slots);
+    let head = acked + (acked..=acked + 2 * slots).take_while(was_sent).count() as u64;
+    if head - acked > 2 * slots {
+        return Err("its messages do not fit into the ring");
     }
-    if head - acked > slots + slots / 8 { Err("its messages do not fit into the ring") } else { Ok(head) }
+    for n in (head + 1..head + slots).filter(|&n| last_in(n).is_at(n)) {
+        // ORDERING: Relaxed, made visible by the message before, which is published behind it
+        shared.slots.header(n).store(Header::cleared(n.wrapping_sub(slots)).word(), Ordering::Relaxed);
+    }
+    Ok(head)
 }

@@ -72,6 +72,7 @@ fn play() {
         "receive" => receive(&region, number),
         "send-for-ever" => send_for_ever(&region, number),
         "die-writing" => die_writing(&region, number),
+        "die-in-a-batch" => die_in_a_batch(&region, number),
         "send-words" => {
             let mut tx = ff::sender(&region, NAME).expect("nobody has it");
             for number in number.. {
@@ -143,4 +144,17 @@ fn die_writing(region: &SharedRegion, count: u64) {
     let mut loan = tx.reserve(len).expect("the receiver stays");
     loan.bytes().copy_from(&vec![0xff; len]);
     kill_process(rustix::process::getpid(), Signal::KILL).expect("a process may kill itself");
+}
+
+/// Dies in a batch of which some messages are written, behind this many messages.
+fn die_in_a_batch(region: &SharedRegion, count: u64) {
+    let mut tx = open_sender(region);
+    send(&mut tx, count);
+    let messages = (0..5).map(|number| {
+        if number == 4 {
+            kill_process(rustix::process::getpid(), Signal::KILL).expect("a process may kill itself");
+        }
+        [0xff; 20].as_slice()
+    });
+    tx.send_batch(messages).expect("the receiver stays");
 }

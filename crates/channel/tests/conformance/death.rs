@@ -113,27 +113,40 @@ fn senders_killed_at_any_time_leave_whole_messages_and_a_ring_for_the_next() {
 }
 
 #[test]
-fn a_message_that_was_written_and_not_committed_was_never_there() {
+fn what_was_written_and_not_published_was_never_there() {
     for config in credits() {
-        // At each place of the ring, so that all of its words were written by a dead one.
-        for count in 0..16 {
-            let region = region(&config);
-            let longest = longest_of(&region);
-            let mut rx = receiver(&region);
-            let actor = Actor::start(&format!("die-writing {count}"), &region);
-            for number in 0..count {
-                expect(&rx.recv_timeout(PATIENCE).expect("sent"), number, longest);
-            }
-            assert_eq!(rx.recv_timeout(PATIENCE).err(), Some(RecvError::Died.into()));
-            assert_eq!(rx.try_recv().err(), Some(RecvError::Died.into()), "it stays so");
-            drop(actor);
-            let mut tx = sender(&region);
-            assert_eq!(rx.try_recv().err(), Some(TryRecvError::Empty), "there is somebody again");
-            for number in 0..40 {
-                tx.send(&message(number, longest)).expect("there is room");
-                expect(&rx.recv().expect("sent"), number, longest);
-            }
+        for death in ["die-writing", "die-in-a-batch"] {
+            // At each place of the ring, so that all of its words were written by a dead one.
+            (0..16).for_each(|count| follow_a_dead_sender(&config, death, count));
         }
+    }
+}
+
+/// A sender dies as it does behind this many messages, and another one takes its place.
+fn follow_a_dead_sender(config: &Config, death: &str, count: u64) {
+    let region = region(config);
+    let longest = longest_of(&region);
+    let mut rx = receiver(&region);
+    let actor = Actor::start(&format!("{death} {count}"), &region);
+    for number in 0..count {
+        expect(&rx.recv_timeout(PATIENCE).expect("sent"), number, longest);
+    }
+    let gone = loop {
+        match rx.recv_timeout(PATIENCE) {
+            // What found no room together was published as far as it did.
+            Ok(part) => assert_eq!((part.to_vec(), death), (vec![0xff; 20], "die-in-a-batch")),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(gone, RecvError::Died.into());
+    assert_eq!(rx.try_recv().err(), Some(RecvError::Died.into()), "it stays so");
+    drop(actor);
+    let mut tx = sender(&region);
+    assert_eq!(rx.try_recv().err(), Some(TryRecvError::Empty), "there is somebody again");
+    for number in 0..40 {
+        tx.send(&message(number, longest)).expect("there is room");
+        expect(&rx.recv().expect("sent"), number, longest);
+        assert_eq!(rx.try_recv().err(), Some(TryRecvError::Empty), "after message {number} behind {count}, {death}");
     }
 }
 
