@@ -12,7 +12,7 @@
 use std::time::Duration;
 
 use corecast_base::CacheLine;
-use corecast_base::region::{Section, SectionError, SharedRegion};
+use corecast_base::region::{Honest, Section, SectionError, SharedRegion};
 use corecast_base::sync::{Arc, Fences, Ordering};
 use corecast_base::wait::{Wait, WakeCell, WakeWord};
 
@@ -65,6 +65,39 @@ pub fn receiver(region: &SharedRegion, name: &str, policy: Policy) -> Result<Rec
         return Err(OpenError::Layout { name: name.to_owned(), why });
     }
     Receiver::open(&ring, policy).ok_or_else(|| taken(&ring, name, "reader"))
+}
+
+impl Sender {
+    /// Lets loans be written as slices.
+    ///
+    /// # Panics
+    /// If the promise is about another region, or other ends have come from this one.
+    #[track_caller]
+    #[must_use]
+    pub fn with_honest(mut self, honest: &Honest<'_>) -> Self {
+        trust(&mut self.end.ring, honest);
+        self
+    }
+}
+
+impl Receiver {
+    /// Lets messages be read as slices.
+    ///
+    /// # Panics
+    /// If the promise is about another region.
+    #[track_caller]
+    #[must_use]
+    pub fn with_honest(mut self, honest: &Honest<'_>) -> Self {
+        trust(&mut self.end.ring, honest);
+        self
+    }
+}
+
+#[track_caller]
+fn trust(ring: &mut Arc<Ring<ByteSlots>>, honest: &Honest<'_>) {
+    let is_ours = ring.home.is_in(honest.region());
+    assert!(is_ours, "a promise about one region says nothing about the channels of another");
+    Arc::get_mut(ring).expect("a promise is made before other ends come from this one").slots.is_trusted = true;
 }
 
 /// Where the parts are, in bytes from the start.
@@ -191,6 +224,29 @@ pub(super) fn decode(words: [u64; 6]) -> Option<Config> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use corecast_base::region::RegionPlan;
+
+    #[test]
+    fn slices_are_had_for_a_promise() {
+        let config = Config { block_bytes: 300, ..Config::default() };
+        let plan = spec(config).declare(RegionPlan::new(), "news").expect("a plan");
+        let region = SharedRegion::heap(&plan).expect("a region");
+        for is_honest in [false, true] {
+            let mut tx = sender(&region, "news").expect("a sender");
+            let mut rx = receiver(&region, "news", Policy::Reliable).expect("a reader");
+            if is_honest {
+                // SAFETY: nobody but these ends reaches the region.
+                let honest = unsafe { region.assume_honest() };
+                (tx, rx) = (tx.with_honest(&honest), rx.with_honest(&honest));
+            }
+            let mut loan = tx.reserve(300).expect("room");
+            assert_eq!(loan.bytes().as_mut_slice().is_some(), is_honest);
+            loan.bytes().copy_from(&[7; 300]);
+            loan.commit().expect("sent");
+            let message = rx.recv().expect("sent");
+            assert_eq!(message.bytes().as_slice(), is_honest.then_some(&[7; 300][..]));
+        }
+    }
 
     #[test]
     fn a_configuration_comes_back_from_its_words() {

@@ -29,6 +29,11 @@ impl Home {
         Self { region: Some(region) }
     }
 
+    /// True if the ends are participants of this region.
+    pub(in super::super) fn is_in(&self, region: &SharedRegion) -> bool {
+        self.region.as_ref().is_some_and(|ours| ours.generation() == region.generation())
+    }
+
     /// The name by which this participant holds lines.
     pub(in super::super) fn owner(&self) -> Owner {
         let Some(region) = &self.region else { return Owner(0) };
