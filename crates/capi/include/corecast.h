@@ -199,7 +199,7 @@ typedef struct {
   uint64_t wake_cost_ns;
 } corecast_ump_config;
 
-// A received message. It stays where it is, and as it is, until it is released.
+// A received message, aligned to 8 bytes. It stays where it is, and as it is, until it is released.
 typedef struct {
   // Its bytes; not to be read if there are none.
   const void *data;

@@ -6,7 +6,7 @@ use std::ptr;
 
 use corecast::channel::{Bytes, BytesMut};
 
-/// A received message. It stays where it is, and as it is, until it is released.
+/// A received message, aligned to 8 bytes. It stays where it is, and as it is, until it is released.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Message {
@@ -18,29 +18,26 @@ pub struct Message {
     pub number: u64,
 }
 
-/// Tells C where a message is. Where no slice of it can be had it is copied, and the copy stays with the message.
+/// Why slices of messages can be had.
+const PROMISE: &str = "among threads, or in a region that was declared honest, or a copy";
+
+/// Tells C where a message is.
 #[inline]
-pub(crate) fn tell(to: &mut MaybeUninit<Message>, bytes: &Bytes<'_>, copy: &mut Vec<u8>, number: u64) {
-    let data = match bytes.as_slice() {
-        Some(slice) => slice.as_ptr(),
-        None => {
-            *copy = bytes.to_vec();
-            copy.as_ptr()
-        }
-    };
-    to.write(Message { data: data.cast(), len: bytes.len(), number });
+pub(crate) fn tell(to: &mut MaybeUninit<Message>, bytes: &Bytes<'_>, number: u64) {
+    let slice = bytes.as_slice().expect(PROMISE);
+    to.write(Message { data: slice.as_ptr().cast(), len: slice.len(), number });
 }
 
 /// Where C is to write a message. Where readers may look before it is sent, it is written elsewhere and copied.
 #[inline]
-pub(crate) fn room(mut bytes: BytesMut<'_>, copy: &mut Vec<u8>) -> *mut c_void {
+pub(crate) fn room(mut bytes: BytesMut<'_>, copy: &mut Vec<u64>) -> *mut c_void {
     let len = bytes.len();
-    let data = match bytes.as_mut_slice() {
-        Some(slice) => slice.as_mut_ptr(),
+    let data: *mut c_void = match bytes.as_mut_slice() {
+        Some(slice) => slice.as_mut_ptr().cast(),
         None => {
-            copy.resize(len, 0);
-            copy.as_mut_ptr()
+            copy.resize(len.div_ceil(size_of::<u64>()), 0);
+            copy.as_mut_ptr().cast()
         }
     };
-    if len == 0 { ptr::null_mut() } else { data.cast() }
+    if len == 0 { ptr::null_mut() } else { data }
 }

@@ -32,8 +32,6 @@ pub struct Select {
     /// The subset of the last call that had one, as it was passed.
     subset: (Vec<u32>, Subset),
     notifier: Option<Notifier>,
-    /// The open message, if it could not be shown where it is.
-    copy: Vec<u8>,
 }
 
 /// What was received, and from which channel.
@@ -95,7 +93,7 @@ fn receive(
     receive: impl FnOnce(&'static mut Receivers, &Subset) -> Received,
 ) -> Result<(), Failure> {
     let (number, message) = (required(to.0, "number")?, required(to.1, "message")?);
-    let Select { receivers, subset, copy, .. } = select;
+    let Select { receivers, subset, .. } = select;
     let mut from = None;
     // SAFETY: the callers below keep the reference in the message alone.
     let lent = unsafe {
@@ -113,7 +111,7 @@ fn receive(
     if let Some(token) = from {
         number.write(token.index() as u32);
     }
-    lent?.as_ref().expect("just lent").tell(message, copy);
+    lent?.as_ref().expect("just lent").tell(message);
     Ok(())
 }
 
@@ -125,10 +123,7 @@ pub extern "C" fn corecast_select_create(wait: u32, select: Option<&mut MaybeUni
         let (wait, to) = (wait::policy(wait, "wait")?, required(select, "select")?);
         let receivers = Receivers::with_waiter(Waiter::new(wait, Crowd::unpinned(2), None));
         let subset = (Vec::new(), Subset::default());
-        give(
-            to,
-            Select { receivers: Lending::new(receivers), tokens: Vec::new(), subset, notifier: None, copy: Vec::new() },
-        );
+        give(to, Select { receivers: Lending::new(receivers), tokens: Vec::new(), subset, notifier: None });
         Ok(())
     })
 }
@@ -147,7 +142,7 @@ pub extern "C" fn corecast_select_add_ump(
     receiver: Option<Box<UmpReceiver>>,
     number: Option<&mut MaybeUninit<u32>>,
 ) -> Status {
-    add(select, receiver, number, |receiver| AnyReceiver::Ump(receiver.0.into_end()))
+    add(select, receiver, number, |receiver| AnyReceiver::Bytes(receiver.0.into_end().into()))
 }
 
 /// The same for the receiver of a ff channel: its messages are words of 8 bytes.
@@ -157,7 +152,7 @@ pub extern "C" fn corecast_select_add_ff(
     receiver: Option<Box<FfReceiver>>,
     number: Option<&mut MaybeUninit<u32>>,
 ) -> Status {
-    add(select, receiver, number, |receiver| AnyReceiver::Ff(receiver.0))
+    add(select, receiver, number, |receiver| AnyReceiver::Words(receiver.0))
 }
 
 /// The same for a reader of a mcast channel.
@@ -167,7 +162,7 @@ pub extern "C" fn corecast_select_add_mcast(
     receiver: Option<Box<McastReceiver>>,
     number: Option<&mut MaybeUninit<u32>>,
 ) -> Status {
-    add(select, receiver, number, |receiver| AnyReceiver::Mcast(receiver.end.into_end()))
+    add(select, receiver, number, |receiver| AnyReceiver::Bytes(receiver.end.into_end().into()))
 }
 
 /// Closes the receiver with this number and takes it out.

@@ -19,15 +19,8 @@ use crate::status::Status;
 /// the end.
 #[derive(Debug)]
 pub struct McastReceiver {
-    pub(crate) end: Lending<Receiver, Vec<Option<Open>>>,
+    pub(crate) end: Lending<Receiver, Vec<Option<Msg<'static>>>>,
     missed: u64,
-}
-
-/// An open message.
-#[derive(Debug)]
-pub(crate) struct Open {
-    _message: Msg<'static>,
-    _copy: Vec<u8>,
 }
 
 impl McastReceiver {
@@ -40,15 +33,14 @@ impl McastReceiver {
         to: &mut MaybeUninit<Message>,
         receive: impl FnOnce(&'static Receiver) -> Result<Msg<'static>, Failure>,
     ) -> Result<(), Failure> {
-        let open = |end: &'static Receiver, open: &mut Vec<Option<Open>>| {
+        let open = |end: &'static Receiver, open: &mut Vec<Option<Msg<'static>>>| {
             let message = receive(end)?;
             let number = open.iter().position(Option::is_none).unwrap_or(open.len());
-            let mut copy = Vec::new();
-            tell(to, &message.bytes(), &mut copy, number as u64);
+            tell(to, &message.bytes(), number as u64);
             if number == open.len() {
                 open.push(None);
             }
-            open[number] = Some(Open { _message: message, _copy: copy });
+            open[number] = Some(message);
             Ok(())
         };
         // SAFETY: the reference is kept in the message alone, and this end is lent in no other way.
@@ -83,7 +75,8 @@ pub unsafe extern "C" fn corecast_mcast_receiver_open(
         // SAFETY: C passes a text.
         let name = unsafe { text(name, "name") }?;
         let policy = self::policy(policy, deadline_ns)?;
-        give(to, McastReceiver::new(mcast::receiver(&region.shared, name, policy)?));
+        let receiver = mcast::receiver(&region.shared, name, policy)?;
+        give(to, McastReceiver::new(receiver.with_honest(&region.honest())));
         Ok(())
     })
 }

@@ -24,8 +24,8 @@ pub struct McastSender(Lending<Sender, Option<Reservation>>);
 #[derive(Debug)]
 struct Reservation {
     loan: Loan<'static>,
-    /// The message, if it cannot be written in place.
-    copy: Vec<u8>,
+    /// The message, if readers may look where it will be: in words, so that it is aligned as in a channel.
+    copy: Vec<u64>,
 }
 
 impl McastSender {
@@ -37,8 +37,12 @@ impl McastSender {
     fn written(&mut self) -> Result<Reservation, Failure> {
         let reserved = self.0.lent().take();
         let mut reserved = reserved.ok_or_else(|| Failure::argument("sender", "has nothing reserved"))?;
-        if !reserved.copy.is_empty() {
-            reserved.loan.bytes().copy_from(&reserved.copy);
+        let Reservation { loan, copy } = &mut reserved;
+        let mut bytes = loan.bytes();
+        let len = bytes.len();
+        for (at, word) in copy.iter().enumerate() {
+            let word = word.to_ne_bytes();
+            bytes.write_at(at * word.len(), &word[..word.len().min(len - at * word.len())]);
         }
         Ok(reserved)
     }
@@ -56,7 +60,8 @@ pub unsafe extern "C" fn corecast_mcast_sender_open(
         let (region, to) = (required(region, "region")?, required(sender, "sender")?);
         // SAFETY: C passes a text.
         let name = unsafe { text(name, "name") }?;
-        give(to, McastSender::new(mcast::sender(&region.shared, name)?));
+        let sender = mcast::sender(&region.shared, name)?;
+        give(to, McastSender::new(sender.with_honest(&region.honest())));
         Ok(())
     })
 }

@@ -34,7 +34,7 @@ fn receive(
         let (receiver, to) = (required(receiver, "receiver")?, required(message, "message")?);
         // SAFETY: the callers below keep the reference in the message alone.
         let lent = unsafe { receiver.0.lend(|end| receive(end).map(Some)) }?;
-        tell(to, lent.as_ref().expect("just lent"), &mut Vec::new(), 0);
+        tell(to, lent.as_ref().expect("just lent"), 0);
         Ok(())
     })
 }
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn corecast_ump_receiver_drain(
         let (each, count) = (required(each, "each")?, required(count, "count")?);
         let drained = receiver.0.end().drain(max, |bytes| {
             let mut message = MaybeUninit::uninit();
-            tell(&mut message, bytes, &mut Vec::new(), 0);
+            tell(&mut message, bytes, 0);
             // SAFETY: the caller's function, called as the header says, with a message that was just written.
             unsafe { each(context, message.as_ptr()) };
         })?;

@@ -154,6 +154,7 @@ fn kinds_of_channels_mix() {
     fixture.send(0, b"to one");
     assert_eq!(fixture.recv(), (0, Ok(b"to one".to_vec())));
     corecast_mcast_sender_close(owned(sender));
+    assert_eq!(fixture.recv(), (2, Err(Status::Closed)));
     fixture.senders.into_iter().for_each(|sender| corecast_ump_sender_close(owned(sender)));
     fixture.end();
 }
