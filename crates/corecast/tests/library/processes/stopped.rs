@@ -1,0 +1,49 @@
+//! Stopped is not dead: who is reliable is waited for, who has a deadline is left behind and told so.
+
+use std::time::Duration;
+
+use corecast::channel::{SendTimeoutError, mcast};
+
+use super::actor::Actor;
+use super::{PATIENCE, Stage, message};
+
+#[test]
+fn a_reliable_reader_holds_the_sender_until_it_goes_on() {
+    let stage = Stage::new();
+    let mut tx = mcast::sender(stage.region(), "mcast").expect("the only one");
+    let mut reader = Actor::start("receive reliable", stage.path());
+    reader.stop();
+    let mut number = 0;
+    let mut send = |timeout| tx.send_timeout(&message(number), timeout).map(|()| number += 1);
+    while send(Duration::from_millis(100)).is_ok() {}
+    assert_eq!(send(Duration::from_millis(100)), Err(SendTimeoutError::Timeout(())));
+    reader.resume();
+    send(PATIENCE).expect("it makes room");
+    (0..100).for_each(|_| send(PATIENCE).expect("it makes room"));
+    drop(tx);
+    assert_eq!(reader.hear(), format!("{number} 0"));
+    reader.end();
+    stage.end();
+}
+
+#[test]
+fn a_reader_with_a_deadline_is_left_behind_and_counts_what_it_missed() {
+    let stage = Stage::new();
+    let mut tx = mcast::sender(stage.region(), "mcast").expect("the only one");
+    let mut reader = Actor::start("receive by a deadline", stage.path());
+    let mut reliable = Actor::start("receive reliable", stage.path());
+    reader.stop();
+    (0..100).for_each(|number| tx.send_timeout(&message(number), PATIENCE).expect("nobody holds it for long"));
+    reader.resume();
+    (100..200).for_each(|number| tx.send_timeout(&message(number), PATIENCE).expect("nobody holds it for long"));
+    drop(tx);
+    assert_eq!(reliable.hear(), "200 0");
+    let said = reader.hear();
+    let (received, missed) = said.split_once(' ').expect("two numbers");
+    let [received, missed] = [received, missed].map(|number| number.parse::<u64>().expect("a number"));
+    // It joined before the first message, so that each was received or missed.
+    assert!(received + missed == 200 && missed >= 92, "{received} received and {missed} missed of 200");
+    reader.end();
+    reliable.end();
+    stage.end();
+}
