@@ -59,6 +59,9 @@ pub enum BenchError {
         /// The most there can be.
         most: usize,
     },
+    /// This traffic is played by threads only.
+    #[error("traffic '{0}' is played by threads only")]
+    ThreadsOnly(&'static str),
     /// A participant could not be started on its CPU.
     #[error(transparent)]
     Pin(#[from] PinError),

@@ -18,6 +18,14 @@ pub(crate) struct Part<'a> {
     pub(crate) to: f64,
 }
 
+impl<'a> Part<'a> {
+    /// The part of this number, of so many that take about the same time.
+    pub(crate) fn of(whole: &'a mut dyn Progress, number: usize, parts: usize) -> Self {
+        let border = |number: usize| number as f64 / parts as f64;
+        Self { whole, from: border(number), to: border(number + 1) }
+    }
+}
+
 impl Progress for Part<'_> {
     fn step(&mut self, fraction: f64, doing: &str) {
         self.whole.step(self.from + (self.to - self.from) * fraction.clamp(0.0, 1.0), doing);

@@ -8,15 +8,20 @@ use corecast::machine::Machine;
 
 use super::contender::Carrier;
 use super::gates;
-use super::options::{ChannelOptions, Seating};
+use super::options::{ChannelOptions, Place, Seating};
 use super::race::Race;
 use super::report::{ChannelGroup, ChannelReport};
+use super::traffic::Traffic;
 use super::wire::Wire;
 use crate::error::BenchError;
-use crate::harness::{largest_clock_offset_ns, median};
+use crate::harness::{Pace, largest_clock_offset_ns, median};
 use crate::options::Options;
 use crate::progress::{Part, Progress};
 use crate::report::commit;
+
+/// What a block may last before its contender is given up. Long, because on a busy machine a poller may wait for a slice
+/// of time at every lap of its ring.
+const LIMIT: Duration = Duration::from_secs(10);
 
 /// Single messages are timed across CPUs only if their clocks do not differ by more. What they differ by is reported: it
 /// is the error of every such time.
@@ -35,18 +40,17 @@ pub fn race(
     progress: &mut dyn Progress,
 ) -> Result<ChannelReport, BenchError> {
     let cpus = options.usable_cpus(machine)?;
+    wanted.check()?;
     let carriers = wanted.carriers()?;
     let (lengths, crowds) = (wanted.lengths(options.quick)?, wanted.crowds(cpus.len())?);
     let (seed, clock_offset_ns) = (options.seed_or_draw(), largest_clock_offset_ns(&cpus)?);
     let rng = fastrand::Rng::with_seed(seed);
     let mut campaign =
         Campaign { options, wanted, cpus: &cpus, clocks_agree: is_small(clock_offset_ns), rng, probes_ns: Vec::new() };
-    let heats: Vec<(usize, usize)> =
-        crowds.iter().flat_map(|&receivers| lengths.iter().map(move |&bytes| (bytes, receivers))).collect();
-    let mut groups = Vec::with_capacity(heats.len());
+    let heats: Vec<_> = crowds.iter().flat_map(|&crowd| lengths.iter().map(move |&bytes| (bytes, crowd))).collect();
+    let mut groups = Vec::new();
     for (i, &(bytes, receivers)) in heats.iter().enumerate() {
-        let at = |i: usize| i as f64 / heats.len() as f64;
-        let mut part = Part { whole: progress, from: at(i), to: at(i + 1) };
+        let mut part = Part::of(progress, i, heats.len());
         groups.push(campaign.heat(bytes, receivers, &carriers, &mut part)?);
     }
     progress.step(1.0, "done");
@@ -56,6 +60,7 @@ pub fn race(
         commit: commit(),
         seed,
         quick: options.quick,
+        traffic: wanted.traffic,
         place: wanted.place.name(),
         seating: if wanted.unpinned { Seating::Unpinned } else { Seating::Pinned },
         wait: options.wait.name(),
@@ -64,7 +69,7 @@ pub fn race(
         raw_line_ns: median(&campaign.probes_ns),
         placement_changes: groups.iter().map(|group| group.placement_changes).sum(),
         warnings: warnings(clock_offset_ns, &groups),
-        gates: gates::judge(&groups, cpus.len()),
+        gates: gates::judge(wanted.traffic, &groups, cpus.len()),
         groups,
     })
 }
@@ -89,18 +94,20 @@ impl Campaign<'_> {
         carriers: &[&'static dyn Carrier],
         progress: &mut dyn Progress,
     ) -> Result<ChannelGroup, BenchError> {
-        let participants = receivers + 1;
+        let participants = self.wanted.traffic.participants(receivers);
         let oversubscribed = Crowd::pinned(participants, participants.div_ceil(self.cpus.len())).is_crowded();
+        let wire = Wire::new(bytes, receivers, oversubscribed, self.options.wait);
+        let among_processes = self.wanted.place != Place::Threads;
         let seats: Vec<CpuId> = self.cpus.as_slice().iter().copied().cycle().take(participants).collect();
         let race = Race {
             options: self.options,
-            place: &self.wanted.place,
-            wire: Wire::new(bytes, receivers, oversubscribed, self.options.wait),
+            wanted: self.wanted,
+            wire: Wire { among_processes, ..wire },
             seats: seats.into_iter().map(|cpu| (!self.wanted.unpinned).then_some(cpu)).collect(),
             cpus: self.cpus,
-            pace: self.options.pace(),
+            pace: Pace { limit: LIMIT, ..self.options.pace() },
             per_contender: self.wanted.per_row(self.options),
-            has_latency: self.clocks_agree && !oversubscribed,
+            has_latency: self.clocks_agree && !oversubscribed && self.wanted.traffic == Traffic::Stream,
             rng: &mut self.rng,
         };
         let (group, probes_ns) = race.run(carriers, progress)?;

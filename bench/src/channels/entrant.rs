@@ -8,8 +8,9 @@ use corecast::base::{Clock, CpuId};
 use super::bodies::{Sink, Source};
 use super::contender::{Carrier, Inlets, Seed};
 use super::member::Proxy;
-use super::options::Place;
+use super::options::{ChannelOptions, Place};
 use super::report::{ChannelRow, Latency};
+use super::traffic::{self, Traffic};
 use super::wire::Wire;
 use crate::contender::Body;
 use crate::failure::Failure;
@@ -41,6 +42,8 @@ pub(super) struct Entrant {
     /// The participants' parts, or why it is out of the race.
     bodies: Result<Vec<Box<dyn Body>>, String>,
     iterations: u64,
+    /// The fewest messages of a block.
+    fewest: u64,
     samples_ns: Vec<f64>,
     sender_ns: Vec<f64>,
     cpu_ns: Vec<f64>,
@@ -52,15 +55,26 @@ pub(super) struct Entrant {
 
 impl Entrant {
     /// Makes the channel; whatever keeps the contender from taking part becomes the reason in its row.
-    pub(super) fn build(carrier: &'static dyn Carrier, wire: Wire, place: &Place, cpus: &[Option<CpuId>]) -> Self {
+    pub(super) fn build(
+        carrier: &'static dyn Carrier,
+        wire: Wire,
+        wanted: &ChannelOptions,
+        cpus: &[Option<CpuId>],
+    ) -> Self {
         let abort: Arc<Abort> = Arc::default();
-        let bodies = bodies(carrier, &wire, place, cpus, &abort);
+        let bodies = match wanted.traffic {
+            Traffic::Stream => bodies(carrier, &wire, &wanted.place, cpus, &abort),
+            traffic => traffic::nodes(traffic, carrier, &wire, &abort),
+        };
+        // Whoever answers each request has no ring to lap.
+        let fewest = if wanted.traffic == Traffic::Stream { LAPS * wire.depth as u64 } else { 1 };
         Self {
             carrier,
             wire,
             abort,
             bodies,
-            iterations: 1,
+            iterations: fewest,
+            fewest,
             samples_ns: Vec::new(),
             sender_ns: Vec::new(),
             cpu_ns: Vec::new(),
@@ -81,7 +95,7 @@ impl Entrant {
                 let timings = self.run(crew, Task::Batch { iterations })?;
                 Ok(Clock::get().duration(span(&timings)))
             })?;
-            self.iterations = iterations.max(LAPS * self.wire.depth as u64);
+            self.iterations = iterations.max(self.fewest);
             Ok(())
         });
         self.note(prepared);

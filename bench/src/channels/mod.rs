@@ -6,6 +6,7 @@
 //! - [`ChannelOptions`]: what to race; [`list`]: the contenders; [`member`]: what a receiving process does;
 //! - [`ChannelReport`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast's own;
 //! - `contender`: the contenders, one file each, over the ends in `ends`;
+//! - [`Traffic`]: a stream, or the messages of a program;
 //! - `bodies`, `entrant`, `race`, `campaign`: the loops around them, one contender, all of them in turns, and every row.
 //!
 //! ```
@@ -36,6 +37,7 @@ mod options;
 mod pattern;
 mod race;
 mod report;
+mod traffic;
 mod wire;
 
 pub use campaign::race;
@@ -44,3 +46,4 @@ pub use gates::{Gate, Verdict};
 pub use member::member;
 pub use options::{ChannelOptions, MAX_BYTES, MAX_RECEIVERS, PAPER_PER_ROW, PER_ROW, Place, RECEIVERS, SIZES, Seating};
 pub use report::{ChannelGroup, ChannelReport, ChannelRow, Latency};
+pub use traffic::Traffic;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::contender::{Carrier, carrier, carriers};
+use super::contender::{Carrier, carriers};
+use super::traffic::Traffic;
 use crate::error::BenchError;
 use crate::options::Options;
 
@@ -13,6 +14,11 @@ use crate::options::Options;
 pub const SIZES: [usize; 9] = [1, 64, 128, 512, 1_000, 4_000, 10_000, 100_000, 1_000_000];
 /// Those of a quick run: one line, a page, a large one.
 const QUICK_SIZES: [usize; 3] = [64, 4_000, 1_000_000];
+/// Those of ZIMP's programs.
+const PAXOS_SIZES: [usize; 3] = [1, 10_000, 1_000_000];
+const CHECKPOINT_SIZES: [usize; 3] = [128, 4_000, 1_000_000];
+/// The learners of PaxosInside.
+const LEARNERS: usize = 3;
 /// The numbers of receivers that are told apart.
 pub const RECEIVERS: [usize; 10] = [1, 2, 3, 4, 7, 8, 15, 16, 22, 23];
 /// The longest message that a race accepts, 1 GiB.
@@ -51,6 +57,8 @@ impl Place {
 /// every number of receivers that fits the CPUs, and on the first that does not.
 #[derive(Clone, Debug, Default)]
 pub struct ChannelOptions {
+    /// What the participants send each other.
+    pub traffic: Traffic,
     /// The contenders, by name; all by default.
     pub contenders: Vec<String>,
     /// The lengths of messages in bytes.
@@ -75,12 +83,23 @@ const QUICK_PER_ROW: Duration = Duration::from_millis(40);
 impl ChannelOptions {
     /// The contenders asked for, in the order of the registry.
     pub(crate) fn carriers(&self) -> Result<Vec<&'static dyn Carrier>, BenchError> {
-        if let Some(unknown) = self.contenders.iter().find(|name| carrier(name).is_none()) {
-            let known: Vec<&str> = carriers().iter().map(|carrier| carrier.name()).collect();
+        let mut raced: Vec<_> = carriers().iter().copied().filter(|carrier| carrier.plays(self.traffic)).collect();
+        let known: Vec<&str> = raced.iter().map(|carrier| carrier.name()).collect();
+        if let Some(unknown) = self.contenders.iter().find(|name| !known.contains(&name.as_str())) {
             return Err(BenchError::Contender { name: unknown.clone(), known: known.join(", ") });
         }
-        let is_wanted = |name: &str| self.contenders.is_empty() || self.contenders.iter().any(|wanted| wanted == name);
-        Ok(carriers().iter().copied().filter(|carrier| is_wanted(carrier.name())).collect())
+        raced.retain(|carrier| self.contenders.is_empty() || self.contenders.iter().any(|name| name == carrier.name()));
+        Ok(raced)
+    }
+
+    /// Refuses what no traffic can be.
+    pub(crate) fn check(&self) -> Result<(), BenchError> {
+        let is_stream = self.traffic == Traffic::Stream;
+        if is_stream || self.place == Place::Threads {
+            Ok(())
+        } else {
+            Err(BenchError::ThreadsOnly(self.traffic.name()))
+        }
     }
 
     /// The lengths, each within the limits.
@@ -88,7 +107,12 @@ impl ChannelOptions {
         if let Some(&bytes) = self.sizes.iter().find(|bytes| !(1..=MAX_BYTES).contains(*bytes)) {
             return Err(BenchError::Length { bytes, most: MAX_BYTES });
         }
-        let usual = if quick { &QUICK_SIZES[..] } else { &SIZES[..] };
+        let usual = match self.traffic {
+            Traffic::Stream if quick => &QUICK_SIZES[..],
+            Traffic::Stream => &SIZES[..],
+            Traffic::Paxos => &PAXOS_SIZES[..],
+            Traffic::Checkpoint => &CHECKPOINT_SIZES[..],
+        };
         Ok(if self.sizes.is_empty() { usual.to_vec() } else { self.sizes.clone() })
     }
 
@@ -99,6 +123,9 @@ impl ChannelOptions {
         }
         if !self.receivers.is_empty() {
             return Ok(self.receivers.clone());
+        }
+        if self.traffic == Traffic::Paxos {
+            return Ok(vec![LEARNERS]);
         }
         let fitting = RECEIVERS.iter().filter(|&&receivers| receivers < cpus).count();
         Ok(RECEIVERS[..(fitting + 1).min(RECEIVERS.len())].to_vec())

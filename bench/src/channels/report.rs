@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::contender::Fan;
 use super::gates::Gate;
 use super::options::Seating;
+use super::traffic::Traffic;
 use crate::harness::Summary;
 use crate::report::summary_or_nulls;
 
@@ -21,6 +22,8 @@ pub struct ChannelReport {
     pub seed: u64,
     /// Fewer and shorter blocks.
     pub quick: bool,
+    /// What the participants sent each other.
+    pub traffic: Traffic,
     /// `threads` or `processes`: who the receivers are.
     pub place: &'static str,
     /// Whether participants are bound to CPUs.

@@ -24,6 +24,8 @@ pub(crate) struct Wire {
     pub(crate) depth: usize,
     /// True if some participant may have to wait for a CPU.
     pub(crate) oversubscribed: bool,
+    /// True if the receivers are other processes.
+    pub(crate) among_processes: bool,
     /// How corecast's contenders wait, by name.
     pub(crate) wait: WaitName,
 }
@@ -33,7 +35,7 @@ impl Wire {
     pub(crate) fn new(bytes: usize, receivers: usize, oversubscribed: bool, wait: Wait) -> Self {
         let depth = (FOOTPRINT_BYTES / bytes.max(1)).clamp(FEWEST_MESSAGES, MOST_MESSAGES).next_power_of_two();
         let depth = if depth * bytes > FOOTPRINT_BYTES { depth / 2 } else { depth }.max(FEWEST_MESSAGES);
-        Self { bytes, receivers, depth, oversubscribed, wait: WaitName(wait) }
+        Self { bytes, receivers, depth, oversubscribed, among_processes: false, wait: WaitName(wait) }
     }
 
     /// How contenders wait that have no waiting of their own.

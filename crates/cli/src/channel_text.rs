@@ -1,6 +1,6 @@
 //! The outcome of a race of channels, for people: a table for each length and number of receivers, and the gates.
 
-use corecast_bench::channels::{ChannelGroup, ChannelReport, ChannelRow, Fan, Gate, ListedCarrier, Verdict};
+use corecast_bench::channels::{ChannelGroup, ChannelReport, ChannelRow, Fan, Gate, ListedCarrier, Traffic, Verdict};
 
 use crate::{skipped, table};
 
@@ -8,7 +8,7 @@ use crate::{skipped, table};
 pub(crate) fn describe(report: &ChannelReport) -> String {
     let mut text = String::new();
     for group in &report.groups {
-        text += &format!("{}\n{}\n", headline(group, report.place), rows(group));
+        text += &format!("{}\n{}\n", headline(group, report), rows(group));
     }
     text += &gates(&report.gates);
     if let Some(raw_line_ns) = report.raw_line_ns {
@@ -22,15 +22,18 @@ pub(crate) fn describe(report: &ChannelReport) -> String {
     text
 }
 
-fn headline(group: &ChannelGroup, place: &str) -> String {
+fn headline(group: &ChannelGroup, report: &ChannelReport) -> String {
     let ChannelGroup { bytes, receivers, depth, .. } = group;
-    let who = match (*receivers, place) {
+    let who = match (*receivers, report.place) {
         (1, "processes") => "1 process".to_owned(),
         (1, _) => "1 thread".to_owned(),
         (n, place) => format!("{n} {place}"),
     };
     let crowd = if group.oversubscribed { ", oversubscribed" } else { "" };
-    format!("{bytes} bytes to {who}, {depth} under way{crowd}")
+    match report.traffic {
+        Traffic::Stream => format!("{bytes} bytes to {who}, {depth} under way{crowd}"),
+        traffic => format!("{} of {bytes} bytes among {who}, requests per second{crowd}", traffic.name()),
+    }
 }
 
 /// The fastest first.

@@ -157,6 +157,7 @@ impl From<BenchError> for Failure {
             | BenchError::Cpu { .. }
             | BenchError::Participants { .. }
             | BenchError::Contender { .. }
+            | BenchError::ThreadsOnly(_)
             | BenchError::Length { .. }
             | BenchError::Receivers { .. }
             | BenchError::NoCollective(_) => Self::input(error),

@@ -27,19 +27,20 @@ pub(super) static ICEORYX2: Iceoryx2 = Iceoryx2;
 static SERVICES: AtomicU64 = AtomicU64::new(0);
 
 type Service = ipc_threadsafe::Service;
+type Topic = PortFactory<Service, [u8], ()>;
 
 pub(super) struct Iceoryx2;
 
 struct Out {
     publisher: Publisher<Service, [u8], ()>,
-    _service: PortFactory<Service, [u8], ()>,
+    _service: Topic,
     _node: Node<Service>,
     len: usize,
 }
 
 struct In {
     subscriber: Subscriber<Service, [u8], ()>,
-    _service: PortFactory<Service, [u8], ()>,
+    _service: Topic,
     _node: Node<Service>,
     waiting: Waiting,
 }
@@ -83,7 +84,7 @@ impl Carrier for Iceoryx2 {
 }
 
 /// The service of this number, made or joined, and a node to reach it.
-fn service(wire: &Wire, word: u64) -> Result<(Node<Service>, PortFactory<Service, [u8], ()>), Unfit> {
+fn service(wire: &Wire, word: u64) -> Result<(Node<Service>, Topic), Unfit> {
     set_log_level(LogLevel::Fatal);
     let unfit = |what: &str, error: &dyn std::fmt::Display| Unfit(format!("{what}: {error}"));
     let node = NodeBuilder::new().create::<Service>().map_err(|error| unfit("node", &error))?;

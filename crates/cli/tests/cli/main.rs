@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "a test that has to skip says so")]
 
 mod bad_input;
+mod channels;
 mod closed_output;
 mod comparing;
 mod generated;

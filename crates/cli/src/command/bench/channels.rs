@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast_bench::Options;
-use corecast_bench::channels::{self, ChannelOptions, PAPER_PER_ROW, PER_ROW, Place};
+use corecast_bench::channels::{self, ChannelOptions, PAPER_PER_ROW, PER_ROW, Place, Traffic};
 
 use crate::channel_text;
 use crate::failure::Failure;
@@ -27,6 +28,9 @@ pub(super) struct Arguments {
     /// Race these contenders only [default: all].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
+    /// Play a program's messages instead of a stream: PaxosInside, or a checkpoint. Threads only.
+    #[arg(long = "macro", value_name = "PROGRAM", value_parser = traffic_parser())]
+    traffic: Option<Traffic>,
     /// The lengths of messages in bytes [default: nine from 1 to 1000000, or three with --quick].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     sizes: Vec<usize>,
@@ -58,6 +62,14 @@ pub(super) struct Arguments {
     /// The seed of all random choices [default: drawn, and reported].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+}
+
+fn traffic_parser() -> impl TypedValueParser<Value = Traffic> {
+    let programs = Traffic::ALL.into_iter().filter(|&traffic| traffic != Traffic::Stream);
+    PossibleValuesParser::new(programs.map(Traffic::name)).map(|name| {
+        let of_name = |traffic: &Traffic| traffic.name() == name;
+        Traffic::ALL.into_iter().find(of_name).expect("one of the names just offered")
+    })
 }
 
 /// A time that is worth measuring, and not longer than a week.
@@ -96,6 +108,7 @@ impl Arguments {
             (None, false, false) => Some(PER_ROW),
         };
         Ok(ChannelOptions {
+            traffic: self.traffic.unwrap_or_default(),
             contenders: self.contenders.clone(),
             sizes: self.sizes.clone(),
             receivers: self.receivers.clone(),

@@ -1,0 +1,208 @@
+//! Who sends what to whom: one stream, or the traffic of a program that stands on channels.
+//!
+//! ZIMP's two programs are played without their computations. Each node does its steps for one request after the other, so
+//! that a request is a chain of messages; all of it is one client's, who waits for each.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::contender::{Carrier, Inlets};
+use super::ends::{Inlet, Outlet, Reading};
+use super::wire::Wire;
+use crate::contender::Body;
+use crate::failure::Failure;
+use crate::harness::Abort;
+
+/// The length of what a coordinator asks.
+const ASKED_BYTES: usize = 128;
+
+/// A shape of traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Traffic {
+    /// A sender that does not wait for its receivers.
+    #[default]
+    Stream,
+    /// PaxosInside: a client asks the proposer, who tells the acceptor, who tells all learners at once, each of whom answers
+    /// the client: two unicasts, a multicast, and a unicast of each learner, all of the length asked for.
+    Paxos,
+    /// A checkpoint: a coordinator asks everybody at once in 128 bytes, and everybody answers in the length asked for.
+    Checkpoint,
+}
+
+impl Traffic {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Stream, Self::Paxos, Self::Checkpoint];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stream => "stream",
+            Self::Paxos => "paxos",
+            Self::Checkpoint => "checkpoint",
+        }
+    }
+
+    /// Who takes part, with this many receivers of the message that goes to many.
+    #[must_use]
+    pub fn participants(self, receivers: usize) -> usize {
+        match self {
+            Self::Stream | Self::Checkpoint => receivers + 1,
+            Self::Paxos => receivers + 3,
+        }
+    }
+}
+
+/// What a node does for every request, in this order.
+pub(super) enum Step {
+    Send(Box<dyn Outlet>),
+    Receive(Box<dyn Inlet>),
+}
+
+/// A node of a program, which does its steps for one request after the other.
+struct Node {
+    steps: Vec<Step>,
+    /// The number of the next request, which is that of its messages on every channel.
+    next: u64,
+}
+
+/// The nodes of a program other than a stream: threads, whose channels are all made by this contender.
+///
+/// # Errors
+/// Why the contender cannot do it.
+pub(super) fn nodes(
+    traffic: Traffic,
+    carrier: &dyn Carrier,
+    wire: &Wire,
+    abort: &Arc<Abort>,
+) -> Result<Vec<Box<dyn Body>>, String> {
+    if !carrier.traits().lossless {
+        return Err("a lost message would end the program".to_owned());
+    }
+    let channels = Channels { carrier, wire, abort };
+    let steps = match traffic {
+        Traffic::Paxos => channels.paxos(),
+        Traffic::Stream | Traffic::Checkpoint => channels.checkpoint(),
+    };
+    Ok(steps?.into_iter().map(|steps| Box::new(Node { steps, next: 0 }) as Box<dyn Body>).collect())
+}
+
+/// A channel: its sending end, and what receives.
+type Link<R> = (Box<dyn Outlet>, R);
+
+/// Makes channels.
+struct Channels<'a> {
+    carrier: &'a dyn Carrier,
+    wire: &'a Wire,
+    abort: &'a Arc<Abort>,
+}
+
+impl Channels<'_> {
+    /// The steps of client, proposer, acceptor and learners.
+    fn paxos(&self) -> Result<Vec<Vec<Step>>, String> {
+        let Wire { bytes, receivers: learners, .. } = *self.wire;
+        let (to_proposer, asked) = self.unicast(bytes)?;
+        let (to_acceptor, proposed) = self.unicast(bytes)?;
+        let (to_learners, accepted) = self.channel(bytes, learners)?;
+        let mut client = vec![Step::Send(to_proposer)];
+        let mut nodes = vec![
+            vec![Step::Receive(asked), Step::Send(to_acceptor)],
+            vec![Step::Receive(proposed), Step::Send(to_learners)],
+        ];
+        for accepted in accepted {
+            let (answer, answered) = self.unicast(bytes)?;
+            client.push(Step::Receive(answered));
+            nodes.push(vec![Step::Receive(accepted), Step::Send(answer)]);
+        }
+        nodes.insert(0, client);
+        Ok(nodes)
+    }
+
+    /// The steps of coordinator and members.
+    fn checkpoint(&self) -> Result<Vec<Vec<Step>>, String> {
+        let (to_members, asked) = self.channel(ASKED_BYTES, self.wire.receivers)?;
+        let mut coordinator = vec![Step::Send(to_members)];
+        let mut nodes = Vec::new();
+        for asked in asked {
+            let (answer, answered) = self.unicast(self.wire.bytes)?;
+            coordinator.push(Step::Receive(answered));
+            nodes.push(vec![Step::Receive(asked), Step::Send(answer)]);
+        }
+        nodes.insert(0, coordinator);
+        Ok(nodes)
+    }
+
+    fn unicast(&self, bytes: usize) -> Result<Link<Box<dyn Inlet>>, String> {
+        let (outlet, mut inlets) = self.channel(bytes, 1)?;
+        Ok((outlet, inlets.pop().ok_or("a channel without a receiver")?))
+    }
+
+    fn channel(&self, bytes: usize, receivers: usize) -> Result<Link<Vec<Box<dyn Inlet>>>, String> {
+        let wire = Wire::new(bytes, receivers, self.wire.oversubscribed, self.wire.wait());
+        let ends = self.carrier.open(&wire, self.abort).map_err(|unfit| unfit.to_string())?;
+        let inlets = match ends.inlets {
+            Inlets::Here(inlets) => inlets,
+            Inlets::Anywhere(seeds) => {
+                let attach = |seed| self.carrier.attach(&wire, seed, self.abort).map_err(|unfit| unfit.to_string());
+                seeds.into_iter().map(attach).collect::<Result<_, _>>()?
+            }
+        };
+        Ok((ends.outlet, inlets))
+    }
+}
+
+impl Node {
+    fn requests(&mut self, requests: u64, reading: Reading) -> Result<(), Failure> {
+        for number in self.next..self.next + requests {
+            for step in &mut self.steps {
+                match step {
+                    Step::Send(outlet) => outlet.send(number, 1)?,
+                    Step::Receive(inlet) => inlet.receive(number, 1, reading).map(drop)?,
+                }
+            }
+        }
+        self.next += requests;
+        Ok(())
+    }
+}
+
+impl Body for Node {
+    fn run(&mut self, iterations: u64) -> Result<(), Failure> {
+        self.requests(iterations, Reading::Sum)
+    }
+
+    fn check(&mut self, rounds: u64) -> Result<(), Failure> {
+        self.requests(rounds, Reading::Verify)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast::base::wait::Wait;
+
+    use super::*;
+    use crate::channels::contender::carrier;
+    use crate::harness::{Crew, Task};
+    use crate::this_machine::this_machine;
+
+    #[test]
+    fn programs_run_over_broadcasts_and_unicasts() {
+        let cpu = this_machine().cpu_set().as_slice()[0];
+        for traffic in [Traffic::Paxos, Traffic::Checkpoint] {
+            let wire = Wire::new(1000, 3, true, Wait::Adaptive);
+            let seats = vec![Some(cpu); traffic.participants(3)];
+            let mut crew = Crew::seated(seats, true, std::time::Duration::from_secs(20)).expect("an allowed CPU");
+            for name in ["ump+mcast", "ump", "zimp", "crossbeam-channel"] {
+                let (carrier, abort) = (carrier(name).expect("registered"), Arc::default());
+                let bodies = nodes(traffic, carrier, &wire, &abort).expect("lossless");
+                assert_eq!(bodies.len(), traffic.participants(3), "{traffic:?}");
+                let block = crew.run(bodies, Task::Check { rounds: 100 }, &abort);
+                block.unwrap_or_else(|failure| panic!("{traffic:?} over {name}: {failure}"));
+            }
+            let lossy = nodes(traffic, carrier("udp").expect("registered"), &wire, &Arc::default());
+            assert!(lossy.map(drop).expect_err("lossy").contains("lost message"));
+        }
+    }
+}
