@@ -1,48 +1,54 @@
-//! Proves that the loom models see every memory ordering: weakens them one at a time, in a copy of the workspace, and
-//! expects some model to fail each time. A mutant that survives is an ordering that is too strong or a model that is too
-//! weak, and makes this program fail.
+//! Proves that the loom models see every memory ordering: weakens them one at a time and expects some model to fail each
+//! time. A mutant that survives is an ordering that is too strong or a model that is too weak, and makes this program fail.
 //!
-//! Not mutated: what the models do not compile (the native sides of `base::sync`), and Relaxed, which cannot be weakened.
+//! All mutants are compiled at once, in a copy of the workspace: each ordering becomes a call that tells the weaker one
+//! if the environment names its number. So a mutant costs a run of the models, most of which fail at once, and no build.
 //!
-//! Run it as `ci/mutants.sh`.
+//! Not mutated: what the models do not compile (`#[cfg(not(loom))]` modules), and Relaxed, which cannot be weakened.
+//!
+//! Run it as `ci/mutants.sh`; with words as arguments it weakens only orderings in files whose path contains one of them.
 #![allow(clippy::print_stdout, reason = "this is a program")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use std::{fs, io};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Mutex;
+use std::{fs, io, thread};
 
-/// Crates with models, and those whose models also run over them.
-const CRATES: [(&str, &[&str]); 3] = [
-    ("base", &["corecast-base", "corecast-channel", "corecast-collective"]),
-    ("channel", &["corecast-channel"]),
-    ("collective", &["corecast-collective"]),
-];
-/// Files that are compiled only where loom is not, or do nothing there: nobody dies in a model.
-const NATIVE: [&str; 8] = [
-    "sync/native.rs",
-    "sync/membarrier.rs",
-    "slots/native.rs",
-    "peer/native.rs",
-    "/region",
-    "ump/successor.rs",
-    "counter_",
-    "mcast/reap.rs",
-];
+/// Crates with models, and the path to their door to atomics.
+const CRATES: [(&str, &str); 3] =
+    [("base", "crate::sync"), ("channel", "corecast_base::sync"), ("collective", "corecast_base::sync")];
 const WEAKER: [(&str, &[&str]); 4] = [
     ("Ordering::Acquire", &["Ordering::Relaxed"]),
     ("Ordering::Release", &["Ordering::Relaxed"]),
     ("Ordering::AcqRel", &["Ordering::Acquire", "Ordering::Release"]),
     ("Ordering::SeqCst", &["Ordering::AcqRel"]),
 ];
+/// Where the models' atomics come from, and what is added there.
+const DOOR: &str = "crates/base/src/sync/loom.rs";
+const SWITCH: &str = r#"
+/// The weaker ordering in the mutant that the environment names.
+pub fn weakened(ordering: Ordering, mutants: &[(u32, Ordering)]) -> Ordering {
+    static CHOSEN: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+    let chosen = CHOSEN.get_or_init(|| std::env::var("CORECAST_MUTANT").map_or(0, |n| n.parse().unwrap_or(0)));
+    mutants.iter().find(|(number, _)| number == chosen).map_or(ordering, |(_, weaker)| *weaker)
+}
+"#;
 
 /// One ordering made weaker.
 struct Mutant {
+    number: usize,
+    crate_name: &'static str,
     file: PathBuf,
     line: usize,
     from: &'static str,
     to: &'static str,
-    text: String,
-    models: &'static [&'static str],
+}
+
+/// One model, in the test binary of a crate.
+#[derive(Clone)]
+struct Model {
+    binary: PathBuf,
+    name: String,
 }
 
 fn main() -> io::Result<ExitCode> {
@@ -52,83 +58,167 @@ fn main() -> io::Result<ExitCode> {
     for part in ["Cargo.toml", "Cargo.lock", "crates", "bench", "tidy"] {
         copy(&root.join(part), &scratch.join(part))?;
     }
-    let outcome = hunt(&scratch);
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = hunt(&scratch, &wanted);
     fs::remove_dir_all(&scratch)?;
     outcome
 }
 
-fn hunt(workspace: &Path) -> io::Result<ExitCode> {
-    if !models_pass(workspace, CRATES[0].1)? {
-        println!("the models fail before anything is weakened");
+fn hunt(workspace: &Path, wanted: &[String]) -> io::Result<ExitCode> {
+    let mut mutants = plant(workspace)?;
+    let is_wanted = |mutant: &Mutant| wanted.iter().any(|word| mutant.file.to_string_lossy().contains(word));
+    mutants.retain(|mutant| wanted.is_empty() || is_wanted(mutant));
+    let models = build(workspace)?;
+    let all: Vec<Model> = models.iter().flat_map(|(_, models)| models.clone()).collect();
+    if let Some(failed) = first_to_fail(&all, 0) {
+        println!("{} fails before anything is weakened", failed.name);
         return Ok(ExitCode::FAILURE);
     }
-    let mut survivors = 0;
-    let mutants = all_mutants(workspace)?;
-    for mutant in &mutants {
-        let original = fs::read_to_string(&mutant.file)?;
-        fs::write(&mutant.file, &mutant.text)?;
-        let survived = models_pass(workspace, mutant.models)?;
-        fs::write(&mutant.file, original)?;
-        survivors += usize::from(survived);
-        let place = mutant.file.strip_prefix(workspace).unwrap_or(&mutant.file).display();
-        let verdict = if survived { "SURVIVED" } else { "caught  " };
-        println!("{verdict} {place}:{} {} -> {}", mutant.line, mutant.from, mutant.to);
-    }
+    let left = Mutex::new(mutants.iter());
+    let survivors = Mutex::new(0);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let Some(mutant) = left.lock().expect("no hunter panics").next() else { break };
+                    let models = models_for(mutant, &models);
+                    let caught = first_to_fail(&models, mutant.number);
+                    *survivors.lock().expect("no hunter panics") += usize::from(caught.is_none());
+                    tell(mutant, caught, workspace);
+                }
+            });
+        }
+    });
+    let survivors = survivors.into_inner().expect("no hunter panicked");
     println!("{} of {} weakened orderings caught", mutants.len() - survivors, mutants.len());
     Ok(if survivors == 0 && !mutants.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn models_pass(workspace: &Path, packages: &[&str]) -> io::Result<bool> {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(workspace).args(["test", "--quiet", "--release", "--test", "loom"]);
-    packages.iter().for_each(|package| {
-        cargo.args(["--package", package]);
-    });
-    cargo.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", workspace.join("target")).env("RUST_BACKTRACE", "0");
-    // A weakened spin loop may never end in the model; loom's own limits stop it.
-    Ok(cargo.output()?.status.success())
+fn tell(mutant: &Mutant, caught: Option<&Model>, workspace: &Path) {
+    let place = mutant.file.strip_prefix(workspace).unwrap_or(&mutant.file).display();
+    let verdict = caught.map_or_else(|| "SURVIVED".to_owned(), |model| format!("caught by {}", model.name));
+    println!("{place}:{} {} -> {}: {verdict}", mutant.line, mutant.from, mutant.to);
 }
 
-fn all_mutants(workspace: &Path) -> io::Result<Vec<Mutant>> {
+/// The models that may see the mutant: those named as its folder first, then the others of its crate, then those of the
+/// crates above, whose models run over it too.
+fn models_for(mutant: &Mutant, models: &[(&'static str, Vec<Model>)]) -> Vec<Model> {
+    let from =
+        models.iter().position(|(name, _)| *name == mutant.crate_name).expect("all crates with mutants have models");
+    let mut chosen: Vec<Model> = models[from..].iter().flat_map(|(_, models)| models.clone()).collect();
+    let is_near = |model: &Model| {
+        let module = model.name.split("::").next().unwrap_or_default();
+        mutant.file.iter().any(|part| part == module)
+    };
+    chosen.sort_by_key(|model| !is_near(model));
+    chosen
+}
+
+fn first_to_fail(models: &[Model], mutant: usize) -> Option<&Model> {
+    models.iter().find(|model| {
+        let mut run = Command::new(&model.binary);
+        run.args(["--exact", &model.name, "--quiet"]).env("CORECAST_MUTANT", mutant.to_string());
+        run.env("RUST_BACKTRACE", "0").stdout(Stdio::null()).stderr(Stdio::null());
+        // A weakened spin loop may never end in the model; loom's own limits stop it.
+        !run.status().is_ok_and(|status| status.success())
+    })
+}
+
+/// Builds the models of all crates, each crate's by itself as the binaries have one name.
+fn build(workspace: &Path) -> io::Result<Vec<(&'static str, Vec<Model>)>> {
+    CRATES.iter().map(|&(name, _)| Ok((name, models_of(workspace, name)?))).collect()
+}
+
+fn models_of(workspace: &Path, crate_name: &str) -> io::Result<Vec<Model>> {
+    let package = format!("corecast-{crate_name}");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(workspace).args(["test", "--release", "--no-run", "--test", "loom", "--message-format=json"]);
+    cargo.args(["--package", &package]).env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", target_dir());
+    let built = cargo.stderr(Stdio::inherit()).output()?;
+    let text = String::from_utf8_lossy(&built.stdout);
+    let binary = text.lines().rev().find_map(|line| line.split_once("\"executable\":\"")?.1.split('"').next());
+    let binary =
+        PathBuf::from(binary.ok_or_else(|| io::Error::other(format!("the models of {package} do not build")))?);
+    let list = Command::new(&binary).args(["--list", "--format=terse"]).output()?;
+    let names = String::from_utf8_lossy(&list.stdout).into_owned();
+    let names = names.lines().filter_map(|line| line.strip_suffix(": test"));
+    Ok(names.map(|name| Model { binary: binary.clone(), name: name.to_owned() }).collect())
+}
+
+/// Where `ci/loom.sh` builds, so that what the models depend on is built once.
+fn target_dir() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from).join("loom")
+}
+
+/// Puts all mutants into the copy of the workspace.
+fn plant(workspace: &Path) -> io::Result<Vec<Mutant>> {
     let mut mutants = Vec::new();
-    for (name, models) in CRATES {
+    for (crate_name, door) in CRATES {
         let mut files = Vec::new();
-        sources(&workspace.join("crates").join(name).join("src"), &mut files)?;
+        sources(&workspace.join("crates").join(crate_name).join("src"), &mut files)?;
         files.sort();
         for file in files {
-            mutants.extend(mutants_of(&file, &fs::read_to_string(&file)?, models));
-        }
-    }
-    Ok(mutants)
-}
-
-fn mutants_of(file: &Path, text: &str, models: &'static [&'static str]) -> Vec<Mutant> {
-    let mut mutants = Vec::new();
-    for (at, line) in text.lines().enumerate().take_while(|(_, line)| !line.contains("mod tests {")) {
-        let code = line.split("//").next().unwrap_or_default();
-        for (from, weaker) in WEAKER.iter().filter(|(from, _)| code.contains(from)) {
-            for to in *weaker {
-                let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-                lines[at] = line.replace(from, to);
-                let text = lines.join("\n") + "\n";
-                mutants.push(Mutant { file: file.to_owned(), line: at + 1, from, to, text, models });
+            let text = fs::read_to_string(&file)?;
+            let first = mutants.len();
+            let planted = plant_in(&text, door, &mut |line, from, to| {
+                let number = mutants.len() + 1;
+                mutants.push(Mutant { number, crate_name, file: file.clone(), line, from, to });
+                number
+            });
+            if mutants.len() > first {
+                fs::write(&file, planted)?;
             }
         }
     }
-    mutants
+    let door = workspace.join(DOOR);
+    fs::write(&door, fs::read_to_string(&door)? + SWITCH)?;
+    let index = door.with_file_name("mod.rs");
+    fs::write(&index, fs::read_to_string(&index)? + "#[cfg(loom)]\npub use self::loom::weakened;\n")?;
+    Ok(mutants)
 }
 
+/// The text with a switch in the place of each ordering that can be weakened, up to its tests.
+fn plant_in(text: &str, door: &str, number: &mut impl FnMut(usize, &'static str, &'static str) -> usize) -> String {
+    let mut is_test = false;
+    let lines = text.lines().enumerate().map(|(at, line)| {
+        is_test |= line.contains("mod tests {");
+        let code = line.split("//").next().unwrap_or_default();
+        let mut planted = line.to_owned();
+        for (from, weaker) in WEAKER.iter().filter(|(from, _)| !is_test && code.contains(from)) {
+            let switch = weaker.iter().map(|to| format!("({}, {to})", number(at + 1, from, to))).collect::<Vec<_>>();
+            planted = planted.replace(from, &format!("{door}::weakened({from}, &[{}])", switch.join(", ")));
+        }
+        planted + "\n"
+    });
+    lines.collect()
+}
+
+/// The files below `folder` that the models compile.
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    let index =
+        ["lib.rs", "mod.rs"].iter().find_map(|name| fs::read_to_string(folder.join(name)).ok()).unwrap_or_default();
+    let native = native_modules(&index);
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let is_native = NATIVE.iter().any(|part| path.to_string_lossy().contains(part));
+        let is_native = path.file_stem().is_some_and(|stem| native.iter().any(|module| stem == module.as_str()));
+        if is_native {
+            continue;
+        }
         if path.is_dir() {
             sources(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") && !is_native {
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             files.push(path);
         }
     }
     Ok(())
+}
+
+/// The modules that an index declares for builds without models only.
+fn native_modules(index: &str) -> Vec<String> {
+    let after_cfg = index.split("#[cfg(not(loom))]\n").skip(1);
+    let declared = after_cfg.filter_map(|rest| rest.lines().next()?.split_once("mod ")?.1.strip_suffix(';'));
+    declared.map(str::to_owned).collect()
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
