@@ -28,7 +28,7 @@ expect() {
     stream) echo '^5000000 messages of 56 bytes, [0-9.]+ ns each$' ;;
     select_epoll) echo '^received from three channels: 3003000 \(1 \+ 2 \+ 3 times 500500\); from the pipe: 1 byte$' ;;
     region) echo '^in the shop: 1, this process$' ;;
-    two_processes) echo '^the survivor ended with 0, and left 0 names behind$' ;;
+    two_processes) echo '^the survivor ended with 0, and left nothing behind$' ;;
     *) echo "there is no example $1" >&2 && return 1 ;;
     esac
 }
