@@ -13,7 +13,7 @@ use super::{Selection, StudyOptions, Wanted};
 /// From so many members on, patient searches are part of the study.
 const PATIENT_FROM: usize = 64;
 /// Up to so many members bounds have all their rounds.
-const FULL_ROUNDS_TO: usize = 64;
+const FULL_ROUNDS_TO: usize = 128;
 /// Up to so many members the optimum is part of the study.
 const EXACT_TO: usize = 16;
 
@@ -222,7 +222,7 @@ fn bounded(plan: &Plan, problem: &Problem, options: &StudyOptions) -> Plan {
     if plan.is_proven || options.rounds == 0 || !is_single {
         return plan.clone();
     }
-    let rounds = if problem.len() <= FULL_ROUNDS_TO { options.rounds } else { options.rounds.div_ceil(2) };
+    let rounds = if problem.len() <= FULL_ROUNDS_TO { options.rounds } else { options.rounds.div_ceil(5) };
     plan.clone().with_bound(problem, Tightness::Rounds(rounds), &|| cancel.is_cancelled())
 }
 

@@ -34,8 +34,8 @@ pub struct StudyOptions {
     pub operations: Vec<Operation>,
     /// The numbers of members, of [`SIZES`] or others.
     pub sizes: Vec<usize>,
-    /// Rounds of the tight lower bound for broadcasts and reductions that the subset programme does not prove, half as
-    /// many beyond 64 members; 0 for none.
+    /// Rounds of the tight lower bound for broadcasts and reductions that the subset programme does not prove, a fifth of
+    /// them beyond 128 members; 0 for none.
     pub rounds: u32,
     /// True if every plan starts from the lowest CPU of its case, false if the root is free.
     pub is_root_fixed: bool,

@@ -5,9 +5,9 @@ use corecast::plan::{Effort, Operation, Plan, Problem, Scheme, Tightness};
 use crate::table;
 
 /// The tight bound is computed unasked with so many rounds up to so many members: a second or two.
-const UNASKED: [(usize, u32); 2] = [(20, 200), (32, 100)];
+const UNASKED: [(usize, u32); 2] = [(20, 300), (32, 200)];
 /// Rounds of the tight bound for who asks for it.
-const ASKED_ROUNDS: u32 = 800;
+const ASKED_ROUNDS: u32 = 1500;
 
 /// The plan with a lower bound: a quick one, and the tight one where it was asked for or takes little. It ends early with
 /// what it has once `stop` is true.

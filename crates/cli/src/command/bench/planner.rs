@@ -26,8 +26,8 @@ pub(super) struct Arguments {
     /// The numbers of members, where a machine has as many CPUs [default: 4 to 256 in 13 steps].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     sizes: Vec<u16>,
-    /// Rounds of the tight lower bound, half as many beyond 64 members; 0 leaves it out.
-    #[arg(long, value_name = "N", default_value_t = 300)]
+    /// Rounds of the tight lower bound, a fifth of them beyond 128 members; 0 leaves it out.
+    #[arg(long, value_name = "N", default_value_t = 1500)]
     rounds: u32,
     /// Let every plan start from the lowest CPU of its case; bounds are tighter then, and take less time.
     #[arg(long)]

@@ -19,8 +19,8 @@ use super::root::Root;
 
 /// No tree from `root`, or from any root, is cheaper, as far as that matters: at most `upper`, the cost of a known tree.
 ///
-/// Reaches [`quick_bound`] at least, and more the more iterations it may take, up to 300 or so. It ends early when
-/// `stop` says so, when the known tree turns out to be optimal (the bound is `upper` then, but for a rounding of 1e-10
+/// Reaches [`quick_bound`] at least, and more the more iterations it may take: up to 300 or so from a given root, and
+/// thousands from any of 128. It ends early when `stop` says so, when the known tree turns out to be optimal (the bound is `upper` then, but for a rounding of 1e-10
 /// of it), or when no prices can be better. The same on every machine.
 pub(crate) fn lower_bound(costs: &Costs, root: Option<usize>, upper: f64, iterations: u32, stop: Stop) -> f64 {
     let quick = quick_bound(costs, root).min(upper);
@@ -59,7 +59,7 @@ fn steps(costs: &Costs, upper: f64) -> usize {
 /// So many roots learn from prices that were made for one of them: those of which least is known.
 const LEARNING: usize = 32;
 /// A root is worked on until so many rounds in a row brought nothing.
-const PATIENCE: u32 = 20;
+const PATIENCE: u32 = 10;
 
 /// The search for prices, for each root its own: one price for all roots lets half a tree start here and half there,
 /// and is up to a quarter short.
