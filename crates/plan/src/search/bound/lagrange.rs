@@ -20,8 +20,8 @@ use super::root::Root;
 /// No tree from `root`, or from any root, is cheaper, as far as that matters: at most `upper`, the cost of a known tree.
 ///
 /// Reaches [`quick_bound`] at least, and more the more iterations it may take: up to 300 or so from a given root, and
-/// thousands from any of 128. It ends early when `stop` says so, when the known tree turns out to be optimal (the bound is `upper` then, but for a rounding of 1e-10
-/// of it), or when no prices can be better. The same on every machine.
+/// thousands from any of 128. It ends early when `stop` says so, when the known tree turns out to be optimal (the bound
+/// is `upper` then, but for a rounding of 1e-10 of it), or when no prices can be better. The same on every machine.
 pub(crate) fn lower_bound(costs: &Costs, root: Option<usize>, upper: f64, iterations: u32, stop: Stop) -> f64 {
     let quick = quick_bound(costs, root).min(upper);
     if !upper.is_finite() || quick >= upper {
