@@ -4,25 +4,26 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if ! command -v cc >/dev/null; then
-    echo "SKIPPED: ci/capi.sh: no C compiler"
+    echo "SKIPPED: C interface: no C compiler"
     exit 0
 fi
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
 make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" PREFIX="$work/usr"
-test "$(readlink -f "$work/usr/lib/libcorecast.so")" = "$work/usr/lib/libcorecast.so.0.1.0"
+library_file="$(readlink -e "$work/usr/lib/libcorecast.so")"
+version="${library_file##*/libcorecast.so.}"
 
 strict=(-O2 -Wall -Wextra -Werror -pedantic -pthread)
 if command -v pkg-config >/dev/null; then
     export PKG_CONFIG_PATH="$work/usr/lib/pkgconfig"
     read -ra library < <(pkg-config --cflags --libs corecast)
 else
-    echo "SKIPPED: ci/capi.sh: no pkg-config"
+    echo "SKIPPED: C interface: no pkg-config"
     library=("-I$work/usr/include" "-L$work/usr/lib" -lcorecast)
 fi
 
-# What the last lines of each example have to be; \ before what is a pattern in none.
+# What the last line of each example has to be.
 expect() {
     case "$1" in
     stream) echo '^5000000 messages of 56 bytes, [0-9.]+ ns each$' ;;
@@ -50,7 +51,7 @@ for source in crates/capi/examples/*.c; do
             "$work/usr/lib/libcorecast.a" -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc
         run "$name" "$work/$name-cpp"
     else
-        echo "SKIPPED: ci/capi.sh: no C++ compiler"
+        echo "SKIPPED: C interface: no C++ compiler"
     fi
 done
 
@@ -59,7 +60,7 @@ if command -v cmake >/dev/null; then
     cat >"$work/CMakeLists.txt" <<CMAKE
 cmake_minimum_required(VERSION 3.10)
 project(user C)
-find_package(corecast 0.1 REQUIRED)
+find_package(corecast $version EXACT REQUIRED)
 foreach(library corecast corecast-static)
   add_executable(region-\${library} $PWD/crates/capi/examples/region.c)
   target_link_libraries(region-\${library} corecast::\${library})
@@ -71,7 +72,7 @@ CMAKE
         run region "$work/build/region-$library"
     done
 else
-    echo "SKIPPED: ci/capi.sh: no CMake"
+    echo "SKIPPED: C interface: no CMake"
 fi
 
 make --silent --directory crates/capi uninstall PREFIX="$work/usr"
