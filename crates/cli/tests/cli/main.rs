@@ -12,6 +12,7 @@ mod measuring;
 mod picturing;
 mod planning;
 mod program;
+mod regions;
 mod serving;
 mod system_tree;
 mod terminal;

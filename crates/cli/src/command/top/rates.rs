@@ -28,12 +28,13 @@ fn insides(regions: &[RegionSeen]) -> impl Iterator<Item = &Inside> {
 fn set_rates(now: &mut ChannelSeen, before: &ChannelSeen, elapsed_s: f64) {
     let (Some(now), Some(before)) = (&mut now.state, &before.state) else { return };
     // A position that goes back is none.
-    let rate = |now: u64, before: u64| now.checked_sub(before).map(|count| count as f64 / elapsed_s);
+    let rate = |now: Option<u64>, before: Option<u64>| Some(now?.checked_sub(before?)? as f64 / elapsed_s);
     now.sent_per_s = rate(now.sent, before.sent);
     let mut left: Vec<&ReceiverSeen> = before.receivers.iter().collect();
     for receiver in &mut now.receivers {
-        let is_same = |other: &&ReceiverSeen| (other.end.seat, other.end.pid) == (receiver.end.seat, receiver.end.pid);
-        let Some(same) = left.iter().position(is_same) else { continue };
+        let end = |receiver: &ReceiverSeen| (receiver.end.seat, receiver.end.pid);
+        // One process may have several, which stay in order.
+        let Some(same) = left.iter().position(|other| end(other) == end(receiver)) else { continue };
         receiver.received_per_s = rate(receiver.cursor, left.remove(same).cursor);
     }
 }

@@ -1,7 +1,7 @@
 //! What is seen of a region, as JSON tells it.
 
 use corecast::base::region::{Entry, Liveness, Observer, Participant, ParticipantId};
-use corecast::channel::inspect::{ChannelView, EndState, Unit, inspect};
+use corecast::channel::inspect::{ChannelView, EndState, EndView, Unit, inspect};
 use corecast::channel::mcast::Policy;
 use corecast::channel::open::OpenError;
 use serde::Serialize;
@@ -70,7 +70,7 @@ pub(super) struct State {
     /// What slots, positions and rates count.
     pub(super) counts: &'static str,
     pub(super) slots: u64,
-    pub(super) sent: u64,
+    pub(super) sent: Option<u64>,
     pub(super) sent_per_s: Option<f64>,
     pub(super) senders: Vec<EndSeen>,
     pub(super) receivers: Vec<ReceiverSeen>,
@@ -93,7 +93,7 @@ pub(super) struct ReceiverSeen {
     pub(super) policy: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) deadline_ms: Option<f64>,
-    pub(super) cursor: u64,
+    pub(super) cursor: Option<u64>,
     pub(super) behind: Option<u64>,
     pub(super) received_per_s: Option<f64>,
 }
@@ -142,9 +142,9 @@ impl ChannelSeen {
 
 impl State {
     fn of(view: &ChannelView, participants: &[ParticipantSeen]) -> Self {
-        let end = |who, state| EndSeen::of(who, state, participants);
+        let end = |end: &EndView| EndSeen::of(end, participants);
         let receivers = view.receivers.iter().map(|receiver| ReceiverSeen {
-            end: end(receiver.participant, receiver.state),
+            end: end(&receiver.end),
             policy: policy(receiver.policy),
             deadline_ms: match receiver.policy {
                 Policy::Deadline(deadline) => Some(deadline.as_secs_f64() * 1e3),
@@ -158,21 +158,23 @@ impl State {
             kind: view.kind,
             counts: match view.unit {
                 Unit::Messages => "messages",
+                Unit::Words => "words",
                 _ => "slots",
             },
             slots: view.slots,
             sent: view.sent,
             sent_per_s: None,
-            senders: view.senders.iter().map(|sender| end(sender.participant, sender.state)).collect(),
+            senders: view.senders.iter().map(end).collect(),
             receivers: receivers.collect(),
         }
     }
 }
 
 impl EndSeen {
-    fn of(who: Option<ParticipantId>, state: EndState, participants: &[ParticipantSeen]) -> Self {
+    fn of(end: &EndView, participants: &[ParticipantSeen]) -> Self {
+        let who = end.participant;
         let participant = participants.iter().find(|participant| Some(participant.id) == who);
-        let state = match state {
+        let state = match end.state {
             EndState::Left => "left",
             _ if !participant.is_some_and(|participant| participant.is_alive) => "dead",
             EndState::GivenUp => "given up",

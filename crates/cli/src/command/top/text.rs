@@ -30,7 +30,7 @@ fn describe_region(region: &RegionSeen) -> String {
 }
 
 fn participants(inside: &Inside) -> String {
-    let mut table = table::table(&[">seat", ">pid", "process", ""]);
+    let mut table = table::table(&[">seat", ">pid", "process", "state"]);
     for participant in &inside.participants {
         let state = if participant.is_alive { "alive" } else { "dead" };
         let name = participant.process.clone().unwrap_or_default();
@@ -62,16 +62,15 @@ fn channels(channels: &[ChannelSeen]) -> String {
 /// A row for each end, or for the channel alone: from the end on.
 fn rows(state: &State) -> Vec<[String; 8]> {
     let rate = |rate: Option<f64>| rate.map_or_else(String::new, |rate| format!("{rate:.0}"));
-    let position = |position: u64| position.to_string();
+    let position = |position: Option<u64>| position.map_or_else(String::new, |position| position.to_string());
     let row = |what: &str, end: Option<&EndSeen>, rest: [String; 4]| {
         let pid = end.and_then(|end| end.pid).map_or_else(String::new, |pid| pid.to_string());
         let [policy, position, behind, rate] = rest;
         let state_text = end.map_or("", |end| end.state).to_owned();
         [what.to_owned(), pid, state_text, policy, position, behind, rate, state.counts.to_owned()]
     };
-    let sent = |position: String, rate: String| [String::new(), position, String::new(), rate];
     // What was sent is known of all senders together.
-    let mut totals = Some(sent(position(state.sent), rate(state.sent_per_s)));
+    let mut totals = Some([String::new(), position(state.sent), String::new(), rate(state.sent_per_s)]);
     let mut rows = Vec::new();
     for end in &state.senders {
         rows.push(row("sender", Some(end), totals.take().unwrap_or_default()));
