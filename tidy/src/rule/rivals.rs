@@ -5,8 +5,24 @@ use crate::workspace::Workspace;
 
 pub(super) const NAME: &str = "rivals";
 
-/// The rivals.
-const RIVALS: &[&str] = &["rtrb", "crossbeam-queue", "crossbeam-channel", "iceoryx2", "parking_lot"];
+/// The rivals. `tokio` is one too, and besides what an example runs on.
+const RIVALS: &[&str] = &[
+    "async-broadcast",
+    "bus",
+    "crossbeam-channel",
+    "crossbeam-queue",
+    "crossfire",
+    "disruptor",
+    "flume",
+    "iceoryx2",
+    "ipc-channel",
+    "kanal",
+    "nexus-queue",
+    "parking_lot",
+    "ringbuf",
+    "rtrb",
+    "thingbuf",
+];
 
 pub(super) fn check(workspace: &Workspace, report: &mut Report) {
     for package in workspace.packages.iter().filter(|package| package.name != "corecast-bench") {
