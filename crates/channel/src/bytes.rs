@@ -49,6 +49,7 @@ pub struct Bytes<'a> {
 pub struct BytesMut<'a> {
     words: &'a [AtomicU64],
     len: usize,
+    #[cfg_attr(loom, expect(dead_code, reason = "the model has no slices"))]
     is_own: bool,
 }
 

@@ -87,6 +87,8 @@ impl Words {
         Self { words, skip: if skip < 2 * LINE_WORDS { skip } else { 0 } }
     }
 
+    /// Words of a region.
+    #[cfg(not(loom))]
     pub(super) fn within(words: PlaceSlice<AtomicU64>) -> Self {
         Self { words, skip: 0 }
     }
