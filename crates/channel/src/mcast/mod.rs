@@ -4,11 +4,11 @@
 //! **When not:** one receiver (`ump` costs less), or each message for one of many receivers.
 //!
 //! **How it works.** A message is written once, into a slot or a block that a slot owns, and read where it lies. The word
-//! of the slot says whose turn it is there ([`word`]); readers poll it, and say how far they are on lines of their own,
-//! seldom ([`pins`]); senders look at those lines once in most of a ring ([`room`]). One sender alone executes no atomic
-//! read-modify-write; several claim slots by a CAS on the word ([`send_end`]). Readers and senders come and go at any
-//! time ([`join`], [`line`]). A reader may let itself be left behind ([`Policy`]); then it copies, and checks that nobody
-//! wrote meanwhile ([`recv_end`]).
+//! of the slot says whose turn it is there (`word`); readers poll it, and say how far they are on lines of their own,
+//! seldom (`pins`); senders look at those lines once in most of a ring (`room`). One sender alone executes no atomic
+//! read-modify-write; several claim slots by a CAS on the word (`send_end`). Readers and senders come and go at any
+//! time (`join`, `line`). A reader may let itself be left behind ([`Policy`]); then it copies, and checks that nobody
+//! wrote meanwhile (`recv_end`).
 //!
 //! **Guarantees.** All readers see the same messages in the same order, each exactly once, from when they joined until
 //! they leave; readers that may be left behind are told how many they missed. `try_` methods never wait; the others wait
@@ -17,7 +17,7 @@
 //! goes on. What a sender wrote before sending is visible after receiving.
 //!
 //! **Between processes** ([`spec`], [`sender`], [`receiver`]) whoever waits looks whether the others live. What a dead
-//! sender had claimed is skipped, what a dead reader had pinned is released, and its place is free ([`reap`]).
+//! sender had claimed is skipped, what a dead reader had pinned is released, and its place is free (`reap`).
 //!
 //! **Source:** the interface is that of ZIMP (Aublin, Ben Mokhtar, Muller, Quéma, Zimp: efficient inter-core
 //! communications on manycore machines, 2011), whose protocol for several senders tears messages; `docs/design/mcast.md`
