@@ -45,8 +45,9 @@ pub fn race(
     let (lengths, crowds) = (wanted.lengths(options.quick)?, wanted.crowds(cpus.len())?);
     let (seed, clock_offset_ns) = (options.seed_or_draw(), largest_clock_offset_ns(&cpus)?);
     let rng = fastrand::Rng::with_seed(seed);
-    let mut campaign =
-        Campaign { options, wanted, cpus: &cpus, clocks_agree: is_small(clock_offset_ns), rng, probes_ns: Vec::new() };
+    let wake_ns = machine.extended.wake_ns.map(|ns| ns as u64);
+    let clocks_agree = is_small(clock_offset_ns);
+    let mut campaign = Campaign { options, wanted, cpus: &cpus, clocks_agree, wake_ns, rng, probes_ns: Vec::new() };
     let heats: Vec<_> = crowds.iter().flat_map(|&crowd| lengths.iter().map(move |&bytes| (bytes, crowd))).collect();
     let mut groups = Vec::new();
     for (i, &(bytes, receivers)) in heats.iter().enumerate() {
@@ -81,6 +82,8 @@ struct Campaign<'a> {
     cpus: &'a CpuSet,
     /// Whether times taken on two CPUs may be subtracted.
     clocks_agree: bool,
+    /// What a wake-up costs, if the machine's model tells.
+    wake_ns: Option<u64>,
     rng: fastrand::Rng,
     /// The probes of all groups so far.
     probes_ns: Vec<f64>,
@@ -102,7 +105,7 @@ impl Campaign<'_> {
         let race = Race {
             options: self.options,
             wanted: self.wanted,
-            wire: Wire { among_processes, ..wire },
+            wire: Wire { among_processes, wake_ns: self.wake_ns, ..wire },
             seats: seats.into_iter().map(|cpu| (!self.wanted.unpinned).then_some(cpu)).collect(),
             cpus: self.cpus,
             pace: Pace { limit: LIMIT, ..self.options.pace() },

@@ -20,8 +20,8 @@ use crate::harness::{Abort, Crew, Pace, Summary, Task, Timing, iterations_that_f
 const CHECKED_BYTES: usize = 16 << 20;
 /// A block laps its ring at least as often as this, so that filling and draining it are not what is timed.
 const LAPS: u64 = 4;
-/// From one paced message to the next at least: time for everybody to wait again.
-const SHORTEST_PACE: Duration = Duration::from_micros(20);
+/// From one paced message to the next at least: time for everybody to wait again, and short of what waiters spin for.
+const SHORTEST_PACE: Duration = Duration::from_micros(10);
 /// And at most.
 const LONGEST_PACE: Duration = Duration::from_millis(5);
 /// A pace leaves this many times what a message takes in a stream.

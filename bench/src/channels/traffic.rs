@@ -140,7 +140,8 @@ impl Channels<'_> {
     }
 
     fn channel(&self, bytes: usize, receivers: usize) -> Result<Link<Vec<Box<dyn Inlet>>>, String> {
-        let wire = Wire::new(bytes, receivers, self.wire.oversubscribed, self.wire.wait());
+        let own = Wire::new(bytes, receivers, self.wire.oversubscribed, self.wire.wait());
+        let wire = Wire { wake_ns: self.wire.wake_ns, ..own };
         let ends = self.carrier.open(&wire, self.abort).map_err(|unfit| unfit.to_string())?;
         let inlets = match ends.inlets {
             Inlets::Here(inlets) => inlets,

@@ -1,5 +1,7 @@
 //! What a contender is built for: one row's length of messages, receivers, and depth.
 
+use std::time::Duration;
+
 use corecast::base::wait::Wait;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +30,8 @@ pub(crate) struct Wire {
     pub(crate) among_processes: bool,
     /// How corecast's contenders wait, by name.
     pub(crate) wait: WaitName,
+    /// What a sleep and wake-up cost on this machine in nanoseconds, if it was measured.
+    pub(crate) wake_ns: Option<u64>,
 }
 
 impl Wire {
@@ -35,12 +39,17 @@ impl Wire {
     pub(crate) fn new(bytes: usize, receivers: usize, oversubscribed: bool, wait: Wait) -> Self {
         let depth = (FOOTPRINT_BYTES / bytes.max(1)).clamp(FEWEST_MESSAGES, MOST_MESSAGES).next_power_of_two();
         let depth = if depth * bytes > FOOTPRINT_BYTES { depth / 2 } else { depth }.max(FEWEST_MESSAGES);
-        Self { bytes, receivers, depth, oversubscribed, among_processes: false, wait: WaitName(wait) }
+        Self { bytes, receivers, depth, oversubscribed, among_processes: false, wait: WaitName(wait), wake_ns: None }
     }
 
     /// How contenders wait that have no waiting of their own.
     pub(crate) fn patience(&self) -> Patience {
         Patience::new(self.oversubscribed)
+    }
+
+    /// What corecast's contenders are told that a wake-up costs.
+    pub(crate) fn wake_cost(&self) -> Option<Duration> {
+        self.wake_ns.map(Duration::from_nanos)
     }
 
     /// How corecast's contenders wait.

@@ -11,7 +11,6 @@ use crate::message::{self, Message};
 
 /// A receiving end of any kind.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a box would cost every look at a channel another cache line")]
 pub(crate) enum AnyReceiver {
     Bytes(Mixed),
     Words(ff::Receiver),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use corecast_base::region::{Section, SharedRegion};
 use corecast_base::sync::{Fences, Scope};
-use corecast_base::wait::{Crowd, Wait, Waiter, WakeWord};
+use corecast_base::wait::{Wait, Waiter, WakeWord};
 
 use crate::open::OpenError;
 
@@ -55,7 +55,7 @@ impl Waiting {
     }
 
     /// A waiter for one of the two ends.
-    pub(crate) fn waiter(self) -> Waiter {
-        Waiter::new(self.wait, Crowd::unpinned(2), self.wake_cost)
+    pub(crate) fn waiter(self, region: &SharedRegion) -> Waiter {
+        Waiter::new(self.wait, region.crowd(2), self.wake_cost)
     }
 }

@@ -50,7 +50,7 @@ impl Carrier for Mcast {
         if self.copies {
             "corecast's mcast, each message copied in and out, waiting as asked for"
         } else {
-            "corecast's mcast, among threads in place, waiting as asked for"
+            "corecast's mcast, in place, waiting as asked for"
         }
     }
 
@@ -68,7 +68,9 @@ impl Carrier for Mcast {
     fn attach(&self, _wire: &Wire, seed: Seed, _abort: &Arc<Abort>) -> Result<Box<dyn Inlet>, Unfit> {
         let fd = seed.fds.into_iter().next().ok_or_else(|| Unfit("a seed without a region".to_owned()))?;
         let region = SharedRegion::from_fd(fd).map_err(unfit)?;
-        Ok(self.inlet(mcast::receiver(&region, NAME, Policy::Reliable).map_err(unfit)?))
+        // SAFETY: only this program maps the region, which has no name, and all of it goes through the channel.
+        let honest = unsafe { region.assume_honest() };
+        Ok(self.inlet(mcast::receiver(&region, NAME, Policy::Reliable).map_err(unfit)?.with_honest(&honest)))
     }
 }
 
@@ -89,7 +91,9 @@ impl Mcast {
         let region = SharedRegion::memfd(&plan).map_err(unfit)?;
         let seed = |_| Ok(Seed { fds: vec![region.share().map_err(unfit)?], word: 0 });
         let seeds = (0..wire.receivers).map(seed).collect::<Result<_, Unfit>>()?;
-        Ok((mcast::sender(&region, NAME).map_err(unfit)?, Inlets::Anywhere(seeds)))
+        // SAFETY: only this program maps the region, which has no name, and all of it goes through the channel.
+        let honest = unsafe { region.assume_honest() };
+        Ok((mcast::sender(&region, NAME).map_err(unfit)?.with_honest(&honest), Inlets::Anywhere(seeds)))
     }
 }
 
@@ -97,7 +101,7 @@ fn config(wire: &Wire) -> Config {
     let is_inline = wire.bytes <= MOST_INLINE;
     let (inline, block_bytes) = if is_inline { (wire.bytes, 0) } else { (0, wire.bytes) };
     let (slots, readers) = (wire.depth, wire.receivers);
-    Config { slots, inline, block_bytes, readers, wait: wire.wait(), ..Config::default() }
+    Config { slots, inline, block_bytes, readers, wait: wire.wait(), wake_cost: wire.wake_cost(), ..Config::default() }
 }
 
 fn unfit(error: impl std::fmt::Display) -> Unfit {

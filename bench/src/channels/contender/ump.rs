@@ -24,7 +24,12 @@ impl QueueFamily for Ump {
         let bytes = if wire.bytes > INLINE_BYTES { size_of::<P>() } else { wire.bytes };
         let lines = (bytes + 8).div_ceil(64);
         each_receiver(wire, || {
-            channel_with(Config { slots: wire.depth * lines, wait: wire.wait(), ..Config::default() })
+            channel_with(Config {
+                slots: wire.depth * lines,
+                wait: wire.wait(),
+                wake_cost: wire.wake_cost(),
+                ..Config::default()
+            })
         })
     }
 }

@@ -65,7 +65,8 @@ fn inlet(receiver: BytesReceiver) -> Box<dyn Inlet> {
 
 fn config(wire: &Wire) -> Config {
     let lines = (wire.bytes + HEADER_BYTES).div_ceil(64);
-    let config = Config { slots: wire.depth * lines, credit: Credit::AckLine, wait: wire.wait(), wake_cost: None };
+    let (wait, wake_cost) = (wire.wait(), wire.wake_cost());
+    let config = Config { slots: wire.depth * lines, credit: Credit::AckLine, wait, wake_cost };
     config.holding(wire.bytes)
 }
 

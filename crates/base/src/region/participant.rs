@@ -18,10 +18,9 @@ use super::mapping::Mapping;
 use super::{lock, process};
 use crate::liveness::Liveness;
 use crate::sync::Ordering;
+use crate::wait::{AFFINITY_WORDS, Affinity};
 
 pub(super) const RECORD_BYTES: usize = 256;
-/// CPUs that the affinity of a record has bits for.
-const AFFINITY_CPUS: usize = 1024;
 
 const PID: usize = 0x08;
 const FLAGS: usize = 0x0c;
@@ -74,7 +73,7 @@ pub struct Participant {
     /// When that process began, as it says, in clock ticks since boot.
     pub start_time: u64,
     /// The CPUs that it may run on, as it says; a bit each, from CPU 0.
-    pub affinity: [u64; AFFINITY_CPUS / 64],
+    pub affinity: [u64; AFFINITY_WORDS],
 }
 
 /// The table of a region's participants.
@@ -153,7 +152,7 @@ impl Table<'_> {
         self.mapping.write(at + START, &[process::own_start_time().unwrap_or(0)]);
         // ORDERING: Relaxed, released by the state
         self.mapping.half_word(at + SEAT).store(index, Ordering::Relaxed);
-        self.mapping.write(at + AFFINITY, &own_affinity());
+        self.mapping.write(at + AFFINITY, &Affinity::of_this_thread().0);
     }
 
     /// Says goodbye, and frees the seat at once: closing the file alone would not, while a child is being forked or spawned.
@@ -207,23 +206,18 @@ impl Table<'_> {
     /// What `who` tells of itself.
     pub(super) fn describe(&self, id: ParticipantId, me: Option<ParticipantId>) -> Participant {
         let at = record(id.index);
-        let affinity = self.mapping.copy(at + AFFINITY, AFFINITY_CPUS / 64);
-        let affinity = affinity.try_into().expect("as many words as were asked for");
+        let affinity = self.affinity(id).0;
         // ORDERING: Relaxed, written before the state, or by a stranger
         let pid = self.mapping.half_word(at + PID).load(Ordering::Relaxed);
         let start_time = self.mapping.copy(at + START, 1)[0];
         Participant { id, liveness: self.liveness(id, me), pid, start_time, affinity }
     }
-}
 
-fn own_affinity() -> [u64; AFFINITY_CPUS / 64] {
-    let mut words = [0; AFFINITY_CPUS / 64];
-    if let Ok(set) = rustix::thread::sched_getaffinity(None) {
-        for cpu in (0..AFFINITY_CPUS).filter(|&cpu| cpu < rustix::thread::CpuSet::MAX_CPU && set.is_set(cpu)) {
-            words[cpu / 64] |= 1 << (cpu % 64);
-        }
+    /// Where `who` may run, as it said when it came.
+    pub(super) fn affinity(&self, who: ParticipantId) -> Affinity {
+        let words = self.mapping.copy(record(who.index) + AFFINITY, AFFINITY_WORDS);
+        Affinity(words.try_into().expect("as many words as were asked for"))
     }
-    words
 }
 
 const _: () = assert!(SEAT_BYTES == 128 && RECORD_BYTES % 128 == 0);

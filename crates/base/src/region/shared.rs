@@ -20,7 +20,7 @@ use super::section::Section;
 use super::{memfd, process, storage};
 use crate::liveness::Liveness;
 use crate::sync::Scope;
-use crate::wait::{Seat, Seats};
+use crate::wait::{Affinity, Crew, Crowd, Seat, Seats};
 
 /// One mapping that holds many channels, and this participant's seat in it. A clone is the same participant; the seat is
 /// given up when the last clone, [`Section`] and [`Place`](crate::Place) is gone.
@@ -256,6 +256,13 @@ impl SharedRegion {
         if self.0.file().is_some() { Scope::Machine } else { Scope::Process }
     }
 
+    /// The crowd of those who meet here: where they may run they told when they came. `ends` threads of this process if the
+    /// region is of this process alone.
+    #[must_use]
+    pub fn crowd(&self, ends: usize) -> Crowd {
+        if self.0.file().is_some() { Crowd::of(Arc::new(self.clone())) } else { Crowd::unpinned(ends) }
+    }
+
     /// The seats of all participants, by index.
     ///
     /// # Panics
@@ -300,5 +307,16 @@ impl Honest<'_> {
     #[must_use]
     pub fn region(&self) -> &SharedRegion {
         &self.region
+    }
+}
+
+impl Crew for SharedRegion {
+    fn confined_to(&self, cpus: &Affinity) -> usize {
+        // This one may have been pinned since it came.
+        let others = || {
+            let table = self.0.table();
+            table.seated().filter(|&who| who != self.me() && table.affinity(who).is_within(cpus)).count()
+        };
+        1 + if self.check_fork().is_ok() { others() } else { 0 }
     }
 }

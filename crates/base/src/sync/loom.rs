@@ -80,21 +80,20 @@ impl EventCount {
         self.moved.notify_all();
     }
 
-    /// Sleeps until the count differs from `seen`.
-    pub fn wait(&self, seen: u32, _longest: Duration, _scope: Scope) {
+    /// Sleeps until the count differs from `seen`; it does then.
+    pub fn wait(&self, seen: u32, _longest: Duration, _scope: Scope) -> bool {
         let mut count = self.count.lock().expect("no thread of a model panics while it holds the count");
         while *count == seen {
             count = self.moved.wait(count).expect("no thread of a model panics while it holds the count");
         }
+        true
     }
 }
 
 impl EventCount {
     /// The model waits at several counts for the first only: its sleepers use one memory.
-    pub fn wait_any(counts: &[(&Self, u32, Scope)], longest: Duration) {
-        if let Some(&(first, seen, scope)) = counts.first() {
-            first.wait(seen, longest, scope);
-        }
+    pub fn wait_any(counts: &[(&Self, u32, Scope)], longest: Duration) -> bool {
+        counts.first().is_some_and(|&(first, seen, scope)| first.wait(seen, longest, scope))
     }
 }
 

@@ -84,15 +84,17 @@ impl EventCount {
         let _ = futex::wake(&self.0, flags(scope), i32::MAX.unsigned_abs());
     }
 
-    /// Sleeps until the count differs from `seen`, for at most `longest`; may also return early for no reason.
-    pub fn wait(&self, seen: u32, longest: Duration, scope: Scope) {
+    /// Sleeps until the count differs from `seen`, for at most `longest`; may also return early for no reason. True if the
+    /// count differs.
+    pub fn wait(&self, seen: u32, longest: Duration, scope: Scope) -> bool {
         // Interrupted, timed out and already changed all mean the same to the caller: look again.
         let _ = futex::wait(&self.0, flags(scope), seen, Some(&timespec(longest)));
+        self.now() != seen
     }
 
     /// As [`wait`](Self::wait), until one of several counts differs from what was seen of it. Where the kernel cannot wait
     /// for several (before Linux 5.16), or for so many, it sleeps on the first one in short slices.
-    pub fn wait_any(counts: &[(&Self, u32, Scope)], longest: Duration) {
+    pub fn wait_any(counts: &[(&Self, u32, Scope)], longest: Duration) -> bool {
         let waiters: Vec<futex::Wait> = counts.iter().map(|&(count, seen, scope)| count.waiter(seen, scope)).collect();
         let until = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic) + timespec(longest);
         let waited = futex::waitv(&waiters, futex::WaitvFlags::empty(), Some(&until), futex::ClockId::Monotonic);
@@ -100,6 +102,7 @@ impl EventCount {
         if let (true, Some(&(first, seen, scope))) = (is_refused, counts.first()) {
             first.wait(seen, longest.min(SLICE), scope);
         }
+        counts.iter().any(|(count, seen, _)| count.now() != *seen)
     }
 
     fn waiter(&self, seen: u32, scope: Scope) -> futex::Wait {

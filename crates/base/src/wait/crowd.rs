@@ -1,10 +1,13 @@
 //! Whether the participants of a channel or group have a CPU each.
 
+use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
 
+use super::Affinity;
 use crate::cgroup::Limits;
 use crate::clock::Clock;
 
@@ -19,12 +22,20 @@ pub struct Crowd {
     looked: u64,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Place {
     /// Any CPU of the process.
     Anywhere,
     /// One CPU, to which this many participants are pinned.
     SharedBy(usize),
+    /// Where they said.
+    Told(Arc<dyn Crew>),
+}
+
+/// Participants that come and go, and have told where they may run.
+pub trait Crew: fmt::Debug + Send + Sync {
+    /// How many may run on none but these CPUs, the caller included.
+    fn confined_to(&self, cpus: &Affinity) -> usize;
 }
 
 impl Crowd {
@@ -38,6 +49,13 @@ impl Crowd {
     #[must_use]
     pub fn pinned(participants: usize, here: usize) -> Self {
         Self::new(participants, Place::SharedBy(here))
+    }
+
+    /// The participants that `crew` knows of. They crowd this thread if those that cannot run elsewhere are more than the
+    /// CPUs that it may run on: one pinned to each of two CPUs are no crowd, nor is one beside another that may go away.
+    #[must_use]
+    pub fn of(crew: Arc<dyn Crew>) -> Self {
+        Self::new(0, Place::Told(crew))
     }
 
     fn new(participants: usize, place: Place) -> Self {
@@ -62,11 +80,16 @@ impl Crowd {
 
     fn look(&mut self) {
         self.looked = Clock::get().ticks();
-        let over_quota = quota().is_some_and(|quota| self.participants as f64 > quota);
-        let over_cpus = match self.place {
+        let over_cpus = match &self.place {
             Place::Anywhere => allowed_cpus().is_some_and(|cpus| self.participants > cpus),
-            Place::SharedBy(here) => here > 1,
+            Place::SharedBy(here) => *here > 1,
+            Place::Told(crew) => {
+                let mine = Affinity::of_this_thread();
+                self.participants = crew.confined_to(&mine);
+                self.participants > mine.count()
+            }
         };
+        let over_quota = quota().is_some_and(|quota| self.participants as f64 > quota);
         self.crowded = over_quota || over_cpus;
     }
 }
@@ -97,6 +120,22 @@ mod tests {
     fn a_shared_cpu_is_a_crowd_and_a_cpu_each_is_none() {
         assert!(Crowd::pinned(2, 2).is_crowded());
         assert_eq!(Crowd::pinned(2, 1).is_crowded(), quota().is_some_and(|quota| quota < 2.0));
+    }
+
+    #[derive(Debug)]
+    struct Told(usize);
+
+    impl Crew for Told {
+        fn confined_to(&self, _: &Affinity) -> usize {
+            self.0
+        }
+    }
+
+    #[test]
+    fn who_cannot_run_elsewhere_is_a_crowd_if_there_are_more_of_them_than_cpus() {
+        let cpus = Affinity::of_this_thread().count();
+        assert!(Crowd::of(Arc::new(Told(cpus + 1))).is_crowded());
+        assert_eq!(Crowd::of(Arc::new(Told(1))).is_crowded(), quota().is_some_and(|quota| quota < 1.0));
     }
 
     #[test]

@@ -49,9 +49,10 @@ impl Seat {
         self.count().now()
     }
 
-    /// Sleeps until the count differs from `seen`, for at most `longest`; may also return early for no reason.
-    pub fn wait(&self, seen: u32, longest: Duration) {
-        self.count().wait(seen, longest, self.scope);
+    /// Sleeps until the count differs from `seen`, for at most `longest`; may also return early for no reason. True if the
+    /// count differs.
+    pub fn wait(&self, seen: u32, longest: Duration) -> bool {
+        self.count().wait(seen, longest, self.scope)
     }
 
     /// True if threads of other processes ring it.
@@ -66,14 +67,14 @@ impl Seat {
     }
 
     /// Sleeps until the count of one of these seats differs from what was seen there, for at most `longest`; may also
-    /// return early for no reason.
-    pub fn wait_any(seen: &[(Self, u32)], longest: Duration) {
+    /// return early for no reason. True if a count differs.
+    pub fn wait_any(seen: &[(Self, u32)], longest: Duration) -> bool {
         match seen {
-            [] => {}
+            [] => false,
             [(seat, seen)] => seat.wait(*seen, longest),
             several => {
                 let counts: Vec<_> = several.iter().map(|(seat, seen)| (seat.count(), *seen, seat.scope)).collect();
-                EventCount::wait_any(&counts, longest);
+                EventCount::wait_any(&counts, longest)
             }
         }
     }

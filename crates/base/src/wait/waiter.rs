@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::budget::{ASSUMED_WAKE_COST, SpinBudget};
-use super::{Crowd, SleepPlace, Wait};
+use super::switches::switches;
+use super::{Crowd, Nap, SleepPlace, Wait};
 use crate::clock::Clock;
 use crate::sync::{spin_hint, yield_now};
 
@@ -20,8 +21,8 @@ const YIELDS_ALONE: u32 = 4;
 const YIELDS_IN_CROWD: u32 = 16;
 /// A yield that took longer gave the CPU to somebody who is not one of us.
 const FOREIGN_YIELD: Duration = Duration::from_micros(50);
-/// How long foreign load is believed to last.
-const FOREIGN_LOAD: Duration = Duration::from_millis(10);
+/// How long foreign load, and a CPU shared with one of us, are believed to last.
+const BELIEF: Duration = Duration::from_millis(10);
 
 /// How often a waiter did what. Quick polls are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,10 +30,14 @@ const FOREIGN_LOAD: Duration = Duration::from_millis(10);
 pub struct WaitCounts {
     /// Waits that outlasted the quick polls.
     pub long_waits: u64,
+    /// Polls while spinning.
+    pub spins: u64,
     /// Times the CPU was given up.
     pub yields: u64,
     /// Times the thread went to sleep.
     pub parks: u64,
+    /// Times it was woken because somebody rang, and not because it had slept for long enough.
+    pub wakes: u64,
 }
 
 /// Waits on behalf of one participant, and remembers what waiting is worth here.
@@ -43,7 +48,10 @@ pub struct Waiter {
     policy: Wait,
     crowd: Crowd,
     budget: SpinBudget,
+    /// Until when somebody who is not one of us is believed to want this CPU, in ticks.
     foreign_until: u64,
+    /// The same of one of us; 0 for not at all.
+    shared_until: u64,
     counts: WaitCounts,
 }
 
@@ -53,7 +61,7 @@ impl Waiter {
     #[must_use]
     pub fn new(policy: Wait, crowd: Crowd, wake_cost: Option<Duration>) -> Self {
         let budget = SpinBudget::new(wake_cost.unwrap_or(ASSUMED_WAKE_COST));
-        Self { policy, crowd, budget, foreign_until: 0, counts: WaitCounts::default() }
+        Self { policy, crowd, budget, foreign_until: 0, shared_until: 0, counts: WaitCounts::default() }
     }
 
     /// Whether its participants have a CPU each.
@@ -99,7 +107,7 @@ impl Waiter {
     fn spins_first(&self) -> bool {
         match self.policy {
             Wait::Spin => true,
-            Wait::Adaptive => !self.crowd.is_crowded(),
+            Wait::Adaptive => !self.crowd.is_crowded() && self.shared_until == 0,
             Wait::Yield | Wait::Park => false,
         }
     }
@@ -114,6 +122,9 @@ impl Waiter {
         let clock = Clock::get();
         let start = clock.ticks();
         self.counts.long_waits += 1;
+        if start >= self.shared_until {
+            self.shared_until = 0;
+        }
         let spun = self.spin(start, &mut poll, &mut check)?;
         let yielded = if spun.is_some() { spun } else { self.give_way(start, &mut poll, &mut check)? };
         let found = match yielded {
@@ -136,6 +147,7 @@ impl Waiter {
         while waited < budget {
             for _ in 0..POLLS_PER_LOOK {
                 spin_hint();
+                self.counts.spins += 1;
                 if let Some(found) = poll() {
                     return Ok(Some(found));
                 }
@@ -149,13 +161,33 @@ impl Waiter {
     fn spin_ticks(&self, now: u64) -> u64 {
         match self.policy {
             Wait::Spin => u64::MAX,
-            Wait::Adaptive if self.crowd.is_crowded() || now < self.foreign_until => 0,
+            Wait::Adaptive if self.crowd.is_crowded() || now < self.foreign_until.max(self.shared_until) => 0,
             Wait::Adaptive => self.budget.ticks(),
             Wait::Yield | Wait::Park => 0,
         }
     }
 
+    /// Yields, and learns from what comes of it if spinning was in vain.
     fn give_way<T, E>(
+        &mut self,
+        start: u64,
+        poll: &mut impl FnMut() -> Option<T>,
+        check: &mut impl FnMut(Duration) -> Result<Duration, E>,
+    ) -> Result<Option<T>, E> {
+        if self.policy != Wait::Adaptive || self.crowd.is_crowded() || start < self.foreign_until.max(self.shared_until)
+        {
+            return self.yield_some(start, poll, check);
+        }
+        let before = switches();
+        let found = self.yield_some(start, poll, check)?;
+        let now = Clock::get().ticks();
+        if switches() > before && now >= self.foreign_until {
+            self.shared_until = now + Clock::get().ticks_in(BELIEF);
+        }
+        Ok(found)
+    }
+
+    fn yield_some<T, E>(
         &mut self,
         start: u64,
         poll: &mut impl FnMut() -> Option<T>,
@@ -173,7 +205,8 @@ impl Waiter {
             let now = clock.ticks();
             check(clock.duration(now.saturating_sub(start)))?;
             if now.saturating_sub(before) > clock.ticks_in(FOREIGN_YIELD) {
-                self.foreign_until = now + clock.ticks_in(FOREIGN_LOAD);
+                self.foreign_until = now + clock.ticks_in(BELIEF);
+                self.shared_until = 0;
             }
             before = now;
             left -= u32::from(self.policy != Wait::Yield);
@@ -184,7 +217,7 @@ impl Waiter {
     fn yields(&self) -> u32 {
         match self.policy {
             Wait::Yield => u32::MAX,
-            Wait::Adaptive if self.crowd.is_crowded() => YIELDS_IN_CROWD,
+            Wait::Adaptive if self.crowd.is_crowded() || self.shared_until > 0 => YIELDS_IN_CROWD,
             Wait::Adaptive => YIELDS_ALONE,
             Wait::Spin | Wait::Park => 0,
         }
@@ -206,8 +239,10 @@ impl Waiter {
             self.counts.parks += 1;
             // What `check` looks for is published and rung for as messages are, so the last look is for both.
             let look = || poll().map(Ok).or_else(|| check(waited).err().map(Err));
-            if let Some(outcome) = place.sleep_unless(longest, look) {
-                return outcome;
+            match place.sleep_unless(longest, look) {
+                Ok(outcome) => return outcome,
+                Err(Nap::Rung) => self.counts.wakes += 1,
+                Err(Nap::Undisturbed) => {}
             }
         }
     }

@@ -20,7 +20,7 @@
 use std::time::Duration;
 
 use super::seat::{Seat, Seats, ring_seat, seats_of_this_process};
-use super::{SleepPlace, Wait};
+use super::{Nap, SleepPlace, Wait};
 use crate::CacheLine;
 use crate::place::{Place, Shareable};
 use crate::sync::{AtomicU32, EventCount, Fences, Ordering, Scope};
@@ -164,16 +164,12 @@ const NEVER_SLEEPS: &str = "a wake word made for a policy that never sleeps must
 impl SleepPlace for WakeWord {
     /// # Panics
     /// If the word was made for a policy that never sleeps: nobody would wake this thread.
-    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Option<T> {
+    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Result<T, Nap> {
         let fences = self.fences.expect(NEVER_SLEEPS);
         let seen = self.cell.count.now();
         // ORDERING: Relaxed, the fence orders it before the look, and the Acquire in now orders it after the count
         self.cell.armed.fetch_or(HERE, Ordering::Relaxed);
         fences.heavy();
-        let found = look();
-        if found.is_none() {
-            self.cell.count.wait(seen, longest, self.scope);
-        }
-        found
+        look().ok_or_else(|| Nap::of(self.cell.count.wait(seen, longest, self.scope)))
     }
 }

@@ -58,7 +58,7 @@ pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenError> {
     let (shared, waiting, peer) = open(region, name, offset_of!(Control, receiver))?;
     let ends = [(SENDER_GONE, SENDER), (RECEIVER_GONE, RECEIVER)];
     take(region, &shared, &shared.control.sender, name, &ends)?;
-    Ok(Sender { shared, position: SendPosition::default(), waiter: waiting.waiter(), peer: Some(peer) })
+    Ok(Sender { shared, position: SendPosition::default(), waiter: waiting.waiter(region), peer: Some(peer) })
 }
 
 /// Opens the receiving end of the channel with this name. There is one in the life of a channel.
@@ -68,7 +68,7 @@ pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenError> {
 pub fn receiver(region: &SharedRegion, name: &str) -> Result<Receiver, OpenError> {
     let (shared, waiting, peer) = open(region, name, offset_of!(Control, sender))?;
     take(region, &shared, &shared.control.receiver, name, &[(RECEIVER_GONE, RECEIVER)])?;
-    Ok(Receiver { shared, position: RecvPosition::default(), waiter: waiting.waiter(), peer: Some(peer) })
+    Ok(Receiver { shared, position: RecvPosition::default(), waiter: waiting.waiter(region), peer: Some(peer) })
 }
 
 fn open(region: &SharedRegion, name: &str, peer_at: usize) -> Result<(Arc<Shared>, Waiting, Peer), OpenError> {

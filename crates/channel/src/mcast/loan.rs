@@ -16,6 +16,7 @@ pub struct Loan<'a> {
 
 impl Loan<'_> {
     /// The bytes to write. At first they hold what was left there.
+    #[inline]
     pub fn bytes(&mut self) -> BytesMut<'_> {
         self.sender.staged(self.message)
     }
@@ -24,6 +25,7 @@ impl Loan<'_> {
     ///
     /// # Errors
     /// [`TrySendError::Full`] with the loan, if a reliable reader has not released the oldest message.
+    #[inline]
     pub fn try_commit(self) -> Result<(), TrySendError<Self>> {
         match self.sender.try_post(self.message) {
             Ok(()) => Ok(()),
@@ -35,6 +37,7 @@ impl Loan<'_> {
     ///
     /// # Errors
     /// [`SendError`].
+    #[inline]
     pub fn commit(self) -> Result<(), SendError<()>> {
         match self.sender.post(self.message, None) {
             Ok(()) => Ok(()),

@@ -1,7 +1,7 @@
 //! What all ends of a channel share.
 
 use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
-use corecast_base::wait::{Crowd, Waiter, WakeWord};
+use corecast_base::wait::{Waiter, WakeWord};
 use corecast_base::{CacheLine, Place, PlaceSlice, Shareable};
 
 use super::config::{Config, Delivery, ZeroReaders};
@@ -159,7 +159,7 @@ impl<S: Slots> Ring<S> {
     /// A waiter for one end.
     pub(super) fn waiter(&self) -> Waiter {
         let ends = self.config.senders + 1;
-        Waiter::new(self.config.wait, Crowd::unpinned(ends), self.config.wake_cost)
+        Waiter::new(self.config.wait, self.home.crowd(ends), self.config.wake_cost)
     }
 }
 

@@ -107,6 +107,19 @@ impl<S: Slots> SendEnd<S> {
         ring.ring_readers();
     }
 
+    /// The ticket of the next message, if it is the only sender.
+    #[inline(always)]
+    pub(super) fn next_ticket(&self) -> u64 {
+        self.tail
+    }
+
+    /// True if nobody but this sender touches the slot of the next ticket until that is published: there is no other sender,
+    /// no reader looks at what is not published, and there is room.
+    #[inline(always)]
+    pub(super) fn owns_next_slot(&mut self) -> bool {
+        !self.ring.is_multi() && !self.ring.overwrites() && self.room.for_ticket(&self.ring, self.tail).is_ok()
+    }
+
     /// True if the next message would find room, as far as can be said before.
     #[inline]
     pub(super) fn has_room(&mut self) -> bool {

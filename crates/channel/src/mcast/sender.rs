@@ -34,6 +34,8 @@ pub struct Sender {
 /// A message that is about to be sent, and its length.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Staged {
+    /// In the slot that is next, which is this sender's already.
+    Slot(usize),
     /// In the draft.
     Draft(usize),
     /// In the block that the sender owns.
@@ -108,9 +110,16 @@ impl Sender {
     ///
     /// # Errors
     /// [`SendError`].
+    #[inline]
     pub fn reserve(&mut self, len: usize) -> Result<Loan<'_>, SendError<()>> {
         self.check(len)?;
-        let message = if len <= self.inline() { Staged::Draft(len) } else { Staged::Block(len) };
+        let message = if len > self.inline() {
+            Staged::Block(len)
+        } else if self.end.owns_next_slot() {
+            Staged::Slot(len)
+        } else {
+            Staged::Draft(len)
+        };
         Ok(Loan { sender: self, message })
     }
 
@@ -173,13 +182,23 @@ impl Sender {
     }
 
     /// Where a message is put together.
+    #[inline]
     pub(super) fn staged(&mut self, message: Staged) -> BytesMut<'_> {
+        let ring = &self.end.ring;
         let len = match message {
+            Staged::Slot(len) => {
+                let words = ring.slots.inline(ring.laps.index(self.end.next_ticket()));
+                if !ring.slots.is_trusted {
+                    return BytesMut::shared(words, len);
+                }
+                // SAFETY: readers of a gated ring have done with the slot, as there was room for its ticket, and come back
+                // to it when it is published, for which the sender that is borrowed here is needed.
+                return unsafe { BytesMut::own(words, len) };
+            }
             // SAFETY: the draft is this sender's own and borrowed with it.
             Staged::Draft(len) => return unsafe { BytesMut::own(&self.draft, len) },
             Staged::Block(len) => len,
         };
-        let ring = &self.end.ring;
         let words = ring.slots.block(self.block).expect("checked when the sender got it");
         if ring.overwrites() {
             pen_down();
@@ -201,8 +220,14 @@ impl Sender {
     }
 
     /// Sends what was staged, if there is room now.
+    #[inline]
     pub(super) fn try_post(&mut self, message: Staged) -> Result<(), NoRoom> {
         match message {
+            Staged::Slot(len) => {
+                let ticket = self.end.try_turn(|_, _| {})?;
+                self.finish_short(ticket, len);
+                Ok(())
+            }
             Staged::Draft(len) => self.post_draft(len),
             Staged::Block(len) => self.post_block(len),
         }
@@ -217,6 +242,7 @@ impl Sender {
         Ok(())
     }
 
+    #[inline]
     fn post_draft(&mut self, len: usize) -> Result<(), NoRoom> {
         let ticket = self.end.try_turn(|_, _| {})?;
         let slot = self.end.ring.slots.inline(self.end.ring.laps.index(ticket));
@@ -233,8 +259,8 @@ impl Sender {
     fn finish_short(&mut self, ticket: u64, len: usize) {
         let slots = &self.end.ring.slots;
         let index = self.end.ring.laps.index(ticket);
-        // The slot keeps its block.
-        let block = slots.head(index).block;
+        // The slot keeps its block. Where there are none, the line that readers poll need not be fetched to be read first.
+        let block = if slots.shape().blocks == 0 { index } else { slots.head(index).block };
         slots.set_head(index, Head { len, block, is_in_block: false });
         self.end.publish(ticket);
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use corecast_base::wait::{Seat, SleepPlace};
+use corecast_base::wait::{Nap, Seat, SleepPlace};
 
 use super::{Alarm, Selectable, Subset, Token};
 use crate::error::TryRecvError;
@@ -148,13 +148,9 @@ pub(super) struct SomeBells<'a> {
 }
 
 impl SleepPlace for SomeBells<'_> {
-    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Option<T> {
+    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Result<T, Nap> {
         let seen = self.bells.counts();
         self.bells.arm(self.subset);
-        let found = look();
-        if found.is_none() {
-            Seat::wait_any(&seen, longest);
-        }
-        found
+        look().ok_or_else(|| Nap::of(Seat::wait_any(&seen, longest)))
     }
 }

@@ -111,6 +111,7 @@ impl BytesReceiver {
     }
 
     /// Why there is no message, or the one that came meanwhile.
+    #[cold]
     fn miss(&mut self) -> Result<Header, TryRecvError> {
         self.end.idle();
         let RecvEnd { shared, position } = &mut self.end;
@@ -130,6 +131,7 @@ impl BytesReceiver {
         }
     }
 
+    #[cold]
     fn wait_for_news(&mut self, timeout: Option<Duration>) -> Result<Header, RecvTimeoutError> {
         self.end.idle();
         let Self { end: RecvEnd { shared, position }, waiter, peer, .. } = self;

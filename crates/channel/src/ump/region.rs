@@ -58,7 +58,7 @@ pub fn spec(config: &Config) -> Spec {
 pub fn sender(region: &SharedRegion, name: &str) -> Result<BytesSender, OpenError> {
     let ring = Ring::open(region, name)?;
     let peer = Peer::new(region, ring.word(RECEIVER_AT)?);
-    let waiter = ring.waiting.waiter();
+    let waiter = ring.waiting.waiter(region);
     let end = match ring.claim(region, &ring.shared.control.sender, SENDER, SENDER_GONE | RECEIVER_GONE)? {
         Claim::First => SendEnd::new(ring.shared, 0),
         Claim::Succession => SendEnd::succeed(ring.shared).map_err(|why| damaged(name, why))?,
@@ -73,7 +73,7 @@ pub fn sender(region: &SharedRegion, name: &str) -> Result<BytesSender, OpenErro
 pub fn receiver(region: &SharedRegion, name: &str) -> Result<BytesReceiver, OpenError> {
     let ring = Ring::open(region, name)?;
     let peer = Peer::new(region, ring.word(SENDER_AT)?);
-    let waiter = ring.waiting.waiter();
+    let waiter = ring.waiting.waiter(region);
     match ring.claim(region, &ring.shared.control.receiver, RECEIVER, RECEIVER_GONE)? {
         Claim::First => {
             let end = RecvEnd::new(ring.shared, 0);

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use corecast_base::wait::Crowd;
+
 use super::super::line::Owner;
 
 /// The process of a model.
@@ -30,6 +32,10 @@ impl Home {
     }
 
     pub(in super::super) fn exclusively(&self, _: impl FnOnce()) {}
+
+    pub(in super::super) fn crowd(&self, ends: usize) -> Crowd {
+        Crowd::unpinned(ends)
+    }
 
     pub(in super::super) fn longest_nap(&self) -> Duration {
         Duration::MAX

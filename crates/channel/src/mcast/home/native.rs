@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use corecast_base::region::{Liveness, ParticipantId, SharedRegion};
-use corecast_base::wait::LONGEST_NAP;
+use corecast_base::wait::{Crowd, LONGEST_NAP};
 
 use super::super::line::Owner;
 
@@ -78,6 +78,11 @@ impl Home {
             // Forked: the caller finds out by itself.
             let _ = region.try_exclusively(settle);
         }
+    }
+
+    /// Those who wait, `ends` of them at least.
+    pub(in super::super) fn crowd(&self, ends: usize) -> Crowd {
+        self.region.as_ref().map_or_else(|| Crowd::unpinned(ends), |region| region.crowd(ends))
     }
 
     /// The longest that an end sleeps without looking around.

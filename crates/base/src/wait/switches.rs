@@ -1,0 +1,33 @@
+//! How often the kernel gave this thread's CPU to another one: what tells that a CPU is shared with somebody who runs.
+
+/// Context switches of this thread so far. A yield that found nobody else to run is none.
+#[cfg(not(loom))]
+pub(super) fn switches() -> u64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the kernel writes one rusage there.
+    let result = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    if result != 0 {
+        return 0;
+    }
+    // SAFETY: initialised, as it is nothing but numbers and was zeroed.
+    let usage = unsafe { usage.assume_init() };
+    usage.ru_nivcsw.unsigned_abs() + usage.ru_nvcsw.unsigned_abs()
+}
+
+/// A model's run must not depend on the machine.
+#[cfg(loom)]
+pub(super) fn switches() -> u64 {
+    0
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sleep_is_a_switch() {
+        let before = switches();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        assert!(switches() > before);
+    }
+}
