@@ -4,7 +4,7 @@
 //!
 //! - [`collectives`], [`ump`], [`stream`], [`idle`]: the benchmarks; [`list`] names all contenders;
 //! - [`Options`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
-//! - [`Report`] and its parts: what was found, with documented JSON;
+//! - [`Report`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast's channels;
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
 //! - [`contender`]: the contenders, one file each, and their registry;
 //! - [`harness`]: threads, blocks, start windows, statistics.
@@ -34,6 +34,7 @@ mod collectives;
 pub mod contender;
 mod error;
 mod failure;
+mod gate;
 pub mod harness;
 mod idle;
 mod op;
@@ -52,6 +53,7 @@ pub use collectives::collectives;
 pub use contender::{Listed, list};
 pub use error::BenchError;
 pub use failure::Failure;
+pub use gate::{Gate, Verdict};
 pub use harness::Summary;
 pub use idle::idle;
 pub use op::{Op, UnknownOp};

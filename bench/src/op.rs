@@ -21,12 +21,14 @@ pub enum Op {
     OneWay,
     /// Messages of 56 bytes one after the other from one CPU to another: what each of them takes.
     Stream,
+    /// Words of 8 bytes one after the other from one CPU to another: what each of them takes.
+    Words,
 }
 
 impl Op {
     /// All operations, those of groups first.
-    pub const ALL: [Self; 6] =
-        [Self::Barrier, Self::Broadcast, Self::Reduce, Self::Allreduce, Self::OneWay, Self::Stream];
+    pub const ALL: [Self; 7] =
+        [Self::Barrier, Self::Broadcast, Self::Reduce, Self::Allreduce, Self::OneWay, Self::Stream, Self::Words];
 
     /// The operations of a group of any size.
     pub const COLLECTIVES: [Self; 4] = [Self::Barrier, Self::Broadcast, Self::Reduce, Self::Allreduce];
@@ -41,6 +43,7 @@ impl Op {
             Self::Allreduce => "allreduce",
             Self::OneWay => "one_way",
             Self::Stream => "stream",
+            Self::Words => "words",
         }
     }
 
@@ -48,6 +51,11 @@ impl Op {
     #[must_use]
     pub fn is_rooted(self) -> bool {
         matches!(self, Self::Broadcast | Self::Reduce)
+    }
+
+    /// True if a sender need not wait for its receiver.
+    pub(crate) fn is_stream(self) -> bool {
+        matches!(self, Self::Stream | Self::Words)
     }
 
     /// How many operations one iteration of a contender's loop performs, one after the other.
@@ -70,7 +78,7 @@ impl Serialize for Op {
 
 /// A text that names no [`Op`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown operation '{0}': expected barrier, broadcast, reduce, allreduce, one_way or stream")]
+#[error("unknown operation '{0}': expected barrier, broadcast, reduce, allreduce, one_way, stream or words")]
 pub struct UnknownOp(String);
 
 impl FromStr for Op {

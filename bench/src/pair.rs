@@ -1,20 +1,57 @@
-//! `corecast bench ump`: the `ump` ring against the bare line, `rtrb` and the standard library's channel, between the
-//! first two CPUs.
+//! `corecast bench ump`: the `ump` ring and the `ff` channel of words against the bare line, rival rings and the standard
+//! library's channel, between the first two CPUs.
 
 use corecast::machine::Machine;
 
 use crate::error::BenchError;
+use crate::gate::{Demand, Gate};
 use crate::op::Op;
 use crate::options::Options;
 use crate::progress::Progress;
-use crate::report::Report;
+use crate::report::{Group, Report};
 use crate::run;
 
-/// Races one message of 56 bytes one way, and a stream of them.
+const COMMAND: &str = "corecast bench ump";
+
+pub(crate) const ONE_WAY_LINES: Demand =
+    Demand { gate: "ump, 56 bytes one way, in bare line transfers", limit: 1.8, is_most: true, command: COMMAND };
+pub(crate) const ONE_WAY_RTRB: Demand =
+    Demand { gate: "ump, 56 bytes one way, time / rtrb's", limit: 1.0, is_most: true, command: COMMAND };
+pub(crate) const STREAM_RTRB: Demand =
+    Demand { gate: "ump / rtrb, stream of 56 bytes, 1024 slots", limit: 1.5, is_most: false, command: COMMAND };
+pub(crate) const WORDS_RTRB: Demand =
+    Demand { gate: "ff / rtrb, stream of words, 1024 slots", limit: 1.5, is_most: false, command: COMMAND };
+
+/// Races one message of 56 bytes one way, a stream of them, and a stream of single words.
 ///
 /// # Errors
 /// As [`collectives`](crate::collectives); the options' operations and participants are not looked at.
 pub fn ump(machine: &Machine, options: &Options, progress: &mut dyn Progress) -> Result<Report, BenchError> {
     let cpus = options.pair(machine)?.into_iter().collect();
-    run::run(machine, options, &cpus, &[(Op::OneWay, 2), (Op::Stream, 2)], progress)
+    let heats = [(Op::OneWay, 2), (Op::Stream, 2), (Op::Words, 2)];
+    let mut report = run::run(machine, options, &cpus, &heats, progress)?;
+    report.gates = gates(&report.groups);
+    Ok(report)
+}
+
+fn gates(groups: &[Group]) -> Vec<Gate> {
+    let ratio = |op, above, below| Ok(median_ns(groups, op, above)? / median_ns(groups, op, below)?);
+    vec![
+        ONE_WAY_LINES.judge(ratio(Op::OneWay, "ump", "raw-line")),
+        ONE_WAY_RTRB.judge(ratio(Op::OneWay, "ump", "rtrb")),
+        STREAM_RTRB.judge(ratio(Op::Stream, "rtrb/1024", "ump/1024")),
+        WORDS_RTRB.judge(ratio(Op::Words, "rtrb/1024", "ff/1024")),
+    ]
+}
+
+/// A contender's median at an operation where everybody has a CPU, or what it would take.
+pub(crate) fn median_ns(groups: &[Group], op: Op, contender: &str) -> Result<f64, String> {
+    let group = groups.iter().find(|group| group.op == op).ok_or_else(|| format!("operation {op}"))?;
+    if group.oversubscribed {
+        return Err("2 CPUs".to_owned());
+    }
+    let row = group.rows.iter().find(|row| row.contender == contender);
+    let row = row.ok_or_else(|| format!("contender {contender}"))?;
+    let reason = || row.skipped.as_deref().unwrap_or("no samples").to_owned();
+    row.summary.map(|summary| summary.median_ns).ok_or_else(|| format!("contender {contender}: {}", reason()))
 }

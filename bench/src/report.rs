@@ -6,6 +6,7 @@
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
+use crate::gate::Gate;
 use crate::harness::Summary;
 use crate::op::Op;
 
@@ -30,6 +31,8 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// One entry for each operation and number of participants.
     pub groups: Vec<Group>,
+    /// What is asked of corecast's channels, and whether it holds here; empty for collectives.
+    pub gates: Vec<Gate>,
 }
 
 /// All contenders of one operation among the same participants, interleaved.

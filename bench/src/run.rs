@@ -105,5 +105,6 @@ fn report(machine: &Machine, options: &Options, seed: u64, mut warnings: Vec<Str
         placement_changes,
         warnings,
         groups,
+        gates: Vec::new(),
     }
 }

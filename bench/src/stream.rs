@@ -105,7 +105,7 @@ struct Sink<R> {
     tally: Arc<Mutex<Tally>>,
 }
 
-impl<S: SendEnd> Body for Source<S> {
+impl<S: SendEnd<Item = Message>> Body for Source<S> {
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         for number in self.sent..self.sent + iterations {
             self.to.send(sealed(number))?;
@@ -119,7 +119,7 @@ impl<S: SendEnd> Body for Source<S> {
     }
 }
 
-impl<R: RecvEnd> Body for Sink<R> {
+impl<R: RecvEnd<Item = Message>> Body for Sink<R> {
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         let mut tally = *self.tally.lock().unwrap_or_else(PoisonError::into_inner);
         for _ in 0..iterations {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use corecast::machine::{Cpu, Machine, Topology, pin};
-use corecast_bench::{BenchError, Op, Options, Progress, collectives, idle, ump};
+use corecast_bench::{BenchError, Gate, Op, Options, Progress, Verdict, collectives, idle, ump};
 use serde_json::Value;
 
 fn this_machine() -> Machine {
@@ -56,14 +56,34 @@ fn assert_rows(group: &Value) {
     assert!(rows[0]["ratio"] == 1.0 || !rows[0]["skipped"].is_null(), "{}", rows[0]);
 }
 
+/// Judged, or not judged for want of this.
+#[track_caller]
+fn assert_gates(gates: &[Gate], want: &str) {
+    for gate in gates {
+        assert_eq!(gate.measured.is_none(), gate.verdict == Verdict::NotJudged, "{gate:?}");
+        assert!(gate.needs.as_deref().is_none_or(|needs| needs == want), "{gate:?}");
+        assert_eq!(gate.needs.is_none(), gate.measured.is_some(), "{gate:?}");
+    }
+}
+
 #[test]
 fn collectives_report_every_contender_of_every_operation() {
     let mut heard = Heard::default();
     let report = collectives(&this_machine(), &quick(), &mut heard).expect("allowed CPUs");
     assert!(heard.0.is_sorted() && heard.0.last() == Some(&1.0), "{:?}", heard.0);
     let json = serde_json::to_value(&report).expect("plain data");
-    let fields =
-        ["machine", "commit", "seed", "quick", "wait", "raw_line_ns", "placement_changes", "warnings", "groups"];
+    let fields = [
+        "machine",
+        "commit",
+        "seed",
+        "quick",
+        "wait",
+        "raw_line_ns",
+        "placement_changes",
+        "warnings",
+        "groups",
+        "gates",
+    ];
     assert_fields(&json, &fields);
     assert_eq!(json["seed"], 7);
     let groups = json["groups"].as_array().expect("groups");
@@ -79,12 +99,15 @@ fn collectives_report_every_contender_of_every_operation() {
 }
 
 #[test]
-fn ump_is_raced_one_way_and_as_a_stream() {
+fn ump_is_raced_one_way_and_as_streams_of_messages_and_words() {
     let report = ump(&this_machine(), &quick(), &mut ()).expect("allowed CPUs");
     let json = serde_json::to_value(&report).expect("plain data");
     let groups = json["groups"].as_array().expect("groups");
-    assert_eq!((&groups[0]["op"], &groups[1]["op"]), (&"one_way".into(), &"stream".into()));
+    let ops: Vec<&Value> = groups.iter().map(|group| &group["op"]).collect();
+    assert_eq!(ops, ["one_way", "stream", "words"]);
     groups.iter().for_each(assert_rows);
+    assert_eq!(json["gates"].as_array().map(Vec::len), Some(4));
+    assert_gates(&report.gates, "2 CPUs");
 }
 
 #[test]

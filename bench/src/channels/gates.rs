@@ -1,40 +1,9 @@
-//! What is asked of corecast's channels, as ratios within one run, and whether it holds here.
-//!
-//! A gate that this machine or this run cannot judge says what it would take. None is met by changing a baseline.
-
-use serde::Serialize;
+//! What is asked of corecast's channels as ratios between the rows of one race, and what other commands judge.
 
 use super::report::{ChannelGroup, ChannelRow};
 use super::traffic::Traffic;
-
-/// One demand and how it fared.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Gate {
-    /// What is compared, in words.
-    pub gate: String,
-    /// The ratio that is asked for: at least this, or at most if `is_most`.
-    pub limit: f64,
-    /// Whether the limit is the largest ratio that will do.
-    pub is_most: bool,
-    /// The ratio found.
-    pub measured: Option<f64>,
-    /// How it fared.
-    pub verdict: Verdict,
-    /// What it would take to judge it; `null` if it was judged.
-    pub needs: Option<String>,
-}
-
-/// How a gate fared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// It holds.
-    Holds,
-    /// It was missed.
-    Missed,
-    /// This run cannot tell.
-    NotJudged,
-}
+use crate::gate::{Demand, Gate};
+use crate::pair;
 
 /// A demand.
 #[derive(Clone)]
@@ -51,7 +20,7 @@ enum Rule {
     /// What a program gains by unicasts over `ump` and multicasts over `mcast`.
     Program { traffic: Traffic, bytes: usize, receivers: usize, least: f64 },
     /// Judged by something else.
-    Elsewhere { what: &'static str, limit: f64, is_most: bool, command: &'static str },
+    Elsewhere(&'static Demand),
 }
 
 const KERNEL_PATHS: &[&str] = &["unix-seqpacket", "unix-stream", "udp", "pipe", "sysv-queue", "posix-queue"];
@@ -73,18 +42,10 @@ const RULES: &[Rule] = &[
     Rule::Rate { ours: "mcast", rival: "mcast-copy", bytes: 1_000_000, receivers: 1, least: 1.7 },
     Rule::Crowded { ours: "ump", rival: "crossbeam-channel", bytes: 64, least: 0.5 },
     Rule::Crowded { ours: "mcast", rival: "crossbeam-channel", bytes: 64, least: 0.5 },
-    Rule::Elsewhere {
-        what: "ump, 56 bytes one way, in bare line transfers",
-        limit: 1.8,
-        is_most: true,
-        command: "corecast bench ump",
-    },
-    Rule::Elsewhere {
-        what: "ump / rtrb, stream of 56 bytes",
-        limit: 1.5,
-        is_most: false,
-        command: "corecast bench ump",
-    },
+    Rule::Elsewhere(&pair::ONE_WAY_LINES),
+    Rule::Elsewhere(&pair::ONE_WAY_RTRB),
+    Rule::Elsewhere(&pair::STREAM_RTRB),
+    Rule::Elsewhere(&pair::WORDS_RTRB),
 ];
 
 /// What ZIMP gained over Barrelfish's message passing in its authors' programs.
@@ -114,16 +75,7 @@ pub(super) fn judge(traffic: Traffic, groups: &[ChannelGroup], cpus: usize) -> V
 impl Rule {
     fn judge(&self, groups: &[ChannelGroup], cpus: usize) -> Gate {
         let (gate, limit, is_most) = self.words();
-        let (measured, needs) = match self.measure(groups, cpus) {
-            Ok(measured) => (Some(measured), None),
-            Err(needs) => (None, Some(needs)),
-        };
-        let verdict = match measured {
-            None => Verdict::NotJudged,
-            Some(ratio) if (is_most && ratio <= limit) || (!is_most && ratio >= limit) => Verdict::Holds,
-            Some(_) => Verdict::Missed,
-        };
-        Gate { gate, limit, is_most, measured, verdict, needs }
+        Gate::new(gate, limit, is_most, self.measure(groups, cpus))
     }
 
     fn words(&self) -> (String, f64, bool) {
@@ -143,7 +95,7 @@ impl Rule {
             Self::Program { traffic, bytes, receivers, least } => {
                 (format!("ump+mcast / barrelfish-mp, {} of {bytes} bytes to {receivers}", traffic.name()), least, false)
             }
-            Self::Elsewhere { what, limit, is_most, .. } => (what.to_owned(), limit, is_most),
+            Self::Elsewhere(demand) => (demand.gate.to_owned(), demand.limit, demand.is_most),
         }
     }
 
@@ -177,7 +129,7 @@ impl Rule {
                 let group = find(groups, bytes, receivers)?;
                 Ok(rate(group, "ump+mcast")? / rate(group, "barrelfish-mp")?)
             }
-            Self::Elsewhere { command, .. } => Err(format!("`{command}`, which judges it")),
+            Self::Elsewhere(demand) => Err(demand.needs()),
         }
     }
 }
@@ -225,6 +177,7 @@ fn slowest_lead(groups: &[ChannelGroup], ours: &str, rivals: &[&str]) -> Result<
 mod tests {
     use super::*;
     use crate::channels::contender::Fan;
+    use crate::gate::Verdict;
 
     fn group(bytes: usize, receivers: usize, rates: &[(&'static str, f64)]) -> ChannelGroup {
         let row = |&(contender, rate): &(&'static str, f64)| ChannelRow {

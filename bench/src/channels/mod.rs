@@ -4,7 +4,7 @@
 //! seven contenders and today's. Every contender is checked for content, order and number before it is timed.
 //!
 //! - [`ChannelOptions`]: what to race; [`list`]: the contenders; [`member`]: what a receiving process does;
-//! - [`ChannelReport`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast's own;
+//! - [`ChannelReport`] and its parts: what was found, with documented JSON; `gates`: what is asked of corecast's own;
 //! - `contender`: the contenders, one file each, over the ends in `ends`;
 //! - [`Traffic`]: a stream, or the messages of a program;
 //! - `bodies`, `entrant`, `race`, `campaign`: the loops around them, one contender, all of them in turns, and every row.
@@ -41,8 +41,8 @@ mod traffic;
 mod wire;
 
 pub use campaign::race;
+pub(crate) use contender::word_queues;
 pub use contender::{Fan, ListedCarrier, Traits, list};
-pub use gates::{Gate, Verdict};
 pub use member::member;
 pub use options::{ChannelOptions, MAX_BYTES, MAX_RECEIVERS, PAPER_PER_ROW, PER_ROW, Place, RECEIVERS, SIZES, Seating};
 pub use report::{ChannelGroup, ChannelReport, ChannelRow, Latency};

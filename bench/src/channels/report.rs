@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::contender::Fan;
-use super::gates::Gate;
 use super::options::Seating;
 use super::traffic::Traffic;
+use crate::gate::Gate;
 use crate::harness::Summary;
 use crate::report::summary_or_nulls;
 

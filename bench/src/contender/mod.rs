@@ -10,6 +10,7 @@ mod planned;
 mod pthread_barrier;
 mod raw_line;
 mod rendezvous_barrier;
+mod ring_ff;
 mod ring_rtrb;
 mod ring_ump;
 mod setting;
@@ -27,11 +28,12 @@ pub use setting::Setting;
 
 #[cfg(test)]
 pub(crate) use body::{BarrierEnd, barrier_bodies};
-pub(crate) use body::{RecvEnd, SendEnd};
+pub(crate) use body::{RecvEnd, SendEnd, channel_name, stream_bodies};
 pub(crate) use planned::planned_root;
 pub(crate) use raw_line::RawLine;
 pub(crate) use ring_ump::ring as ump_ring;
 
+use crate::channels::word_queues;
 use crate::harness::Abort;
 use crate::op::Op;
 
@@ -94,6 +96,10 @@ const REGISTRY: &[(Op, List)] = &[
     (Op::Stream, || one(ring_rtrb::Rtrb { op: Op::Stream, slots: 64 })),
     (Op::Stream, || one(sync_channel::SyncChannel { op: Op::Stream, slots: 1024 })),
     (Op::Stream, || one(sync_channel::SyncChannel { op: Op::Stream, slots: 64 })),
+    (Op::Words, || one(ring_ff::Ff { op: Op::Words, cells: 1024 })),
+    (Op::Words, || one(ring_ff::Ff { op: Op::Words, cells: 64 })),
+    (Op::Words, || word_queues(Op::Words, 1024)),
+    (Op::Words, || word_queues(Op::Words, 64)),
 ];
 
 fn one(contender: impl Contender + 'static) -> Vec<Box<dyn Contender>> {
@@ -208,7 +214,7 @@ mod tests {
 
     #[test]
     fn every_channel_delivers_all_in_order() {
-        for op in [Op::OneWay, Op::Stream] {
+        for op in [Op::OneWay, Op::Stream, Op::Words] {
             conformance(op, 2, Wait::Adaptive);
         }
     }

@@ -53,6 +53,8 @@ impl Contender for Rtrb {
 }
 
 impl SendEnd for Sending {
+    type Item = Message;
+
     #[inline]
     fn send(&mut self, message: Message) -> Result<(), Failure> {
         self.patience.until(&self.abort, || self.ring.push(message).is_ok())
@@ -60,6 +62,8 @@ impl SendEnd for Sending {
 }
 
 impl RecvEnd for Receiving {
+    type Item = Message;
+
     #[inline]
     fn recv(&mut self) -> Result<Message, Failure> {
         let mut message = None;

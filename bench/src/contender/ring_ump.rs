@@ -46,6 +46,8 @@ pub(crate) fn ring(setting: &Setting<'_>, slots: usize) -> (Sender<Message>, Rec
 }
 
 impl SendEnd for Sender<Message> {
+    type Item = Message;
+
     #[inline]
     fn send(&mut self, message: Message) -> Result<(), Failure> {
         Sender::send(self, message).map_err(Failure::refused)
@@ -53,6 +55,8 @@ impl SendEnd for Sender<Message> {
 }
 
 impl RecvEnd for Receiver<Message> {
+    type Item = Message;
+
     #[inline]
     fn recv(&mut self) -> Result<Message, Failure> {
         Receiver::recv(self).map_err(Failure::refused)

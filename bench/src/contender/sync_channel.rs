@@ -34,6 +34,8 @@ impl Contender for SyncChannel {
 }
 
 impl SendEnd for SyncSender<Message> {
+    type Item = Message;
+
     #[inline]
     fn send(&mut self, message: Message) -> Result<(), Failure> {
         SyncSender::send(self, message).map_err(Failure::refused)
@@ -41,6 +43,8 @@ impl SendEnd for SyncSender<Message> {
 }
 
 impl RecvEnd for Receiver<Message> {
+    type Item = Message;
+
     #[inline]
     fn recv(&mut self) -> Result<Message, Failure> {
         Receiver::recv(self).map_err(Failure::refused)

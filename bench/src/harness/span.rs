@@ -9,7 +9,7 @@ use crate::op::Op;
 /// with that one. A sender of a stream need not wait for its receiver: there the block begins with the first.
 pub(crate) fn of(op: Op, timings: &[Timing]) -> u64 {
     let starts = timings.iter().map(|timing| timing.start);
-    let start = if op == Op::Stream { starts.min() } else { starts.max() };
+    let start = if op.is_stream() { starts.min() } else { starts.max() };
     let end = timings.iter().map(|timing| timing.end).max();
     end.unwrap_or(0).saturating_sub(start.unwrap_or(0))
 }

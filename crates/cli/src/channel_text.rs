@@ -1,8 +1,8 @@
 //! The outcome of a race of channels, for people: a table for each length and number of receivers, and the gates.
 
-use corecast_bench::channels::{ChannelGroup, ChannelReport, ChannelRow, Fan, Gate, ListedCarrier, Traffic, Verdict};
+use corecast_bench::channels::{ChannelGroup, ChannelReport, ChannelRow, Fan, ListedCarrier, Traffic};
 
-use crate::{skipped, table};
+use crate::{gate_text, skipped, table};
 
 /// All groups, the gates, and what the reader should know before believing them.
 pub(crate) fn describe(report: &ChannelReport) -> String {
@@ -10,7 +10,7 @@ pub(crate) fn describe(report: &ChannelReport) -> String {
     for group in &report.groups {
         text += &format!("{}\n{}\n", headline(group, report), rows(group));
     }
-    text += &gates(&report.gates);
+    text += &gate_text::describe(&report.gates);
     if let Some(raw_line_ns) = report.raw_line_ns {
         text += &format!("\none bare cache line, one way: {} ns\n", table::cost(raw_line_ns));
     }
@@ -91,25 +91,6 @@ fn digits(rate: f64) -> String {
     parts.join(" ")
 }
 
-fn gates(gates: &[Gate]) -> String {
-    let mut table = table::table(&["gate", ">asked", ">found", "verdict"]);
-    for gate in gates {
-        let asked = format!("{} {}", if gate.is_most { "<=" } else { ">=" }, gate.limit);
-        let found = gate.measured.map_or_else(|| "-".to_owned(), |found| format!("{found:.2}"));
-        table.add_row([gate.gate.clone(), asked, found, verdict(gate)]);
-    }
-    table::text(&table)
-}
-
-fn verdict(gate: &Gate) -> String {
-    match (gate.verdict, &gate.needs) {
-        (Verdict::Holds, _) => "holds".to_owned(),
-        (Verdict::Missed, _) => "missed".to_owned(),
-        (_, Some(needs)) => format!("not judged here: needs {needs}"),
-        (_, None) => "not judged here".to_owned(),
-    }
-}
-
 /// What `--list` prints.
 pub(crate) fn list(carriers: &[ListedCarrier]) -> String {
     let mut table = table::table(&["contender", "", "receivers", "arrives", "about"]);
@@ -131,19 +112,5 @@ mod tests {
             [0.4, 999.0, 1000.0, 1_234_567.0, 12e6].map(digits),
             ["0", "999", "1 000", "1 234 567", "12 000 000"]
         );
-    }
-
-    #[test]
-    fn a_gate_says_what_it_needs() {
-        let gate = |verdict, needs: Option<&str>| Gate {
-            gate: "a / b".to_owned(),
-            limit: 1.5,
-            is_most: false,
-            measured: None,
-            verdict,
-            needs: needs.map(str::to_owned),
-        };
-        let text = gates(&[gate(Verdict::Holds, None), gate(Verdict::NotJudged, Some("24 CPUs"))]);
-        assert!(text.contains(">= 1.5") && text.contains("not judged here: needs 24 CPUs\n"), "{text}");
     }
 }

@@ -9,7 +9,7 @@
 //!   run is, `interrupt` stops it;
 //! - `region_dirs`: where regions of shared memory are;
 //! - `output`, `failure`: results, remarks, errors and exit codes;
-//! - `machine_text`, `race_text`, `tree_text`, `table`, `skipped`, `report`: how results are shown.
+//! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `table`, `skipped`, `report`: how results are shown.
 
 mod bounding;
 mod channel_text;
@@ -20,6 +20,7 @@ mod cost_args;
 mod cpus_arg;
 mod dot;
 mod failure;
+mod gate_text;
 mod interrupt;
 mod machine_args;
 mod machine_text;

@@ -3,13 +3,16 @@
 use corecast::{CpuId, CpuSet};
 use corecast_bench::{Group, Report, Row, Summary};
 
-use crate::{skipped, table};
+use crate::{gate_text, skipped, table};
 
 /// All groups, and what the reader should know before believing them.
 pub(crate) fn describe(report: &Report) -> String {
     let mut text = String::new();
     for group in &report.groups {
         text += &format!("{}\n{}\n", headline(group), rows(group));
+    }
+    if !report.gates.is_empty() {
+        text += &(gate_text::describe(&report.gates) + "\n");
     }
     if let Some(raw_line_ns) = report.raw_line_ns {
         text += &format!("one bare cache line, one way: {} ns\n", table::cost(raw_line_ns));

@@ -43,6 +43,7 @@ mod udp;
 mod ump;
 mod ump_bytes;
 mod unix;
+mod words;
 mod zimp;
 
 use std::os::fd::OwnedFd;
@@ -58,6 +59,8 @@ use absent::IPC_CHANNEL;
 use iceoryx2::ICEORYX2;
 #[cfg(feature = "ipc-channel")]
 use ipc_channel::IPC_CHANNEL;
+
+pub(crate) use words::word_queues;
 
 use super::ends::{Inlet, Outlet};
 use super::traffic::Traffic;

@@ -24,8 +24,9 @@ pub(super) trait Payload: Clone + Default + Send + Sync + 'static {
     fn bytes(&self, len: usize) -> &[u8];
 }
 
-/// At most `N` bytes, in place.
+/// At most `N` bytes, in place, aligned as words are.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(8))]
 pub(super) struct Inline<const N: usize>([u8; N]);
 
 impl<const N: usize> Default for Inline<N> {
@@ -51,6 +52,20 @@ impl<const N: usize> Payload for Inline<N> {
     #[inline(always)]
     fn bytes(&self, len: usize) -> &[u8] {
         &self.0[..len]
+    }
+}
+
+impl From<u64> for Inline<8> {
+    #[inline(always)]
+    fn from(word: u64) -> Self {
+        Self(word.to_ne_bytes())
+    }
+}
+
+impl From<Inline<8>> for u64 {
+    #[inline(always)]
+    fn from(word: Inline<8>) -> Self {
+        Self::from_ne_bytes(word.0)
     }
 }
 

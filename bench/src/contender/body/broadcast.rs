@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use super::{Body, Message, expect_message, message};
+use super::{Body, Item, Message, expect_item};
 use crate::failure::Failure;
 
 /// One participant's end of a broadcast.
@@ -27,7 +27,7 @@ pub(crate) fn broadcast_bodies<E: BroadcastEnd>(ends: Vec<E>, root: usize) -> Ve
 impl<E: BroadcastEnd> BroadcastBody<E> {
     #[inline(always)]
     fn next(&mut self) -> Result<Message, Failure> {
-        let mut value = if self.is_root { message(self.sent) } else { [0; 7] };
+        let mut value = if self.is_root { Message::numbered(self.sent) } else { [0; 7] };
         self.end.broadcast(&mut value)?;
         self.sent += 1;
         Ok(value)
@@ -46,7 +46,7 @@ impl<E: BroadcastEnd> Body for BroadcastBody<E> {
         for _ in 0..rounds {
             let number = self.sent;
             let value = self.next()?;
-            expect_message(value, number)?;
+            expect_item(value, number)?;
         }
         Ok(())
     }

@@ -17,6 +17,9 @@ pub(crate) use one_way::one_way_bodies;
 pub(crate) use reduce::{ReduceEnd, reduce_bodies};
 pub(crate) use stream::stream_bodies;
 
+use std::fmt::Debug;
+use std::num::NonZeroU64;
+
 use crate::failure::Failure;
 use crate::harness::{Task, Timing};
 use crate::op::Op;
@@ -68,23 +71,70 @@ pub trait Body: Send {
 
 /// The sending end of a channel that is raced.
 pub(crate) trait SendEnd: Send + 'static {
-    fn send(&mut self, message: Message) -> Result<(), Failure>;
+    /// What it carries.
+    type Item: Item;
+
+    fn send(&mut self, item: Self::Item) -> Result<(), Failure>;
 }
 
 /// The receiving end of a channel that is raced.
 pub(crate) trait RecvEnd: Send + 'static {
-    fn recv(&mut self) -> Result<Message, Failure>;
+    /// What it carries.
+    type Item: Item;
+
+    fn recv(&mut self) -> Result<Self::Item, Failure>;
+}
+
+/// What channels carry, of which every number has one.
+pub(crate) trait Item: Copy + Debug + PartialEq {
+    /// The one of this number.
+    fn numbered(number: u64) -> Self;
+
+    /// The sum of its words.
+    fn sum(self) -> u64;
+}
+
+/// No two words of a message are equal, and no word equals its neighbour in another message.
+impl Item for Message {
+    #[inline(always)]
+    fn numbered(number: u64) -> Self {
+        std::array::from_fn(|word| number.wrapping_mul(8).wrapping_add(word as u64))
+    }
+
+    #[inline(always)]
+    fn sum(self) -> u64 {
+        self.iter().fold(0, |sum, word| sum.wrapping_add(*word))
+    }
+}
+
+impl Item for u64 {
+    #[inline(always)]
+    fn numbered(number: u64) -> Self {
+        number.saturating_add(1)
+    }
+
+    #[inline(always)]
+    fn sum(self) -> u64 {
+        self
+    }
+}
+
+/// The same words as those that may be 0.
+impl Item for NonZeroU64 {
+    #[inline(always)]
+    fn numbered(number: u64) -> Self {
+        Self::MIN.saturating_add(number)
+    }
+
+    #[inline(always)]
+    fn sum(self) -> u64 {
+        self.get()
+    }
 }
 
 /// The name of a channel: where one operation races several sizes, the size tells them apart.
-pub(super) fn channel_name(family: &str, op: Op, slots: usize) -> String {
-    if op == Op::Stream { format!("{family}/{slots}") } else { family.to_owned() }
-}
-
-/// The message of this number: no two of its words are equal, and no word equals its neighbour in another message.
-#[inline(always)]
-pub(crate) fn message(number: u64) -> Message {
-    std::array::from_fn(|word| number.wrapping_mul(8).wrapping_add(word as u64))
+pub(crate) fn channel_name(family: &str, op: Op, slots: usize) -> String {
+    if op.is_stream() { format!("{family}/{slots}") } else { family.to_owned() }
 }
 
 /// The contribution of a member to the sum of a round.
@@ -99,8 +149,8 @@ fn expected_sum(members: usize, round: u64) -> u64 {
 }
 
 /// Refuses a message that is not the expected one.
-fn expect_message(found: Message, number: u64) -> Result<(), Failure> {
-    if found == message(number) {
+fn expect_item<T: Item>(found: T, number: u64) -> Result<(), Failure> {
+    if found == T::numbered(number) {
         return Ok(());
     }
     Err(Failure::Wrong(format!("message {number} arrived as {found:?}")))

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use super::{Body, RecvEnd, SendEnd, expect_message, message};
+use super::{Body, Item, RecvEnd, SendEnd, expect_item};
 use crate::failure::Failure;
 
 /// Sends first and waits for the answer.
@@ -21,17 +21,20 @@ struct Answerer<S, R> {
 
 /// The bodies of the two participants, from a channel there and one back. The answerer returns what it received, so that
 /// the answer cannot be sent before the message is there, and one iteration is two messages one after the other.
-pub(crate) fn one_way_bodies<S: SendEnd, R: RecvEnd>(there: (S, R), back: (S, R)) -> Vec<Box<dyn Body>> {
+pub(crate) fn one_way_bodies<S: SendEnd, R: RecvEnd<Item = S::Item>>(
+    there: (S, R),
+    back: (S, R),
+) -> Vec<Box<dyn Body>> {
     vec![
         Box::new(Asker { to: there.0, from: back.1, asked: 0 }),
         Box::new(Answerer { to: back.0, from: there.1, answered: 0 }),
     ]
 }
 
-impl<S: SendEnd, R: RecvEnd> Body for Asker<S, R> {
+impl<S: SendEnd, R: RecvEnd<Item = S::Item>> Body for Asker<S, R> {
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         for _ in 0..iterations {
-            self.to.send(message(self.asked))?;
+            self.to.send(S::Item::numbered(self.asked))?;
             black_box(self.from.recv()?);
             self.asked += 1;
         }
@@ -40,15 +43,15 @@ impl<S: SendEnd, R: RecvEnd> Body for Asker<S, R> {
 
     fn check(&mut self, rounds: u64) -> Result<(), Failure> {
         for _ in 0..rounds {
-            self.to.send(message(self.asked))?;
-            expect_message(self.from.recv()?, self.asked)?;
+            self.to.send(S::Item::numbered(self.asked))?;
+            expect_item(self.from.recv()?, self.asked)?;
             self.asked += 1;
         }
         Ok(())
     }
 }
 
-impl<S: SendEnd, R: RecvEnd> Body for Answerer<S, R> {
+impl<S: SendEnd, R: RecvEnd<Item = S::Item>> Body for Answerer<S, R> {
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         for _ in 0..iterations {
             let message = self.from.recv()?;
@@ -61,7 +64,7 @@ impl<S: SendEnd, R: RecvEnd> Body for Answerer<S, R> {
     fn check(&mut self, rounds: u64) -> Result<(), Failure> {
         for _ in 0..rounds {
             let received = self.from.recv()?;
-            expect_message(received, self.answered)?;
+            expect_item(received, self.answered)?;
             self.to.send(received)?;
             self.answered += 1;
         }

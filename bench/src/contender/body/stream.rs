@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 
-use super::{Body, RecvEnd, SendEnd, expect_message, message};
+use super::{Body, Item, RecvEnd, SendEnd, expect_item};
 use crate::failure::Failure;
 
 struct Source<S> {
@@ -19,14 +19,14 @@ struct Sink<R> {
 }
 
 /// The bodies of the sender and of the receiver.
-pub(crate) fn stream_bodies<S: SendEnd, R: RecvEnd>((to, from): (S, R)) -> Vec<Box<dyn Body>> {
+pub(crate) fn stream_bodies<S: SendEnd, R: RecvEnd<Item = S::Item>>((to, from): (S, R)) -> Vec<Box<dyn Body>> {
     vec![Box::new(Source { to, sent: 0 }), Box::new(Sink { from, received: 0 })]
 }
 
 impl<S: SendEnd> Body for Source<S> {
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         for number in self.sent..self.sent + iterations {
-            self.to.send(message(number))?;
+            self.to.send(S::Item::numbered(number))?;
         }
         self.sent += iterations;
         Ok(())
@@ -41,8 +41,7 @@ impl<R: RecvEnd> Body for Sink<R> {
     fn run(&mut self, iterations: u64) -> Result<(), Failure> {
         let mut sum = 0u64;
         for _ in 0..iterations {
-            let message = self.from.recv()?;
-            sum = message.iter().fold(sum, |sum, word| sum.wrapping_add(*word));
+            sum = sum.wrapping_add(self.from.recv()?.sum());
         }
         black_box(sum);
         self.received += iterations;
@@ -51,7 +50,7 @@ impl<R: RecvEnd> Body for Sink<R> {
 
     fn check(&mut self, rounds: u64) -> Result<(), Failure> {
         for _ in 0..rounds {
-            expect_message(self.from.recv()?, self.received)?;
+            expect_item(self.from.recv()?, self.received)?;
             self.received += 1;
         }
         Ok(())

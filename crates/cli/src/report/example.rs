@@ -64,6 +64,7 @@ fn report(groups: Vec<Group>) -> Report {
         placement_changes: 0,
         warnings: Vec::new(),
         groups,
+        gates: Vec::new(),
     }
 }
 
