@@ -11,7 +11,7 @@ use corecast::plan::{AUTO, Effort, Limits, Operation, Plan, PlanError, PlanJson,
 use crate::failure::Failure;
 
 /// Who plans, how hard, and within which limits.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, PartialEq, clap::Args)]
 pub(crate) struct PlannerArgs {
     /// Who makes the plan: a planner or a shape; auto is the best that the effort finds.
     #[arg(long, visible_alias = "shape", value_name = "NAME", default_value = AUTO, value_parser = planner_parser())]
@@ -95,6 +95,11 @@ impl PlannerArgs {
         }
     }
 
+    /// True unless it is all as if nothing but a root had been given.
+    pub(crate) fn asks_for_more_than_a_root(&self) -> bool {
+        *self != Self { root: self.root, ..Self::of_effort(Effort::default()) }
+    }
+
     /// True if the search may take so long that its user interrupts it.
     pub(crate) fn is_long(&self) -> bool {
         self.effort >= Effort::Patient || self.planner == EXACT
@@ -165,7 +170,7 @@ impl PlannerArgs {
         Ok(Timed { plan, time_ms: begun.elapsed().as_secs_f64() * 1e3 })
     }
 
-    fn root_member(&self, problem: &Problem) -> Result<Option<usize>, PlanError> {
+    pub(crate) fn root_member(&self, problem: &Problem) -> Result<Option<usize>, PlanError> {
         let outside = |root| PlanError::RootOutside { root, cpus: problem.cpus().iter().copied().collect() };
         self.root.map(|root| problem.member_on(root).ok_or_else(|| outside(root))).transpose()
     }

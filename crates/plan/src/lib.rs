@@ -14,6 +14,7 @@
 //! | [`Tightness`] | lower bounds: how far from the best a plan can be |
 //! | [`Effort`], [`Limits`], [`Terms`] | how long to search, what a tree may look like, costs beyond pairs |
 //! | [`PlanJson`], [`tree_file`] | plans as JSON; trees read from files |
+//! | [`diamond`] | rings for broadcasts that are acknowledged |
 //! | [`explain()`] | a plan in words |
 //! | [`repair`] | a tree mended when a member leaves or joins |
 //! | [`service`] | plans over a local socket, for many programs |
@@ -27,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 mod bounding;
+pub mod diamond;
 mod effort;
 mod explain;
 mod limits;

@@ -13,6 +13,7 @@ mod picturing;
 mod planning;
 mod program;
 mod regions;
+mod rings;
 mod serving;
 mod system_tree;
 mod terminal;

@@ -1,7 +1,8 @@
 //! `corecast plan`: the trees for one operation, what they should cost, and how far that is from the best.
 //!
-//! `pictures` writes the plan as DOT and SVG, `text` says it in words.
+//! `acknowledged` plans rings instead, `pictures` writes the plan as DOT and SVG, `text` says it in words.
 
+mod acknowledged;
 mod pictures;
 mod text;
 
@@ -9,9 +10,12 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast::Machine;
+use corecast::plan::diamond::DiamondJson;
 use corecast::plan::tree_file::{self, Trees};
 use corecast::plan::{Effort, Operation, PlanJson, Problem};
 use serde::Serialize;
+
+use acknowledged::RingArgs;
 
 use crate::bounding::bounded;
 use crate::comparison::{Comparison, Entry};
@@ -32,8 +36,10 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     machine: MachineArgs,
     /// What the plan is for.
-    #[arg(long, value_parser = operation_parser())]
-    op: Operation,
+    #[arg(long, value_parser = planned_parser())]
+    op: Planned,
+    #[command(flatten)]
+    ring: acknowledged::RingArgs,
     #[command(flatten)]
     planner: PlannerArgs,
     #[command(flatten)]
@@ -57,6 +63,26 @@ pub(crate) struct Arguments {
     pictures: pictures::PictureArgs,
 }
 
+/// What is planned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Planned {
+    /// Trees, or what else serves a barrier.
+    Trees(Operation),
+    /// The ring of an acknowledged broadcast.
+    Acknowledged,
+}
+
+const ACKNOWLEDGED: &str = "acknowledged";
+
+/// Accepts the names of all that is planned.
+fn planned_parser() -> impl TypedValueParser<Value = Planned> {
+    let names = Operation::ALL.map(Operation::name).into_iter().chain([ACKNOWLEDGED]);
+    PossibleValuesParser::new(names).try_map(|name| match &*name {
+        ACKNOWLEDGED => Ok(Planned::Acknowledged),
+        name => name.parse().map(Planned::Trees),
+    })
+}
+
 /// Accepts the names of all operations.
 pub(crate) fn operation_parser() -> impl TypedValueParser<Value = Operation> {
     PossibleValuesParser::new(Operation::ALL.map(Operation::name)).try_map(|name| name.parse::<Operation>())
@@ -70,6 +96,33 @@ struct Compared {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    match arguments.op {
+        Planned::Trees(operation) => plan_trees(arguments, operation, output),
+        Planned::Acknowledged => plan_ring(arguments, output),
+    }
+}
+
+fn plan_ring(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    arguments.check_ring_alone()?;
+    let (ring, json) = match arguments.ring.n {
+        Some(nodes) => {
+            let ring = arguments.ring.ring(nodes)?;
+            (ring, DiamondJson::new(&ring, None))
+        }
+        None => {
+            let problem = arguments.costs.problem(&arguments.machine.model(output)?.machine)?;
+            let root = arguments.planner.root_member(&problem)?.unwrap_or(0);
+            let ring = arguments.ring.ring(problem.len())?;
+            (ring, DiamondJson::new(&ring, Some((&problem, root))))
+        }
+    };
+    if output.is_json() { output.json(&json) } else { output.text(&acknowledged::describe(&ring, &json)) }
+}
+
+fn plan_trees(arguments: &Arguments, operation: Operation, output: &Output) -> Result<(), Failure> {
+    if arguments.ring != RingArgs::default() {
+        return Err(Failure::input("--arity, --n and --companion go with --op acknowledged"));
+    }
     arguments.pictures.check(output)?;
     // A service ends its search when this process goes, however that ends.
     let is_long = arguments.planner.is_long() && arguments.service.is_none();
@@ -78,12 +131,11 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     let problem = arguments.costs.problem(&model.machine)?;
     arguments.planner.check(&problem)?;
     let stop = || interrupt.as_ref().is_some_and(Interrupt::is_raised);
-    let served = arguments.served(&model.machine, &problem, output);
-    let timed = arguments.plan(served, &problem, &stop, output)?;
+    let served = arguments.served(operation, &model.machine, &problem, output);
+    let timed = arguments.plan(operation, served, &problem, &stop, output)?;
     let chosen = if arguments.tree.is_some() { GIVEN } else { &arguments.planner.planner };
-    let compared = arguments
-        .compare
-        .then(|| Comparison::beside((chosen, &timed), &arguments.planner, arguments.op, &problem, &stop));
+    let compared =
+        arguments.compare.then(|| Comparison::beside((chosen, &timed), &arguments.planner, operation, &problem, &stop));
     tell_of_limits(&arguments.planner, &timed, stop(), output);
     if let Some(path) = &arguments.out {
         tree_file::write(&timed.plan, path)?;
@@ -99,14 +151,26 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
 }
 
 impl Arguments {
+    /// Refuses what a ring has no use for.
+    fn check_ring_alone(&self) -> Result<(), Failure> {
+        let others = [self.service.is_some(), self.tree.is_some(), self.bound, self.compare, self.out.is_some()];
+        if others.contains(&true) || self.pictures.is_any() || self.planner.asks_for_more_than_a_root() {
+            return Err(Failure::input(
+                "--op acknowledged plans a ring, which takes --arity, --n, --companion, --root and options for the machine alone",
+            ));
+        }
+        Ok(())
+    }
+
     /// The plan of the service asked for; `None` if there is none.
-    fn served(&self, machine: &Machine, problem: &Problem, output: &Output) -> Option<Timed> {
-        let request = self.planner.request(self.op);
+    fn served(&self, operation: Operation, machine: &Machine, problem: &Problem, output: &Output) -> Option<Timed> {
+        let request = self.planner.request(operation);
         self.service.as_ref().and_then(|path| service_plan::served(path, machine, request, problem, output))
     }
 
     fn plan(
         &self,
+        operation: Operation,
         served: Option<Timed>,
         problem: &Problem,
         stop: &(dyn Fn() -> bool + Sync),
@@ -117,9 +181,9 @@ impl Arguments {
             (Some(path), None) => {
                 let trees = tree_file::read(path, problem)?;
                 tell_of_scheme(&trees, output);
-                Timed { plan: trees.plan(problem, self.op, GIVEN), time_ms: 0.0 }
+                Timed { plan: trees.plan(problem, operation, GIVEN), time_ms: 0.0 }
             }
-            (None, None) => self.planner.plan(self.op, problem, stop)?,
+            (None, None) => self.planner.plan(operation, problem, stop)?,
         };
         Ok(Timed { plan: bounded(problem, timed.plan, self.bound, stop), ..timed })
     }

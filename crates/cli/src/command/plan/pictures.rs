@@ -24,6 +24,11 @@ pub(super) struct PictureArgs {
 }
 
 impl PictureArgs {
+    /// True if any picture is asked for.
+    pub(super) fn is_any(&self) -> bool {
+        self.dot.is_some() || self.svg.is_some()
+    }
+
     /// Refuses two results for one standard output.
     pub(super) fn check(&self, output: &Output) -> Result<(), Failure> {
         let (dot, svg) = (is_printed(&self.dot), is_printed(&self.svg));
