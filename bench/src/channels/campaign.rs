@@ -45,8 +45,7 @@ pub fn race(
     let (lengths, crowds) = (wanted.lengths(options.quick)?, wanted.crowds(cpus.len())?);
     let (seed, clock_offset_ns) = (options.seed_or_draw(), largest_clock_offset_ns(&cpus)?);
     let rng = fastrand::Rng::with_seed(seed);
-    let wake_ns = machine.extended.wake_ns.map(|ns| ns as u64);
-    let clocks_agree = is_small(clock_offset_ns);
+    let (wake_ns, clocks_agree) = (machine.extended.wake_ns.map(|ns| ns as u64), is_small(clock_offset_ns));
     let mut campaign = Campaign { options, wanted, cpus: &cpus, clocks_agree, wake_ns, rng, probes_ns: Vec::new() };
     let heats: Vec<_> = crowds.iter().flat_map(|&crowd| lengths.iter().map(move |&bytes| (bytes, crowd))).collect();
     let mut groups = Vec::new();
