@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use corecast_base::sync::{AtomicU64, Ordering, fence};
+use corecast_base::sync::{AtomicU64, Ordering, fence, keep_order};
 
 use super::config::Policy;
 use super::line::{self, Ctl, Hold, ReaderLine, State};
@@ -34,11 +34,13 @@ impl Policy {
 /// Takes a line for a reader: its index, and how it is held.
 pub(super) fn take_line<S: Slots>(ring: &Ring<S>, policy: Policy) -> Option<(usize, Ctl)> {
     let owner = ring.home.owner();
-    let mut lines = ring.readers.iter().enumerate();
-    let (index, ctl) =
-        lines.find_map(|(index, line)| line::take(&line.ctl, owner, policy.hold()).map(|ctl| (index, ctl)))?;
-    // ORDERING: Relaxed, the fence of the join orders it before the reader's second look at the tail [join]
-    ring.roll.reader_lines.fetch_max(index as u64 + 1, Ordering::Relaxed);
+    let (index, ctl) = ring.readers.iter().enumerate().find_map(|(index, line)| {
+        // ORDERING: Relaxed, the fence of the join orders it before the reader's second look at the tail [join]
+        ring.roll.reader_lines.fetch_max(index as u64 + 1, Ordering::Relaxed);
+        // Before the line is taken: who cleans up after the dead does not look at lines above.
+        keep_order();
+        line::take(&line.ctl, owner, policy.hold()).map(|ctl| (index, ctl))
+    })?;
     let reader = &ring.readers[index];
     let deadline_ns = u64::try_from(policy.deadline().as_nanos()).unwrap_or(u64::MAX);
     // ORDERING: Relaxed, released by the state that join stores
