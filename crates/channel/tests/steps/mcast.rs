@@ -1,0 +1,300 @@
+//! `mcast`: a sender dies in a send, a reader in a receive, anybody in coming and going; the others go on.
+
+use corecast_base::region::SharedRegion;
+use corecast_base::sync::Ordering;
+use corecast_channel::mcast::{self, Config, Delivery, Policy, Receiver, Sender};
+use corecast_channel::open::Spec;
+use corecast_channel::{RecvError, TryRecvError, TrySendError};
+
+use crate::child::{Child, stop_here};
+use crate::scene::{NAME, Scene, check_numbers, check_whole, eventually, kill_at_every_step, message, words};
+
+const SLOTS: usize = 4;
+/// Lengths of messages that lie in a slot, and in a block.
+pub(crate) const INLINE: usize = 20;
+pub(crate) const IN_BLOCK: usize = 300;
+/// Messages that the parent sends first, so that blocks have moved.
+const WARM_UP: u8 = 6;
+
+/// The call that is interrupted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Call {
+    /// A message of so many bytes, behind two others.
+    Send(usize),
+    SenderComes,
+    SenderLeaves,
+    /// One of three messages, behind so many of them.
+    Receive(u8),
+    ReaderJoins,
+    ReaderLeaves,
+}
+
+/// A channel and a call.
+pub(crate) struct Multicast {
+    pub(crate) senders: usize,
+    pub(crate) delivery: Delivery,
+    pub(crate) call: Call,
+}
+
+/// The parent's ends.
+pub(crate) struct Others {
+    /// If there may be one besides the child.
+    pub(crate) tx: Option<Sender>,
+    /// Messages that it has sent.
+    pub(crate) sent: u8,
+    pub(crate) readers: Vec<Receiver>,
+}
+
+impl Multicast {
+    fn is_about_a_reader(&self) -> bool {
+        matches!(self.call, Call::Receive(_) | Call::ReaderJoins | Call::ReaderLeaves)
+    }
+
+    fn config(&self) -> Config {
+        let (senders, delivery) = (self.senders, self.delivery);
+        // None is left beside the parent's and the child's.
+        Config { slots: SLOTS, block_bytes: IN_BLOCK, readers: 2, senders, delivery, ..Config::default() }
+    }
+
+    fn reader(&self, region: &SharedRegion) -> Receiver {
+        mcast::receiver(region, NAME, Policy::Reliable).expect("a place")
+    }
+}
+
+pub(crate) fn sender(region: &SharedRegion) -> Sender {
+    mcast::sender(region, NAME).expect("a place")
+}
+
+fn len(number: u8) -> usize {
+    [INLINE, IN_BLOCK, IN_BLOCK, INLINE, IN_BLOCK][usize::from(number) % 5]
+}
+
+impl Others {
+    /// Everybody here receives the message.
+    fn receive(&self, who: u8, number: u8) {
+        for reader in &self.readers {
+            let received = eventually("it arrives", || match reader.try_recv() {
+                Ok(message) => Some(check_whole(&message.to_vec())),
+                Err(TryRecvError::Empty) => None,
+                Err(error) => panic!("{error}"),
+            });
+            assert_eq!(received, (who, number));
+        }
+    }
+
+    /// The parent's sender sends its next message, to everybody here.
+    fn send(&mut self) {
+        let number = self.sent;
+        self.sent += 1;
+        send_to_all(self.tx.as_mut().expect("not given away"), 0, number);
+        self.receive(0, number);
+    }
+
+    /// What the first reader finds of sender 1, and whether somebody else has died or left by then; the other reader finds
+    /// the same.
+    pub(crate) fn drain(&self) -> (Vec<u8>, Option<RecvError>) {
+        let mut found = self.readers.iter().map(|reader| {
+            let mut numbers = Vec::new();
+            let end = eventually("nothing more is there", || match reader.try_recv() {
+                Ok(message) => {
+                    let (who, number) = check_whole(&message.to_vec());
+                    assert_eq!(who, 1);
+                    numbers.push(number);
+                    None
+                }
+                Err(TryRecvError::Failed(error)) => Some(Some(error)),
+                // Whoever died alone is told as soon as somebody has looked.
+                Err(_) => self.tx.is_some().then_some(None),
+            });
+            (numbers, end)
+        });
+        let first = found.next().expect("a reader");
+        assert!(found.all(|found| found == first), "all readers find the same");
+        first
+    }
+}
+
+/// Sends it as soon as the dead hold nobody back.
+fn send_to_all(tx: &mut Sender, who: u8, number: u8) {
+    let message = message(who, number, len(number));
+    eventually("there is room", || match tx.try_send(&message) {
+        Ok(()) => Some(()),
+        Err(TrySendError::Full(())) => None,
+        Err(error) => panic!("{error}"),
+    });
+}
+
+impl Scene for Multicast {
+    type Others = Others;
+
+    fn name(&self) -> String {
+        format!("mcast of {} senders, {:?}, {:?}", self.senders, self.delivery, self.call)
+    }
+
+    fn spec(&self) -> Spec {
+        mcast::spec(self.config())
+    }
+
+    fn prepare(&self, region: &SharedRegion) -> Others {
+        let places = if self.is_about_a_reader() { 1 } else { 2 };
+        let readers = (0..places).map(|_| self.reader(region)).collect();
+        let mut others = Others { tx: Some(sender(region)), sent: 0, readers };
+        (0..WARM_UP).for_each(|_| others.send());
+        if self.senders == 1 && !self.is_about_a_reader() {
+            others.tx = None;
+        }
+        others
+    }
+
+    fn play(&self, region: &SharedRegion) {
+        match self.call {
+            Call::Send(len) => {
+                let mut tx = sender(region);
+                (0..2).for_each(|number| tx.try_send(&message(1, number, self::len(number))).expect("room"));
+                let message = message(1, 2, len);
+                stop_here();
+                let sent = tx.try_send(&message);
+                stop_here();
+                assert_eq!(sent, Ok(()));
+            }
+            Call::SenderComes => {
+                stop_here();
+                let come = mcast::sender(region, NAME);
+                stop_here();
+                assert!(come.is_ok());
+            }
+            Call::SenderLeaves => {
+                let mut tx = sender(region);
+                (0..2).for_each(|number| tx.try_send(&message(1, number, len(number))).expect("room"));
+                stop_here();
+                drop(tx);
+                stop_here();
+            }
+            Call::Receive(before) => {
+                let rx = self.reader(region);
+                stop_here();
+                let receive = || rx.try_recv().map(|message| message.len());
+                (0..before).for_each(|number| assert_eq!(receive(), Ok(len(WARM_UP + number))));
+                stop_here();
+                let received = receive();
+                stop_here();
+                assert_eq!(received, Ok(len(WARM_UP + before)));
+            }
+            Call::ReaderJoins => {
+                stop_here();
+                let joined = mcast::receiver(region, NAME, Policy::Reliable);
+                stop_here();
+                assert!(joined.is_ok());
+            }
+            Call::ReaderLeaves => {
+                let rx = self.reader(region);
+                stop_here();
+                drop(rx);
+                stop_here();
+            }
+        }
+    }
+
+    fn approach(&self, others: &mut Others, child: &Child) {
+        if let Call::Receive(_) = self.call {
+            (0..3).for_each(|_| others.send());
+            child.run();
+        }
+    }
+
+    fn check(&self, region: &SharedRegion, mut others: Others) -> Option<bool> {
+        let has_happened = match self.call {
+            Call::Send(_) => Some(self.check_messages(&others, 2..=3) > 2),
+            Call::SenderLeaves => {
+                let (numbers, end) = others.drain();
+                check_numbers(&numbers, 2..=2);
+                (self.senders == 1).then_some(end == Some(RecvError::Closed))
+            }
+            Call::SenderComes => {
+                check_numbers(&others.drain().0, 0..=0);
+                None
+            }
+            _ => None,
+        };
+        if self.is_about_a_reader() {
+            (0..2 * SLOTS).for_each(|_| others.send());
+            let another = self.reader(region);
+            others.readers.push(another);
+        } else {
+            self.check_successor(region, &mut others);
+        }
+        check_blocks(region, self.senders);
+        (0..if others.tx.is_some() { 2 * SLOTS } else { 0 }).for_each(|_| others.send());
+        check_blocks(region, self.senders);
+        has_happened
+    }
+}
+
+impl Multicast {
+    /// How many messages came of the dead sender: so many.
+    fn check_messages(&self, others: &Others, count: std::ops::RangeInclusive<usize>) -> usize {
+        let (mut numbers, end) = others.drain();
+        match self.senders {
+            1 => assert_eq!(end, Some(RecvError::Died)),
+            _ => assert_eq!(end, None, "somebody is there"),
+        }
+        numbers.dedup();
+        check_numbers(&numbers, count);
+        numbers.len()
+    }
+
+    /// Another sender takes the place of the dead one, which is the last one, and all send in turn.
+    fn check_successor(&self, region: &SharedRegion, others: &mut Others) {
+        let mut successor = sender(region);
+        for number in 0..2 * SLOTS as u8 {
+            send_to_all(&mut successor, 2, number);
+            others.receive(2, number);
+            if others.tx.is_some() {
+                others.send();
+            }
+        }
+        if others.tx.is_none() {
+            drop(successor);
+            assert_eq!(others.drain(), (vec![], Some(RecvError::Closed)));
+        }
+    }
+}
+
+/// Every block has one owner, a slot or a sender's line, and nothing is in flight.
+fn check_blocks(region: &SharedRegion, senders: usize) {
+    let (words, line_words, slot_words) = (words(region), 16, 8);
+    // ORDERING: Relaxed, nobody sends now
+    let word = |at: usize| words[at].load(Ordering::Relaxed);
+    let sender = |index: usize| 0x200 / 8 + index * line_words;
+    let slot = |index: usize| sender(senders) + 2 * line_words + index * slot_words;
+    let of_senders = (0..senders).map(|index| word(sender(index) + 1) as usize ^ (SLOTS + index));
+    let of_slots = (0..SLOTS).map(|index| (word(slot(index) + 1) >> 40) as usize ^ index);
+    let mut owned: Vec<_> = of_senders.chain(of_slots).collect();
+    owned.sort_unstable();
+    assert!(owned.iter().copied().eq(0..SLOTS + senders), "each block has one owner: {owned:?}");
+    assert!((0..senders).all(|index| word(sender(index) + 2) == 0), "nothing is in flight");
+}
+
+fn at_every_step(senders: usize, delivery: Delivery, calls: &[Call]) {
+    calls.iter().for_each(|&call| kill_at_every_step(&Multicast { senders, delivery, call }));
+}
+
+#[test]
+fn a_single_sender_dies_at_every_step() {
+    let calls = [Call::Send(INLINE), Call::Send(IN_BLOCK), Call::SenderComes, Call::SenderLeaves];
+    at_every_step(1, Delivery::Gated, &calls);
+    at_every_step(1, Delivery::Overwrite, &calls[..2]);
+}
+
+#[test]
+fn one_of_several_senders_dies_at_every_step() {
+    let calls = [Call::Send(INLINE), Call::Send(IN_BLOCK), Call::SenderComes, Call::SenderLeaves];
+    at_every_step(2, Delivery::Gated, &calls);
+    at_every_step(2, Delivery::Overwrite, &calls[..2]);
+}
+
+#[test]
+fn a_reader_dies_at_every_step() {
+    let calls = [Call::Receive(1), Call::Receive(2), Call::ReaderJoins, Call::ReaderLeaves];
+    at_every_step(1, Delivery::Gated, &calls);
+}
