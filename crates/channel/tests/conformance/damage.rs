@@ -4,7 +4,7 @@ use corecast_base::PlaceSlice;
 use corecast_base::region::SharedRegion;
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_channel::ump::{self, BytesReceiver, BytesSender, Config, Credit};
-use corecast_channel::{RecvError, TryRecvError};
+use corecast_channel::{RecvError, TryRecvError, TrySendError};
 
 use crate::traffic::{NAME, credits, plan};
 
@@ -73,6 +73,27 @@ fn an_acknowledgement_that_no_receiver_gives_makes_no_room() {
     }
     words[0].store(0, Ordering::Release);
     assert_eq!(rx.drain(usize::MAX, |bytes| assert_eq!(bytes.read(), Some(1_u8))), Ok(15));
+}
+
+#[test]
+fn an_acknowledgement_that_was_written_over_is_made_good_by_the_next_one() {
+    for nonsense in [0, 50, 100, 1 << 40, 84 + (1 << 63), u64::MAX] {
+        let (mut tx, mut rx, words) = ring(&credits()[0]);
+        for number in 0..84 {
+            tx.try_send(&[number]).expect("the receiver keeps up");
+            assert_eq!(rx.try_recv().expect("sent").read(), Some(number));
+        }
+        for round in 0..3 {
+            let sent = (0..).take_while(|&number: &u8| tx.try_send(&[number]).is_ok()).count();
+            assert_eq!(sent, 15, "round {round} after {nonsense:#x}");
+            if round == 0 {
+                assert_eq!(words[0].swap(nonsense, Ordering::AcqRel), 84, "where the acknowledgement is");
+            }
+            assert_eq!(tx.try_send(&[2]), Err(TrySendError::Full(())), "{nonsense:#x}");
+            let mut next = 0_u8..;
+            assert_eq!(rx.drain(usize::MAX, |bytes| assert_eq!(bytes.read(), next.next())), Ok(15));
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![cfg(not(loom))]
 
 mod actor;
+mod damage;
 mod policies;
 mod processes;
 mod readers;
