@@ -2,7 +2,7 @@
 //!
 //! A library without output of its own: the program's `bench` and `tune` call it, and show what it returns.
 //!
-//! - [`collectives`], [`ump`], [`stream`], [`idle`]: the benchmarks; [`list`] names all contenders;
+//! - [`collectives`], [`ump`], [`select`](fn@select), [`stream`], [`idle`]: the benchmarks; [`list`] names all contenders;
 //! - [`Options`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
 //! - [`Report`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast's channels;
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
@@ -43,6 +43,7 @@ mod pair;
 mod progress;
 mod report;
 mod run;
+mod select;
 mod stream;
 pub mod study;
 #[cfg(test)]
@@ -61,4 +62,5 @@ pub use options::Options;
 pub use pair::ump;
 pub use progress::Progress;
 pub use report::{Group, IdleReport, IdleRow, Report, Row, StreamReport, Timing};
+pub use select::{Fairness, SelectReport, select};
 pub use stream::{StreamOptions, stream};

@@ -23,12 +23,23 @@ pub enum Op {
     Stream,
     /// Words of 8 bytes one after the other from one CPU to another: what each of them takes.
     Words,
+    /// Messages of 56 bytes one after the other through one of 64 channels, all of which the receiver looks at: what each
+    /// of them takes.
+    Select,
 }
 
 impl Op {
     /// All operations, those of groups first.
-    pub const ALL: [Self; 7] =
-        [Self::Barrier, Self::Broadcast, Self::Reduce, Self::Allreduce, Self::OneWay, Self::Stream, Self::Words];
+    pub const ALL: [Self; 8] = [
+        Self::Barrier,
+        Self::Broadcast,
+        Self::Reduce,
+        Self::Allreduce,
+        Self::OneWay,
+        Self::Stream,
+        Self::Words,
+        Self::Select,
+    ];
 
     /// The operations of a group of any size.
     pub const COLLECTIVES: [Self; 4] = [Self::Barrier, Self::Broadcast, Self::Reduce, Self::Allreduce];
@@ -44,6 +55,7 @@ impl Op {
             Self::OneWay => "one_way",
             Self::Stream => "stream",
             Self::Words => "words",
+            Self::Select => "select",
         }
     }
 
@@ -55,7 +67,7 @@ impl Op {
 
     /// True if a sender need not wait for its receiver.
     pub(crate) fn is_stream(self) -> bool {
-        matches!(self, Self::Stream | Self::Words)
+        matches!(self, Self::Stream | Self::Words | Self::Select)
     }
 
     /// How many operations one iteration of a contender's loop performs, one after the other.
@@ -78,7 +90,7 @@ impl Serialize for Op {
 
 /// A text that names no [`Op`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown operation '{0}': expected barrier, broadcast, reduce, allreduce, one_way, stream or words")]
+#[error("unknown operation '{0}': expected barrier, broadcast, reduce, allreduce, one_way, stream, words or select")]
 pub struct UnknownOp(String);
 
 impl FromStr for Op {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use corecast::machine::{Cpu, Machine, Topology, pin};
-use corecast_bench::{BenchError, Gate, Op, Options, Progress, Verdict, collectives, idle, ump};
+use corecast_bench::{BenchError, Gate, Op, Options, Progress, Verdict, collectives, idle, select, ump};
 use serde_json::Value;
 
 fn this_machine() -> Machine {
@@ -108,6 +108,21 @@ fn ump_is_raced_one_way_and_as_streams_of_messages_and_words() {
     groups.iter().for_each(assert_rows);
     assert_eq!(json["gates"].as_array().map(Vec::len), Some(4));
     assert_gates(&report.gates, "2 CPUs");
+}
+
+#[test]
+fn one_of_many_channels_is_raced_and_turns_are_counted() {
+    let report = select(&this_machine(), &quick(), &mut ()).expect("allowed CPUs");
+    let json = serde_json::to_value(&report).expect("plain data");
+    assert_rows(&json["groups"][0]);
+    let names: Vec<&Value> =
+        json["groups"][0]["rows"].as_array().expect("rows").iter().map(|row| &row["contender"]).collect();
+    assert_eq!(names, ["select/64", "ump", "crossbeam-select/64"]);
+    assert_fields(&json["fairness"], &["channels", "slots", "messages", "rounds", "worst_share", "median_share"]);
+    let fairness = report.fairness;
+    assert!(fairness.rounds > 0 && fairness.worst_share <= fairness.median_share, "{fairness:?}");
+    assert!(fairness.worst_share > 0.8 && fairness.median_share <= 1.0, "{fairness:?}");
+    assert_gates(&report.race.gates, "2 CPUs");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::report::{ChannelGroup, ChannelRow};
 use super::traffic::Traffic;
 use crate::gate::{Demand, Gate};
-use crate::pair;
+use crate::{pair, select};
 
 /// A demand.
 #[derive(Clone)]
@@ -46,6 +46,8 @@ const RULES: &[Rule] = &[
     Rule::Elsewhere(&pair::ONE_WAY_RTRB),
     Rule::Elsewhere(&pair::STREAM_RTRB),
     Rule::Elsewhere(&pair::WORDS_RTRB),
+    Rule::Elsewhere(&select::ONE_BUSY),
+    Rule::Elsewhere(&select::ALL_BUSY),
 ];
 
 /// What ZIMP gained over Barrelfish's message passing in its authors' programs.

@@ -5,6 +5,7 @@
 
 mod body;
 mod condvar_slot;
+mod crossbeam_select;
 mod dissemination;
 mod planned;
 mod pthread_barrier;
@@ -13,6 +14,7 @@ mod rendezvous_barrier;
 mod ring_ff;
 mod ring_rtrb;
 mod ring_ump;
+mod selected;
 mod setting;
 mod slot_barrier;
 mod std_barrier;
@@ -28,14 +30,16 @@ pub use setting::Setting;
 
 #[cfg(test)]
 pub(crate) use body::{BarrierEnd, barrier_bodies};
-pub(crate) use body::{RecvEnd, SendEnd, channel_name, stream_bodies};
+pub(crate) use body::{Item, RecvEnd, SendEnd, channel_name, stream_bodies};
 pub(crate) use planned::planned_root;
 pub(crate) use raw_line::RawLine;
 pub(crate) use ring_ump::ring as ump_ring;
+pub(crate) use selected::select as select_of;
 
 use crate::channels::word_queues;
 use crate::harness::Abort;
 use crate::op::Op;
+use crate::select::CHANNELS;
 
 /// One way to perform an operation.
 pub trait Contender {
@@ -100,6 +104,9 @@ const REGISTRY: &[(Op, List)] = &[
     (Op::Words, || one(ring_ff::Ff { op: Op::Words, cells: 64 })),
     (Op::Words, || word_queues(Op::Words, 1024)),
     (Op::Words, || word_queues(Op::Words, 64)),
+    (Op::Select, || one(selected::Selected { channels: CHANNELS })),
+    (Op::Select, || one(ring_ump::Ump { op: Op::Select, slots: 64 })),
+    (Op::Select, || one(crossbeam_select::CrossbeamSelect { channels: CHANNELS })),
 ];
 
 fn one(contender: impl Contender + 'static) -> Vec<Box<dyn Contender>> {
@@ -214,7 +221,7 @@ mod tests {
 
     #[test]
     fn every_channel_delivers_all_in_order() {
-        for op in [Op::OneWay, Op::Stream, Op::Words] {
+        for op in [Op::OneWay, Op::Stream, Op::Words, Op::Select] {
             conformance(op, 2, Wait::Adaptive);
         }
     }

@@ -134,7 +134,7 @@ impl Item for NonZeroU64 {
 
 /// The name of a channel: where one operation races several sizes, the size tells them apart.
 pub(crate) fn channel_name(family: &str, op: Op, slots: usize) -> String {
-    if op.is_stream() { format!("{family}/{slots}") } else { family.to_owned() }
+    if matches!(op, Op::Stream | Op::Words) { format!("{family}/{slots}") } else { family.to_owned() }
 }
 
 /// The contribution of a member to the sum of a round.

@@ -62,6 +62,9 @@ fn message_channels_are_raced_and_streamed() {
     assert_eq!(race["seed"], 7);
     let row = &race["groups"][0]["rows"][0];
     assert!(row["median_ns"].is_number() && row["p99_ns"].is_number(), "{row}");
+    assert_eq!(race["gates"].as_array().map(Vec::len), Some(4));
+    let select = program.json(&["bench", "select", "--quick", "--json", "--seed", "7"]);
+    assert_eq!((&select["groups"][0]["op"], &select["fairness"]["channels"]), (&json!("select"), &json!(64)));
     let stream = program.json(&["bench", "stream", "--messages", "10000", "--json"]);
     assert_eq!(
         (&stream["messages"], &stream["torn"], &stream["lost"], &stream["reordered"]),

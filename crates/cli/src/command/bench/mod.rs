@@ -29,6 +29,8 @@ enum Kind {
     Collectives(race::Collectives),
     /// Race message channels between two CPUs: one message, and a stream.
     Ump(race::Ump),
+    /// Race a stream through one of 64 channels that one receiver looks at, and count turns with all of them busy.
+    Select(race::Select),
     /// Race every channel from one sender to many receivers, at many lengths of messages.
     Channels(channels::Arguments),
     /// What a receiver of `channels --processes` is started as.
@@ -60,6 +62,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     match &arguments.kind {
         Kind::Collectives(arguments) => arguments.run(output),
         Kind::Ump(arguments) => arguments.run(output),
+        Kind::Select(arguments) => arguments.run(output),
         Kind::Channels(arguments) => arguments.run(output),
         Kind::ChannelMember => channels::member(),
         Kind::Stream(arguments) => arguments.run(output),

@@ -1,7 +1,8 @@
-//! `corecast bench collectives` and `corecast bench ump`: every contender of an operation, interleaved.
+//! `corecast bench collectives`, `corecast bench ump` and `corecast bench select`: every contender of an operation,
+//! interleaved.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use corecast_bench::{Op, Options, Report, collectives, ump};
+use corecast_bench::{Fairness, Op, Options, Report, SelectReport, collectives, select, ump};
 
 use crate::failure::Failure;
 use crate::meter::Meter;
@@ -26,6 +27,13 @@ pub(super) struct Collectives {
 /// Options of `bench ump`.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Ump {
+    #[command(flatten)]
+    race: RaceArgs,
+}
+
+/// Options of `bench select`.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Select {
     #[command(flatten)]
     race: RaceArgs,
 }
@@ -63,6 +71,23 @@ impl Ump {
         let report = ump(&model.machine, &self.race.complete(options), &mut Meter::start(output))?;
         show(&report, output)
     }
+}
+
+impl Select {
+    pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let (model, options) = self.race.shared.prepare(output)?;
+        let report = select(&model.machine, &self.race.complete(options), &mut Meter::start(output))?;
+        if output.is_json() { output.json(&report) } else { output.text(&describe(&report)) }
+    }
+}
+
+fn describe(SelectReport { race, fairness }: &SelectReport) -> String {
+    let Fairness { channels, messages, rounds, worst_share, median_share, .. } = fairness;
+    format!(
+        "{}\nall {channels} channels full, {messages} messages taken, {rounds} times: the worst channel gets {worst_share:.2} \
+         of its fair share at worst, {median_share:.2} as a rule\n",
+        race_text::describe(race)
+    )
 }
 
 impl RaceArgs {

@@ -1,0 +1,64 @@
+//! `corecast bench select`: what it costs to receive from one of 64 channels, and whether all of them have their turn.
+//!
+//! The cost is a race like any other (`Op::Select`): a stream through one busy channel of 64, against the same stream
+//! through one channel alone. The turns are counted while all 64 channels are full (`fairness`).
+
+mod fairness;
+
+use corecast::machine::Machine;
+use serde::Serialize;
+
+use crate::contender::Setting;
+use crate::error::BenchError;
+use crate::gate::Demand;
+use crate::op::Op;
+use crate::options::Options;
+use crate::pair::median_ns;
+use crate::progress::Progress;
+use crate::report::Report;
+use crate::run;
+
+pub use fairness::Fairness;
+
+/// The channels that one receiver looks at.
+pub(crate) const CHANNELS: usize = 64;
+
+const COMMAND: &str = "corecast bench select";
+
+pub(crate) const ONE_BUSY: Demand = Demand {
+    gate: "select of 64 ump, one busy, ns per message more than ump alone",
+    limit: 2.0 * CHANNELS as f64,
+    is_most: true,
+    command: COMMAND,
+};
+pub(crate) const ALL_BUSY: Demand = Demand {
+    gate: "select of 64 ump, all busy, the worst channel's part of its fair share",
+    limit: 0.8,
+    is_most: false,
+    command: COMMAND,
+};
+
+/// The outcome of `corecast bench select`.
+#[derive(Clone, Debug, Serialize)]
+pub struct SelectReport {
+    /// The race with one busy channel, and all gates.
+    #[serde(flatten)]
+    pub race: Report,
+    /// The turns with all channels busy.
+    pub fairness: Fairness,
+}
+
+/// Races a stream through one of 64 channels, and counts turns with all of them busy, between the first two CPUs.
+///
+/// # Errors
+/// As [`ump`](crate::ump); and [`BenchError::Failed`] if the channels fail while turns are counted.
+pub fn select(machine: &Machine, options: &Options, progress: &mut dyn Progress) -> Result<SelectReport, BenchError> {
+    let cpus = options.pair(machine)?.into_iter().collect();
+    let mut race = run::run(machine, options, &cpus, &[(Op::Select, 2)], progress)?;
+    let setting = Setting::new(machine, Op::Select, &cpus, 2, options.wait);
+    let fairness = fairness::measure(&setting, options)?;
+    let median_ns = |contender| median_ns(&race.groups, Op::Select, contender);
+    let more_ns = median_ns("select/64").and_then(|select_ns| Ok(select_ns - median_ns("ump")?));
+    race.gates = vec![ONE_BUSY.judge(more_ns), ALL_BUSY.judge(Ok(fairness.worst_share))];
+    Ok(SelectReport { race, fairness })
+}
