@@ -149,7 +149,8 @@ typedef struct corecast_mcast_sender corecast_mcast_sender;
 // messages while they are read; it cannot make the library itself go astray.
 //
 // **Fork.** A child finds CORECAST_FORKED in every call with what it inherited, and attaches anew. Closing what it
-// inherited is allowed and disturbs nobody.
+// inherited is allowed and disturbs nobody. Messages and rooms that were open at the fork are not there in the child,
+// which neither touches nor commits them.
 typedef struct corecast_region corecast_region;
 
 // The channels of a region to be, in the order of their declaration. One thread at a time uses it. Names of channels are
@@ -314,7 +315,9 @@ corecast_status corecast_region_open_named(const char *directory,
 // A region without a name in a file system, which other processes of this user find by a name as long as any process that
 // knows it so is there and has not closed it: corecast_region_connect. The name is that of a socket in a directory; NULL
 // for this user's own, which is $XDG_RUNTIME_DIR/corecast, else /run/user/UID/corecast, else corecast-UID in $TMPDIR or
-// /tmp. A thread of the library answers. CORECAST_EXISTS if a living process hosts this name.
+// /tmp. It is of the same bytes as that of corecast_region_create_named, but shorter: the path of the socket,
+// DIRECTORY/NAME.sock, has at most 103. A thread of the library answers. CORECAST_EXISTS if a living process hosts this
+// name.
 corecast_status corecast_region_host(const char *directory,
                                      const char *name,
                                      const corecast_region_plan *plan,

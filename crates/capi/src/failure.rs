@@ -2,13 +2,13 @@
 
 use corecast::base::region::{AttachError, BadName, CreateError, Forked, PlanError};
 use corecast::base::rendezvous::MeetError;
+use corecast::channel::mcast::NoPlace;
 use corecast::channel::open::OpenError;
 use corecast::channel::select::SelectError;
 use corecast::channel::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 
 use crate::error::Failure;
 use crate::status::Status;
-use corecast::channel::mcast::NoPlace;
 
 /// An error without a better status than this, in its own words.
 macro_rules! always {
@@ -25,7 +25,6 @@ always! {
     BadName => InvalidArgument,
     PlanError => InvalidArgument,
     Forked => Forked,
-    NoPlace => Taken,
     std::io::Error => System,
 }
 
@@ -81,6 +80,13 @@ impl From<OpenError> for Failure {
             OpenError::Forked(_) => Status::Forked,
             _ => Status::Mismatch,
         };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<NoPlace> for Failure {
+    fn from(error: NoPlace) -> Self {
+        let status = if error == NoPlace::Forked { Status::Forked } else { Status::Taken };
         Self::new(status, error.to_string())
     }
 }

@@ -20,7 +20,8 @@ use crate::status::Status;
 /// messages while they are read; it cannot make the library itself go astray.
 ///
 /// **Fork.** A child finds CORECAST_FORKED in every call with what it inherited, and attaches anew. Closing what it
-/// inherited is allowed and disturbs nobody.
+/// inherited is allowed and disturbs nobody. Messages and rooms that were open at the fork are not there in the child,
+/// which neither touches nor commits them.
 #[derive(Debug)]
 pub struct Region {
     pub(crate) shared: SharedRegion,
@@ -145,7 +146,9 @@ pub unsafe extern "C" fn corecast_region_open_named(
 /// A region without a name in a file system, which other processes of this user find by a name as long as any process that
 /// knows it so is there and has not closed it: corecast_region_connect. The name is that of a socket in a directory; NULL
 /// for this user's own, which is $XDG_RUNTIME_DIR/corecast, else /run/user/UID/corecast, else corecast-UID in $TMPDIR or
-/// /tmp. A thread of the library answers. CORECAST_EXISTS if a living process hosts this name.
+/// /tmp. It is of the same bytes as that of corecast_region_create_named, but shorter: the path of the socket,
+/// DIRECTORY/NAME.sock, has at most 103. A thread of the library answers. CORECAST_EXISTS if a living process hosts this
+/// name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_region_host(
     directory: *const c_char,

@@ -8,10 +8,12 @@ use std::time::Duration;
 use corecast_base::region::{RegionPlan, SharedRegion};
 use corecast_base::wait::{Crowd, Wait, Waiter};
 use corecast_channel::RecvError;
+use corecast_channel::ff;
 use corecast_channel::mcast::{self, Policy};
-use corecast_channel::select::{Armed, MAX_CHANNELS, Mixed, Notifier, Select, SelectError, Subset, Token};
+use corecast_channel::select::{Armed, MAX_CHANNELS, Mixed, Notifier, Select, SelectError, Selectable, Subset, Token};
 use corecast_channel::ump::{self, Config, Receiver, Sender};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, WaitOptions, waitpid};
 
 /// `count` channels whose receivers are in one Select.
 fn channels(count: usize, wait: Wait) -> (Vec<Sender<u64>>, Vec<Token>, Select<Receiver<u64>>) {
@@ -173,4 +175,48 @@ fn a_sleeper_is_woken_by_channels_of_any_kind_and_memory() {
             assert_eq!((token, received.bytes().to_vec()), (tokens[usize::from(round % 4)], message.to_vec()));
         });
     }
+}
+
+/// One of each kind that can be in a region, with the receivers in a Select of its own.
+fn of_each_kind(region: &SharedRegion) -> (Select<Mixed>, Select<Mixed>, Select<ff::Receiver>) {
+    let (mut ump, mut mcast, mut ff) = (Select::new(), Select::new(), Select::new());
+    ump.add(ump::receiver(region, "ump").expect("the end is free").into());
+    mcast.add(mcast::receiver(region, "mcast", Policy::Reliable).expect("a place is free").into());
+    ff.add(ff::receiver(region, "ff").expect("the end is free"));
+    (ump, mcast, ff)
+}
+
+fn is_told<R: Selectable>(select: &mut Select<R>, notifier: &mut Notifier) -> bool {
+    notifier.arm(select) == Armed::Ready
+        && matches!(select.try_recv(), Err(SelectError::Channel { error: RecvError::Forked, .. }))
+        && matches!(select.recv(), Err(SelectError::NoneLeft))
+}
+
+#[test]
+fn a_forked_child_is_told_so_and_disturbs_nobody() {
+    let plan = ump::spec(&Config::default()).declare(RegionPlan::new(), "ump").expect("a plan");
+    let plan = mcast::spec(mcast::Config::default()).declare(plan, "mcast").expect("a plan");
+    let plan = ff::spec(&ff::Config::default()).declare(plan, "ff").expect("a plan");
+    let region = SharedRegion::memfd(&plan).expect("memory");
+    let mut tx = ump::sender(&region, "ump").expect("the end is free");
+    let (mut ump, mut mcast, mut ff) = of_each_kind(&region);
+    let mut notifiers =
+        [ump.notifier(), mcast.notifier(), ff.notifier()].map(|notifier| notifier.expect("a descriptor and a thread"));
+    assert_eq!(notifiers[0].arm(&mut ump), Armed::Waiting);
+    // SAFETY: the child calls ends that take no lock there, and ends without unwinding.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let are_told = is_told(&mut ump, &mut notifiers[0])
+            && is_told(&mut mcast, &mut notifiers[1])
+            && is_told(&mut ff, &mut notifiers[2]);
+        drop((notifiers, ump, mcast, ff));
+        // SAFETY: ends the child, running nothing of this program.
+        unsafe { libc::_exit(i32::from(!are_told)) };
+    }
+    let (_, status) = waitpid(Pid::from_raw(child), WaitOptions::empty()).expect("our child").expect("waited for");
+    assert_eq!(status.exit_status(), Some(0));
+    tx.send(b"still here").expect("there is room");
+    let limit = Timespec { tv_sec: 20, tv_nsec: 0 };
+    assert_eq!(poll(&mut [PollFd::new(&notifiers[0], PollFlags::IN)], Some(&limit)), Ok(1));
+    assert!(ump.try_recv().is_ok());
 }

@@ -13,7 +13,8 @@ use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 /// What a forked child finds in the place of a region.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ForkPolicy {
-    /// Nothing: the memory is not there, and every call says [`Forked`].
+    /// Nothing: the memory is not there, and every call says [`Forked`]. A message or loan that was open at the fork must
+    /// not be read, written or committed in the child, where that ends it; dropping it is harmless.
     #[default]
     Refuse,
     /// The same memory. Parent and child are one participant, and must agree who uses what; the participant is alive

@@ -48,10 +48,12 @@ use std::time::Duration;
 
 use crate::region::{Observer, SharedRegion, check_region_name};
 
-/// Hosts a memfd region under a name, for processes of this user.
+/// Hosts a memfd region under a name, for processes of this user. The name is one of a region; as the path of a socket,
+/// `DIRECTORY/NAME.sock`, has at most 103 bytes, it has to be shorter than that of a file.
 ///
 /// # Errors
-/// [`MeetError`]; `Exists` if a living process hosts this name, `Unshareable` if the region is no memfd.
+/// [`MeetError`]; `Exists` if a living process hosts this name, `PathTooLong` if the path is, `Unshareable` if the region is
+/// no memfd.
 pub fn host(dir: &SocketDir, name: &str, region: SharedRegion) -> Result<Meeting, MeetError> {
     host_for(dir, name, region, &[crate::region::own_uid()])
 }

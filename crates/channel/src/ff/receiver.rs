@@ -128,12 +128,14 @@ impl Selectable for Receiver {
 
     #[inline]
     fn is_ready(&mut self) -> bool {
-        self.position.is_there(&self.shared)
+        self.check().is_err()
+            || self.position.is_there(&self.shared)
             || self.shared.is_gone(SENDER_GONE)
             || self.peer.as_mut().is_some_and(Peer::is_dead)
     }
 
     fn try_recv(&mut self) -> Result<NonZeroU64, TryRecvError> {
+        self.check()?;
         // A part of a line is a message to who waits for several channels.
         self.position.ripen_part(&self.shared);
         self.try_recv()

@@ -161,7 +161,8 @@ impl Selectable for Receiver {
 
     #[inline]
     fn is_ready(&mut self) -> bool {
-        let is_ready = self.end.is_ready();
+        // What it has to say then is that.
+        let is_ready = self.check_fork().is_err() || self.end.is_ready();
         if !is_ready {
             self.patrol.borrow_mut().walk(&self.end.ring);
         }

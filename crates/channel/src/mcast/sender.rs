@@ -126,15 +126,15 @@ impl Sender {
     /// Another sender of the same channel.
     ///
     /// # Errors
-    /// [`NoPlace`] if the channel takes no more.
+    /// [`NoPlace`].
     pub fn clone_sender(&self) -> Result<Self, NoPlace> {
-        Self::open(&self.end.ring).ok_or(NoPlace { ends: "senders", max: self.end.ring.config.senders })
+        Source::of(&self.end.ring).sender()
     }
 
     /// A reader of what is sent from now on.
     ///
     /// # Errors
-    /// [`NoPlace`] if the channel takes no more.
+    /// [`NoPlace`].
     ///
     /// # Panics
     /// If the channel never overwrites and the policy is not [`Policy::Reliable`].

@@ -8,14 +8,21 @@ use super::receiver::Receiver;
 use super::ring::{Ring, Slots};
 use super::sender::Sender;
 
-/// All places of one kind of ends are taken.
+/// Why a channel gets no further end from one that it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the channel takes {max} {ends} at a time, and has them")]
-pub struct NoPlace {
-    /// Which ends.
-    pub ends: &'static str,
-    /// How many the channel was made for.
-    pub max: usize,
+#[non_exhaustive]
+pub enum NoPlace {
+    /// All places of one kind of ends are taken.
+    #[error("the channel takes {max} {ends} at a time, and has them")]
+    Taken {
+        /// Which ends.
+        ends: &'static str,
+        /// How many the channel was made for.
+        max: usize,
+    },
+    /// This process is a forked child of the one that opened the channel.
+    #[error("the channel was opened before fork: a child has to attach anew")]
+    Forked,
 }
 
 /// A channel among threads, by which any of them becomes a reader, or one more sender. A clone is the same channel.
@@ -45,22 +52,28 @@ impl Source {
     /// A reader of what is sent from now on.
     ///
     /// # Errors
-    /// [`NoPlace`] if the channel takes no more.
+    /// [`NoPlace`].
     ///
     /// # Panics
     /// If the channel never overwrites and the policy is not [`Policy::Reliable`].
     #[track_caller]
     pub fn subscribe(&self, policy: Policy) -> Result<Receiver, NoPlace> {
         check_policy(&self.ring, policy);
-        Receiver::open(&self.ring, policy).ok_or(NoPlace { ends: "readers", max: self.ring.config.readers })
+        self.check_fork()?;
+        Receiver::open(&self.ring, policy).ok_or(NoPlace::Taken { ends: "readers", max: self.ring.config.readers })
     }
 
     /// A sender.
     ///
     /// # Errors
-    /// [`NoPlace`] if the channel takes no more.
+    /// [`NoPlace`].
     pub fn sender(&self) -> Result<Sender, NoPlace> {
-        Sender::open(&self.ring).ok_or(NoPlace { ends: "senders", max: self.ring.config.senders })
+        self.check_fork()?;
+        Sender::open(&self.ring).ok_or(NoPlace::Taken { ends: "senders", max: self.ring.config.senders })
+    }
+
+    fn check_fork(&self) -> Result<(), NoPlace> {
+        if self.ring.home.is_forked() { Err(NoPlace::Forked) } else { Ok(()) }
     }
 
     /// How the channel is laid out.

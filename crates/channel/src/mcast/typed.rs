@@ -84,7 +84,7 @@ impl<T: Send + Sync> ValueSource<T> {
     /// # Errors
     /// [`NoPlace`] if the channel takes no more.
     pub fn subscribe(&self) -> Result<ValueReceiver<T>, NoPlace> {
-        let no_place = NoPlace { ends: "readers", max: self.ring.config.readers };
+        let no_place = NoPlace::Taken { ends: "readers", max: self.ring.config.readers };
         let end = RecvEnd::open(&self.ring, Policy::Reliable).ok_or(no_place)?;
         Ok(ValueReceiver { patrol: RefCell::new(Patrol::of(&self.ring)), end })
     }
@@ -94,7 +94,7 @@ impl<T: Send + Sync> ValueSource<T> {
     /// # Errors
     /// [`NoPlace`] if the channel takes no more.
     pub fn sender(&self) -> Result<ValueSender<T>, NoPlace> {
-        let no_place = NoPlace { ends: "senders", max: self.ring.config.senders };
+        let no_place = NoPlace::Taken { ends: "senders", max: self.ring.config.senders };
         let end = SendEnd::open(&self.ring).ok_or(no_place)?;
         Ok(ValueSender { patrol: Patrol::of(&self.ring), end })
     }

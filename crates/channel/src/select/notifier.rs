@@ -3,9 +3,13 @@
 //! Senders know nothing of it. A thread of the notifier sleeps on the seats on behalf of the event loop, and writes to an
 //! eventfd when it is woken. It sleeps only between [`Notifier::arm`] and the wake-up that follows, so that a loop that
 //! is busy receiving pays nothing.
+//!
+//! A forked child has no such thread, and shares the descriptor with its parent: it makes a notifier of its own.
 
 use std::io;
+use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::process;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
@@ -32,6 +36,8 @@ pub struct Notifier {
     orders: Option<Sender<Vec<(Seat, u32)>>>,
     seats: Vec<Seat>,
     thread: Option<JoinHandle<()>>,
+    /// The process that has the thread.
+    pid: u32,
 }
 
 impl Notifier {
@@ -41,12 +47,17 @@ impl Notifier {
         let theirs = Arc::clone(&event);
         let watch = move || watch(&taken, &theirs);
         let thread = std::thread::Builder::new().name("corecast-notifier".to_owned()).spawn(watch)?;
-        Ok(Self { event, orders: Some(orders), seats: Vec::new(), thread: Some(thread) })
+        Ok(Self { event, orders: Some(orders), seats: Vec::new(), thread: Some(thread), pid: process::id() })
     }
 
     /// Asks for the descriptor to become readable when a channel of `select` has something. Call it before waiting for the
     /// descriptor, each time; it also clears what an earlier wake-up left there.
+    ///
+    /// In a forked child it only looks.
     pub fn arm<R: Selectable>(&mut self, select: &mut Select<R>) -> Armed {
+        if self.is_copy() {
+            return if select.scan.find(Subset::everything()).is_some() { Armed::Ready } else { Armed::Waiting };
+        }
         self.clear();
         let seen = select.bells.counts();
         self.seats = seen.iter().map(|(seat, _)| seat.clone()).collect();
@@ -57,6 +68,11 @@ impl Notifier {
         let orders = self.orders.as_ref().expect("taken only when the notifier is dropped");
         orders.send(seen).expect("the thread listens until the notifier hangs up");
         Armed::Waiting
+    }
+
+    /// True in a forked child of the process that made it.
+    fn is_copy(&self) -> bool {
+        process::id() != self.pid
     }
 
     fn clear(&self) {
@@ -79,6 +95,11 @@ impl AsRawFd for Notifier {
 
 impl Drop for Notifier {
     fn drop(&mut self) {
+        if self.is_copy() {
+            // The thread is the parent's, and may have been amid taking an order.
+            mem::forget((self.orders.take(), self.thread.take()));
+            return;
+        }
         drop(self.orders.take());
         // Whoever sleeps there looks around and finds the orders at an end.
         self.seats.iter().for_each(Seat::ring);

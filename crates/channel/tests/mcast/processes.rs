@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use corecast_base::region::{RegionPlan, SharedRegion};
-use corecast_channel::mcast::{self, Config, Delivery, Policy};
+use corecast_channel::mcast::{self, Config, Delivery, NoPlace, Policy};
 use corecast_channel::open::OpenError;
-use corecast_channel::{RecvError, RecvTimeoutError, SendTimeoutError, TrySendError};
+use corecast_channel::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+use rustix::process::{Pid, WaitOptions, waitpid};
 
 use crate::actor::{Actor, len};
 use crate::readers::{check, message};
@@ -164,4 +165,29 @@ fn a_sleeper_in_this_process_is_woken_from_another_one() {
         (0..1000).for_each(|number| assert_eq!(check(&rx.recv_timeout(PATIENCE).expect("sent").to_vec()).1, number));
         actor.end();
     }
+}
+
+#[test]
+fn a_forked_child_is_told_so_and_disturbs_nobody() {
+    let region = region(Config { senders: 3, ..config() });
+    let mut tx = mcast::sender(&region, "c").expect("a place");
+    let rx = mcast::receiver(&region, "c", Policy::Reliable).expect("a place");
+    // SAFETY: the child calls the two ends, which take no lock there, and ends without unwinding.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let is_told = tx.try_send(b"x") == Err(SendError::Forked(()).into())
+            && matches!(tx.reserve(1), Err(SendError::Forked(())))
+            && matches!(tx.clone_sender(), Err(NoPlace::Forked))
+            && matches!(tx.subscribe(Policy::Reliable), Err(NoPlace::Forked))
+            && matches!(rx.try_recv(), Err(TryRecvError::Failed(RecvError::Forked)))
+            && matches!(rx.recv(), Err(RecvError::Forked))
+            && matches!(mcast::sender(&region, "c"), Err(OpenError::Forked(_)));
+        drop((tx, rx));
+        // SAFETY: ends the child, running nothing of this program.
+        unsafe { libc::_exit(i32::from(!is_told)) };
+    }
+    let (_, status) = waitpid(Pid::from_raw(child), WaitOptions::empty()).expect("our child").expect("waited for");
+    assert_eq!(status.exit_status(), Some(0));
+    tx.send(b"still mine").expect("there is room");
+    assert_eq!(rx.recv().expect("sent").to_vec(), b"still mine");
 }
