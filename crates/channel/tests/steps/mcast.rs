@@ -34,6 +34,8 @@ pub(crate) struct Multicast {
     pub(crate) senders: usize,
     pub(crate) delivery: Delivery,
     pub(crate) call: Call,
+    /// Whether a successor fills the ring before the readers look.
+    pub(crate) is_followed_at_once: bool,
 }
 
 /// The parent's ends.
@@ -42,6 +44,8 @@ pub(crate) struct Others {
     pub(crate) tx: Option<Sender>,
     /// Messages that it has sent.
     pub(crate) sent: u8,
+    /// The dead sender's successor, once there is one.
+    successor: Option<Sender>,
     pub(crate) readers: Vec<Receiver>,
 }
 
@@ -90,23 +94,21 @@ impl Others {
         self.receive(0, number);
     }
 
-    /// What the first reader finds of sender 1, and whether somebody else has died or left by then; the other reader finds
-    /// the same.
-    pub(crate) fn drain(&self) -> (Vec<u8>, Option<RecvError>) {
+    /// What is there for each reader, the same for all, and whether all senders have died or left by then.
+    fn drain(&self) -> (Vec<(u8, u8)>, Option<RecvError>) {
+        let somebody_is_there = self.tx.is_some() || self.successor.is_some();
         let mut found = self.readers.iter().map(|reader| {
-            let mut numbers = Vec::new();
+            let mut messages = Vec::new();
             let end = eventually("nothing more is there", || match reader.try_recv() {
                 Ok(message) => {
-                    let (who, number) = check_whole(&message.to_vec());
-                    assert_eq!(who, 1);
-                    numbers.push(number);
+                    messages.push(check_whole(&message.to_vec()));
                     None
                 }
                 Err(TryRecvError::Failed(error)) => Some(Some(error)),
                 // Whoever died alone is told as soon as somebody has looked.
-                Err(_) => self.tx.is_some().then_some(None),
+                Err(_) => somebody_is_there.then_some(None),
             });
-            (numbers, end)
+            (messages, end)
         });
         let first = found.next().expect("a reader");
         assert!(found.all(|found| found == first), "all readers find the same");
@@ -128,7 +130,8 @@ impl Scene for Multicast {
     type Others = Others;
 
     fn name(&self) -> String {
-        format!("mcast of {} senders, {:?}, {:?}", self.senders, self.delivery, self.call)
+        let followed = if self.is_followed_at_once { ", followed at once" } else { "" };
+        format!("mcast of {} senders, {:?}, {:?}{followed}", self.senders, self.delivery, self.call)
     }
 
     fn spec(&self) -> Spec {
@@ -138,7 +141,7 @@ impl Scene for Multicast {
     fn prepare(&self, region: &SharedRegion) -> Others {
         let places = if self.is_about_a_reader() { 1 } else { 2 };
         let readers = (0..places).map(|_| self.reader(region)).collect();
-        let mut others = Others { tx: Some(sender(region)), sent: 0, readers };
+        let mut others = Others { tx: Some(sender(region)), sent: 0, successor: None, readers };
         (0..WARM_UP).for_each(|_| others.send());
         if self.senders == 1 && !self.is_about_a_reader() {
             others.tx = None;
@@ -204,14 +207,14 @@ impl Scene for Multicast {
 
     fn check(&self, region: &SharedRegion, mut others: Others) -> Option<bool> {
         let has_happened = match self.call {
-            Call::Send(_) => Some(self.check_messages(&others, 2..=3) > 2),
+            Call::Send(_) => Some(self.check_messages(region, &mut others)),
             Call::SenderLeaves => {
-                let (numbers, end) = others.drain();
-                check_numbers(&numbers, 2..=2);
+                let (messages, end) = others.drain();
+                assert_eq!(messages, [(1, 0), (1, 1)]);
                 (self.senders == 1).then_some(end == Some(RecvError::Closed))
             }
             Call::SenderComes => {
-                check_numbers(&others.drain().0, 0..=0);
+                assert_eq!(others.drain().0, []);
                 None
             }
             _ => None,
@@ -231,21 +234,26 @@ impl Scene for Multicast {
 }
 
 impl Multicast {
-    /// How many messages came of the dead sender: so many.
-    fn check_messages(&self, others: &Others, count: std::ops::RangeInclusive<usize>) -> usize {
-        let (mut numbers, end) = others.drain();
-        match self.senders {
-            1 => assert_eq!(end, Some(RecvError::Died)),
-            _ => assert_eq!(end, None, "somebody is there"),
+    /// Checks what came of the dead sender, and of who followed at once; true if its last message came.
+    fn check_messages(&self, region: &SharedRegion, others: &mut Others) -> bool {
+        let mut filled = 0;
+        if self.is_followed_at_once {
+            let tx = others.successor.insert(sender(region));
+            filled = (0..).take_while(|&number| tx.try_send(&message(2, number, len(number))).is_ok()).count();
+            assert!((1..=2).contains(&filled), "{filled} beside the two or three of the dead one");
         }
-        numbers.dedup();
-        check_numbers(&numbers, count);
-        numbers.len()
+        let (messages, end) = others.drain();
+        let is_alone = others.tx.is_none() && others.successor.is_none();
+        assert_eq!(end, is_alone.then_some(RecvError::Died));
+        let of_dead: Vec<_> = messages.iter().filter(|message| message.0 == 1).map(|message| message.1).collect();
+        check_numbers(&of_dead, 2..=3);
+        assert!(messages[of_dead.len()..].iter().copied().eq((0..filled as u8).map(|number| (2, number))));
+        of_dead.len() == 3
     }
 
     /// Another sender takes the place of the dead one, which is the last one, and all send in turn.
     fn check_successor(&self, region: &SharedRegion, others: &mut Others) {
-        let mut successor = sender(region);
+        let mut successor = others.successor.take().unwrap_or_else(|| sender(region));
         for number in 0..2 * SLOTS as u8 {
             send_to_all(&mut successor, 2, number);
             others.receive(2, number);
@@ -276,21 +284,27 @@ fn check_blocks(region: &SharedRegion, senders: usize) {
 }
 
 fn at_every_step(senders: usize, delivery: Delivery, calls: &[Call]) {
-    calls.iter().for_each(|&call| kill_at_every_step(&Multicast { senders, delivery, call }));
+    for &call in calls {
+        kill_at_every_step(&Multicast { senders, delivery, call, is_followed_at_once: false });
+    }
+}
+
+fn senders_die(senders: usize) {
+    let calls = [Call::Send(INLINE), Call::Send(IN_BLOCK), Call::SenderComes, Call::SenderLeaves];
+    at_every_step(senders, Delivery::Gated, &calls);
+    at_every_step(senders, Delivery::Overwrite, &calls[..2]);
+    let (delivery, call) = (Delivery::Gated, Call::Send(IN_BLOCK));
+    kill_at_every_step(&Multicast { senders, delivery, call, is_followed_at_once: true });
 }
 
 #[test]
 fn a_single_sender_dies_at_every_step() {
-    let calls = [Call::Send(INLINE), Call::Send(IN_BLOCK), Call::SenderComes, Call::SenderLeaves];
-    at_every_step(1, Delivery::Gated, &calls);
-    at_every_step(1, Delivery::Overwrite, &calls[..2]);
+    senders_die(1);
 }
 
 #[test]
 fn one_of_several_senders_dies_at_every_step() {
-    let calls = [Call::Send(INLINE), Call::Send(IN_BLOCK), Call::SenderComes, Call::SenderLeaves];
-    at_every_step(2, Delivery::Gated, &calls);
-    at_every_step(2, Delivery::Overwrite, &calls[..2]);
+    senders_die(2);
 }
 
 #[test]

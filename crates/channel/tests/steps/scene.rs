@@ -15,8 +15,8 @@ use crate::say;
 pub(crate) const NAME: &str = "steps";
 /// Long enough for everything that happens at all.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Instructions to run for one call, in all trials together: less than a second's worth.
-const MOST_STEPS: u64 = 25_000;
+/// Instructions to run for one call, in all trials together: a quarter of a second's worth.
+const MOST_STEPS: u64 = 12_000;
 /// Instructions that are looked at one by one. What a call does after that is its own affair, which is checked.
 const LONGEST: u64 = 10_000;
 

@@ -57,7 +57,8 @@ fn stop_after(scene: &Multicast, steps: u64) -> bool {
 
 #[test]
 fn a_sender_is_stopped_at_every_step() {
-    let scene = Multicast { senders: 2, delivery: Delivery::Gated, call: Call::Send(IN_BLOCK) };
+    let (delivery, call) = (Delivery::Gated, Call::Send(IN_BLOCK));
+    let scene = Multicast { senders: 2, delivery, call, is_followed_at_once: false };
     let Some(steps) = steps_that_matter(&scene) else {
         return say("skipped: processes may not be traced here");
     };

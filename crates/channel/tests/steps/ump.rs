@@ -13,11 +13,14 @@ const SLOTS: usize = 16;
 const SHORT: usize = 20;
 
 /// A send of so many bytes behind so many short messages, of which some are received before.
+#[derive(Clone, Copy)]
 struct Send {
     credit: Credit,
     len: usize,
     before: u8,
     received_before: u8,
+    /// Whether a successor comes before the receiver looks, and finds messages in the ring.
+    is_followed_at_once: bool,
 }
 
 /// The receive of a message of so many bytes.
@@ -42,7 +45,8 @@ impl Scene for Send {
     type Others = BytesReceiver;
 
     fn name(&self) -> String {
-        format!("ump, send of {} bytes behind {} slots, {:?}", self.len, self.before, self.credit)
+        let followed = if self.is_followed_at_once { ", followed at once" } else { "" };
+        format!("ump, send of {} bytes behind {} slots, {:?}{followed}", self.len, self.before, self.credit)
     }
 
     fn spec(&self) -> Spec {
@@ -59,7 +63,7 @@ impl Scene for Send {
         (0..self.received_before).for_each(&mut send);
         stop_here();
         (self.received_before..self.before).for_each(send);
-        let message = message(1, self.before, self.len);
+        let message = sent(self.before, self.len);
         stop_here();
         let sent = tx.try_send(&message);
         stop_here();
@@ -74,38 +78,70 @@ impl Scene for Send {
     }
 
     fn check(&self, region: &SharedRegion, mut rx: BytesReceiver) -> Option<bool> {
-        let mut numbers: Vec<u8> = (0..self.received_before).collect();
-        let end = eventually("its death is told", || match rx.try_recv() {
+        let mut successor = self.is_followed_at_once.then(|| sender(region));
+        let filled = successor.as_mut().map_or(0, |tx| fill(tx));
+        let mut numbers: [Vec<u8>; 3] = [vec![], (0..self.received_before).collect(), vec![]];
+        let end = eventually("nothing more is there", || match rx.try_recv() {
             Ok(message) => {
-                numbers.push(check_whole(&message.to_vec()).1);
+                let (who, number) = check_sent(&message.to_vec());
+                numbers[usize::from(who)].push(number);
                 None
             }
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Failed(error)) => Some(error),
+            // Who died is told as soon as the receiver has asked.
+            Err(TryRecvError::Empty) => successor.is_some().then_some(None),
+            Err(TryRecvError::Failed(error)) => Some(Some(error)),
             Err(error) => panic!("{error}"),
         });
-        assert_eq!(end, RecvError::Died);
+        assert_eq!(end, if self.is_followed_at_once { None } else { Some(RecvError::Died) });
         let before = usize::from(self.before);
-        check_numbers(&numbers, before..=before + 1);
-        serves_a_successor(region, &mut rx);
-        Some(numbers.len() > before)
+        check_numbers(&numbers[1], before..=before + 1);
+        check_numbers(&numbers[2], filled..=filled);
+        check_successor(successor.unwrap_or_else(|| sender(region)), &mut rx);
+        Some(numbers[1].len() > before)
     }
 }
 
+/// What the dying sender sends. In slots of a long message that begins where the ring does, where later headers are looked
+/// for, lies what looks like them.
+fn sent(number: u8, len: usize) -> Vec<u8> {
+    let mut bytes = message(1, number, len);
+    for (at, seq) in [(56, 18_u64), (120, 19)] {
+        let header = seq | 4 << 32 | 1 << 56;
+        if let Some(place) = bytes.get_mut(at..at + 8) {
+            place.copy_from_slice(&header.to_le_bytes());
+        }
+    }
+    bytes
+}
+
+/// Sender and number of a message that is whole.
+fn check_sent(bytes: &[u8]) -> (u8, u8) {
+    if bytes[0] != 1 {
+        return check_whole(bytes);
+    }
+    assert_eq!(bytes, sent(bytes[1], bytes.len()), "message {}", bytes[1]);
+    (1, bytes[1])
+}
+
+/// Sender 2 sends until nothing more fits; how many that were.
+fn fill(tx: &mut BytesSender) -> usize {
+    (0..).take_while(|&number| tx.try_send(&message(2, number, SHORT)).is_ok()).count()
+}
+
 /// Another sender goes on for two laps and more, one by one and with a full ring.
-fn serves_a_successor(region: &SharedRegion, rx: &mut BytesReceiver) {
-    let mut tx = sender(region);
+fn check_successor(mut tx: BytesSender, rx: &mut BytesReceiver) {
     for number in 0..40 {
-        let len = [SHORT, tx.max_len(), 0x40.min(tx.max_len())][usize::from(number) % 3];
-        tx.try_send(&message(2, number, len)).expect("there is room");
-        assert_eq!(check_whole(&rx.try_recv().expect("sent").to_vec()), (2, number));
+        // Three of one slot lead over the end of the ring to where a long message began and was not published.
+        let len = [SHORT, SHORT, SHORT, tx.max_len(), 64.min(tx.max_len())][usize::from(number) % 5];
+        tx.try_send(&message(3, number, len)).expect("there is room");
+        assert_eq!(check_whole(&rx.try_recv().expect("sent").to_vec()), (3, number));
         assert_eq!(rx.try_recv().err(), Some(TryRecvError::Empty), "behind message {number}");
     }
-    let sent = (0..).take_while(|&number| tx.try_send(&message(3, number, SHORT)).is_ok()).count();
-    assert!((SLOTS - 1..=SLOTS).contains(&sent), "{sent} messages fill the ring");
+    let filled = fill(&mut tx);
+    assert!((SLOTS - 1..=SLOTS).contains(&filled), "{filled} messages fill the ring");
     drop(tx);
-    for number in 0..sent {
-        assert_eq!(check_whole(&rx.try_recv().expect("sent").to_vec()), (3, number as u8));
+    for number in 0..filled {
+        assert_eq!(check_whole(&rx.try_recv().expect("sent").to_vec()), (2, number as u8));
     }
     assert_eq!(rx.try_recv().err(), Some(RecvError::Closed.into()));
 }
@@ -158,11 +194,15 @@ impl Scene for Receive {
 
 #[test]
 fn a_sender_dies_at_every_step_of_a_send() {
-    let short = Send { credit: Credit::AckLine, len: SHORT, before: 3, received_before: 0 };
+    let (credit, is_followed_at_once) = (Credit::AckLine, false);
+    let short = Send { credit, len: SHORT, before: 3, received_before: 0, is_followed_at_once };
     // Three slots where two are left: two of padding come first.
     let padded = Send { len: 150, before: 14, received_before: 10, ..short };
     let cleared = Send { credit: Credit::SlotClear, before: 14, received_before: 10, ..short };
-    [short, padded, cleared].iter().for_each(kill_at_every_step);
+    for send in [short, padded, cleared] {
+        kill_at_every_step(&send);
+        kill_at_every_step(&Send { is_followed_at_once: true, ..send });
+    }
 }
 
 #[test]
