@@ -1,21 +1,31 @@
-//! `corecast bench idle`: the CPU time that a group burns while it waits for one late member.
+//! `corecast bench idle`: the CPU time that a group burns while it waits for one late member, and a receiver for a message.
 
 use std::time::Duration;
 
+use corecast::base::wait::Wait;
 use corecast::machine::Machine;
 
-use crate::contender::contenders;
+use crate::contender::{Setting, contenders};
 use crate::error::BenchError;
+use crate::gate::{Demand, Gate};
 use crate::harness::{Crew, Entrant, Pace};
 use crate::op::Op;
 use crate::options::Options;
-use crate::progress::Progress;
+use crate::progress::{Part, Progress};
 use crate::report::{IdleReport, IdleRow, Timing, commit};
 use crate::run;
 
-/// In every barrier rank 0 comes `late` after the others; the CPU time of the others is counted.
+pub(crate) const IDLE: Demand = Demand {
+    gate: "idle receiver, % of one CPU, the worst of corecast's",
+    limit: 1.0,
+    is_most: true,
+    command: "corecast bench idle",
+};
+
+/// In every barrier rank 0 comes `late` after the others, and in every channel the sender sends so late; the CPU time of
+/// the others is counted.
 ///
-/// With `options.participants` empty there are as many as CPUs, at least two.
+/// With `options.participants` empty there are as many members as CPUs, at least two. A channel has one receiver.
 ///
 /// # Errors
 /// A [`BenchError`] if the options do not fit the machine, the run is cancelled, or threads cannot be bound to CPUs.
@@ -27,27 +37,42 @@ pub fn idle(
 ) -> Result<IdleReport, BenchError> {
     let cpus = options.usable_cpus(machine)?;
     let participants = options.participants.first().copied().unwrap_or(cpus.len().max(2));
-    let setting = run::setting(machine, options, &cpus, Op::Barrier, participants);
-    let mut crew = Crew::start(&setting.seats, setting.oversubscribed, late + Pace::THOROUGH.limit)?;
-    let contenders = contenders(Op::Barrier);
-    let total = contenders.len() as f64;
-    let mut rows = Vec::with_capacity(contenders.len());
-    for (i, contender) in contenders.into_iter().enumerate() {
-        options.go_on()?;
-        let mut entrant = Entrant::build(contender, &setting);
-        progress.step(i as f64 / total, &format!("idle in {}", entrant.name()));
-        rows.push(row(&mut entrant, &mut crew, late));
-    }
+    let group = run::setting(machine, options, &cpus, Op::Barrier, participants);
+    let pair = Setting::new(machine, Op::Idle, &options.pair(machine)?.into_iter().collect(), 2, options.wait);
+    let rows = wait_in_each(&group, options, late, &mut Part::of(progress, 0, 2))?;
+    let channels = wait_in_each(&pair, options, late, &mut Part::of(progress, 1, 2))?;
     progress.step(1.0, "done");
     Ok(IdleReport {
         machine: machine.name.clone(),
         commit: commit(),
         participants,
-        cpus: setting.seats.iter().map(|cpu| cpu.get()).collect(),
+        cpus: group.seats.iter().map(|cpu| cpu.get()).collect(),
         late_ms: u64::try_from(late.as_millis()).unwrap_or(u64::MAX),
         wait: options.wait.name().to_owned(),
         rows,
+        gates: vec![gate(&channels, options.wait)],
+        channels,
     })
+}
+
+/// Every contender of the setting's operation.
+fn wait_in_each(
+    setting: &Setting<'_>,
+    options: &Options,
+    late: Duration,
+    progress: &mut dyn Progress,
+) -> Result<Vec<IdleRow>, BenchError> {
+    let mut crew = Crew::start(&setting.seats, setting.oversubscribed, late + Pace::THOROUGH.limit)?;
+    let contenders = contenders(setting.op);
+    let total = contenders.len() as f64;
+    let mut rows = Vec::with_capacity(contenders.len());
+    for (i, contender) in contenders.into_iter().enumerate() {
+        options.go_on()?;
+        let mut entrant = Entrant::build(contender, setting);
+        progress.step(i as f64 / total, &format!("idle in {}", entrant.name()));
+        rows.push(row(&mut entrant, &mut crew, late));
+    }
+    Ok(rows)
 }
 
 fn row(entrant: &mut Entrant, crew: &mut Crew, late: Duration) -> IdleRow {
@@ -60,5 +85,36 @@ fn row(entrant: &mut Entrant, crew: &mut Crew, late: Duration) -> IdleRow {
         ours: entrant.is_ours(),
         cpu_percent: cpu.map(waited).map(percent),
         skipped: entrant.skipped().map(str::to_owned),
+    }
+}
+
+/// Judged by the worst of corecast's channels, if they were all measured and asked to sleep.
+fn gate(channels: &[IdleRow], wait: Wait) -> Gate {
+    let measured = |row: &IdleRow| {
+        let reason = || row.skipped.as_deref().unwrap_or("not measured");
+        row.cpu_percent.ok_or_else(|| format!("contender {}: {}", row.contender, reason()))
+    };
+    let ours = channels.iter().filter(|row| row.ours).map(measured);
+    let worst = ours.reduce(|worst, next| Ok(worst?.max(next?))).unwrap_or_else(|| Err("a channel".to_owned()));
+    IDLE.judge(if wait.sleeps() { worst } else { Err("--wait adaptive".to_owned()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::Verdict;
+
+    fn row(contender: &str, ours: bool, cpu_percent: Option<f64>) -> IdleRow {
+        let skipped = cpu_percent.is_none().then(|| "not here".to_owned());
+        IdleRow { contender: contender.to_owned(), ours, cpu_percent, skipped }
+    }
+
+    #[test]
+    fn the_worst_of_ours_is_judged_if_all_could_sleep() {
+        let rows = [row("a", true, Some(0.1)), row("b", true, Some(0.4)), row("rival", false, Some(99.0))];
+        assert_eq!((gate(&rows, Wait::Park).measured, gate(&rows, Wait::Park).verdict), (Some(0.4), Verdict::Holds));
+        assert_eq!(gate(&rows, Wait::Spin).needs.as_deref(), Some("--wait adaptive"));
+        let missing = [row("a", true, Some(0.1)), row("b", true, None)];
+        assert_eq!(gate(&missing, Wait::Park).needs.as_deref(), Some("contender b: not here"));
     }
 }

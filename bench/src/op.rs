@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
-/// One operation; every group of a report races one of them.
+/// One operation; every group of a race's report races one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Op {
@@ -26,11 +26,13 @@ pub enum Op {
     /// Messages of 56 bytes one after the other through one of 64 channels, all of which the receiver looks at: what each
     /// of them takes.
     Select,
+    /// One receiver waits for a message that is long in coming. It is not raced: what counts is the CPU time of the wait.
+    Idle,
 }
 
 impl Op {
     /// All operations, those of groups first.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Barrier,
         Self::Broadcast,
         Self::Reduce,
@@ -39,6 +41,7 @@ impl Op {
         Self::Stream,
         Self::Words,
         Self::Select,
+        Self::Idle,
     ];
 
     /// The operations of a group of any size.
@@ -56,6 +59,7 @@ impl Op {
             Self::Stream => "stream",
             Self::Words => "words",
             Self::Select => "select",
+            Self::Idle => "idle",
         }
     }
 
@@ -90,7 +94,9 @@ impl Serialize for Op {
 
 /// A text that names no [`Op`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown operation '{0}': expected barrier, broadcast, reduce, allreduce, one_way, stream, words or select")]
+#[error(
+    "unknown operation '{0}': expected barrier, broadcast, reduce, allreduce, one_way, stream, words, select or idle"
+)]
 pub struct UnknownOp(String);
 
 impl FromStr for Op {

@@ -162,9 +162,13 @@ pub struct IdleReport {
     pub wait: String,
     /// One entry for each barrier.
     pub rows: Vec<IdleRow>,
+    /// One entry for each channel, whose receiver waits for a sender that is as late.
+    pub channels: Vec<IdleRow>,
+    /// What is asked of corecast's channels, and whether it holds here.
+    pub gates: Vec<Gate>,
 }
 
-/// What waiting in one barrier costs.
+/// What waiting in one barrier, or at one channel, costs.
 #[derive(Clone, Debug, Serialize)]
 pub struct IdleRow {
     /// Its name.

@@ -126,13 +126,17 @@ fn one_of_many_channels_is_raced_and_turns_are_counted() {
 }
 
 #[test]
-fn waiting_groups_are_accounted_for() {
+fn waiting_groups_and_receivers_are_accounted_for() {
     let options = Options { participants: vec![3], ..quick() };
     let report = idle(&this_machine(), &options, Duration::from_millis(20), &mut ()).expect("allowed CPUs");
     assert_eq!((report.participants, report.late_ms), (3, 20));
-    for row in &report.rows {
+    for row in report.rows.iter().chain(&report.channels) {
         assert_eq!(row.cpu_percent.is_none(), row.skipped.is_some(), "{row:?}");
     }
+    let ours: Vec<&str> = report.channels.iter().filter(|row| row.ours).map(|row| row.contender.as_str()).collect();
+    assert_eq!(ours, ["ump", "ff", "mcast", "select/8"]);
+    assert!(report.channels.iter().all(|row| row.cpu_percent.is_some()), "{:?}", report.channels);
+    assert_gates(&report.gates, "nothing");
     assert!(report.rows.iter().any(|row| row.contender == "std" && row.cpu_percent.is_some()));
 }
 

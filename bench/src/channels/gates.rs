@@ -3,7 +3,7 @@
 use super::report::{ChannelGroup, ChannelRow};
 use super::traffic::Traffic;
 use crate::gate::{Demand, Gate};
-use crate::{pair, select};
+use crate::{idle, pair, select};
 
 /// A demand.
 #[derive(Clone)]
@@ -48,6 +48,7 @@ const RULES: &[Rule] = &[
     Rule::Elsewhere(&pair::WORDS_RTRB),
     Rule::Elsewhere(&select::ONE_BUSY),
     Rule::Elsewhere(&select::ALL_BUSY),
+    Rule::Elsewhere(&idle::IDLE),
 ];
 
 /// What ZIMP gained over Barrelfish's message passing in its authors' programs.

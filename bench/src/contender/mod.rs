@@ -12,6 +12,7 @@ mod pthread_barrier;
 mod raw_line;
 mod rendezvous_barrier;
 mod ring_ff;
+mod ring_mcast;
 mod ring_rtrb;
 mod ring_ump;
 mod selected;
@@ -107,6 +108,13 @@ const REGISTRY: &[(Op, List)] = &[
     (Op::Select, || one(selected::Selected { channels: CHANNELS })),
     (Op::Select, || one(ring_ump::Ump { op: Op::Select, slots: 64 })),
     (Op::Select, || one(crossbeam_select::CrossbeamSelect { channels: CHANNELS })),
+    (Op::Idle, || one(ring_ump::Ump { op: Op::Idle, slots: 64 })),
+    (Op::Idle, || one(ring_ff::Ff { op: Op::Idle, cells: 64 })),
+    (Op::Idle, || one(ring_mcast::Mcast { slots: 64 })),
+    (Op::Idle, || one(selected::Selected { channels: 8 })),
+    (Op::Idle, || one(ring_rtrb::Rtrb { op: Op::Idle, slots: 64 })),
+    (Op::Idle, || one(sync_channel::SyncChannel { op: Op::Idle, slots: 64 })),
+    (Op::Idle, || one(crossbeam_select::CrossbeamSelect { channels: 8 })),
 ];
 
 fn one(contender: impl Contender + 'static) -> Vec<Box<dyn Contender>> {
@@ -221,7 +229,7 @@ mod tests {
 
     #[test]
     fn every_channel_delivers_all_in_order() {
-        for op in [Op::OneWay, Op::Stream, Op::Words, Op::Select] {
+        for op in [Op::OneWay, Op::Stream, Op::Words, Op::Select, Op::Idle] {
             conformance(op, 2, Wait::Adaptive);
         }
     }

@@ -71,7 +71,7 @@ fn message_channels_are_raced_and_streamed() {
         (&json!(10_000), &json!(0), &json!(0), &json!(0))
     );
     let idle = program.json(&["bench", "idle", "--late", "20", "--json"]);
-    assert_eq!(idle["late_ms"], 20);
+    assert_eq!((&idle["late_ms"], &idle["channels"][0]["contender"]), (&json!(20), &json!("ump")));
 }
 
 #[test]

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use corecast_bench::{IdleReport, Options, idle};
+use corecast_bench::{IdleReport, IdleRow, Options, idle};
 
 use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::output::Output;
-use crate::{skipped, table};
+use crate::{gate_text, skipped, table};
 
 use super::Shared;
 
@@ -16,10 +16,10 @@ use super::Shared;
 pub(super) struct Arguments {
     #[command(flatten)]
     shared: Shared,
-    /// The number of members, one of whom is late [default: as many as CPUs].
+    /// The number of members of a group, one of whom is late [default: as many as CPUs].
     #[arg(long, value_name = "N")]
     members: Option<usize>,
-    /// How late it is [default: 1000, or 100 with --quick].
+    /// How late it is, and the message to a receiver [default: 1000, or 100 with --quick].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     late: Option<u64>,
     /// Be late for a shorter time.
@@ -38,16 +38,22 @@ impl Arguments {
 }
 
 fn describe(report: &IdleReport) -> String {
-    let IdleReport { participants, late_ms, wait, rows, .. } = report;
-    let mut table = table::table(&["barrier", ">% of one CPU"]);
+    let IdleReport { participants, late_ms, wait, rows, channels, gates, .. } = report;
+    format!(
+        "{participants} members, one of them {late_ms} ms late, waiting {wait}: CPU time of the others\n{}\n\
+         a receiver whose message is {late_ms} ms late: its CPU time\n{}\n{}",
+        describe_rows("barrier", rows),
+        describe_rows("channel", channels),
+        gate_text::describe(gates)
+    )
+}
+
+fn describe_rows(what: &str, rows: &[IdleRow]) -> String {
+    let mut table = table::table(&[what, ">% of one CPU"]);
     for row in rows {
         let Some(percent) = row.cpu_percent else { continue };
         table.add_row([row.contender.clone(), format!("{percent:.1}")]);
     }
     let skipped = rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
-    format!(
-        "{participants} members, one of them {late_ms} ms late, waiting {wait}: CPU time of the others\n{}{}",
-        table::text(&table),
-        skipped::lines(skipped)
-    )
+    table::text(&table) + &skipped::lines(skipped)
 }

@@ -38,7 +38,7 @@ enum Kind {
     ChannelMember,
     /// Send very many checked messages through a channel; none may be torn, lost or out of order.
     Stream(stream::Arguments),
-    /// Find out how much CPU time members burn that wait for one that is late.
+    /// Find out how much CPU time members and receivers burn that wait for one that is late.
     Idle(idle::Arguments),
     /// Plan with every shape, planner and effort on subsets of many machine models: costs, gaps and times.
     Planner(planner::Arguments),
