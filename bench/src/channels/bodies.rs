@@ -63,6 +63,10 @@ impl Body for Source {
         self.to.settle(self.sent)?;
         Ok(marks)
     }
+
+    fn amend(&mut self, timing: &mut Timing) {
+        self.to.amend(timing);
+    }
 }
 
 impl Body for Sink {
@@ -89,5 +93,6 @@ impl Body for Sink {
 
     fn amend(&mut self, timing: &mut Timing) {
         timing.missed = std::mem::take(&mut self.missed);
+        self.from.amend(timing);
     }
 }

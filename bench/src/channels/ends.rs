@@ -7,6 +7,7 @@ use std::hint::black_box;
 
 use super::pattern;
 use crate::failure::Failure;
+use crate::harness::Timing;
 
 /// The end that sends one message to all receivers.
 pub(crate) trait ByteSend: Send + 'static {
@@ -43,12 +44,22 @@ pub(crate) trait Outlet: Send {
 
     /// As [`ByteSend::settle`].
     fn settle(&mut self, sent: u64) -> Result<(), Failure>;
+
+    /// As [`Body::amend`](crate::contender::Body::amend), for ends that only tell others what to send.
+    fn amend(&mut self, timing: &mut Timing) {
+        let _ = timing;
+    }
 }
 
 /// A receiving end with its loop.
 pub(crate) trait Inlet: Send {
     /// Takes in the messages `first..first + count` and returns how many of them never arrived.
     fn receive(&mut self, first: u64, count: u64, reading: Reading) -> Result<u64, Failure>;
+
+    /// As [`Outlet::amend`].
+    fn amend(&mut self, timing: &mut Timing) {
+        let _ = timing;
+    }
 }
 
 /// What a receiver does with a message.

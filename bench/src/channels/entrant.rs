@@ -121,7 +121,8 @@ impl Entrant {
 
     /// Runs one block of single messages and keeps what it shows. May be called for one that is out.
     pub(super) fn paced_block(&mut self, crew: &mut Crew, pace: &Pace) {
-        let Some(message_ns) = median(&self.samples_ns) else { return };
+        let message_ns = median(&self.samples_ns).filter(|_| self.carrier.times_single_messages());
+        let Some(message_ns) = message_ns else { return };
         let every = Duration::from_nanos((SLACK * message_ns) as u64).clamp(SHORTEST_PACE, LONGEST_PACE);
         let count = (PACED_BLOCKS * pace.block).as_nanos() / every.as_nanos();
         let task = Task::Paced { count: count.clamp(4, 1000) as u64, every: Clock::get().ticks_in(every) };

@@ -1,4 +1,4 @@
-//! Contenders that this build, or any, cannot start: they stand in every table with the reason and the way to have them.
+//! Contenders that this build lacks: they stand in every table with the reason and the way to have them.
 
 use std::sync::Arc;
 
@@ -6,14 +6,6 @@ use super::super::wire::Wire;
 use super::{Carrier, Ends, Traits};
 use crate::contender::Unfit;
 use crate::harness::Abort;
-
-/// Aeron has no Rust library that would do without its media driver.
-pub(super) static AERON: Absent = Absent {
-    name: "aeron-ipc",
-    about: "Aeron's IPC publication and subscriptions, from its Java package; not started by this program",
-    reason: "needs a Java machine and Aeron's own jar, which this program does not start: get it with \
-        `mvn dependency:get -Dartifact=io.aeron:aeron-all:1.48.0` and run its sample EmbeddedIpcThroughput",
-};
 
 #[cfg(not(feature = "iceoryx2"))]
 pub(super) static ICEORYX2: Absent = Absent {

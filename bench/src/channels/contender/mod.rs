@@ -6,7 +6,9 @@
 //! Mechanisms of the kernel and protocols over shared memory hand each receiver a [`Seed`], which may cross to another
 //! process; queues of one process hand it a finished end.
 
+#[cfg(not(all(feature = "iceoryx2", feature = "ipc-channel")))]
 mod absent;
+mod aeron;
 mod async_broadcast;
 mod barrelfish;
 mod bus;
@@ -82,6 +84,11 @@ pub(crate) trait Carrier: Sync {
     /// Whether it is raced at this traffic.
     fn plays(&self, traffic: Traffic) -> bool {
         let _ = traffic;
+        true
+    }
+
+    /// Whether single messages can be timed: whoever sends them can be told of each.
+    fn times_single_messages(&self) -> bool {
         true
     }
 
@@ -199,7 +206,7 @@ const CARRIERS: &[&dyn Carrier] = &[
     &posix_queue::PosixQueue,
     &ICEORYX2,
     &IPC_CHANNEL,
-    &absent::AERON,
+    &aeron::AeronIpc,
 ];
 
 /// Every contender.

@@ -8,6 +8,7 @@ import io.aeron.driver.ThreadingMode;
 import io.aeron.logbuffer.BufferClaim;
 import io.aeron.logbuffer.FragmentHandler;
 import io.aeron.logbuffer.Header;
+import io.aeron.protocol.DataHeaderFlyweight;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
@@ -32,23 +33,27 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  *
  * <p>Arguments: an empty directory, the length of every message, the number of receivers, and whether the participants
  * share CPUs ("yield") or not ("spin"). Says "ready" and the system's thread ids of sender and receivers when the code is
- * warm. Then each line on standard input, "run N" or "check N", is a block of N messages, answered with "done", the
- * nanoseconds until the last receiver had the last message, those until the sender had sent it, the CPU time of all
- * threads, and the sum that each receiver found; or with "wrong" and what. The end of the input ends the program.
+ * warm. Then each line on standard input, "run F N" or "check F N", is a block of N messages from number F on, answered
+ * with "done", the nanoseconds until the last receiver had the last message, those until the sender had sent it, the CPU
+ * time of all threads, and the sum that each receiver found; or with "wrong" and what. The end of the input ends the
+ * program, and so does any trouble, in one line of standard error.
  */
 public final class AeronStream {
     /** A block that lasts longer is given up, and the program with it. */
     private static final long LIMIT_S = 30;
     /** The longest that Aeron allows: messages of up to about 64 KiB are written and read where they lie. */
     private static final int MTU_BYTES = 65_504;
-    /** Terms: half of one may be under way. */
-    private static final int TERM_BYTES = Integer.getInteger("term", 16 << 20);
-    /** Aeron's messages are at most an eighth of a term. */
+    /**
+     * Aeron's own default. Half a term may be under way, and the driver has to see that there is room again: terms of 1 MiB
+     * take a hundred times as long on two busy CPUs, of 16 MiB four times.
+     */
+    private static final int TERM_BYTES = 64 << 20;
+    /** A message has an eighth of a term at most. */
     private static final int MESSAGES_OF_A_TERM = 8;
     /** Messages that a receiver takes in at one call. */
     private static final int POLLED = 64;
-    /** How long the code is run before anything is timed, and in what blocks. */
-    private static final long WARM_NS = Long.getLong("warm", 1_000_000_000L);
+    /** How long the code is run before anything is timed, and in what blocks: after half of it times no longer change. */
+    private static final long WARM_NS = 1_000_000_000;
     private static final long WARM_MESSAGES = 10_000;
     private static final long WARM_BYTES = 16 << 20;
 
@@ -60,6 +65,7 @@ public final class AeronStream {
     /** Where participants meet once they are awake: arrivals so far. */
     private final AtomicLong awake = new AtomicLong();
     /** The block under way: written by the program before the doors open. */
+    private long first;
     private long count;
     private boolean isVerified;
     /** What participants saw of it, the sender first: each writes its own before the doors close. */
@@ -81,10 +87,19 @@ public final class AeronStream {
         threadIds = new long[participants];
     }
 
-    public static void main(String[] arguments) throws Exception {
+    public static void main(String[] arguments) {
+        try {
+            run(arguments);
+        } catch (Exception | Error error) {
+            giveUp(error.toString());
+        }
+    }
+
+    private static void run(String[] arguments) throws Exception {
         String directory = arguments[0];
-        AeronStream stream = new AeronStream(
-            Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]), arguments[3].equals("yield"));
+        int bytes = Integer.parseInt(arguments[1]);
+        int receivers = Integer.parseInt(arguments[2]);
+        AeronStream stream = new AeronStream(bytes, receivers, arguments[3].equals("yield"));
         try (MediaDriver driver = MediaDriver.launch(stream.driver(directory));
             Aeron aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(directory))) {
             stream.open(aeron);
@@ -95,7 +110,10 @@ public final class AeronStream {
 
     /** One thread for the whole driver, which naps when there is nothing to do: it has no seat of its own. */
     private MediaDriver.Context driver(String directory) {
-        int term = Math.max(TERM_BYTES, Integer.highestOneBit(2 * MESSAGES_OF_A_TERM * bytes - 1));
+        int term = TERM_BYTES;
+        while (term / MESSAGES_OF_A_TERM < bytes) {
+            term *= 2;
+        }
         return new MediaDriver.Context()
             .aeronDirectoryName(directory)
             .dirDeleteOnStart(true)
@@ -145,12 +163,13 @@ public final class AeronStream {
     }
 
     private static void giveUp(String reason) {
-        System.out.println("failed " + reason.replace('\n', ' '));
+        System.err.println(reason.replace('\n', ' '));
         Runtime.getRuntime().halt(1);
     }
 
     /** Runs a block and returns the answer to it. */
-    private String block(long count, boolean isVerified) throws Exception {
+    private String block(long first, long count, boolean isVerified) throws Exception {
+        this.first = first;
         this.count = count;
         this.isVerified = isVerified;
         long cpu = cpuNs();
@@ -185,8 +204,7 @@ public final class AeronStream {
         long count = Math.min(WARM_MESSAGES, Math.max(1, WARM_BYTES / bytes));
         long begin = System.nanoTime();
         for (int blocks = 0; System.nanoTime() - begin < WARM_NS; blocks++) {
-            String s = block(count, blocks % 4 == 0);
-            if (Boolean.getBoolean("show")) System.err.println((System.nanoTime() - begin) / 1000000 + " " + Long.parseLong(s.split(" ")[1]) / count);
+            block(0, count, blocks % 4 == 0);
         }
     }
 
@@ -199,7 +217,7 @@ public final class AeronStream {
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
         for (String line = input.readLine(); line != null; line = input.readLine()) {
             String[] words = line.split(" ");
-            System.out.println(block(Long.parseLong(words[1]), words[0].equals("check")));
+            System.out.println(block(Long.parseLong(words[1]), Long.parseLong(words[2]), words[0].equals("check")));
         }
     }
 
@@ -213,7 +231,6 @@ public final class AeronStream {
         private final BufferClaim claim = new BufferClaim();
         /** Where a message is written that is too long to be written in place. */
         private final MutableDirectBuffer elsewhere = new ExpandableArrayBuffer(bytes);
-        private long next;
 
         Sender(ExclusivePublication publication) {
             this.publication = publication;
@@ -222,11 +239,11 @@ public final class AeronStream {
         @Override
         public void perform(int rank) {
             boolean isInPlace = bytes <= publication.maxPayloadLength();
-            for (long last = next + count; next < last; next++) {
+            for (long number = first; number < first + count; number++) {
                 if (isInPlace) {
-                    claim(next);
+                    claim(number);
                 } else {
-                    offer(next);
+                    offer(number);
                 }
             }
             ends[rank] = System.nanoTime();
@@ -270,13 +287,15 @@ public final class AeronStream {
 
         Receiver(Subscription subscription) {
             this.subscription = subscription;
-            handler = bytes + 32 <= MTU_BYTES ? this : new FragmentAssembler(this, bytes);
+            boolean isInPieces = bytes > MTU_BYTES - DataHeaderFlyweight.HEADER_LENGTH;
+            handler = isInPieces ? new FragmentAssembler(this, bytes) : this;
         }
 
         @Override
         public void perform(int rank) {
+            next = first;
             sum = 0;
-            for (long last = next + count; next < last;) {
+            while (next < first + count) {
                 if (subscription.poll(handler, POLLED) == 0) {
                     idle.idle();
                 }
