@@ -2,7 +2,8 @@
 //!
 //! A library without output of its own: the program's `bench` and `tune` call it, and show what it returns.
 //!
-//! - [`collectives`], [`ump`], [`select`](fn@select), [`stream`], [`idle`]: the benchmarks; [`list`] names all contenders;
+//! - [`collectives`], [`ump`], [`select`](fn@select), [`stream`], [`idle`],
+//!   [`deaths`](fn@deaths): the benchmarks; [`list`] names all contenders;
 //! - [`Options`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
 //! - [`Report`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast's channels;
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
@@ -32,6 +33,7 @@ mod cancel;
 pub mod channels;
 mod collectives;
 pub mod contender;
+mod deaths;
 mod error;
 mod failure;
 mod gate;
@@ -52,6 +54,7 @@ mod this_machine;
 pub use cancel::Cancel;
 pub use collectives::collectives;
 pub use contender::{Listed, list};
+pub use deaths::{DeathOptions, DeathReport, DeathRow, deaths, victim};
 pub use error::BenchError;
 pub use failure::Failure;
 pub use gate::{Gate, Verdict};

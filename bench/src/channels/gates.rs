@@ -3,7 +3,7 @@
 use super::report::{ChannelGroup, ChannelRow};
 use super::traffic::Traffic;
 use crate::gate::{Demand, Gate};
-use crate::{idle, pair, select};
+use crate::{deaths, idle, pair, select};
 
 /// A demand.
 #[derive(Clone)]
@@ -49,6 +49,8 @@ const RULES: &[Rule] = &[
     Rule::Elsewhere(&select::ONE_BUSY),
     Rule::Elsewhere(&select::ALL_BUSY),
     Rule::Elsewhere(&idle::IDLE),
+    Rule::Elsewhere(&deaths::TOLD),
+    Rule::Elsewhere(&deaths::LEFT),
 ];
 
 /// What ZIMP gained over Barrelfish's message passing in its authors' programs.

@@ -75,6 +75,26 @@ fn message_channels_are_raced_and_streamed() {
 }
 
 #[test]
+fn deaths_are_told_at_every_end() {
+    let program = Program::new();
+    let deaths = program.json(&["bench", "deaths", "--deaths", "3", "--json"]);
+    let rows = deaths["rows"].as_array().expect("rows");
+    let ends: Vec<_> = rows.iter().map(|row| (&row["channel"], &row["killed"], &row["told"])).collect();
+    let died = json!("told of the death");
+    let expected = ["ump", "ff", "mcast"].map(|channel| (json!(channel), json!("sender"), died.clone()));
+    let receivers = ["ump", "ff", "mcast"].map(|channel| {
+        (json!(channel), json!("receiver"), if channel == "mcast" { json!("sent") } else { died.clone() })
+    });
+    for (channel, killed, told) in expected.iter().chain(&receivers) {
+        assert!(ends.contains(&(channel, killed, told)), "{ends:?}");
+    }
+    assert!(rows.iter().all(|row| row["deaths"] == 3 && row["left"] == 0 && row["median_ms"].is_number()), "{rows:?}");
+    assert_eq!((ends.len(), deaths["gates"].as_array().map(Vec::len)), (6, Some(2)));
+    program.run(&["bench", "victim", "pipe", "sender", "."]).failed(1, "expected ump, ff or mcast");
+    program.run(&["bench", "deaths", "--deaths", "0"]).failed(2, "0 is not in 1..=100000");
+}
+
+#[test]
 fn a_file_without_a_folder_is_noticed_before_anything_is_measured() {
     let program = Program::new();
     program.run(&["measure", "--out", "absent/m.json"]).failed(1, "cannot write the model to absent/m.json");

@@ -1,6 +1,7 @@
 //! `corecast bench`: races against the alternatives, and load tests. One file per kind.
 
 mod channels;
+mod deaths;
 mod idle;
 mod planner;
 mod race;
@@ -40,6 +41,11 @@ enum Kind {
     Stream(stream::Arguments),
     /// Find out how much CPU time members and receivers burn that wait for one that is late.
     Idle(idle::Arguments),
+    /// Kill processes at each end of each channel, and find out how long the other end waits for the news.
+    Deaths(deaths::Arguments),
+    /// What `deaths` kills.
+    #[command(hide = true)]
+    Victim(deaths::Victim),
     /// Plan with every shape, planner and effort on subsets of many machine models: costs, gaps and times.
     Planner(planner::Arguments),
 }
@@ -67,6 +73,8 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Kind::ChannelMember => channels::member(),
         Kind::Stream(arguments) => arguments.run(output),
         Kind::Idle(arguments) => arguments.run(output),
+        Kind::Deaths(arguments) => arguments.run(output),
+        Kind::Victim(arguments) => arguments.run(),
         Kind::Planner(arguments) => arguments.run(output),
     }
 }
