@@ -60,7 +60,7 @@ impl Receiver {
     ///
     /// # Errors
     /// [`RecvError`]; `Closed` or `Died` once all that was sent has been received and no sender is left.
-    #[inline]
+    #[inline(always)]
     pub fn recv(&self) -> Result<Msg<'_>, RecvError> {
         self.recv_within(None).map_err(|error| match error {
             RecvTimeoutError::Failed(error) => error,
@@ -76,7 +76,8 @@ impl Receiver {
         self.recv_within(Some(timeout))
     }
 
-    #[inline]
+    // Inlined for good: through memory, the message would keep the next look waiting until this line is here.
+    #[inline(always)]
     fn recv_within(&self, timeout: Option<Duration>) -> Result<Msg<'_>, RecvTimeoutError> {
         self.check_fork()?;
         loop {
@@ -128,6 +129,7 @@ impl Receiver {
     }
 
     /// Copies a message that a sender may overwrite at any time.
+    #[cold]
     fn copy_message(&self, ticket: u64) -> Result<Option<Msg<'_>>, RecvError> {
         let slots = &self.end.ring.slots;
         let index = self.end.ring.laps.index(ticket);

@@ -199,6 +199,7 @@ impl<S: Slots> RecvEnd<S> {
 }
 
 /// What to say of a look that ends a wait, if it does.
+#[inline(always)]
 pub(super) fn outcome(seen: Seen) -> Option<Result<u64, RecvError>> {
     match seen {
         Seen::Message(ticket) => Some(Ok(ticket)),

@@ -40,7 +40,7 @@ impl BytesReceiver {
     ///
     /// # Errors
     /// [`RecvError`] if nothing more can be received.
-    #[inline]
+    #[inline(always)]
     pub fn recv(&mut self) -> Result<Msg<'_>, RecvError> {
         let header = self.wait(None).map_err(in_time)?;
         Ok(self.lend(header))
@@ -121,7 +121,8 @@ impl BytesReceiver {
         Err(TryRecvError::Empty)
     }
 
-    #[inline]
+    // Inlined for good: through memory, the header would keep the next look waiting until this line is here.
+    #[inline(always)]
     fn wait(&mut self, timeout: Option<Duration>) -> Result<Header, RecvTimeoutError> {
         self.begin()?;
         let RecvEnd { shared, position } = &mut self.end;
@@ -153,7 +154,7 @@ impl BytesReceiver {
     }
 
     /// What every call begins with.
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self) -> Result<(), RecvError> {
         if self.peer.as_ref().is_some_and(Peer::is_forked) {
             return Err(RecvError::Forked);
@@ -163,7 +164,7 @@ impl BytesReceiver {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn lend(&mut self, header: Header) -> Msg<'_> {
         let RecvEnd { shared, position } = &mut self.end;
         Msg::new(shared, position, header, self.gives_slices)
@@ -171,6 +172,7 @@ impl BytesReceiver {
 }
 
 /// No time limit was given, so none has passed.
+#[inline(always)]
 fn in_time(error: RecvTimeoutError) -> RecvError {
     match error {
         RecvTimeoutError::Failed(error) => error,

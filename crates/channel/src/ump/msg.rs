@@ -21,7 +21,7 @@ pub struct Msg<'a> {
 
 impl<'a> Msg<'a> {
     /// The next message, whose header was looked at just now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(shared: &'a Shared, position: &'a mut RecvPosition, header: Header, is_stable: bool) -> Self {
         let bytes = position.view(shared, header, is_stable);
         position.lent = slots_for(header.len()) as u64;
@@ -54,7 +54,7 @@ impl fmt::Debug for Msg<'_> {
 impl RecvPosition {
     /// The header of the next message, checked, if it is there; moves on over padding. Another process may have written
     /// anything: what is returned lies inside the ring, and is not read again.
-    #[inline]
+    #[inline(always)]
     pub(super) fn peek_bytes(&mut self, shared: &Shared) -> Result<Option<Header>, RecvError> {
         let Some(header) = self.peek_any(shared) else { return Ok(None) };
         let slots = shared.slots.slots();
@@ -85,7 +85,7 @@ impl RecvPosition {
     }
 
     /// The bytes of the next message.
-    #[inline]
+    #[inline(always)]
     pub(super) fn view<'a>(&self, shared: &'a Shared, header: Header, is_stable: bool) -> Bytes<'a> {
         let len = header.len();
         let words = shared.slots.payload(self.next, len);
@@ -99,7 +99,7 @@ impl RecvPosition {
     }
 
     /// Frees the slots of the message that is lent out, if there is one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn give_back(&mut self, shared: &Shared) {
         let slots = std::mem::take(&mut self.lent);
         if slots > 0 {
@@ -109,7 +109,7 @@ impl RecvPosition {
 }
 
 /// Checks that the message in slot `at` is one that a sender may send.
-#[inline]
+#[inline(always)]
 fn check(shared: &Shared, at: u64, header: Header) -> Result<Header, RecvError> {
     let slots = shared.slots.slots();
     let fits = slots_for(header.len()) <= slots - (at as usize & (slots - 1));

@@ -79,7 +79,7 @@ impl Scene for Send {
 
     fn check(&self, region: &SharedRegion, mut rx: BytesReceiver) -> Option<bool> {
         let mut successor = self.is_followed_at_once.then(|| sender(region));
-        let filled = successor.as_mut().map_or(0, |tx| fill(tx));
+        let filled = successor.as_mut().map_or(0, fill);
         let mut numbers: [Vec<u8>; 3] = [vec![], (0..self.received_before).collect(), vec![]];
         let end = eventually("nothing more is there", || match rx.try_recv() {
             Ok(message) => {
