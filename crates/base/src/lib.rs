@@ -5,7 +5,7 @@
 //! - [`CacheLine`]: a value alone on its line;
 //! - [`Clock`]: ticks cheap enough to read while polling;
 //! - [`cgroup`]: what the container grants;
-//! - [`Place`]: a value in memory that several threads or processes share;
+//! - [`Place`]: a value in memory that several threads or processes share; [`Arena`]: memory that they lay out alike;
 //! - [`region`]: shared memory with participants, for threads or processes;
 //! - [`rendezvous`]: how processes find such memory;
 //! - [`small_file`]: text files of untrusted size;
@@ -30,4 +30,4 @@ pub mod wait;
 pub use cache_line::{CacheLine, LINE_BYTES};
 pub use clock::Clock;
 pub use cpu::{CpuId, CpuSet, CpuSetError, MAX_CPU_ID};
-pub use place::{Place, PlaceSlice, Shareable};
+pub use place::{Arena, ArenaError, Place, PlaceSlice, Shareable};

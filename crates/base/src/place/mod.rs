@@ -2,7 +2,7 @@
 //!
 //! A protocol is written once against [`Place`] and [`PlaceSlice`] and does not know where its words lie. In a normal
 //! build a place is a pointer and whatever keeps the memory alive; under loom, whose atomics cannot lie in mapped bytes,
-//! it is counted memory of the model.
+//! it is counted memory of the model. An [`Arena`] gives places to those who build one protocol apart from each other.
 //!
 //! ```
 //! use corecast_base::Place;
@@ -14,11 +14,13 @@
 //! assert_eq!(mine.load(Ordering::Relaxed), 2);
 //! ```
 
+mod arena;
 #[cfg(loom)]
 mod model;
 #[cfg(not(loom))]
 mod native;
 
+pub use arena::{Arena, ArenaError};
 #[cfg(loom)]
 pub use model::{Place, PlaceSlice};
 #[cfg(not(loom))]

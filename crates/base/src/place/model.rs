@@ -7,7 +7,10 @@ use super::Shareable;
 
 /// A value shared by the threads of a model.
 #[derive(Debug)]
-pub struct Place<T>(Arc<T>);
+pub struct Place<T> {
+    values: PlaceSlice<T>,
+    index: usize,
+}
 
 /// Some values shared by the threads of a model.
 #[derive(Debug)]
@@ -17,7 +20,7 @@ impl<T: Shareable> Place<T> {
     /// A value of the model.
     #[must_use]
     pub fn new(value: T) -> Self {
-        Self(Arc::new(value))
+        Self { values: PlaceSlice::new(vec![value]), index: 0 }
     }
 }
 
@@ -29,9 +32,17 @@ impl<T: Shareable> PlaceSlice<T> {
     }
 }
 
+impl<T> PlaceSlice<T> {
+    /// One of the values; `None` if there are not so many.
+    #[must_use]
+    pub fn place(&self, index: usize) -> Option<Place<T>> {
+        (index < self.len()).then(|| Place { values: self.clone(), index })
+    }
+}
+
 impl<T> Clone for Place<T> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self { values: self.values.clone(), index: self.index }
     }
 }
 
@@ -45,7 +56,7 @@ impl<T> Deref for Place<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        &self.0
+        &self.values[self.index]
     }
 }
 

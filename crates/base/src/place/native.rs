@@ -69,6 +69,13 @@ impl<T> Place<T> {
 }
 
 impl<T> PlaceSlice<T> {
+    /// One of the values; `None` if there are not so many.
+    #[must_use]
+    pub fn place(&self, index: usize) -> Option<Place<T>> {
+        let value = NonNull::from(self.get(index)?);
+        Some(Place { value, keep: Arc::clone(&self.keep) })
+    }
+
     /// What keeps the memory alive.
     #[must_use]
     pub fn keep(&self) -> &Keep {
@@ -139,11 +146,8 @@ mod tests {
     fn clones_are_the_same_values_and_keep_them_alive() {
         let slice = PlaceSlice::new((0..4).map(AtomicU32::new).collect());
         let clone = slice.clone();
-        let one = {
-            let second = NonNull::from(&slice[1]);
-            // SAFETY: inside the slice, whose memory the slice's keep owns; all accesses are those of atomics.
-            unsafe { Place::within(second, Arc::clone(slice.keep())) }
-        };
+        let one = slice.place(1).expect("one of four");
+        assert!(slice.place(4).is_none());
         drop(slice);
         one.store(7, Ordering::Relaxed);
         let seen: Vec<u32> = clone.iter().map(|value| value.load(Ordering::Relaxed)).collect();

@@ -62,10 +62,16 @@ impl WakeWord {
     /// A word for threads of this process that wait as `policy` says. Where that never sleeps, notifying costs nothing.
     #[must_use]
     pub fn new(policy: Wait) -> Self {
+        Self::of_threads(policy, Place::new(CacheLine::new(WakeCell::default())))
+    }
+
+    /// As [`new`](Self::new), in memory that the caller has.
+    #[must_use]
+    pub fn of_threads(policy: Wait, cell: Place<CacheLine<WakeCell>>) -> Self {
         Self {
             fences: policy.sleeps().then(|| Fences::of(Scope::Process)),
             scope: Scope::Process,
-            cell: Place::new(CacheLine::new(WakeCell::default())),
+            cell,
             seats: seats_of_this_process(),
             own_seat: None,
         }

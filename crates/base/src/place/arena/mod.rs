@@ -1,0 +1,124 @@
+//! Memory that all members of a group lay out alike: who asks in the same order gets the same values.
+//!
+//! **When to take it:** several threads or processes each build their own part of one protocol, without a word between
+//! them about where its lines lie. **When not:** one thread can make all ends and hand them out; then a
+//! [`Place`](super::Place) and its clones do.
+//!
+//! Every [`Arena`] is a position in a memory: [`slice`](Arena::slice) gives the values there and moves on. On the heap
+//! whoever comes first makes them; in a section of a region they are what lies there, zeroes in a fresh one. **The rule:**
+//! all lay out slices of the same types and lengths in the same order. A difference is a panic on the heap; in a section,
+//! whose bytes tell no types, the values would lie across each other.
+//!
+//! ```
+//! use corecast_base::Arena;
+//! use corecast_base::sync::{AtomicU64, Ordering};
+//! let mut mine = Arena::heap();
+//! let mut theirs = mine.from_start();
+//! // ORDERING: Relaxed, one thread
+//! mine.slice::<AtomicU64>(3)?[1].store(7, Ordering::Relaxed);
+//! assert_eq!(theirs.slice::<AtomicU64>(3)?[1].load(Ordering::Relaxed), 7);
+//! assert_eq!(mine.bytes(), 128, "every slice begins on lines of its own");
+//! # Ok::<(), corecast_base::ArenaError>(())
+//! ```
+
+mod heap;
+#[cfg(loom)]
+mod model;
+#[cfg(not(loom))]
+mod native;
+
+use super::{PlaceSlice, Shareable};
+use crate::CacheLine;
+use heap::Pieces;
+
+#[cfg(loom)]
+use model::Carved;
+#[cfg(not(loom))]
+use native::Carved;
+
+/// Where slices begin: on lines that no other slice has.
+const ALIGN: usize = align_of::<CacheLine<u8>>();
+
+/// Why memory could not be laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ArenaError {
+    /// It is used up.
+    #[error("{bytes} bytes more do not fit into a memory of {len} bytes, of which {used} are used")]
+    Full {
+        /// The bytes asked for; saturated.
+        bytes: usize,
+        /// The bytes laid out before.
+        used: usize,
+        /// The bytes there are.
+        len: usize,
+    },
+    /// This process is a forked copy of the one that attached: the memory is not here.
+    #[error("this process is a forked child of the one that attached to the memory: attach anew")]
+    Forked,
+}
+
+/// A position in memory that others lay out alike. A clone is at the same position and moves on by itself.
+#[derive(Debug, Clone)]
+pub struct Arena {
+    memory: Memory,
+    /// Slices laid out so far.
+    slices: usize,
+    /// Bytes laid out so far.
+    bytes: usize,
+}
+
+#[derive(Debug, Clone)]
+enum Memory {
+    Heap(Pieces),
+    Carved(Carved),
+}
+
+impl Arena {
+    /// The beginning of a new memory on the heap, for the threads of this process.
+    #[must_use]
+    pub fn heap() -> Self {
+        Self::of(Memory::Heap(Pieces::default()))
+    }
+
+    /// The beginning of the same memory.
+    #[must_use]
+    pub fn from_start(&self) -> Self {
+        Self::of(self.memory.clone())
+    }
+
+    /// The bytes laid out so far by this one and those it was cloned from: what a section needs for the same.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// True if other processes may write the memory, whatever the protocol says.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        matches!(self.memory, Memory::Carved(_))
+    }
+
+    /// The next `len` values, beginning on a line of their own. Whoever comes first finds them zero, which is what the
+    /// default of a shareable type is.
+    ///
+    /// # Errors
+    /// [`ArenaError`] if the memory is a section that has no room for them, or is not in this process. The position stays.
+    ///
+    /// # Panics
+    /// If somebody laid out another type or length here, on the heap.
+    #[track_caller]
+    pub fn slice<T: Shareable + Default>(&mut self, len: usize) -> Result<PlaceSlice<T>, ArenaError> {
+        let slice = match &self.memory {
+            Memory::Heap(pieces) => pieces.slice(self.slices, len),
+            Memory::Carved(carved) => carved.slice(self.bytes, len)?,
+        };
+        self.slices += 1;
+        self.bytes = size_of::<T>().saturating_mul(len).saturating_add(self.bytes).next_multiple_of(ALIGN);
+        Ok(slice)
+    }
+
+    fn of(memory: Memory) -> Self {
+        Self { memory, slices: 0, bytes: 0 }
+    }
+}
