@@ -18,11 +18,29 @@ const CHUNK_BYTES: usize = 64;
 
 /// What is nothing but its bytes, so that it can be read from memory that anybody may have written.
 ///
+/// Numbers are, and arrays of what is; a structure is where its author says so. `bool`, `char` and most enums are not, as
+/// some bytes are no value of them, and tuples are not, as their layout is the compiler's to choose.
+///
+/// ```
+/// use corecast_channel::Plain;
+/// #[derive(Clone, Copy)]
+/// #[repr(C)]
+/// struct Sample {
+///     node: u32,
+///     load: f32,
+/// }
+/// // SAFETY: two numbers of 4 bytes, laid out as C does: no padding, and any bytes are a value.
+/// unsafe impl Plain for Sample {}
+/// ```
+///
 /// # Safety
 /// - Any bytes are a value of it.
 /// - It has no padding: each of its bytes is initialised.
 /// - Its layout is fixed: `repr(C)`, `repr(transparent)` or primitive.
-pub unsafe trait Plain: Copy + 'static {}
+pub unsafe trait Plain: Copy + Send + 'static {}
+
+// SAFETY: no bytes.
+unsafe impl Plain for () {}
 
 macro_rules! plain {
     ($($number:ty)*) => {

@@ -6,18 +6,15 @@
 //!
 //! Source: S. Kaestle et al., Machine-Aware Atomic Broadcast Trees for Multicores, OSDI 2016.
 
+use corecast_channel::Plain;
+
 use crate::core::Core;
 use crate::error::Error;
 use crate::web::Web;
 
 /// Gives `value` at `root` to the `value` of all others.
 #[inline]
-pub(crate) fn broadcast<T: Copy + Send + 'static>(
-    core: &mut Core,
-    web: &mut Web,
-    root: usize,
-    value: &mut T,
-) -> Result<(), Error> {
+pub(crate) fn broadcast<T: Plain>(core: &mut Core, web: &mut Web, root: usize, value: &mut T) -> Result<(), Error> {
     let source = web.towards(root);
     if let Some(source) = source {
         *value = core.recv(&mut web.links[source])?;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use corecast_base::sync::Arc;
 use corecast_base::wait::Waiter;
+use corecast_channel::Plain;
 
 use crate::error::{Error, Interrupted, Loss};
 use crate::roll::Roll;
@@ -45,7 +46,7 @@ impl Core {
 
     /// Sends `value` along an edge.
     #[inline(always)]
-    pub(crate) fn send<T: Copy + Send + 'static>(&mut self, link: &mut Link, value: &T) -> Result<(), Error> {
+    pub(crate) fn send<T: Plain>(&mut self, link: &mut Link, value: &T) -> Result<(), Error> {
         let Self { operation, waiter, roll, .. } = self;
         let check = |waited| group_check(roll, *operation, waited);
         link.tx.send(value, waiter, check).map_err(|interrupted| self.blame(link.rank, interrupted))
@@ -53,7 +54,7 @@ impl Core {
 
     /// Receives a value along an edge.
     #[inline(always)]
-    pub(crate) fn recv<T: Copy + Send + 'static>(&mut self, link: &mut Link) -> Result<T, Error> {
+    pub(crate) fn recv<T: Plain>(&mut self, link: &mut Link) -> Result<T, Error> {
         let Self { operation, waiter, roll, .. } = self;
         let check = |waited| group_check(roll, *operation, waited);
         link.rx.recv(waiter, check).map_err(|interrupted| self.blame(link.rank, interrupted))

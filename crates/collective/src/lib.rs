@@ -3,7 +3,8 @@
 //! - [`Group`]: the members, their CPUs, trees and barrier; [`Builder`] puts it together, [`Choice`] says what and why;
 //! - [`Member`]: one participant, with the operations;
 //! - [`Barrier`]: the registry of barrier families;
-//! - [`Order`]: in which order a reduction combines.
+//! - [`Order`]: in which order a reduction combines;
+//! - [`Plain`]: what may be a value.
 //!
 //! More members than CPUs work: waiting never keeps a CPU from the member that is waited for. A member that panics makes
 //! the operations of the others fail with an error that names it.
@@ -26,6 +27,7 @@ mod web;
 pub use barrier::Barrier;
 pub use builder::Builder;
 pub use choose::Choice;
+pub use corecast_channel::Plain;
 pub use error::{BuildError, Error, Loss, RunError};
 pub use group::{Group, MAX_MEMBERS};
 pub use member::Member;

@@ -2,6 +2,7 @@
 
 use corecast_base::sync::Arc;
 use corecast_base::wait::WaitCounts;
+use corecast_channel::Plain;
 
 use crate::barrier::Part;
 use crate::broadcast::broadcast;
@@ -25,8 +26,8 @@ pub(crate) struct Ends {
 /// One participant of a [`Group`](crate::Group).
 ///
 /// All members must call the same operations, with the same roots and types, in the same order. An operation that fails
-/// leaves the group failed, except one that was refused for its root ([`Error::BadRank`]). Values are any `Copy` types: up to 56 bytes travel in one cache line with their header, larger
-/// ones in several.
+/// leaves the group failed, except one that was refused for its root ([`Error::BadRank`]). Values are of any [`Plain`] types:
+/// up to 56 bytes travel in one cache line with their header, larger ones in several.
 ///
 /// Dropping a member leaves the group: in a panic, or while others still wait for it, their operations fail with
 /// [`Error::MemberLost`] that names it.
@@ -91,7 +92,7 @@ impl Member {
     /// # Errors
     /// [`Error::MemberLost`]; [`Error::BadRank`] if there is no such root.
     #[inline]
-    pub fn broadcast<T: Copy + Send + 'static>(&mut self, root: usize, value: &mut T) -> Result<(), Error> {
+    pub fn broadcast<T: Plain>(&mut self, root: usize, value: &mut T) -> Result<(), Error> {
         self.check_rank(root)?;
         let ends = self.begin()?;
         broadcast(&mut ends.core, &mut ends.broadcast, root, value)
@@ -112,7 +113,7 @@ impl Member {
     /// # Errors
     /// [`Error::MemberLost`]; [`Error::BadRank`] if there is no such root.
     #[inline]
-    pub fn reduce<T: Copy + Send + 'static>(
+    pub fn reduce<T: Plain>(
         &mut self,
         root: usize,
         value: T,
@@ -126,7 +127,7 @@ impl Member {
     /// # Errors
     /// As [`reduce`](Self::reduce).
     #[inline]
-    pub fn reduce_in<T: Copy + Send + 'static>(
+    pub fn reduce_in<T: Plain>(
         &mut self,
         order: Order,
         root: usize,
@@ -152,11 +153,7 @@ impl Member {
     /// # Errors
     /// [`Error::MemberLost`].
     #[inline]
-    pub fn allreduce<T: Copy + Send + 'static>(
-        &mut self,
-        value: T,
-        combine: impl FnMut(T, T) -> T,
-    ) -> Result<T, Error> {
+    pub fn allreduce<T: Plain>(&mut self, value: T, combine: impl FnMut(T, T) -> T) -> Result<T, Error> {
         self.allreduce_in(Order::Plan, value, combine)
     }
 
@@ -165,7 +162,7 @@ impl Member {
     /// # Errors
     /// As [`allreduce`](Self::allreduce).
     #[inline]
-    pub fn allreduce_in<T: Copy + Send + 'static>(
+    pub fn allreduce_in<T: Plain>(
         &mut self,
         order: Order,
         value: T,

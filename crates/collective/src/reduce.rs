@@ -3,6 +3,8 @@
 //! Every member combines its own value with those of its neighbours away from the root and passes the result on. A
 //! reduction is no barrier: leaves return as soon as their value is on its way.
 
+use corecast_channel::Plain;
+
 use crate::core::Core;
 use crate::error::Error;
 use crate::web::Web;
@@ -25,7 +27,7 @@ pub enum Order {
 
 /// The combination of all members' values, at `root`; `None` elsewhere.
 #[inline]
-pub(crate) fn reduce<T: Copy + Send + 'static>(
+pub(crate) fn reduce<T: Plain>(
     core: &mut Core,
     web: &mut Web,
     root: usize,
@@ -42,7 +44,7 @@ pub(crate) fn reduce<T: Copy + Send + 'static>(
 }
 
 #[inline]
-fn in_plan_order<T: Copy + Send + 'static>(
+fn in_plan_order<T: Plain>(
     core: &mut Core,
     web: &mut Web,
     sink: Option<usize>,
@@ -58,7 +60,7 @@ fn in_plan_order<T: Copy + Send + 'static>(
     pass_on(core, web, sink, combined)
 }
 
-fn in_arrival_order<T: Copy + Send + 'static>(
+fn in_arrival_order<T: Plain>(
     core: &mut Core,
     web: &mut Web,
     sink: Option<usize>,
@@ -77,19 +79,15 @@ fn in_arrival_order<T: Copy + Send + 'static>(
     pass_on(core, web, sink, combined)
 }
 
-fn pass_on<T: Copy + Send + 'static>(
-    core: &mut Core,
-    web: &mut Web,
-    sink: Option<usize>,
-    combined: T,
-) -> Result<Option<T>, Error> {
+fn pass_on<T: Plain>(core: &mut Core, web: &mut Web, sink: Option<usize>, combined: T) -> Result<Option<T>, Error> {
     match sink {
         Some(sink) => core.send(&mut web.links[sink], &combined).map(|()| None),
         None => Ok(Some(combined)),
     }
 }
 
-fn in_rank_order<T: Copy + Send + 'static>(
+/// Values travel in the depth-first order of their members, so that ranks need not travel with them.
+fn in_rank_order<T: Plain>(
     core: &mut Core,
     web: &mut Web,
     sink: Option<usize>,
@@ -97,16 +95,15 @@ fn in_rank_order<T: Copy + Send + 'static>(
     mut combine: impl FnMut(T, T) -> T,
 ) -> Result<Option<T>, Error> {
     let mut values: Vec<(usize, T)> = vec![(core.rank, value)];
-    for i in 0..web.links.len() {
-        if Some(i) != sink {
-            for _ in 0..web.members_behind(i) {
-                values.push(core.recv(&mut web.links[i])?);
-            }
+    for i in (0..web.links.len()).filter(|&i| Some(i) != sink) {
+        for n in 0..web.members_behind(i) {
+            values.push((web.rank_behind(i, n), core.recv(&mut web.links[i])?));
         }
     }
     match sink {
         Some(sink) => {
-            values.iter().try_for_each(|ranked| core.send(&mut web.links[sink], ranked))?;
+            values.sort_unstable_by_key(|&(rank, _)| web.place(rank));
+            values.iter().try_for_each(|(_, value)| core.send(&mut web.links[sink], value))?;
             Ok(None)
         }
         None => {
@@ -117,7 +114,7 @@ fn in_rank_order<T: Copy + Send + 'static>(
 }
 
 /// Combines left half with right half, each combined the same way.
-fn bracketed<T: Copy>(values: &[(usize, T)], combine: &mut impl FnMut(T, T) -> T) -> T {
+fn bracketed<T: Plain>(values: &[(usize, T)], combine: &mut impl FnMut(T, T) -> T) -> T {
     match values {
         [(_, value)] => *value,
         _ => {

@@ -35,8 +35,7 @@ enum Behind {
 #[derive(Debug)]
 pub(crate) struct Web {
     own_place: usize,
-    /// Depth-first places by rank.
-    places: Arc<Vec<usize>>,
+    numbering: Arc<Numbering>,
     /// The children in the order asked for, then the parent, if there is one.
     pub(crate) links: Vec<Link>,
     /// Room for a list of links, kept so that no operation allocates one.
@@ -47,10 +46,10 @@ impl Web {
     /// The webs of all members of `tree`, by rank. `children` gives each member's children in the order in which it
     /// shall deal with them; member i sleeps on `bells[i]`.
     pub(crate) fn all(tree: &Tree, bells: &[Bell], children: impl Fn(usize) -> Vec<usize>) -> Vec<Self> {
-        let (places, subtrees) = number_depth_first(tree);
+        let numbering = Arc::new(Numbering::depth_first(tree));
         let empty = |rank: usize| Self {
-            own_place: places[rank],
-            places: Arc::clone(&places),
+            own_place: numbering.places[rank],
+            numbering: Arc::clone(&numbering),
             links: Vec::new(),
             missing: Vec::new(),
         };
@@ -60,7 +59,7 @@ impl Web {
             for child in children(parent) {
                 let (down_tx, down_rx) = any_channel(EDGE_SLOTS, bells[child].clone(), bells[parent].clone());
                 let (up_tx, up_rx) = any_channel(EDGE_SLOTS, bells[parent].clone(), bells[child].clone());
-                let subtree = subtrees[child].clone();
+                let subtree = numbering.subtrees[child].clone();
                 let to_child = Behind::Subtree(subtree.clone());
                 webs[parent].links.push(Link { rank: child, tx: down_tx, rx: up_rx, behind: to_child });
                 let to_parent = Behind::AllBut(subtree);
@@ -73,7 +72,7 @@ impl Web {
     /// The index of the link that leads to `root`; `None` if this member is the root.
     #[inline]
     pub(crate) fn towards(&self, root: usize) -> Option<usize> {
-        let place = self.places[root];
+        let place = self.place(root);
         if place == self.own_place { None } else { self.links.iter().position(|link| link.leads_to(place)) }
     }
 
@@ -86,8 +85,24 @@ impl Web {
     pub(crate) fn members_behind(&self, link: usize) -> usize {
         match &self.links[link].behind {
             Behind::Subtree(places) => places.len(),
-            Behind::AllBut(places) => self.places.len() - places.len(),
+            Behind::AllBut(places) => self.numbering.places.len() - places.len(),
         }
+    }
+
+    /// The `n`-th of the members behind a link, in depth-first order.
+    pub(crate) fn rank_behind(&self, link: usize, n: usize) -> usize {
+        let place = match &self.links[link].behind {
+            Behind::Subtree(places) => places.start + n,
+            Behind::AllBut(places) if n < places.start => n,
+            Behind::AllBut(places) => places.len() + n,
+        };
+        self.numbering.ranks[place]
+    }
+
+    /// The depth-first place of a member.
+    #[inline]
+    pub(crate) fn place(&self, rank: usize) -> usize {
+        self.numbering.places[rank]
     }
 }
 
@@ -101,22 +116,36 @@ impl Link {
     }
 }
 
-/// The depth-first place of every member, and the places of its subtree.
-fn number_depth_first(tree: &Tree) -> (Arc<Vec<usize>>, Vec<Range<usize>>) {
-    let mut sizes = vec![1; tree.len()];
-    for &member in tree.top_down().iter().rev() {
-        sizes[member] += tree.children(member).iter().map(|&child| sizes[child]).sum::<usize>();
-    }
-    let mut places = vec![0; tree.len()];
-    for &member in tree.top_down() {
-        let mut next = places[member] + 1;
-        for &child in tree.children(member) {
-            places[child] = next;
-            next += sizes[child];
+/// The members of a tree in depth-first order.
+#[derive(Debug)]
+struct Numbering {
+    /// The place of every member, by rank.
+    places: Vec<usize>,
+    /// The member at every place.
+    ranks: Vec<usize>,
+    /// The places of every member's subtree, by rank.
+    subtrees: Vec<Range<usize>>,
+}
+
+impl Numbering {
+    fn depth_first(tree: &Tree) -> Self {
+        let mut sizes = vec![1; tree.len()];
+        for &member in tree.top_down().iter().rev() {
+            sizes[member] += tree.children(member).iter().map(|&child| sizes[child]).sum::<usize>();
         }
+        let mut places = vec![0; tree.len()];
+        let mut ranks = vec![0; tree.len()];
+        for &member in tree.top_down() {
+            ranks[places[member]] = member;
+            let mut next = places[member] + 1;
+            for &child in tree.children(member) {
+                places[child] = next;
+                next += sizes[child];
+            }
+        }
+        let subtrees = places.iter().zip(sizes).map(|(&place, size)| place..place + size).collect();
+        Self { places, ranks, subtrees }
     }
-    let subtrees = places.iter().zip(sizes).map(|(&place, size)| place..place + size).collect();
-    (Arc::new(places), subtrees)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -152,8 +181,15 @@ mod tests {
     #[test]
     fn members_behind_the_links_are_all_the_others() {
         for web in webs() {
-            let behind: usize = (0..web.links.len()).map(|link| web.members_behind(link)).sum();
-            assert_eq!(behind, 4);
+            let behind = |link| (0..web.members_behind(link)).map(move |n| (link, n));
+            let others = (0..web.links.len()).flat_map(behind).map(|(link, n)| {
+                let rank = web.rank_behind(link, n);
+                assert_eq!(web.towards(rank), Some(link));
+                rank
+            });
+            let mut ranks: Vec<usize> = others.collect();
+            ranks.sort_unstable();
+            assert_eq!(ranks, (0..5).filter(|&rank| web.place(rank) != web.own_place).collect::<Vec<_>>());
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A message of several slots is contiguous: its bytes run from behind the first header over the headers of the slots
 //! that follow. Values are copied in and out; bytes are reached in place, as atomic words. The protocol (who may touch
 //! which slot when) is the channel's; this is only the memory. In a normal build it is one allocation or a part of a
-//! region; under loom it is cells and words of which the model watches every access.
+//! region or an arena; under loom it is cells and words of which the model watches every access.
 
 #[cfg(loom)]
 mod model;
@@ -11,9 +11,9 @@ mod model;
 mod native;
 
 #[cfg(loom)]
-pub(crate) use model::SlotRing;
+pub(crate) use model::{SlotRing, SlotRings};
 #[cfg(not(loom))]
-pub(crate) use native::SlotRing;
+pub(crate) use native::{SlotRing, SlotRings};
 
 use corecast_base::LINE_BYTES;
 

@@ -8,8 +8,8 @@
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 
-use corecast_base::LINE_BYTES;
 use corecast_base::sync::{AtomicU64, Ordering, UnsafeCell};
+use corecast_base::{Arena, ArenaError, LINE_BYTES};
 
 use super::{HEADER_BYTES, INLINE_BYTES, WORDS_PER_SLOT, slots_for};
 
@@ -93,6 +93,20 @@ impl SlotRing {
                 unsafe { body.cast::<u8>().copy_to_nonoverlapping(target, part) };
             });
         }
+    }
+}
+
+/// Rings of one size.
+#[derive(Debug)]
+pub(crate) struct SlotRings(Arc<[SlotRing]>);
+
+impl SlotRings {
+    pub(crate) fn lay_out(arena: &mut Arena, count: usize, slots: usize) -> Result<Self, ArenaError> {
+        Ok(Self(arena.piece(|| (0..count).map(|_| SlotRing::new(slots)).collect::<Arc<[_]>>())))
+    }
+
+    pub(crate) fn ring(&self, index: usize) -> SlotRing {
+        self.0[index].clone()
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use corecast_base::place::Keep;
 use corecast_base::sync::AtomicU64;
-use corecast_base::{LINE_BYTES, PlaceSlice};
+use corecast_base::{Arena, ArenaError, LINE_BYTES, PlaceSlice, Shareable};
 
 use super::{HEADER_BYTES, WORDS_PER_SLOT, slots_for};
 
@@ -108,6 +108,42 @@ impl SlotRing {
         let body = unsafe { self.slot(n).add(HEADER_BYTES) };
         // SAFETY: by the caller's promises the bytes are there, stable, and `into` has room.
         unsafe { body.as_ptr().copy_to_nonoverlapping(into, len) };
+    }
+}
+
+/// Two slots. A type that nobody else can name: on the heap an arena gives these bytes to nobody but rings.
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+struct SlotPair([AtomicU64; 2 * WORDS_PER_SLOT]);
+
+// SAFETY: atomic integers, laid out as C does, without padding, aligned to 128.
+unsafe impl Shareable for SlotPair {}
+
+/// The slots of many rings of one size, side by side.
+#[derive(Debug)]
+pub(crate) struct SlotRings {
+    pairs: PlaceSlice<SlotPair>,
+    /// Slots of each ring.
+    slots: usize,
+}
+
+impl SlotRings {
+    /// Lays out `count` rings of `slots` slots each, at least two.
+    #[track_caller]
+    pub(crate) fn lay_out(arena: &mut Arena, count: usize, slots: usize) -> Result<Self, ArenaError> {
+        assert!(slots.is_power_of_two() && slots >= 2, "a ring has a power of two of slots, not {slots}");
+        Ok(Self { pairs: arena.slice(count.saturating_mul(slots / 2))?, slots })
+    }
+
+    /// The `index`-th ring.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    #[track_caller]
+    pub(crate) fn ring(&self, index: usize) -> SlotRing {
+        let pairs = self.slots / 2;
+        let ring = &self.pairs[index * pairs..][..pairs];
+        SlotRing { base: NonNull::from(ring).cast(), mask: self.slots - 1, _keep: Arc::clone(self.pairs.keep()) }
     }
 }
 

@@ -1,12 +1,16 @@
-//! The channel for values of any copyable types in turn, each end naming the type at every call.
+//! The channel for values of any plain types in turn, each end naming the type at every call.
 //!
 //! The edges of a collective carry whatever the user broadcasts or reduces. The sender tells the receiver once per type
-//! which tag stands for it, by a message that carries the [`TypeId`]; afterwards the tag in the header is enough, and a
-//! receiver that asks for another type than was sent gets [`WrongType`] instead of somebody's bytes. A value larger than
-//! a quarter of the ring travels in parts.
+//! which tag stands for it, by a message that carries the type's [`signature`]; afterwards the tag in the header is enough,
+//! and a receiver that asks for another type than was sent gets [`WrongType`] instead of somebody's bytes. A value larger
+//! than a quarter of the ring travels in parts.
+//!
+//! Where the other end is another program, what it writes is nonsense at worst: kind and length of every message are
+//! compared with those expected, values are copied word by word, and whatever bytes they are, they are a value.
 
 use std::any::{TypeId, type_name};
 use std::mem::MaybeUninit;
+use std::slice;
 use std::time::Duration;
 
 use corecast_base::wait::{Waiter, WakeWord};
@@ -15,7 +19,9 @@ use super::header::{Header, Kind};
 use super::recv_end::RecvEnd;
 use super::send_end::{Room, SendEnd};
 use super::shared::Shared;
+use super::signature::signature;
 use super::{Bell, Credit, ring_slots};
+use crate::bytes::Plain;
 use crate::error::Closed;
 use crate::slots::INLINE_BYTES;
 
@@ -24,6 +30,9 @@ const ANNOUNCE: Kind = Kind::tagged(1);
 const FIRST_TAG: u8 = 2;
 /// Few in tests, so that tags are soon given out anew.
 const TAGS: usize = if cfg!(test) { 3 } else { 254 };
+
+/// A type announced: the number of its tag, counted from [`FIRST_TAG`], and its signature.
+type Announcement = [u64; 2];
 
 /// The message at hand is of another type than the one asked for: the two ends do not run the same operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -41,9 +50,8 @@ pub struct WrongType {
 #[must_use]
 pub fn any_channel(slots: usize, data_bell: Bell, room_bell: Bell) -> (AnySender, AnyReceiver) {
     let shared = Shared::new(ring_slots(slots, 1), Credit::AckLine, data_bell, room_bell);
-    let sender =
-        AnySender { end: SendEnd::new(shared.clone(), 0), types: Vec::new(), last: None, recycled: 0, is_torn: false };
-    (sender, AnyReceiver { end: RecvEnd::new(shared, 0), types: Vec::new(), last: None, is_torn: false })
+    let sender = AnySender::new(SendEnd::new(shared.clone(), 0), false);
+    (sender, AnyReceiver::new(RecvEnd::new(shared, 0), false))
 }
 
 /// The sending end.
@@ -58,9 +66,15 @@ pub struct AnySender {
     recycled: usize,
     /// True once a send ended within a value: nothing may follow its first parts.
     is_torn: bool,
+    /// True if other processes may write the ring.
+    is_shared: bool,
 }
 
 impl AnySender {
+    pub(super) fn new(end: SendEnd, is_shared: bool) -> Self {
+        Self { end, types: Vec::new(), last: None, recycled: 0, is_torn: false, is_shared }
+    }
+
     /// Sends a copy of `value`, waiting with `waiter` for room; `check` is called while waiting.
     ///
     /// # Errors
@@ -74,18 +88,18 @@ impl AnySender {
         mut check: impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<(), E>
     where
-        T: Copy + Send + 'static,
+        T: Plain,
         E: From<Closed>,
     {
         let kind = match self.last {
             Some((id, kind)) if id == TypeId::of::<T>() => kind,
-            _ => self.tag_for(TypeId::of::<T>(), waiter, &mut check)?,
+            _ => self.tag_for::<T, E>(waiter, &mut check)?,
         };
         self.send_bytes(value, kind, waiter, &mut check)
     }
 
     #[inline(always)]
-    fn send_bytes<T: Copy, E: From<Closed>>(
+    fn send_bytes<T: Plain, E: From<Closed>>(
         &mut self,
         value: &T,
         kind: Kind,
@@ -99,8 +113,14 @@ impl AnySender {
             };
             // SAFETY: the parts lie inside the value.
             let from = unsafe { std::ptr::from_ref(value).cast::<u8>().add(offset) };
-            // SAFETY: `len` bytes of the value are readable there, and the room was just granted for them.
-            unsafe { self.end.publish(room, from, len, kind) };
+            if self.is_shared {
+                // SAFETY: `len` bytes of the value, all initialised, as it is plain.
+                let from = unsafe { slice::from_raw_parts(from, len) };
+                self.end.publish_words(room, from, kind);
+            } else {
+                // SAFETY: `len` bytes of the value are readable there, and the room was just granted for them.
+                unsafe { self.end.publish(room, from, len, kind) };
+            }
         }
         Ok(())
     }
@@ -124,15 +144,15 @@ impl AnySender {
 
     /// The tag of a type, announced to the receiver if it is new.
     #[cold]
-    fn tag_for<E: From<Closed>>(
+    fn tag_for<T: Plain, E: From<Closed>>(
         &mut self,
-        id: TypeId,
         waiter: &mut Waiter,
         check: &mut impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<Kind, E> {
         if self.is_torn {
             return Err(Closed.into());
         }
+        let id = TypeId::of::<T>();
         let known = self.types.iter().position(|&known| known == id);
         let index = match known {
             Some(index) => index,
@@ -141,7 +161,7 @@ impl AnySender {
         };
         let kind = Kind::tagged(FIRST_TAG + index as u8);
         if known.is_none() {
-            self.send_bytes(&(kind, id), ANNOUNCE, waiter, check)?;
+            self.send_bytes::<Announcement, E>(&[index as u64, signature::<T>()], ANNOUNCE, waiter, check)?;
             if index < self.types.len() {
                 self.types[index] = id;
                 self.recycled = (self.recycled + 1) % TAGS;
@@ -161,19 +181,44 @@ impl Drop for AnySender {
     }
 }
 
+/// What a tag stands for.
+#[derive(Debug)]
+struct Announced {
+    signature: u64,
+    /// The type of this program that was found to have the signature.
+    id: Option<TypeId>,
+}
+
+impl Announced {
+    /// True if T was announced.
+    fn is<T: Plain>(&mut self) -> bool {
+        let id = Some(TypeId::of::<T>());
+        if self.id != id && self.signature == signature::<T>() {
+            self.id = id;
+        }
+        self.id == id
+    }
+}
+
 /// The receiving end.
 #[derive(Debug)]
 pub struct AnyReceiver {
     end: RecvEnd,
-    /// The type that each tag stands for.
-    types: Vec<TypeId>,
+    /// What each tag stands for.
+    types: Vec<Announced>,
     /// The type received last, and its tag.
     last: Option<(TypeId, Kind)>,
     /// True once a receive ended within a value: the parts that follow belong to no whole one.
     is_torn: bool,
+    /// True if other processes may write the ring.
+    is_shared: bool,
 }
 
 impl AnyReceiver {
+    pub(super) fn new(end: RecvEnd, is_shared: bool) -> Self {
+        Self { end, types: Vec::new(), last: None, is_torn: false, is_shared }
+    }
+
     /// True if a message, or the first part of one, is there.
     #[inline]
     pub fn is_ready(&mut self) -> bool {
@@ -204,46 +249,66 @@ impl AnyReceiver {
         mut check: impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<T, E>
     where
-        T: Copy + Send + 'static,
+        T: Plain,
         E: From<Closed> + From<WrongType>,
     {
         let mut header = self.end.wait_for_message(waiter, &mut check)?.ok_or(Closed)?;
         if !self.is_of::<T>(header) {
-            header = self.learn(header, waiter, &mut check)?;
+            header = self.learn::<T, E>(header, waiter, &mut check)?;
             if !self.is_of::<T>(header) {
-                return Err(WrongType { expected: type_name::<T>() }.into());
+                return Err(wrong_type::<T>().into());
             }
         }
-        let mut value = MaybeUninit::<T>::uninit();
-        self.recv_bytes(header, &mut value, waiter, &mut check)?;
-        // SAFETY: the tag says that the sender sent a T, all of whose parts have been copied in.
-        Ok(unsafe { value.assume_init() })
+        self.recv_value(header, waiter, &mut check)
     }
 
+    /// True if the message at hand is a T, or the first part of one.
     #[inline(always)]
-    fn is_of<T: 'static>(&self, header: Header) -> bool {
-        self.last == Some((TypeId::of::<T>(), header.kind()))
+    fn is_of<T: Plain>(&self, header: Header) -> bool {
+        let first = parts(size_of::<T>(), self.end.shared.max_len()).next();
+        let len = first.map_or(0, |(_, len)| len);
+        self.last.is_some_and(|(id, kind)| id == TypeId::of::<T>() && header.tells(kind, len))
     }
 
+    /// The value whose first part is at hand, of the right length.
     #[inline(always)]
-    fn recv_bytes<T, E: From<Closed>>(
+    fn recv_value<T: Plain, E: From<Closed> + From<WrongType>>(
         &mut self,
         mut header: Header,
-        value: &mut MaybeUninit<T>,
         waiter: &mut Waiter,
         check: &mut impl FnMut(Duration) -> Result<Duration, E>,
-    ) -> Result<(), E> {
+    ) -> Result<T, E> {
+        let kind = header.kind();
+        let mut value = if self.is_shared { MaybeUninit::<T>::zeroed() } else { MaybeUninit::uninit() };
         for (i, (offset, len)) in parts(size_of::<T>(), self.end.shared.max_len()).enumerate() {
             if i > 0 {
                 header = self.wait_within(waiter, check)?;
+                if !header.tells(kind, len) {
+                    return Err(self.tear::<T>().into());
+                }
             }
             // SAFETY: the parts lie inside the value.
             let into = unsafe { value.as_mut_ptr().cast::<u8>().add(offset) };
-            // SAFETY: the header was just peeked and is of this length, as both ends cut a value into the same parts, and an
-            // end that was interrupted within a value neither sends nor receives again; the value has room for it there.
-            unsafe { self.end.consume(header, into, len) };
+            if self.is_shared {
+                // SAFETY: `len` bytes of the value, initialised to zero.
+                let into = unsafe { slice::from_raw_parts_mut(into, len) };
+                if !self.end.consume_words(into) {
+                    return Err(self.tear::<T>().into());
+                }
+            } else {
+                // SAFETY: the header was just peeked and tells this length; the value has room for it there.
+                unsafe { self.end.consume(header, into, len) };
+            }
         }
-        Ok(())
+        // SAFETY: all its parts have been copied in, and any bytes are a value of a plain type.
+        Ok(unsafe { value.assume_init() })
+    }
+
+    /// Gives up within a value whose sender wrote what none writes.
+    #[cold]
+    fn tear<T>(&mut self) -> WrongType {
+        (self.is_torn, self.last) = (true, None);
+        wrong_type::<T>()
     }
 
     /// The next part of a value of several. If there will be none the value stays torn, also where `check` panics.
@@ -260,9 +325,9 @@ impl AnyReceiver {
         Ok(header)
     }
 
-    /// Takes in what was announced before the message at hand, and turns to that message's type.
+    /// Takes in what was announced before the message at hand, and turns to its type if that is T.
     #[cold]
-    fn learn<E: From<Closed>>(
+    fn learn<T: Plain, E: From<Closed> + From<WrongType>>(
         &mut self,
         mut header: Header,
         waiter: &mut Waiter,
@@ -272,20 +337,22 @@ impl AnyReceiver {
             return Err(Closed.into());
         }
         while header.kind() == ANNOUNCE {
-            let mut announced = MaybeUninit::<(Kind, TypeId)>::uninit();
-            self.recv_bytes(header, &mut announced, waiter, check)?;
-            // SAFETY: messages of this kind carry exactly this pair.
-            let (kind, id) = unsafe { announced.assume_init() };
-            let index = kind.tag_index(FIRST_TAG);
+            if !header.tells(ANNOUNCE, size_of::<Announcement>()) {
+                return Err(wrong_type::<T>().into());
+            }
+            let [index, signature] = self.recv_value::<Announcement, E>(header, waiter, check)?;
+            let announced = Announced { signature, id: None };
             // Tags are given out in order, and given anew only when all are taken.
-            if index < self.types.len() {
-                self.types[index] = id
-            } else {
-                self.types.push(id)
+            match usize::try_from(index) {
+                Ok(index) if index < self.types.len() => self.types[index] = announced,
+                Ok(index) if index == self.types.len() && index < TAGS => self.types.push(announced),
+                _ => return Err(self.tear::<T>().into()),
             }
             header = self.end.wait_for_message(waiter, &mut *check)?.ok_or(Closed)?;
         }
-        self.last = self.types.get(header.kind().tag_index(FIRST_TAG)).map(|&id| (id, header.kind()));
+        let kind = header.kind();
+        let announced = kind.tag_index(FIRST_TAG).and_then(|index| self.types.get_mut(index));
+        self.last = announced.is_some_and(Announced::is::<T>).then(|| (TypeId::of::<T>(), kind));
         Ok(header)
     }
 }
@@ -294,6 +361,11 @@ impl Drop for AnyReceiver {
     fn drop(&mut self) {
         let _ = self.end.leave();
     }
+}
+
+#[cold]
+fn wrong_type<T>() -> WrongType {
+    WrongType { expected: type_name::<T>() }
 }
 
 /// Offset and length of the parts in which `len` bytes travel; a value of no bytes is one empty part. What fits into one
@@ -329,7 +401,11 @@ mod tests {
     }
 
     #[derive(Clone, Copy, Debug, PartialEq)]
+    #[repr(transparent)]
     struct Numbered<const N: u8>(u8);
+
+    // SAFETY: a byte.
+    unsafe impl<const N: u8> Plain for Numbered<N> {}
 
     fn exchange<const N: u8>(tx: &mut AnySender, rx: &mut AnyReceiver) {
         let mut waiter = Waiter::new(Wait::Spin, Crowd::unpinned(1), None);
@@ -342,24 +418,16 @@ mod tests {
         }
     }
 
-    /// Every byte but 1 and 2 would be no value of it.
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    #[repr(u8)]
-    enum OneOrTwo {
-        One = 1,
-        Two = 2,
-    }
-
     #[test]
     fn an_interrupted_value_is_followed_by_nothing() {
         let (mut tx, mut rx) = any_channel(4, bell(Wait::Spin), bell(Wait::Spin));
         let mut waiter = Waiter::new(Wait::Spin, Crowd::unpinned(1), None);
         let give_up = |_| Err(Failed::WrongType);
-        let large = [OneOrTwo::One; 400];
+        let large = [1u8; 400];
         assert_eq!(tx.send(&large, &mut waiter, give_up), Err(Failed::WrongType), "only the first parts find room");
-        assert_eq!(rx.recv::<[OneOrTwo; 400], _>(&mut waiter, give_up), Err(Failed::WrongType), "the rest is missing");
+        assert_eq!(rx.recv::<[u8; 400], _>(&mut waiter, give_up), Err(Failed::WrongType), "the rest is missing");
         let keep_waiting = |_| Ok::<_, Failed>(Duration::MAX);
-        assert_eq!(tx.send(&[OneOrTwo::Two; 2], &mut waiter, keep_waiting), Err(Failed::Closed));
+        assert_eq!(tx.send(&[2u8; 2], &mut waiter, keep_waiting), Err(Failed::Closed));
         assert_eq!(tx.send(&large, &mut waiter, keep_waiting), Err(Failed::Closed));
     }
 
@@ -368,11 +436,11 @@ mod tests {
         let (mut tx, _rx) = any_channel(4, bell(Wait::Spin), bell(Wait::Spin));
         let mut waiter = Waiter::new(Wait::Spin, Crowd::unpinned(1), None);
         let sending = std::panic::AssertUnwindSafe(|| {
-            tx.send::<_, Failed>(&[OneOrTwo::One; 400], &mut waiter.clone(), |_| panic!("planted"))
+            tx.send::<_, Failed>(&[1u8; 400], &mut waiter.clone(), |_| panic!("planted"))
         });
         assert!(std::panic::catch_unwind(sending).is_err());
         let keep_waiting = |_| Ok::<_, Failed>(Duration::MAX);
-        assert_eq!(tx.send(&[OneOrTwo::Two; 400], &mut waiter, keep_waiting), Err(Failed::Closed));
+        assert_eq!(tx.send(&[2u8; 400], &mut waiter, keep_waiting), Err(Failed::Closed));
     }
 
     #[test]
@@ -382,8 +450,8 @@ mod tests {
         let mut theirs = waiter.clone();
         let mut received = Vec::new();
         // The receiver is run whenever the sender finds the ring full, so there is always a part for it.
-        let sent = tx.send(&[OneOrTwo::One; 400], &mut waiter, |_| {
-            received.push(rx.recv::<[OneOrTwo; 400], _>(&mut theirs, |_| Err(Failed::WrongType)));
+        let sent = tx.send(&[1u8; 400], &mut waiter, |_| {
+            received.push(rx.recv::<[u8; 400], _>(&mut theirs, |_| Err(Failed::WrongType)));
             if received.len() < 2 { Ok(Duration::MAX) } else { Err(Failed::WrongType) }
         });
         assert_eq!(sent, Err(Failed::WrongType));

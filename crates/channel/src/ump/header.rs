@@ -21,9 +21,9 @@ impl Kind {
         Self(tag)
     }
 
-    /// The tag, counted from `first`.
-    pub(super) fn tag_index(self, first: u8) -> usize {
-        usize::from(self.0 - first)
+    /// The tag, counted from `first`; `None` if it is below.
+    pub(super) fn tag_index(self, first: u8) -> Option<usize> {
+        self.0.checked_sub(first).map(usize::from)
     }
 }
 
@@ -66,6 +66,12 @@ impl Header {
         self.0 as u32 == seq(n)
     }
 
+    /// True if it says, in whatever slot, that a message of this kind and length is there.
+    #[inline(always)]
+    pub(super) fn tells(self, kind: Kind, len: usize) -> bool {
+        self.0 >> 32 == len as u64 | u64::from(kind.0) << 24
+    }
+
     /// True if the slot was [cleared](Self::cleared), or never used.
     #[inline(always)]
     pub(super) fn is_cleared(self) -> bool {
@@ -99,6 +105,8 @@ mod tests {
             let header = Header::from_word(Header::new(n, len, Kind(tag)).word());
             prop_assert!(header.is_at(n));
             prop_assert_eq!((header.len(), header.kind()), (len, Kind(tag)));
+            prop_assert!(header.tells(Kind(tag), len));
+            prop_assert!(!header.tells(Kind(tag ^ 1), len) && !header.tells(Kind(tag), len ^ 1));
         }
 
         #[test]

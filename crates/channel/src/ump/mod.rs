@@ -7,7 +7,7 @@
 //! | ends | messages | among |
 //! |---|---|---|
 //! | [`Sender`], [`Receiver`] | values of one type, moved | threads |
-//! | [`AnySender`], [`AnyReceiver`] | copies of values of any types | threads |
+//! | [`AnySender`], [`AnyReceiver`] | copies of values of any plain types | threads, or processes by [`any_rings`] |
 //! | [`BytesSender`], [`BytesReceiver`] | bytes, written and read in place | threads, or processes by [`spec`], [`sender`], [`receiver`] |
 //!
 //! **How it works.** A message's header and its first 56 bytes share one line, so a small message costs one line
@@ -52,8 +52,10 @@ mod msg;
 mod recv_end;
 #[cfg(not(loom))]
 mod region;
+mod rings;
 mod send_end;
 mod shared;
+mod signature;
 #[cfg(not(loom))]
 mod successor;
 #[cfg(all(test, not(loom)))]
@@ -75,6 +77,7 @@ pub(crate) use inspect::inspect;
 pub use msg::Msg;
 #[cfg(not(loom))]
 pub use region::{receiver, sender, spec};
+pub use rings::{Rings, any_rings};
 pub use typed::{Receiver, Sender, channel, channel_with};
 
 /// The fewest slots of a ring: a quarter of it must hold a message.

@@ -8,6 +8,7 @@ use corecast_base::wait::Waiter;
 use super::Credit;
 use super::header::{Header, Kind};
 use super::shared::{RECEIVER_GONE, SENDER_GONE, Shared};
+use crate::bytes::Bytes;
 use crate::slots::slots_for;
 
 /// Where a receiver is in its ring.
@@ -74,6 +75,20 @@ impl RecvEnd {
         // SAFETY: peek acquired the publication; the sender writes there again only after the slots are freed below.
         unsafe { shared.slots.read(position.next, into, len) };
         position.free(shared, slots_for(len) as u64);
+    }
+
+    /// As [`consume`](Self::consume) where another process may write: copies word by word, to all of `into`. False, and
+    /// nothing is done, if the ring ends before such a message does.
+    #[inline]
+    pub(super) fn consume_words(&mut self, into: &mut [u8]) -> bool {
+        let Self { shared, position } = self;
+        let (len, slots) = (into.len(), shared.slots.slots());
+        let fits = slots_for(len) <= slots - (position.next as usize & (slots - 1));
+        if fits {
+            Bytes::shared(shared.slots.payload(position.next, len), len).read_at(0, into);
+            position.free(shared, slots_for(len) as u64);
+        }
+        fits
     }
 
     /// Acknowledges what has been consumed, if anything is left to; called when nothing is there to receive.

@@ -9,6 +9,7 @@ use super::Credit;
 use super::header::{Header, Kind};
 use super::recv_end::RecvEnd;
 use super::shared::{RECEIVER_GONE, SENDER_GONE, Shared};
+use crate::bytes::BytesMut;
 use crate::slots::slots_for;
 
 /// Leave to publish one message of the length that was asked for. Where the message goes follows from its length, so that
@@ -79,6 +80,14 @@ impl SendEnd {
         // these slots (reserve acquired its acknowledgement) and looks only at the header of slot `head`.
         unsafe { shared.slots.write(position.start(shared, len), from, len) };
         position.publish(shared, len, kind);
+    }
+
+    /// As [`publish`](Self::publish) where another process may write: copies word by word.
+    #[inline]
+    pub(super) fn publish_words(&mut self, _room: Room, from: &[u8], kind: Kind) {
+        let Self { shared, position } = self;
+        BytesMut::shared(position.payload(shared, from.len()), from.len()).copy_from(from);
+        position.publish(shared, from.len(), kind);
     }
 
     /// True once the receiver is gone.

@@ -6,6 +6,7 @@ mod bytes;
 mod damage;
 mod death;
 mod opening;
+mod rings;
 mod traffic;
 mod typed;
 mod words;

@@ -1,6 +1,6 @@
 //! Everybody gets what the root has, from every root, over every shape, at every size of member set and payload.
 
-use corecast_collective::{Error, Group, Member};
+use corecast_collective::{Error, Group, Member, Plain};
 use corecast_plan::Tree;
 
 use crate::{SIZES, group};
@@ -53,15 +53,17 @@ fn payloads_of_no_byte_to_many_lines() {
 }
 
 #[test]
-fn types_with_wide_alignment_and_padding_arrive_whole() {
+fn types_with_wide_alignment_arrive_whole() {
     #[derive(Clone, Copy, Debug, PartialEq, Default)]
-    #[repr(align(64))]
+    #[repr(C, align(64))]
     struct Wide {
-        tag: u8,
-        value: u64,
+        tag: u64,
+        value: [u64; 7],
     }
+    // SAFETY: 64 bytes of numbers, laid out as C does, without padding.
+    unsafe impl Plain for Wide {}
     run(&group(3, |builder| builder), |me| {
-        let sent = Wide { tag: 7, value: u64::MAX };
+        let sent = Wide { tag: 7, value: [u64::MAX; 7] };
         let mut got = if me.rank() == 1 { sent } else { Wide::default() };
         me.broadcast(1, &mut got)?;
         assert_eq!(got, sent);
@@ -76,9 +78,9 @@ fn all_members_see_all_broadcasts_in_the_same_order() {
         .run(|me| {
             let mut seen = Vec::new();
             let mut random = fastrand::Rng::with_seed(7);
-            for number in 0..500u32 {
+            for number in 0..500 {
                 let root = random.usize(0..me.members());
-                let mut value = if me.rank() == root { (root, number) } else { (usize::MAX, 0) };
+                let mut value = if me.rank() == root { [root, number] } else { [usize::MAX, 0] };
                 me.broadcast(root, &mut value)?;
                 seen.push(value);
             }

@@ -100,7 +100,7 @@ fn another_type_than_the_others_is_a_mismatch_and_no_garbage() {
     let results = group
         .run(|me| match me.rank() {
             0 => me.broadcast(0, &mut 2u8).and_then(|()| me.barrier()),
-            _ => me.broadcast(0, &mut true).and_then(|()| me.barrier()),
+            _ => me.broadcast(0, &mut 1i8).and_then(|()| me.barrier()),
         })
         .expect("nobody panics");
     let mismatch = Err(Error::MemberLost { rank: 0, loss: Loss::Mismatched });
