@@ -4,20 +4,18 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use corecast_base::sync::Arc;
-use corecast_base::wait::{Crowd, Wait, Waiter};
-use corecast_base::{CpuId, CpuSet};
+use corecast_base::wait::{Crowd, Wait, Waiter, WakeWord};
+use corecast_base::{Arena, ArenaError, CpuId, CpuSet};
 use corecast_machine::Machine;
-use corecast_plan::{Direction, Effort, Plan, Problem, Schedule, Scheme, Tree};
+use corecast_plan::{Effort, Problem, Tree};
 
-use crate::barrier::{Barrier, Setup};
+use crate::barrier::Barrier;
 use crate::choose::{Choice, Trees};
-use crate::core::Core;
 use crate::error::BuildError;
 use crate::group::{Group, MAX_MEMBERS, Seats};
-use crate::member::Ends;
+use crate::layout::{Layout, Site};
 use crate::roll::Roll;
 use crate::searcher::Searcher;
-use crate::web::Web;
 
 /// Settings of a group to be; what is not set is chosen.
 #[derive(Debug, Clone)]
@@ -122,9 +120,8 @@ impl<'a> Builder<'a> {
         let is_crowded = waiters.iter().any(|waiter| waiter.crowd().is_crowded());
         let searcher = Searcher::new(self.service.as_deref(), self.machine);
         let choice = Choice::make(&problem, &self.trees, &searcher, self.barrier, self.effort, is_crowded)?;
-        let roll = Arc::new(Roll::new(cpus.len(), self.wait));
-        let ends = all_ends(&problem, &choice, &roll, waiters);
-        Ok(Group { cpus, is_pinned, choice, seats: Arc::new(Seats::new(roll, ends)) })
+        let seats = Arc::new(self.seats(&problem, &choice, waiters)?);
+        Ok(Group { cpus, is_pinned, choice, seats })
     }
 
     /// The members and what messages between them cost.
@@ -148,55 +145,17 @@ impl<'a> Builder<'a> {
         };
         cpus.iter().map(waiter).collect()
     }
-}
 
-fn all_ends(problem: &Problem, choice: &Choice, roll: &Arc<Roll>, waiters: Vec<Waiter>) -> Vec<Ends> {
-    let members = waiters.len();
-    let in_send_order = |plan: &Plan| Web::all(&plan.tree, roll.bells(), |rank| plan.tree.children(rank).to_vec());
-    let reduce_webs = Web::all(&choice.reduce.tree, roll.bells(), arrival_order(problem, &choice.reduce.tree));
-    let barriers = choice.barrier.parts(&setup(problem, &choice.meeting, roll));
-    let webs = in_send_order(&choice.broadcast).into_iter().zip(reduce_webs);
-    let parts = webs.zip(barriers).zip(waiters).enumerate();
-    parts
-        .map(|(rank, (((broadcast, reduce), barrier), waiter))| Ends {
-            core: Core { rank, members, operation: 0, waiter, roll: Arc::clone(roll) },
-            broadcast,
-            reduce,
-            reduce_root: choice.reduce.tree.root(),
-            barrier,
-        })
-        .collect()
-}
-
-/// What the plan of a barrier says to whoever builds one.
-fn setup<'a>(problem: &'a Problem, meeting: &'a Plan, roll: &'a Roll) -> Setup<'a> {
-    let members = problem.len();
-    let (order, leaders) = match &meeting.scheme {
-        Scheme::Dissemination(order) => (order.clone(), vec![meeting.tree.root()]),
-        Scheme::Leaders(leaders) => ((0..members).collect(), leaders.clone()),
-        _ => ((0..members).collect(), vec![meeting.tree.root()]),
-    };
-    let webs = move |direction: Direction, apart: &[usize]| {
-        let without = |children: Vec<usize>| children.into_iter().filter(|child| !apart.contains(child)).collect();
-        match direction {
-            Direction::Up => {
-                let in_order = arrival_order(problem, meeting.up());
-                Web::all(meeting.up(), roll.bells(), |rank| without(in_order(rank)))
-            }
-            Direction::Down => {
-                Web::all(&meeting.tree, roll.bells(), |rank| without(meeting.tree.children(rank).to_vec()))
-            }
-        }
-    };
-    Setup { members, order, leaders, webs: Box::new(webs) }
-}
-
-/// Each member's children in the order in which their values are expected.
-fn arrival_order(problem: &Problem, tree: &Tree) -> impl Fn(usize) -> Vec<usize> {
-    let schedule = Schedule::reduction(problem, tree, 0.0);
-    move |member| {
-        let mut arrivals: Vec<_> = schedule.received_by(member).collect();
-        arrivals.sort_by(|a, b| a.receive_start.total_cmp(&b.receive_start));
-        arrivals.into_iter().map(|transfer| transfer.from).collect()
+    /// The ends of all members, who are threads of this process.
+    fn seats(&self, problem: &Problem, choice: &Choice, waiters: Vec<Waiter>) -> Result<Seats, ArenaError> {
+        let mut arena = Arena::heap();
+        let bell = |cell| WakeWord::of_threads(self.wait, cell);
+        let roll = Arc::new(Roll::lay_out(&mut arena, problem.len(), bell)?);
+        let layout = Layout::of(problem, choice);
+        let ends = waiters.into_iter().enumerate().map(|(rank, waiter)| {
+            let site = Site { rank, roll: Arc::clone(&roll), arena: arena.clone() };
+            layout.ends(site, waiter)
+        });
+        Ok(Seats::new(Arc::clone(&roll), ends.collect::<Result<_, _>>()?))
     }
 }

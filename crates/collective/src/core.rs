@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use corecast_base::sync::Arc;
 use corecast_base::wait::Waiter;
+use corecast_base::{Arena, PlaceSlice, Shareable};
 use corecast_channel::Plain;
 
 use crate::error::{Error, Interrupted, Loss};
@@ -20,9 +21,20 @@ pub(crate) struct Core {
     pub(crate) operation: u64,
     pub(crate) waiter: Waiter,
     pub(crate) roll: Arc<Roll>,
+    /// The group's memory, behind all that was laid out when the group was built.
+    pub(crate) arena: Arena,
 }
 
 impl Core {
+    /// Lays out `len` values for an object that all members create. Creating one is an operation as others are: all members
+    /// do it in the same order and lay out the same types and lengths for it, so that they get the same memory. It stays
+    /// theirs for as long as the group lives. In the memory of processes [`Error::Memory`] says that it is used up, at all
+    /// members alike.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no object is created by members yet"))]
+    pub(crate) fn lay_out<T: Shareable + Default>(&mut self, len: usize) -> Result<PlaceSlice<T>, Error> {
+        Ok(self.arena.slice(len)?)
+    }
+
     /// Begins the next operation, unless the group has failed.
     #[inline(always)]
     pub(crate) fn begin(&mut self) -> Result<(), Error> {

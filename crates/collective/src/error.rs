@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use corecast_base::ArenaError;
 use corecast_channel::Closed;
 use corecast_channel::ump::WrongType;
 use corecast_machine::pin::PinError;
@@ -44,6 +45,9 @@ pub enum BuildError {
         /// Members of the group.
         members: usize,
     },
+    /// The memory for the members' lines cannot be laid out.
+    #[error(transparent)]
+    Memory(#[from] ArenaError),
 }
 
 /// How a member was lost to its group.
@@ -95,6 +99,9 @@ pub enum Error {
         /// Its rank.
         rank: usize,
     },
+    /// The group's memory has no room for what the operation needs of it.
+    #[error(transparent)]
+    Memory(#[from] ArenaError),
 }
 
 /// Why [`Group::run`](crate::Group::run) returned no results.

@@ -18,6 +18,7 @@ mod choose;
 mod core;
 mod error;
 mod group;
+mod layout;
 mod member;
 mod reduce;
 mod roll;

@@ -9,10 +9,10 @@
 
 use std::time::Duration;
 
-use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_base::wait::{LONGEST_NAP, Wait};
-use corecast_channel::ump::{Bell, bell};
+use corecast_base::wait::{LONGEST_NAP, WakeCell};
+use corecast_base::{Arena, ArenaError, CacheLine, Place, PlaceSlice};
+use corecast_channel::ump::Bell;
 
 use crate::error::{Error, Loss};
 
@@ -24,13 +24,13 @@ const NOT_LEFT: u64 = 0;
 /// Set once its member has left; the bits below count the operations it had begun.
 const LEFT: u64 = 1 << 63;
 
-/// The state of all members of a group.
+/// The state of all members of a group: one for each process, over the same memory.
 #[derive(Debug)]
 pub(crate) struct Roll {
     /// 0, or the first fault: loss code << 32 | rank. Set once, by whoever finds it first.
-    fault: CacheLine<AtomicU64>,
+    fault: Place<CacheLine<AtomicU64>>,
     /// One word per member: [`NOT_LEFT`], or [`LEFT`] after so many operations. Written by whoever has its ends.
-    seats: Box<[CacheLine<AtomicU64>]>,
+    seats: PlaceSlice<CacheLine<AtomicU64>>,
     /// What each member sleeps on.
     bells: Box<[Bell]>,
     /// What members sleep on that wait for all of a group at one place.
@@ -38,21 +38,20 @@ pub(crate) struct Roll {
 }
 
 impl Roll {
-    pub(crate) fn new(members: usize, wait: Wait) -> Self {
-        Self {
-            fault: CacheLine::new(AtomicU64::new(0)),
-            seats: (0..members).map(|_| CacheLine::new(AtomicU64::new(NOT_LEFT))).collect(),
-            bells: (0..members).map(|_| bell(wait)).collect(),
-            common: bell(wait),
-        }
+    /// Lays out the first lines of a group. `bell` makes a bell of its memory.
+    pub(crate) fn lay_out(
+        arena: &mut Arena,
+        members: usize,
+        bell: impl Fn(Place<CacheLine<WakeCell>>) -> Bell,
+    ) -> Result<Self, ArenaError> {
+        let (fault, seats) = (arena.place()?, arena.slice(members)?);
+        let cells = arena.slice(members)?;
+        let bells = (0..members).map(|rank| bell(cells.place(rank).expect("one for each member"))).collect();
+        Ok(Self { fault, seats, bells, common: bell(arena.place()?) })
     }
 
     pub(crate) fn bell(&self, rank: usize) -> &Bell {
         &self.bells[rank]
-    }
-
-    pub(crate) fn bells(&self) -> &[Bell] {
-        &self.bells
     }
 
     /// Takes the seat of a member, by whoever has its ends.
@@ -139,10 +138,16 @@ fn decode(word: u64) -> Error {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use corecast_base::wait::{Wait, WakeWord};
+
+    fn roll(members: usize) -> Roll {
+        let bell = |cell| WakeWord::of_threads(Wait::Adaptive, cell);
+        Roll::lay_out(&mut Arena::heap(), members, bell).expect("the heap has room")
+    }
 
     #[test]
     fn the_first_fault_stands() {
-        let roll = Roll::new(3, Wait::Adaptive);
+        let roll = roll(3);
         assert_eq!(roll.fault(), None);
         roll.report(2, Loss::Panicked);
         roll.report(1, Loss::Mismatched);
@@ -151,7 +156,7 @@ mod tests {
 
     #[test]
     fn leaving_is_a_fault_only_for_later_operations() {
-        let roll = Roll::new(2, Wait::Adaptive);
+        let roll = roll(2);
         roll.take_seat(1);
         roll.leave(1, 5);
         let left = Err(Error::MemberLost { rank: 1, loss: Loss::Left });

@@ -4,10 +4,14 @@
 //! needs to know only which of its links leads towards that root. Members call the operations of a group in the same
 //! order and edges are first in, first out, so operations with different roots do not mix.
 
-use corecast_base::sync::Arc;
-use corecast_channel::ump::{AnyReceiver, AnySender, Bell, any_channel};
-use corecast_plan::Tree;
 use std::ops::Range;
+
+use corecast_base::ArenaError;
+use corecast_base::sync::Arc;
+use corecast_channel::ump::{AnyReceiver, AnySender, any_rings};
+use corecast_plan::Tree;
+
+use crate::layout::Site;
 
 /// Slots of an edge: enough for the root to run ahead by some operations, few enough to stay in the first-level cache.
 const EDGE_SLOTS: usize = 32;
@@ -31,6 +35,50 @@ enum Behind {
     AllBut(Range<usize>),
 }
 
+/// What the webs of all members of one tree are built from.
+#[derive(Debug)]
+pub(crate) struct WebPlan {
+    numbering: Arc<Numbering>,
+    /// The children of each member in the order in which it shall deal with them, by rank.
+    children: Vec<Vec<usize>>,
+    /// By rank.
+    parents: Vec<Option<usize>>,
+}
+
+impl WebPlan {
+    /// Of a tree. `children` gives each member's children in the order in which it shall deal with them.
+    pub(crate) fn of(tree: &Tree, children: impl Fn(usize) -> Vec<usize>) -> Self {
+        Self {
+            numbering: Arc::new(Numbering::depth_first(tree)),
+            children: (0..tree.len()).map(children).collect(),
+            parents: (0..tree.len()).map(|rank| tree.parent(rank)).collect(),
+        }
+    }
+
+    /// The web of the member at `site`, without the edges from members that are `apart` to their parents. Costs no more
+    /// than the member has edges.
+    pub(crate) fn web(&self, apart: &[usize], site: &mut Site) -> Result<Web, ArenaError> {
+        let Site { rank, roll, arena } = site;
+        let (own, numbering) = (*rank, &self.numbering);
+        let rings = any_rings(arena, 2 * (numbering.places.len() - 1), EDGE_SLOTS)?;
+        let is_near = |member: usize| !apart.contains(&member);
+        let mut links = Vec::with_capacity(self.children[own].len() + 1);
+        for &child in self.children[own].iter().filter(|&&child| is_near(child)) {
+            let (down, up) = numbering.rings_to(child);
+            let tx = rings.sender(down, roll.bell(child).clone(), roll.bell(own).clone());
+            let rx = rings.receiver(up, roll.bell(own).clone(), roll.bell(child).clone());
+            links.push(Link { rank: child, tx, rx, behind: Behind::Subtree(numbering.subtrees[child].clone()) });
+        }
+        if let Some(parent) = self.parents[own].filter(|_| is_near(own)) {
+            let (down, up) = numbering.rings_to(own);
+            let tx = rings.sender(up, roll.bell(parent).clone(), roll.bell(own).clone());
+            let rx = rings.receiver(down, roll.bell(own).clone(), roll.bell(parent).clone());
+            links.push(Link { rank: parent, tx, rx, behind: Behind::AllBut(numbering.subtrees[own].clone()) });
+        }
+        Ok(Web { own_place: numbering.places[own], numbering: Arc::clone(numbering), links, missing: Vec::new() })
+    }
+}
+
 /// All edges of one member.
 #[derive(Debug)]
 pub(crate) struct Web {
@@ -43,32 +91,6 @@ pub(crate) struct Web {
 }
 
 impl Web {
-    /// The webs of all members of `tree`, by rank. `children` gives each member's children in the order in which it
-    /// shall deal with them; member i sleeps on `bells[i]`.
-    pub(crate) fn all(tree: &Tree, bells: &[Bell], children: impl Fn(usize) -> Vec<usize>) -> Vec<Self> {
-        let numbering = Arc::new(Numbering::depth_first(tree));
-        let empty = |rank: usize| Self {
-            own_place: numbering.places[rank],
-            numbering: Arc::clone(&numbering),
-            links: Vec::new(),
-            missing: Vec::new(),
-        };
-        let mut webs: Vec<Self> = (0..tree.len()).map(empty).collect();
-        // Bottom-up, so that every member's link to its parent comes behind those to its children.
-        for &parent in tree.top_down().iter().rev() {
-            for child in children(parent) {
-                let (down_tx, down_rx) = any_channel(EDGE_SLOTS, bells[child].clone(), bells[parent].clone());
-                let (up_tx, up_rx) = any_channel(EDGE_SLOTS, bells[parent].clone(), bells[child].clone());
-                let subtree = numbering.subtrees[child].clone();
-                let to_child = Behind::Subtree(subtree.clone());
-                webs[parent].links.push(Link { rank: child, tx: down_tx, rx: up_rx, behind: to_child });
-                let to_parent = Behind::AllBut(subtree);
-                webs[child].links.push(Link { rank: parent, tx: up_tx, rx: down_rx, behind: to_parent });
-            }
-        }
-        webs
-    }
-
     /// The index of the link that leads to `root`; `None` if this member is the root.
     #[inline]
     pub(crate) fn towards(&self, root: usize) -> Option<usize> {
@@ -128,6 +150,12 @@ struct Numbering {
 }
 
 impl Numbering {
+    /// The rings of the edge between a member and its parent: from the parent, and to it. The root, at place 0, has none.
+    fn rings_to(&self, member: usize) -> (usize, usize) {
+        let edge = self.places[member] - 1;
+        (2 * edge, 2 * edge + 1)
+    }
+
     fn depth_first(tree: &Tree) -> Self {
         let mut sizes = vec![1; tree.len()];
         for &member in tree.top_down().iter().rev() {
@@ -151,14 +179,13 @@ impl Numbering {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use corecast_base::wait::Wait;
-    use corecast_channel::ump::bell;
+    use crate::layout::tests::sites;
 
     /// 2 -> 0, 3; 3 -> 1, 4.
     fn webs() -> Vec<Web> {
         let tree = Tree::new(2, vec![vec![], vec![], vec![0, 3], vec![1, 4], vec![]]).expect("a tree");
-        let bells: Vec<Bell> = (0..5).map(|_| bell(Wait::Spin)).collect();
-        Web::all(&tree, &bells, |rank| tree.children(rank).to_vec())
+        let plan = WebPlan::of(&tree, |rank| tree.children(rank).to_vec());
+        sites(5).map(|mut site| plan.web(&[], &mut site).expect("the heap has room")).collect()
     }
 
     #[test]

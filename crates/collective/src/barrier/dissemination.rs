@@ -9,21 +9,20 @@
 //! Source: D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, 1988; J. Mellor-Crummey,
 //! M. Scott, Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors, 1991.
 
-use corecast_base::CacheLine;
-use corecast_base::sync::{Arc, AtomicU64, Ordering};
+use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
 
 use super::{Family, Setup};
 use crate::core::Core;
 use crate::error::Error;
+use crate::layout::Site;
 
-/// `lines[place * rounds + round]`: the last operation for which the member at that place of the order was signalled in
-/// that round. Written by the member 2^round places back, read by the one at `place`.
-type Lines = Arc<Box<[CacheLine<AtomicU64>]>>;
+/// The last operation for which a member was signalled in one round. Written by the member 2^round places back.
+type Line = Place<CacheLine<AtomicU64>>;
 
 /// One member's part.
 #[derive(Debug)]
 pub(crate) struct Dissemination {
-    lines: Lines,
     rounds: Vec<Round>,
 }
 
@@ -32,19 +31,17 @@ struct Round {
     /// The rank to signal.
     to: usize,
     /// The line to signal it on.
-    theirs: usize,
+    theirs: Line,
     /// The line to be signalled on.
-    own: usize,
+    own: Line,
 }
 
 impl Family for Dissemination {
     const NAME: &'static str = "dissemination";
     const ABOUT: &'static str = "everybody signals the member 1, 2, 4, .. places further on; log2 n rounds";
 
-    fn all(setup: &Setup<'_>) -> Vec<Self> {
-        let mut parts = Self::among(&setup.order);
-        parts.sort_by_key(|(rank, _)| *rank);
-        parts.into_iter().map(|(_, part)| part).collect()
+    fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
+        Ok(Self::among(&setup.order, site)?.expect("every member is in the order"))
     }
 
     #[inline]
@@ -52,9 +49,9 @@ impl Family for Dissemination {
         let operation = core.operation;
         for round in &self.rounds {
             // ORDERING: Release, pairs with the Acquire below at the member signalled [arrived]
-            self.lines[round.theirs].store(operation, Ordering::Release);
+            round.theirs.store(operation, Ordering::Release);
             core.roll.bell(round.to).notify();
-            let own = &self.lines[round.own];
+            let own = &round.own;
             // ORDERING: Acquire, pairs with the Release above at the member that signals [arrived]
             core.wait_at_own_bell(|| (own.load(Ordering::Acquire) >= operation).then_some(()))?;
         }
@@ -63,16 +60,20 @@ impl Family for Dissemination {
 }
 
 impl Dissemination {
-    /// The parts of these members, in this order, who disseminate among themselves.
-    pub(super) fn among(order: &[usize]) -> Vec<(usize, Self)> {
+    /// The part of the member at `site`, if it is one of these members, who disseminate among themselves in this order.
+    pub(super) fn among(order: &[usize], site: &mut Site) -> Result<Option<Self>, ArenaError> {
         let n = order.len();
         let rounds = n.next_power_of_two().ilog2() as usize;
-        let lines: Lines = Arc::new((0..n * rounds).map(|_| CacheLine::new(AtomicU64::new(0))).collect());
-        let round = |place: usize, round: usize| {
-            let to = (place + (1 << round)) % n;
-            Round { to: order[to], theirs: to * rounds + round, own: place * rounds + round }
+        let lines: PlaceSlice<CacheLine<AtomicU64>> = site.arena.slice(n * rounds)?;
+        let line = |place: usize, round: usize| lines.place(place * rounds + round).expect("one per place and round");
+        let part = |place: usize| Self {
+            rounds: (0..rounds)
+                .map(|round| {
+                    let to = (place + (1 << round)) % n;
+                    Round { to: order[to], theirs: line(to, round), own: line(place, round) }
+                })
+                .collect(),
         };
-        let part = |place| Self { lines: Arc::clone(&lines), rounds: (0..rounds).map(|r| round(place, r)).collect() };
-        order.iter().enumerate().map(|(place, &rank)| (rank, part(place))).collect()
+        Ok(order.iter().position(|&rank| rank == site.rank).map(part))
     }
 }

@@ -4,38 +4,29 @@
 //!
 //! Source: the first level of XHC (open-mpi/ompi `ompi/mca/coll/xhc`; Katevenis et al., ICPP 2023).
 
-use corecast_base::CacheLine;
-use corecast_base::sync::{Arc, AtomicU64, Ordering};
+use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
 
 use super::{Family, Setup};
 use crate::core::Core;
 use crate::error::Error;
+use crate::layout::Site;
 
-/// What all members share; the words hold the number of the last operation entered or released.
-#[derive(Debug)]
-struct Lines {
-    /// Written by each member, read by rank 0.
-    arrived: Box<[CacheLine<AtomicU64>]>,
-    /// Written by rank 0, read by the others.
-    released: CacheLine<AtomicU64>,
-}
-
-/// One member's part.
+/// One member's part; the words, which all share, hold the number of the last operation entered or released.
 #[derive(Debug)]
 pub(crate) struct Flat {
-    lines: Arc<Lines>,
+    /// By rank. Written by each member, read by rank 0.
+    arrived: PlaceSlice<CacheLine<AtomicU64>>,
+    /// Written by rank 0, read by the others.
+    released: Place<CacheLine<AtomicU64>>,
 }
 
 impl Family for Flat {
     const NAME: &'static str = "flat";
     const ABOUT: &'static str = "rank 0 scans a line per member and releases all with one store";
 
-    fn all(setup: &Setup<'_>) -> Vec<Self> {
-        let lines = Arc::new(Lines {
-            arrived: (0..setup.members).map(|_| CacheLine::new(AtomicU64::new(0))).collect(),
-            released: CacheLine::new(AtomicU64::new(0)),
-        });
-        (0..setup.members).map(|_| Self { lines: Arc::clone(&lines) }).collect()
+    fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
+        Ok(Self { arrived: site.arena.slice(setup.members)?, released: site.arena.place()? })
     }
 
     #[inline]
@@ -45,9 +36,9 @@ impl Family for Flat {
             return self.lead(core);
         }
         // ORDERING: Release, pairs with the Acquire in lead [arrived-flat]
-        self.lines.arrived[core.rank].store(operation, Ordering::Release);
+        self.arrived[core.rank].store(operation, Ordering::Release);
         core.roll.bell(0).notify();
-        let released = &self.lines.released;
+        let released = &self.released;
         // ORDERING: Acquire, pairs with the Release in lead [released]
         core.wait_at_common_bell(|| (released.load(Ordering::Acquire) >= operation).then_some(()))
     }
@@ -56,12 +47,12 @@ impl Family for Flat {
 impl Flat {
     fn lead(&mut self, core: &mut Core) -> Result<(), Error> {
         let operation = core.operation;
-        for arrived in &self.lines.arrived[1..] {
+        for arrived in &self.arrived[1..] {
             // ORDERING: Acquire, pairs with the Release in wait [arrived-flat]
             core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) >= operation).then_some(()))?;
         }
         // ORDERING: Release, pairs with the Acquire in wait [released]
-        self.lines.released.store(operation, Ordering::Release);
+        self.released.store(operation, Ordering::Release);
         core.roll.common.notify();
         Ok(())
     }

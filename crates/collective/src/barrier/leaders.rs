@@ -7,11 +7,14 @@
 //! Source: the hierarchical barriers of the Open MPI collectives (Graham, Shipman, MPI Support for Multi-core Architectures:
 //! Optimized Shared Memory Collectives, 2008), with planned trees and order.
 
+use corecast_base::ArenaError;
+
 use super::dissemination::Dissemination;
 use super::tree::MessageTree;
 use super::{Family, Setup};
 use crate::core::Core;
 use crate::error::Error;
+use crate::layout::Site;
 
 /// One member's part.
 #[derive(Debug)]
@@ -25,13 +28,9 @@ impl Family for Leaders {
     const NAME: &'static str = "leaders";
     const ABOUT: &'static str = "clusters gather at their leaders, who exchange and release them";
 
-    fn all(setup: &Setup<'_>) -> Vec<Self> {
-        let clusters = MessageTree::apart(setup, &setup.leaders).into_iter();
-        let mut parts: Vec<Self> = clusters.map(|cluster| Self { cluster, exchange: None }).collect();
-        for (rank, exchange) in Dissemination::among(&setup.leaders) {
-            parts[rank].exchange = Some(exchange);
-        }
-        parts
+    fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
+        let cluster = MessageTree::apart(setup, &setup.leaders, site)?;
+        Ok(Self { cluster, exchange: Dissemination::among(&setup.leaders, site)? })
     }
 
     #[inline]

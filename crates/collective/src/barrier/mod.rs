@@ -19,14 +19,16 @@ mod leaders;
 mod ticket;
 mod tree;
 
+use std::cell::LazyCell;
 use std::fmt;
 use std::str::FromStr;
 
-use corecast_plan::Direction;
+use corecast_base::ArenaError;
 
 use crate::core::Core;
 use crate::error::{BuildError, Error};
-use crate::web::Web;
+use crate::layout::Site;
+use crate::web::WebPlan;
 
 /// What a family may build its parts from.
 pub(crate) struct Setup<'a> {
@@ -36,12 +38,13 @@ pub(crate) struct Setup<'a> {
     pub(crate) order: Vec<usize>,
     /// Who exchanges for its group: the planned leaders in the order of their exchange, or the root of the trees alone.
     pub(crate) leaders: Vec<usize>,
-    /// Makes the webs of the tree planned for this direction, without the edges to children that are to be apart.
-    pub(crate) webs: MakeWebs<'a>,
+    /// The tree planned for each direction, numbered when a family asks for it.
+    pub(crate) up: LazyCell<WebPlan, MakePlan<'a>>,
+    pub(crate) down: LazyCell<WebPlan, MakePlan<'a>>,
 }
 
-/// The webs of one phase of a barrier, by rank.
-pub(crate) type MakeWebs<'a> = Box<dyn Fn(Direction, &[usize]) -> Vec<Web> + 'a>;
+/// Numbers a tree of a barrier.
+pub(crate) type MakePlan<'a> = Box<dyn FnOnce() -> WebPlan + 'a>;
 
 /// One family of barriers: how its members' parts are made, and what a member does.
 pub(crate) trait Family: Sized {
@@ -50,8 +53,8 @@ pub(crate) trait Family: Sized {
     /// What it is, in one line.
     const ABOUT: &'static str;
 
-    /// The parts of all members, by rank.
-    fn all(setup: &Setup<'_>) -> Vec<Self>;
+    /// The part of the member at `site`. The parts of the others, here or in other processes, lay out the same.
+    fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError>;
 
     /// Enters the barrier of the operation at hand, and returns when all have.
     fn wait(&mut self, core: &mut Core) -> Result<(), Error>;
@@ -95,9 +98,9 @@ macro_rules! define {
                 match self { $(Self::$variant => <$family>::ABOUT,)* }
             }
 
-            /// The parts of all members, by rank.
-            pub(crate) fn parts(self, setup: &Setup<'_>) -> Vec<Part> {
-                match self { $(Self::$variant => <$family>::all(setup).into_iter().map(Part::$variant).collect(),)* }
+            /// The part of the member at `site`.
+            pub(crate) fn part(self, setup: &Setup<'_>, site: &mut Site) -> Result<Part, ArenaError> {
+                match self { $(Self::$variant => <$family>::part(setup, site).map(Part::$variant),)* }
             }
         }
 

@@ -6,26 +6,21 @@
 //!
 //! Source: the counter barrier of Mellor-Crummey and Scott 1991, with a ticket instead of a sense.
 
-use corecast_base::CacheLine;
-use corecast_base::sync::{Arc, AtomicU64, Ordering};
+use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::{ArenaError, CacheLine, Place};
 
 use super::{Family, Setup};
 use crate::core::Core;
 use crate::error::Error;
-
-/// What all members share.
-#[derive(Debug)]
-struct Gate {
-    /// Tickets taken so far, by everybody.
-    taken: CacheLine<AtomicU64>,
-    /// Rounds completed so far. Written by the last member of each round, read by all.
-    open: CacheLine<AtomicU64>,
-}
+use crate::layout::Site;
 
 /// One member's part.
 #[derive(Debug)]
 pub(crate) struct Ticket {
-    gate: Arc<Gate>,
+    /// Tickets taken so far, by everybody.
+    taken: Place<CacheLine<AtomicU64>>,
+    /// Rounds completed so far. Written by the last member of each round, read by all.
+    open: Place<CacheLine<AtomicU64>>,
     members: u64,
     /// Rounds this member has entered.
     round: u64,
@@ -35,10 +30,9 @@ impl Family for Ticket {
     const NAME: &'static str = "ticket";
     const ABOUT: &'static str = "everybody takes a ticket, the last one opens the gate for all";
 
-    fn all(setup: &Setup<'_>) -> Vec<Self> {
-        let gate = Arc::new(Gate { taken: CacheLine::new(AtomicU64::new(0)), open: CacheLine::new(AtomicU64::new(0)) });
-        let part = |_| Self { gate: Arc::clone(&gate), members: setup.members as u64, round: 0 };
-        (0..setup.members).map(part).collect()
+    fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
+        let (taken, open) = (site.arena.place()?, site.arena.place()?);
+        Ok(Self { taken, open, members: setup.members as u64, round: 0 })
     }
 
     #[inline]
@@ -46,14 +40,14 @@ impl Family for Ticket {
         self.round += 1;
         let round = self.round;
         // ORDERING: AcqRel, pairs with itself at the other members: the last one has heard from all [taken]
-        let ticket = self.gate.taken.fetch_add(1, Ordering::AcqRel) + 1;
+        let ticket = self.taken.fetch_add(1, Ordering::AcqRel) + 1;
         if ticket == round * self.members {
             // ORDERING: Release, pairs with the Acquire below at the others [gate]
-            self.gate.open.store(round, Ordering::Release);
+            self.open.store(round, Ordering::Release);
             core.roll.common.notify();
             return Ok(());
         }
-        let open = &self.gate.open;
+        let open = &self.open;
         // ORDERING: Acquire, pairs with the Release above at the last member [gate]
         core.wait_at_common_bell(|| (open.load(Ordering::Acquire) >= round).then_some(()))
     }

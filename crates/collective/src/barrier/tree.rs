@@ -5,11 +5,12 @@
 //!
 //! Source: S. Kaestle et al., Machine-Aware Atomic Broadcast Trees for Multicores, OSDI 2016.
 
-use corecast_plan::Direction;
+use corecast_base::ArenaError;
 
 use super::{Family, Setup};
 use crate::core::Core;
 use crate::error::Error;
+use crate::layout::Site;
 use crate::web::Web;
 
 /// One member's part.
@@ -40,8 +41,8 @@ impl Family for MessageTree {
     const NAME: &'static str = "tree";
     const ABOUT: &'static str = "messages up the planned tree to its root, and down the other one";
 
-    fn all(setup: &Setup<'_>) -> Vec<Self> {
-        Self::apart(setup, &[])
+    fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
+        Self::apart(setup, &[], site)
     }
 
     #[inline]
@@ -52,10 +53,10 @@ impl Family for MessageTree {
 }
 
 impl MessageTree {
-    /// The parts of all members, by rank, where these members have no parent.
-    pub(super) fn apart(setup: &Setup<'_>, roots: &[usize]) -> Vec<Self> {
-        let branches = |direction| (setup.webs)(direction, roots).into_iter().map(Branch::of);
-        branches(Direction::Up).zip(branches(Direction::Down)).map(|(up, down)| Self { up, down }).collect()
+    /// The part of the member at `site`, where these members have no parent.
+    pub(super) fn apart(setup: &Setup<'_>, roots: &[usize], site: &mut Site) -> Result<Self, ArenaError> {
+        let (up, down) = (setup.up.web(roots, site)?, setup.down.web(roots, site)?);
+        Ok(Self { up: Branch::of(up), down: Branch::of(down) })
     }
 
     /// Hears from all below and tells the parent.

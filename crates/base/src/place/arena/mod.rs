@@ -27,7 +27,7 @@ mod model;
 #[cfg(not(loom))]
 mod native;
 
-use super::{PlaceSlice, Shareable};
+use super::{Place, PlaceSlice, Shareable};
 use crate::CacheLine;
 use heap::Pieces;
 
@@ -116,6 +116,18 @@ impl Arena {
         self.slices += 1;
         self.bytes = size_of::<T>().saturating_mul(len).saturating_add(self.bytes).next_multiple_of(ALIGN);
         Ok(slice)
+    }
+
+    /// The next value, on lines of its own: a [`slice`](Self::slice) of one.
+    ///
+    /// # Errors
+    /// As for [`slice`](Self::slice).
+    ///
+    /// # Panics
+    /// As [`slice`](Self::slice).
+    #[track_caller]
+    pub fn place<T: Shareable + Default>(&mut self) -> Result<Place<T>, ArenaError> {
+        Ok(self.slice(1)?.place(0).expect("one of one"))
     }
 
     fn of(memory: Memory) -> Self {

@@ -1,0 +1,208 @@
+//! How one member's ends are built over memory that all members lay out alike.
+//!
+//! Nobody builds the ends of others, as dropping an end says that its member is gone. So every member, in whichever process
+//! it is, goes through the same steps in the same order: first the [`Roll`], one for each process, then the web of
+//! broadcasts, that of reductions, and the barrier. What follows from the choice alone and is the same for all is worked
+//! out once, in [`Layout::of`].
+
+use std::cell::LazyCell;
+
+use corecast_base::sync::Arc;
+use corecast_base::wait::Waiter;
+use corecast_base::{Arena, ArenaError};
+use corecast_plan::{Plan, Problem, Schedule, Scheme, Tree};
+
+use crate::barrier::{Barrier, Setup};
+use crate::choose::Choice;
+use crate::core::Core;
+use crate::member::Ends;
+use crate::roll::Roll;
+use crate::web::WebPlan;
+
+/// Where a member's ends are built.
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) rank: usize,
+    pub(crate) roll: Arc<Roll>,
+    /// Behind the roll at first.
+    pub(crate) arena: Arena,
+}
+
+/// What all members' ends are built from.
+pub(crate) struct Layout<'a> {
+    members: usize,
+    broadcast: WebPlan,
+    reduce: WebPlan,
+    reduce_root: usize,
+    barrier: Barrier,
+    setup: Setup<'a>,
+}
+
+impl<'a> Layout<'a> {
+    pub(crate) fn of(problem: &'a Problem, choice: &'a Choice) -> Self {
+        let (broadcast, reduce) = (&choice.broadcast.tree, &choice.reduce.tree);
+        Self {
+            members: problem.len(),
+            broadcast: in_send_order(broadcast),
+            reduce: in_arrival_order(problem, reduce),
+            reduce_root: reduce.root(),
+            barrier: choice.barrier,
+            setup: setup(problem, &choice.meeting),
+        }
+    }
+
+    /// The ends of the member at `site`, which waits with `waiter`.
+    pub(crate) fn ends(&self, mut site: Site, waiter: Waiter) -> Result<Ends, ArenaError> {
+        let broadcast = self.broadcast.web(&[], &mut site)?;
+        let reduce = self.reduce.web(&[], &mut site)?;
+        let barrier = self.barrier.part(&self.setup, &mut site)?;
+        let Site { rank, roll, arena } = site;
+        let core = Core { rank, members: self.members, operation: 0, waiter, roll, arena };
+        Ok(Ends { core, broadcast, reduce, reduce_root: self.reduce_root, barrier })
+    }
+}
+
+/// What the plan of a barrier says to whoever builds one.
+fn setup<'a>(problem: &'a Problem, meeting: &'a Plan) -> Setup<'a> {
+    let members = problem.len();
+    let (order, leaders) = match &meeting.scheme {
+        Scheme::Dissemination(order) => (order.clone(), vec![meeting.tree.root()]),
+        Scheme::Leaders(leaders) => ((0..members).collect(), leaders.clone()),
+        _ => ((0..members).collect(), vec![meeting.tree.root()]),
+    };
+    let up = LazyCell::new(Box::new(|| in_arrival_order(problem, meeting.up())) as _);
+    let down = LazyCell::new(Box::new(|| in_send_order(&meeting.tree)) as _);
+    Setup { members, order, leaders, up, down }
+}
+
+fn in_send_order(tree: &Tree) -> WebPlan {
+    WebPlan::of(tree, |rank| tree.children(rank).to_vec())
+}
+
+/// Each member deals with its children in the order in which their values are expected.
+fn in_arrival_order(problem: &Problem, tree: &Tree) -> WebPlan {
+    let schedule = Schedule::reduction(problem, tree, 0.0);
+    WebPlan::of(tree, |member| {
+        let mut arrivals: Vec<_> = schedule.received_by(member).collect();
+        arrivals.sort_by(|a, b| a.receive_start.total_cmp(&b.receive_start));
+        arrivals.into_iter().map(|transfer| transfer.from).collect()
+    })
+}
+
+#[cfg(all(test, not(loom)))]
+pub(crate) mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::broadcast::broadcast;
+    use crate::error::Error;
+    use crate::reduce::{Order, reduce};
+    use crate::searcher::Searcher;
+    use corecast_base::CpuId;
+    use corecast_base::region::{RegionPlan, Section, SharedRegion};
+    use corecast_base::sync::{AtomicU64, Fences, Ordering, Scope};
+    use corecast_base::wait::{Crowd, Wait, WakeWord};
+    use corecast_machine::{Cpu, Machine, Topology};
+    use corecast_plan::Effort;
+
+    /// Where the members of a group of threads are.
+    pub(crate) fn sites(members: usize) -> impl Iterator<Item = Site> {
+        let mut arena = Arena::heap();
+        let roll = Roll::lay_out(&mut arena, members, |cell| WakeWord::of_threads(Wait::Adaptive, cell));
+        let roll = Arc::new(roll.expect("the heap has room"));
+        (0..members).map(move |rank| Site { rank, roll: Arc::clone(&roll), arena: arena.clone() })
+    }
+
+    const MEMBERS: u32 = 5;
+
+    fn chosen(barrier: Barrier) -> (Problem, Choice) {
+        let cpu = |id| Cpu { numa: Some(id / 2), ..Cpu::flat(CpuId::new(id)) };
+        let cpus = (0..MEMBERS).map(cpu).collect();
+        let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let problem = Problem::of_machine(&machine).expect("CPUs");
+        let searcher = Searcher::default();
+        let choice = Choice::make(&problem, &Default::default(), &searcher, Some(barrier), Effort::Quick, false)
+            .expect("a choice");
+        (problem, choice)
+    }
+
+    fn waiter() -> Waiter {
+        Waiter::new(Wait::Adaptive, Crowd::unpinned(MEMBERS as usize), None)
+    }
+
+    /// A section of a region, and what a bell in it is made with.
+    fn region(bytes: usize) -> (SharedRegion, Section) {
+        let plan = RegionPlan::new().add("group", 1, [0; 6], bytes as u64).expect("a plan");
+        let region = SharedRegion::memfd(&plan).expect("there is memory");
+        let section = region.section(&region.entry("group").expect("declared"));
+        (region, section)
+    }
+
+    /// The ends of one member, who knows nothing of the others but their memory.
+    fn own_ends(
+        layout: &Layout<'_>,
+        region: &SharedRegion,
+        section: &Section,
+        rank: usize,
+    ) -> Result<Ends, ArenaError> {
+        let mut arena = Arena::within(section.clone());
+        let bell = |cell| WakeWord::within(cell, region.seats(), region.me().index, Some(Fences::of(Scope::Machine)));
+        let roll = Arc::new(Roll::lay_out(&mut arena, layout.members, bell)?);
+        layout.ends(Site { rank, roll, arena }, waiter())
+    }
+
+    fn bytes(layout: &Layout<'_>) -> usize {
+        let site = sites(layout.members).last().expect("more than one");
+        layout.ends(site, waiter()).expect("the heap has room").core.arena.bytes()
+    }
+
+    fn work(ends: &mut Ends) -> Result<(), Error> {
+        let Ends { core, broadcast: down, reduce: up, barrier, .. } = ends;
+        let lines = core.lay_out::<AtomicU64>(MEMBERS as usize)?;
+        for round in 1..=50u64 {
+            core.begin()?;
+            lines[core.rank].store(round, Ordering::Relaxed);
+            barrier.wait(core)?;
+            assert!(lines.iter().all(|line| line.load(Ordering::Relaxed) >= round));
+            let root = round as usize % core.members;
+            let mut value = if core.rank == root { [round; 40] } else { [0; 40] };
+            core.begin()?;
+            broadcast(core, down, root, &mut value)?;
+            assert_eq!(value, [round; 40]);
+            core.begin()?;
+            let bits = reduce(core, up, root, 1u64 << core.rank, Order::Rank, |a, b| a + b)?;
+            assert_eq!(bits, (core.rank == root).then_some((1 << MEMBERS) - 1));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn members_that_share_nothing_but_a_section_are_a_group() {
+        for &barrier in Barrier::ALL {
+            let (problem, choice) = chosen(barrier);
+            let layout = Layout::of(&problem, &choice);
+            let (region, section) = region(bytes(&layout) + 128);
+            let mut all: Vec<Ends> = (0..layout.members)
+                .map(|rank| own_ends(&layout, &region, &section, rank).expect("the section has room"))
+                .collect();
+            thread::scope(|scope| {
+                for ends in &mut all {
+                    scope.spawn(|| assert_eq!(work(ends), Ok(()), "{barrier}"));
+                }
+            });
+            let more = all[0].core.lay_out::<AtomicU64>(1).expect_err("nothing is left");
+            assert!(matches!(more, Error::Memory(ArenaError::Full { .. })), "{more}");
+        }
+    }
+
+    #[test]
+    fn a_section_that_is_too_small_is_told() {
+        for &barrier in Barrier::ALL {
+            let (problem, choice) = chosen(barrier);
+            let layout = Layout::of(&problem, &choice);
+            let (region, section) = region(bytes(&layout) - 128);
+            let refused = own_ends(&layout, &region, &section, 0).map(drop);
+            assert!(matches!(refused, Err(ArenaError::Full { .. })), "{barrier}: {refused:?}");
+        }
+    }
+}
