@@ -34,9 +34,10 @@ pub(super) struct Control {
     pub(super) ack: CacheLine<AtomicU64>,
     /// Which ends are gone. Each end sets its bit once.
     pub(super) gone: CacheLine<AtomicU32>,
-    /// In regions, the participant that sends: 0 for nobody yet. Changed by who opens the end, read by the receiver.
+    /// In channels of regions, the participant that sends: 0 for nobody yet. Changed by who opens the end, read by the
+    /// receiver. In [`Rings`](super::Rings) on the heap, 1 once the end was made.
     pub(super) sender: CacheLine<AtomicU64>,
-    /// In regions, the participant that receives: 0 for nobody yet. Changed by who opens the end, read by the sender.
+    /// The same for the one that receives, read by the sender.
     pub(super) receiver: CacheLine<AtomicU64>,
 }
 

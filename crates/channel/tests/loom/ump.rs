@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use corecast_base::Arena;
 use corecast_base::sync::{Arc, AtomicUsize, Ordering, spin_hint};
 use corecast_base::wait::{Crowd, Wait, Waiter};
 use corecast_channel::ump::{self, Config, WrongType};
@@ -63,6 +64,27 @@ fn a_full_ring_makes_room_only_after_the_payload_was_read() {
                 Err(error) => panic!("{error}"),
             }
         }
+        sender.join().expect("the sender ends");
+    });
+}
+
+/// Two members lay the rings out at the same time, and whoever comes first makes them.
+#[test]
+fn ends_built_apart_are_of_one_ring() {
+    loom::model(|| {
+        let mut arena = Arena::heap();
+        let mut theirs = arena.from_start();
+        let bells = || (ump::bell(Wait::Spin), ump::bell(Wait::Spin));
+        let mut waiter = Waiter::new(Wait::Spin, Crowd::pinned(2, 1), Some(Duration::ZERO));
+        let mut their_waiter = waiter.clone();
+        let sender = thread::spawn(move || {
+            let rings = ump::any_rings(&mut theirs, 2, 4).expect("the heap has room");
+            let (data, room) = bells();
+            rings.sender(1, data, room).send(&7u64, &mut their_waiter, keep_waiting).expect("the receiver stays");
+        });
+        let rings = ump::any_rings(&mut arena, 2, 4).expect("the heap has room");
+        let (data, room) = bells();
+        assert_eq!(rings.receiver(1, data, room).recv::<u64, _>(&mut waiter, keep_waiting), Ok(7));
         sender.join().expect("the sender ends");
     });
 }
