@@ -30,7 +30,7 @@ impl Core {
     /// do it in the same order and lay out the same types and lengths for it, so that they get the same memory. It stays
     /// theirs for as long as the group lives. In the memory of processes [`Error::Memory`] says that it is used up, at all
     /// members alike.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no object is created by members yet"))]
+    #[cfg_attr(any(loom, not(test)), expect(dead_code, reason = "no object is created by members yet"))]
     pub(crate) fn lay_out<T: Shareable + Default>(&mut self, len: usize) -> Result<PlaceSlice<T>, Error> {
         Ok(self.arena.slice(len)?)
     }
