@@ -34,6 +34,7 @@ pub mod channels;
 mod collectives;
 pub mod contender;
 mod deaths;
+mod dialogue;
 mod error;
 mod failure;
 mod gate;
