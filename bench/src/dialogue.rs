@@ -43,7 +43,8 @@ impl Dialogue {
         let errors = tempfile::tempfile().map_err(Failure::refused)?;
         let theirs = errors.try_clone().map_err(Failure::refused)?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(theirs);
-        let mut child = command.spawn().map_err(Failure::refused)?;
+        let child = command.spawn();
+        let mut child = child.map_err(|error| Failure::Refused(format!("{name} does not start: {error}")))?;
         let commands = child.stdin.take();
         let answers = child.stdout.take().expect("its standard output is a pipe");
         let mut dialogue = Self { name, child, commands, answers, errors };

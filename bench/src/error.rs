@@ -43,6 +43,14 @@ pub enum BenchError {
         /// All names.
         known: String,
     },
+    /// None of the operations asked for carries so many bytes.
+    #[error("no operation asked for carries {bytes} bytes: {known}")]
+    Size {
+        /// The length asked for.
+        bytes: usize,
+        /// What they carry.
+        known: String,
+    },
     /// No message has this length.
     #[error("a message has 1 to {most} bytes, not {bytes}")]
     Length {

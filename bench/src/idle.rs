@@ -5,7 +5,7 @@ use std::time::Duration;
 use corecast::base::wait::Wait;
 use corecast::machine::Machine;
 
-use crate::contender::{Setting, contenders};
+use crate::contender::Setting;
 use crate::error::BenchError;
 use crate::gate::{Demand, Gate};
 use crate::harness::{Crew, Entrant, Pace};
@@ -63,7 +63,7 @@ fn wait_in_each(
     progress: &mut dyn Progress,
 ) -> Result<Vec<IdleRow>, BenchError> {
     let mut crew = Crew::start(&setting.seats, setting.oversubscribed, late + Pace::THOROUGH.limit)?;
-    let contenders = contenders(setting.op);
+    let contenders = options.raced(setting.op);
     let total = contenders.len() as f64;
     let mut rows = Vec::with_capacity(contenders.len());
     for (i, contender) in contenders.into_iter().enumerate() {

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use crate::contender::Message;
+
 /// One operation; every group of a race's report races one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -72,6 +74,16 @@ impl Op {
     /// True if a sender need not wait for its receiver.
     pub(crate) fn is_stream(self) -> bool {
         matches!(self, Self::Stream | Self::Words | Self::Select)
+    }
+
+    /// The length in bytes of what every participant brings, or gets.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Barrier => 0,
+            Self::Reduce | Self::Allreduce | Self::Words => size_of::<u64>(),
+            Self::Broadcast | Self::OneWay | Self::Stream | Self::Select | Self::Idle => size_of::<Message>(),
+        }
     }
 
     /// How many operations one iteration of a contender's loop performs, one after the other.

@@ -8,6 +8,7 @@ use corecast::collective::MAX_MEMBERS;
 use corecast::machine::{Machine, pin};
 
 use crate::cancel::Cancel;
+use crate::contender::{Contender, contenders};
 use crate::error::BenchError;
 use crate::harness::Pace;
 use crate::op::Op;
@@ -21,6 +22,13 @@ pub struct Options {
     pub participants: Vec<usize>,
     /// The collectives to race; all by default.
     pub ops: Vec<Op>,
+    /// The lengths in bytes of what operations carry: those that carry something else are left out. All by default.
+    pub sizes: Vec<usize>,
+    /// The contenders to race besides the reference, by name; all by default.
+    pub contenders: Vec<String>,
+    /// Whether contenders that run in a program of their own are raced when none is named. It is built with what
+    /// compilers there are and started for each group, which takes seconds.
+    pub external: bool,
     /// How corecast's contenders wait.
     pub wait: Wait,
     /// Fewer and shorter blocks.
@@ -68,21 +76,57 @@ impl Options {
         Ok([first, cpus.as_slice().get(1).copied().unwrap_or(first)])
     }
 
+    /// The contenders of an operation that take part, the reference first.
+    pub(crate) fn raced(&self, op: Op) -> Vec<Box<dyn Contender>> {
+        let is_named = |contender: &dyn Contender| self.contenders.contains(&contender.name());
+        let is_meant = |contender: &dyn Contender| {
+            if self.contenders.is_empty() { self.external || !contender.is_external() } else { is_named(contender) }
+        };
+        let numbered = contenders(op).into_iter().enumerate();
+        numbered.filter(|(i, contender)| *i == 0 || is_meant(&**contender)).map(|(_, contender)| contender).collect()
+    }
+
     /// Every operation with every number of participants.
     pub(crate) fn heats(&self, cpus: usize) -> Result<Vec<(Op, usize)>, BenchError> {
-        let ops = if self.ops.is_empty() { &Op::COLLECTIVES[..] } else { &self.ops[..] };
-        if let Some(&op) = ops.iter().find(|op| !Op::COLLECTIVES.contains(op)) {
-            return Err(BenchError::NoCollective(op));
-        }
+        let ops = self.collectives()?;
+        self.know_contenders(&ops)?;
         let is_group = |participants: &usize| (2..=MAX_MEMBERS).contains(participants);
         if let Some(&participants) = self.participants.iter().find(|participants| !is_group(participants)) {
             return Err(BenchError::Participants { participants, most: MAX_MEMBERS });
         }
-        let heats = ops.iter().flat_map(|&op| self.sizes(op, cpus).into_iter().map(move |size| (op, size)));
+        let heats = ops.iter().flat_map(|&op| self.group_sizes(op, cpus).into_iter().map(move |size| (op, size)));
         Ok(heats.collect())
     }
 
-    fn sizes(&self, op: Op, cpus: usize) -> Vec<usize> {
+    /// The operations asked for that carry what was asked for. A barrier carries nothing and always belongs to them.
+    fn collectives(&self) -> Result<Vec<Op>, BenchError> {
+        let mut ops = if self.ops.is_empty() { Op::COLLECTIVES.to_vec() } else { self.ops.clone() };
+        if let Some(&op) = ops.iter().find(|op| !Op::COLLECTIVES.contains(op)) {
+            return Err(BenchError::NoCollective(op));
+        }
+        if let Some(&bytes) = self.sizes.iter().find(|&&bytes| ops.iter().all(|op| op.bytes() != bytes)) {
+            let known = ops.iter().map(|op| format!("{op} {}", op.bytes())).collect::<Vec<_>>().join(", ");
+            return Err(BenchError::Size { bytes, known });
+        }
+        ops.retain(|op| op.bytes() == 0 || self.sizes.is_empty() || self.sizes.contains(&op.bytes()));
+        Ok(ops)
+    }
+
+    /// Refuses names that no contender of these operations has.
+    fn know_contenders(&self, ops: &[Op]) -> Result<(), BenchError> {
+        let mut known: Vec<String> = Vec::new();
+        for contender in ops.iter().flat_map(|&op| contenders(op)) {
+            if !known.contains(&contender.name()) {
+                known.push(contender.name());
+            }
+        }
+        match self.contenders.iter().find(|name| !known.contains(name)) {
+            Some(name) => Err(BenchError::Contender { name: name.clone(), known: known.join(", ") }),
+            None => Ok(()),
+        }
+    }
+
+    fn group_sizes(&self, op: Op, cpus: usize) -> Vec<usize> {
         if !self.participants.is_empty() {
             return self.participants.clone();
         }
@@ -115,11 +159,39 @@ mod tests {
     }
 
     #[test]
+    fn those_named_are_raced_beside_the_reference() {
+        let names = |options: &Options, op| -> Vec<String> {
+            options.raced(op).iter().map(|contender| contender.name()).collect()
+        };
+        let named = Options { contenders: vec!["libgomp".into(), "std".into()], ..Options::default() };
+        assert_eq!(names(&named, Op::Barrier), ["corecast", "std", "libgomp"]);
+        assert_eq!(names(&named, Op::Reduce), ["corecast"]);
+        let all = Options { external: true, ..Options::default() };
+        assert!(names(&all, Op::Barrier).contains(&"libgomp".to_owned()));
+        assert!(!names(&Options::default(), Op::Barrier).contains(&"libgomp".to_owned()));
+    }
+
+    #[test]
+    fn operations_are_chosen_by_what_they_carry() {
+        let ops = |sizes: &[usize]| {
+            let options = Options { sizes: sizes.to_vec(), participants: vec![2], ..Options::default() };
+            options.heats(2).map(|heats| heats.into_iter().map(|(op, _)| op).collect::<Vec<_>>())
+        };
+        assert_eq!(ops(&[8]), Ok(vec![Op::Barrier, Op::Reduce, Op::Allreduce]));
+        assert_eq!(ops(&[0]), Ok(vec![Op::Barrier]));
+        let known = "barrier 0, broadcast 56, reduce 8, allreduce 8".to_owned();
+        assert_eq!(ops(&[56, 7]), Err(BenchError::Size { bytes: 7, known }));
+    }
+
+    #[test]
     fn nonsense_is_refused_by_name() {
         let options = Options { participants: vec![2, 1], ..Options::default() };
         assert!(options.heats(2).expect_err("no group of one").to_string().contains("not 1"));
         let options = Options { ops: vec![Op::Stream], ..Options::default() };
         assert_eq!(options.heats(2), Err(BenchError::NoCollective(Op::Stream)));
+        let unknown = Options { contenders: vec!["std".into(), "smoke".into()], ..Options::default() };
+        let error = unknown.heats(2).expect_err("nobody is called smoke").to_string();
+        assert!(error.starts_with("no contender is called 'smoke': there are corecast, "), "{error}");
         let absent = Options { cpus: Some("0,4000".parse().expect("a list")), ..Options::default() };
         let error = absent.usable_cpus(&machine(&[4000])).expect_err("nobody may use CPU 4000");
         assert!(matches!(error, BenchError::Cpu { .. }), "{error}");

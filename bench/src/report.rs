@@ -42,6 +42,8 @@ pub struct Group {
     pub op: Op,
     /// The number of participants.
     pub participants: usize,
+    /// The length in bytes of what every participant brings, or gets.
+    pub bytes: usize,
     /// The CPU of each participant, by rank.
     pub cpus: Vec<u32>,
     /// True if participants share CPUs, or the container grants less CPU time than they could use.

@@ -3,7 +3,7 @@
 use corecast::base::CpuSet;
 use corecast::machine::Machine;
 
-use crate::contender::{Setting, contenders, planned_root};
+use crate::contender::{Setting, Workshop, planned_root};
 use crate::error::BenchError;
 use crate::harness::{Budget, LARGEST_ACCEPTED, Race, largest_clock_offset_ns, median};
 use crate::op::Op;
@@ -20,11 +20,13 @@ pub(crate) fn run(
     progress: &mut dyn Progress,
 ) -> Result<Report, BenchError> {
     let seed = options.seed_or_draw();
+    // Kept open, so that drivers are built once and not for each group; who needs one says why there is none.
+    let _workshop = Workshop::open();
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut warnings = Vec::new();
     let windows = wants_windows(machine, options, cpus, heats) && clocks_agree(cpus, &mut warnings)?;
     let budget = Budget::starting_now(options.total());
-    let weights: Vec<usize> = heats.iter().map(|&(op, _)| contenders(op).len()).collect();
+    let weights: Vec<usize> = heats.iter().map(|&(op, _)| options.raced(op).len()).collect();
     let total = weights.iter().sum::<usize>().max(1);
     let mut done = 0;
     let mut groups = Vec::with_capacity(heats.len());
@@ -39,7 +41,7 @@ pub(crate) fn run(
             cancel: &options.cancel,
             rng: &mut rng,
         };
-        groups.push(race.run(contenders(op), budget.share(weight, total - done), &mut part)?);
+        groups.push(race.run(options.raced(op), budget.share(weight, total - done), &mut part)?);
         done += weight;
     }
     progress.step(1.0, "done");

@@ -47,7 +47,7 @@ fn assert_rows(group: &Value) {
             assert!(row["p10_ns"].as_f64() <= row["p99_ns"].as_f64(), "{row}");
         } else {
             let reason = row["skipped"].as_str().expect("a text");
-            let known = ["participants only", "the same tree", "too busy"];
+            let known = ["participants only", "the same tree", "too busy", " install ", "only polls"];
             assert!(known.iter().any(|known| reason.contains(known)), "{row}");
             assert!(row["median_ns"].is_null() && row["samples"] == 0, "{row}");
         }
@@ -91,11 +91,26 @@ fn collectives_report_every_contender_of_every_operation() {
         assert!(groups.iter().any(|group| group["op"] == op.name()), "{op}");
     }
     for group in groups {
-        assert_fields(group, &["op", "participants", "cpus", "oversubscribed", "timing", "root", "raw_line_ns"]);
+        assert_fields(
+            group,
+            &["op", "participants", "bytes", "cpus", "oversubscribed", "timing", "root", "raw_line_ns"],
+        );
         assert_fields(group, &["raw_line_probes_ns", "placement_changes", "reference", "rows"]);
         assert_eq!(group["cpus"].as_array().map(Vec::len), group["participants"].as_u64().map(|n| n as usize));
         assert_rows(group);
     }
+}
+
+#[test]
+fn runtimes_in_programs_of_their_own_are_raced_or_say_what_installs_them() {
+    let contenders = vec!["libgomp".to_owned(), "openmpi".to_owned()];
+    let options = Options { ops: vec![Op::Broadcast], participants: vec![2], contenders, ..quick() };
+    let report = collectives(&this_machine(), &options, &mut ()).expect("allowed CPUs");
+    let json = serde_json::to_value(&report).expect("plain data");
+    assert_eq!(json["groups"][0]["bytes"], 56);
+    assert_rows(&json["groups"][0]);
+    let names: Vec<&str> = report.groups[0].rows.iter().map(|row| row.contender.as_str()).collect();
+    assert_eq!(names, ["corecast", "libgomp", "openmpi"]);
 }
 
 #[test]

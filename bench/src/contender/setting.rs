@@ -15,6 +15,8 @@ use crate::op::Op;
 pub struct Setting<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) op: Op,
+    /// The length in bytes of what every participant brings, or gets.
+    pub(crate) bytes: usize,
     /// The CPUs in use.
     pub(crate) cpus: CpuSet,
     /// The CPU of each participant, by rank.
@@ -44,7 +46,7 @@ impl<'a> Setting<'a> {
         let on_fullest = participants.div_ceil(cpus.len().max(1));
         let oversubscribed = Crowd::pinned(participants, on_fullest).is_crowded();
         let (cpus, trees) = (seats.iter().copied().collect(), OnceCell::new());
-        Self { machine, op, cpus, seats, oversubscribed, wait, root: 0, trees }
+        Self { machine, op, bytes: op.bytes(), cpus, seats, oversubscribed, wait, root: 0, trees }
     }
 
     /// The same with another root.

@@ -25,6 +25,11 @@ impl Patience {
         Self { polls: if oversubscribed { 0 } else { POLLS_ALONE } }
     }
 
+    /// Polls before the first yield.
+    pub(crate) fn polls(self) -> u32 {
+        self.polls
+    }
+
     /// Returns when `is_ready` says so.
     ///
     /// # Errors

@@ -104,6 +104,7 @@ impl Race<'_> {
         Group {
             op: self.setting.op,
             participants: self.setting.participants(),
+            bytes: self.setting.bytes,
             cpus: self.setting.seats.iter().map(|cpu| cpu.get()).collect(),
             oversubscribed: self.setting.oversubscribed,
             timing: self.timing,

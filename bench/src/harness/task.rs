@@ -72,10 +72,10 @@ pub struct Timing {
 }
 
 /// From the last arrival at the start to the first window: time for the news to reach everybody.
-const LEAD: Duration = Duration::from_micros(5);
+pub(crate) const LEAD: Duration = Duration::from_micros(5);
 
 /// A window begun later than this after the agreed time is not counted: an interrupt came between.
-const TOLERANCE: Duration = Duration::from_nanos(150);
+pub(crate) const TOLERANCE: Duration = Duration::from_nanos(150);
 
 /// One participant's share in a block.
 pub(crate) struct Share {

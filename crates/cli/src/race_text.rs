@@ -74,6 +74,7 @@ mod tests {
         let group = Group {
             op: Op::Barrier,
             participants: 4,
+            bytes: 0,
             cpus: vec![0, 1, 0, 1],
             oversubscribed: true,
             timing: Timing::Batches,

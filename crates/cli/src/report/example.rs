@@ -87,6 +87,7 @@ fn group(op: Op, members: usize, cpus: usize) -> Group {
     Group {
         op,
         participants: members,
+        bytes: op.bytes(),
         cpus: (0..members).map(|rank| (rank % cpus) as u32).collect(),
         oversubscribed: members > cpus,
         timing: if op == Op::Barrier { Timing::Batches } else { Timing::Windows },

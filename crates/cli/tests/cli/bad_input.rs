@@ -145,6 +145,15 @@ fn names_that_nobody_has() {
         (&["explain", "--members", "0"], "1 to 4096 members, not 0"),
         (&["bench", "collectives", "--op", "stream"], "[possible values: barrier"),
         (&["bench", "collectives", "--members", "1"], "2 to 4096 participants, not 1"),
+        (&["bench", "collectives", "--n", "2,1"], "2 to 4096 participants, not 1"),
+        (
+            &["bench", "collectives", "--contenders", "std,smoke"],
+            "no contender is called 'smoke': there are corecast, ",
+        ),
+        (
+            &["bench", "collectives", "--op", "reduce", "--size", "7"],
+            "no operation asked for carries 7 bytes: reduce 8",
+        ),
         (&["bench", "ump", "--wait", "often"], "[possible values: adaptive"),
         (&["bench", "idle", "--late", "0"], "0 is not in 1..=60000"),
         (&["bench", "channels", "--contenders", "ump,smoke"], "no contender is called 'smoke': there are mcast, "),

@@ -51,7 +51,8 @@ fn one_cpu_is_enough_to_tune() {
 #[test]
 fn eight_members_share_one_cpu() {
     let program = Program::new();
-    let race = on_one_cpu(|| program.json(&["bench", "collectives", "--quick", "--members", "8", "--json"]));
+    let race =
+        on_one_cpu(|| program.json(&["bench", "collectives", "--quick", "--in-process", "--members", "8", "--json"]));
     for group in race["groups"].as_array().expect("an array") {
         assert_eq!((&group["participants"], &group["oversubscribed"]), (&8.into(), &true.into()));
         let rows = group["rows"].as_array().expect("an array");

@@ -43,7 +43,8 @@ fn a_race_is_kept_in_the_model_of_this_machine_only() {
     program.file("other.json", model.replace(fingerprint, "\"fingerprint\": \"of another machine "));
     let other = read("other.json");
     for name in ["model.json", "other.json"] {
-        let bench = ["bench", "collectives", "--quick", "--op", "barrier", "--members", "2", "--machine", name];
+        let bench =
+            ["bench", "collectives", "--quick", "--in-process", "--op", "barrier", "--n", "2", "--machine", name];
         program.run(&bench).succeeded();
     }
     assert!(read("model.json").contains("\"races\"") && read("model.json").contains("\"corecast/dissemination\""));

@@ -16,12 +16,21 @@ use super::Shared;
 pub(super) struct Collectives {
     #[command(flatten)]
     race: RaceArgs,
-    /// Race these operations only; may be given several times.
-    #[arg(long, value_parser = collective_parser())]
+    /// Race these operations only.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = collective_parser())]
     op: Vec<Op>,
+    /// Race only operations that carry so many bytes, and barriers.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    size: Vec<usize>,
     /// The numbers of members [default: as many as CPUs, and for barriers four times as many too].
-    #[arg(long, value_name = "N", value_delimiter = ',')]
+    #[arg(long, visible_alias = "n", value_name = "LIST", value_delimiter = ',')]
     members: Vec<usize>,
+    /// Race these contenders only, and corecast's own choice [default: all; `corecast list contenders`].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    contenders: Vec<String>,
+    /// Leave out contenders that run in a program of their own, which takes a compiler and seconds to start.
+    #[arg(long)]
+    in_process: bool,
 }
 
 /// Options of `bench ump`.
@@ -57,8 +66,14 @@ fn collective_parser() -> impl TypedValueParser<Value = Op> {
 impl Collectives {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         let (mut model, options) = self.race.shared.prepare(output)?;
-        let options =
-            Options { participants: self.members.clone(), ops: self.op.clone(), ..self.race.complete(options) };
+        let options = Options {
+            participants: self.members.clone(),
+            ops: self.op.clone(),
+            sizes: self.size.clone(),
+            contenders: self.contenders.clone(),
+            external: !self.in_process,
+            ..self.race.complete(options)
+        };
         let report = collectives(&model.machine, &options, &mut Meter::start(output))?;
         model.check_by(&report, output);
         show(&report, output)

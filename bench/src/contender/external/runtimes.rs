@@ -1,0 +1,194 @@
+//! The runtimes that are raced by drivers in C, and how each driver is built and started.
+
+use super::workshop::Source;
+use crate::op::Op;
+
+/// A runtime. To add one: a line in [`RUNTIMES`]; its part of the driver in `driver/` if none there fits it.
+#[derive(Debug)]
+pub(super) struct Runtime {
+    /// The contender's name.
+    pub(super) name: &'static str,
+    /// What it is and how it waits, in one line.
+    pub(super) about: &'static str,
+    /// Its part of the driver.
+    pub(super) source: &'static Source,
+    /// What builds its driver; the first that does is taken.
+    pub(super) toolchains: &'static [Toolchain],
+    /// What to do where none does.
+    pub(super) remedy: &'static str,
+    /// The operations it has.
+    pub(super) ops: &'static [Op],
+    /// What its driver is told besides; `None` stands for a file to share.
+    pub(super) detail: Option<&'static str>,
+    /// True if it neither yields nor sleeps.
+    pub(super) only_polls: bool,
+    /// Variables by which it learns that its members share CPUs, where it cannot see that.
+    pub(super) if_oversubscribed: &'static [(&'static str, &'static str)],
+}
+
+/// A compiler, and what starts what it makes.
+#[derive(Debug)]
+pub(super) struct Toolchain {
+    pub(super) compiler: &'static str,
+    pub(super) flags: &'static [&'static str],
+    pub(super) libraries: &'static [&'static str],
+    /// `None` if the driver is started as it is.
+    pub(super) launcher: Option<&'static Launcher>,
+}
+
+/// What starts a driver as many processes.
+#[derive(Debug)]
+pub(super) struct Launcher {
+    pub(super) program: &'static str,
+    /// What comes before the number of processes. Drivers bind themselves.
+    pub(super) arguments: &'static [&'static str],
+    pub(super) variables: &'static [(&'static str, &'static str)],
+}
+
+const CONCURRENCY_KIT_SOURCE: Source =
+    Source { name: "concurrency_kit.c", text: include_str!("driver/concurrency_kit.c") };
+const MPI_SOURCE: Source = Source { name: "mpi.c", text: include_str!("driver/mpi.c") };
+const OPENMP_SOURCE: Source = Source { name: "openmp.c", text: include_str!("driver/openmp.c") };
+
+/// Open MPI refuses to start as root unless told twice.
+const OPEN_MPI_VARIABLES: &[(&str, &str)] = &[("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")];
+const OPEN_MPI_ARGUMENTS: &[&str] = &["--bind-to", "none", "--oversubscribe", "-n"];
+const HYDRA_ARGUMENTS: &[&str] = &["-bind-to", "none", "-n"];
+
+const fn mpi(compiler: &'static str, flag: &'static [&'static str], launcher: &'static Launcher) -> Toolchain {
+    Toolchain { compiler, flags: flag, libraries: &[], launcher: Some(launcher) }
+}
+
+const OPEN_MPI: &[Toolchain] = &[
+    mpi(
+        "mpicc.openmpi",
+        &["-DWANT_OPEN_MPI"],
+        &Launcher { program: "mpirun.openmpi", arguments: OPEN_MPI_ARGUMENTS, variables: OPEN_MPI_VARIABLES },
+    ),
+    mpi(
+        "mpicc",
+        &["-DWANT_OPEN_MPI"],
+        &Launcher { program: "mpirun", arguments: OPEN_MPI_ARGUMENTS, variables: OPEN_MPI_VARIABLES },
+    ),
+];
+
+const MPICH: &[Toolchain] = &[
+    mpi(
+        "mpicc.mpich",
+        &["-DWANT_MPICH"],
+        &Launcher { program: "mpirun.mpich", arguments: HYDRA_ARGUMENTS, variables: &[] },
+    ),
+    mpi("mpicc", &["-DWANT_MPICH"], &Launcher { program: "mpirun", arguments: HYDRA_ARGUMENTS, variables: &[] }),
+];
+
+const INTEL_LAUNCHER: Launcher = Launcher { program: "mpirun", arguments: &["-n"], variables: &[("I_MPI_PIN", "0")] };
+
+const INTEL_MPI: &[Toolchain] =
+    &[mpi("mpiicx", &["-DWANT_INTEL_MPI"], &INTEL_LAUNCHER), mpi("mpicc", &["-DWANT_INTEL_MPI"], &INTEL_LAUNCHER)];
+
+const fn openmp(compiler: &'static str, flags: &'static [&'static str]) -> Toolchain {
+    Toolchain { compiler, flags, libraries: &[], launcher: None }
+}
+
+const CONCURRENCY_KIT: &[Toolchain] =
+    &[Toolchain { compiler: "cc", flags: &["-pthread"], libraries: &["-lck"], launcher: None }];
+
+const fn of_concurrency_kit(name: &'static str, about: &'static str, kind: &'static str) -> Runtime {
+    Runtime {
+        name,
+        about,
+        source: &CONCURRENCY_KIT_SOURCE,
+        toolchains: CONCURRENCY_KIT,
+        remedy: "`apt-get install gcc libck-dev`",
+        ops: &[Op::Barrier],
+        detail: Some(kind),
+        only_polls: true,
+        if_oversubscribed: &[],
+    }
+}
+
+const fn of_openmp(
+    name: &'static str,
+    about: &'static str,
+    toolchains: &'static [Toolchain],
+    remedy: &'static str,
+) -> Runtime {
+    Runtime {
+        name,
+        about,
+        source: &OPENMP_SOURCE,
+        toolchains,
+        remedy,
+        ops: &[Op::Barrier, Op::Broadcast, Op::Allreduce],
+        detail: Some("-"),
+        only_polls: false,
+        if_oversubscribed: &[],
+    }
+}
+
+const fn of_mpi(
+    name: &'static str,
+    about: &'static str,
+    toolchains: &'static [Toolchain],
+    remedy: &'static str,
+) -> Runtime {
+    Runtime {
+        name,
+        about,
+        source: &MPI_SOURCE,
+        toolchains,
+        remedy,
+        ops: &Op::COLLECTIVES,
+        detail: None,
+        only_polls: false,
+        // Open MPI looks at the machine's CPUs and not at those it may use; the others do not know this name.
+        if_oversubscribed: &[("OMPI_MCA_mpi_yield_when_idle", "1")],
+    }
+}
+
+/// Every runtime.
+pub(super) const RUNTIMES: &[Runtime] = &[
+    of_concurrency_kit("ck/centralized", "Concurrency Kit's centralized barrier; only polls", "centralized"),
+    of_concurrency_kit("ck/combining", "Concurrency Kit's combining barrier, in pairs; only polls", "combining"),
+    of_concurrency_kit("ck/dissemination", "Concurrency Kit's dissemination barrier; only polls", "dissemination"),
+    of_concurrency_kit("ck/tournament", "Concurrency Kit's tournament barrier; only polls", "tournament"),
+    of_concurrency_kit("ck/mcs", "Concurrency Kit's MCS tree barrier; only polls", "mcs"),
+    of_openmp(
+        "libgomp",
+        "OpenMP by GCC's libgomp: polls, then sleeps; sooner if it sees more threads than CPUs",
+        &[openmp("gcc", &["-fopenmp"])],
+        "`apt-get install gcc`",
+    ),
+    of_openmp(
+        "libomp",
+        "OpenMP by LLVM's libomp: polls, yields if there are more threads than CPUs, then sleeps",
+        &[openmp("clang", &["-fopenmp=libomp"])],
+        "`apt-get install clang libomp-dev`",
+    ),
+    of_mpi(
+        "openmpi",
+        "Open MPI among processes: polls, and yields after every look if CPUs are shared",
+        OPEN_MPI,
+        "`apt-get install openmpi-bin libopenmpi-dev`",
+    ),
+    of_mpi("mpich", "MPICH among processes: polls", MPICH, "`apt-get install mpich libmpich-dev`"),
+    of_mpi(
+        "intel-mpi",
+        "Intel MPI among processes: polls",
+        INTEL_MPI,
+        "`pip install impi-devel`, and its bin and lib in PATH and LD_LIBRARY_PATH",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_runtime_can_be_built_somewhere_and_says_how() {
+        for runtime in RUNTIMES {
+            assert!(!runtime.toolchains.is_empty() && runtime.remedy.contains(" install "), "{runtime:?}");
+            assert!(runtime.ops.iter().all(|op| Op::COLLECTIVES.contains(op)), "{runtime:?}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Where drivers are built: a temporary directory, and each driver once as long as somebody keeps it open.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::{fs, io};
+
+use tempfile::TempDir;
+
+use super::runtimes::{Launcher, Runtime, Toolchain};
+
+/// A file of a driver.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) name: &'static str,
+    pub(super) text: &'static str,
+}
+
+/// What all drivers include.
+const HEADERS: [Source; 2] = [
+    Source { name: "driver.h", text: include_str!("driver/driver.h") },
+    Source { name: "serve.h", text: include_str!("driver/serve.h") },
+];
+
+const FLAGS: &[&str] = &["-std=gnu11", "-O3"];
+
+/// The workshop that is open, if somebody keeps it so.
+static OPEN: Mutex<Weak<Workshop>> = Mutex::new(Weak::new());
+
+/// The directory, and what was built in it. It goes with the last who holds it.
+#[derive(Debug)]
+pub(crate) struct Workshop {
+    directory: TempDir,
+    built: Mutex<HashMap<Key, Result<Built, String>>>,
+}
+
+/// The name of a driver's source, and the first compiler it is offered to.
+type Key = (&'static str, &'static str);
+
+/// A driver that was built, and what starts it.
+#[derive(Clone, Debug)]
+pub(super) struct Built {
+    pub(super) driver: PathBuf,
+    pub(super) launcher: Option<&'static Launcher>,
+}
+
+impl Workshop {
+    /// The open workshop, or a new one.
+    ///
+    /// # Errors
+    /// Why there is no directory with the sources.
+    pub(crate) fn open() -> Result<Arc<Self>, String> {
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(workshop) = open.upgrade() {
+            return Ok(workshop);
+        }
+        let workshop = Arc::new(Self::make().map_err(|error| format!("no directory to build a driver in: {error}"))?);
+        *open = Arc::downgrade(&workshop);
+        Ok(workshop)
+    }
+
+    fn make() -> io::Result<Self> {
+        let directory = tempfile::Builder::new().prefix("corecast-drivers-").tempdir()?;
+        for Source { name, text } in HEADERS {
+            fs::write(directory.path().join(name), text)?;
+        }
+        Ok(Self { directory, built: Mutex::default() })
+    }
+
+    /// The runtime's driver, built if it was not before.
+    ///
+    /// # Errors
+    /// What its first toolchain said.
+    pub(super) fn build(&self, runtime: &Runtime) -> Result<Built, String> {
+        let first = runtime.toolchains.first().ok_or("nothing builds it")?;
+        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = built.entry((runtime.source.name, first.compiler)).or_insert_with(|| {
+            let mut outcomes = runtime.toolchains.iter().map(|toolchain| self.compile(runtime.source, toolchain));
+            let first = outcomes.next().expect("it was just looked at");
+            first.or_else(|error| outcomes.find_map(Result::ok).ok_or(error))
+        });
+        outcome.clone()
+    }
+
+    pub(super) fn compile(&self, source: &Source, toolchain: &Toolchain) -> Result<Built, String> {
+        let Toolchain { compiler, flags, libraries, launcher } = *toolchain;
+        let directory = self.directory.path();
+        let driver = directory.join(format!("{}-{compiler}", source.name));
+        let written = fs::write(directory.join(source.name), source.text);
+        written.map_err(|error| format!("{} cannot be written: {error}", source.name))?;
+        let mut command = Command::new(compiler);
+        command.current_dir(directory).args(FLAGS).args(flags).arg(source.name).arg("-o").arg(&driver);
+        let output = command.args(libraries).output();
+        let output = output.map_err(|error| format!("`{compiler}` does not start: {error}"))?;
+        if output.status.success() {
+            return Ok(Built { driver, launcher });
+        }
+        Err(format!("`{compiler}`: {}", first_error(&String::from_utf8_lossy(&output.stderr))))
+    }
+}
+
+/// The first line of a compiler's messages that speaks of an error.
+fn first_error(messages: &str) -> &str {
+    let mut lines = messages.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.clone().next().unwrap_or("no word of what failed");
+    lines.find(|line| line.contains("error")).unwrap_or(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_error_is_quoted_or_else_the_first_line() {
+        assert_eq!(
+            first_error("In file included from a.c:1:\n\n b.h:7: error: no\n  error: more\n"),
+            "b.h:7: error: no"
+        );
+        assert_eq!(first_error("\nld: cannot find -lck\n"), "ld: cannot find -lck");
+        assert_eq!(first_error(""), "no word of what failed");
+    }
+
+    #[test]
+    fn a_missing_compiler_is_named_and_asked_for_once() {
+        let workshop = Workshop::make().expect("a temporary directory");
+        let missing = Toolchain { compiler: "no-such-cc", flags: &[], libraries: &[], launcher: None };
+        let error = workshop.compile(&HEADERS[0], &missing).map(drop).expect_err("there is none");
+        assert!(error.starts_with("`no-such-cc` does not start: "), "{error}");
+    }
+}
