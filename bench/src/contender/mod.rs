@@ -8,6 +8,8 @@ mod condvar_slot;
 mod crossbeam_select;
 mod dissemination;
 mod external;
+mod hurdles;
+mod mcs_dissemination;
 mod planned;
 mod pthread_barrier;
 mod raw_line;
@@ -86,7 +88,10 @@ const REGISTRY: &[(Op, List)] = &[
     (Op::Barrier, planned::barriers),
     (Op::Barrier, || one(two_flags::TwoFlags)),
     (Op::Barrier, || one(dissemination::Dissemination)),
+    (Op::Barrier, || one(mcs_dissemination::McsDissemination { is_padded: true })),
+    (Op::Barrier, || one(mcs_dissemination::McsDissemination { is_padded: false })),
     (Op::Barrier, || one(rendezvous_barrier::RendezvousBarrier)),
+    (Op::Barrier, || one(hurdles::Hurdles)),
     (Op::Barrier, || one(std_barrier::StdBarrier)),
     (Op::Barrier, || one(pthread_barrier::PthreadBarrier)),
     (Op::Barrier, || external::of(Op::Barrier)),
@@ -209,7 +214,7 @@ mod tests {
             let mut bodies = match contender.build(&setting, &abort) {
                 Ok(bodies) => bodies,
                 Err(unfit) if unfit.0.contains("the same tree as") => continue,
-                Err(unfit) if ["install ", "only polls"].iter().any(|lack| unfit.0.contains(lack)) => {
+                Err(unfit) if ["install ", "only polls", "built without"].iter().any(|lack| unfit.0.contains(lack)) => {
                     println!("SKIPPED: {op}: {name} of {participants}: {unfit}");
                     continue;
                 }

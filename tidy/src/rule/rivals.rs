@@ -14,6 +14,7 @@ const RIVALS: &[&str] = &[
     "crossfire",
     "disruptor",
     "flume",
+    "hurdles",
     "iceoryx2",
     "ipc-channel",
     "kanal",
