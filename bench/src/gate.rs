@@ -1,4 +1,4 @@
-//! What is asked of corecast's channels, and whether it holds here.
+//! What is asked of corecast's channels and collectives, and whether it holds here.
 //!
 //! A gate that this machine or this run cannot judge says what it would take. None is met by changing a baseline.
 

@@ -5,7 +5,7 @@
 //! - [`collectives`], [`ump`], [`select`](fn@select), [`stream`], [`idle`],
 //!   [`deaths`](fn@deaths): the benchmarks; [`list`] names all contenders;
 //! - [`Options`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
-//! - [`Report`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast's channels;
+//! - [`Report`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast;
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
 //! - [`contender`]: the contenders, one file each, and their registry;
 //! - [`harness`]: threads, blocks, start windows, statistics.

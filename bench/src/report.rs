@@ -31,7 +31,7 @@ pub struct Report {
     pub warnings: Vec<String>,
     /// One entry for each operation and number of participants.
     pub groups: Vec<Group>,
-    /// What is asked of corecast's channels, and whether it holds here; empty for collectives.
+    /// What is asked of corecast, and whether it holds here.
     pub gates: Vec<Gate>,
 }
 

@@ -14,6 +14,9 @@ use crate::failure::Failure;
 use crate::harness::Abort;
 use crate::op::Op;
 
+/// How the row of a tree that another row has already begins and ends its reason.
+pub(crate) const TWIN: [&str; 2] = ["the same tree as ", " here"];
+
 struct Planned {
     op: Op,
     variant: Variant,
@@ -104,7 +107,7 @@ impl Planned {
                 let ours = trees.iter().find(|tree| tree.shape == shape.name());
                 let ours = ours.ok_or_else(|| Unfit("the model does not have these CPUs".to_owned()))?;
                 if let Some(twin) = ours.same_as {
-                    return Err(Unfit(format!("the same tree as corecast/tree/{twin} here")));
+                    return Err(Unfit(format!("{}corecast/tree/{twin}{}", TWIN[0], TWIN[1])));
                 }
                 builder.tree(ours.tree.clone()).barrier(Barrier::Tree)
             }

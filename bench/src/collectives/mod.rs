@@ -1,5 +1,7 @@
 //! `corecast bench collectives`: barriers, broadcasts and reductions of corecast against their rivals.
 
+mod gates;
+
 use corecast::machine::Machine;
 
 use crate::error::BenchError;
@@ -16,5 +18,7 @@ use crate::run;
 pub fn collectives(machine: &Machine, options: &Options, progress: &mut dyn Progress) -> Result<Report, BenchError> {
     let cpus = options.usable_cpus(machine)?;
     let heats = options.heats(cpus.len())?;
-    run::run(machine, options, &cpus, &heats, progress)
+    let mut report = run::run(machine, options, &cpus, &heats, progress)?;
+    report.gates = gates::judge(&report.groups, options.wait);
+    Ok(report)
 }
