@@ -176,7 +176,7 @@ pub(super) const RUNTIMES: &[Runtime] = &[
         "intel-mpi",
         "Intel MPI among processes: polls",
         INTEL_MPI,
-        "`pip install impi-devel`, and its bin and lib in PATH and LD_LIBRARY_PATH",
+        "`pip install impi-devel`, its place in I_MPI_ROOT, its bin in PATH and its lib in LD_LIBRARY_PATH",
     ),
 ];
 
