@@ -18,8 +18,8 @@ const TABLE: [u32; 256] = {
     table
 };
 
-/// The checksum of the words' bytes, in little-endian order.
-pub(super) fn of_words(words: impl IntoIterator<Item = u64>) -> u32 {
+/// The CRC-32C of the words' bytes, in little-endian order: tells damage, and not who did it.
+pub fn of_words(words: impl IntoIterator<Item = u64>) -> u32 {
     !words.into_iter().flat_map(u64::to_le_bytes).fold(!0, |crc, byte| {
         let index = (crc ^ u32::from(byte)) & 0xff;
         crc >> 8 ^ TABLE[index as usize]

@@ -59,6 +59,7 @@ pub(crate) use named::is_named;
 pub(crate) use process::own_uid;
 
 pub use crate::liveness::Liveness;
+pub use crc32c::of_words as checksum;
 pub use directory::Entry;
 pub use error::{AttachError, CreateError, Doubt, Forked, PlanError, SectionError};
 pub use gc::{Removed, gc};

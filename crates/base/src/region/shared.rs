@@ -2,7 +2,7 @@
 
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 
 use super::attachment::{Attachment, Source};
@@ -69,6 +69,17 @@ impl SharedRegion {
     /// [`AttachError`] if it is no region, not to be trusted, or takes nobody more.
     pub fn from_fd(fd: OwnedFd) -> Result<Self, AttachError> {
         Ok(Self(Arc::new(memfd::attach(&fd, "an inherited region", process::own_uid())?)))
+    }
+
+    /// Takes a seat in the region behind a descriptor that this process inherited and was told the number of. The
+    /// descriptor is left as it is.
+    ///
+    /// # Errors
+    /// [`AttachError`] as for [`from_fd`](Self::from_fd); also if there is no such descriptor, or no /proc.
+    pub fn inherited(number: RawFd) -> Result<Self, AttachError> {
+        let what = format!("the region of inherited descriptor {number}");
+        let file = OwnFile::open(|| memfd::reopen(&number)).map_err(Subject(&what).refused("open"))?;
+        Ok(Self(Arc::new(memfd::attach_file(file, true, &what, process::own_uid())?)))
     }
 
     /// The same for a file that another process sent, whose own it is unless `has_own_file`, of a region that `owner` made.
@@ -196,6 +207,15 @@ impl SharedRegion {
             return Liveness::Dead;
         }
         self.0.table().liveness(who, Some(self.me()))
+    }
+
+    /// True if a participant that is there said, when it came, that it may run on none but these CPUs.
+    #[must_use]
+    pub fn is_confined(&self, who: ParticipantId, cpus: &Affinity) -> bool {
+        self.check_fork().is_ok() && {
+            let table = self.0.table();
+            table.seated().any(|seated| seated == who) && table.affinity(who).is_within(cpus)
+        }
     }
 
     /// True if this participant's death can be proven to others. False only where /proc is missing and its descriptor is

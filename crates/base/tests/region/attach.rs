@@ -1,11 +1,12 @@
 //! What must not be attached to, and how that is said.
 
 use std::fs::{self, File, Permissions};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, PermissionsExt, chown, symlink};
 use std::path::PathBuf;
 
-use corecast_base::region::{AttachError, CreateError, RegionDir, SharedRegion};
-use corecast_base::{CacheLine, sync::AtomicU32};
+use corecast_base::region::{AttachError, CreateError, Liveness, ParticipantId, RegionDir, SharedRegion};
+use corecast_base::{CacheLine, sync::AtomicU32, wait::Affinity};
 
 use super::{plan, region_dir};
 
@@ -152,6 +153,24 @@ fn bad_names_are_refused_before_anything_is_touched() {
         assert!(matches!(SharedRegion::named(&dir, name, &plan()), Err(CreateError::BadName(_))), "{name}");
         assert!(matches!(SharedRegion::open(&dir, name), Err(AttachError::BadName(_))), "{name}");
     }
+}
+
+#[test]
+fn an_inherited_descriptor_is_named_by_its_number_and_stays() {
+    let region = SharedRegion::memfd(&plan()).expect("there is memory");
+    let fd = region.share().expect("/proc");
+    for _ in 0..2 {
+        let child = SharedRegion::inherited(fd.as_raw_fd()).expect("a good region");
+        assert_eq!((child.generation(), child.has_evidence()), (region.generation(), true));
+        assert_eq!(region.liveness(child.me()), Liveness::Alive);
+        let anywhere = Affinity::of_this_thread();
+        assert!(region.is_confined(child.me(), &anywhere), "it was told when it came");
+        let other = ParticipantId { generation: child.me().generation + 1, ..child.me() };
+        assert!(!region.is_confined(other, &anywhere), "that one was never there");
+        assert!(!region.is_confined(ParticipantId { index: u32::MAX, generation: 1 }, &anywhere));
+    }
+    let error = SharedRegion::inherited(i32::MAX).expect_err("no such descriptor").to_string();
+    assert!(error.contains("inherited descriptor 2147483647"), "{error}");
 }
 
 #[test]
