@@ -160,6 +160,18 @@ impl Plan {
         }
     }
 
+    /// The same plan over a problem of the same members, such as [`Problem::by_rank`].
+    ///
+    /// # Panics
+    ///
+    /// If they are not as many.
+    #[must_use]
+    #[track_caller]
+    pub fn over(self, problem: &Problem) -> Self {
+        assert_eq!(self.cpus.len(), problem.len(), "the plan and the problem have the same members");
+        Self { cpus: problem.cpus().to_vec(), ..self }
+    }
+
     /// The CPU of the root.
     #[must_use]
     pub fn root(&self) -> CpuId {

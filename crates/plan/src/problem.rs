@@ -123,6 +123,13 @@ impl Problem {
         Self { terms, ..self }
     }
 
+    /// The same members, costs and terms with the CPU of each called by its rank: for plans in JSON, which name members by
+    /// CPUs and so need distinct ones.
+    #[must_use]
+    pub fn by_rank(&self) -> Self {
+        Self { cpus: (0..self.cpus.len() as u32).map(CpuId::new).collect(), ..self.clone() }
+    }
+
     /// The same members and terms with other pairwise costs, dense by rank.
     pub(crate) fn with_costs(&self, send: Vec<f64>, receive: Vec<f64>) -> Self {
         Self { send, receive, ..self.clone() }

@@ -8,6 +8,7 @@
 //! - [`PlanRequest`], [`MachineSource`], [`TermsChoice`]: what is asked; [`parse_request`] reads what anybody sends;
 //! - [`Server`], [`Options`], [`Stopper`]: answering, in one thread per client;
 //! - [`Client`], [`ServedPlan`], [`ServiceError`]: asking, and checking what comes back as one checks a stranger's file;
+//!   [`read_plan`]: that check for a plan from elsewhere;
 //! - [`ServiceStatus`], [`Catalogue`], [`Refusal`]: the other answers;
 //! - [`default_path`]: where a service listens unless told otherwise.
 //!
@@ -60,6 +61,6 @@ pub use client::{Client, ServiceError};
 pub use line::MAX_LINE_BYTES;
 pub use protocol::{MachineSource, PlanRequest, Question, TermsChoice, VERSION, parse_request};
 pub use readiness::Stopper;
-pub use served_plan::{ServedPlan, Unfit};
+pub use served_plan::{ServedPlan, Unfit, read_plan};
 pub use server::{Options, Server};
 pub use socket::{BindError, FolderError, default_path};

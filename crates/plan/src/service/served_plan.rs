@@ -105,45 +105,55 @@ impl ServedPlan {
     ///
     /// If it is no plan for this request over these members, or costs something else than it says.
     pub fn check(&self, request: &PlanRequest, problem: &Problem) -> Result<Plan, Unfit> {
-        let fields: Fields = serde_json::from_str(self.json()).map_err(Unfit::Json)?;
-        same("op", &fields.op, request.operation.name())?;
-        same("unit", &fields.unit.to_string(), &problem.unit().to_string())?;
-        let (tree, up) = self.trees(request, problem)?;
-        if [Some(&tree), up.as_ref()].into_iter().flatten().any(|tree| !request.limits.allow(tree)) {
-            return Err(Unfit::Limits);
-        }
-        let scheme = scheme(&fields, request, problem, [&tree, up.as_ref().unwrap_or(&tree)])?;
-        let plan = Plan {
-            machine: problem.machine().to_owned(),
-            operation: request.operation,
-            planner: words(&fields.planner),
-            why: format!("{}; served", words(&fields.why)),
-            effort: fields.effort.as_deref().and_then(|effort| effort.parse::<Effort>().ok()),
-            seed: fields.seed,
-            iterations: fields.iterations,
-            is_root_given: request.root.is_some(),
-            tree,
-            up,
-            scheme,
-            cpus: problem.cpus().to_vec(),
-            predicted: fields.predicted,
-            unit: problem.unit(),
-            bound: fields.bound.filter(|bound| (0.0..=fields.predicted).contains(bound)),
-            is_proven: fields.proven,
-        };
-        check_cost(&plan, problem)?;
-        Ok(plan)
+        let plan = read_plan(self.json(), request, problem)?;
+        Ok(Plan { why: format!("{}; served", plan.why), ..plan })
     }
+}
 
-    /// The tree that broadcasts go down, or the only one; and the one that reductions go up, for operations of both.
-    fn trees(&self, request: &PlanRequest, problem: &Problem) -> Result<(Tree, Option<Tree>), Unfit> {
-        let trees = tree_file::parse(self.json(), problem)?;
-        if let Some(root) = request.root {
-            same("root", &problem.cpu(trees.down.root()).to_string(), &root.to_string())?;
-        }
-        let up = request.operation.has_both_phases().then(|| trees.up.unwrap_or_else(|| trees.down.clone()));
-        Ok((trees.down, up))
+/// The plan that JSON with the fields of `corecast plan --json` describes, over the members of a problem.
+///
+/// # Errors
+///
+/// If it is no plan for this request over these members, or costs something else than it says.
+pub fn read_plan(json: &str, request: &PlanRequest, problem: &Problem) -> Result<Plan, Unfit> {
+    let fields: Fields = serde_json::from_str(json).map_err(Unfit::Json)?;
+    same("op", &fields.op, request.operation.name())?;
+    same("unit", &fields.unit.to_string(), &problem.unit().to_string())?;
+    let (tree, up) = trees(json, request, problem)?;
+    if [Some(&tree), up.as_ref()].into_iter().flatten().any(|tree| !request.limits.allow(tree)) {
+        return Err(Unfit::Limits);
     }
+    let scheme = scheme(&fields, request, problem, [&tree, up.as_ref().unwrap_or(&tree)])?;
+    let plan = Plan {
+        machine: problem.machine().to_owned(),
+        operation: request.operation,
+        planner: words(&fields.planner),
+        why: words(&fields.why),
+        effort: fields.effort.as_deref().and_then(|effort| effort.parse::<Effort>().ok()),
+        seed: fields.seed,
+        iterations: fields.iterations,
+        is_root_given: request.root.is_some(),
+        tree,
+        up,
+        scheme,
+        cpus: problem.cpus().to_vec(),
+        predicted: fields.predicted,
+        unit: problem.unit(),
+        bound: fields.bound.filter(|bound| (0.0..=fields.predicted).contains(bound)),
+        is_proven: fields.proven,
+    };
+    check_cost(&plan, problem)?;
+    Ok(plan)
+}
+
+/// The tree that broadcasts go down, or the only one; and the one that reductions go up, for operations of both.
+fn trees(json: &str, request: &PlanRequest, problem: &Problem) -> Result<(Tree, Option<Tree>), Unfit> {
+    let trees = tree_file::parse(json, problem)?;
+    if let Some(root) = request.root {
+        same("root", &problem.cpu(trees.down.root()).to_string(), &root.to_string())?;
+    }
+    let up = request.operation.has_both_phases().then(|| trees.up.unwrap_or_else(|| trees.down.clone()));
+    Ok((trees.down, up))
 }
 
 fn same(field: &'static str, found: &str, expected: &str) -> Result<(), Unfit> {
@@ -239,6 +249,25 @@ mod tests {
             let served = check(&json_of(&planned), &request(operation)).expect("it fits");
             assert_eq!(Plan { why: planned.why.clone(), ..served.clone() }, planned);
             assert_eq!(served.why, format!("{}; served", planned.why));
+        }
+    }
+
+    #[test]
+    fn members_that_share_cpus_go_by_rank() {
+        let machine = Machine::from_topology(&Topology {
+            cpus: (0..2).map(|id| Cpu::flat(CpuId::new(id))).collect(),
+            ..Topology::default()
+        });
+        let members: Vec<CpuId> = [0, 1, 0, 1, 0].map(CpuId::new).to_vec();
+        let problem = Problem::of_members(&machine, &members).expect("CPUs");
+        let ranked = problem.by_rank();
+        for operation in Operation::ALL {
+            let planned = Request::new(operation).planner("sequential").plan(&problem).expect("a plan");
+            PlanJson::of(&planned).expect_err("CPUs are shared");
+            let json = PlanJson::of(&planned.clone().over(&ranked)).expect("ranks are distinct");
+            let json = serde_json::to_string(&json).expect("JSON");
+            let read = read_plan(&json, &PlanRequest::new(operation), &ranked).expect("it fits");
+            assert_eq!(read.over(&problem), planned);
         }
     }
 
