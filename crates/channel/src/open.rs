@@ -20,6 +20,8 @@ pub const KIND_UMP: u32 = 1;
 pub const KIND_FF: u32 = 2;
 /// What a directory says of a `mcast` ring.
 pub const KIND_MCAST: u32 = 3;
+/// What a directory says of the memory of a group of processes, which is no channel.
+pub const KIND_GROUP: u32 = 4;
 
 /// What a region has to hold for a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +128,7 @@ fn kind_name(kind: u32) -> &'static str {
         KIND_UMP => "ump",
         KIND_FF => "ff",
         KIND_MCAST => "mcast",
+        KIND_GROUP => "group",
         _ => "unknown",
     }
 }

@@ -20,21 +20,46 @@ use crate::searcher::Searcher;
 /// Settings of a group to be; what is not set is chosen.
 #[derive(Debug, Clone)]
 pub struct Builder<'a> {
-    machine: &'a Machine,
+    pub(crate) machine: &'a Machine,
     cpus: Option<CpuSet>,
     members: Option<usize>,
-    wait: Wait,
+    pub(crate) wait: Wait,
     trees: Trees,
     service: Option<PathBuf>,
     barrier: Option<Barrier>,
     effort: Effort,
     pinned: Option<bool>,
+    #[cfg_attr(loom, expect(dead_code, reason = "models have no processes"))]
+    pub(crate) room_bytes: usize,
+}
+
+/// How much memory processes can lay out after they have joined, unless told otherwise.
+const ROOM_BYTES: usize = 4 << 20;
+
+/// A group whose members' ends are not built yet.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) problem: Problem,
+    pub(crate) is_pinned: bool,
+    pub(crate) choice: Choice,
+    waiters: Vec<Waiter>,
 }
 
 impl<'a> Builder<'a> {
     pub(crate) fn new(machine: &'a Machine) -> Self {
         let (wait, trees, effort) = (Wait::default(), Trees::default(), Effort::default());
-        Self { machine, cpus: None, members: None, wait, trees, service: None, barrier: None, effort, pinned: None }
+        Self {
+            machine,
+            cpus: None,
+            members: None,
+            wait,
+            trees,
+            service: None,
+            barrier: None,
+            effort,
+            pinned: None,
+            room_bytes: ROOM_BYTES,
+        }
     }
 
     /// The CPUs to use; all of the machine's by default. Trees are planned for these alone.
@@ -95,11 +120,29 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// Whether [`Group::run`] binds each member to its CPU; by default it does where no two members share one.
+    /// Whether [`Group::run`], or joining a group of processes, binds each member to its CPU; by default it does where no
+    /// two members share one.
     #[must_use]
     pub fn pinned(mut self, pinned: bool) -> Self {
         self.pinned = Some(pinned);
         self
+    }
+
+    /// How much memory the members of a group of processes can lay out for objects that they make after they have joined;
+    /// 4 MiB by default. Groups of threads need no such setting.
+    #[must_use]
+    pub fn room_bytes(mut self, bytes: usize) -> Self {
+        self.room_bytes = bytes;
+        self
+    }
+
+    /// Plans a group whose members are processes, and makes the memory in which they meet.
+    ///
+    /// # Errors
+    /// A [`FoundError`](crate::processes::FoundError) that names the setting that does not fit, or what the system refuses.
+    #[cfg(not(loom))]
+    pub fn found(self) -> Result<crate::processes::Founding, crate::processes::FoundError> {
+        crate::processes::Founding::of(self)
     }
 
     /// Plans the trees and lays out the edges.
@@ -107,8 +150,25 @@ impl<'a> Builder<'a> {
     /// # Errors
     /// A [`BuildError`] that names the setting that does not fit.
     pub fn build(self) -> Result<Group, BuildError> {
+        let draft = self.draft()?;
+        let seats = Arc::new(self.seats(&draft.problem, &draft.choice, draft.waiters)?);
+        let Draft { problem, is_pinned, choice, .. } = draft;
+        Ok(Group { cpus: problem.cpus().to_vec(), is_pinned, choice, seats })
+    }
+
+    /// The same settings for another model of the machine.
+    #[cfg(not(loom))]
+    pub(crate) fn on<'b>(self, machine: &'b Machine) -> Builder<'b>
+    where
+        'a: 'b,
+    {
+        Builder { machine, ..self }
+    }
+
+    /// Plans the trees.
+    pub(crate) fn draft(&self) -> Result<Draft, BuildError> {
         let problem = self.problem()?;
-        let cpus = problem.cpus().to_vec();
+        let cpus = problem.cpus();
         if let Trees::Given(tree) = &self.trees {
             if tree.len() != cpus.len() {
                 return Err(BuildError::TreeSize { nodes: tree.len(), members: cpus.len() });
@@ -116,12 +176,17 @@ impl<'a> Builder<'a> {
         }
         let shares_cpus = cpus.windows(2).any(|pair| pair[0] == pair[1]);
         let is_pinned = self.pinned.unwrap_or(!shares_cpus);
-        let waiters = self.waiters(&cpus, is_pinned);
+        let waiters = self.waiters(cpus, is_pinned);
         let is_crowded = waiters.iter().any(|waiter| waiter.crowd().is_crowded());
         let searcher = Searcher::new(self.service.as_deref(), self.machine);
         let choice = Choice::make(&problem, &self.trees, &searcher, self.barrier, self.effort, is_crowded)?;
-        let seats = Arc::new(self.seats(&problem, &choice, waiters)?);
-        Ok(Group { cpus, is_pinned, choice, seats })
+        Ok(Draft { problem, is_pinned, choice, waiters })
+    }
+
+    /// The number of members.
+    #[cfg(not(loom))]
+    pub(crate) fn size(&self) -> usize {
+        self.members.unwrap_or_else(|| self.cpus.as_ref().map_or_else(|| self.machine.cpus.len(), CpuSet::len))
     }
 
     /// The members and what messages between them cost.

@@ -39,6 +39,9 @@ impl Core {
     #[inline(always)]
     pub(crate) fn begin(&mut self) -> Result<(), Error> {
         self.operation += 1;
+        if self.roll.is_copy() {
+            return Err(Error::Forked);
+        }
         self.roll.fault().map_or(Ok(()), Err)
     }
 

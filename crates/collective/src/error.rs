@@ -60,6 +60,8 @@ pub enum Loss {
     Left,
     /// It called an operation with another type than its peers.
     Mismatched,
+    /// Its process ended without leaving the group.
+    Died,
 }
 
 impl fmt::Display for Loss {
@@ -68,6 +70,7 @@ impl fmt::Display for Loss {
             Self::Panicked => "panicked",
             Self::Left => "left the group while others waited for it",
             Self::Mismatched => "called an operation with another type than its peers",
+            Self::Died => "died",
         })
     }
 }
@@ -102,6 +105,12 @@ pub enum Error {
     /// The group's memory has no room for what the operation needs of it.
     #[error(transparent)]
     Memory(#[from] ArenaError),
+    /// This process is a forked child of the member: the group is its parent's.
+    #[error("this process is a forked child of the one that joined the group")]
+    Forked,
+    /// The group's memory says what no member writes.
+    #[error("the memory of the group is damaged")]
+    Corrupt,
 }
 
 /// Why [`Group::run`](crate::Group::run) returned no results.

@@ -25,7 +25,7 @@ use corecast_machine::pin;
 use crate::builder::Builder;
 use crate::choose::Choice;
 use crate::error::{Error, RunError};
-use crate::member::{Ends, Member};
+use crate::member::{Ends, Home, Member};
 use crate::roll::Roll;
 
 const UNPOISONED: &str = "nobody panics while holding the seats";
@@ -116,7 +116,7 @@ impl Group {
         let ends = self.seats.take(rank).ok_or(Error::AlreadyJoined { rank })?;
         self.seats.roll.take_seat(rank);
         // A fault that its last member found is seen at the latest when an operation begins, as the ends came by a lock.
-        Ok(Member::new(ends, Arc::clone(&self.seats)))
+        Ok(Member::new(ends, Home::Threads(Arc::clone(&self.seats))))
     }
 
     /// Runs `body` as every member, each on a thread of its own, and returns what they returned, by rank. May be called

@@ -1,6 +1,7 @@
 //! Broadcast, reduce and barriers among the members of a group, over trees planned for the machine they run on.
 //!
 //! - [`Group`]: the members, their CPUs, trees and barrier; [`Builder`] puts it together, [`Choice`] says what and why;
+//! - [`processes`]: the same for members that are processes;
 //! - [`Member`]: one participant, with the operations;
 //! - [`Barrier`]: the registry of barrier families;
 //! - [`Order`]: in which order a reduction combines;
@@ -14,12 +15,15 @@
 pub mod barrier;
 mod broadcast;
 mod builder;
+mod census;
 mod choose;
 mod core;
 mod error;
 mod group;
 mod layout;
 mod member;
+#[cfg(not(loom))]
+pub mod processes;
 mod reduce;
 mod roll;
 mod searcher;

@@ -1,5 +1,7 @@
 //! One participant of a group and the operations it calls.
 
+use std::any::Any;
+
 use corecast_base::sync::Arc;
 use corecast_base::wait::WaitCounts;
 use corecast_channel::Plain;
@@ -33,14 +35,24 @@ pub(crate) struct Ends {
 /// [`Error::MemberLost`] that names it.
 #[derive(Debug)]
 pub struct Member {
-    /// Given back to the seats when dropped; `Some` until then.
+    /// Taken out when dropped; `Some` until then.
     ends: Option<Ends>,
-    seats: Arc<Seats>,
+    home: Home,
+}
+
+/// Where a member comes from.
+#[derive(Debug)]
+pub(crate) enum Home {
+    /// The seats of a group of threads, to which its ends go back.
+    Threads(Arc<Seats>),
+    /// A group of processes, in which nobody takes its place; and what stays open for as long as it is a member.
+    #[cfg_attr(loom, expect(dead_code, reason = "models have no processes"))]
+    Process { _kept: Option<Box<dyn Any + Send>> },
 }
 
 impl Member {
-    pub(crate) fn new(ends: Ends, seats: Arc<Seats>) -> Self {
-        Self { ends: Some(ends), seats }
+    pub(crate) fn new(ends: Ends, home: Home) -> Self {
+        Self { ends: Some(ends), home }
     }
 
     #[inline(always)]
@@ -184,18 +196,25 @@ impl Member {
 
     /// Makes the group fail as if this member had panicked.
     pub(crate) fn fail(&self) {
-        let _ = self.seats.roll.report(self.rank(), Loss::Panicked);
+        let _ = self.ends().core.roll.report(self.rank(), Loss::Panicked);
     }
 }
 
 impl Drop for Member {
     fn drop(&mut self) {
+        if self.ends().core.roll.is_copy() {
+            // The memory is not in a forked child, and the place is its parent's.
+            std::mem::forget(self.ends.take());
+            return;
+        }
         if std::thread::panicking() {
             // Before the seat is given up: whoever takes it sees the fault.
             self.fail();
         }
-        if let Some(ends) = self.ends.take() {
-            self.seats.leave(ends);
+        let Some(ends) = self.ends.take() else { return };
+        match &self.home {
+            Home::Threads(seats) => seats.leave(ends),
+            Home::Process { .. } => ends.core.roll.leave(ends.core.rank, ends.core.operation),
         }
     }
 }

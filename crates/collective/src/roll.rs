@@ -9,11 +9,12 @@
 
 use std::time::Duration;
 
-use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::sync::{Arc, AtomicU64, Ordering};
 use corecast_base::wait::{LONGEST_NAP, WakeCell};
 use corecast_base::{Arena, ArenaError, CacheLine, Place, PlaceSlice};
 use corecast_channel::ump::Bell;
 
+use crate::census::Census;
 use crate::error::{Error, Loss};
 
 /// A wait this long is worth a look at who has left.
@@ -35,6 +36,8 @@ pub(crate) struct Roll {
     bells: Box<[Bell]>,
     /// What members sleep on that wait for all of a group at one place.
     pub(crate) common: Bell,
+    /// Who of the members lives, where they are processes.
+    census: Option<Arc<Census>>,
 }
 
 impl Roll {
@@ -47,7 +50,19 @@ impl Roll {
         let (fault, seats) = (arena.place()?, arena.slice(members)?);
         let cells = arena.slice(members)?;
         let bells = (0..members).map(|rank| bell(cells.place(rank).expect("one for each member"))).collect();
-        Ok(Self { fault, seats, bells, common: bell(arena.place()?) })
+        Ok(Self { fault, seats, bells, common: bell(arena.place()?), census: None })
+    }
+
+    /// The same for members that are processes.
+    #[cfg_attr(loom, expect(dead_code, reason = "models have no processes"))]
+    pub(crate) fn counted_by(self, census: Arc<Census>) -> Self {
+        Self { census: Some(census), ..self }
+    }
+
+    /// True in a forked child of a process that is a member: nothing of the group is in its memory.
+    #[inline(always)]
+    pub(crate) fn is_copy(&self) -> bool {
+        self.census.as_ref().is_some_and(|census| census.is_copy())
     }
 
     pub(crate) fn bell(&self, rank: usize) -> &Bell {
@@ -73,7 +88,7 @@ impl Roll {
         // ORDERING: Relaxed, the word is all there is to say; the bells' fences carry it to sleepers
         let stands = self.fault.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).err().unwrap_or(word);
         self.ring_all();
-        decode(stands)
+        self.decode(stands)
     }
 
     /// The fault that made the group fail.
@@ -82,7 +97,7 @@ impl Roll {
         // ORDERING: Relaxed, the word is all there is to read
         match self.fault.load(Ordering::Relaxed) {
             0 => None,
-            word => Some(decode(word)),
+            word => Some(self.decode(word)),
         }
     }
 
@@ -98,8 +113,19 @@ impl Roll {
             // A fault of the whole group: the operation ends here with messages half way, which nobody may take for those
             // of a later one.
             Some(rank) => Err(self.report(rank, Loss::Left)),
-            None => Ok(LONGEST_NAP),
+            None => self.check_alive().map(|()| LONGEST_NAP),
         }
+    }
+
+    /// Whether all members that have not left are alive, as far as somebody of this process has not just asked.
+    pub(crate) fn check_alive(&self) -> Result<(), Error> {
+        let dead = self.census.as_ref().and_then(|census| census.first_dead(|rank| self.has_left(rank)));
+        dead.map_or(Ok(()), |rank| Err(self.report(rank, Loss::Died)))
+    }
+
+    fn has_left(&self, rank: usize) -> bool {
+        // ORDERING: Relaxed, written before the process gave up its place in the region, which whoever asks has seen
+        self.seats[rank].load(Ordering::Relaxed) & LEFT != 0
     }
 
     /// A member that has left before it began the `operation`-th operation.
@@ -111,28 +137,28 @@ impl Roll {
         })
     }
 
-    fn ring_all(&self) {
+    /// What a word says that is not 0. Where members are processes it may be anybody's.
+    fn decode(&self, word: u64) -> Error {
+        let (code, rank) = ((word >> 32) as usize, word as u32 as usize);
+        match LOSSES.get(code.wrapping_sub(1)) {
+            Some(&loss) if rank < self.seats.len() => Error::MemberLost { rank, loss },
+            _ => Error::Corrupt,
+        }
+    }
+
+    /// Wakes everybody, to look around.
+    pub(crate) fn ring_all(&self) {
         self.bells.iter().for_each(|bell| bell.notify());
         self.common.notify();
     }
 }
 
-fn encode(rank: usize, loss: Loss) -> u64 {
-    let code: u64 = match loss {
-        Loss::Panicked => 1,
-        Loss::Left => 2,
-        Loss::Mismatched => 3,
-    };
-    code << 32 | rank as u64
-}
+/// The losses by their code, from 1.
+const LOSSES: [Loss; 4] = [Loss::Panicked, Loss::Left, Loss::Mismatched, Loss::Died];
 
-fn decode(word: u64) -> Error {
-    let loss = match word >> 32 {
-        1 => Loss::Panicked,
-        2 => Loss::Left,
-        _ => Loss::Mismatched,
-    };
-    Error::MemberLost { rank: (word & u64::from(u32::MAX)) as usize, loss }
+fn encode(rank: usize, loss: Loss) -> u64 {
+    let code = 1 + LOSSES.iter().position(|&known| known == loss).expect("LOSSES names every loss");
+    (code as u64) << 32 | rank as u64
 }
 
 #[cfg(all(test, not(loom)))]
@@ -152,6 +178,19 @@ mod tests {
         roll.report(2, Loss::Panicked);
         roll.report(1, Loss::Mismatched);
         assert_eq!(roll.fault(), Some(Error::MemberLost { rank: 2, loss: Loss::Panicked }));
+    }
+
+    #[test]
+    fn a_word_that_no_member_writes_is_damage() {
+        let roll = roll(2);
+        for word in [1, 2 << 32 | 2, 5 << 32, u64::MAX] {
+            roll.fault.store(word, Ordering::Relaxed);
+            assert_eq!(roll.fault(), Some(Error::Corrupt), "{word:#x}");
+        }
+        for loss in LOSSES {
+            roll.fault.store(encode(1, loss), Ordering::Relaxed);
+            assert_eq!(roll.fault(), Some(Error::MemberLost { rank: 1, loss }));
+        }
     }
 
     #[test]

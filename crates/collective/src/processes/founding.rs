@@ -1,0 +1,111 @@
+//! A group of processes that is founded: planned, and written into a region for its members to come.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use corecast_base::region::{PlanError, RegionPlan, SharedRegion, checksum};
+use corecast_base::sync::{Arc, Fences, Scope};
+use corecast_base::wait::{Crowd, Waiter, WakeWord};
+use corecast_base::{Arena, ArenaError, CpuId};
+use corecast_channel::open::KIND_GROUP;
+use corecast_machine::model_file;
+
+use super::charter::{self, Charter};
+use super::error::FoundError;
+use super::register::{self, Register, Terms};
+use crate::builder::Builder;
+use crate::choose::Choice;
+use crate::error::BuildError;
+use crate::layout::{Layout, Site};
+use crate::roll::Roll;
+
+/// Seats of the region beyond the members': for who founds, or asks for a place that is taken.
+const SPARE_SEATS: u32 = 16;
+
+/// A group of processes that is founded. It lives for as long as this, a descriptor of it or a member.
+#[derive(Debug)]
+pub struct Founding {
+    region: SharedRegion,
+    charter: Charter,
+}
+
+impl Founding {
+    pub(crate) fn of(builder: Builder<'_>) -> Result<Self, FoundError> {
+        let (room, wait) = (builder.room_bytes, builder.wait);
+        let model = model_file::render(builder.machine)?;
+        let machine = model_file::parse(&model)?;
+        let draft = builder.on(&machine).draft()?;
+        let text = charter::render(&draft, wait, model);
+        let charter = Charter::parse(text.as_bytes()).expect("what was just written can be read");
+        let members = charter.problem.len();
+        let terms = Terms {
+            members,
+            charter_bytes: text.len(),
+            charter_checksum: checksum(register::words(text.as_bytes())),
+            laid_out_bytes: laid_out_bytes(&charter, text.len()).map_err(BuildError::from)?,
+            fences: wait.sleeps().then(|| Fences::of(Scope::Machine)),
+        };
+        let region = SharedRegion::memfd(&region_plan(&terms, room)?)?;
+        let (_, section) = register::find(&region).expect("the entry was just declared");
+        let register = Register::lay_out(&mut Arena::within(section), members, text.len());
+        register.map_err(BuildError::from)?.write(text.as_bytes());
+        Ok(Self { region, charter })
+    }
+
+    /// The number of members.
+    #[must_use]
+    pub fn members(&self) -> usize {
+        self.charter.problem.len()
+    }
+
+    /// The CPU of each member, by rank; more than one may have the same.
+    #[must_use]
+    pub fn cpus(&self) -> &[CpuId] {
+        self.charter.problem.cpus()
+    }
+
+    /// True if each member is bound to its CPU when it joins.
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        self.charter.is_pinned
+    }
+
+    /// The trees and the barrier in use, and why; its `Display` is text for people.
+    #[must_use]
+    pub fn choice(&self) -> &Choice {
+        &self.charter.choice
+    }
+
+    /// The region of the group, to be [hosted](corecast_base::rendezvous::host) under a name.
+    #[must_use]
+    pub fn region(&self) -> &SharedRegion {
+        &self.region
+    }
+
+    /// A descriptor for a process to come in by. It may be inherited by all of them, as each opens it anew.
+    ///
+    /// # Errors
+    /// [`io::Error`] if files cannot be opened anew (no /proc).
+    pub fn share(&self) -> io::Result<OwnedFd> {
+        self.region.share()
+    }
+}
+
+/// What each member lays out, tried on the heap.
+fn laid_out_bytes(charter: &Charter, charter_bytes: usize) -> Result<usize, ArenaError> {
+    let mut arena = Arena::heap();
+    let members = charter.problem.len();
+    Register::lay_out(&mut arena, members, charter_bytes)?;
+    let bell = |cell| WakeWord::of_threads(charter.wait, cell);
+    let roll = Arc::new(Roll::lay_out(&mut arena, members, bell)?);
+    let waiter = Waiter::new(charter.wait, Crowd::unpinned(members), None);
+    let ends = Layout::of(&charter.problem, &charter.choice).ends(Site { rank: 0, roll, arena }, waiter)?;
+    Ok(ends.core.arena.bytes())
+}
+
+fn region_plan(terms: &Terms, room_bytes: usize) -> Result<RegionPlan, PlanError> {
+    let bytes = terms.laid_out_bytes.saturating_add(room_bytes) as u64;
+    let seats = u32::try_from(terms.members).unwrap_or(u32::MAX).saturating_add(SPARE_SEATS);
+    let plan = RegionPlan::new().participants(seats)?.limit_bytes(u64::MAX);
+    plan.add(register::NAME, KIND_GROUP, terms.to_words(), bytes)
+}

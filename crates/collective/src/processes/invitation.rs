@@ -1,0 +1,246 @@
+//! The way of one process into a group.
+
+use std::any::Any;
+use std::env;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use corecast_base::Arena;
+use corecast_base::region::SharedRegion;
+use corecast_base::rendezvous::{self, MeetError, Meeting, SocketDir};
+use corecast_base::sync::Arc;
+use corecast_base::wait::{Crowd, LONGEST_NAP, Waiter, WakeWord};
+use corecast_machine::pin;
+
+use super::charter::Charter;
+use super::error::JoinError;
+use super::founding::Founding;
+use super::register::{self, Register, Terms};
+use crate::builder::Builder;
+use crate::census::Census;
+use crate::error::Error;
+use crate::layout::{Layout, Site};
+use crate::member::{Home, Member};
+use crate::roll::Roll;
+
+/// The environment variable with the number of the group's descriptor, set by `corecast run`.
+pub const FD_VARIABLE: &str = "CORECAST_FD";
+/// The environment variable with the rank of the process, set by `corecast run`.
+pub const RANK_VARIABLE: &str = "CORECAST_RANK";
+/// The environment variable with the number of members, set by `corecast run`.
+pub const SIZE_VARIABLE: &str = "CORECAST_SIZE";
+
+/// How long to wait for the others unless told otherwise.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The way of one process into a group of processes: where its memory is, and as which member to come.
+#[derive(Debug)]
+pub struct Invitation {
+    region: SharedRegion,
+    /// Stays open for as long as this process is a member.
+    kept: Option<Box<dyn Any + Send>>,
+    rank: Option<usize>,
+    members: Option<usize>,
+    timeout: Duration,
+}
+
+impl Invitation {
+    /// By a region that this process is attached to.
+    #[must_use]
+    pub fn of_region(region: SharedRegion) -> Self {
+        Self { region, kept: None, rank: None, members: None, timeout: PATIENCE }
+    }
+
+    /// By a descriptor of the group's memory: see [`Founding::share`].
+    ///
+    /// # Errors
+    /// [`JoinError::Attach`].
+    pub fn of_fd(fd: OwnedFd) -> Result<Self, JoinError> {
+        Ok(Self::of_region(SharedRegion::from_fd(fd)?))
+    }
+
+    /// By the environment, if this process was started as a member, such as by `corecast run`: the number of a descriptor
+    /// it inherited in [`FD_VARIABLE`], and in [`RANK_VARIABLE`] and [`SIZE_VARIABLE`] what to check. `None` without the
+    /// first.
+    ///
+    /// # Errors
+    /// [`JoinError::Environment`] if a variable says what cannot be, or [`JoinError::Attach`].
+    pub fn from_env() -> Result<Option<Self>, JoinError> {
+        let Some(fd) = number(FD_VARIABLE, "the number of a descriptor")? else { return Ok(None) };
+        let region = SharedRegion::inherited(fd)?;
+        let rank = number(RANK_VARIABLE, "a rank from 0 on")?;
+        let members = number(SIZE_VARIABLE, "a number of members")?;
+        Ok(Some(Self { rank, members, ..Self::of_region(region) }))
+    }
+
+    /// By the name of a group that this user's processes meet at; whoever comes first founds it. The name stays until the
+    /// last member leaves.
+    ///
+    /// # Errors
+    /// [`JoinError::Meet`], or [`JoinError::Found`] if this process comes first and cannot found it.
+    pub fn by_name(dir: &SocketDir, name: &str, founder: &Builder<'_>) -> Result<Self, JoinError> {
+        let mut founding = None;
+        let meeting = loop {
+            match rendezvous::connect(dir, name) {
+                Err(MeetError::NotFound(_)) => {}
+                met => break met?,
+            }
+            // Planned once, however often others come first.
+            let ours = match founding.take() {
+                Some(ours) => ours,
+                None => Founding::of(founder.clone())?,
+            };
+            match rendezvous::host(dir, name, ours.region().clone()) {
+                Err(MeetError::Exists(_)) => founding = Some(ours),
+                hosted => break hosted?,
+            }
+        };
+        Ok(Self::of_meeting(meeting).members(founder.size()))
+    }
+
+    /// By the meeting at a group's name. It stays open for as long as this process is a member.
+    #[must_use]
+    pub fn of_meeting(meeting: Meeting) -> Self {
+        let region = meeting.region().clone();
+        Self { kept: Some(Box::new(meeting)), ..Self::of_region(region) }
+    }
+
+    /// Comes as this member; by default as the first one that nobody is.
+    #[must_use]
+    pub fn rank(mut self, rank: usize) -> Self {
+        self.rank = Some(rank);
+        self
+    }
+
+    /// Refuses a group of another size.
+    #[must_use]
+    pub fn members(mut self, members: usize) -> Self {
+        self.members = Some(members);
+        self
+    }
+
+    /// Waits so long for the others; 60 s by default.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Joins the group, and returns when all members have. If the group is pinned, this binds the calling thread to the
+    /// member's CPU, for good: call it on the thread that is the member.
+    ///
+    /// # Errors
+    /// [`JoinError`]. A place once taken stays so: after an error the group is as if this member had left.
+    pub fn join(self) -> Result<Member, JoinError> {
+        if self.region.check_fork().is_err() {
+            return Err(Error::Forked.into());
+        }
+        let hall = Hall::enter(&self.region)?;
+        let found = hall.terms.members;
+        if let Some(expected) = self.members.filter(|&expected| expected != found) {
+            return Err(JoinError::Size { found, expected });
+        }
+        if let Some(fault) = hall.roll.fault() {
+            return Err(fault.into());
+        }
+        let rank = match self.rank {
+            Some(rank) => hall.census.join(rank).map(|()| rank),
+            None => hall.census.join_any(),
+        }?;
+        let kept = self.kept;
+        hall.settle(rank, self.timeout).map(|ends| Member::new(ends, Home::Process { _kept: kept }))
+    }
+}
+
+/// The number in a variable of the environment; `None` if it is not set.
+pub(super) fn number<T: std::str::FromStr>(variable: &str, expected: &'static str) -> Result<Option<T>, JoinError> {
+    let Some(value) = env::var_os(variable) else { return Ok(None) };
+    let number = value.to_str().and_then(|value| value.parse().ok());
+    let wrong = || JoinError::Environment {
+        variable: variable.to_owned(),
+        value: value.to_string_lossy().into_owned(),
+        expected,
+    };
+    number.map(Some).ok_or_else(wrong)
+}
+
+/// A group's memory, checked, with what all members share laid out.
+struct Hall {
+    terms: Terms,
+    charter: Charter,
+    census: Arc<Census>,
+    roll: Arc<Roll>,
+    /// Behind the roll.
+    arena: Arena,
+}
+
+impl Hall {
+    fn enter(region: &SharedRegion) -> Result<Self, JoinError> {
+        let (terms, section) = register::find(region)?;
+        let mut arena = Arena::within(section);
+        let register = Register::lay_out(&mut arena, terms.members, terms.charter_bytes);
+        let register = register.map_err(JoinError::of_memory)?;
+        let charter = Charter::parse(&register.read(&terms)?).map_err(JoinError::Corrupt)?;
+        terms.check_wait(charter.wait)?;
+        if charter.problem.len() != terms.members {
+            let (said, told) = (charter.problem.len(), terms.members);
+            return Err(JoinError::Corrupt(format!("its charter has {said} members, its directory {told}")));
+        }
+        let (seats, own_seat) = (region.seats(), region.me().index);
+        let bell = |cell| WakeWord::within(cell, seats.clone(), own_seat, terms.fences);
+        let roll = Roll::lay_out(&mut arena, terms.members, bell).map_err(JoinError::of_memory)?;
+        let census = Arc::new(Census::new(region.clone(), register.members));
+        let roll = Arc::new(roll.counted_by(Arc::clone(&census)));
+        Ok(Self { terms, charter, census, roll, arena })
+    }
+
+    /// Waits for the others, as a member that has its place, and builds its ends.
+    fn settle(self, rank: usize, timeout: Duration) -> Result<crate::member::Ends, JoinError> {
+        let outcome = self.build(rank, timeout);
+        if outcome.is_err() {
+            self.roll.leave(rank, 0);
+        }
+        outcome
+    }
+
+    fn build(&self, rank: usize, timeout: Duration) -> Result<crate::member::Ends, JoinError> {
+        if self.charter.is_pinned {
+            pin::pin(self.charter.problem.cpu(rank))?.forever();
+        }
+        self.roll.ring_all();
+        self.wait_for_all(rank, timeout)?;
+        let layout = Layout::of(&self.charter.problem, &self.charter.choice);
+        let site = Site { rank, roll: Arc::clone(&self.roll), arena: self.arena.clone() };
+        let ends = layout.ends(site, self.waiter(rank)).map_err(JoinError::of_memory)?;
+        let (bytes, told) = (ends.core.arena.bytes(), self.terms.laid_out_bytes);
+        if bytes != told {
+            return Err(JoinError::Corrupt(format!("this version lays out {bytes} bytes and its founder {told}")));
+        }
+        Ok(ends)
+    }
+
+    /// As it sees those who are there by now.
+    fn waiter(&self, rank: usize) -> Waiter {
+        let cpus = self.charter.problem.cpus();
+        let crowd = if self.charter.is_pinned {
+            Crowd::pinned(cpus.len(), cpus.iter().filter(|&&cpu| cpu == cpus[rank]).count())
+        } else {
+            Crowd::of(Arc::clone(&self.census) as _)
+        };
+        Waiter::new(self.charter.wait, crowd, self.charter.wake_cost)
+    }
+
+    fn wait_for_all(&self, rank: usize, timeout: Duration) -> Result<(), JoinError> {
+        let is_complete = || self.census.missing().next().is_none().then_some(());
+        self.waiter(rank).until(&self.roll.common, is_complete, |waited| {
+            if let Some(fault) = self.roll.fault() {
+                return Err(fault.into());
+            }
+            self.roll.check_alive()?;
+            match timeout.checked_sub(waited) {
+                Some(left) if !left.is_zero() => Ok(left.min(LONGEST_NAP)),
+                _ => Err(JoinError::SetupTimeout { missing: self.census.missing().collect() }),
+            }
+        })
+    }
+}

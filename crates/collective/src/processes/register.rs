@@ -1,0 +1,128 @@
+//! The beginning of a group's memory: who is which member, and the charter.
+//!
+//! | where | what | written by |
+//! |---|---|---|
+//! | directory entry `group` | format, members, bytes and checksum of the charter, bytes laid out, fences | the founder |
+//! | section, a line for each member | the participant of the region that it is, 0 for nobody yet | the member, once |
+//! | then | the charter, padded with zeroes | the founder, before anybody else has the descriptor |
+//! | then | the roll, the webs, the barrier, as all lay them out | as they say |
+//!
+//! The directory is checked with the region, by its own checksum; each word is compared here with what it has to be.
+
+use corecast_base::region::{Entry, Section, SharedRegion, checksum};
+use corecast_base::sync::{AtomicU64, Fences, Ordering};
+use corecast_base::wait::Wait;
+use corecast_base::{Arena, ArenaError, CacheLine, PlaceSlice};
+use corecast_channel::open::KIND_GROUP;
+
+use super::error::JoinError;
+use crate::group::MAX_MEMBERS;
+
+/// The name of the group in its region's directory.
+pub(super) const NAME: &str = "group";
+
+/// Changes with everything that members of two versions would lay out or read differently.
+const FORMAT: u64 = 1;
+
+/// What the directory says of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Terms {
+    pub(super) members: usize,
+    pub(super) charter_bytes: usize,
+    pub(super) charter_checksum: u32,
+    /// All that each member lays out before it joins.
+    pub(super) laid_out_bytes: usize,
+    /// Of the bells; `None` if nobody ever sleeps.
+    pub(super) fences: Option<Fences>,
+}
+
+impl Terms {
+    pub(super) fn to_words(self) -> [u64; 6] {
+        let Self { members, charter_bytes, charter_checksum, laid_out_bytes, fences } = self;
+        let fences = fences.map_or(0, |fences| fences as u64);
+        [FORMAT, members as u64, charter_bytes as u64, u64::from(charter_checksum), laid_out_bytes as u64, fences]
+    }
+
+    /// What the words of an entry say, if that can be.
+    fn from_entry(entry: &Entry) -> Result<Self, JoinError> {
+        let [format, members, charter_bytes, charter_checksum, laid_out_bytes, fences] = entry.config;
+        if format != FORMAT {
+            return Err(JoinError::Corrupt(format!("it is of format {format}, and this version knows {FORMAT}")));
+        }
+        let within = |what: &str, value: u64, most: u64| {
+            let damaged = || JoinError::Corrupt(format!("it says {value} {what}, at most {most} can be"));
+            if value <= most { Ok(value as usize) } else { Err(damaged()) }
+        };
+        let charter_checksum = within("for a checksum", charter_checksum, u64::from(u32::MAX))? as u32;
+        Ok(Self {
+            members: within("members", members, MAX_MEMBERS as u64)?,
+            charter_bytes: within("bytes of charter", charter_bytes, entry.bytes)?,
+            charter_checksum,
+            laid_out_bytes: within("bytes laid out", laid_out_bytes, entry.bytes)?,
+            fences: fences_of(fences)?,
+        })
+    }
+
+    /// Whether those who wait so have fences if they sleep.
+    pub(super) fn check_wait(&self, wait: Wait) -> Result<(), JoinError> {
+        let fits = wait.sleeps() == self.fences.is_some();
+        fits.then_some(()).ok_or_else(|| JoinError::Corrupt(format!("its fences do not go with wait {wait}")))
+    }
+}
+
+fn fences_of(number: u64) -> Result<Option<Fences>, JoinError> {
+    if number == 0 {
+        return Ok(None);
+    }
+    let joined = u32::try_from(number).ok().and_then(Fences::joined);
+    let refused = || JoinError::Corrupt(format!("its fences {number} are unknown, or refused to this process"));
+    joined.map(Some).ok_or_else(refused)
+}
+
+/// The group of a region: what its directory says, and its memory.
+pub(super) fn find(region: &SharedRegion) -> Result<(Terms, Section), JoinError> {
+    let entry = region.entry(NAME).filter(|entry| entry.kind == KIND_GROUP).ok_or(JoinError::NoGroup)?;
+    Ok((Terms::from_entry(&entry)?, region.section(&entry)))
+}
+
+/// The words at the beginning of the memory.
+#[derive(Debug)]
+pub(super) struct Register {
+    pub(super) members: PlaceSlice<CacheLine<AtomicU64>>,
+    charter: PlaceSlice<AtomicU64>,
+}
+
+impl Register {
+    pub(super) fn lay_out(arena: &mut Arena, members: usize, charter_bytes: usize) -> Result<Self, ArenaError> {
+        Ok(Self { members: arena.slice(members)?, charter: arena.slice(charter_bytes.div_ceil(8))? })
+    }
+
+    /// Writes the charter, which is as long as was laid out. Nobody else has the memory yet.
+    pub(super) fn write(&self, charter: &[u8]) {
+        for (place, word) in self.charter.iter().zip(words(charter)) {
+            // ORDERING: Relaxed, who reads it gets the descriptor afterwards, which the kernel orders
+            place.store(word, Ordering::Relaxed);
+        }
+    }
+
+    /// Copies the charter, and checks that it is the one of the directory.
+    pub(super) fn read(&self, terms: &Terms) -> Result<Vec<u8>, JoinError> {
+        // ORDERING: Relaxed, it was written before this process got the descriptor
+        let words: Vec<u64> = self.charter.iter().map(|word| word.load(Ordering::Relaxed)).collect();
+        if checksum(words.iter().copied()) != terms.charter_checksum {
+            return Err(JoinError::Corrupt("its charter is not the one that was written".to_owned()));
+        }
+        let mut bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
+        bytes.truncate(terms.charter_bytes);
+        Ok(bytes)
+    }
+}
+
+/// The bytes as words, the last one padded with zeroes.
+pub(super) fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    bytes.chunks(8).map(|chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(word)
+    })
+}

@@ -1,0 +1,34 @@
+//! Groups whose members are processes: what they compute, and what becomes of them when one is killed, stopped or forked.
+//!
+//! A test starts this very program several times with a role (`actor.rs`).
+#![cfg(not(loom))]
+
+mod actor;
+mod damage;
+mod death;
+mod forming;
+mod work;
+
+use std::time::Duration;
+
+use corecast_base::CpuId;
+use corecast_collective::processes::Founding;
+use corecast_collective::{Builder, Group};
+use corecast_machine::{Cpu, Machine, Topology};
+use corecast_plan::Effort;
+
+/// Long enough for anything that happens at all.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A machine of that many CPUs in two NUMA nodes. Members are not pinned, so it may be larger than the real one.
+fn machine(cpus: u32) -> Machine {
+    let cpu = |id| Cpu { numa: Some(id % 2), ..Cpu::flat(CpuId::new(id)) };
+    Machine::from_topology(&Topology { cpus: (0..cpus).map(cpu).collect(), ..Topology::default() })
+}
+
+/// A group of `members` on as many CPUs, changed as `change` says.
+fn founding(members: usize, change: impl FnOnce(Builder<'_>) -> Builder<'_>) -> Founding {
+    let machine = machine(members as u32);
+    let builder = Group::builder(&machine).pinned(false).effort(Effort::Quick);
+    change(builder).found().expect("a group of the machine's CPUs")
+}

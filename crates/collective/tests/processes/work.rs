@@ -1,0 +1,73 @@
+//! All operations among processes, over every barrier, shape and waiting.
+
+use corecast_base::wait::Wait;
+use corecast_collective::{Barrier, Builder, Error, Member, Order};
+
+use crate::actor::Actor;
+use crate::founding;
+
+/// The size of the group in which everybody takes any place.
+pub(crate) const ANYBODY: usize = 3;
+
+/// One of each operation, checked.
+pub(crate) fn one_round(me: &mut Member, round: u64) -> Result<(), Error> {
+    let (rank, members) = (me.rank(), me.members());
+    let root = round as usize % members;
+    me.barrier()?;
+    let mut value = if rank == root { [round; 40] } else { [0; 40] };
+    me.broadcast(root, &mut value)?;
+    assert_eq!(value, [round; 40]);
+    // A bit of its own for each member: lost and doubled values both show.
+    let bits = me.reduce_in(Order::Arrival, root, 1u64 << rank, |a, b| a + b)?;
+    assert_eq!(bits, (rank == root).then_some((1 << members) - 1));
+    let sum = me.allreduce(round as f64, |a, b| a + b)?;
+    assert_eq!(sum, round as f64 * members as f64);
+    me.notify_broadcast(root)?;
+    me.notify_reduce(root)
+}
+
+pub(crate) fn all_operations(me: &mut Member) -> Result<(), Error> {
+    (1..=50).try_for_each(|round| one_round(me, round))?;
+    me.barrier()
+}
+
+/// Starts a process for each member, and waits until all have ended well.
+#[track_caller]
+fn run(members: usize, change: impl FnOnce(Builder<'_>) -> Builder<'_>) {
+    let founding = founding(members, change);
+    Actor::start_all("work", &founding).into_iter().for_each(Actor::expect_end);
+}
+
+#[test]
+fn every_barrier_and_waiting_among_two_to_four() {
+    for &barrier in Barrier::ALL {
+        for wait in [Wait::Adaptive, Wait::Yield, Wait::Park] {
+            for members in 2..=4 {
+                run(members, |builder| builder.barrier(barrier).wait(wait));
+            }
+        }
+    }
+}
+
+#[test]
+fn who_spins_gets_there_too() {
+    run(2, |builder| builder.wait(Wait::Spin));
+}
+
+#[test]
+fn every_tree_shape_among_four() {
+    for shape in corecast_plan::SHAPES {
+        run(4, |builder| builder.shape(shape.name()));
+    }
+}
+
+#[test]
+fn one_member_is_a_group() {
+    run(1, |builder| builder);
+}
+
+#[test]
+fn members_that_name_no_rank_get_one_each() {
+    let founding = founding(ANYBODY, |builder| builder);
+    Actor::start_all("work in any place", &founding).into_iter().for_each(Actor::expect_end);
+}
