@@ -31,6 +31,7 @@ mod bounding;
 pub mod diamond;
 mod effort;
 mod explain;
+mod levels;
 mod limits;
 mod meeting;
 mod operation;

@@ -6,6 +6,7 @@
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::{CostMatrix, Machine, MachineError, Unit};
 
+use crate::levels;
 use crate::robust;
 use crate::terms::Terms;
 
@@ -34,6 +35,8 @@ pub struct Problem {
     numa: Vec<u32>,
     /// Ranks by NUMA node, ascending in each.
     listing: Vec<usize>,
+    /// By rank: see [`Problem::siblings`].
+    siblings: Vec<u32>,
     /// `send[i * len + j]`.
     send: Vec<f64>,
     /// `receive[i * len + j]`.
@@ -110,6 +113,7 @@ impl Problem {
             send: member_costs(&positions, &machine.send),
             receive: member_costs(&positions, &machine.receive),
             noise: robust::noise(machine, &positions),
+            siblings: levels::siblings(machine, &positions),
             numa,
             listing,
             terms: Terms::default(),
@@ -228,6 +232,12 @@ impl Problem {
     #[must_use]
     pub fn numa_listing(&self) -> &[usize] {
         &self.listing
+    }
+
+    /// What members share a second-level cache or a core: equal numbers share one.
+    #[must_use]
+    pub fn siblings(&self) -> &[u32] {
+        &self.siblings
     }
 
     /// The machine's name.

@@ -119,7 +119,7 @@ impl<'a> Race<'a> {
         let phases = Phases::of(problem, request.operation);
         let settings = request.settings;
         let trees = two_trees(&phases, request.root, &Settings { effort: Effort::Quick, ..settings })?;
-        let (operation, root, levels) = (request.operation, request.root, levels(problem));
+        let (operation, root, levels) = (request.operation, request.root, problem.levels());
         Some(Self { problem, operation, root, phases, levels, settings, trees })
     }
 
@@ -245,28 +245,4 @@ impl Contender {
             Self::Counter => "counter",
         }
     }
-}
-
-/// The clusters that costs show, finest first, and the NUMA nodes if they are others; numbered from 0.
-fn levels(problem: &Problem) -> Vec<Vec<u32>> {
-    let members = problem.len();
-    let mut levels = corecast_machine::clusters::levels(members, &|a, b| problem.message(a, b));
-    let numa = numbered((0..members).map(|member| problem.numa(member)));
-    if !levels.contains(&numa) {
-        levels.push(numa);
-    }
-    levels
-}
-
-/// The same partition with its parts numbered in the order of their first members.
-fn numbered(parts: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut known: Vec<u32> = Vec::new();
-    let number = |part| {
-        let number = known.iter().position(|&other| other == part).unwrap_or_else(|| {
-            known.push(part);
-            known.len() - 1
-        });
-        number as u32
-    };
-    parts.map(number).collect()
 }
