@@ -4,7 +4,7 @@ use std::fmt;
 
 use corecast_plan::{AUTO, Effort, Operation, Plan, Problem, Scheme, Tree};
 
-use crate::barrier::Barrier;
+use crate::barrier::{Barrier, Wants};
 use crate::error::BuildError;
 use crate::searcher::Searcher;
 
@@ -130,11 +130,11 @@ impl Planning<'_> {
         }
         let effort = if self.is_crowded { Effort::Quick } else { self.effort };
         let plan = |planner| Self { effort, ..*self }.plan(Operation::Barrier, planner);
-        match (barrier, self.trees) {
-            (Barrier::Dissemination, _) => plan(barrier.name()),
+        match (barrier.wants(), self.trees) {
+            (Wants::Order, _) => plan(Barrier::Dissemination.name()),
             // Where costs show no clusters there is nothing to lead: one leader of all.
-            (Barrier::Leaders, Trees::Cheapest) => plan(barrier.name()).or_else(|_| plan(TWO_TREES)),
-            (Barrier::Tree, Trees::Cheapest) if !self.is_crowded => plan(TWO_TREES),
+            (Wants::Leaders, Trees::Cheapest) => plan(Barrier::Leaders.name()).or_else(|_| plan(TWO_TREES)),
+            (Wants::MessageTrees, Trees::Cheapest) if !self.is_crowded => plan(TWO_TREES),
             (_, Trees::Cheapest) => plan(SHALLOWEST),
             _ => self.trees(Operation::Barrier),
         }

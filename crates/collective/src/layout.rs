@@ -12,7 +12,7 @@ use corecast_base::wait::Waiter;
 use corecast_base::{Arena, ArenaError};
 use corecast_plan::{Plan, Problem, Schedule, Scheme, Tree};
 
-use crate::barrier::{Barrier, Setup};
+use crate::barrier::{Barrier, Lazy, Setup};
 use crate::choose::Choice;
 use crate::core::Core;
 use crate::member::Ends;
@@ -70,9 +70,13 @@ fn setup<'a>(problem: &'a Problem, meeting: &'a Plan) -> Setup<'a> {
         Scheme::Leaders(leaders) => ((0..members).collect(), leaders.clone()),
         _ => ((0..members).collect(), vec![meeting.tree.root()]),
     };
-    let up = LazyCell::new(Box::new(|| in_arrival_order(problem, meeting.up())) as _);
-    let down = LazyCell::new(Box::new(|| in_send_order(&meeting.tree)) as _);
-    Setup { members, order, leaders, up, down }
+    let up = lazy(|| in_arrival_order(problem, meeting.up()));
+    let down = lazy(|| in_send_order(&meeting.tree));
+    Setup { members, order, leaders, up, down, levels: lazy(|| problem.levels()) }
+}
+
+fn lazy<'a, T>(make: impl FnOnce() -> T + 'a) -> Lazy<'a, T> {
+    LazyCell::new(Box::new(make))
 }
 
 fn in_send_order(tree: &Tree) -> WebPlan {

@@ -55,6 +55,12 @@ impl WebPlan {
         }
     }
 
+    /// Every member that has children, and these behind it.
+    pub(crate) fn groups(&self) -> Vec<Vec<usize>> {
+        let parents = self.children.iter().enumerate().filter(|(_, children)| !children.is_empty());
+        parents.map(|(parent, children)| [&[parent], children.as_slice()].concat()).collect()
+    }
+
     /// The web of the member at `site`, without the edges from members that are `apart` to their parents. Costs no more
     /// than the member has edges.
     pub(crate) fn web(&self, apart: &[usize], site: &mut Site) -> Result<Web, ArenaError> {

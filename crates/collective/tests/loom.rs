@@ -87,6 +87,18 @@ fn tree_of_two() {
     nobody_leaves_early(2, Barrier::Tree, Wait::Spin, 1);
 }
 
+/// A root and its two children, or a child and its child, whichever is planned.
+#[test]
+fn release_tree_of_three() {
+    nobody_leaves_early(3, Barrier::ReleaseTree, Wait::Spin, 1);
+}
+
+#[test]
+fn release_tree_of_two() {
+    nobody_leaves_early(2, Barrier::ReleaseTree, Wait::Spin, 2);
+    nobody_leaves_early(2, Barrier::ReleaseTree, Wait::Park, 1);
+}
+
 /// Two leaders exchange, one of them for a member of its own.
 #[test]
 fn leaders_of_three() {

@@ -12,7 +12,7 @@
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
 
-use super::{Family, Setup};
+use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
 use crate::layout::Site;
@@ -39,6 +39,7 @@ struct Round {
 impl Family for Dissemination {
     const NAME: &'static str = "dissemination";
     const ABOUT: &'static str = "everybody signals the member 1, 2, 4, .. places further on; log2 n rounds";
+    const WANTS: Wants = Wants::Order;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         Ok(Self::among(&setup.order, site)?.expect("every member is in the order"))

@@ -11,7 +11,7 @@ use corecast_base::ArenaError;
 
 use super::dissemination::Dissemination;
 use super::tree::MessageTree;
-use super::{Family, Setup};
+use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
 use crate::layout::Site;
@@ -27,6 +27,7 @@ pub(crate) struct Leaders {
 impl Family for Leaders {
     const NAME: &'static str = "leaders";
     const ABOUT: &'static str = "clusters gather at their leaders, who exchange and release them";
+    const WANTS: Wants = Wants::Leaders;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         let cluster = MessageTree::apart(setup, &setup.leaders, site)?;

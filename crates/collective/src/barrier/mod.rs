@@ -10,12 +10,15 @@
 //! | `leaders` | the same in each cluster, and an exchange among their leaders | clusters far from each other |
 //! | `flat` | one scan and one shared release line | members that share a cache |
 //! | `ticket` | n atomic additions to one line and a shared release line | more members than CPUs, arrivals far apart |
+//! | `release-tree` | a scan and a shared release line for each level of the planned tree | parents of several children |
 //!
 //! **Memory ordering:** what a member wrote before entering is visible to every member after leaving.
 
 mod dissemination;
 mod flat;
+mod gathering;
 mod leaders;
+mod release_tree;
 mod ticket;
 mod tree;
 
@@ -39,12 +42,27 @@ pub(crate) struct Setup<'a> {
     /// Who exchanges for its group: the planned leaders in the order of their exchange, or the root of the trees alone.
     pub(crate) leaders: Vec<usize>,
     /// The tree planned for each direction, numbered when a family asks for it.
-    pub(crate) up: LazyCell<WebPlan, MakePlan<'a>>,
-    pub(crate) down: LazyCell<WebPlan, MakePlan<'a>>,
+    pub(crate) up: Lazy<'a, WebPlan>,
+    pub(crate) down: Lazy<'a, WebPlan>,
+    /// The clusters of members, finest first, looked for when a family asks.
+    pub(crate) levels: Lazy<'a, Vec<Vec<u32>>>,
 }
 
-/// Numbers a tree of a barrier.
-pub(crate) type MakePlan<'a> = Box<dyn FnOnce() -> WebPlan + 'a>;
+/// Made for all members at once, and only for a family that wants it.
+pub(crate) type Lazy<'a, T> = LazyCell<T, Box<dyn FnOnce() -> T + 'a>>;
+
+/// What a family needs of the plan of a barrier that it was asked for by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wants {
+    /// Trees, or nothing: whatever is planned has them.
+    Trees,
+    /// An order of all members.
+    Order,
+    /// Leaders, and the order of their exchange.
+    Leaders,
+    /// Two trees that are good for messages.
+    MessageTrees,
+}
 
 /// One family of barriers: how its members' parts are made, and what a member does.
 pub(crate) trait Family: Sized {
@@ -52,6 +70,8 @@ pub(crate) trait Family: Sized {
     const NAME: &'static str;
     /// What it is, in one line.
     const ABOUT: &'static str;
+    /// What is planned for it.
+    const WANTS: Wants;
 
     /// The part of the member at `site`. The parts of the others, here or in other processes, lay out the same.
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError>;
@@ -69,6 +89,7 @@ macro_rules! for_each_barrier {
             Leaders: leaders::Leaders,
             Flat: flat::Flat,
             Ticket: ticket::Ticket,
+            ReleaseTree: release_tree::ReleaseTree,
         }
     };
 }
@@ -96,6 +117,11 @@ macro_rules! define {
             #[must_use]
             pub fn about(self) -> &'static str {
                 match self { $(Self::$variant => <$family>::ABOUT,)* }
+            }
+
+            /// What is planned for it.
+            pub(crate) fn wants(self) -> Wants {
+                match self { $(Self::$variant => <$family>::WANTS,)* }
             }
 
             /// The part of the member at `site`.

@@ -9,7 +9,7 @@
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{ArenaError, CacheLine, Place};
 
-use super::{Family, Setup};
+use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
 use crate::layout::Site;
@@ -29,6 +29,7 @@ pub(crate) struct Ticket {
 impl Family for Ticket {
     const NAME: &'static str = "ticket";
     const ABOUT: &'static str = "everybody takes a ticket, the last one opens the gate for all";
+    const WANTS: Wants = Wants::Trees;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         let (taken, open) = (site.arena.place()?, site.arena.place()?);

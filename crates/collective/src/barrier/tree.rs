@@ -7,7 +7,7 @@
 
 use corecast_base::ArenaError;
 
-use super::{Family, Setup};
+use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
 use crate::layout::Site;
@@ -40,6 +40,7 @@ impl Branch {
 impl Family for MessageTree {
     const NAME: &'static str = "tree";
     const ABOUT: &'static str = "messages up the planned tree to its root, and down the other one";
+    const WANTS: Wants = Wants::MessageTrees;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         Self::apart(setup, &[], site)

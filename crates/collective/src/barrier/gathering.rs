@@ -1,0 +1,106 @@
+//! Members who gather at leaders, a line each, and whom one line for each group releases.
+//!
+//! What the families have in common that scan lines. A leader may follow in a group further on, and then stands there for
+//! all below it. The reads of a scan overlap, and a release is one store however many read it. Lines hold the number of
+//! the last operation entered or released: they only grow, so nothing is ever reset.
+
+use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
+
+use crate::core::Core;
+use crate::error::Error;
+use crate::layout::Site;
+
+/// The last operation that one member has entered with all whom it leads, or that a group was released from.
+type Line = Place<CacheLine<AtomicU64>>;
+
+/// One member's part.
+#[derive(Debug)]
+pub(super) struct Gathering {
+    /// The groups it leads, those further on behind those below them.
+    leads: Vec<Led>,
+    /// Where it follows; `None` if it leads the last of its groups.
+    follows: Option<Followed>,
+}
+
+#[derive(Debug)]
+struct Led {
+    /// Written by each other member of the group, read by this one.
+    arrived: Vec<Line>,
+    /// Written by this member, read by the others of the group.
+    released: Line,
+}
+
+#[derive(Debug)]
+struct Followed {
+    leader: usize,
+    arrived: Line,
+    released: Line,
+}
+
+impl Gathering {
+    /// The part of the member at `site`. Each group begins with its leader; the groups in which leaders follow come after
+    /// those that they lead. Nobody follows twice.
+    pub(super) fn of(groups: &[Vec<usize>], site: &mut Site) -> Result<Self, ArenaError> {
+        let followers: usize = groups.iter().map(|group| group.len() - 1).sum();
+        let arrived: PlaceSlice<CacheLine<AtomicU64>> = site.arena.slice(followers)?;
+        let released: PlaceSlice<CacheLine<AtomicU64>> = site.arena.slice(groups.len())?;
+        let arrived = |line: usize| arrived.place(line).expect("one for each who follows");
+        let mut part = Self { leads: Vec::new(), follows: None };
+        let mut first = 0;
+        for (group, members) in groups.iter().enumerate() {
+            let (leader, others) = members.split_first().expect("a group has a leader");
+            let released = || released.place(group).expect("one for each group");
+            if *leader == site.rank {
+                let arrived = (first..first + others.len()).map(arrived).collect();
+                part.leads.push(Led { arrived, released: released() });
+            } else if let Some(place) = others.iter().position(|&rank| rank == site.rank) {
+                let (arrived, released) = (arrived(first + place), released());
+                part.follows = Some(Followed { leader: *leader, arrived, released });
+            }
+            first += others.len();
+        }
+        Ok(part)
+    }
+
+    /// Enters, and returns when all have.
+    #[inline]
+    pub(super) fn wait(&self, core: &mut Core) -> Result<(), Error> {
+        self.gather(core)?;
+        self.release(core)
+    }
+
+    /// Hears from all below, and tells the leader above.
+    #[inline]
+    pub(super) fn gather(&self, core: &mut Core) -> Result<(), Error> {
+        let operation = core.operation;
+        for arrived in self.leads.iter().flat_map(|led| &led.arrived) {
+            // ORDERING: Acquire, pairs with the Release below at the member that follows [gathered]
+            core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) >= operation).then_some(()))?;
+        }
+        if let Some(follows) = &self.follows {
+            // ORDERING: Release, pairs with the Acquire above at the leader [gathered]
+            follows.arrived.store(operation, Ordering::Release);
+            core.roll.bell(follows.leader).notify();
+        }
+        Ok(())
+    }
+
+    /// Hears from the leader above, and releases all below.
+    #[inline]
+    pub(super) fn release(&self, core: &mut Core) -> Result<(), Error> {
+        let operation = core.operation;
+        if let Some(Followed { released, .. }) = &self.follows {
+            // ORDERING: Acquire, pairs with the Release below at the leader [released]
+            core.wait_at_common_bell(|| (released.load(Ordering::Acquire) >= operation).then_some(()))?;
+        }
+        for led in self.leads.iter().rev() {
+            // ORDERING: Release, pairs with the Acquire above at those who follow [released]
+            led.released.store(operation, Ordering::Release);
+        }
+        if !self.leads.is_empty() {
+            core.roll.common.notify();
+        }
+        Ok(())
+    }
+}
