@@ -99,6 +99,19 @@ fn release_tree_of_two() {
     nobody_leaves_early(2, Barrier::ReleaseTree, Wait::Park, 1);
 }
 
+/// One round, in which each signals two.
+#[test]
+fn three_ways_of_three() {
+    nobody_leaves_early(3, Barrier::Dissemination3, Wait::Spin, 1);
+}
+
+/// Fewer members than a round has ways.
+#[test]
+fn more_ways_than_members() {
+    nobody_leaves_early(2, Barrier::Dissemination4, Wait::Spin, 1);
+    nobody_leaves_early(2, Barrier::Dissemination8, Wait::Park, 1);
+}
+
 /// Two leaders exchange, one of them for a member of its own.
 #[test]
 fn leaders_of_three() {

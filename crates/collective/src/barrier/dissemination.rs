@@ -1,13 +1,20 @@
-//! In round r every member signals the one 2^r places further on and waits for the one 2^r places back.
+//! In round r every member signals those w^r, 2 w^r, .., (w - 1) w^r places further on and waits for as many behind it.
 //!
 //! The places are those of the planned order, in which near members talk in many rounds and far ones in few.
-//! After ceil(log2 n) rounds everybody has heard, directly or through others, from everybody; for two members it is the
-//! bare exchange of two flags. Each member and round has a line of its own with one writer and one reader, which holds
-//! the number of the last operation signalled: it only grows, so nothing is ever reset and a member that is one barrier
-//! ahead does no harm.
+//! After ceil(log_w n) rounds everybody has heard, directly or through others, from everybody; for two members it is the
+//! bare exchange of two flags. The plain dissemination has w = 2. A wider one has fewer rounds, in each of which one store
+//! signals all and the transfers of the lines waited for overlap: take it where a transfer takes much longer than the
+//! next one beside it. A last round whose places go round more than once signals nobody twice, so any number of members will
+//! do.
+//!
+//! Each member and round has a line of its own with one writer, which holds the number of the last operation signalled: it
+//! only grows, so nothing is ever reset and a member that is one barrier ahead does no harm.
 //!
 //! Source: D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, 1988; J. Mellor-Crummey,
-//! M. Scott, Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors, 1991.
+//! M. Scott, Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors, 1991; T. Hoefler, T. Mehlan, F.
+//! Mietke, W. Rehm, Fast Barrier Synchronization for InfiniBand, 2006 (several ways in one round).
+
+use std::ops::Range;
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
@@ -17,28 +24,48 @@ use crate::core::Core;
 use crate::error::Error;
 use crate::layout::Site;
 
-/// The last operation for which a member was signalled in one round. Written by the member 2^round places back.
+/// The last operation for which a member has signalled in one round. Written by it, read by those whom it signals.
 type Line = Place<CacheLine<AtomicU64>>;
 
-/// One member's part.
+/// One member's part, where `W - 1` are signalled in a round.
 #[derive(Debug)]
-pub(crate) struct Dissemination {
+pub(crate) struct Dissemination<const W: usize = 2> {
     rounds: Vec<Round>,
+    /// Of all rounds, side by side.
+    partners: Vec<Partner>,
 }
 
 #[derive(Debug)]
 struct Round {
-    /// The rank to signal.
-    to: usize,
-    /// The line to signal it on.
-    theirs: Line,
-    /// The line to be signalled on.
+    /// The line to signal on.
     own: Line,
+    /// Whom to signal and wait for.
+    partners: Range<usize>,
 }
 
-impl Family for Dissemination {
-    const NAME: &'static str = "dissemination";
-    const ABOUT: &'static str = "everybody signals the member 1, 2, 4, .. places further on; log2 n rounds";
+/// As many places further on as the other one is behind.
+#[derive(Debug)]
+struct Partner {
+    /// The rank to signal.
+    to: usize,
+    /// The line of the one to wait for.
+    theirs: Line,
+}
+
+impl<const W: usize> Family for Dissemination<W> {
+    const NAME: &'static str = match W {
+        2 => "dissemination",
+        3 => "dissemination-3",
+        4 => "dissemination-4",
+        8 => "dissemination-8",
+        _ => panic!("no family has so many ways"),
+    };
+    const ABOUT: &'static str = match W {
+        2 => "everybody signals the member 1, 2, 4, .. places further on; log2 n rounds",
+        3 => "everybody signals 2 members in each of log3 n rounds",
+        4 => "everybody signals 3 members in each of log4 n rounds",
+        _ => "everybody signals 7 members in each of log8 n rounds",
+    };
     const WANTS: Wants = Wants::Order;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
@@ -49,32 +76,75 @@ impl Family for Dissemination {
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
         let operation = core.operation;
         for round in &self.rounds {
-            // ORDERING: Release, pairs with the Acquire below at the member signalled [arrived]
-            round.theirs.store(operation, Ordering::Release);
-            core.roll.bell(round.to).notify();
-            let own = &round.own;
-            // ORDERING: Acquire, pairs with the Release above at the member that signals [arrived]
-            core.wait_at_own_bell(|| (own.load(Ordering::Acquire) >= operation).then_some(()))?;
+            // ORDERING: Release, pairs with the Acquire below at the members signalled [arrived]
+            round.own.store(operation, Ordering::Release);
+            let partners = &self.partners[round.partners.clone()];
+            partners.iter().for_each(|partner| core.roll.bell(partner.to).notify());
+            for Partner { theirs, .. } in partners {
+                // ORDERING: Acquire, pairs with the Release above at the member that signals [arrived]
+                core.wait_at_own_bell(|| (theirs.load(Ordering::Acquire) >= operation).then_some(()))?;
+            }
         }
         Ok(())
     }
 }
 
-impl Dissemination {
+impl<const W: usize> Dissemination<W> {
     /// The part of the member at `site`, if it is one of these members, who disseminate among themselves in this order.
     pub(super) fn among(order: &[usize], site: &mut Site) -> Result<Option<Self>, ArenaError> {
         let n = order.len();
-        let rounds = n.next_power_of_two().ilog2() as usize;
-        let lines: PlaceSlice<CacheLine<AtomicU64>> = site.arena.slice(n * rounds)?;
-        let line = |place: usize, round: usize| lines.place(place * rounds + round).expect("one per place and round");
-        let part = |place: usize| Self {
-            rounds: (0..rounds)
-                .map(|round| {
-                    let to = (place + (1 << round)) % n;
-                    Round { to: order[to], theirs: line(to, round), own: line(place, round) }
-                })
-                .collect(),
+        let strides = strides(n, W);
+        let lines: PlaceSlice<CacheLine<AtomicU64>> = site.arena.slice(n * strides.len())?;
+        let Some(place) = order.iter().position(|&rank| rank == site.rank) else { return Ok(None) };
+        let line = |place: usize, round: usize| {
+            lines.place(place * strides.len() + round).expect("one for each place and round")
         };
-        Ok(order.iter().position(|&rank| rank == site.rank).map(part))
+        let (mut rounds, mut partners) = (Vec::with_capacity(strides.len()), Vec::new());
+        for (round, &stride) in strides.iter().enumerate() {
+            let first = partners.len();
+            partners.extend(distances(n, W, stride).map(|distance| Partner {
+                to: order[(place + distance) % n],
+                theirs: line((place + n - distance) % n, round),
+            }));
+            rounds.push(Round { own: line(place, round), partners: first..partners.len() });
+        }
+        Ok(Some(Self { rounds, partners }))
+    }
+}
+
+/// 1, w, w^2, .. below n: how many behind and including itself everybody has heard of before each round.
+fn strides(n: usize, w: usize) -> Vec<usize> {
+    std::iter::successors(Some(1), |stride| Some(stride * w)).take_while(|&stride| stride < n).collect()
+}
+
+/// How many places further on those are who are signalled in the round of this stride: no more than it takes to go round.
+fn distances(n: usize, w: usize, stride: usize) -> impl Iterator<Item = usize> {
+    (1..w.min(n.div_ceil(stride))).map(move |step| step * stride)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_hears_of_everybody_at_every_size_and_width() {
+        for w in 2..=8 {
+            for n in 1..=100 {
+                let mut heard: Vec<Vec<bool>> = (0..n).map(|me| (0..n).map(|other| me == other).collect()).collect();
+                for stride in strides(n, w) {
+                    let before = heard.clone();
+                    let steps: Vec<usize> = distances(n, w, stride).collect();
+                    assert!(!steps.is_empty() && steps.iter().all(|&step| step < n), "{n} members, {w} ways");
+                    for (me, heard) in heard.iter_mut().enumerate() {
+                        for step in &steps {
+                            let theirs = &before[(me + n - step) % n];
+                            heard.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine |= theirs);
+                        }
+                    }
+                }
+                assert!(heard.iter().flatten().all(|&known| known), "{n} members, {w} ways");
+                assert_eq!(strides(n, w).len() as u32, (1..).find(|r| w.pow(*r) >= n).filter(|_| n > 1).unwrap_or(0));
+            }
+        }
     }
 }

@@ -11,6 +11,7 @@
 //! | `flat` | one scan and one shared release line | members that share a cache |
 //! | `ticket` | n atomic additions to one line and a shared release line | more members than CPUs, arrivals far apart |
 //! | `release-tree` | a scan and a shared release line for each level of the planned tree | parents of several children |
+//! | `dissemination-3`, `-4`, `-8` | ceil(log n) rounds of that base, all of a round at once | transfers that overlap well |
 //!
 //! **Memory ordering:** what a member wrote before entering is visible to every member after leaving.
 
@@ -90,6 +91,9 @@ macro_rules! for_each_barrier {
             Flat: flat::Flat,
             Ticket: ticket::Ticket,
             ReleaseTree: release_tree::ReleaseTree,
+            Dissemination3: dissemination::Dissemination<3>,
+            Dissemination4: dissemination::Dissemination<4>,
+            Dissemination8: dissemination::Dissemination<8>,
         }
     };
 }
