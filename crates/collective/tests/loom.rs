@@ -112,6 +112,12 @@ fn more_ways_than_members() {
     nobody_leaves_early(2, Barrier::Dissemination8, Wait::Park, 1);
 }
 
+/// Members 0 and 2 gather at 0, who then gathers with 1.
+#[test]
+fn hierarchy_of_three() {
+    nobody_leaves_early(3, Barrier::Hierarchy, Wait::Spin, 1);
+}
+
 /// Two leaders exchange, one of them for a member of its own.
 #[test]
 fn leaders_of_three() {

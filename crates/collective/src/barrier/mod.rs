@@ -12,12 +12,14 @@
 //! | `ticket` | n atomic additions to one line and a shared release line | more members than CPUs, arrivals far apart |
 //! | `release-tree` | a scan and a shared release line for each level of the planned tree | parents of several children |
 //! | `dissemination-3`, `-4`, `-8` | ceil(log n) rounds of that base, all of a round at once | transfers that overlap well |
+//! | `hierarchy` | a scan and a shared release line for each level of the machine | caches in nodes in sockets |
 //!
 //! **Memory ordering:** what a member wrote before entering is visible to every member after leaving.
 
 mod dissemination;
 mod flat;
 mod gathering;
+mod hierarchy;
 mod leaders;
 mod release_tree;
 mod ticket;
@@ -94,6 +96,7 @@ macro_rules! for_each_barrier {
             Dissemination3: dissemination::Dissemination<3>,
             Dissemination4: dissemination::Dissemination<4>,
             Dissemination8: dissemination::Dissemination<8>,
+            Hierarchy: hierarchy::Hierarchy,
         }
     };
 }
