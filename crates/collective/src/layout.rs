@@ -72,7 +72,22 @@ fn setup<'a>(problem: &'a Problem, meeting: &'a Plan) -> Setup<'a> {
     };
     let up = lazy(|| in_arrival_order(problem, meeting.up()));
     let down = lazy(|| in_send_order(&meeting.tree));
-    Setup { members, order, leaders, up, down, levels: lazy(|| problem.levels()) }
+    let led = leaders.clone();
+    let clusters = lazy(move || clusters(meeting.up(), &led));
+    let levels = lazy(|| problem.levels());
+    Setup { members, order, leaders, up, down, clusters, siblings: problem.siblings(), levels }
+}
+
+/// Each leader, and those below it in the tree that have no leader below it.
+fn clusters(tree: &Tree, leaders: &[usize]) -> Vec<Vec<usize>> {
+    let mut clusters: Vec<Vec<usize>> = leaders.iter().map(|&leader| vec![leader]).collect();
+    let mut led_by = vec![0; tree.len()];
+    leaders.iter().enumerate().for_each(|(cluster, &leader)| led_by[leader] = cluster);
+    for &member in tree.top_down().iter().filter(|member| !leaders.contains(member)) {
+        led_by[member] = led_by[tree.parent(member).expect("the root leads")];
+        clusters[led_by[member]].push(member);
+    }
+    clusters
 }
 
 fn lazy<'a, T>(make: impl FnOnce() -> T + 'a) -> Lazy<'a, T> {

@@ -11,9 +11,17 @@ use corecast_machine::{Cpu, Machine, Topology};
 use corecast_plan::Effort;
 use loom::thread;
 
-/// A group on a machine of two nodes: members 0 and 2, and the others.
+/// A machine of two nodes: members 0 and 2, and the others.
+fn two_nodes(id: u32) -> Cpu {
+    Cpu { numa: Some(id % 2), ..Cpu::flat(CpuId::new(id)) }
+}
+
 fn group(members: u32, barrier: Barrier, wait: Wait) -> Group {
-    let cpus = (0..members).map(|id| Cpu { numa: Some(id % 2), ..Cpu::flat(CpuId::new(id)) }).collect();
+    group_on(members, two_nodes, barrier, wait)
+}
+
+fn group_on(members: u32, cpu: fn(u32) -> Cpu, barrier: Barrier, wait: Wait) -> Group {
+    let cpus = (0..members).map(cpu).collect();
     let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
     let builder = Group::builder(&machine).barrier(barrier).wait(wait).effort(Effort::Quick);
     builder.build().expect("a group of the machine's CPUs")
@@ -34,8 +42,12 @@ fn run(group: &Group, body: impl Fn(&mut Member) + Clone + 'static) {
 
 /// Each member writes its own word with the weakest ordering; after the barrier each sees all of them.
 fn nobody_leaves_early(members: u32, barrier: Barrier, wait: Wait, rounds: u64) {
+    nobody_leaves_early_on(members, two_nodes, barrier, wait, rounds);
+}
+
+fn nobody_leaves_early_on(members: u32, cpu: fn(u32) -> Cpu, barrier: Barrier, wait: Wait, rounds: u64) {
     loom::model(move || {
-        let group = group(members, barrier, wait);
+        let group = group_on(members, cpu, barrier, wait);
         let entered = Arc::new((0..members).map(|_| AtomicU64::new(0)).collect::<Vec<_>>());
         run(&group, move |me| {
             for round in 1..=rounds {
@@ -116,6 +128,20 @@ fn more_ways_than_members() {
 #[test]
 fn hierarchy_of_three() {
     nobody_leaves_early(3, Barrier::Hierarchy, Wait::Spin, 1);
+}
+
+/// A leader and its sibling, whose byte comes round again, and a third member.
+#[test]
+fn packed_of_two() {
+    let topology = |id| Cpu { core: Some(0), ..Cpu::flat(CpuId::new(id)) };
+    nobody_leaves_early_on(2, topology, Barrier::Packed, Wait::Spin, 2);
+    nobody_leaves_early_on(2, topology, Barrier::Packed, Wait::Park, 1);
+}
+
+#[test]
+fn packed_of_three() {
+    let topology = |id| Cpu { core: Some(id / 2), ..Cpu::flat(CpuId::new(id)) };
+    nobody_leaves_early_on(3, topology, Barrier::Packed, Wait::Spin, 1);
 }
 
 /// Two leaders exchange, one of them for a member of its own.

@@ -27,7 +27,7 @@ pub use model::{Place, PlaceSlice};
 pub use native::{Keep, Place, PlaceSlice};
 
 use crate::CacheLine;
-use crate::sync::{AtomicU32, AtomicU64, EventCount};
+use crate::sync::{AtomicU8, AtomicU32, AtomicU64, EventCount};
 
 /// What may lie in memory that others write at any time, other processes among them.
 ///
@@ -38,6 +38,8 @@ use crate::sync::{AtomicU32, AtomicU64, EventCount};
 ///   be dropped.
 pub unsafe trait Shareable: Send + Sync + 'static {}
 
+// SAFETY: an atomic integer.
+unsafe impl Shareable for AtomicU8 {}
 // SAFETY: an atomic integer.
 unsafe impl Shareable for AtomicU32 {}
 // SAFETY: an atomic integer.

@@ -8,7 +8,7 @@ use super::Scope;
 use crate::{CacheLine, PlaceSlice};
 
 pub use loom::cell::UnsafeCell;
-pub use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+pub use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 pub use loom::sync::{Arc, Mutex};
 
 /// Lets the model run another thread: polling again before anybody else has moved shows nothing new.

@@ -23,8 +23,8 @@ mod native;
 pub(crate) use self::loom::Seating;
 #[cfg(loom)]
 pub use self::loom::{
-    Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering, UnsafeCell, fence,
-    keep_order, spin_hint, yield_now,
+    Arc, AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering, UnsafeCell,
+    fence, keep_order, spin_hint, yield_now,
 };
 #[cfg(not(loom))]
 pub use self::membarrier::Fences;
@@ -32,8 +32,8 @@ pub use self::membarrier::Fences;
 pub(crate) use self::native::Seating;
 #[cfg(not(loom))]
 pub use self::native::{
-    Arc, AtomicBool, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell, fence, keep_order,
-    spin_hint, yield_now,
+    Arc, AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell, fence,
+    keep_order, spin_hint, yield_now,
 };
 
 /// Whose threads meet at a word. All who use one must name the same scope.

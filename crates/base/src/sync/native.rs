@@ -9,7 +9,7 @@ use super::Scope;
 use crate::{CacheLine, PlaceSlice};
 
 use std::sync::atomic::compiler_fence;
-pub use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+pub use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 pub use std::sync::{Arc, Mutex};
 
 /// A cell whose contents are reached through closures, so that loom can watch each access.

@@ -13,6 +13,7 @@
 //! | `release-tree` | a scan and a shared release line for each level of the planned tree | parents of several children |
 //! | `dissemination-3`, `-4`, `-8` | ceil(log n) rounds of that base, all of a round at once | transfers that overlap well |
 //! | `hierarchy` | a scan and a shared release line for each level of the machine | caches in nodes in sockets |
+//! | `packed` | as `flat`, but one line for all who share a core or near cache | siblings on a core |
 //!
 //! **Memory ordering:** what a member wrote before entering is visible to every member after leaving.
 
@@ -21,6 +22,7 @@ mod flat;
 mod gathering;
 mod hierarchy;
 mod leaders;
+mod packed;
 mod release_tree;
 mod ticket;
 mod tree;
@@ -47,6 +49,10 @@ pub(crate) struct Setup<'a> {
     /// The tree planned for each direction, numbered when a family asks for it.
     pub(crate) up: Lazy<'a, WebPlan>,
     pub(crate) down: Lazy<'a, WebPlan>,
+    /// Who gathers at whom: each leader, and behind it those below it in the planned trees.
+    pub(crate) clusters: Lazy<'a, Vec<Vec<usize>>>,
+    /// Equal for members that share a core or a second-level cache.
+    pub(crate) siblings: &'a [u32],
     /// The clusters of members, finest first, looked for when a family asks.
     pub(crate) levels: Lazy<'a, Vec<Vec<u32>>>,
 }
@@ -97,6 +103,7 @@ macro_rules! for_each_barrier {
             Dissemination4: dissemination::Dissemination<4>,
             Dissemination8: dissemination::Dissemination<8>,
             Hierarchy: hierarchy::Hierarchy,
+            Packed: packed::Packed,
         }
     };
 }

@@ -1,0 +1,125 @@
+//! Members that share a core or a second-level cache tell their arrivals by a byte each of one word.
+//!
+//! Their leader reads all of them with one line, which stays in the cache they share; the leaders then gather at the first
+//! of them, each a line. Take it where siblings on a core are members. A word that went from cache to cache would cost a
+//! transfer for every byte, so members that share nothing near get none, and there this is the flat barrier.
+//!
+//! Source: none; the idea of packed flags is that of the static tree barrier of J. Mellor-Crummey, M. Scott, Algorithms for
+//! Scalable Synchronization on Shared-Memory Multiprocessors, 1991.
+
+use corecast_base::sync::{AtomicU8, AtomicU64, Ordering};
+use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
+
+use super::gathering::Gathering;
+use super::{Family, Setup, Wants};
+use crate::core::Core;
+use crate::error::Error;
+use crate::layout::Site;
+
+/// The members that share a word.
+const PACK: usize = 8;
+
+/// One byte for each member of a pack but its leader, side by side.
+type Bytes = [AtomicU8; PACK];
+
+/// One member's part.
+#[derive(Debug)]
+pub(crate) struct Packed {
+    /// Rounds entered, modulo 256: nobody is more than one ahead or behind, so equality tells all.
+    round: u8,
+    /// `None` if it is alone.
+    pack: Option<Pack>,
+    /// Where the leaders gather; of no groups at everybody else.
+    leaders: Gathering,
+}
+
+#[derive(Debug)]
+struct Pack {
+    /// Each byte written by the member at that place, all read by the leader.
+    arrived: Place<CacheLine<Bytes>>,
+    /// Written by the leader, read by the others: the last operation released.
+    released: Place<CacheLine<AtomicU64>>,
+    role: Role,
+}
+
+#[derive(Debug)]
+enum Role {
+    /// Reads this many bytes.
+    Leads(usize),
+    /// Writes the byte at `place`.
+    Follows { leader: usize, place: usize },
+}
+
+impl Family for Packed {
+    const NAME: &'static str = "packed";
+    const ABOUT: &'static str = "members that share a core or near cache tell their leader by bytes of one word";
+    const WANTS: Wants = Wants::Trees;
+
+    fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
+        let packs = packs(setup.siblings);
+        let arrived: PlaceSlice<CacheLine<Bytes>> = site.arena.slice(packs.len())?;
+        let released: PlaceSlice<CacheLine<AtomicU64>> = site.arena.slice(packs.len())?;
+        let leaders = packs.iter().map(|members| members[0]).collect();
+        let leaders = Gathering::of(&[leaders], site)?;
+        let place_in = |pack: &Vec<usize>| pack.iter().position(|&rank| rank == site.rank);
+        let mut found =
+            packs.iter().enumerate().filter_map(|(pack, members)| Some((pack, members, place_in(members)?)));
+        let (number, members, place) = found.next().expect("everybody is in a pack");
+        let role = match place.checked_sub(1) {
+            Some(place) => Role::Follows { leader: members[0], place },
+            None => Role::Leads(members.len() - 1),
+        };
+        const EACH: &str = "one for each pack";
+        let pack = || Pack {
+            arrived: arrived.place(number).expect(EACH),
+            released: released.place(number).expect(EACH),
+            role,
+        };
+        Ok(Self { round: 0, pack: (members.len() > 1).then(pack), leaders })
+    }
+
+    #[inline]
+    fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
+        self.round = self.round.wrapping_add(1);
+        let (round, operation) = (self.round, core.operation);
+        let Some(Pack { arrived, released, role }) = &self.pack else { return self.leaders.wait(core) };
+        match *role {
+            Role::Leads(others) => {
+                for arrived in &arrived[..others] {
+                    // ORDERING: Acquire, pairs with the Release below at that member [packed]
+                    core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) == round).then_some(()))?;
+                }
+                self.leaders.wait(core)?;
+                // ORDERING: Release, pairs with the Acquire below at the others [unpacked]
+                released.store(operation, Ordering::Release);
+                core.roll.common.notify();
+                Ok(())
+            }
+            Role::Follows { leader, place } => {
+                // ORDERING: Release, pairs with the Acquire above at the leader [packed]
+                arrived[place].store(round, Ordering::Release);
+                core.roll.bell(leader).notify();
+                // ORDERING: Acquire, pairs with the Release above at the leader [unpacked]
+                core.wait_at_common_bell(|| (released.load(Ordering::Acquire) >= operation).then_some(()))
+            }
+        }
+    }
+}
+
+/// The members of each pack, its leader first: siblings, as many as a word has bytes.
+fn packs(siblings: &[u32]) -> Vec<Vec<usize>> {
+    let mut clusters = vec![Vec::new(); siblings.len()];
+    siblings.iter().enumerate().for_each(|(member, &cluster)| clusters[cluster as usize].push(member));
+    clusters.iter().flat_map(|cluster: &Vec<usize>| cluster.chunks(PACK)).map(<[usize]>::to_vec).collect()
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packs_are_siblings_and_fit_into_a_word() {
+        assert_eq!(packs(&[0, 1, 0, 2, 1]), [vec![0, 2], vec![1, 4], vec![3]]);
+        assert_eq!(packs(&[0; 18]).iter().map(Vec::len).collect::<Vec<_>>(), [8, 8, 2]);
+    }
+}
