@@ -144,6 +144,19 @@ fn packed_of_three() {
     nobody_leaves_early_on(3, topology, Barrier::Packed, Wait::Spin, 1);
 }
 
+/// Both may lead their one cluster.
+#[test]
+fn dynamic_leader_of_two() {
+    nobody_leaves_early(2, Barrier::DynamicLeader, Wait::Spin, 2);
+    nobody_leaves_early(2, Barrier::DynamicLeader, Wait::Park, 1);
+}
+
+/// Two clusters, in one of which both may lead.
+#[test]
+fn dynamic_leader_of_three() {
+    nobody_leaves_early(3, Barrier::DynamicLeader, Wait::Spin, 1);
+}
+
 /// Two leaders exchange, one of them for a member of its own.
 #[test]
 fn leaders_of_three() {

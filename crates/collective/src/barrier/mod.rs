@@ -14,10 +14,12 @@
 //! | `dissemination-3`, `-4`, `-8` | ceil(log n) rounds of that base, all of a round at once | transfers that overlap well |
 //! | `hierarchy` | a scan and a shared release line for each level of the machine | caches in nodes in sockets |
 //! | `packed` | as `flat`, but one line for all who share a core or near cache | siblings on a core |
+//! | `dynamic-leader` | a scan in each cluster, tickets among leaders | clusters whose members come far apart |
 //!
 //! **Memory ordering:** what a member wrote before entering is visible to every member after leaving.
 
 mod dissemination;
+mod dynamic_leader;
 mod flat;
 mod gathering;
 mod hierarchy;
@@ -104,6 +106,7 @@ macro_rules! for_each_barrier {
             Dissemination8: dissemination::Dissemination<8>,
             Hierarchy: hierarchy::Hierarchy,
             Packed: packed::Packed,
+            DynamicLeader: dynamic_leader::DynamicLeader,
         }
     };
 }

@@ -32,14 +32,26 @@ impl Family for Ticket {
     const WANTS: Wants = Wants::Trees;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
-        let (taken, open) = (site.arena.place()?, site.arena.place()?);
-        Ok(Self { taken, open, members: setup.members as u64, round: 0 })
+        Self::among(setup.members, site)
     }
 
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
         self.round += 1;
-        let round = self.round;
+        self.enter(core, self.round)
+    }
+}
+
+impl Ticket {
+    /// The part of any who may take one of so many tickets.
+    pub(super) fn among(members: usize, site: &mut Site) -> Result<Self, ArenaError> {
+        let (taken, open) = (site.arena.place()?, site.arena.place()?);
+        Ok(Self { taken, open, members: members as u64, round: 0 })
+    }
+
+    /// Takes a ticket of a round, counted from 1, and returns when all of it are taken.
+    #[inline]
+    pub(super) fn enter(&self, core: &mut Core, round: u64) -> Result<(), Error> {
         // ORDERING: AcqRel, pairs with itself at the other members: the last one has heard from all [taken]
         let ticket = self.taken.fetch_add(1, Ordering::AcqRel) + 1;
         if ticket == round * self.members {

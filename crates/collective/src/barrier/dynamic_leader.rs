@@ -1,0 +1,109 @@
+//! Whoever comes first to its cluster leads it: it scans the lines of those who come later, and releases them.
+//!
+//! A fixed leader that is late makes its cluster wait for the whole scan; the first to come has all the time there is. Take
+//! it where arrivals lie far apart. It costs one compare-and-exchange per member on a line of the cluster. Among the
+//! clusters nobody is waited for in particular either: the leaders take tickets.
+//!
+//! Source: the idea of a dynamic winner is that of the combining trees of R. Gupta, C. Hill, A Scalable Implementation of
+//! Barrier Synchronization Using an Adaptive Combining Tree, 1989.
+
+use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
+
+use super::ticket::Ticket;
+use super::{Family, Setup, Wants};
+use crate::core::Core;
+use crate::error::Error;
+use crate::group::MAX_MEMBERS;
+use crate::layout::Site;
+
+/// The low bits of a claim, which say who leads.
+const RANK_BITS: u32 = 12;
+const RANK: u64 = (1 << RANK_BITS) - 1;
+const _: () = assert!(MAX_MEMBERS <= 1 << RANK_BITS);
+
+type Line = Place<CacheLine<AtomicU64>>;
+
+/// One member's part.
+#[derive(Debug)]
+pub(crate) struct DynamicLeader {
+    round: u64,
+    /// round << [`RANK_BITS`] | rank of who leads the cluster in that round, written by that member; 0 at first.
+    claim: Line,
+    /// The claim of the last round: what there is until somebody claims this one.
+    last: u64,
+    /// The last operation that this member has entered as a follower.
+    arrived: Line,
+    /// Those of the others of the cluster.
+    others: Vec<Line>,
+    /// The last operation released, written by who led it.
+    released: Line,
+    leaders: Ticket,
+}
+
+impl Family for DynamicLeader {
+    const NAME: &'static str = "dynamic-leader";
+    const ABOUT: &'static str = "the first to come to a cluster leads it; leaders take tickets";
+    const WANTS: Wants = Wants::Leaders;
+
+    fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
+        let clusters = &*setup.clusters;
+        let mut lines =
+            |count: usize| -> Result<PlaceSlice<CacheLine<AtomicU64>>, ArenaError> { site.arena.slice(count) };
+        let (claims, arrived, released) = (lines(clusters.len())?, lines(setup.members)?, lines(clusters.len())?);
+        let leaders = Ticket::among(clusters.len(), site)?;
+        let own = clusters.iter().position(|cluster| cluster.contains(&site.rank)).expect("everybody is in a cluster");
+        let arrived = |rank: usize| arrived.place(rank).expect("one for each member");
+        Ok(Self {
+            round: 0,
+            claim: claims.place(own).expect("one for each cluster"),
+            last: 0,
+            arrived: arrived(site.rank),
+            others: clusters[own].iter().filter(|&&rank| rank != site.rank).map(|&rank| arrived(rank)).collect(),
+            released: released.place(own).expect("one for each cluster"),
+            leaders,
+        })
+    }
+
+    #[inline]
+    fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
+        self.round += 1;
+        let claim = self.round << RANK_BITS | core.rank as u64;
+        // ORDERING: Relaxed, the word is all there is to say: the lines and tickets below carry what members wrote
+        match self.claim.compare_exchange(self.last, claim, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => {
+                self.last = claim;
+                self.lead(core)
+            }
+            Err(claim) => {
+                self.last = claim;
+                self.follow(core, (claim & RANK) as usize)
+            }
+        }
+    }
+}
+
+impl DynamicLeader {
+    fn lead(&mut self, core: &mut Core) -> Result<(), Error> {
+        let operation = core.operation;
+        for arrived in &self.others {
+            // ORDERING: Acquire, pairs with the Release in follow [followed]
+            core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) >= operation).then_some(()))?;
+        }
+        self.leaders.enter(core, self.round)?;
+        // ORDERING: Release, pairs with the Acquire in follow [let-go]
+        self.released.store(operation, Ordering::Release);
+        core.roll.common.notify();
+        Ok(())
+    }
+
+    fn follow(&mut self, core: &mut Core, leader: usize) -> Result<(), Error> {
+        let (operation, released) = (core.operation, &self.released);
+        // ORDERING: Release, pairs with the Acquire in lead [followed]
+        self.arrived.store(operation, Ordering::Release);
+        // Another process may have written any rank: the wrong bell then rings in vain.
+        core.roll.bell(leader.min(core.members - 1)).notify();
+        // ORDERING: Acquire, pairs with the Release in lead [let-go]
+        core.wait_at_common_bell(|| (released.load(Ordering::Acquire) >= operation).then_some(()))
+    }
+}
