@@ -157,6 +157,27 @@ fn dynamic_leader_of_three() {
     nobody_leaves_early(3, Barrier::DynamicLeader, Wait::Spin, 1);
 }
 
+/// Two clusters' leaders, by every exchange.
+#[test]
+fn hybrids_of_three() {
+    nobody_leaves_early(3, Barrier::HybridStar, Wait::Spin, 1);
+    nobody_leaves_early(3, Barrier::HybridTree, Wait::Spin, 1);
+    nobody_leaves_early(3, Barrier::HybridDissemination, Wait::Spin, 1);
+    nobody_leaves_early(3, Barrier::HybridDissemination4, Wait::Spin, 1);
+    nobody_leaves_early(3, Barrier::HybridDiamond, Wait::Spin, 1);
+}
+
+#[test]
+fn diamond_of_two() {
+    nobody_leaves_early(2, Barrier::Diamond, Wait::Spin, 2);
+    nobody_leaves_early(2, Barrier::Diamond, Wait::Park, 1);
+}
+
+#[test]
+fn diamond_of_three() {
+    nobody_leaves_early(3, Barrier::Diamond, Wait::Spin, 1);
+}
+
 /// Two leaders exchange, one of them for a member of its own.
 #[test]
 fn leaders_of_three() {

@@ -19,6 +19,7 @@ use std::ops::Range;
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
 
+use super::exchange::Exchange;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
@@ -86,6 +87,27 @@ impl<const W: usize> Family for Dissemination<W> {
             }
         }
         Ok(())
+    }
+}
+
+impl<const W: usize> Exchange for Dissemination<W> {
+    const HYBRID: &'static str = match W {
+        2 => "hybrid-dissemination",
+        4 => "hybrid-dissemination-4",
+        _ => panic!("no leaders exchange in so many ways"),
+    };
+    const ABOUT: &'static str = match W {
+        2 => "clusters gather at leaders, who disseminate",
+        _ => "clusters gather at leaders, who disseminate to 3 in each round",
+    };
+
+    fn among(leaders: &[usize], site: &mut Site) -> Result<Option<Self>, ArenaError> {
+        Self::among(leaders, site)
+    }
+
+    #[inline]
+    fn exchange(&mut self, core: &mut Core) -> Result<(), Error> {
+        self.wait(core)
     }
 }
 

@@ -15,14 +15,19 @@
 //! | `hierarchy` | a scan and a shared release line for each level of the machine | caches in nodes in sockets |
 //! | `packed` | as `flat`, but one line for all who share a core or near cache | siblings on a core |
 //! | `dynamic-leader` | a scan in each cluster, tickets among leaders | clusters whose members come far apart |
+//! | `hybrid-` and `star`, `tree`, `dissemination`, `dissemination-4`, `diamond` | a scan in each cluster, that exchange among leaders, a shared release line | clusters that share a cache and are far apart |
+//! | `diamond` | a signal through a diamond ring and back, a shared release line | seldom; it is there for leaders |
 //!
 //! **Memory ordering:** what a member wrote before entering is visible to every member after leaving.
 
+mod diamond;
 mod dissemination;
 mod dynamic_leader;
+mod exchange;
 mod flat;
 mod gathering;
 mod hierarchy;
+mod hybrid;
 mod leaders;
 mod packed;
 mod release_tree;
@@ -107,6 +112,12 @@ macro_rules! for_each_barrier {
             Hierarchy: hierarchy::Hierarchy,
             Packed: packed::Packed,
             DynamicLeader: dynamic_leader::DynamicLeader,
+            HybridStar: hybrid::Hybrid<exchange::Star>,
+            HybridTree: hybrid::Hybrid<exchange::Binary>,
+            HybridDissemination: hybrid::Hybrid<dissemination::Dissemination>,
+            HybridDissemination4: hybrid::Hybrid<dissemination::Dissemination<4>>,
+            HybridDiamond: hybrid::Hybrid<diamond::Diamond>,
+            Diamond: diamond::Diamond,
         }
     };
 }

@@ -1,0 +1,121 @@
+//! One tour of a diamond ring, on which "processed" is "arrived", and a line that releases all.
+//!
+//! The root's signal spreads through scatter nodes and is gathered again; whoever has heard from all before it in the ring
+//! and has arrived signals all behind it. Every member acts once on the way, and nobody signals or waits for more than
+//! two (the root for four). When the tour is back at the root all have arrived. It is mainly a way for leaders to exchange.
+//!
+//! A node has one line for all behind it, so it signals with one store. Lines hold the number of the last operation.
+//!
+//! Source: the paper on diamond rings, as `docs/design/diamond.md` repairs it.
+
+use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
+use corecast_plan::diamond::{Diamond as Ring, MAX_NODES};
+
+use super::exchange::Exchange;
+use super::{Family, Setup, Wants};
+use crate::core::Core;
+use crate::error::Error;
+use crate::group::MAX_MEMBERS;
+use crate::layout::Site;
+
+/// To how many a scatter node signals.
+const ARITY: usize = 2;
+const _: () = assert!(MAX_MEMBERS <= MAX_NODES);
+
+type Line = Place<CacheLine<AtomicU64>>;
+
+/// One member's part.
+#[derive(Debug)]
+pub(crate) struct Diamond {
+    is_root: bool,
+    /// The last operation whose tour has passed this node; at the root, that it has begun. Written by this member, read by
+    /// all behind it.
+    own: Line,
+    /// The ranks of those behind it.
+    successors: Vec<usize>,
+    /// The lines of those before it.
+    predecessors: Vec<Line>,
+    /// The last operation whose tour is over. Written by the root, read by all others.
+    released: Line,
+}
+
+impl Family for Diamond {
+    const NAME: &'static str = "diamond";
+    const ABOUT: &'static str = "a tour of a diamond ring of arity 2, and one line that releases all";
+    const WANTS: Wants = Wants::Trees;
+
+    fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
+        let mut near: Vec<usize> = (0..setup.members).collect();
+        // Who shares the finest cluster also shares the coarser ones, and comes next to each other.
+        near.sort_by_cached_key(|&rank| setup.levels.iter().rev().map(|level| level[rank]).collect::<Vec<_>>());
+        Ok(Self::among(&near, site)?.expect("every member is in the order"))
+    }
+
+    #[inline]
+    fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
+        let (operation, released) = (core.operation, &self.released);
+        if self.is_root {
+            self.pass_on(core);
+            self.hear(core)?;
+            // ORDERING: Release, pairs with the Acquire below at the others [tour-over]
+            released.store(operation, Ordering::Release);
+            core.roll.common.notify();
+            return Ok(());
+        }
+        self.hear(core)?;
+        self.pass_on(core);
+        // ORDERING: Acquire, pairs with the Release above at the root [tour-over]
+        core.wait_at_common_bell(|| (released.load(Ordering::Acquire) >= operation).then_some(()))
+    }
+}
+
+impl Diamond {
+    #[inline]
+    fn pass_on(&self, core: &Core) {
+        // ORDERING: Release, pairs with the Acquire in hear at those behind [tour]
+        self.own.store(core.operation, Ordering::Release);
+        self.successors.iter().for_each(|&rank| core.roll.bell(rank).notify());
+    }
+
+    #[inline]
+    fn hear(&self, core: &mut Core) -> Result<(), Error> {
+        let operation = core.operation;
+        for before in &self.predecessors {
+            // ORDERING: Acquire, pairs with the Release in pass_on at those before [tour]
+            core.wait_at_own_bell(|| (before.load(Ordering::Acquire) >= operation).then_some(()))?;
+        }
+        Ok(())
+    }
+}
+
+impl Exchange for Diamond {
+    const HYBRID: &'static str = "hybrid-diamond";
+    const ABOUT: &'static str = "clusters gather at leaders, who make a tour of a diamond ring";
+
+    fn among(leaders: &[usize], site: &mut Site) -> Result<Option<Self>, ArenaError> {
+        let lines: PlaceSlice<CacheLine<AtomicU64>> = site.arena.slice(leaders.len())?;
+        let released = site.arena.place()?;
+        if !leaders.contains(&site.rank) {
+            return Ok(None);
+        }
+        let ring = Ring::new(leaders.len(), ARITY).expect("a group has no more members than a ring nodes");
+        // Neighbours in the walk share most of their ways.
+        let mut ranks = vec![0; leaders.len()];
+        ring.depth_first().into_iter().zip(leaders).for_each(|(node, &rank)| ranks[node] = rank);
+        let node = ranks.iter().position(|&rank| rank == site.rank).expect("the walk meets every node");
+        let line = |node: usize| lines.place(node).expect("one for each node");
+        Ok(Some(Self {
+            is_root: node == 0,
+            own: line(node),
+            successors: ring.successors(node).into_iter().map(|edge| ranks[edge.to]).collect(),
+            predecessors: ring.predecessors(node).into_iter().map(line).collect(),
+            released,
+        }))
+    }
+
+    #[inline]
+    fn exchange(&mut self, core: &mut Core) -> Result<(), Error> {
+        self.wait(core)
+    }
+}
