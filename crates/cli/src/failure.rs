@@ -157,6 +157,7 @@ impl From<BenchError> for Failure {
             | BenchError::Cpu { .. }
             | BenchError::Participants { .. }
             | BenchError::Contender { .. }
+            | BenchError::Size { .. }
             | BenchError::ThreadsOnly(_)
             | BenchError::Length { .. }
             | BenchError::Receivers { .. }

@@ -138,7 +138,7 @@ fn names_that_nobody_has() {
         (&["plan", "--op", "barrier", "--max-depth", "-1"], "'-1'"),
         (&["plan", "--op", "barrier", "--seed", "x"], "'x' for '--seed <N>'"),
         (&["plan", "--op", "barrier", "--model", "full"], "[possible values: pairwise, extended]"),
-        (&["plan", "--op", "scatter"], "[possible values: broadcast, reduce, barrier, allreduce, two-phase-commit]"),
+        (&["plan", "--op", "scatter"], "barrier, allreduce, two-phase-commit, acknowledged]"),
         (&["plan"], "--op <OP>"),
         (&["explain", "scatter"], "[possible values: broadcast"),
         (&["explain", "reduce", "--op", "barrier"], "cannot be used with"),
