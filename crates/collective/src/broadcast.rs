@@ -12,17 +12,34 @@ use crate::core::Core;
 use crate::error::Error;
 use crate::web::Web;
 
-/// Gives `value` at `root` to the `value` of all others.
+/// How far a broadcast is at one member.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    /// True once the value is here, at members other than the root.
+    is_received: bool,
+    /// Links dealt with.
+    passed: usize,
+}
+
+/// Gives `value` at `root` to the `value` of all others. If a wait fails for a limit, another call goes on where it ended.
 #[inline]
-pub(crate) fn broadcast<T: Plain>(core: &mut Core, web: &mut Web, root: usize, value: &mut T) -> Result<(), Error> {
+pub(crate) fn broadcast<T: Plain>(
+    core: &mut Core,
+    web: &mut Web,
+    root: usize,
+    value: &mut T,
+    progress: &mut Progress,
+) -> Result<(), Error> {
     let source = web.towards(root);
-    if let Some(source) = source {
+    if let Some(source) = source.filter(|_| !progress.is_received) {
         *value = core.recv(&mut web.links[source])?;
+        progress.is_received = true;
     }
-    for (i, link) in web.links.iter_mut().enumerate() {
-        if Some(i) != source {
+    while let Some(link) = web.links.get_mut(progress.passed) {
+        if Some(progress.passed) != source {
             core.send(link, value)?;
         }
+        progress.passed += 1;
     }
     Ok(())
 }

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use corecast_base::Clock;
 use corecast_base::sync::Arc;
 use corecast_base::wait::Waiter;
 use corecast_base::{Arena, PlaceSlice, Shareable};
 use corecast_channel::Plain;
 
 use crate::error::{Error, Interrupted, Loss};
+use crate::missing::Missing;
 use crate::roll::Roll;
 use crate::web::Link;
 
@@ -23,9 +25,22 @@ pub(crate) struct Core {
     pub(crate) roll: Arc<Roll>,
     /// The group's memory, behind all that was laid out when the group was built.
     pub(crate) arena: Arena,
+    /// Until when waits may last, in ticks: [`NEVER`] but while an operation with a limit runs.
+    pub(crate) deadline: u64,
+    /// True from the start of an operation that may be interrupted until it is finished.
+    pub(crate) is_pending: bool,
 }
 
+/// Waits end when what they wait for is there.
+pub(crate) const NEVER: u64 = u64::MAX;
+/// Waits end after a look, without asking who is missing.
+pub(crate) const NOW: u64 = 0;
+
 impl Core {
+    pub(crate) fn new(rank: usize, members: usize, waiter: Waiter, roll: Arc<Roll>, arena: Arena) -> Self {
+        Self { rank, members, operation: 0, waiter, roll, arena, deadline: NEVER, is_pending: false }
+    }
+
     /// Lays out `len` values for an object that all members create. Creating one is an operation as others are: all members
     /// do it in the same order and lay out the same types and lengths for it, so that they get the same memory. It stays
     /// theirs for as long as the group lives. In the memory of processes [`Error::Memory`] says that it is used up, at all
@@ -35,43 +50,47 @@ impl Core {
         Ok(self.arena.slice(len)?)
     }
 
-    /// Begins the next operation, unless the group has failed.
+    /// Begins the next operation, unless the group has failed or one is pending.
     #[inline(always)]
     pub(crate) fn begin(&mut self) -> Result<(), Error> {
+        if self.is_pending {
+            return Err(Error::Pending);
+        }
         self.operation += 1;
         if self.roll.is_copy() {
             return Err(Error::Forked);
         }
+        self.roll.begin(self.rank, self.operation);
         self.roll.fault().map_or(Ok(()), Err)
     }
 
     /// Waits at the member's own bell until `poll` finds something.
     #[inline(always)]
     pub(crate) fn wait_at_own_bell<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
-        let Self { rank, operation, waiter, roll, .. } = self;
-        waiter.until(roll.bell(*rank), poll, |waited| roll.check(*operation, waited))
+        let Self { rank, operation, waiter, roll, deadline, .. } = self;
+        waiter.until(roll.bell(*rank), poll, |waited| check(roll, *operation, *deadline, waited))
     }
 
     /// Waits at the bell that rings for all members at once until `poll` finds something.
     #[inline(always)]
     pub(crate) fn wait_at_common_bell<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
-        let Self { operation, waiter, roll, .. } = self;
-        waiter.until(&roll.common, poll, |waited| roll.check(*operation, waited))
+        let Self { operation, waiter, roll, deadline, .. } = self;
+        waiter.until(&roll.common, poll, |waited| check(roll, *operation, *deadline, waited))
     }
 
     /// Sends `value` along an edge.
     #[inline(always)]
     pub(crate) fn send<T: Plain>(&mut self, link: &mut Link, value: &T) -> Result<(), Error> {
-        let Self { operation, waiter, roll, .. } = self;
-        let check = |waited| group_check(roll, *operation, waited);
+        let Self { operation, waiter, roll, deadline, .. } = self;
+        let check = |waited| check(roll, *operation, *deadline, waited).map_err(Interrupted::Group);
         link.tx.send(value, waiter, check).map_err(|interrupted| self.blame(link.rank, interrupted))
     }
 
     /// Receives a value along an edge.
     #[inline(always)]
     pub(crate) fn recv<T: Plain>(&mut self, link: &mut Link) -> Result<T, Error> {
-        let Self { operation, waiter, roll, .. } = self;
-        let check = |waited| group_check(roll, *operation, waited);
+        let Self { operation, waiter, roll, deadline, .. } = self;
+        let check = |waited| check(roll, *operation, *deadline, waited).map_err(Interrupted::Group);
         link.rx.recv(waiter, check).map_err(|interrupted| self.blame(link.rank, interrupted))
     }
 
@@ -87,6 +106,18 @@ impl Core {
     }
 }
 
-fn group_check(roll: &Roll, operation: u64, waited: Duration) -> Result<Duration, Interrupted> {
-    roll.check(operation, waited).map_err(Interrupted::Group)
+/// Whether a wait in an operation may go on, and how long it may sleep.
+fn check(roll: &Roll, operation: u64, deadline: u64, waited: Duration) -> Result<Duration, Error> {
+    let nap = roll.check(operation, waited)?;
+    match deadline {
+        NEVER => Ok(nap),
+        NOW => Err(Error::Timeout { missing: Missing::default() }),
+        deadline => {
+            let clock = Clock::get();
+            match deadline.saturating_sub(clock.ticks()) {
+                0 => Err(Error::Timeout { missing: roll.missing(operation) }),
+                left => Ok(nap.min(clock.duration(left))),
+            }
+        }
+    }
 }

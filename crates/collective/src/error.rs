@@ -8,6 +8,8 @@ use corecast_channel::ump::WrongType;
 use corecast_machine::pin::PinError;
 use corecast_plan::ProblemError;
 
+use crate::missing::Missing;
+
 /// Why a group could not be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -111,6 +113,30 @@ pub enum Error {
     /// The group's memory says what no member writes.
     #[error("the memory of the group is damaged")]
     Corrupt,
+    /// The time given to the operation has passed. What this member has done of it stays done, so it may only finish the
+    /// operation ([`Started`](crate::Started)) or leave, which makes the group fail.
+    #[error("the operation did not end in time: {missing}")]
+    Timeout {
+        /// Who has not begun it.
+        missing: Missing,
+    },
+    /// This member has begun an operation and not finished it.
+    #[error("an operation that this member has begun is not finished")]
+    Pending,
+    /// The group's barrier cannot be interrupted and gone on with.
+    #[error("the barrier '{barrier}' cannot be started, or waited for with a limit")]
+    Unsupported {
+        /// Its name.
+        barrier: &'static str,
+    },
+    /// The value does not travel in one message, and so cannot be waited for with a limit.
+    #[error("a value of {bytes} bytes cannot be waited for with a limit, which takes at most {most}")]
+    TooLarge {
+        /// The size of the value.
+        bytes: usize,
+        /// The largest that can.
+        most: usize,
+    },
 }
 
 /// Why [`Group::run`](crate::Group::run) returned no results.

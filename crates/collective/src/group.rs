@@ -114,7 +114,7 @@ impl Group {
             return Err(fault);
         }
         let ends = self.seats.take(rank).ok_or(Error::AlreadyJoined { rank })?;
-        self.seats.roll.take_seat(rank);
+        self.seats.roll.take_seat(rank, ends.core.operation);
         // A fault that its last member found is seen at the latest when an operation begins, as the ends came by a lock.
         Ok(Member::new(ends, Home::Threads(Arc::clone(&self.seats))))
     }

@@ -57,7 +57,7 @@ impl<'a> Layout<'a> {
         let reduce = self.reduce.web(&[], &mut site)?;
         let barrier = self.barrier.part(&self.setup, &mut site)?;
         let Site { rank, roll, arena } = site;
-        let core = Core { rank, members: self.members, operation: 0, waiter, roll, arena };
+        let core = Core::new(rank, self.members, waiter, roll, arena);
         Ok(Ends { core, broadcast, reduce, reduce_root: self.reduce_root, barrier })
     }
 }
@@ -115,7 +115,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::broadcast::broadcast;
     use crate::error::Error;
-    use crate::reduce::{Order, reduce};
+    use crate::reduce::{Order, Reduction, reduce};
     use crate::searcher::Searcher;
     use corecast_base::CpuId;
     use corecast_base::region::{RegionPlan, Section, SharedRegion};
@@ -186,10 +186,10 @@ pub(crate) mod tests {
             let root = round as usize % core.members;
             let mut value = if core.rank == root { [round; 40] } else { [0; 40] };
             core.begin()?;
-            broadcast(core, down, root, &mut value)?;
+            broadcast(core, down, root, &mut value, &mut Default::default())?;
             assert_eq!(value, [round; 40]);
             core.begin()?;
-            let bits = reduce(core, up, root, 1u64 << core.rank, Order::Rank, |a, b| a + b)?;
+            let bits = reduce(core, up, root, Order::Rank, &mut Reduction::of(1u64 << core.rank), |a, b| a + b)?;
             assert_eq!(bits, (core.rank == root).then_some((1 << MEMBERS) - 1));
         }
         Ok(())

@@ -3,6 +3,7 @@
 //! - [`Group`]: the members, their CPUs, trees and barrier; [`Builder`] puts it together, [`Choice`] says what and why;
 //! - [`processes`]: the same for members that are processes;
 //! - [`Member`]: one participant, with the operations;
+//! - [`Started`]: an operation started now and finished later, or given a limit; [`Missing`]: who had not come by then;
 //! - [`Barrier`]: the registry of barrier families;
 //! - [`Order`]: in which order a reduction combines;
 //! - [`Plain`]: what may be a value.
@@ -12,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+mod allreduce;
 pub mod barrier;
 mod broadcast;
 mod builder;
@@ -19,14 +21,17 @@ mod census;
 mod choose;
 mod core;
 mod error;
+mod gather;
 mod group;
 mod layout;
 mod member;
+mod missing;
 #[cfg(not(loom))]
 pub mod processes;
 mod reduce;
 mod roll;
 mod searcher;
+mod started;
 mod web;
 
 pub use barrier::Barrier;
@@ -36,4 +41,6 @@ pub use corecast_channel::Plain;
 pub use error::{BuildError, Error, Loss, RunError};
 pub use group::{Group, MAX_MEMBERS};
 pub use member::Member;
+pub use missing::Missing;
 pub use reduce::Order;
+pub use started::Started;

@@ -6,12 +6,13 @@ use corecast_base::sync::Arc;
 use corecast_base::wait::WaitCounts;
 use corecast_channel::Plain;
 
+use crate::allreduce::Allreduction;
 use crate::barrier::Part;
 use crate::broadcast::broadcast;
 use crate::core::Core;
 use crate::error::{Error, Loss};
 use crate::group::Seats;
-use crate::reduce::{Order, reduce};
+use crate::reduce::{Order, Reduction, reduce};
 use crate::web::Web;
 
 /// All that belongs to one member; waits in the group while nobody has joined as it.
@@ -56,13 +57,18 @@ impl Member {
     }
 
     #[inline(always)]
-    fn ends(&self) -> &Ends {
+    pub(crate) fn ends(&self) -> &Ends {
         self.ends.as_ref().expect("the ends are taken out only when the member is dropped")
     }
 
     #[inline(always)]
-    fn begin(&mut self) -> Result<&mut Ends, Error> {
-        let ends = self.ends.as_mut().expect("the ends are taken out only when the member is dropped");
+    pub(crate) fn ends_mut(&mut self) -> &mut Ends {
+        self.ends.as_mut().expect("the ends are taken out only when the member is dropped")
+    }
+
+    #[inline(always)]
+    pub(crate) fn begin(&mut self) -> Result<&mut Ends, Error> {
+        let ends = self.ends_mut();
         ends.core.begin()?;
         Ok(ends)
     }
@@ -107,7 +113,7 @@ impl Member {
     pub fn broadcast<T: Plain>(&mut self, root: usize, value: &mut T) -> Result<(), Error> {
         self.check_rank(root)?;
         let ends = self.begin()?;
-        broadcast(&mut ends.core, &mut ends.broadcast, root, value)
+        broadcast(&mut ends.core, &mut ends.broadcast, root, value, &mut Default::default())
     }
 
     /// Returns when the root has called it, and at the root at once: a broadcast of nothing.
@@ -148,7 +154,7 @@ impl Member {
     ) -> Result<Option<T>, Error> {
         self.check_rank(root)?;
         let ends = self.begin()?;
-        reduce(&mut ends.core, &mut ends.reduce, root, value, order, combine)
+        reduce(&mut ends.core, &mut ends.reduce, root, order, &mut Reduction::of(value), combine)
     }
 
     /// Returns at the root when all members have called it, elsewhere at once: a reduction of nothing.
@@ -181,15 +187,11 @@ impl Member {
         combine: impl FnMut(T, T) -> T,
     ) -> Result<T, Error> {
         let ends = self.begin()?;
-        let root = ends.reduce_root;
-        let combined = reduce(&mut ends.core, &mut ends.reduce, root, value, order, combine)?;
-        let mut result = combined.unwrap_or(value);
-        broadcast(&mut ends.core, &mut ends.broadcast, root, &mut result)?;
-        Ok(result)
+        Allreduction::of(value).go_on(ends, order, combine)
     }
 
     #[inline(always)]
-    fn check_rank(&self, rank: usize) -> Result<(), Error> {
+    pub(crate) fn check_rank(&self, rank: usize) -> Result<(), Error> {
         let members = self.members();
         if rank < members { Ok(()) } else { Err(Error::BadRank { rank, members }) }
     }
@@ -210,6 +212,10 @@ impl Drop for Member {
         if std::thread::panicking() {
             // Before the seat is given up: whoever takes it sees the fault.
             self.fail();
+        }
+        if self.ends().core.is_pending {
+            // What it had to do for others in that operation will not be done.
+            let _ = self.ends().core.roll.report(self.rank(), Loss::Left);
         }
         let Some(ends) = self.ends.take() else { return };
         match &self.home {

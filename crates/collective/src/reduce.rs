@@ -7,6 +7,7 @@ use corecast_channel::Plain;
 
 use crate::core::Core;
 use crate::error::Error;
+use crate::gather::Gathering;
 use crate::web::Web;
 
 /// The order in which values are combined.
@@ -25,21 +26,40 @@ pub enum Order {
     Rank,
 }
 
-/// The combination of all members' values, at `root`; `None` elsewhere.
+/// How far a reduction is at one member.
+#[derive(Debug)]
+pub(crate) struct Reduction<T> {
+    /// The own value and those combined with it so far.
+    combined: T,
+    /// Links dealt with; not 0 once begun, where links are not taken in turn.
+    passed: usize,
+    /// By rank: the values that wait to be combined.
+    gathering: Gathering<T>,
+}
+
+impl<T> Reduction<T> {
+    /// Not begun, of a member with this value.
+    pub(crate) fn of(value: T) -> Self {
+        Self { combined: value, passed: 0, gathering: Gathering::default() }
+    }
+}
+
+/// The combination of all members' values, at `root`; `None` elsewhere. If a wait fails for a limit, another call goes on
+/// where it ended.
 #[inline]
 pub(crate) fn reduce<T: Plain>(
     core: &mut Core,
     web: &mut Web,
     root: usize,
-    value: T,
     order: Order,
+    reduction: &mut Reduction<T>,
     combine: impl FnMut(T, T) -> T,
 ) -> Result<Option<T>, Error> {
     let sink = web.towards(root);
     match order {
-        Order::Plan => in_plan_order(core, web, sink, value, combine),
-        Order::Arrival => in_arrival_order(core, web, sink, value, combine),
-        Order::Rank => in_rank_order(core, web, sink, value, combine),
+        Order::Plan => in_plan_order(core, web, sink, reduction, combine),
+        Order::Arrival => in_arrival_order(core, web, sink, reduction, combine),
+        Order::Rank => in_rank_order(core, web, sink, reduction, combine),
     }
 }
 
@@ -48,35 +68,40 @@ fn in_plan_order<T: Plain>(
     core: &mut Core,
     web: &mut Web,
     sink: Option<usize>,
-    value: T,
+    reduction: &mut Reduction<T>,
     mut combine: impl FnMut(T, T) -> T,
 ) -> Result<Option<T>, Error> {
-    let mut combined = value;
-    for (i, link) in web.links.iter_mut().enumerate() {
-        if Some(i) != sink {
-            combined = combine(combined, core.recv(link)?);
+    let Reduction { combined, passed, .. } = reduction;
+    while let Some(link) = web.links.get_mut(*passed) {
+        if Some(*passed) != sink {
+            *combined = combine(*combined, core.recv(link)?);
         }
+        *passed += 1;
     }
-    pass_on(core, web, sink, combined)
+    pass_on(core, web, sink, *combined)
 }
 
 fn in_arrival_order<T: Plain>(
     core: &mut Core,
     web: &mut Web,
     sink: Option<usize>,
-    value: T,
+    reduction: &mut Reduction<T>,
     mut combine: impl FnMut(T, T) -> T,
 ) -> Result<Option<T>, Error> {
-    let mut combined = value;
+    let Reduction { combined, passed, .. } = reduction;
     let Web { links, missing, .. } = &mut *web;
-    missing.clear();
-    missing.extend((0..links.len()).filter(|&i| Some(i) != sink));
+    if *passed == 0 {
+        missing.clear();
+        missing.extend((0..links.len()).filter(|&i| Some(i) != sink));
+        *passed = 1;
+    }
     while !missing.is_empty() {
         let found = core.wait_at_own_bell(|| missing.iter().position(|&i| links[i].rx.is_ready()))?;
-        let arrived = missing.swap_remove(found);
-        combined = combine(combined, core.recv(&mut links[arrived])?);
+        let value = core.recv(&mut links[missing[found]])?;
+        missing.swap_remove(found);
+        *combined = combine(*combined, value);
     }
-    pass_on(core, web, sink, combined)
+    pass_on(core, web, sink, *combined)
 }
 
 fn pass_on<T: Plain>(core: &mut Core, web: &mut Web, sink: Option<usize>, combined: T) -> Result<Option<T>, Error> {
@@ -86,31 +111,15 @@ fn pass_on<T: Plain>(core: &mut Core, web: &mut Web, sink: Option<usize>, combin
     }
 }
 
-/// Values travel in the depth-first order of their members, so that ranks need not travel with them.
 fn in_rank_order<T: Plain>(
     core: &mut Core,
     web: &mut Web,
     sink: Option<usize>,
-    value: T,
+    reduction: &mut Reduction<T>,
     mut combine: impl FnMut(T, T) -> T,
 ) -> Result<Option<T>, Error> {
-    let mut values: Vec<(usize, T)> = vec![(core.rank, value)];
-    for i in (0..web.links.len()).filter(|&i| Some(i) != sink) {
-        for n in 0..web.members_behind(i) {
-            values.push((web.rank_behind(i, n), core.recv(&mut web.links[i])?));
-        }
-    }
-    match sink {
-        Some(sink) => {
-            values.sort_unstable_by_key(|&(rank, _)| web.place(rank));
-            values.iter().try_for_each(|(_, value)| core.send(&mut web.links[sink], value))?;
-            Ok(None)
-        }
-        None => {
-            values.sort_unstable_by_key(|&(rank, _)| rank);
-            Ok(Some(bracketed(&values, &mut combine)))
-        }
-    }
+    let values = reduction.gathering.go_on(core, web, sink, reduction.combined)?;
+    Ok(values.map(|values| bracketed(values, &mut combine)))
 }
 
 /// Combines left half with right half, each combined the same way.

@@ -1,11 +1,14 @@
 //! Who is there: the state of every member, and the word that says that the group has failed.
 //!
-//! Nothing here is written while all is well, so every member may look at it for the price of a cached load. Waiters
+//! The fault is not written while all is well, so every member may look at it for the price of a cached load. Waiters
 //! look once in a while; whoever changes something rings all bells, so that sleepers look too.
 //!
 //! A member that leaves in peace records how many operations it has begun. That is no failure for those who wait in an
 //! operation it has taken part in (a leaf may leave while the root still waits for others), and is one for those who wait
 //! in a later operation.
+//!
+//! Each member also counts up what it begins, on a line of its own that nobody reads until a time limit has passed: then
+//! those whose count lags are told by name.
 
 use std::time::Duration;
 
@@ -16,13 +19,12 @@ use corecast_channel::ump::Bell;
 
 use crate::census::Census;
 use crate::error::{Error, Loss};
+use crate::missing::Missing;
 
 /// A wait this long is worth a look at who has left.
 const SUSPICIOUS: Duration = Duration::from_millis(10);
 
-/// What a seat's word says while nobody has left it: not yet taken, or taken.
-const NOT_LEFT: u64 = 0;
-/// Set once its member has left; the bits below count the operations it had begun.
+/// Set in a seat's word once its member has left; the bits below count the operations it has begun.
 const LEFT: u64 = 1 << 63;
 
 /// The state of all members of a group: one for each process, over the same memory.
@@ -30,7 +32,7 @@ const LEFT: u64 = 1 << 63;
 pub(crate) struct Roll {
     /// 0, or the first fault: loss code << 32 | rank. Set once, by whoever finds it first.
     fault: Place<CacheLine<AtomicU64>>,
-    /// One word per member: [`NOT_LEFT`], or [`LEFT`] after so many operations. Written by whoever has its ends.
+    /// One word per member: the operations it has begun, and [`LEFT`]. Written by whoever has its ends.
     seats: PlaceSlice<CacheLine<AtomicU64>>,
     /// What each member sleeps on.
     bells: Box<[Bell]>,
@@ -70,9 +72,24 @@ impl Roll {
     }
 
     /// Takes the seat of a member, by whoever has its ends.
-    pub(crate) fn take_seat(&self, rank: usize) {
+    pub(crate) fn take_seat(&self, rank: usize, operations: u64) {
         // ORDERING: Relaxed, the word carries nothing but itself; the member's ends pass from hand to hand under a lock
-        self.seats[rank].store(NOT_LEFT, Ordering::Relaxed);
+        self.seats[rank].store(operations, Ordering::Relaxed);
+    }
+
+    /// Says that a member has begun so many `operations`.
+    #[inline(always)]
+    pub(crate) fn begin(&self, rank: usize, operations: u64) {
+        // ORDERING: Relaxed, a count for those who ask who is late
+        self.seats[rank].store(operations, Ordering::Relaxed);
+    }
+
+    /// Who has not begun the `operation`-th operation.
+    #[cold]
+    pub(crate) fn missing(&self, operation: u64) -> Missing {
+        // ORDERING: Relaxed, a count for people
+        let begun = |rank: &usize| self.seats[*rank].load(Ordering::Relaxed) & !LEFT;
+        Missing::of((0..self.seats.len()).filter(|rank| begun(rank) < operation))
     }
 
     /// Leaves the seat after having begun `operations`, before the ends are given up: the next one takes it after.
@@ -194,14 +211,24 @@ mod tests {
     }
 
     #[test]
+    fn those_who_lag_are_missing() {
+        let roll = roll(3);
+        roll.begin(0, 2);
+        roll.begin(2, 1);
+        roll.leave(2, 1);
+        let missing = |operation| roll.missing(operation).ranks().collect::<Vec<_>>();
+        assert_eq!([missing(1), missing(2), missing(3)], [vec![1], vec![1, 2], vec![0, 1, 2]]);
+    }
+
+    #[test]
     fn leaving_is_a_fault_only_for_later_operations() {
         let roll = roll(2);
-        roll.take_seat(1);
+        roll.take_seat(1, 0);
         roll.leave(1, 5);
         let left = Err(Error::MemberLost { rank: 1, loss: Loss::Left });
         assert_eq!(roll.check(5, SUSPICIOUS), Ok(LONGEST_NAP));
         assert_eq!(roll.check(6, Duration::ZERO), Ok(SUSPICIOUS), "a short wait is not worth the look");
-        roll.take_seat(1);
+        roll.take_seat(1, 5);
         assert_eq!(roll.check(6, SUSPICIOUS), Ok(LONGEST_NAP), "somebody sits there again");
         roll.leave(1, 5);
         assert_eq!(roll.check(6, SUSPICIOUS), left);

@@ -8,13 +8,15 @@ use std::ops::Range;
 
 use corecast_base::ArenaError;
 use corecast_base::sync::Arc;
-use corecast_channel::ump::{AnyReceiver, AnySender, any_rings};
+use corecast_channel::ump::{AnyReceiver, AnySender, any_rings, longest_message};
 use corecast_plan::Tree;
 
 use crate::layout::Site;
 
 /// Slots of an edge: enough for the root to run ahead by some operations, few enough to stay in the first-level cache.
 const EDGE_SLOTS: usize = 32;
+/// The longest value that travels along an edge in one message.
+pub(crate) const LONGEST_MESSAGE: usize = longest_message(EDGE_SLOTS);
 
 /// The edge to one neighbour.
 #[derive(Debug)]

@@ -44,6 +44,13 @@ pub(super) struct Control {
 // SAFETY: lines of one atomic integer each, laid out as C does, of which zeroes and any other bytes are values.
 unsafe impl Shareable for Control {}
 
+/// The longest message that a ring of `slots` lines, a power of two, takes in one piece: a quarter of them.
+#[must_use]
+pub const fn longest_message(slots: usize) -> usize {
+    let len = slots / 4 * LINE_BYTES - HEADER_BYTES;
+    if len < MAX_LEN { len } else { MAX_LEN }
+}
+
 /// A handle on the memory that both ends reach; a clone is the same memory.
 #[derive(Debug, Clone)]
 pub(super) struct Shared {
@@ -66,7 +73,7 @@ impl Shared {
     /// The longest message that the ring takes: a quarter of its slots, or one slot if the receiver clears them.
     pub(super) fn max_len(&self) -> usize {
         match self.credit {
-            Credit::AckLine => (self.slots.slots() / 4 * LINE_BYTES - HEADER_BYTES).min(MAX_LEN),
+            Credit::AckLine => longest_message(self.slots.slots()),
             Credit::SlotClear => INLINE_BYTES,
         }
     }

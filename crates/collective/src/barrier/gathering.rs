@@ -63,7 +63,7 @@ impl Gathering {
         Ok(part)
     }
 
-    /// Enters, and returns when all have.
+    /// Enters, and returns when all have. Called again for an operation it stores the same once more.
     #[inline]
     pub(super) fn wait(&self, core: &mut Core) -> Result<(), Error> {
         self.gather(core)?;

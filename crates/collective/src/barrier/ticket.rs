@@ -24,12 +24,15 @@ pub(crate) struct Ticket {
     members: u64,
     /// Rounds this member has entered.
     round: u64,
+    /// The operation in which it entered the last one.
+    operation: u64,
 }
 
 impl Family for Ticket {
     const NAME: &'static str = "ticket";
     const ABOUT: &'static str = "everybody takes a ticket, the last one opens the gate for all";
     const WANTS: Wants = Wants::Trees;
+    const RESUMES: bool = true;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         Self::among(setup.members, site)
@@ -37,7 +40,11 @@ impl Family for Ticket {
 
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
-        self.round += 1;
+        if self.operation == core.operation {
+            // Its ticket was taken before a limit.
+            return self.pass(core, self.round);
+        }
+        (self.round, self.operation) = (self.round + 1, core.operation);
         self.enter(core, self.round)
     }
 }
@@ -46,7 +53,7 @@ impl Ticket {
     /// The part of any who may take one of so many tickets.
     pub(super) fn among(members: usize, site: &mut Site) -> Result<Self, ArenaError> {
         let (taken, open) = (site.arena.place()?, site.arena.place()?);
-        Ok(Self { taken, open, members: members as u64, round: 0 })
+        Ok(Self { taken, open, members: members as u64, round: 0, operation: 0 })
     }
 
     /// Takes a ticket of a round, counted from 1, and returns when all of it are taken.
@@ -55,13 +62,18 @@ impl Ticket {
         // ORDERING: AcqRel, pairs with itself at the other members: the last one has heard from all [taken]
         let ticket = self.taken.fetch_add(1, Ordering::AcqRel) + 1;
         if ticket == round * self.members {
-            // ORDERING: Release, pairs with the Acquire below at the others [gate]
+            // ORDERING: Release, pairs with the Acquire in pass at the others [gate]
             self.open.store(round, Ordering::Release);
             core.roll.common.notify();
             return Ok(());
         }
+        self.pass(core, round)
+    }
+
+    #[inline]
+    fn pass(&self, core: &mut Core, round: u64) -> Result<(), Error> {
         let open = &self.open;
-        // ORDERING: Acquire, pairs with the Release above at the last member [gate]
+        // ORDERING: Acquire, pairs with the Release in enter at the last member [gate]
         core.wait_at_common_bell(|| (open.load(Ordering::Acquire) >= round).then_some(()))
     }
 }

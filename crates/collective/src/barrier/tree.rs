@@ -28,12 +28,14 @@ struct Branch {
     children: usize,
     /// The index of the link to the parent; `None` at the root.
     parent: Option<usize>,
+    /// Links dealt with in the operation at hand.
+    passed: usize,
 }
 
 impl Branch {
     fn of(web: Web) -> Self {
         let parent = web.link_to_parent();
-        Self { children: parent.unwrap_or(web.links.len()), parent, web }
+        Self { children: parent.unwrap_or(web.links.len()), parent, web, passed: 0 }
     }
 }
 
@@ -41,6 +43,7 @@ impl Family for MessageTree {
     const NAME: &'static str = "tree";
     const ABOUT: &'static str = "messages up the planned tree to its root, and down the other one";
     const WANTS: Wants = Wants::MessageTrees;
+    const RESUMES: bool = true;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         Self::apart(setup, &[], site)
@@ -63,16 +66,33 @@ impl MessageTree {
     /// Hears from all below and tells the parent.
     #[inline]
     pub(super) fn gather(&mut self, core: &mut Core) -> Result<(), Error> {
-        let Branch { web, children, parent } = &mut self.up;
-        web.links[..*children].iter_mut().try_for_each(|child| core.recv::<()>(child))?;
-        parent.map_or(Ok(()), |parent| core.send(&mut web.links[parent], &()))
+        let Branch { web, children, passed, .. } = &mut self.up;
+        while let Some(link) = web.links.get_mut(*passed) {
+            if *passed < *children {
+                core.recv::<()>(link)?
+            } else {
+                core.send(link, &())?
+            }
+            *passed += 1;
+        }
+        Ok(())
     }
 
     /// Hears from the parent and tells all below.
     #[inline]
     pub(super) fn release(&mut self, core: &mut Core) -> Result<(), Error> {
-        let Branch { web, children, parent } = &mut self.down;
-        parent.map_or(Ok(()), |parent| core.recv::<()>(&mut web.links[parent]))?;
-        web.links[..*children].iter_mut().try_for_each(|child| core.send(child, &()))
+        let Branch { web, children, parent, passed } = &mut self.down;
+        // The parent's link comes last of all and is dealt with first.
+        let before = usize::from(parent.is_some());
+        if let Some(parent) = parent.filter(|_| *passed == 0) {
+            core.recv::<()>(&mut web.links[parent])?;
+            *passed = before;
+        }
+        while let Some(child) = web.links[..*children].get_mut(*passed - before) {
+            core.send(child, &())?;
+            *passed += 1;
+        }
+        (self.up.passed, self.down.passed) = (0, 0);
+        Ok(())
     }
 }

@@ -5,6 +5,7 @@ mod barrier;
 mod broadcast;
 mod failure;
 mod reduce;
+mod started;
 
 use corecast_base::CpuId;
 use corecast_collective::{Builder, Group};

@@ -1,0 +1,224 @@
+//! Operations that are started, polled, given limits and gone on with end as the plain ones do.
+
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Duration;
+
+use corecast_base::wait::Wait;
+use corecast_collective::{Barrier, Error, Group, Loss, Member, Started};
+
+use crate::{SIZES, group};
+
+const MOMENT: Duration = Duration::from_millis(1);
+
+fn wait_for(count: &AtomicUsize, goal: usize) {
+    while count.load(SeqCst) < goal {
+        std::thread::yield_now();
+    }
+}
+
+/// Member `late` begins an operation that all wait for only after the limits of all others have passed; all end it as if
+/// nothing had been.
+fn one_is_late<T>(
+    group: &Group,
+    late: usize,
+    start: impl for<'a> Fn(&'a mut Member) -> Result<Started<'a, T>, Error> + Sync,
+    check: impl Fn(T) + Sync,
+) {
+    let (begun, timed_out) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let others = group.members() - 1;
+    let results = group.run(|me| {
+        let is_late = me.rank() == late;
+        if is_late {
+            wait_for(&timed_out, others);
+        }
+        let mut started = start(me)?;
+        if !is_late {
+            begun.fetch_add(1, SeqCst);
+            wait_for(&begun, others);
+            for _ in 0..2 {
+                match started.finish_timeout(MOMENT).map(drop) {
+                    Err(Error::Timeout { missing }) => assert!(missing.ranks().eq([late]), "{missing}"),
+                    other => panic!("nobody can have finished: {other:?}"),
+                }
+            }
+            timed_out.fetch_add(1, SeqCst);
+        }
+        check(started.finish()?);
+        me.barrier()
+    });
+    assert_eq!(results.expect("nobody panics"), vec![Ok(()); others + 1]);
+}
+
+/// True if barriers of this family cannot be interrupted, and say so by name.
+fn refuses(barrier: Barrier) -> bool {
+    let group = group(2, |builder| builder.barrier(barrier));
+    let mut me = group.join(0).expect("nobody has joined");
+    match me.barrier_timeout(Duration::ZERO) {
+        Err(Error::Unsupported { barrier: name }) => {
+            assert_eq!(name, barrier.name());
+            assert!(me.start_barrier().is_err());
+            true
+        }
+        _ => false,
+    }
+}
+
+#[test]
+fn a_barrier_is_gone_on_with_after_a_limit() {
+    let barriers: Vec<Barrier> = Barrier::ALL.iter().copied().filter(|&barrier| !refuses(barrier)).collect();
+    assert!(barriers.len() >= 5);
+    for barrier in barriers {
+        for members in SIZES {
+            let group = group(members, |builder| builder.barrier(barrier));
+            for late in [0, members / 2, members - 1] {
+                one_is_late(&group, late, Member::start_barrier, |()| {});
+            }
+        }
+    }
+}
+
+fn start_sum(me: &mut Member) -> Result<Started<'_, u64>, Error> {
+    let rank = me.rank() as u64;
+    me.start_allreduce(rank, |a, b| a + b)
+}
+
+#[test]
+fn values_are_gone_on_with_after_a_limit() {
+    for members in SIZES {
+        for wait in [Wait::Adaptive, Wait::Yield, Wait::Park] {
+            let group = group(members, |builder| builder.wait(wait));
+            let sum = (0..members as u64).sum::<u64>();
+            for late in [0, members - 1] {
+                one_is_late(&group, late, start_sum, |total| assert_eq!(total, sum));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_root_waits_for_the_late_and_the_others_for_a_late_root() {
+    for members in 2..=9 {
+        let group = group(members, |builder| builder);
+        let timed_out = AtomicUsize::new(0);
+        let results = group.run(|me| {
+            let root = members / 2;
+            if me.rank() == root {
+                wait_for(&timed_out, members - 1);
+                let mut value = [7u64; 40];
+                me.start_broadcast(root, &mut value)?.finish()?;
+                let mut sum = me.start_reduce(root, 1, |a: usize, b| a + b)?;
+                let first = sum.finish_timeout(MOMENT);
+                assert!(
+                    matches!(first, Err(Error::Timeout { missing }) if missing.members() == members - 1),
+                    "{first:?}"
+                );
+                timed_out.fetch_add(1, SeqCst);
+                assert_eq!(sum.finish()?, Some(members));
+                return Ok(());
+            }
+            let mut value = [0u64; 40];
+            let mut started = me.start_broadcast(root, &mut value)?;
+            let first = started.finish_timeout(MOMENT);
+            assert!(matches!(first, Err(Error::Timeout { missing }) if missing.ranks().any(|rank| rank == root)));
+            timed_out.fetch_add(1, SeqCst);
+            started.finish()?;
+            assert_eq!(value, [7; 40]);
+            wait_for(&timed_out, members);
+            assert_eq!(me.start_reduce(root, 1usize, |a, b| a + b)?.finish()?, None);
+            Ok::<_, Error>(())
+        });
+        assert_eq!(results.expect("nobody panics"), vec![Ok(()); members]);
+    }
+}
+
+#[test]
+fn a_root_that_found_no_room_goes_on_without_a_gap() {
+    let group = group(3, |builder| builder.shape("sequential"));
+    let is_full = AtomicUsize::new(0);
+    let results = group.run(|me| {
+        if me.rank() != 0 {
+            wait_for(&is_full, 1);
+        }
+        let mut limits = 0;
+        for number in 0..200u64 {
+            let mut value = if me.rank() == 0 { [number; 63] } else { [u64::MAX; 63] };
+            let mut started = me.start_broadcast(0, &mut value)?;
+            while let Err(error) = started.finish_timeout(MOMENT) {
+                assert!(matches!(error, Error::Timeout { .. }), "{error}");
+                limits += 1;
+                is_full.store(1, SeqCst);
+            }
+            drop(started);
+            assert_eq!(value, [number; 63]);
+        }
+        Ok::<_, Error>(limits)
+    });
+    let limits = results.expect("nobody panics");
+    assert!(limits[0].as_ref().is_ok_and(|&limits| limits > 0), "the root met a limit: {limits:?}");
+}
+
+#[test]
+fn polled_operations_end_with_the_results_of_plain_ones() {
+    for members in SIZES {
+        let group = group(members, |builder| builder);
+        let results = group.run(|me| {
+            let mut random = fastrand::Rng::with_seed(me.rank() as u64);
+            for round in 0..60 {
+                (0..random.u32(0..4)).for_each(|_| std::thread::yield_now());
+                poll(me.start_barrier()?)?;
+                let mut value = if me.rank() == round % members { round } else { usize::MAX };
+                poll(me.start_broadcast(round % members, &mut value)?)?;
+                assert_eq!(value, round);
+                let sum = poll(me.start_reduce(round % members, 1, |a: usize, b| a + b)?)?;
+                let is_root = me.rank() == round % members;
+                assert_eq!(sum, is_root.then_some(members));
+                let rank = me.rank();
+                assert_eq!(poll(me.start_allreduce(rank, usize::max)?)?, members - 1);
+                assert_eq!(me.allreduce_timeout(1, |a, b| a + b, Duration::MAX)?, members, "a plain limit");
+                me.broadcast_timeout(0, &mut value, Duration::MAX)?;
+                assert!(me.reduce_timeout(0, 1, |a, _| a, Duration::MAX)?.is_some() == (me.rank() == 0));
+                me.barrier_timeout(Duration::MAX)?;
+            }
+            Ok::<_, Error>(())
+        });
+        assert_eq!(results.expect("nobody panics"), vec![Ok(()); members]);
+    }
+}
+
+fn poll<T>(mut started: Started<'_, T>) -> Result<T, Error> {
+    while !started.try_finish()? {
+        std::thread::yield_now();
+    }
+    assert_eq!(started.try_finish(), Ok(true), "it stays finished");
+    started.finish()
+}
+
+#[test]
+fn who_drops_what_it_started_can_only_leave() {
+    let group = group(2, |builder| builder);
+    let mut stays = group.join(1).expect("nobody has joined");
+    let mut leaves = group.join(0).expect("nobody has joined");
+    assert!(matches!(leaves.barrier_timeout(MOMENT), Err(Error::Timeout { missing }) if missing.ranks().eq([1])));
+    assert_eq!(leaves.barrier(), Err(Error::Pending));
+    assert_eq!(leaves.broadcast(0, &mut 1), Err(Error::Pending));
+    assert_eq!(leaves.start_allreduce(1, |a, _| a).map(drop), Err(Error::Pending));
+    drop(leaves);
+    let lost = Err(Error::MemberLost { rank: 0, loss: Loss::Left });
+    assert_eq!(stays.barrier(), lost);
+    assert_eq!(group.join(0).map(drop), lost);
+}
+
+#[test]
+fn what_cannot_be_started_is_refused_and_harms_nobody() {
+    let group = group(2, |builder| builder);
+    let results = group.run(|me| {
+        let large = Err(Error::TooLarge { bytes: 505, most: 504 });
+        assert_eq!(me.start_broadcast(0, &mut [0u8; 505]).map(drop), large);
+        assert_eq!(me.allreduce_timeout([0u8; 505], |a, _| a, MOMENT).map(drop), large);
+        let nobody = Err(Error::BadRank { rank: 2, members: 2 });
+        assert_eq!(me.start_broadcast(2, &mut 0).map(drop), nobody);
+        assert_eq!(me.reduce_timeout(2, 0, |a, _| a, MOMENT).map(drop), nobody);
+        me.allreduce_timeout([1u8; 504], |a, _| a, Duration::MAX)
+    });
+    assert_eq!(results.expect("nobody panics"), vec![Ok([1; 504]); 2]);
+}
