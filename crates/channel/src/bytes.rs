@@ -39,6 +39,13 @@ const CHUNK_BYTES: usize = 64;
 /// - Its layout is fixed: `repr(C)`, `repr(transparent)` or primitive.
 pub unsafe trait Plain: Copy + Send + 'static {}
 
+/// The value of all zeroes: room to receive into.
+#[must_use]
+pub fn zeroed<T: Plain>() -> T {
+    // SAFETY: any bytes are a value of a plain type.
+    unsafe { std::mem::zeroed() }
+}
+
 // SAFETY: no bytes.
 unsafe impl Plain for () {}
 

@@ -24,7 +24,7 @@ pub mod ump;
 #[cfg(not(loom))]
 mod waiting;
 
-pub use bytes::{Bytes, BytesMut, Plain};
+pub use bytes::{Bytes, BytesMut, Plain, zeroed};
 pub use error::{
     Closed, RecvError, RecvIntoError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
 };

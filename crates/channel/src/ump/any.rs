@@ -57,11 +57,11 @@ pub fn any_channel(slots: usize, data_bell: Bell, room_bell: Bell) -> (AnySender
 /// The sending end.
 #[derive(Debug)]
 pub struct AnySender {
-    end: SendEnd,
+    pub(super) end: SendEnd,
     /// The type that each tag stands for.
     types: Vec<TypeId>,
     /// The type sent last, and its tag.
-    last: Option<(TypeId, Kind)>,
+    pub(super) last: Option<(TypeId, Kind)>,
     /// The tag to give to a new type when all are taken.
     recycled: usize,
     /// True once a send ended within a value: nothing may follow its first parts.
@@ -113,21 +113,32 @@ impl AnySender {
             };
             // SAFETY: the parts lie inside the value.
             let from = unsafe { std::ptr::from_ref(value).cast::<u8>().add(offset) };
-            if self.is_shared {
-                // SAFETY: `len` bytes of the value, all initialised, as it is plain.
-                let from = unsafe { slice::from_raw_parts(from, len) };
-                self.end.publish_words(room, from, kind);
-            } else {
-                // SAFETY: `len` bytes of the value are readable there, and the room was just granted for them.
-                unsafe { self.end.publish(room, from, len, kind) };
-            }
+            // SAFETY: `len` bytes of the value, all initialised, as it is plain; the room was just granted for them.
+            unsafe { self.publish(room, from, len, kind) };
         }
         Ok(())
     }
 
+    /// Publishes a message of `len` bytes.
+    ///
+    /// # Safety
+    /// - `from` points to `len` bytes, all initialised.
+    /// - The room was granted for so many, and nothing was sent since.
+    #[inline(always)]
+    pub(super) unsafe fn publish(&mut self, room: Room, from: *const u8, len: usize, kind: Kind) {
+        if self.is_shared {
+            // SAFETY: `len` initialised bytes, as the caller promises.
+            let from = unsafe { slice::from_raw_parts(from, len) };
+            self.end.publish_words(room, from, kind);
+        } else {
+            // SAFETY: readable, and granted for, as the caller promises.
+            unsafe { self.end.publish(room, from, len, kind) };
+        }
+    }
+
     /// Room for the part at `offset` of a value. If there will be none the value stays torn, also where `check` panics.
     #[cold]
-    fn wait_within<E: From<Closed>>(
+    pub(super) fn wait_within<E: From<Closed>>(
         &mut self,
         offset: usize,
         len: usize,
@@ -144,7 +155,7 @@ impl AnySender {
 
     /// The tag of a type, announced to the receiver if it is new.
     #[cold]
-    fn tag_for<T: Plain, E: From<Closed>>(
+    pub(super) fn tag_for<T: 'static, E: From<Closed>>(
         &mut self,
         waiter: &mut Waiter,
         check: &mut impl FnMut(Duration) -> Result<Duration, E>,
@@ -191,7 +202,7 @@ struct Announced {
 
 impl Announced {
     /// True if T was announced.
-    fn is<T: Plain>(&mut self) -> bool {
+    fn is<T: 'static>(&mut self) -> bool {
         let id = Some(TypeId::of::<T>());
         if self.id != id && self.signature == signature::<T>() {
             self.id = id;
@@ -203,11 +214,11 @@ impl Announced {
 /// The receiving end.
 #[derive(Debug)]
 pub struct AnyReceiver {
-    end: RecvEnd,
+    pub(super) end: RecvEnd,
     /// What each tag stands for.
     types: Vec<Announced>,
     /// The type received last, and its tag.
-    last: Option<(TypeId, Kind)>,
+    pub(super) last: Option<(TypeId, Kind)>,
     /// True once a receive ended within a value: the parts that follow belong to no whole one.
     is_torn: bool,
     /// True if other processes may write the ring.
@@ -289,24 +300,35 @@ impl AnyReceiver {
             }
             // SAFETY: the parts lie inside the value.
             let into = unsafe { value.as_mut_ptr().cast::<u8>().add(offset) };
-            if self.is_shared {
-                // SAFETY: `len` bytes of the value, initialised to zero.
-                let into = unsafe { slice::from_raw_parts_mut(into, len) };
-                if !self.end.consume_words(into) {
-                    return Err(self.tear::<T>().into());
-                }
-            } else {
-                // SAFETY: the header was just peeked and tells this length; the value has room for it there.
-                unsafe { self.end.consume(header, into, len) };
+            // SAFETY: `len` bytes of the value, zeroes where that is asked for; the header was just peeked and tells so many.
+            if !unsafe { self.consume(header, into, len) } {
+                return Err(self.tear::<T>().into());
             }
         }
         // SAFETY: all its parts have been copied in, and any bytes are a value of a plain type.
         Ok(unsafe { value.assume_init() })
     }
 
+    /// Consumes the message at hand, of `len` bytes. False if its sender wrote what none writes.
+    ///
+    /// # Safety
+    /// - `into` points to room for `len` bytes, initialised if other processes may write the ring.
+    /// - `header` was peeked, nothing was consumed since, and it tells `len`.
+    #[inline(always)]
+    pub(super) unsafe fn consume(&mut self, header: Header, into: *mut u8, len: usize) -> bool {
+        if self.is_shared {
+            // SAFETY: initialised bytes, as the caller promises.
+            let into = unsafe { slice::from_raw_parts_mut(into, len) };
+            return self.end.consume_words(into);
+        }
+        // SAFETY: the header was just peeked and tells this length, for which there is room, as the caller promises.
+        unsafe { self.end.consume(header, into, len) };
+        true
+    }
+
     /// Gives up within a value whose sender wrote what none writes.
     #[cold]
-    fn tear<T>(&mut self) -> WrongType {
+    pub(super) fn tear<T>(&mut self) -> WrongType {
         (self.is_torn, self.last) = (true, None);
         wrong_type::<T>()
     }
@@ -327,7 +349,7 @@ impl AnyReceiver {
 
     /// Takes in what was announced before the message at hand, and turns to its type if that is T.
     #[cold]
-    fn learn<T: Plain, E: From<Closed> + From<WrongType>>(
+    pub(super) fn learn<T: 'static, E: From<Closed> + From<WrongType>>(
         &mut self,
         mut header: Header,
         waiter: &mut Waiter,
@@ -364,7 +386,7 @@ impl Drop for AnyReceiver {
 }
 
 #[cold]
-fn wrong_type<T>() -> WrongType {
+pub(super) fn wrong_type<T>() -> WrongType {
     WrongType { expected: type_name::<T>() }
 }
 

@@ -42,6 +42,7 @@
 //! ```
 
 mod any;
+mod any_part;
 mod bytes;
 mod bytes_receiver;
 mod bytes_sender;
