@@ -64,6 +64,8 @@ pub enum Loss {
     Mismatched,
     /// Its process ended without leaving the group.
     Died,
+    /// It gave a slice of another length than its peers.
+    OtherLength,
 }
 
 impl fmt::Display for Loss {
@@ -71,6 +73,7 @@ impl fmt::Display for Loss {
         f.write_str(match self {
             Self::Panicked => "panicked",
             Self::Left => "left the group while others waited for it",
+            Self::OtherLength => "gave a slice of another length than its peers",
             Self::Mismatched => "called an operation with another type than its peers",
             Self::Died => "died",
         })
@@ -128,6 +131,14 @@ pub enum Error {
     Unsupported {
         /// Its name.
         barrier: &'static str,
+    },
+    /// The root gave another number of values to scatter than there are members. Nothing was sent.
+    #[error("{values} values cannot be scattered to {members} members")]
+    WrongCount {
+        /// The values given; 0 if none were.
+        values: usize,
+        /// The size of the group.
+        members: usize,
     },
     /// The value does not travel in one message, and so cannot be waited for with a limit.
     #[error("a value of {bytes} bytes cannot be waited for with a limit, which takes at most {most}")]

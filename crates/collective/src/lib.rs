@@ -5,6 +5,7 @@
 //! - [`Member`]: one participant, with the operations;
 //! - [`Started`]: an operation started now and finished later, or given a limit; [`Missing`]: who had not come by then;
 //! - [`Barrier`]: the registry of barrier families;
+//! - [`op`]: operations to combine with, and what is known of them;
 //! - [`Order`]: in which order a reduction combines;
 //! - [`Plain`]: what may be a value.
 //!
@@ -26,11 +27,13 @@ mod group;
 mod layout;
 mod member;
 mod missing;
+pub mod op;
 #[cfg(not(loom))]
 pub mod processes;
 mod reduce;
 mod roll;
 mod searcher;
+mod slices;
 mod started;
 mod web;
 

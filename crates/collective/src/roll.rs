@@ -171,7 +171,7 @@ impl Roll {
 }
 
 /// The losses by their code, from 1.
-const LOSSES: [Loss; 4] = [Loss::Panicked, Loss::Left, Loss::Mismatched, Loss::Died];
+const LOSSES: [Loss; 5] = [Loss::Panicked, Loss::Left, Loss::Mismatched, Loss::Died, Loss::OtherLength];
 
 fn encode(rank: usize, loss: Loss) -> u64 {
     let code = 1 + LOSSES.iter().position(|&known| known == loss).expect("LOSSES names every loss");
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn a_word_that_no_member_writes_is_damage() {
         let roll = roll(2);
-        for word in [1, 2 << 32 | 2, 5 << 32, u64::MAX] {
+        for word in [1, 2 << 32 | 2, 6 << 32, u64::MAX] {
             roll.fault.store(word, Ordering::Relaxed);
             assert_eq!(roll.fault(), Some(Error::Corrupt), "{word:#x}");
         }

@@ -5,6 +5,7 @@ mod barrier;
 mod broadcast;
 mod failure;
 mod reduce;
+mod slices;
 mod started;
 
 use corecast_base::CpuId;

@@ -1,0 +1,191 @@
+//! Operations to combine values with, and what is known of them.
+//!
+//! **When to take it:** where one of these is what is wanted, [`Member::reduce_with`](crate::Member::reduce_with) knows in
+//! which order to combine. **When not:** everything else is a closure for [`Member::reduce`](crate::Member::reduce).
+//!
+//! Integers wrap around. Of two numbers of which one is NaN the NaN is the least and the greatest, so that it is not lost on
+//! its way. [`MinLoc`] and [`MaxLoc`] work on pairs of a value and a place, of which they take the lower one of equal values.
+//!
+//! ```
+//! use corecast_collective::Order;
+//! use corecast_collective::op::{MaxLoc, Min, Op, Sum};
+//! assert_eq!(Sum.combine(250u8, 10), 4);
+//! assert!(Min.combine(1.0, f64::NAN).is_nan());
+//! assert_eq!(MaxLoc.combine([7, 2], [7, 1]), [7, 1]);
+//! assert_eq!((Op::<u8>::order(&Sum), Op::<f64>::order(&Sum)), (Order::Arrival, Order::Plan));
+//! ```
+
+use crate::error::Error;
+use crate::member::Member;
+use crate::reduce::Order;
+use corecast_channel::Plain;
+
+/// An associative operation on values of type T.
+pub trait Op<T> {
+    /// True if the operands may change places.
+    const COMMUTATIVE: bool;
+    /// True if a value combined with itself is that value.
+    const IDEMPOTENT: bool;
+    /// True if every order of combining gives the same bits.
+    const EXACT: bool;
+
+    /// The combination of two values.
+    fn combine(&self, left: T, right: T) -> T;
+
+    /// The order in which it is best combined: as values arrive where that cannot be seen in the result, by rank where
+    /// operands must not change places, else as the plan says.
+    fn order(&self) -> Order {
+        match (Self::COMMUTATIVE, Self::EXACT) {
+            (true, true) => Order::Arrival,
+            (true, false) => Order::Plan,
+            (false, _) => Order::Rank,
+        }
+    }
+}
+
+impl Member {
+    /// As [`reduce_in`](Self::reduce_in) the order that suits the operation.
+    ///
+    /// # Errors
+    /// As [`reduce`](Self::reduce).
+    pub fn reduce_with<T: Plain>(&mut self, root: usize, value: T, op: impl Op<T>) -> Result<Option<T>, Error> {
+        self.reduce_in(op.order(), root, value, |left, right| op.combine(left, right))
+    }
+
+    /// As [`allreduce_in`](Self::allreduce_in) the order that suits the operation.
+    ///
+    /// # Errors
+    /// As [`allreduce`](Self::allreduce).
+    pub fn allreduce_with<T: Plain>(&mut self, value: T, op: impl Op<T>) -> Result<T, Error> {
+        self.allreduce_in(op.order(), value, |left, right| op.combine(left, right))
+    }
+}
+
+macro_rules! operations {
+    ($($name:ident: $about:literal,)*) => {
+        $(
+            #[doc = $about]
+            #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+            pub struct $name;
+        )*
+    };
+}
+
+operations! {
+    Sum: "The sum.",
+    Prod: "The product.",
+    Min: "The least.",
+    Max: "The greatest.",
+    And: "The bits that all have.",
+    Or: "The bits that one has.",
+    Xor: "The bits that an odd number have.",
+    MinLoc: "The least of the first numbers, with the second number that came with it.",
+    MaxLoc: "The greatest of the first numbers, with the second number that came with it.",
+}
+
+/// `Name for types, IDEMPOTENT, EXACT: |left, right| combination`.
+macro_rules! combines {
+    ($name:ident for $($number:ty)*, $idempotent:literal, $exact:literal: |$left:ident, $right:ident| $combined:expr) => {
+        $(
+            impl Op<$number> for $name {
+                const COMMUTATIVE: bool = true;
+                const IDEMPOTENT: bool = $idempotent;
+                const EXACT: bool = $exact;
+
+                #[inline]
+                fn combine(&self, $left: $number, $right: $number) -> $number {
+                    $combined
+                }
+            }
+        )*
+    };
+}
+
+macro_rules! integers {
+    ($($number:ty)*) => {
+        combines!(Sum for $($number)*, false, true: |left, right| left.wrapping_add(right));
+        combines!(Prod for $($number)*, false, true: |left, right| left.wrapping_mul(right));
+        combines!(Min for $($number)*, true, true: |left, right| left.min(right));
+        combines!(Max for $($number)*, true, true: |left, right| left.max(right));
+        combines!(And for $($number)*, true, true: |left, right| left & right);
+        combines!(Or for $($number)*, true, true: |left, right| left | right);
+        combines!(Xor for $($number)*, false, true: |left, right| left ^ right);
+        combines!(MinLoc for $([$number; 2])*, true, true: |left, right| left.min(right));
+        combines!(MaxLoc for $([$number; 2])*, true, true: |left, right| {
+            if (right[0], left[1]) > (left[0], right[1]) { right } else { left }
+        });
+    };
+}
+
+integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
+
+// Which bits a NaN has, and which sign a zero, depends on the order.
+combines!(Sum for f32 f64, false, false: |left, right| left + right);
+combines!(Prod for f32 f64, false, false: |left, right| left * right);
+combines!(Min for f32 f64, true, false: |left, right| if left.is_nan() || left < right { left } else { right });
+combines!(Max for f32 f64, true, false: |left, right| if left.is_nan() || left > right { left } else { right });
+combines!(MinLoc for [f32; 2] [f64; 2], true, false: |left, right| {
+    if wins(left, right, left[0] < right[0]) { left } else { right }
+});
+combines!(MaxLoc for [f32; 2] [f64; 2], true, false: |left, right| {
+    if wins(left, right, left[0] > right[0]) { left } else { right }
+});
+
+/// Whether the left one of two pairs is taken, where `is_better` says that its number is: a NaN is best, and of equal ones
+/// the lower place.
+fn wins<T: PartialOrd + Copy>(left: [T; 2], right: [T; 2], is_better: bool) -> bool {
+    let is_nan = |number: T| number.partial_cmp(&number).is_none();
+    match (is_nan(left[0]), is_nan(right[0])) {
+        (true, false) => true,
+        (false, true) => false,
+        (false, false) if left[0] != right[0] => is_better,
+        _ => left[1] <= right[1],
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Both ways round, which must agree.
+    fn both<T: PartialEq + std::fmt::Debug + Copy>(op: impl Op<T>, a: T, b: T) -> T {
+        let combined = op.combine(a, b);
+        assert_eq!(combined, op.combine(b, a));
+        combined
+    }
+
+    #[test]
+    fn operands_change_places() {
+        assert_eq!(both(Sum, u8::MAX, 2), 1);
+        assert_eq!(both(Prod, i8::MIN, -1), i8::MIN);
+        assert_eq!((both(Min, -3, 4), both(Max, -3, 4)), (-3, 4));
+        assert_eq!((both(And, 6, 3), both(Or, 6, 3), both(Xor, 6, 3)), (2, 7, 5));
+        assert_eq!((both(Min, 1.5, -2.0), both(Max, 1.5, -2.0)), (-2.0, 1.5));
+    }
+
+    #[test]
+    fn the_lower_place_is_taken_of_equal_values() {
+        assert_eq!((both(MinLoc, [5, 9], [5, 3]), both(MaxLoc, [5, 9], [5, 3])), ([5, 3], [5, 3]));
+        assert_eq!((both(MinLoc, [5, 9], [6, 3]), both(MaxLoc, [5, 9], [6, 3])), ([5, 9], [6, 3]));
+        assert_eq!(
+            (both(MinLoc, [0.5, 9.0], [0.5, 3.0]), both(MaxLoc, [0.5, 9.0], [1.0, 3.0])),
+            ([0.5, 3.0], [1.0, 3.0])
+        );
+    }
+
+    #[test]
+    fn nan_wins() {
+        for (a, b) in [(f64::NAN, 1.0), (1.0, f64::NAN)] {
+            assert!(Min.combine(a, b).is_nan() && Max.combine(a, b).is_nan() && Sum.combine(a, b).is_nan());
+            let (pair, other) = ([a, 1.0], [b, 2.0]);
+            assert!(MinLoc.combine(pair, other)[0].is_nan() && MaxLoc.combine(other, pair)[0].is_nan());
+        }
+        assert_eq!(MaxLoc.combine([f64::NAN, 4.0], [f64::NAN, 2.0])[1], 2.0);
+    }
+
+    #[test]
+    fn floating_point_numbers_keep_the_order_of_the_plan() {
+        assert_eq!((Op::<f32>::order(&Max), Op::<[f64; 2]>::order(&MinLoc)), (Order::Plan, Order::Plan));
+        assert_eq!((Op::<u64>::order(&Xor), Op::<[i32; 2]>::order(&MaxLoc)), (Order::Arrival, Order::Arrival));
+    }
+}
