@@ -7,6 +7,7 @@ use corecast_base::sync::Arc;
 use corecast_base::wait::Waiter;
 use corecast_base::{Arena, PlaceSlice, Shareable};
 use corecast_channel::Plain;
+use corecast_channel::ump::{AnyReceiver, AnySender};
 
 use crate::error::{Error, Interrupted, Loss};
 use crate::missing::Missing;
@@ -45,7 +46,6 @@ impl Core {
     /// do it in the same order and lay out the same types and lengths for it, so that they get the same memory. It stays
     /// theirs for as long as the group lives. In the memory of processes [`Error::Memory`] says that it is used up, at all
     /// members alike.
-    #[cfg_attr(any(loom, not(test)), expect(dead_code, reason = "no object is created by members yet"))]
     pub(crate) fn lay_out<T: Shareable + Default>(&mut self, len: usize) -> Result<PlaceSlice<T>, Error> {
         Ok(self.arena.slice(len)?)
     }
@@ -57,10 +57,17 @@ impl Core {
             return Err(Error::Pending);
         }
         self.operation += 1;
+        self.check_fault()?;
+        self.roll.begin(self.rank, self.operation);
+        Ok(())
+    }
+
+    /// Whether the group has failed, or is not this process's.
+    #[inline(always)]
+    pub(crate) fn check_fault(&self) -> Result<(), Error> {
         if self.roll.is_copy() {
             return Err(Error::Forked);
         }
-        self.roll.begin(self.rank, self.operation);
         self.roll.fault().map_or(Ok(()), Err)
     }
 
@@ -81,17 +88,29 @@ impl Core {
     /// Sends `value` along an edge.
     #[inline(always)]
     pub(crate) fn send<T: Plain>(&mut self, link: &mut Link, value: &T) -> Result<(), Error> {
+        self.send_to(link.rank, &mut link.tx, value)
+    }
+
+    /// Sends `value` to a member along whatever leads to it.
+    #[inline(always)]
+    pub(crate) fn send_to<T: Plain>(&mut self, rank: usize, tx: &mut AnySender, value: &T) -> Result<(), Error> {
         let Self { operation, waiter, roll, deadline, .. } = self;
         let check = |waited| check(roll, *operation, *deadline, waited).map_err(Interrupted::Group);
-        link.tx.send(value, waiter, check).map_err(|interrupted| self.blame(link.rank, interrupted))
+        tx.send(value, waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
     }
 
     /// Receives a value along an edge.
     #[inline(always)]
     pub(crate) fn recv<T: Plain>(&mut self, link: &mut Link) -> Result<T, Error> {
+        self.recv_from(link.rank, &mut link.rx)
+    }
+
+    /// Receives a value from a member along whatever leads from it.
+    #[inline(always)]
+    pub(crate) fn recv_from<T: Plain>(&mut self, rank: usize, rx: &mut AnyReceiver) -> Result<T, Error> {
         let Self { operation, waiter, roll, deadline, .. } = self;
         let check = |waited| check(roll, *operation, *deadline, waited).map_err(Interrupted::Group);
-        link.rx.recv(waiter, check).map_err(|interrupted| self.blame(link.rank, interrupted))
+        rx.recv(waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
     }
 
     /// Sends some values along an edge, in one message.

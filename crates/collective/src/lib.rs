@@ -4,6 +4,7 @@
 //! - [`processes`]: the same for members that are processes;
 //! - [`Member`]: one participant, with the operations;
 //! - [`Started`]: an operation started now and finished later, or given a limit; [`Missing`]: who had not come by then;
+//! - [`Coordinator`] and [`Participant`]: two-phase commit;
 //! - [`Barrier`]: the registry of barrier families;
 //! - [`op`]: operations to combine with, and what is known of them;
 //! - [`Order`]: in which order a reduction combines;
@@ -35,6 +36,7 @@ mod roll;
 mod searcher;
 mod slices;
 mod started;
+mod two_phase_commit;
 mod web;
 
 pub use barrier::Barrier;
@@ -47,3 +49,4 @@ pub use member::Member;
 pub use missing::Missing;
 pub use reduce::Order;
 pub use started::Started;
+pub use two_phase_commit::{Coordinator, Participant};

@@ -262,7 +262,7 @@ fn started<T>(mut begun: Started<'_, T>) -> Result<Started<'_, T>, Error> {
 }
 
 /// A value of several messages would be torn by a limit in between.
-fn check_size<T>() -> Result<(), Error> {
+pub(crate) fn check_size<T>() -> Result<(), Error> {
     let (bytes, most) = (size_of::<T>(), LONGEST_MESSAGE);
     if bytes <= most { Ok(()) } else { Err(Error::TooLarge { bytes, most }) }
 }

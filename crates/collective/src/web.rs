@@ -14,7 +14,7 @@ use corecast_plan::Tree;
 use crate::layout::Site;
 
 /// Slots of an edge: enough for the root to run ahead by some operations, few enough to stay in the first-level cache.
-const EDGE_SLOTS: usize = 32;
+pub(crate) const EDGE_SLOTS: usize = 32;
 /// The longest value that travels along an edge in one message.
 pub(crate) const LONGEST_MESSAGE: usize = longest_message(EDGE_SLOTS);
 

@@ -7,6 +7,7 @@ mod failure;
 mod reduce;
 mod slices;
 mod started;
+mod two_phase_commit;
 
 use corecast_base::CpuId;
 use corecast_collective::{Builder, Group};

@@ -1,0 +1,336 @@
+//! Two-phase commit: one member proposes, all vote, and the proposal is applied by all or by none.
+//!
+//! **When to take it:** every member may refuse, and none may apply what another one refused. **When not:** nobody refuses;
+//! then a broadcast does. Who must outlive crashes of the coordinator's machine needs a log, which this is not.
+//!
+//! The proposal goes to each participant over an edge of its own, votes come back as words on lines of their own, and what
+//! counts is one **decision word** per proposal: `sequence << 2 | state`. The coordinator writes it undecided before anybody
+//! can see the proposal, and changes it to COMMIT or ABORT by one compare-and-exchange; if that fails, what the word says
+//! stands. It aborts on the first NO, when the time is up, or when the group fails before all have voted. A participant
+//! that waits for the decision while the group fails changes an undecided word to ABORT itself and obeys the word, so
+//! nobody is blocked by a coordinator that is gone, and a coordinator that was suspected wrongly only finds itself refused.
+//! A member lost after its YES changes nothing.
+//!
+//! Nothing is ever reset. The words of the last 64 proposals stand, so a participant may be late by as many; one that has
+//! not voted on the proposal before is not sent the next, and the coordinator aborts when the time is up.
+//!
+//! **Progress:** blocking. **Memory ordering:** who applies a proposal sees what every member wrote before it voted for it.
+//!
+//! Source: J. Gray, Notes on Data Base Operating Systems, 1978; the decision word is ours.
+//!
+//! ```
+//! use std::time::Duration;
+//! use corecast_collective::Group;
+//! use corecast_machine::{Machine, Topology, source};
+//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let group = Group::builder(&machine).members(3).build()?;
+//! group.run(|me| {
+//!     if me.rank() == 0 {
+//!         let mut coordinator = me.coordinator::<u64>()?;
+//!         assert_eq!(coordinator.commit(&6, Duration::MAX), Ok(true));
+//!         assert_eq!(coordinator.commit(&7, Duration::MAX), Ok(false));
+//!     } else {
+//!         let mut participant = me.participant::<u64>(0)?;
+//!         while participant.serve(|number| number % 2 == 0, |number, is_commit| assert_eq!(is_commit, *number == 6))? {}
+//!     }
+//!     Ok::<_, corecast_collective::Error>(())
+//! })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::{CacheLine, Clock, PlaceSlice};
+use corecast_channel::Plain;
+use corecast_channel::ump::{AnyReceiver, AnySender, Rings, any_rings};
+
+use crate::core::{Core, NEVER, NOW};
+use crate::error::Error;
+use crate::member::Member;
+use crate::started::check_size;
+use crate::web::EDGE_SLOTS;
+
+/// Proposals whose decisions stand.
+const WINDOW: u64 = if cfg!(loom) { 1 } else { 64 };
+
+const UNDECIDED: u64 = 0;
+const COMMIT: u64 = 1;
+const ABORT: u64 = 2;
+
+/// The words that all members share, a line each.
+#[derive(Debug)]
+struct Words {
+    /// `sequence << 2 | state`, in the slot `sequence % WINDOW`. Opened by the coordinator, decided once by anybody.
+    decisions: PlaceSlice<CacheLine<AtomicU64>>,
+    /// `sequence << 1 | yes`, or [`GONE`]. Written by each participant, read by the coordinator.
+    votes: PlaceSlice<CacheLine<AtomicU64>>,
+    /// The last proposal a participant is done with. Written by each, read by the coordinator before a slot is used again.
+    done: PlaceSlice<CacheLine<AtomicU64>>,
+}
+
+/// The vote of a participant that takes no further part.
+const GONE: u64 = u64::MAX;
+
+impl Words {
+    /// The rings to each member, and the words.
+    fn lay_out(core: &mut Core) -> Result<(Rings, Self), Error> {
+        let rings = any_rings(&mut core.arena, core.members, EDGE_SLOTS)?;
+        let (decisions, votes) = (core.lay_out(WINDOW as usize)?, core.lay_out(core.members)?);
+        Ok((rings, Self { decisions, votes, done: core.lay_out(core.members)? }))
+    }
+
+    fn decision(&self, sequence: u64) -> &AtomicU64 {
+        &self.decisions[(sequence % WINDOW) as usize]
+    }
+
+    fn open(&self, sequence: u64) {
+        // ORDERING: Relaxed, released to each participant with the proposal
+        self.decision(sequence).store(sequence << 2 | UNDECIDED, Ordering::Relaxed);
+    }
+
+    /// Decides, unless somebody has; true if the decision that stands is to commit.
+    fn decide(&self, sequence: u64, state: u64) -> bool {
+        let (open, wanted) = (sequence << 2 | UNDECIDED, sequence << 2 | state);
+        // ORDERING: Release, pairs with the Acquire in decided: votes and what was written before them; a failure says only
+        // that another one aborted [decision]
+        let stands = self.decision(sequence).compare_exchange(open, wanted, Ordering::Release, Ordering::Relaxed);
+        stands.map_or_else(|stands| stands, |_| wanted) == sequence << 2 | COMMIT
+    }
+
+    /// Whether a proposal is committed; `None` while that is open.
+    fn decided(&self, sequence: u64) -> Option<bool> {
+        // ORDERING: Acquire, pairs with the Release in decide [decision]
+        match self.decision(sequence).load(Ordering::Acquire) & 3 {
+            UNDECIDED => None,
+            state => Some(state == COMMIT),
+        }
+    }
+}
+
+/// The member that proposes.
+#[derive(Debug)]
+pub struct Coordinator<'a, T> {
+    me: &'a mut Member,
+    words: Words,
+    /// The others.
+    participants: Vec<Seat>,
+    sequence: u64,
+    proposals: PhantomData<T>,
+}
+
+/// A participant as the coordinator knows it.
+#[derive(Debug)]
+struct Seat {
+    rank: usize,
+    tx: AnySender,
+    /// The last proposal sent to it.
+    sent: u64,
+}
+
+impl<T: Plain> Coordinator<'_, T> {
+    /// Puts `proposal` to the vote; true if all have voted for it in time, so that all apply it. Where a member was lost
+    /// meanwhile the decision stands too, and the next call says who.
+    ///
+    /// # Errors
+    /// The fault with which the group has failed before.
+    pub fn commit(&mut self, proposal: &T, limit: Duration) -> Result<bool, Error> {
+        let Self { me, words, participants, sequence, .. } = self;
+        let core = &mut me.ends_mut().core;
+        core.check_fault()?;
+        let clock = Clock::get();
+        core.deadline = clock.ticks().saturating_add(clock.ticks_in(limit)).clamp(NOW + 1, NEVER - 1);
+        // A slot is used again when all are done with what it said.
+        let oldest = (*sequence + 1).saturating_sub(WINDOW);
+        let is_free =
+            core.wait_at_own_bell(|| participants.iter().all(|seat| words.is_done(seat, oldest)).then_some(()));
+        let all_agree = match is_free {
+            Ok(()) => {
+                *sequence += 1;
+                words.open(*sequence);
+                poll_votes(core, words, participants, *sequence, proposal)
+            }
+            Err(_) => {
+                core.deadline = NEVER;
+                return Ok(false);
+            }
+        };
+        core.deadline = NEVER;
+        let is_commit = words.decide(*sequence, if matches!(all_agree, Ok(true)) { COMMIT } else { ABORT });
+        core.roll.common.notify();
+        Ok(is_commit)
+    }
+}
+
+impl Words {
+    fn is_done(&self, seat: &Seat, sequence: u64) -> bool {
+        // ORDERING: Relaxed, written after the decision was acquired, and the slot is overwritten only because of it
+        let done = self.done[seat.rank].load(Ordering::Relaxed);
+        done >= sequence.min(seat.sent) || self.vote(seat) == GONE
+    }
+
+    /// What a participant has voted last.
+    fn vote(&self, seat: &Seat) -> u64 {
+        // ORDERING: Acquire, pairs with the Release in serve: what it wrote before it voted [vote]
+        self.votes[seat.rank].load(Ordering::Acquire)
+    }
+}
+
+/// Sends the proposal to whoever has voted on the one before, until all have voted for this one or one has not.
+fn poll_votes<T: Plain>(
+    core: &mut Core,
+    words: &Words,
+    participants: &mut [Seat],
+    sequence: u64,
+    proposal: &T,
+) -> Result<bool, Error> {
+    let mut waiting: Vec<&mut Seat> = participants.iter_mut().collect();
+    while !waiting.is_empty() {
+        let found = core.wait_at_own_bell(|| waiting.iter().position(|seat| words.vote(seat) >> 1 >= seat.sent))?;
+        let vote = words.vote(waiting[found]);
+        if vote == GONE {
+            return Ok(false);
+        }
+        if waiting[found].sent < sequence {
+            // Its edge is empty, so nothing waits here.
+            let Seat { rank, tx, sent } = &mut *waiting[found];
+            core.send_to(*rank, tx, &sequence)?;
+            core.send_to(*rank, tx, proposal)?;
+            *sent = sequence;
+        } else if vote & 1 == 0 {
+            return Ok(false);
+        } else {
+            waiting.swap_remove(found);
+        }
+    }
+    Ok(true)
+}
+
+/// A member that votes.
+#[derive(Debug)]
+pub struct Participant<'a, T> {
+    me: &'a mut Member,
+    words: Words,
+    coordinator: usize,
+    rx: AnyReceiver,
+    proposals: PhantomData<T>,
+}
+
+impl<T: Plain> Participant<'_, T> {
+    /// Waits for the next proposal, votes on it as `vote` says, and calls `apply` with it and whether it is committed. False
+    /// if the coordinator has ended. What this member votes against is not committed, which it knows at once.
+    ///
+    /// # Errors
+    /// The fault with which the group has failed before there was a proposal.
+    pub fn serve(&mut self, vote: impl FnOnce(&T) -> bool, apply: impl FnOnce(&T, bool)) -> Result<bool, Error> {
+        let Self { me, words, rx, coordinator, .. } = self;
+        let core = &mut me.ends_mut().core;
+        core.check_fault()?;
+        core.wait_at_own_bell(|| (rx.is_ready() || rx.is_closed()).then_some(()))?;
+        if rx.is_closed() {
+            return Ok(false);
+        }
+        let sequence: u64 = core.recv_from(*coordinator, rx)?;
+        let proposal: T = core.recv_from(*coordinator, rx)?;
+        let is_yes = vote(&proposal);
+        // ORDERING: Release, pairs with the Acquire in vote at the coordinator [vote]
+        words.votes[core.rank].store(sequence << 1 | u64::from(is_yes), Ordering::Release);
+        core.roll.bell(*coordinator).notify();
+        // After a NO there is nothing to wait for, and after a fault no one else may decide.
+        let decided = is_yes.then(|| core.wait_at_common_bell(|| words.decided(sequence)));
+        let is_commit = match decided {
+            None => false,
+            Some(Ok(is_commit)) => is_commit,
+            Some(Err(_)) => words.abort(sequence),
+        };
+        apply(&proposal, is_commit);
+        // ORDERING: Relaxed, says only that the slot is not read any more, by a load that acquired it
+        words.done[core.rank].store(sequence, Ordering::Relaxed);
+        core.roll.bell(*coordinator).notify();
+        Ok(true)
+    }
+}
+
+impl Words {
+    /// Aborts what nobody has decided; true if it was committed before.
+    #[cold]
+    fn abort(&self, sequence: u64) -> bool {
+        let _ = self.decide(sequence, ABORT);
+        self.decided(sequence) == Some(true)
+    }
+}
+
+impl<T> Drop for Participant<'_, T> {
+    fn drop(&mut self) {
+        let roll = &self.me.ends().core.roll;
+        // ORDERING: Relaxed, it votes for nothing any more
+        self.words.votes[self.me.rank()].store(GONE, Ordering::Relaxed);
+        roll.bell(self.coordinator).notify();
+    }
+}
+
+impl Member {
+    /// Makes this member the coordinator of commits of T; all others call [`participant`](Self::participant) meanwhile.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if a T is more than 504 bytes, [`Error::Memory`], [`Error::MemberLost`], [`Error::Pending`].
+    ///
+    /// # Panics
+    /// If another member of a group of threads is the coordinator.
+    #[track_caller]
+    pub fn coordinator<T: Plain>(&mut self) -> Result<Coordinator<'_, T>, Error> {
+        check_size::<T>()?;
+        let core = &mut self.begin()?.core;
+        let (rings, words) = Words::lay_out(core)?;
+        let (own, roll) = (core.rank, &core.roll);
+        let seat = |rank: usize| {
+            let tx = rings.sender(rank, roll.bell(rank).clone(), roll.bell(own).clone());
+            Seat { rank, tx, sent: 0 }
+        };
+        let participants = (0..core.members).filter(|&rank| rank != own).map(seat).collect();
+        Ok(Coordinator { me: self, words, participants, sequence: 0, proposals: PhantomData })
+    }
+
+    /// Makes this member a participant in the commits of T that member `coordinator` proposes.
+    ///
+    /// # Errors
+    /// [`Error::BadRank`] if there is no such member or it is this one, and those of [`coordinator`](Self::coordinator).
+    pub fn participant<T: Plain>(&mut self, coordinator: usize) -> Result<Participant<'_, T>, Error> {
+        let (rank, members) = (coordinator, self.members());
+        if rank >= members || rank == self.rank() {
+            return Err(Error::BadRank { rank, members });
+        }
+        check_size::<T>()?;
+        let core = &mut self.begin()?.core;
+        let (rings, words) = Words::lay_out(core)?;
+        let (own, roll) = (core.rank, &core.roll);
+        let rx = rings.receiver(own, roll.bell(own).clone(), roll.bell(coordinator).clone());
+        Ok(Participant { me: self, words, coordinator, rx, proposals: PhantomData })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::layout::tests::sites;
+    use corecast_base::wait::{Crowd, Wait, Waiter};
+
+    #[test]
+    fn the_first_decision_stands() {
+        let site = sites(2).next().expect("the first of two");
+        let waiter = Waiter::new(Wait::Adaptive, Crowd::unpinned(2), None);
+        let mut core = Core::new(site.rank, 2, waiter, site.roll, site.arena);
+        let (_, words) = Words::lay_out(&mut core).expect("the heap has room");
+        for sequence in [1, 1 + WINDOW] {
+            words.open(sequence);
+            assert_eq!(words.decided(sequence), None);
+            assert!(!words.abort(sequence), "a survivor aborts what is open");
+            assert!(!words.decide(sequence, COMMIT), "and the coordinator finds itself refused");
+            words.open(sequence + 1);
+            assert!(words.decide(sequence + 1, COMMIT));
+            assert!(words.abort(sequence + 1), "a survivor that is late obeys");
+            assert_eq!((words.decided(sequence), words.decided(sequence + 1)), (Some(false), Some(true)));
+        }
+    }
+}
