@@ -113,24 +113,25 @@ impl Core {
         rx.recv(waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
     }
 
-    /// Sends some values along an edge, in one message.
+    /// Sends some values to a member, in one message.
     #[inline(always)]
-    pub(crate) fn send_part<T: Plain>(&mut self, link: &mut Link, part: &[T]) -> Result<(), Error> {
+    pub(crate) fn send_part<T: Plain>(&mut self, rank: usize, tx: &mut AnySender, part: &[T]) -> Result<(), Error> {
         let Self { operation, waiter, roll, deadline, .. } = self;
         let check = |waited| check(roll, *operation, *deadline, waited).map_err(Interrupted::Group);
-        link.tx.send_part(part, waiter, check).map_err(|interrupted| self.blame(link.rank, interrupted))
+        tx.send_part(part, waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
     }
 
-    /// Receives as many values along an edge as `into` has, which were sent in one message.
+    /// Receives values from a member, which were sent in one message, into the beginning of `into`; returns how many.
     #[inline(always)]
-    pub(crate) fn recv_part<T: Plain>(&mut self, link: &mut Link, into: &mut [T]) -> Result<(), Error> {
+    pub(crate) fn recv_part<T: Plain>(
+        &mut self,
+        rank: usize,
+        rx: &mut AnyReceiver,
+        into: &mut [T],
+    ) -> Result<usize, Error> {
         let Self { operation, waiter, roll, deadline, .. } = self;
         let check = |waited| check(roll, *operation, *deadline, waited).map_err(Interrupted::Group);
-        match link.rx.recv_part(into, waiter, check) {
-            Ok(count) if count == into.len() || size_of::<T>() == 0 => Ok(()),
-            Ok(_) => Err(self.blame(link.rank, Interrupted::WrongType)),
-            Err(interrupted) => Err(self.blame(link.rank, interrupted)),
-        }
+        rx.recv_part(into, waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
     }
 
     /// Makes an interrupted exchange with `peer` the group's failure, where it is not that already.

@@ -5,6 +5,7 @@
 //! - [`Member`]: one participant, with the operations;
 //! - [`Started`]: an operation started now and finished later, or given a limit; [`Missing`]: who had not come by then;
 //! - [`Coordinator`] and [`Participant`]: two-phase commit;
+//! - [`AtomicStream`]: events from any member, in one order at all;
 //! - [`Barrier`]: the registry of barrier families;
 //! - [`op`]: operations to combine with, and what is known of them;
 //! - [`Order`]: in which order a reduction combines;
@@ -16,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 mod allreduce;
+mod atomic_stream;
 pub mod barrier;
 mod broadcast;
 mod builder;
@@ -39,6 +41,7 @@ mod started;
 mod two_phase_commit;
 mod web;
 
+pub use atomic_stream::AtomicStream;
 pub use barrier::Barrier;
 pub use builder::Builder;
 pub use choose::Choice;

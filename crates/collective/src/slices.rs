@@ -138,14 +138,19 @@ pub(crate) fn part_len<T>() -> usize {
 pub(crate) fn send_part<T: Plain>(core: &mut Core, link: &mut Link, part: &[T]) -> Result<(), Error> {
     match part {
         [value] if size_of::<T>() > LONGEST_MESSAGE => core.send(link, value),
-        _ => core.send_part(link, part),
+        _ => core.send_part(link.rank, &mut link.tx, part),
     }
 }
 
 pub(crate) fn recv_part<T: Plain>(core: &mut Core, link: &mut Link, part: &mut [T]) -> Result<(), Error> {
     match part {
         [value] if size_of::<T>() > LONGEST_MESSAGE => *value = core.recv(link)?,
-        _ => core.recv_part(link, part)?,
+        _ => {
+            let count = core.recv_part(link.rank, &mut link.rx, part)?;
+            if count != part.len() && size_of::<T>() > 0 {
+                return Err(core.roll.report(link.rank, Loss::Mismatched));
+            }
+        }
     }
     Ok(())
 }

@@ -18,6 +18,12 @@ use crate::error::Closed;
 struct Part<T>(PhantomData<T>);
 
 impl AnySender {
+    /// True if a message of `len` bytes finds room now, of a type that was sent before.
+    #[inline]
+    pub fn has_room(&mut self, len: usize) -> bool {
+        self.end.reserve(len).is_some()
+    }
+
     /// Sends some values as one message, waiting with `waiter` for room; `check` is called while waiting.
     ///
     /// # Errors

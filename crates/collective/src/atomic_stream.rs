@@ -1,0 +1,361 @@
+//! An atomic broadcast: any member publishes, all deliver the same events in the same order.
+//!
+//! **When to take it:** members change copies of one state, and the order of the changes matters. **When not:** one member
+//! publishes; then it broadcasts. Processes that come and go want an `mcast` channel.
+//!
+//! A member sends its event to the root of the broadcast tree over an edge of its own. The root takes the events of the
+//! members in turn, its own among them, and that is their order. They go down the tree, over edges that keep it, and every
+//! member delivers them as they come, its own too. As there is one sequencer and every edge is first in, first out, all
+//! members deliver the same events in the same order, those of one member in the order in which it published them, and
+//! nothing before what its publisher had delivered.
+//!
+//! Each member keeps the last 64 events until it has delivered them and passed them on; one that does neither stops the
+//! stream when its edge is full. So the root must call something of its stream now and then, and so must inner members.
+//!
+//! **Progress:** `try_publish`, `deliver` and `progress` do not wait; the others block. **Memory ordering:** what a member
+//! wrote before it published an event is visible to whoever delivers it.
+//!
+//! Source: the atomic broadcast of S. Kaestle et al., Machine-Aware Atomic Broadcast Trees for Multicores, OSDI 2016, from any
+//! member.
+//!
+//! ```
+//! use corecast_collective::Group;
+//! use corecast_machine::{Machine, Topology, source};
+//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let group = Group::builder(&machine).members(3).build()?;
+//! let seen = group.run(|me| {
+//!     let mut seen = Vec::new();
+//!     let name = [me.rank() as u8];
+//!     let mut stream = me.atomic_stream()?;
+//!     stream.publish(&name, |_, origin, bytes| seen.push((origin, bytes[0])))?;
+//!     stream.finish(|_, origin, bytes| seen.push((origin, bytes[0])))?;
+//!     Ok::<_, corecast_collective::Error>(seen)
+//! })?;
+//! assert_eq!(seen[0].as_ref().map(Vec::len), Ok(3));
+//! assert!(seen.iter().all(|order| order == &seen[0]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use corecast_channel::ump::{AnyReceiver, AnySender, any_rings};
+
+use crate::core::{Core, NEVER, NOW};
+use crate::error::{Error, Loss};
+use crate::member::{Ends, Member};
+use crate::web::{EDGE_SLOTS, LONGEST_MESSAGE};
+
+/// Events that a member keeps.
+const WINDOW: u64 = 64;
+/// What comes before the bytes of an event: the rank of its member, or [`END`] and that.
+const ORIGIN_BYTES: usize = 4;
+/// The longest event.
+const MOST: usize = LONGEST_MESSAGE - ORIGIN_BYTES;
+/// Set in the origin of a member's last event, which is nobody's to deliver.
+const END: u32 = 1 << 31;
+
+#[derive(Debug, Clone)]
+struct Event {
+    /// Origin and bytes.
+    message: [u8; LONGEST_MESSAGE],
+    len: usize,
+}
+
+impl Event {
+    /// Nobody's yet.
+    const NONE: Self = Self { message: [0; LONGEST_MESSAGE], len: 0 };
+
+    fn set(&mut self, origin: u32, bytes: &[u8]) {
+        self.len = ORIGIN_BYTES + bytes.len();
+        self.message[..ORIGIN_BYTES].copy_from_slice(&origin.to_le_bytes());
+        self.message[ORIGIN_BYTES..self.len].copy_from_slice(bytes);
+    }
+
+    /// Its origin and its bytes.
+    fn parts(&self) -> (u32, &[u8]) {
+        let (origin, bytes) = self.message[..self.len].split_at(ORIGIN_BYTES);
+        (u32::from_le_bytes(origin.try_into().expect("so many bytes")), bytes)
+    }
+}
+
+/// One member's end of a stream of events.
+///
+/// All members open it together and end it together, with [`finish`](Self::finish); dropping it before makes the group fail.
+#[derive(Debug)]
+pub struct AtomicStream<'a> {
+    me: &'a mut Member,
+    source: Source,
+    children: Vec<Child>,
+    /// The last events, each in the slot of its number.
+    events: Vec<Event>,
+    /// Events taken in so far, and those delivered.
+    taken: u64,
+    delivered: u64,
+    /// Last events of members that have been delivered.
+    ended: usize,
+}
+
+/// Where a member's events come from, and where its own go.
+#[derive(Debug)]
+enum Source {
+    /// At the root: the others' edges, and which one comes next.
+    Publishers(Vec<(usize, AnyReceiver)>, usize),
+    /// Elsewhere.
+    Tree(Box<Ways>),
+}
+
+/// The edges of a member that is not the root: from its parent, and to the root.
+#[derive(Debug)]
+struct Ways {
+    parent: (usize, AnyReceiver),
+    root: (usize, AnySender),
+}
+
+#[derive(Debug)]
+struct Child {
+    rank: usize,
+    tx: AnySender,
+    /// Events passed on so far.
+    passed: u64,
+}
+
+impl AtomicStream<'_> {
+    /// Publishes an event of up to 500 bytes, if there is room for it now.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], [`Error::MemberLost`].
+    pub fn try_publish(&mut self, bytes: &[u8]) -> Result<bool, Error> {
+        if bytes.len() > MOST {
+            return Err(Error::TooLarge { bytes: bytes.len(), most: MOST });
+        }
+        let own = self.me.rank() as u32;
+        self.try_send(own, bytes)
+    }
+
+    /// Publishes an event of up to 500 bytes. What has to be delivered before there is room is given to `deliver`, as by
+    /// [`deliver`](Self::deliver).
+    ///
+    /// # Errors
+    /// As [`try_publish`](Self::try_publish).
+    pub fn publish(&mut self, bytes: &[u8], mut deliver: impl FnMut(u64, usize, &[u8])) -> Result<(), Error> {
+        while !self.try_publish(bytes)? {
+            if self.deliver(&mut deliver)? == 0 {
+                self.wait(Some(ORIGIN_BYTES + bytes.len()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the events that are here to `deliver`, in order: number, rank of the publisher, bytes. Returns how many.
+    ///
+    /// # Errors
+    /// [`Error::MemberLost`].
+    pub fn deliver(&mut self, mut deliver: impl FnMut(u64, usize, &[u8])) -> Result<u64, Error> {
+        self.progress()?;
+        let mut count = 0;
+        while self.delivered < self.taken {
+            let (origin, bytes) = self.events[(self.delivered % WINDOW) as usize].parts();
+            if origin & END == 0 {
+                // Members' last events have numbers, too, which nobody misses.
+                deliver(self.delivered, origin as usize, bytes);
+                count += 1;
+            } else {
+                self.ended += 1;
+            }
+            self.delivered += 1;
+        }
+        self.progress()?;
+        Ok(count)
+    }
+
+    /// Takes in and passes on what can be at once, and delivers nothing.
+    ///
+    /// # Errors
+    /// [`Error::MemberLost`].
+    pub fn progress(&mut self) -> Result<(), Error> {
+        let core = &mut self.me.ends_mut().core;
+        core.check_fault()?;
+        core.deadline = NOW;
+        let outcome = loop {
+            match self.step() {
+                Ok(true) => {}
+                Ok(false) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+        self.me.ends_mut().core.deadline = NEVER;
+        outcome
+    }
+
+    /// Ends the stream: returns when all members have called it and this one has delivered all that was published.
+    ///
+    /// # Errors
+    /// [`Error::MemberLost`].
+    pub fn finish(mut self, mut deliver: impl FnMut(u64, usize, &[u8])) -> Result<(), Error> {
+        let (own, members) = (self.me.rank() as u32, self.me.members());
+        while !self.try_send(own | END, &[])? {
+            if self.deliver(&mut deliver)? == 0 {
+                self.wait(Some(ORIGIN_BYTES))?;
+            }
+        }
+        while self.ended < members || self.kept() > 0 {
+            if self.deliver(&mut deliver)? == 0 && (self.ended < members || self.kept() > 0) {
+                self.wait(None)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn try_send(&mut self, origin: u32, bytes: &[u8]) -> Result<bool, Error> {
+        self.progress()?;
+        let has_room = self.kept() < WINDOW;
+        match &mut self.source {
+            Source::Publishers(..) => {
+                if has_room {
+                    self.events[(self.taken % WINDOW) as usize].set(origin, bytes);
+                    self.taken += 1;
+                    self.progress()?;
+                }
+                Ok(has_room)
+            }
+            Source::Tree(ways) => {
+                let (root, tx) = &mut ways.root;
+                let mut event = Event::NONE;
+                event.set(origin, bytes);
+                send_now(&mut self.me.ends_mut().core, *root, tx, &event)
+            }
+        }
+    }
+
+    /// Events that are not delivered yet, or not passed on.
+    fn kept(&self) -> u64 {
+        self.taken - self.children.iter().map(|child| child.passed).fold(self.delivered, u64::min)
+    }
+
+    /// One event on to each child, and one in; false if nothing could be done.
+    fn step(&mut self) -> Result<bool, Error> {
+        let has_room = self.kept() < WINDOW;
+        let Self { me, source, children, events, taken, .. } = self;
+        let core = &mut me.ends_mut().core;
+        let mut has_moved = false;
+        for child in children.iter_mut().filter(|child| child.passed < *taken) {
+            if send_now(core, child.rank, &mut child.tx, &events[(child.passed % WINDOW) as usize])? {
+                child.passed += 1;
+                has_moved = true;
+            }
+        }
+        if let Some((rank, rx)) = source.ready().filter(|_| has_room) {
+            let event = &mut events[(*taken % WINDOW) as usize];
+            match core.recv_part(rank, rx, &mut event.message) {
+                Ok(len) => event.len = len,
+                // What was ready only told the type of what follows.
+                Err(Error::Timeout { .. }) => return Ok(true),
+                Err(error) => return Err(error),
+            }
+            if event.len < ORIGIN_BYTES || (event.parts().0 & !END) as usize >= core.members {
+                return Err(core.roll.report(rank, Loss::Mismatched));
+            }
+            *taken += 1;
+            has_moved = true;
+        }
+        Ok(has_moved)
+    }
+
+    /// Waits until something can be taken in or passed on, or `len` bytes published.
+    fn wait(&mut self, len: Option<usize>) -> Result<(), Error> {
+        let has_room = self.kept() < WINDOW;
+        let Self { me, source, children, events, taken, .. } = self;
+        me.ends_mut().core.wait_at_own_bell(|| {
+            let can_take = has_room && source.ready().is_some();
+            let can_publish = len.is_some_and(|len| source.has_room(len, has_room));
+            let can_pass = children
+                .iter_mut()
+                .any(|child| child.passed < *taken && child.tx.has_room(events[(child.passed % WINDOW) as usize].len));
+            (can_take || can_publish || can_pass).then_some(())
+        })
+    }
+}
+
+impl Source {
+    /// An edge on which an event has come; the others come before it next time.
+    fn ready(&mut self) -> Option<(usize, &mut AnyReceiver)> {
+        match self {
+            Self::Publishers(edges, next) => {
+                let count = edges.len();
+                let found = (0..count).map(|i| (*next + i) % count).find(|&i| edges[i].1.is_ready())?;
+                *next = (found + 1) % count;
+                let (rank, rx) = &mut edges[found];
+                Some((*rank, rx))
+            }
+            Self::Tree(ways) => {
+                let (rank, rx) = &mut ways.parent;
+                rx.is_ready().then_some((*rank, rx))
+            }
+        }
+    }
+
+    /// True if an event of so many bytes can be published; the root has what it keeps for that.
+    fn has_room(&mut self, len: usize, keeps_room: bool) -> bool {
+        match self {
+            Self::Publishers(..) => keeps_room,
+            Self::Tree(ways) => ways.root.1.has_room(len),
+        }
+    }
+}
+
+/// Sends an event if there is room for it.
+fn send_now(core: &mut Core, rank: usize, tx: &mut AnySender, event: &Event) -> Result<bool, Error> {
+    if !tx.has_room(event.len) {
+        return Ok(false);
+    }
+    // The type of the first one needs room as well.
+    let deadline = std::mem::replace(&mut core.deadline, NOW);
+    let sent = core.send_part(rank, tx, &event.message[..event.len]);
+    core.deadline = deadline;
+    match sent {
+        Ok(()) => Ok(true),
+        Err(Error::Timeout { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+impl Drop for AtomicStream<'_> {
+    fn drop(&mut self) {
+        let is_finished = self.ended == self.me.members() && self.kept() == 0;
+        if !is_finished {
+            // Others wait for what it does not pass on.
+            let _ = self.me.ends().core.roll.report(self.me.rank(), Loss::Left);
+        }
+    }
+}
+
+impl Member {
+    /// Opens a stream of events that all members deliver in one order. All members open it together.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], [`Error::MemberLost`], [`Error::Pending`].
+    pub fn atomic_stream(&mut self) -> Result<AtomicStream<'_>, Error> {
+        let Ends { core, broadcast: web, .. } = self.begin()?;
+        let members = core.members;
+        let rings = any_rings(&mut core.arena, 2 * (members - 1), EDGE_SLOTS)?;
+        // By the place of a member below the root: the edge to it from its parent, and from it to the root.
+        let (down, up) = (|rank: usize| web.place(rank) - 1, |rank: usize| members - 1 + web.place(rank) - 1);
+        let (own, roll) = (core.rank, &core.roll);
+        let sender = |ring, to: usize| rings.sender(ring, roll.bell(to).clone(), roll.bell(own).clone());
+        let receiver = |ring, from: usize| rings.receiver(ring, roll.bell(own).clone(), roll.bell(from).clone());
+        let root = (0..members).find(|&rank| web.place(rank) == 0).expect("the root has the first place");
+        let parent = web.link_to_parent();
+        let source = match parent.map(|link| web.links[link].rank) {
+            Some(parent) => {
+                let ways = Ways { parent: (parent, receiver(down(own), parent)), root: (root, sender(up(own), root)) };
+                Source::Tree(Box::new(ways))
+            }
+            None => {
+                let others = (0..members).filter(|&rank| rank != own);
+                Source::Publishers(others.map(|rank| (rank, receiver(up(rank), rank))).collect(), 0)
+            }
+        };
+        let below = web.links[..parent.unwrap_or(web.links.len())].iter().map(|link| link.rank);
+        let children = below.map(|rank| Child { rank, tx: sender(down(rank), rank), passed: 0 }).collect();
+        let events = vec![Event::NONE; WINDOW as usize];
+        Ok(AtomicStream { me: self, source, children, events, taken: 0, delivered: 0, ended: 0 })
+    }
+}
