@@ -6,6 +6,7 @@
 //! | 1 | trouble of the environment: a full disk, a machine that cannot be measured |
 //! | 2 | bad input: options, files, CPUs |
 //! | 130 | Ctrl-C |
+//! | any | that of the first program that `run` started and that ended badly; 128 and the signal if one killed it |
 
 use std::error::Error;
 use std::fmt;
@@ -18,6 +19,7 @@ use corecast::machine::measure::MeasureError;
 use corecast::machine::source::DiscoverError;
 use corecast::machine::{ModelError, ModelFileError};
 use corecast::plan::{PlanError, ProblemError, TreeFileError, TreeTextError};
+use corecast::processes::FoundError;
 use corecast_bench::BenchError;
 use miette::Diagnostic;
 
@@ -44,6 +46,14 @@ pub(crate) enum Failure {
         error: Reason,
         /// What to do about it.
         help: Option<String>,
+    },
+    /// A program that was started ended badly.
+    #[error("{words}")]
+    Ended {
+        /// Which one, and how.
+        words: String,
+        /// What this one ends with too.
+        code: u8,
     },
     /// The user pressed Ctrl-C.
     #[error("interrupted")]
@@ -90,6 +100,7 @@ impl Failure {
             Self::StdoutClosed => ExitCode::SUCCESS,
             Self::Environment { .. } => ExitCode::from(1),
             Self::Input { .. } => ExitCode::from(2),
+            Self::Ended { code, .. } => ExitCode::from(*code),
             Self::Interrupted => ExitCode::from(130),
         }
     }
@@ -106,7 +117,7 @@ impl Diagnostic for Failure {
             Self::Input { help, .. } | Self::Environment { help, .. } => {
                 help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
             }
-            Self::Interrupted | Self::StdoutClosed => None,
+            Self::Ended { .. } | Self::Interrupted | Self::StdoutClosed => None,
         }
     }
 }
@@ -188,6 +199,15 @@ impl From<PlanError> for Failure {
 impl From<ProblemError> for Failure {
     fn from(error: ProblemError) -> Self {
         Self::input(error)
+    }
+}
+
+impl From<FoundError> for Failure {
+    fn from(error: FoundError) -> Self {
+        match error {
+            FoundError::Create(_) => Self::environment(error),
+            _ => Self::input(error),
+        }
     }
 }
 

@@ -20,7 +20,7 @@
 //! - [`machine`]: topology, measurement, model files, and [`machine::detect`], which gives the model of this machine;
 //! - [`plan`]: trees and what they cost;
 //! - [`channel`]: message channels;
-//! - [`collective`]: groups, their operations and barriers;
+//! - [`collective`]: groups, their operations and barriers; [`processes`]: the same among processes;
 //! - [`base`]: CPU ids, waiting, the clock.
 
 pub mod machine;
@@ -31,7 +31,7 @@ pub use corecast_base::wait::Wait;
 pub use corecast_base::{CpuId, CpuSet};
 pub use corecast_channel as channel;
 pub use corecast_collective as collective;
-pub use corecast_collective::{Barrier, Group, Member};
+pub use corecast_collective::{Barrier, Group, Member, processes};
 pub use corecast_machine::Machine;
 pub use corecast_plan as plan;
 pub use probe::{UmpProbe, UmpReceiver, UmpSender};

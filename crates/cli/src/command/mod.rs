@@ -11,6 +11,7 @@ mod list;
 mod man;
 mod measure;
 mod plan;
+mod run;
 mod serve;
 mod top;
 mod topo;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Explain(explain::Arguments),
     /// Answer plan requests of other programs over a local socket.
     Serve(serve::Arguments),
+    /// Start a program several times, as the members of a group.
+    Run(run::Arguments),
     /// Race corecast against the alternatives, or run its load tests.
     Bench(bench::Arguments),
     /// Show the shared regions of this user, who is in them, and how far the ends of their channels are.
@@ -58,6 +61,7 @@ impl Command {
             Self::Plan(arguments) => plan::run(arguments, output),
             Self::Explain(arguments) => explain::run(arguments, output),
             Self::Serve(arguments) => serve::run(arguments, output),
+            Self::Run(arguments) => run::run(arguments, output),
             Self::Bench(arguments) => bench::run(arguments, output),
             Self::Top(arguments) => top::run(arguments, output),
             Self::Gc(arguments) => gc::run(arguments, output),

@@ -14,6 +14,7 @@ mod planning;
 mod program;
 mod regions;
 mod rings;
+mod running;
 mod serving;
 mod system_tree;
 mod terminal;

@@ -73,7 +73,7 @@ impl Census {
         // ORDERING: Relaxed, who looks once more than needed does no harm
         let is_time = now >= self.next_look.load(Ordering::Relaxed);
         if is_time {
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, who looks once more than needed does no harm
             self.next_look.store(now + clock.ticks_in(nap), Ordering::Relaxed);
         }
         is_time

@@ -1,0 +1,190 @@
+//! `corecast run`: starts a program several times, as the members of a group.
+//!
+//! The group's memory has no name unless one is asked for: the processes inherit a descriptor of it, and its number, their
+//! rank and the number of members in their environment. When the last of them ends, nothing is left.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc;
+use std::thread;
+
+use corecast::base::rendezvous::{self, MeetError, Meeting, SocketDir};
+use corecast::processes::{FD_VARIABLE, Founding, RANK_VARIABLE, SIZE_VARIABLE};
+use corecast::{Barrier, CpuSet, Group, Wait, machine};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::{cpus_arg, interrupt};
+
+/// What a shell says of a program that a signal killed is the signal and this.
+const KILLED: i32 = 128;
+
+/// Options of `run`.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Start N processes [default: one for each CPU].
+    #[arg(short = 'n', long, value_name = "N")]
+    members: Option<usize>,
+    /// Host the group under this name as well, for other processes to look at.
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Plan for these CPUs only, such as 0-3,8 [default: all that may be used].
+    #[arg(long, value_name = "LIST", value_parser = cpus_arg::parse)]
+    cpus: Option<CpuSet>,
+    /// Bind each member to its CPU [default: where no two members share one].
+    #[arg(long, conflicts_with = "no_pin")]
+    pin: bool,
+    /// Bind no member to a CPU.
+    #[arg(long)]
+    no_pin: bool,
+    /// How members wait: adaptive, spin, yield or park.
+    #[arg(long, value_name = "POLICY", default_value_t)]
+    wait: Wait,
+    /// The barrier to use [default: the one that suits the members best].
+    #[arg(long, value_name = "NAME")]
+    barrier: Option<Barrier>,
+    /// The program and its arguments.
+    #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    let founding = arguments.found()?;
+    let meeting = arguments.name.as_deref().map(|name| host(name, &founding)).transpose()?;
+    let members = founding.members();
+    let fd = inheritable(&founding).map_err(Failure::environment)?;
+    // Without a name this process has no part in it any more.
+    drop(founding);
+    let ended = start_and_wait(arguments, members, &fd, output);
+    drop(meeting);
+    ended
+}
+
+impl Arguments {
+    fn found(&self) -> Result<Founding, Failure> {
+        let machine = machine::detect()?;
+        let cpus = cpus_arg::choose(self.cpus.as_ref(), machine.cpu_set(), "this machine")?;
+        let mut builder = Group::builder(&machine).cpus(cpus).wait(self.wait);
+        if let Some(members) = self.members {
+            builder = builder.members(members);
+        }
+        if self.pin || self.no_pin {
+            builder = builder.pinned(self.pin);
+        }
+        if let Some(barrier) = self.barrier {
+            builder = builder.barrier(barrier);
+        }
+        Ok(builder.found()?)
+    }
+
+    fn start(&self, rank: usize, members: usize, fd: &OwnedFd) -> Result<Child, Failure> {
+        let (program, arguments) = self.program.split_first().expect("clap requires a program");
+        let mut command = Command::new(program);
+        command.args(arguments).env(FD_VARIABLE, fd.as_raw_fd().to_string());
+        command.env(RANK_VARIABLE, rank.to_string()).env(SIZE_VARIABLE, members.to_string());
+        let refused = |error| Failure::input(format!("cannot start {}: {error}", program.to_string_lossy()));
+        command.spawn().map_err(refused)
+    }
+}
+
+fn host(name: &str, founding: &Founding) -> Result<Meeting, Failure> {
+    let hosted = rendezvous::host(&SocketDir::of_user(), name, founding.region().clone());
+    hosted.map_err(|error| match error {
+        MeetError::BadName(_) | MeetError::PathTooLong { .. } | MeetError::Exists(_) => Failure::input(error),
+        _ => Failure::environment(error),
+    })
+}
+
+/// A descriptor of the group that every child keeps.
+fn inheritable(founding: &Founding) -> io::Result<OwnedFd> {
+    let fd = founding.share()?;
+    fcntl_setfd(&fd, FdFlags::empty())?;
+    Ok(fd)
+}
+
+/// Starts the processes and waits for all of them; none is killed because another one ended.
+fn start_and_wait(arguments: &Arguments, members: usize, fd: &OwnedFd, output: &Output) -> Result<(), Failure> {
+    let mut children = Vec::with_capacity(members);
+    for rank in 0..members {
+        match arguments.start(rank, members, fd) {
+            Ok(child) => children.push(child),
+            Err(failure) => {
+                children.iter_mut().for_each(end);
+                return Err(failure);
+            }
+        }
+    }
+    let pids: Vec<Pid> = children.iter().map(Pid::from_child).collect();
+    interrupt::on_first(move || {
+        for &pid in &pids {
+            // It may have ended.
+            let _ = kill_process(pid, Signal::INT);
+        }
+    })?;
+    let mut first = Ok(());
+    for (rank, status) in wait_for(children) {
+        if let Some(failure) = failure_of(rank, status.map_err(Failure::environment)?) {
+            if first.is_ok() {
+                first = Err(failure);
+            } else {
+                output.remark(&failure.to_string());
+            }
+        }
+    }
+    first
+}
+
+/// Ends a process that was started in vain.
+fn end(child: &mut Child) {
+    // It may have ended by itself.
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// The processes in the order in which they end.
+fn wait_for(children: Vec<Child>) -> mpsc::Receiver<(usize, io::Result<ExitStatus>)> {
+    let (tx, rx) = mpsc::channel();
+    for (rank, mut child) in children.into_iter().enumerate() {
+        let tx = tx.clone();
+        thread::spawn(move || {
+            // Nobody listens only if this program ends anyway.
+            let _ = tx.send((rank, child.wait()));
+        });
+    }
+    rx
+}
+
+/// How a process ended, if not well.
+fn failure_of(rank: usize, status: ExitStatus) -> Option<Failure> {
+    let (how, code) = match (status.code(), status.signal()) {
+        (Some(0), _) => return None,
+        (Some(code), _) => (format!("ended with exit code {code}"), code),
+        (None, Some(signal)) => (format!("was killed by signal {}", told(signal)), KILLED + signal),
+        (None, None) => (format!("ended with {status}"), 1),
+    };
+    Some(Failure::Ended { words: format!("rank {rank} {how}"), code: u8::try_from(code).unwrap_or(1) })
+}
+
+/// A signal by number, and by name where that is well known.
+fn told(signal: i32) -> String {
+    let known = [
+        (Signal::HUP, "HUP"),
+        (Signal::INT, "INT"),
+        (Signal::QUIT, "QUIT"),
+        (Signal::ILL, "ILL"),
+        (Signal::ABORT, "ABRT"),
+        (Signal::BUS, "BUS"),
+        (Signal::FPE, "FPE"),
+        (Signal::KILL, "KILL"),
+        (Signal::SEGV, "SEGV"),
+        (Signal::PIPE, "PIPE"),
+        (Signal::TERM, "TERM"),
+    ];
+    let name = known.iter().find(|(known, _)| known.as_raw() == signal).map(|(_, name)| format!(" (SIG{name})"));
+    format!("{signal}{}", name.unwrap_or_default())
+}

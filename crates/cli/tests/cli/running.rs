@@ -1,0 +1,146 @@
+//! Programs started as the members of a group. The program is this one, with a role in its environment.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use corecast::base::rendezvous::{self, SocketDir};
+use corecast::processes::{Invitation, RANK_VARIABLE};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::program::{Program, Run};
+
+const ROLE: &str = "CORECAST_TEST_ROLE";
+/// What a member writes before its words, as the test harness writes to the same place.
+const SAYS: &str = "member: ";
+
+/// `corecast run` with these options, of this program in this role.
+fn command(program: &Program, options: &[&str], role: &str) -> Command {
+    let this = std::env::current_exe().expect("a program has a path");
+    let this = this.to_str().expect("UTF-8");
+    let line = [&["run"], options, &["--", this, "--exact", "running::play", "--nocapture"]].concat();
+    let mut command = program.command(&line);
+    command.env(ROLE, role);
+    command
+}
+
+fn run(options: &[&str], role: &str) -> Run {
+    Run::from(command(&Program::new(), options, role).output().expect("the program starts"))
+}
+
+/// What the members said, sorted.
+fn said(run: &Run) -> Vec<&str> {
+    let mut said: Vec<&str> = run.stdout.lines().filter_map(|line| Some(line.split_once(SAYS)?.1)).collect();
+    said.sort_unstable();
+    said
+}
+
+/// Not a test: what this program does when it is a member.
+#[test]
+fn play() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    let rank = std::env::var(RANK_VARIABLE).expect("every member is told");
+    match role.as_str() {
+        "exit with the rank" => std::process::exit(rank.parse().expect("a number")),
+        "be killed as rank 1" if rank == "1" => {
+            kill_process(rustix::process::getpid(), Signal::TERM).expect("a process may kill itself");
+        }
+        _ => {}
+    }
+    let mut me = Invitation::from_env().expect("good words").expect("started by run").join().expect("a place");
+    let say = |words: &str| {
+        let mut out = std::io::stdout();
+        writeln!(out, "{SAYS}{words}").and_then(|()| out.flush()).expect("a pipe");
+    };
+    let sum = me.allreduce(1 + me.rank(), |a, b| a + b).expect("nobody is lost");
+    say(&format!("{} of {}: {sum}", me.rank(), me.members()));
+    if role == "meet for ever" {
+        say(&format!("process {} {}", me.rank(), std::process::id()));
+        let lost = std::iter::repeat_with(|| me.barrier()).find_map(Result::err).expect("somebody is lost");
+        say(&format!("{} heard: {lost}", me.rank()));
+        std::process::exit(3);
+    }
+}
+
+#[test]
+fn every_member_has_its_rank_and_the_memory() {
+    for options in [&["-n", "4"][..], &["-n", "4", "--wait", "park", "--no-pin", "--barrier", "flat"]] {
+        let run = run(options, "add up").succeeded();
+        assert_eq!(said(&run), ["0 of 4: 10", "1 of 4: 10", "2 of 4: 10", "3 of 4: 10"]);
+    }
+}
+
+#[test]
+fn the_first_that_ends_badly_decides_and_is_named() {
+    let ended = run(&["-n", "2"], "exit with the rank");
+    ended.failed(1, "rank 1 ended with exit code 1");
+    let ended = run(&["-n", "2", "--no-pin"], "be killed as rank 1");
+    ended.failed(128 + 15, "rank 1 was killed by signal 15 (SIGTERM)");
+}
+
+#[test]
+fn what_cannot_be_started_is_told() {
+    let program = Program::new();
+    program.run(&["run", "-n", "2", "--", "/nowhere/program"]).failed(2, "cannot start /nowhere/program");
+    program.run(&["run", "-n", "0", "--", "true"]).failed(2, "not 0");
+    program.run(&["run", "-n", "5000", "--", "true"]).failed(2, "not 5000");
+    program.run(&["run", "-n", "2", "--barrier", "star", "--", "true"]).failed(2, "unknown barrier 'star'");
+    program.run(&["run", "-n", "2", "--name", "../x", "--", "true"]).failed(2, "../x");
+    program.run(&["run", "-n", "2"]).failed(2, "PROGRAM");
+}
+
+/// The next thing that a member says.
+fn hear(lines: &mut BufReader<ChildStdout>) -> Option<String> {
+    let mut line = String::new();
+    while lines.read_line(&mut line).expect("a pipe") > 0 {
+        if let Some((_, said)) = line.trim_end().split_once(SAYS) {
+            return Some(said.to_owned());
+        }
+        line.clear();
+    }
+    None
+}
+
+/// Three members under `corecast run`, that all have begun to meet, and the process of each.
+fn meeting(program: &Program, options: &[&str]) -> (Child, BufReader<ChildStdout>, [Pid; 3]) {
+    let mut child = command(program, &[&["-n", "3"], options].concat(), "meet for ever")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("piped"));
+    let mut pids = [None; 3];
+    while pids.contains(&None) {
+        let words = hear(&mut lines).expect("they meet for ever");
+        if let Some(("process", words)) = words.split_once(' ') {
+            let (rank, pid) = words.split_once(' ').expect("a rank and a number");
+            let rank: usize = rank.parse().expect("a rank");
+            pids[rank] = Pid::from_raw(pid.parse().expect("a number"));
+        }
+    }
+    (child, lines, pids.map(|pid| pid.expect("told")))
+}
+
+#[test]
+fn the_others_name_a_member_that_is_killed() {
+    let program = Program::new();
+    let (child, mut lines, pids) = meeting(&program, &[]);
+    kill_process(pids[2], Signal::KILL).expect("it is there");
+    let mut heard = [hear(&mut lines), hear(&mut lines)].map(|words| words.expect("survivors"));
+    heard.sort_unstable();
+    assert_eq!(heard, ["0 heard: member 2 died", "1 heard: member 2 died"]);
+    let run = Run::from(child.wait_with_output().expect("it ends"));
+    run.failed(128 + 9, "rank 2 was killed by signal 9 (SIGKILL)");
+}
+
+#[test]
+fn an_interrupt_reaches_the_members_and_nothing_is_left_of_a_name() {
+    let program = Program::new();
+    let name = format!("run-test-{}", std::process::id());
+    let (child, _lines, _) = meeting(&program, &["--name", &name]);
+    let names = || rendezvous::names(&SocketDir::of_user()).expect("this user's");
+    assert!(names().contains(&name));
+    kill_process(Pid::from_child(&child), Signal::INT).expect("it is there");
+    let run = Run::from(child.wait_with_output().expect("it ends"));
+    run.failed(128 + 2, "was killed by signal 2 (SIGINT)");
+    assert!(!names().contains(&name), "nothing is left of it");
+}
