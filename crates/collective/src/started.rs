@@ -23,6 +23,7 @@
 //!     while !meeting.try_finish()? {
 //!         worked += 1;
 //!     }
+//!     meeting.finish()?;
 //!     me.allreduce(worked, u64::max)
 //! })?;
 //! assert_eq!(rounds[0], rounds[1]);
