@@ -319,6 +319,12 @@ fn send_now(core: &mut Core, rank: usize, tx: &mut AnySender, event: &Event) -> 
 
 impl Drop for AtomicStream<'_> {
     fn drop(&mut self) {
+        if self.me.ends().core.roll.is_copy() {
+            // The memory of the edges is not in a forked child.
+            let source = std::mem::replace(&mut self.source, Source::Publishers(Vec::new(), 0));
+            std::mem::forget((source, std::mem::take(&mut self.children)));
+            return;
+        }
         let is_finished = self.ended == self.me.members() && self.kept() == 0;
         if !is_finished {
             // Others wait for what it does not pass on.

@@ -105,6 +105,9 @@ impl<'a, T> Started<'a, T> {
 
     fn go_on(&mut self, deadline: u64) -> Result<(), Error> {
         let ends = self.me.ends_mut();
+        if ends.core.roll.is_copy() {
+            return Err(Error::Forked);
+        }
         if ends.core.is_pending {
             ends.core.deadline = deadline;
             let result = (self.steps)(ends);

@@ -213,7 +213,8 @@ pub struct Participant<'a, T> {
     me: &'a mut Member,
     words: Words,
     coordinator: usize,
-    rx: AnyReceiver,
+    /// Taken out when dropped; `Some` until then.
+    rx: Option<AnyReceiver>,
     proposals: PhantomData<T>,
 }
 
@@ -226,6 +227,7 @@ impl<T: Plain> Participant<'_, T> {
     pub fn serve(&mut self, vote: impl FnOnce(&T) -> bool, apply: impl FnOnce(&T, bool)) -> Result<bool, Error> {
         let Self { me, words, rx, coordinator, .. } = self;
         let core = &mut me.ends_mut().core;
+        let rx = rx.as_mut().expect("the edge is taken out only when the participant is dropped");
         core.check_fault()?;
         core.wait_at_own_bell(|| (rx.is_ready() || rx.is_closed()).then_some(()))?;
         if rx.is_closed() {
@@ -261,9 +263,23 @@ impl Words {
     }
 }
 
+impl<T> Drop for Coordinator<'_, T> {
+    fn drop(&mut self) {
+        if self.me.ends().core.roll.is_copy() {
+            // The memory of the edges is not in a forked child.
+            std::mem::forget(std::mem::take(&mut self.participants));
+        }
+    }
+}
+
 impl<T> Drop for Participant<'_, T> {
     fn drop(&mut self) {
         let roll = &self.me.ends().core.roll;
+        if roll.is_copy() {
+            // The memory of the words and of the edge is not in a forked child.
+            std::mem::forget(self.rx.take());
+            return;
+        }
         // ORDERING: Relaxed, it votes for nothing any more
         self.words.votes[self.me.rank()].store(GONE, Ordering::Relaxed);
         roll.bell(self.coordinator).notify();
@@ -306,7 +322,7 @@ impl Member {
         let (rings, words) = Words::lay_out(core)?;
         let (own, roll) = (core.rank, &core.roll);
         let rx = rings.receiver(own, roll.bell(own).clone(), roll.bell(coordinator).clone());
-        Ok(Participant { me: self, words, coordinator, rx, proposals: PhantomData })
+        Ok(Participant { me: self, words, coordinator, rx: Some(rx), proposals: PhantomData })
     }
 }
 
