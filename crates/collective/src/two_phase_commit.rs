@@ -93,8 +93,8 @@ impl Words {
     /// Decides, unless somebody has; true if the decision that stands is to commit.
     fn decide(&self, sequence: u64, state: u64) -> bool {
         let (open, wanted) = (sequence << 2 | UNDECIDED, sequence << 2 | state);
-        // ORDERING: Release, pairs with the Acquire in decided: votes and what was written before them; a failure says only
-        // that another one aborted [decision]
+        // ORDERING: Release, pairs with the Acquire in decided: votes and what was written before them. Relaxed, a failure
+        // says only that another one aborted [decision]
         let stands = self.decision(sequence).compare_exchange(open, wanted, Ordering::Release, Ordering::Relaxed);
         stands.map_or_else(|stands| stands, |_| wanted) == sequence << 2 | COMMIT
     }

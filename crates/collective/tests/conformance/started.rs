@@ -1,6 +1,6 @@
 //! Operations that are started, polled, given limits and gone on with end as the plain ones do.
 
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use corecast_base::sync::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 use corecast_base::wait::Wait;

@@ -1,7 +1,7 @@
 //! What is proposed is applied by all or by none, whoever refuses, is late or is lost.
 
+use corecast_base::sync::{AtomicBool, Ordering::SeqCst};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use corecast_base::wait::Wait;
