@@ -2,7 +2,9 @@
 
 use std::any::Any;
 use std::env;
+use std::ffi::OsString;
 use std::os::fd::OwnedFd;
+use std::str::FromStr;
 use std::time::Duration;
 
 use corecast_base::Arena;
@@ -20,7 +22,7 @@ use crate::builder::Builder;
 use crate::census::Census;
 use crate::error::Error;
 use crate::layout::{Layout, Site};
-use crate::member::{Home, Member};
+use crate::member::{Ends, Home, Member};
 use crate::roll::Roll;
 
 /// The environment variable with the number of the group's descriptor, set by `corecast run`.
@@ -66,10 +68,11 @@ impl Invitation {
     /// # Errors
     /// [`JoinError::Environment`] if a variable says what cannot be, or [`JoinError::Attach`].
     pub fn from_env() -> Result<Option<Self>, JoinError> {
-        let Some(fd) = number(FD_VARIABLE, "the number of a descriptor")? else { return Ok(None) };
+        let env = |variable: &str| env::var_os(variable);
+        let Some(fd) = number(&env, FD_VARIABLE, "the number of a descriptor")? else { return Ok(None) };
         let region = SharedRegion::inherited(fd)?;
-        let rank = number(RANK_VARIABLE, "a rank from 0 on")?;
-        let members = number(SIZE_VARIABLE, "a number of members")?;
+        let rank = number(&env, RANK_VARIABLE, "a rank from 0 on")?;
+        let members = number(&env, SIZE_VARIABLE, "a number of members")?;
         Ok(Some(Self { rank, members, ..Self::of_region(region) }))
     }
 
@@ -152,9 +155,13 @@ impl Invitation {
     }
 }
 
-/// The number in a variable of the environment; `None` if it is not set.
-pub(super) fn number<T: std::str::FromStr>(variable: &str, expected: &'static str) -> Result<Option<T>, JoinError> {
-    let Some(value) = env::var_os(variable) else { return Ok(None) };
+/// The number in a variable of an environment; `None` if it is not set.
+pub(super) fn number<T: FromStr>(
+    env: &dyn Fn(&str) -> Option<OsString>,
+    variable: &str,
+    expected: &'static str,
+) -> Result<Option<T>, JoinError> {
+    let Some(value) = env(variable) else { return Ok(None) };
     let number = value.to_str().and_then(|value| value.parse().ok());
     let wrong = || JoinError::Environment {
         variable: variable.to_owned(),
@@ -195,7 +202,7 @@ impl Hall {
     }
 
     /// Waits for the others, as a member that has its place, and builds its ends.
-    fn settle(self, rank: usize, timeout: Duration) -> Result<crate::member::Ends, JoinError> {
+    fn settle(self, rank: usize, timeout: Duration) -> Result<Ends, JoinError> {
         let outcome = self.build(rank, timeout);
         if outcome.is_err() {
             self.roll.leave(rank, 0);
@@ -203,7 +210,7 @@ impl Hall {
         outcome
     }
 
-    fn build(&self, rank: usize, timeout: Duration) -> Result<crate::member::Ends, JoinError> {
+    fn build(&self, rank: usize, timeout: Duration) -> Result<Ends, JoinError> {
         if self.charter.is_pinned {
             pin::pin(self.charter.problem.cpu(rank))?.forever();
         }

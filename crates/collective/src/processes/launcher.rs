@@ -1,5 +1,8 @@
 //! What launchers of other makes tell the processes they start: how many there are, and which one it is.
 
+use std::env;
+use std::ffi::OsString;
+
 use super::error::JoinError;
 use super::invitation::number;
 
@@ -33,9 +36,13 @@ impl Launcher {
     /// # Errors
     /// [`JoinError::Environment`] if they are no numbers, or the rank is not below the number.
     pub fn from_env() -> Result<Option<Self>, JoinError> {
+        Self::told_in(&|variable| env::var_os(variable))
+    }
+
+    fn told_in(env: &dyn Fn(&str) -> Option<OsString>) -> Result<Option<Self>, JoinError> {
         for Known(name, rank_variable, members_variable) in KNOWN {
-            let rank: Option<usize> = number(rank_variable, "a rank from 0 on")?;
-            let members = number(members_variable, "a number of processes")?;
+            let rank: Option<usize> = number(env, rank_variable, "a rank from 0 on")?;
+            let members = number(env, members_variable, "a number of processes")?;
             let (Some(rank), Some(members)) = (rank, members) else { continue };
             if rank >= members {
                 let (variable, value) = (rank_variable.to_owned(), rank.to_string());
@@ -45,5 +52,38 @@ impl Launcher {
             return Ok(Some(Self { name, rank, members }));
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(variables: &[(&str, &str)]) -> Result<Option<Launcher>, String> {
+        let env = |name: &str| {
+            let found = variables.iter().find(|(variable, _)| *variable == name);
+            found.map(|(_, value)| OsString::from(value))
+        };
+        Launcher::told_in(&env).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_launcher_is_known_by_its_variables() {
+        for Known(name, rank, members) in KNOWN {
+            assert_eq!(told(&[(rank, "2"), (members, "3")]), Ok(Some(Launcher { name, rank: 2, members: 3 })));
+        }
+        let both = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "1"), ("PMI_RANK", "1"), ("PMI_SIZE", "2")];
+        assert_eq!(told(&both), Ok(Some(Launcher { name: "PMI", rank: 1, members: 2 })));
+        assert_eq!(told(&[]), Ok(None));
+        assert_eq!(told(&[("RANK", "1")]), Ok(None), "half of it is nothing");
+    }
+
+    #[test]
+    fn what_cannot_be_is_told_by_variable() {
+        let rank = told(&[("PMI_RANK", "-1"), ("PMI_SIZE", "2")]);
+        let expected = "the environment variable PMI_RANK is '-1', expected a rank from 0 on";
+        assert_eq!(rank, Err(expected.to_owned()));
+        let outside = told(&[("PMI_RANK", "2"), ("PMI_SIZE", "2")]).expect_err("ranks begin at 0");
+        assert!(outside.ends_with("expected a rank below the number of processes"), "{outside}");
     }
 }

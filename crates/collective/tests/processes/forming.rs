@@ -4,8 +4,10 @@ use std::thread;
 use std::time::Duration;
 
 use corecast_base::region::{RegionPlan, SharedRegion};
+use corecast_base::rendezvous::{self, SocketDir};
 use corecast_collective::processes::{Invitation, JoinError};
-use corecast_collective::{Error, Loss};
+use corecast_collective::{Error, Group, Loss};
+use corecast_plan::Effort;
 
 use crate::actor::Actor;
 use crate::{PATIENCE, founding};
@@ -23,6 +25,39 @@ fn threads_of_one_process_may_come_by_descriptor_too() {
             });
         }
     });
+}
+
+#[test]
+fn who_comes_first_to_a_name_founds_the_group_and_nothing_is_left_of_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = SocketDir::at(folder.path().join("sockets"));
+    let machine = crate::machine(3);
+    let founder = Group::builder(&machine).pinned(false).effort(Effort::Quick);
+    for round in 0..10_u64 {
+        thread::scope(|scope| {
+            for rank in 0..3 {
+                let (dir, founder) = (&dir, &founder);
+                scope.spawn(move || {
+                    let invitation = Invitation::by_name(dir, "meeting", founder).expect("a group");
+                    let mut me = invitation.rank(rank).join().expect("a free place");
+                    assert_eq!(me.allreduce(round, |a, b| a + b), Ok(3 * round));
+                    me.barrier().expect("nobody leaves before");
+                });
+            }
+        });
+        let left: Vec<_> = std::fs::read_dir(dir.path()).expect("made by the host").collect();
+        assert!(left.is_empty(), "round {round}: {left:?}");
+    }
+}
+
+#[test]
+fn a_name_of_a_group_of_another_size_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = SocketDir::at(folder.path().join("sockets"));
+    let _hosted = rendezvous::host(&dir, "meeting", founding(3, |builder| builder).region().clone()).expect("a name");
+    let machine = crate::machine(3);
+    let joined = Invitation::by_name(&dir, "meeting", &Group::builder(&machine).members(2)).expect("a group").join();
+    assert!(matches!(joined, Err(JoinError::Size { found: 3, expected: 2 })), "{joined:?}");
 }
 
 #[test]
@@ -82,8 +117,7 @@ fn pinned_members_are_bound_to_their_cpus() {
     let here = corecast_machine::pin::affinity().expect("a mask").as_slice()[0];
     let machine = crate::machine(here.get() + 1);
     let only: corecast_base::CpuSet = std::iter::once(here).collect();
-    let founding =
-        corecast_collective::Group::builder(&machine).cpus(only).pinned(true).found().expect("a group of one");
+    let founding = Group::builder(&machine).cpus(only).pinned(true).found().expect("a group of one");
     thread::scope(|scope| {
         scope.spawn(|| {
             let _me = Invitation::of_region(founding.region().clone()).join().expect("a free place");
