@@ -29,7 +29,6 @@ pub struct Builder<'a> {
     barrier: Option<Barrier>,
     effort: Effort,
     pinned: Option<bool>,
-    #[cfg_attr(loom, expect(dead_code, reason = "models have no processes"))]
     pub(crate) room_bytes: usize,
 }
 
