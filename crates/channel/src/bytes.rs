@@ -85,7 +85,8 @@ impl<'a> Bytes<'a> {
     /// If there are fewer.
     #[track_caller]
     #[inline]
-    pub(crate) fn shared(words: &'a [AtomicU64], len: usize) -> Self {
+    #[must_use]
+    pub fn shared(words: &'a [AtomicU64], len: usize) -> Self {
         assert!(len <= words.len() * WORD_BYTES, "the message lies in its words");
         Self { words, len, is_stable: false }
     }
@@ -216,7 +217,8 @@ impl<'a> BytesMut<'a> {
     /// If there are fewer.
     #[track_caller]
     #[inline]
-    pub(crate) fn shared(words: &'a [AtomicU64], len: usize) -> Self {
+    #[must_use]
+    pub fn shared(words: &'a [AtomicU64], len: usize) -> Self {
         assert!(len <= words.len() * WORD_BYTES, "the message lies in its words");
         Self { words, len, is_own: false }
     }

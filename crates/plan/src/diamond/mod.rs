@@ -20,7 +20,7 @@ use std::fmt;
 use serde::Serialize;
 
 pub use diamond_json::{DiamondJson, NodeJson};
-pub use placement::place;
+pub use placement::{place, place_along};
 
 use rings::{Below, Rings};
 

@@ -40,8 +40,18 @@ impl Diamond {
 #[must_use]
 pub fn place(diamond: &Diamond, problem: &Problem, root: usize) -> Vec<usize> {
     assert_eq!(diamond.nodes(), problem.len(), "a node for every member");
-    let mut members = vec![root; diamond.nodes()];
-    for (node, member) in diamond.depth_first().into_iter().zip(by_nearness(problem, root)) {
+    place_along(&diamond.depth_first(), problem, root)
+}
+
+/// The member that each node is, dealt along a walk that meets every node once and the one of member `root` first.
+///
+/// # Panics
+/// If the walk has another length than the problem has members, or there is no such member.
+#[must_use]
+pub fn place_along(walk: &[usize], problem: &Problem, root: usize) -> Vec<usize> {
+    assert_eq!(walk.len(), problem.len(), "a node for every member");
+    let mut members = vec![root; walk.len()];
+    for (&node, member) in walk.iter().zip(by_nearness(problem, root)) {
         members[node] = member;
     }
     members
