@@ -38,7 +38,7 @@ const ROOM_BYTES: usize = 4 << 20;
 /// A group whose members' ends are not built yet.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    pub(crate) problem: Problem,
+    pub(crate) problem: std::sync::Arc<Problem>,
     pub(crate) is_pinned: bool,
     pub(crate) choice: Choice,
     waiters: Vec<Waiter>,
@@ -166,7 +166,7 @@ impl<'a> Builder<'a> {
 
     /// Plans the trees.
     pub(crate) fn draft(&self) -> Result<Draft, BuildError> {
-        let problem = self.problem()?;
+        let problem = std::sync::Arc::new(self.problem()?);
         let cpus = problem.cpus();
         if let Trees::Given(tree) = &self.trees {
             if tree.len() != cpus.len() {
@@ -211,7 +211,12 @@ impl<'a> Builder<'a> {
     }
 
     /// The ends of all members, who are threads of this process.
-    fn seats(&self, problem: &Problem, choice: &Choice, waiters: Vec<Waiter>) -> Result<Seats, ArenaError> {
+    fn seats(
+        &self,
+        problem: &std::sync::Arc<Problem>,
+        choice: &Choice,
+        waiters: Vec<Waiter>,
+    ) -> Result<Seats, ArenaError> {
         let mut arena = Arena::heap();
         let bell = |cell| WakeWord::of_threads(self.wait, cell);
         let roll = Arc::new(Roll::lay_out(&mut arena, problem.len(), bell)?);

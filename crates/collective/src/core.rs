@@ -5,7 +5,7 @@ use std::time::Duration;
 use corecast_base::Clock;
 use corecast_base::sync::Arc;
 use corecast_base::wait::Waiter;
-use corecast_base::{Arena, PlaceSlice, Shareable};
+use corecast_base::{Arena, ArenaError};
 use corecast_channel::Plain;
 use corecast_channel::ump::{AnyReceiver, AnySender};
 
@@ -42,12 +42,12 @@ impl Core {
         Self { rank, members, operation: 0, waiter, roll, arena, deadline: NEVER, is_pending: false }
     }
 
-    /// Lays out `len` values for an object that all members create. Creating one is an operation as others are: all members
-    /// do it in the same order and lay out the same types and lengths for it, so that they get the same memory. It stays
+    /// Lays out memory for an object that all members create. Creating one is an operation as others are: all members do it
+    /// in the same order and `build` lays out the same types and lengths for it, so that they get the same memory. It stays
     /// theirs for as long as the group lives. In the memory of processes [`Error::Memory`] says that it is used up, at all
     /// members alike.
-    pub(crate) fn lay_out<T: Shareable + Default>(&mut self, len: usize) -> Result<PlaceSlice<T>, Error> {
-        Ok(self.arena.slice(len)?)
+    pub(crate) fn lay_out<R>(&mut self, build: impl FnOnce(&mut Arena) -> Result<R, ArenaError>) -> Result<R, Error> {
+        Ok(build(&mut self.arena)?)
     }
 
     /// Begins the next operation, unless the group has failed or one is pending.

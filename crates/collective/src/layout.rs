@@ -12,6 +12,7 @@ use corecast_base::wait::Waiter;
 use corecast_base::{Arena, ArenaError};
 use corecast_plan::{Plan, Problem, Schedule, Scheme, Tree};
 
+use crate::acknowledged::Routes;
 use crate::barrier::{Barrier, Lazy, Setup};
 use crate::choose::Choice;
 use crate::core::Core;
@@ -36,10 +37,11 @@ pub(crate) struct Layout<'a> {
     reduce_root: usize,
     barrier: Barrier,
     setup: Setup<'a>,
+    routes: std::sync::Arc<Routes>,
 }
 
 impl<'a> Layout<'a> {
-    pub(crate) fn of(problem: &'a Problem, choice: &'a Choice) -> Self {
+    pub(crate) fn of(problem: &'a std::sync::Arc<Problem>, choice: &'a Choice) -> Self {
         let (broadcast, reduce) = (&choice.broadcast.tree, &choice.reduce.tree);
         Self {
             members: problem.len(),
@@ -48,6 +50,7 @@ impl<'a> Layout<'a> {
             reduce_root: reduce.root(),
             barrier: choice.barrier,
             setup: setup(problem, &choice.meeting),
+            routes: std::sync::Arc::new(Routes::new(std::sync::Arc::clone(problem))),
         }
     }
 
@@ -58,7 +61,14 @@ impl<'a> Layout<'a> {
         let barrier = self.barrier.part(&self.setup, &mut site)?;
         let Site { rank, roll, arena } = site;
         let core = Core::new(rank, self.members, waiter, roll, arena);
-        Ok(Ends { core, broadcast, reduce, reduce_root: self.reduce_root, barrier })
+        Ok(Ends {
+            core,
+            broadcast,
+            reduce,
+            reduce_root: self.reduce_root,
+            barrier,
+            routes: std::sync::Arc::clone(&self.routes),
+        })
     }
 }
 
@@ -134,7 +144,7 @@ pub(crate) mod tests {
 
     const MEMBERS: u32 = 5;
 
-    fn chosen(barrier: Barrier) -> (Problem, Choice) {
+    fn chosen(barrier: Barrier) -> (Arc<Problem>, Choice) {
         let cpu = |id| Cpu { numa: Some(id / 2), ..Cpu::flat(CpuId::new(id)) };
         let cpus = (0..MEMBERS).map(cpu).collect();
         let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
@@ -142,7 +152,7 @@ pub(crate) mod tests {
         let searcher = Searcher::default();
         let choice = Choice::make(&problem, &Default::default(), &searcher, Some(barrier), Effort::Quick, false)
             .expect("a choice");
-        (problem, choice)
+        (Arc::new(problem), choice)
     }
 
     fn waiter() -> Waiter {
@@ -177,7 +187,7 @@ pub(crate) mod tests {
 
     fn work(ends: &mut Ends) -> Result<(), Error> {
         let Ends { core, broadcast: down, reduce: up, barrier, .. } = ends;
-        let lines = core.lay_out::<AtomicU64>(MEMBERS as usize)?;
+        let lines = core.lay_out(|arena| arena.slice::<AtomicU64>(MEMBERS as usize))?;
         for round in 1..=50u64 {
             core.begin()?;
             lines[core.rank].store(round, Ordering::Relaxed);
@@ -209,7 +219,7 @@ pub(crate) mod tests {
                     scope.spawn(|| assert_eq!(work(ends), Ok(()), "{barrier}"));
                 }
             });
-            let more = all[0].core.lay_out::<AtomicU64>(1).expect_err("nothing is left");
+            let more = all[0].core.lay_out(|arena| arena.slice::<AtomicU64>(1)).expect_err("nothing is left");
             assert!(matches!(more, Error::Memory(ArenaError::Full { .. })), "{more}");
         }
     }

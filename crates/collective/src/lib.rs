@@ -9,6 +9,7 @@
 //! - [`Barrier`]: the registry of barrier families;
 //! - [`op`]: operations to combine with, and what is known of them;
 //! - [`Order`]: in which order a reduction combines;
+//! - [`acknowledged`]: a broadcast whose root learns how far all others are;
 //! - [`Plain`]: what may be a value.
 //!
 //! More members than CPUs work: waiting never keeps a CPU from the member that is waited for. A member that panics makes
@@ -16,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod acknowledged;
 mod allreduce;
 mod atomic_stream;
 pub mod barrier;

@@ -6,6 +6,7 @@ use corecast_base::sync::Arc;
 use corecast_base::wait::WaitCounts;
 use corecast_channel::Plain;
 
+use crate::acknowledged::Routes;
 use crate::allreduce::Allreduction;
 use crate::barrier::Part;
 use crate::broadcast::broadcast;
@@ -24,12 +25,14 @@ pub(crate) struct Ends {
     /// The root of the tree planned for reductions.
     pub(crate) reduce_root: usize,
     pub(crate) barrier: Part,
+    /// The ways of acknowledged broadcasts, worked out once for all members in this process.
+    pub(crate) routes: std::sync::Arc<Routes>,
 }
 
 /// One participant of a [`Group`](crate::Group).
 ///
 /// All members must call the same operations, with the same roots and types, in the same order. An operation that fails
-/// leaves the group failed, except one that was refused for its root ([`Error::BadRank`]). Values are of any [`Plain`] types:
+/// leaves the group failed, except one that was refused for its root ([`Error::BadRank`]) or its configuration. Values are of any [`Plain`] types:
 /// up to 56 bytes travel in one cache line with their header, larger ones in several.
 ///
 /// Dropping a member leaves the group: in a panic, or while others still wait for it, their operations fail with

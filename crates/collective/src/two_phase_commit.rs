@@ -77,8 +77,11 @@ impl Words {
     /// The rings to each member, and the words.
     fn lay_out(core: &mut Core) -> Result<(Rings, Self), Error> {
         let rings = any_rings(&mut core.arena, core.members, EDGE_SLOTS)?;
-        let (decisions, votes) = (core.lay_out(WINDOW as usize)?, core.lay_out(core.members)?);
-        Ok((rings, Self { decisions, votes, done: core.lay_out(core.members)? }))
+        let members = core.members;
+        let words = core.lay_out(|arena| {
+            Ok(Self { decisions: arena.slice(WINDOW as usize)?, votes: arena.slice(members)?, done: arena.slice(members)? })
+        })?;
+        Ok((rings, words))
     }
 
     fn decision(&self, sequence: u64) -> &AtomicU64 {

@@ -42,7 +42,7 @@ struct Text {
 /// What the text says.
 #[derive(Debug)]
 pub(super) struct Charter {
-    pub(super) problem: Problem,
+    pub(super) problem: std::sync::Arc<Problem>,
     pub(super) choice: Choice,
     pub(super) wait: Wait,
     pub(super) wake_cost: Option<Duration>,
@@ -88,7 +88,7 @@ impl Charter {
         }
         let machine = model_file::parse(text.machine.get()).map_err(|error| error.to_string())?;
         let cpus: Vec<CpuId> = text.cpus.iter().copied().map(CpuId::new).collect();
-        let problem = Problem::of_members(&machine, &cpus).map_err(|error| error.to_string())?;
+        let problem = std::sync::Arc::new(Problem::of_members(&machine, &cpus).map_err(|error| error.to_string())?);
         let choice = choice(&text, &problem)?;
         let wait = text.wait.parse().map_err(|error: corecast_base::wait::UnknownWait| error.to_string())?;
         Ok(Self { problem, choice, wait, wake_cost: wake_cost(&machine), is_pinned: text.pinned })

@@ -1,6 +1,7 @@
 //! What every barrier, tree shape and waiting policy of a group must do, run for every line of their registries.
 #![cfg(not(loom))]
 
+mod acknowledged;
 mod atomic_stream;
 mod barrier;
 mod broadcast;

@@ -1,0 +1,152 @@
+//! What all members of an acknowledged broadcast agree on.
+
+use super::AckError;
+use super::scheduler::Discipline;
+
+/// The widest window.
+pub const MAX_WINDOW: usize = 4096;
+/// The largest event.
+pub const MAX_EVENT_BYTES: usize = 4096;
+
+/// How an acknowledged broadcast is done. Every member gives the same.
+///
+/// ```
+/// use corecast_collective::acknowledged::{AckConfig, Variant};
+/// let config = AckConfig { root: 2, variant: Variant::Tree, ..AckConfig::default() };
+/// assert_eq!((config.arity, config.window), (2, 128));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AckConfig {
+    /// The rank that publishes.
+    pub root: usize,
+    /// Over what kind of graph.
+    pub variant: Variant,
+    /// What passes an event on.
+    pub edges: Edges,
+    /// To how many members one passes an event on, from 1.
+    pub arity: usize,
+    /// How many events may be on their way, 1 to [`MAX_WINDOW`].
+    pub window: usize,
+    /// When a member acknowledges.
+    pub ack_on: AckOn,
+    /// Whether one member of a ring gathers in the root's place, so that the root hears one message of each event. The way
+    /// is one message longer.
+    pub companion: bool,
+}
+
+impl Default for AckConfig {
+    fn default() -> Self {
+        Self {
+            root: 0,
+            variant: Variant::Auto,
+            edges: Edges::Counters,
+            arity: 2,
+            window: 128,
+            ack_on: AckOn::Processed,
+            companion: false,
+        }
+    }
+}
+
+/// The graph along which events go out and acknowledgements come back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Variant {
+    /// What [`AckConfig::choice`] says.
+    #[default]
+    Auto,
+    /// BT: down a balanced tree, and the acknowledgements up again. Inner members act twice for each event.
+    Tree,
+    /// DR: around a diamond ring, see [`corecast_plan::diamond`]. Every member acts once for each event.
+    Ring,
+    /// SDR: as the ring, and a member begins an event only after the one before. Over all edges but
+    /// [`Edges::Tasks`] of last-in-first-out discipline the ring keeps this order anyway.
+    OrderedRing,
+}
+
+/// What passes an event from one member to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Edges {
+    /// Each member counts on a line of its own how far it has passed events on; its successors look there, and read the
+    /// event where the root has put it. One store passes on as many events as have come.
+    #[default]
+    Counters,
+    /// A ring of lines for each edge, and a message for each event.
+    Messages,
+    /// A task for each event and edge, which goes through the inbox of the member that runs it: as in the paper.
+    Tasks(Discipline),
+}
+
+/// When a member acknowledges an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AckOn {
+    /// As soon as it has a copy. Nobody's processing holds up the ring.
+    Received,
+    /// When it has processed it.
+    #[default]
+    Processed,
+}
+
+impl AckConfig {
+    /// The variant in use, and why.
+    #[must_use]
+    pub fn choice(&self) -> (Variant, &'static str) {
+        match (self.variant, self.edges) {
+            (Variant::Auto, Edges::Tasks(Discipline::Lifo)) => (
+                Variant::OrderedRing,
+                "tasks that are run last in, first out reorder events unless the ring orders them",
+            ),
+            (Variant::Auto, _) => {
+                (Variant::Ring, "every member acts once for each event, and these edges keep the order")
+            }
+            (asked_for, _) => (asked_for, "as asked for"),
+        }
+    }
+
+    /// Whether there is such a broadcast of events of so many bytes.
+    pub(super) fn check(&self, event_bytes: usize) -> Result<(), AckError> {
+        let is_tree = self.choice().0 == Variant::Tree;
+        if !(1..=corecast_plan::diamond::MAX_NODES).contains(&self.arity) {
+            return Err(AckError::Arity { arity: self.arity });
+        }
+        if !(1..=MAX_WINDOW).contains(&self.window) {
+            return Err(AckError::Window { window: self.window });
+        }
+        if self.companion && is_tree {
+            return Err(AckError::CompanionOfTree);
+        }
+        if event_bytes > MAX_EVENT_BYTES {
+            return Err(AckError::TooLarge { bytes: event_bytes });
+        }
+        Ok(())
+    }
+
+    /// A number that members with another configuration or another type of events do not have, as good as surely.
+    pub(super) fn signature<T>(&self) -> u64 {
+        let text = format!("{self:?} {} {}", std::any::type_name::<T>(), size_of::<T>());
+        // FNV-1a: the same in every program, unlike the standard library's hashers.
+        text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn auto_orders_only_what_would_be_reordered() {
+        let with = |edges| AckConfig { edges, ..AckConfig::default() }.choice().0;
+        assert_eq!(with(Edges::Tasks(Discipline::Lifo)), Variant::OrderedRing);
+        assert_eq!(with(Edges::Tasks(Discipline::Fifo)), Variant::Ring);
+        assert_eq!((with(Edges::Messages), with(Edges::Counters)), (Variant::Ring, Variant::Ring));
+    }
+
+    #[test]
+    fn signatures_tell_settings_and_types_apart() {
+        let usual = AckConfig::default();
+        assert_eq!(usual.signature::<u64>(), AckConfig::default().signature::<u64>());
+        assert_ne!(usual.signature::<u64>(), usual.signature::<i64>());
+        assert_ne!(usual.signature::<u64>(), AckConfig { window: 64, ..usual }.signature::<u64>());
+    }
+}

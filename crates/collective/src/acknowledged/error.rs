@@ -1,0 +1,64 @@
+//! What an acknowledged broadcast can fail with.
+
+use crate::error::Error;
+
+/// Why a call of an acknowledged broadcast failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AckError {
+    /// The group has failed, or there is no such root.
+    #[error(transparent)]
+    Group(#[from] Error),
+    /// No arity.
+    #[error("the arity of an acknowledged broadcast is 1 to {}, not {arity}", corecast_plan::diamond::MAX_NODES)]
+    Arity {
+        /// The number asked for.
+        arity: usize,
+    },
+    /// No window.
+    #[error("the window of an acknowledged broadcast is 1 to {} events, not {window}", super::MAX_WINDOW)]
+    Window {
+        /// The number asked for.
+        window: usize,
+    },
+    /// A tree with a companion.
+    #[error("only rings have a companion, a tree has none")]
+    CompanionOfTree,
+    /// Events of too many bytes.
+    #[error("an event has at most {} bytes, not {bytes}", super::MAX_EVENT_BYTES)]
+    TooLarge {
+        /// Its size.
+        bytes: usize,
+    },
+    /// The root called `ack_follower`, or another member `ack_root`.
+    #[error("member {rank} took the other part: the root is member {root}")]
+    WrongPart {
+        /// The caller.
+        rank: usize,
+        /// The root of its configuration.
+        root: usize,
+    },
+    /// Some members gave another configuration, another type of events, or one that is refused. The group has not failed.
+    #[error("the members do not agree on the acknowledged broadcast's configuration or type of events")]
+    Disagreement,
+    /// As many events are on their way as the window holds.
+    #[error("{window} events are on their way, as many as the window holds")]
+    WindowFull {
+        /// Their number.
+        window: usize,
+    },
+    /// Not all members have acknowledged in time. The event stays published.
+    #[error("only events up to {acked} are acknowledged by all members")]
+    Timeout {
+        /// The last event that all have acknowledged.
+        acked: u64,
+    },
+    /// A count in shared memory is none that a member writes.
+    #[error("a count in the broadcast's memory is {found}, where at most {most} is possible")]
+    Corrupt {
+        /// The count.
+        found: u64,
+        /// The largest that keeps to the protocol.
+        most: u64,
+    },
+}

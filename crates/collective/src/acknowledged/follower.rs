@@ -1,0 +1,137 @@
+//! Every other member's end of an acknowledged broadcast.
+
+use corecast_channel::Plain;
+
+use super::config::AckConfig;
+use super::engine::Incoming;
+use super::root::abandon;
+use super::{AckError, Event};
+use crate::core::Core;
+
+/// Events processed before they are passed on: a long batch of slow events is passed on in parts, so that those further on
+/// need not wait for all of it, and a quick one costs one store for many.
+const PART: usize = 16;
+
+/// Receives the root's events, passes them on and acknowledges them; see the [module](super).
+///
+/// All this happens within its calls, so others wait for a member that does not call. To be used until the broadcast is
+/// over: dropped before, it makes the group fail.
+#[derive(Debug)]
+pub struct AckFollower<'m, T: Plain> {
+    core: &'m mut Core,
+    incoming: Incoming<T>,
+    window: usize,
+}
+
+impl<'m, T: Plain> AckFollower<'m, T> {
+    pub(super) fn new(core: &'m mut Core, config: &AckConfig, incoming: Incoming<T>) -> Self {
+        Self { core, incoming, window: config.window }
+    }
+
+    /// Waits for events and processes all that are there; how many. 0 if the broadcast is over.
+    ///
+    /// # Errors
+    /// [`AckError::Group`] if a member is lost.
+    #[inline]
+    pub fn drain(&mut self, mut process: impl FnMut(Event<T>)) -> Result<usize, AckError> {
+        loop {
+            let count = self.try_drain(&mut process)?;
+            if count > 0 || self.is_over() {
+                return Ok(count);
+            }
+            self.wait_for_work()?;
+        }
+    }
+
+    /// Processes all events that are there, at most a window of them, without waiting; how many.
+    ///
+    /// # Errors
+    /// As for [`drain`](Self::drain).
+    #[inline]
+    pub fn try_drain(&mut self, mut process: impl FnMut(Event<T>)) -> Result<usize, AckError> {
+        let Self { core, incoming, window } = self;
+        let roll = &core.roll;
+        roll.fault().map_or(Ok(()), Err)?;
+        // Of events received one by one, the last.
+        incoming.finish_given(roll);
+        let mut count = 0;
+        while count < *window {
+            let Some(event) = incoming.take(roll)? else { break };
+            process(event);
+            incoming.finish_given(roll);
+            count += 1;
+            if count % PART == 0 {
+                incoming.pass_on(roll);
+            }
+        }
+        incoming.pass_on(roll);
+        Ok(count)
+    }
+
+    /// Waits for the next event; `None` if the broadcast is over. It counts as processed when the member calls again.
+    ///
+    /// # Errors
+    /// As for [`drain`](Self::drain).
+    #[inline]
+    pub fn recv(&mut self) -> Result<Option<Event<T>>, AckError> {
+        loop {
+            let next = self.try_recv()?;
+            if next.is_some() || self.is_over() {
+                return Ok(next);
+            }
+            self.wait_for_work()?;
+        }
+    }
+
+    /// As [`recv`](Self::recv), without waiting: `None` too if there is no event yet.
+    ///
+    /// # Errors
+    /// As for [`drain`](Self::drain).
+    #[inline]
+    pub fn try_recv(&mut self) -> Result<Option<Event<T>>, AckError> {
+        let Self { core, incoming, .. } = self;
+        let roll = &core.roll;
+        roll.fault().map_or(Ok(()), Err)?;
+        incoming.finish_given(roll);
+        incoming.pass_on(roll);
+        let next = incoming.take(roll)?;
+        if next.is_none() {
+            // What was taken in may have been the end.
+            incoming.pass_on(roll);
+        }
+        Ok(next)
+    }
+
+    /// Processes all events until the broadcast is over; how many.
+    ///
+    /// # Errors
+    /// As for [`drain`](Self::drain).
+    pub fn serve(&mut self, mut process: impl FnMut(Event<T>)) -> Result<u64, AckError> {
+        let mut count = 0;
+        loop {
+            match self.drain(&mut process)? {
+                0 => return Ok(count),
+                some => count += some as u64,
+            }
+        }
+    }
+
+    /// True once all events are processed and passed on, and none will follow.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.incoming.is_over()
+    }
+
+    fn wait_for_work(&mut self) -> Result<(), AckError> {
+        let Self { core, incoming, .. } = self;
+        Ok(core.wait_at_own_bell(|| incoming.has_work().then_some(()))?)
+    }
+}
+
+impl<T: Plain> Drop for AckFollower<'_, T> {
+    fn drop(&mut self) {
+        if !self.is_over() {
+            abandon(self.core);
+        }
+    }
+}

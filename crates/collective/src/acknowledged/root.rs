@@ -1,0 +1,167 @@
+//! The root's end of an acknowledged broadcast.
+
+use std::time::Duration;
+
+use corecast_channel::Plain;
+
+use super::AckError;
+use super::config::AckConfig;
+use super::engine::Outgoing;
+use crate::core::Core;
+use crate::error::Loss;
+
+/// Publishes events to all other members of a group, and learns how far they are; see the [module](super).
+///
+/// To be [closed](Self::close): dropped before, it makes the group fail, so that nobody waits for more events in vain.
+#[derive(Debug)]
+pub struct AckRoot<'m, T: Plain> {
+    core: &'m mut Core,
+    outgoing: Outgoing<T>,
+    window: u64,
+    published: u64,
+    acked: u64,
+    is_over: bool,
+}
+
+impl<'m, T: Plain> AckRoot<'m, T> {
+    pub(super) fn new(core: &'m mut Core, config: &AckConfig, outgoing: Outgoing<T>) -> Self {
+        Self { core, outgoing, window: config.window as u64, published: 0, acked: 0, is_over: false }
+    }
+
+    /// Publishes an event, when the window has room for it; its number, from 1.
+    ///
+    /// # Errors
+    /// [`AckError::Group`] if a member is lost.
+    #[inline]
+    pub fn publish(&mut self, event: &T) -> Result<u64, AckError> {
+        if self.published - self.acked >= self.window {
+            self.wait(self.published + 1 - self.window)?;
+        }
+        self.publish_next(event)
+    }
+
+    /// As [`publish`](Self::publish), without waiting.
+    ///
+    /// # Errors
+    /// [`AckError::WindowFull`] if there is no room; else as for `publish`.
+    #[inline]
+    pub fn try_publish(&mut self, event: &T) -> Result<u64, AckError> {
+        if self.published - self.acked >= self.window && self.published - self.acked()? >= self.window {
+            return Err(AckError::WindowFull { window: self.window as usize });
+        }
+        self.publish_next(event)
+    }
+
+    /// The last event that all other members have acknowledged, and with it all before; 0 for none.
+    ///
+    /// # Errors
+    /// [`AckError::Group`] if a member is lost.
+    #[inline]
+    pub fn acked(&mut self) -> Result<u64, AckError> {
+        self.core.roll.fault().map_or(Ok(()), Err)?;
+        self.look()?;
+        Ok(self.acked)
+    }
+
+    /// The last event published; 0 for none.
+    #[must_use]
+    pub fn published(&self) -> u64 {
+        self.published
+    }
+
+    /// Returns when all other members have acknowledged the event of this number.
+    ///
+    /// # Errors
+    /// [`AckError::Group`] if a member is lost.
+    ///
+    /// # Panics
+    /// If it has not been published.
+    #[track_caller]
+    pub fn wait(&mut self, number: u64) -> Result<(), AckError> {
+        self.wait_while(number, |_| None)
+    }
+
+    /// As [`wait`](Self::wait), for at most `longest`.
+    ///
+    /// # Errors
+    /// [`AckError::Timeout`] if that was too short; else as for `wait`.
+    ///
+    /// # Panics
+    /// If it has not been published.
+    #[track_caller]
+    pub fn wait_timeout(&mut self, number: u64, longest: Duration) -> Result<(), AckError> {
+        let outcome = self.wait_while(number, |waited| Some(longest.saturating_sub(waited)));
+        match outcome {
+            Err(AckError::Timeout { .. }) => Err(AckError::Timeout { acked: self.acked }),
+            other => other,
+        }
+    }
+
+    /// Waits until all other members have acknowledged all events, and ends the broadcast: they find that no event follows.
+    ///
+    /// # Errors
+    /// [`AckError::Group`] if a member is lost.
+    pub fn close(mut self) -> Result<(), AckError> {
+        self.core.roll.fault().map_or(Ok(()), Err)?;
+        self.published += 1;
+        self.outgoing.end(self.published, &self.core.roll);
+        self.wait(self.published)?;
+        self.is_over = true;
+        Ok(())
+    }
+
+    #[inline]
+    fn publish_next(&mut self, event: &T) -> Result<u64, AckError> {
+        self.core.roll.fault().map_or(Ok(()), Err)?;
+        self.published += 1;
+        self.outgoing.publish(self.published, event, &self.core.roll);
+        Ok(self.published)
+    }
+
+    #[inline]
+    fn look(&mut self) -> Result<(), AckError> {
+        let found = self.outgoing.acknowledged(&self.core.roll)?.min(self.published);
+        self.acked = self.acked.max(found);
+        Ok(())
+    }
+
+    /// Waits for an acknowledgement as long as `left` says of the time waited.
+    #[track_caller]
+    fn wait_while(&mut self, number: u64, left: impl Fn(Duration) -> Option<Duration>) -> Result<(), AckError> {
+        assert!(number <= self.published, "event {number} is waited for, and only {} are published", self.published);
+        if number <= self.acked {
+            return Ok(());
+        }
+        let Self { core, outgoing, published, acked, .. } = self;
+        let Core { rank, operation, waiter, roll, .. } = &mut **core;
+        let poll = || match outgoing.acknowledged(roll) {
+            Err(error) => Some(Err(error)),
+            Ok(found) => {
+                *acked = found.min(*published).max(*acked);
+                (*acked >= number).then_some(Ok(()))
+            }
+        };
+        waiter.until(roll.bell(*rank), poll, |waited| {
+            let nap = roll.check(*operation, waited)?;
+            match left(waited) {
+                Some(Duration::ZERO) => Err(AckError::Timeout { acked: 0 }),
+                Some(left) => Ok(nap.min(left)),
+                None => Ok(nap),
+            }
+        })?
+    }
+}
+
+impl<T: Plain> Drop for AckRoot<'_, T> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            abandon(self.core);
+        }
+    }
+}
+
+/// Makes the group fail as a member gives up an end that others rely on.
+pub(super) fn abandon(core: &Core) {
+    let loss = if std::thread::panicking() { Loss::Panicked } else { Loss::Left };
+    let _ = core.roll.report(core.rank, loss);
+}
