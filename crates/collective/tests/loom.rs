@@ -1,4 +1,5 @@
-//! Every interleaving of the barriers and of a fault report among two and three members. Run by `ci/loom.sh`.
+//! Every interleaving of the barriers, of acknowledged broadcasts and of a fault report among two and three members. Run by
+//! `ci/loom.sh`.
 //!
 //! The edges of the message tree are `ump` channels, which have models of their own.
 #![cfg(loom)]
@@ -8,6 +9,7 @@ use std::time::Duration;
 use corecast_base::CpuId;
 use corecast_base::sync::{Arc, AtomicU64, Ordering};
 use corecast_base::wait::Wait;
+use corecast_collective::acknowledged::{AckConfig, AckOn, Discipline, Edges, Variant};
 use corecast_collective::{Barrier, Error, Group, Loss, Member};
 use corecast_machine::{Cpu, Machine, Topology};
 use corecast_plan::Effort;
@@ -248,4 +250,71 @@ fn a_seat_passes_on_what_its_member_did() {
         first.join().expect("the member ends");
         assert!(group.join(1).is_ok());
     });
+}
+
+/// The root publishes through a window of one, so that the slot is written over for the second event. Each of the others marks
+/// an event as processed with the weakest ordering; once it is acknowledged, the root sees all marks.
+fn nobody_acknowledges_early(members: u32, config: AckConfig, wait: Wait, events: u64) {
+    let config = AckConfig { window: 1, arity: 1, ..config };
+    loom::model(move || {
+        let group = group(members, Barrier::Ticket, wait);
+        let processed = Arc::new((0..members).map(|_| AtomicU64::new(0)).collect::<Vec<_>>());
+        run(&group, move |me| {
+            let rank = me.rank();
+            if rank != config.root {
+                let mut follower = me.ack_follower::<u64>(config).expect("all agree");
+                while let Some(event) = follower.recv().expect("nobody is lost") {
+                    assert_eq!(event.value, 10 * event.number);
+                    processed[rank].store(event.number, Ordering::Relaxed);
+                }
+                return;
+            }
+            let mut root = me.ack_root::<u64>(config).expect("all agree");
+            for number in 1..=events {
+                root.publish(&(10 * number)).expect("nobody is lost");
+                root.wait(number).expect("nobody is lost");
+                let others = processed.iter().enumerate().filter(|(other, _)| *other != rank);
+                if config.ack_on == AckOn::Processed {
+                    others.for_each(|(_, processed)| assert!(processed.load(Ordering::Relaxed) >= number));
+                }
+            }
+            root.close().expect("nobody is lost");
+        });
+    });
+}
+
+#[test]
+fn acknowledged_by_counters_of_two() {
+    nobody_acknowledges_early(2, AckConfig::default(), Wait::Spin, 2);
+}
+
+#[test]
+fn acknowledged_on_receipt_of_two() {
+    nobody_acknowledges_early(2, AckConfig { ack_on: AckOn::Received, ..AckConfig::default() }, Wait::Spin, 2);
+}
+
+#[test]
+fn acknowledged_asleep_of_two() {
+    nobody_acknowledges_early(2, AckConfig::default(), Wait::Park, 1);
+}
+
+#[test]
+fn acknowledged_by_counters_of_three() {
+    nobody_acknowledges_early(3, AckConfig::default(), Wait::Spin, 1);
+}
+
+#[test]
+fn acknowledged_by_a_tree_of_three() {
+    nobody_acknowledges_early(3, AckConfig { variant: Variant::Tree, ..AckConfig::default() }, Wait::Spin, 1);
+}
+
+#[test]
+fn acknowledged_by_messages_of_two() {
+    nobody_acknowledges_early(2, AckConfig { edges: Edges::Messages, ..AckConfig::default() }, Wait::Spin, 2);
+}
+
+#[test]
+fn acknowledged_by_tasks_of_two() {
+    let edges = Edges::Tasks(Discipline::Lifo);
+    nobody_acknowledges_early(2, AckConfig { edges, ..AckConfig::default() }, Wait::Spin, 2);
 }
