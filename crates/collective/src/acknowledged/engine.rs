@@ -147,13 +147,18 @@ impl<T: Plain> Incoming<T> {
         }
     }
 
+    /// Passes on what can be; whether that was all that has been processed.
+    pub(super) fn flush(&mut self, roll: &Roll) -> Result<bool, AckError> {
+        each!(self, member => member.flush(roll))
+    }
+
     /// Passes on what can be.
     #[inline]
     pub(super) fn pass_on(&mut self, roll: &Roll) {
         match self {
             Self::Counters(member) => member.pass_on(roll),
             Self::Messages(member) => member.pass_on(roll),
-            Self::Tasks(member) => member.flush(roll),
+            Self::Tasks(member) => member.push_unsent(roll),
         }
     }
 

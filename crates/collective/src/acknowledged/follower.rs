@@ -116,6 +116,23 @@ impl<'m, T: Plain> AckFollower<'m, T> {
         }
     }
 
+    /// Waits until this member has passed on all events that it has processed. Called by a member that will not call for a
+    /// while, so that others need not wait for it meanwhile. Over tasks that are acknowledged on receipt it also returns
+    /// when there is an event to process.
+    ///
+    /// # Errors
+    /// As for [`drain`](Self::drain).
+    pub fn flush(&mut self) -> Result<(), AckError> {
+        let Self { core, incoming, .. } = self;
+        let Core { rank, operation, waiter, roll, .. } = &mut **core;
+        incoming.finish_given(roll);
+        let poll = || match incoming.flush(roll) {
+            Ok(is_done) => is_done.then_some(Ok(())),
+            Err(error) => Some(Err(error)),
+        };
+        waiter.until(roll.bell(*rank), poll, |waited| roll.check(*operation, waited))?
+    }
+
     /// True once all events are processed and passed on, and none will follow.
     #[must_use]
     pub fn is_over(&self) -> bool {

@@ -99,6 +99,12 @@ impl<T: Plain, W: Wires> InOrder<T, W> {
         self.given < self.brought || self.wires.newest() > self.newest || self.late() > self.passed
     }
 
+    /// Passes on late what can be; whether that was all that has been processed.
+    pub(super) fn flush(&mut self, roll: &Roll) -> Result<bool, AckError> {
+        self.pass_on(roll);
+        Ok(self.passed >= self.processed)
+    }
+
     /// Whether the end has been passed on.
     pub(super) fn is_over(&self) -> bool {
         self.end == Some(self.passed)

@@ -37,6 +37,10 @@ pub(super) struct Tasks<T> {
     begun: u64,
     /// The event given out for processing.
     given: Option<u64>,
+    /// Events begun while nobody asked for one.
+    ready: VecDeque<Event<T>>,
+    /// Events, and the end, that this member is done with.
+    done: u64,
     /// Events, and the end, passed on late, in whatever order; at the root those acknowledged, in order.
     passed: u64,
     end: Option<u64>,
@@ -67,24 +71,56 @@ impl<T: Plain> Tasks<T> {
         let is_ordered = config.choice().0 == Variant::OrderedRing;
         let blank = || Record { number: 0, arrived: 0, is_done: false, waiting: None };
         let records = std::iter::repeat_with(blank).take(slots.per_ring()).collect();
-        let (unsent, ack_on) = (VecDeque::new(), config.ack_on);
-        let (begun, given, passed, end) = (0, None, 0, None);
-        Self { own, lines, slots, scheduler, ack_on, is_ordered, records, unsent, begun, given, passed, end }
+        Self {
+            own,
+            lines,
+            slots,
+            scheduler,
+            ack_on: config.ack_on,
+            is_ordered,
+            records,
+            unsent: VecDeque::new(),
+            begun: 0,
+            given: None,
+            ready: VecDeque::new(),
+            done: 0,
+            passed: 0,
+            end: None,
+        }
     }
 
     /// The next event to process, if there is one.
     pub(super) fn take(&mut self, roll: &Roll) -> Result<Option<Event<T>>, AckError> {
         loop {
-            let in_turn = self.next_in_order();
-            if in_turn.is_some() {
-                return Ok(in_turn);
-            }
-            let Some(task) = self.next_task(roll) else { return Ok(None) };
-            if let Some(event) = self.run(task, roll)? {
+            let ready = self.next_in_order().or_else(|| self.ready.pop_front());
+            let next = match ready {
+                Some(event) => Some(event),
+                None => match self.next_task(roll) {
+                    Some(task) => self.run(task, roll)?,
+                    None => return Ok(None),
+                },
+            };
+            if let Some(event) = next {
                 self.given = Some(event.number);
                 return Ok(Some(event));
             }
         }
+    }
+
+    /// Passes on what can be, for which tasks that have come are run; whether that was all that has been processed, or an
+    /// event is to be processed first. It may have been acknowledged already, and the window then allows an event in its
+    /// place: no task is run before its own copy is taken.
+    pub(super) fn flush(&mut self, roll: &Roll) -> Result<bool, AckError> {
+        self.push_unsent(roll);
+        while self.passed < self.done {
+            if self.ack_on == AckOn::Received && self.has_begun() {
+                return Ok(true);
+            }
+            let Some(task) = self.next_task(roll) else { return Ok(false) };
+            let begun = self.run(task, roll)?;
+            self.ready.extend(begun);
+        }
+        Ok(self.unsent.is_empty())
     }
 
     /// Says that the event given out is processed.
@@ -94,12 +130,13 @@ impl<T: Plain> Tasks<T> {
         // Acknowledged on receipt, its record may be another event's by now.
         if self.ack_on == AckOn::Processed {
             self.records[index].is_done = true;
+            self.done += 1;
             self.pass_on_if_complete(index, roll);
         }
     }
 
     /// Tries again what found no room.
-    pub(super) fn flush(&mut self, roll: &Roll) {
+    pub(super) fn push_unsent(&mut self, roll: &Roll) {
         while let Some(&(peer, task)) = self.unsent.front() {
             if self.scheduler.inboxes().push(peer, task).is_err() {
                 self.make_room(roll);
@@ -113,7 +150,7 @@ impl<T: Plain> Tasks<T> {
     /// Whether there is something to run or to send.
     pub(super) fn has_work(&self) -> bool {
         let can_send = |&(peer, _): &(usize, u32)| self.scheduler.inboxes().has_room(peer);
-        self.scheduler.has_tasks() || self.unsent.front().is_some_and(can_send) || self.is_next_waiting()
+        self.has_begun() || self.scheduler.has_tasks() || self.unsent.front().is_some_and(can_send)
     }
 
     /// Whether the end, and all before it, have been passed on.
@@ -128,7 +165,7 @@ impl<T: Plain> Tasks<T> {
 
     /// Runs what has come to the root; the newest event up to which all are acknowledged, any if there is nobody else.
     pub(super) fn acknowledged(&mut self, roll: &Roll) -> Result<u64, AckError> {
-        self.flush(roll);
+        self.push_unsent(roll);
         while let Some(task) = self.next_task(roll) {
             self.arrive(task)?;
         }
@@ -159,6 +196,11 @@ impl<T: Plain> Tasks<T> {
         }
     }
 
+    /// Whether there is an event to process already.
+    fn has_begun(&self) -> bool {
+        !self.ready.is_empty() || self.is_next_waiting()
+    }
+
     fn is_next_waiting(&self) -> bool {
         let record = &self.records[self.slots.index(self.begun + 1)];
         self.is_ordered && record.number == self.begun + 1 && record.waiting.is_some()
@@ -169,7 +211,6 @@ impl<T: Plain> Tasks<T> {
             return None;
         }
         self.begun += 1;
-        self.given = Some(self.begun);
         let value = self.records[self.slots.index(self.begun)].waiting.take()?;
         Some(Event { number: self.begun, value })
     }
@@ -185,6 +226,7 @@ impl<T: Plain> Tasks<T> {
             self.end = self.end.or((number == end).then_some(end));
             let record = &mut self.records[index];
             record.is_done = number == end || self.ack_on == AckOn::Received;
+            self.done += u64::from(record.is_done);
             if number != end {
                 if self.is_ordered { record.waiting = Some(value) } else { begun = Some(Event { number, value }) }
             }
@@ -236,6 +278,6 @@ impl<T: Plain> Tasks<T> {
             let task = u32::try_from(edge.inlet * self.slots.per_ring() + index).expect("4096 inlets of 8192 slots");
             self.unsent.push_back((edge.peer, task));
         }
-        self.flush(roll);
+        self.push_unsent(roll);
     }
 }

@@ -96,7 +96,7 @@ fn follow(
         follower.serve(process)?;
     } else {
         while follower.drain(&mut process)? > 0 || !follower.is_over() {
-            std::thread::yield_now();
+            follower.flush()?;
         }
     }
     assert_eq!(count, EVENTS, "all before the end: {config:?}");
