@@ -2,7 +2,7 @@
 //!
 //! A library without output of its own: the program's `bench` and `tune` call it, and show what it returns.
 //!
-//! - [`collectives`], [`ump`], [`select`](fn@select), [`stream`], [`idle`],
+//! - [`collectives`], [`acknowledged`](fn@acknowledged), [`ump`], [`select`](fn@select), [`stream`], [`idle`],
 //!   [`deaths`](fn@deaths): the benchmarks; [`list`] names all contenders;
 //! - [`Options`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
 //! - [`Report`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast;
@@ -29,6 +29,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod acknowledged;
 mod cancel;
 pub mod channels;
 mod collectives;
@@ -52,6 +53,7 @@ pub mod study;
 #[cfg(test)]
 mod this_machine;
 
+pub use acknowledged::{AcknowledgedOptions, acknowledged};
 pub use cancel::Cancel;
 pub use collectives::collectives;
 pub use contender::{Listed, list};

@@ -19,6 +19,8 @@ pub enum Op {
     Reduce,
     /// The sum of one `u64` of each, at all.
     Allreduce,
+    /// A burst of events of 8 bytes from rank 0 to all others, until it knows that all have processed them.
+    Acknowledged,
     /// One message of 56 bytes from one CPU to another: half of a round trip.
     OneWay,
     /// Messages of 56 bytes one after the other from one CPU to another: what each of them takes.
@@ -34,11 +36,12 @@ pub enum Op {
 
 impl Op {
     /// All operations, those of groups first.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Barrier,
         Self::Broadcast,
         Self::Reduce,
         Self::Allreduce,
+        Self::Acknowledged,
         Self::OneWay,
         Self::Stream,
         Self::Words,
@@ -57,6 +60,7 @@ impl Op {
             Self::Broadcast => "broadcast",
             Self::Reduce => "reduce",
             Self::Allreduce => "allreduce",
+            Self::Acknowledged => "acknowledged",
             Self::OneWay => "one_way",
             Self::Stream => "stream",
             Self::Words => "words",
@@ -81,7 +85,7 @@ impl Op {
     pub fn bytes(self) -> usize {
         match self {
             Self::Barrier => 0,
-            Self::Reduce | Self::Allreduce | Self::Words => size_of::<u64>(),
+            Self::Reduce | Self::Allreduce | Self::Acknowledged | Self::Words => size_of::<u64>(),
             Self::Broadcast | Self::OneWay | Self::Stream | Self::Select | Self::Idle => size_of::<Message>(),
         }
     }
@@ -107,7 +111,8 @@ impl Serialize for Op {
 /// A text that names no [`Op`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown operation '{0}': expected barrier, broadcast, reduce, allreduce, one_way, stream, words, select or idle"
+    "unknown operation '{0}': expected barrier, broadcast, reduce, allreduce, acknowledged, one_way, stream, words, select \
+     or idle"
 )]
 pub struct UnknownOp(String);
 

@@ -90,12 +90,11 @@ impl Options {
     pub(crate) fn heats(&self, cpus: usize) -> Result<Vec<(Op, usize)>, BenchError> {
         let ops = self.collectives()?;
         self.know_contenders(&ops)?;
-        let is_group = |participants: &usize| (2..=MAX_MEMBERS).contains(participants);
-        if let Some(&participants) = self.participants.iter().find(|participants| !is_group(participants)) {
-            return Err(BenchError::Participants { participants, most: MAX_MEMBERS });
+        let mut heats = Vec::new();
+        for op in ops {
+            heats.extend(self.group_sizes(op, cpus)?.into_iter().map(|size| (op, size)));
         }
-        let heats = ops.iter().flat_map(|&op| self.group_sizes(op, cpus).into_iter().map(move |size| (op, size)));
-        Ok(heats.collect())
+        Ok(heats)
     }
 
     /// The operations asked for that carry what was asked for. A barrier carries nothing and always belongs to them.
@@ -126,16 +125,21 @@ impl Options {
         }
     }
 
-    fn group_sizes(&self, op: Op, cpus: usize) -> Vec<usize> {
+    /// The numbers of participants that an operation is raced with.
+    pub(crate) fn group_sizes(&self, op: Op, cpus: usize) -> Result<Vec<usize>, BenchError> {
+        let is_group = |participants: &usize| (2..=MAX_MEMBERS).contains(participants);
+        if let Some(&participants) = self.participants.iter().find(|participants| !is_group(participants)) {
+            return Err(BenchError::Participants { participants, most: MAX_MEMBERS });
+        }
         if !self.participants.is_empty() {
-            return self.participants.clone();
+            return Ok(self.participants.clone());
         }
         let mut sizes = if cpus > 1 { vec![cpus] } else { Vec::new() };
-        if op == Op::Barrier || cpus == 1 {
+        if matches!(op, Op::Barrier | Op::Acknowledged) || cpus == 1 {
             sizes.push(4 * cpus);
         }
         sizes.retain(|&size| size <= MAX_MEMBERS);
-        sizes
+        Ok(sizes)
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Report {
 pub struct Group {
     /// The operation.
     pub op: Op,
+    /// The events of one operation, where it is a burst of them; `null` for others.
+    pub burst: Option<usize>,
     /// The number of participants.
     pub participants: usize,
     /// The length in bytes of what every participant brings, or gets.

@@ -3,7 +3,7 @@
 use corecast::base::CpuSet;
 use corecast::machine::Machine;
 
-use crate::contender::{Setting, Workshop, planned_root};
+use crate::contender::{Contender, Setting, Workshop, planned_root};
 use crate::error::BenchError;
 use crate::harness::{Budget, LARGEST_ACCEPTED, Race, largest_clock_offset_ns, median};
 use crate::op::Op;
@@ -11,7 +11,16 @@ use crate::options::Options;
 use crate::progress::{Part, Progress};
 use crate::report::{Group, Report, Timing, commit};
 
-/// Races each operation among that many participants dealt over `cpus`.
+/// One group of the report: who is raced at what.
+pub(crate) struct Heat {
+    pub(crate) op: Op,
+    /// The events of one operation, where it is a burst.
+    pub(crate) burst: Option<usize>,
+    pub(crate) participants: usize,
+    pub(crate) contenders: Vec<Box<dyn Contender>>,
+}
+
+/// Races all contenders of each operation among that many participants dealt over `cpus`.
 pub(crate) fn run(
     machine: &Machine,
     options: &Options,
@@ -19,19 +28,34 @@ pub(crate) fn run(
     heats: &[(Op, usize)],
     progress: &mut dyn Progress,
 ) -> Result<Report, BenchError> {
+    let heat = |&(op, participants): &(Op, usize)| {
+        let contenders = options.raced(op);
+        Heat { op, burst: None, participants, contenders }
+    };
+    run_heats(machine, options, cpus, heats.iter().map(heat).collect(), progress)
+}
+
+/// Races the contenders of each heat.
+pub(crate) fn run_heats(
+    machine: &Machine,
+    options: &Options,
+    cpus: &CpuSet,
+    heats: Vec<Heat>,
+    progress: &mut dyn Progress,
+) -> Result<Report, BenchError> {
     let seed = options.seed_or_draw();
     // Kept open, so that drivers are built once and not for each group; who needs one says why there is none.
     let _workshop = Workshop::open();
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut warnings = Vec::new();
-    let windows = wants_windows(machine, options, cpus, heats) && clocks_agree(cpus, &mut warnings)?;
+    let windows = wants_windows(machine, options, cpus, &heats) && clocks_agree(cpus, &mut warnings)?;
     let budget = Budget::starting_now(options.total());
-    let weights: Vec<usize> = heats.iter().map(|&(op, _)| options.raced(op).len()).collect();
-    let total = weights.iter().sum::<usize>().max(1);
+    let total = heats.iter().map(|heat| heat.contenders.len()).sum::<usize>().max(1);
     let mut done = 0;
     let mut groups = Vec::with_capacity(heats.len());
-    for (&(op, participants), &weight) in heats.iter().zip(&weights) {
+    for Heat { op, burst, participants, contenders } in heats {
         let setting = setting(machine, options, cpus, op, participants);
+        let weight = contenders.len();
         let (from, to) = (done as f64 / total as f64, (done + weight) as f64 / total as f64);
         let mut part = Part { whole: &mut *progress, from, to };
         let race = Race {
@@ -41,7 +65,8 @@ pub(crate) fn run(
             cancel: &options.cancel,
             rng: &mut rng,
         };
-        groups.push(race.run(options.raced(op), budget.share(weight, total - done), &mut part)?);
+        let group = race.run(contenders, budget.share(weight, total - done), &mut part)?;
+        groups.push(Group { burst, ..group });
         done += weight;
     }
     progress.step(1.0, "done");
@@ -69,9 +94,9 @@ fn timing(setting: &Setting<'_>, windows: bool) -> Timing {
     }
 }
 
-fn wants_windows(machine: &Machine, options: &Options, cpus: &CpuSet, heats: &[(Op, usize)]) -> bool {
-    let fits = |&(op, size): &(Op, usize)| !Setting::new(machine, op, cpus, size, options.wait).oversubscribed;
-    heats.iter().any(|heat| heat.0.is_rooted() && fits(heat))
+fn wants_windows(machine: &Machine, options: &Options, cpus: &CpuSet, heats: &[Heat]) -> bool {
+    let fits = |heat: &Heat| !Setting::new(machine, heat.op, cpus, heat.participants, options.wait).oversubscribed;
+    heats.iter().any(|heat| heat.op.is_rooted() && fits(heat))
 }
 
 fn clocks_agree(cpus: &CpuSet, warnings: &mut Vec<String>) -> Result<bool, BenchError> {

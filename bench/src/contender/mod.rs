@@ -3,6 +3,7 @@
 //! To add one: a file here that implements [`Contender`] with the end trait of its operation, and a line in `REGISTRY`.
 //! It is then checked before it is timed, and stands in every table of its operation.
 
+mod acknowledged;
 mod body;
 mod condvar_slot;
 mod crossbeam_select;
@@ -32,6 +33,7 @@ use serde::Serialize;
 pub use body::{Body, Message};
 pub use setting::Setting;
 
+pub(crate) use acknowledged::{contenders as acknowledged_contenders, name as acknowledged_name};
 #[cfg(test)]
 pub(crate) use body::{BarrierEnd, barrier_bodies};
 pub(crate) use body::{Item, RecvEnd, SendEnd, channel_name, stream_bodies};
@@ -107,6 +109,7 @@ const REGISTRY: &[(Op, List)] = &[
     (Op::Allreduce, || one(slot_barrier::SlotBarrier(Op::Allreduce))),
     (Op::Allreduce, || one(condvar_slot::CondvarSlot(Op::Allreduce))),
     (Op::Allreduce, || external::of(Op::Allreduce)),
+    (Op::Acknowledged, || acknowledged::contenders(&[2], 1)),
     (Op::OneWay, || one(ring_ump::Ump { op: Op::OneWay, slots: 64 })),
     (Op::OneWay, || one(raw_line::RawLine)),
     (Op::OneWay, || one(ring_rtrb::Rtrb { op: Op::OneWay, slots: 64 })),
@@ -248,6 +251,13 @@ mod tests {
     fn every_allreduction_gives_all_the_sum() {
         for participants in [2, 5] {
             conformance(Op::Allreduce, participants, Wait::Adaptive);
+        }
+    }
+
+    #[test]
+    fn every_acknowledged_broadcast_is_one() {
+        for participants in [2, 3, 6] {
+            conformance(Op::Acknowledged, participants, Wait::Adaptive);
         }
     }
 

@@ -103,6 +103,7 @@ impl Race<'_> {
         }
         Group {
             op: self.setting.op,
+            burst: None,
             participants: self.setting.participants(),
             bytes: self.setting.bytes,
             cpus: self.setting.seats.iter().map(|cpu| cpu.get()).collect(),

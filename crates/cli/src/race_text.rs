@@ -25,7 +25,8 @@ pub(crate) fn describe(report: &Report) -> String {
 fn headline(group: &Group) -> String {
     let cpus: CpuSet = group.cpus.iter().copied().map(CpuId::new).collect();
     let shared = if group.oversubscribed { ", which share CPU time" } else { "" };
-    format!("{}: {} members on CPUs {cpus}{shared}", group.op, group.participants)
+    let burst = group.burst.map_or_else(String::new, |burst| format!(", bursts of {burst}"));
+    format!("{}{burst}: {} members on CPUs {cpus}{shared}", group.op, group.participants)
 }
 
 /// The fastest first.
@@ -73,6 +74,7 @@ mod tests {
     fn the_fastest_is_first_and_the_reference_marked() {
         let group = Group {
             op: Op::Barrier,
+            burst: None,
             participants: 4,
             bytes: 0,
             cpus: vec![0, 1, 0, 1],

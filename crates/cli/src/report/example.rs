@@ -86,6 +86,7 @@ fn group(op: Op, members: usize, cpus: usize) -> Group {
     rows.push(Row { summary: None, ratio: None, skipped, ..row("two flags", false, 1.0, 1.0) });
     Group {
         op,
+        burst: None,
         participants: members,
         bytes: op.bytes(),
         cpus: (0..members).map(|rank| (rank % cpus) as u32).collect(),

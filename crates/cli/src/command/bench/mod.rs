@@ -1,5 +1,6 @@
 //! `corecast bench`: races against the alternatives, and load tests. One file per kind.
 
+mod acknowledged;
 mod channels;
 mod deaths;
 mod idle;
@@ -28,6 +29,8 @@ pub(crate) struct Arguments {
 enum Kind {
     /// Race barriers, broadcasts and reductions.
     Collectives(race::Collectives),
+    /// Race broadcasts whose root waits until all have processed them: rings and trees, one event and bursts.
+    Acknowledged(acknowledged::Arguments),
     /// Race message channels between two CPUs: one message, and a stream.
     Ump(race::Ump),
     /// Race a stream through one of 64 channels that one receiver looks at, and count turns with all of them busy.
@@ -67,6 +70,7 @@ fn wait_parser() -> impl TypedValueParser<Value = Wait> {
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     match &arguments.kind {
         Kind::Collectives(arguments) => arguments.run(output),
+        Kind::Acknowledged(arguments) => arguments.run(output),
         Kind::Ump(arguments) => arguments.run(output),
         Kind::Select(arguments) => arguments.run(output),
         Kind::Channels(arguments) => arguments.run(output),

@@ -5,6 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast_bench::{Fairness, Op, Options, Report, SelectReport, collectives, select, ump};
 
 use crate::failure::Failure;
+use crate::machine_args::Model;
 use crate::meter::Meter;
 use crate::output::Output;
 use crate::race_text;
@@ -48,7 +49,7 @@ pub(super) struct Select {
 }
 
 #[derive(Clone, Debug, clap::Args)]
-struct RaceArgs {
+pub(super) struct RaceArgs {
     #[command(flatten)]
     shared: Shared,
     /// Fewer and shorter blocks.
@@ -65,14 +66,14 @@ fn collective_parser() -> impl TypedValueParser<Value = Op> {
 
 impl Collectives {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let (mut model, options) = self.race.shared.prepare(output)?;
+        let (mut model, options) = self.race.prepare(output)?;
         let options = Options {
             participants: self.members.clone(),
             ops: self.op.clone(),
             sizes: self.size.clone(),
             contenders: self.contenders.clone(),
             external: !self.in_process,
-            ..self.race.complete(options)
+            ..options
         };
         let report = collectives(&model.machine, &options, &mut Meter::start(output))?;
         model.check_by(&report, output);
@@ -82,16 +83,16 @@ impl Collectives {
 
 impl Ump {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let (model, options) = self.race.shared.prepare(output)?;
-        let report = ump(&model.machine, &self.race.complete(options), &mut Meter::start(output))?;
+        let (model, options) = self.race.prepare(output)?;
+        let report = ump(&model.machine, &options, &mut Meter::start(output))?;
         show(&report, output)
     }
 }
 
 impl Select {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
-        let (model, options) = self.race.shared.prepare(output)?;
-        let report = select(&model.machine, &self.race.complete(options), &mut Meter::start(output))?;
+        let (model, options) = self.race.prepare(output)?;
+        let report = select(&model.machine, &options, &mut Meter::start(output))?;
         if output.is_json() { output.json(&report) } else { output.text(&describe(&report)) }
     }
 }
@@ -106,11 +107,17 @@ fn describe(SelectReport { race, fairness }: &SelectReport) -> String {
 }
 
 impl RaceArgs {
+    /// The machine to run on, and all that these options say.
+    pub(super) fn prepare(&self, output: &Output) -> Result<(Model, Options), Failure> {
+        let (model, options) = self.shared.prepare(output)?;
+        Ok((model, self.complete(options)))
+    }
+
     fn complete(&self, options: Options) -> Options {
         Options { quick: self.quick, seed: self.seed, ..options }
     }
 }
 
-fn show(report: &Report, output: &Output) -> Result<(), Failure> {
+pub(super) fn show(report: &Report, output: &Output) -> Result<(), Failure> {
     if output.is_json() { output.json(report) } else { output.text(&race_text::describe(report)) }
 }
