@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use corecast::machine::{Cpu, Machine, Topology, pin};
-use corecast_bench::{BenchError, Gate, Op, Options, Progress, Verdict, collectives, idle, select, ump};
+use corecast_bench::{
+    AcknowledgedOptions, BenchError, Gate, Op, Options, Progress, Verdict, acknowledged, collectives, idle, select, ump,
+};
 use serde_json::Value;
 
 fn this_machine() -> Machine {
@@ -130,6 +132,24 @@ fn ump_is_raced_one_way_and_as_streams_of_messages_and_words() {
     groups.iter().for_each(assert_rows);
     assert_eq!(json["gates"].as_array().map(Vec::len), Some(4));
     assert_gates(&report.gates, "2 CPUs");
+}
+
+#[test]
+fn acknowledged_broadcasts_are_raced_in_bursts() {
+    let options = Options { participants: vec![3], ..quick() };
+    let what = AcknowledgedOptions { arities: vec![1, 2], bursts: vec![1, 5] };
+    let report = acknowledged(&this_machine(), &options, &what, &mut ()).expect("allowed CPUs");
+    let json = serde_json::to_value(&report).expect("plain data");
+    let groups = json["groups"].as_array().expect("groups");
+    assert_eq!(groups.iter().map(|group| group["burst"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(5)]);
+    for group in groups {
+        assert_rows(group);
+        let rows = group["rows"].as_array().expect("rows");
+        assert_eq!((rows.len(), &rows[0]["contender"]), (19, &Value::from("corecast/ring/counters/k1")));
+        assert!(rows.iter().all(|row| row["skipped"].is_null()), "{group}");
+    }
+    let want = |gate: &Gate| gate.needs.as_deref().is_some_and(|needs| needs.contains("members with a CPU each"));
+    assert!(report.gates.len() == 4 && report.gates.iter().all(want), "neither bursts of 128 nor four members");
 }
 
 #[test]

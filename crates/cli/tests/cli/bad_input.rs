@@ -154,6 +154,7 @@ fn names_that_nobody_has() {
             &["bench", "collectives", "--op", "reduce", "--size", "7"],
             "no operation asked for carries 7 bytes: reduce 8",
         ),
+        (&["bench", "acknowledged", "--arity", "0"], "0 is not in 1..=4096"),
         (&["bench", "ump", "--wait", "often"], "[possible values: adaptive"),
         (&["bench", "idle", "--late", "0"], "0 is not in 1..=60000"),
         (&["bench", "channels", "--contenders", "ump,smoke"], "no contender is called 'smoke': there are mcast, "),

@@ -63,6 +63,10 @@ fn message_channels_are_raced_and_streamed() {
     let row = &race["groups"][0]["rows"][0];
     assert!(row["median_ns"].is_number() && row["p99_ns"].is_number(), "{row}");
     assert_eq!(race["gates"].as_array().map(Vec::len), Some(4));
+    let acknowledged =
+        program.json(&["bench", "acknowledged", "--quick", "--json", "--n", "2,5", "--arity", "2", "--bursts", "1,4"]);
+    let bursts: Vec<_> = acknowledged["groups"].as_array().into_iter().flatten().map(|group| &group["burst"]).collect();
+    assert_eq!(bursts, [1, 4, 1, 4]);
     let select = program.json(&["bench", "select", "--quick", "--json", "--seed", "7"]);
     assert_eq!((&select["groups"][0]["op"], &select["fairness"]["channels"]), (&json!("select"), &json!(64)));
     let stream = program.json(&["bench", "stream", "--messages", "10000", "--json"]);
