@@ -300,7 +300,7 @@ impl<F: Following> Body for Follower<F> {
         let mut sum = 0u64;
         self.process(iterations, |event| sum = sum.wrapping_add(event))?;
         black_box(sum);
-        // ORDERING: Relaxed, see check
+        // ORDERING: Relaxed, the root reads it in a later block, which begins with a meeting of all
         self.witness[self.rank].store(self.processed, Ordering::Relaxed);
         Ok(())
     }
