@@ -129,11 +129,9 @@ fn start_and_wait(arguments: &Arguments, members: usize, fd: &OwnedFd, output: &
     let mut first = Ok(());
     for (rank, status) in wait_for(children) {
         if let Some(failure) = failure_of(rank, status.map_err(Failure::environment)?) {
-            if first.is_ok() {
-                first = Err(failure);
-            } else {
-                output.remark(&failure.to_string());
-            }
+            // At once, as the others may go on for long.
+            output.remark(&failure.to_string());
+            first = first.and(Err(failure));
         }
     }
     first

@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use corecast::base::rendezvous::{self, SocketDir};
 use corecast::processes::{Invitation, RANK_VARIABLE};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 use crate::program::{Program, Run};
 
@@ -141,6 +142,12 @@ fn an_interrupt_reaches_the_members_and_nothing_is_left_of_a_name() {
     let (child, _lines, _) = meeting(&program, &["--name", &name]);
     let names = || rendezvous::names(&SocketDir::of_user()).expect("this user's");
     assert!(names().contains(&name));
+    let seen = program.json(&["top", "--once", "--json"]);
+    let region = seen["regions"].as_array().expect("regions").iter().find(|region| region["name"] == name.as_str());
+    let region = region.expect("it is hosted");
+    let seats = region["participants"].as_array().expect("seats").len();
+    // The program that runs them sits there too.
+    assert_eq!((seats, &region["channels"], &region["trouble"]), (4, &json!([]), &json!(null)));
     kill_process(Pid::from_child(&child), Signal::INT).expect("it is there");
     let run = Run::from(child.wait_with_output().expect("it ends"));
     run.failed(128 + 2, "was killed by signal 2 (SIGINT)");
