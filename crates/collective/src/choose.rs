@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use corecast_plan::{AUTO, Effort, Operation, Plan, Problem, Scheme, Tree};
+use corecast_plan::{AUTO, Effort, Operation, Plan, Problem, Tree};
 
 use crate::barrier::{Barrier, Wants};
 use crate::error::BuildError;
+use crate::layout::setup;
 use crate::searcher::Searcher;
 
 /// The shape of one level. Where members share CPUs every level costs a switch of threads, which the model does not know:
@@ -40,6 +41,8 @@ pub struct Choice {
     pub is_crowded: bool,
     /// The barrier.
     pub barrier: Barrier,
+    /// What the barrier should cost by the machine model, in the unit of `meeting`.
+    pub predicted: f64,
     /// Why this barrier, in words; and who planned, if a plan service was to.
     pub why: String,
 }
@@ -58,7 +61,8 @@ impl Choice {
         let (meeting, barrier, why) = planning.barrier(barrier)?;
         let (broadcast, reduce) = (planning.trees(Operation::Broadcast)?, planning.trees(Operation::Reduce)?);
         let why = searcher.news().into_iter().fold(why, |why, news| format!("{why}; {news}"));
-        Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, why })
+        let predicted = barrier.predicted(&setup(problem, &meeting));
+        Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, predicted, why })
     }
 }
 
@@ -105,7 +109,7 @@ impl Planning<'_> {
             return Ok((self.plan(Operation::Barrier, SHALLOWEST)?, Barrier::Dissemination, why.to_owned()));
         }
         let meeting = self.cheapest_meeting()?;
-        let (barrier, why) = (barrier_of(&meeting.scheme), meeting.why.clone());
+        let (barrier, why) = (Barrier::of_scheme(&meeting.scheme), meeting.why.clone());
         Ok((meeting, barrier, why))
     }
 
@@ -141,16 +145,6 @@ impl Planning<'_> {
     }
 }
 
-/// The barrier that runs a scheme; where there is none of its own, the trees that every plan has.
-fn barrier_of(scheme: &Scheme) -> Barrier {
-    match scheme {
-        Scheme::Leaders(_) => Barrier::Leaders,
-        Scheme::Dissemination(_) => Barrier::Dissemination,
-        Scheme::Counter => Barrier::Ticket,
-        _ => Barrier::Tree,
-    }
-}
-
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for plan in [&self.broadcast, &self.reduce] {
@@ -163,7 +157,8 @@ impl fmt::Display for Choice {
             let (root, predicted, unit) = (plan.root(), plan.predicted, plan.unit);
             writeln!(f, "{operation}: {} from CPU {root}, predicted {predicted:.0} {unit}{reason}", plan.planner)?;
         }
-        write!(f, "barrier: {} ({}); {}", self.barrier, self.barrier.about(), self.why)
+        let Self { barrier, predicted, why, .. } = self;
+        write!(f, "barrier: {barrier} ({}), predicted {predicted:.0} {}; {why}", barrier.about(), self.meeting.unit)
     }
 }
 
@@ -185,11 +180,38 @@ mod tests {
     fn the_cheapest_scheme_is_the_barrier() {
         for members in 3..=12 {
             let choice = chosen(members, &Trees::Cheapest, false);
-            assert_eq!(choice.barrier, barrier_of(&choice.meeting.scheme));
+            assert_eq!(choice.barrier, Barrier::of_scheme(&choice.meeting.scheme));
             assert_eq!(choice.why, choice.meeting.why);
             let cheapest = choice.why.split(", ").next().expect("a text");
             assert!(cheapest.contains(choice.meeting.scheme.name()), "{}", choice.why);
             assert!(choice.to_string().contains(&choice.why), "{choice}");
+        }
+    }
+
+    #[test]
+    fn every_barrier_has_a_prediction_that_grows_with_the_members() {
+        for &barrier in Barrier::ALL {
+            let cost = |members: u32| {
+                let cpus = (0..members).map(|id| Cpu { numa: Some(id / 4), ..Cpu::flat(CpuId::new(id)) }).collect();
+                let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+                let problem = Problem::of_machine(&machine).expect("CPUs");
+                let searcher = Searcher::default();
+                Choice::make(&problem, &Trees::Cheapest, &searcher, Some(barrier), Effort::Quick, false)
+                    .expect("a choice")
+                    .predicted
+            };
+            let costs = [1, 2, 5, 16, 64].map(cost);
+            assert!(costs[0] == 0.0 && costs.is_sorted() && costs[4] > costs[1], "{barrier}: {costs:?}");
+        }
+    }
+
+    #[test]
+    fn predictions_are_those_of_the_planner_where_it_has_one() {
+        for members in 3..=12 {
+            let choice = chosen(members, &Trees::Cheapest, false);
+            if matches!(choice.barrier, Barrier::Tree | Barrier::Leaders | Barrier::Dissemination) {
+                assert!((choice.predicted - choice.meeting.predicted).abs() < 1e-9 * choice.predicted, "{choice}");
+            }
         }
     }
 

@@ -73,7 +73,7 @@ impl<'a> Layout<'a> {
 }
 
 /// What the plan of a barrier says to whoever builds one.
-fn setup<'a>(problem: &'a Problem, meeting: &'a Plan) -> Setup<'a> {
+pub(crate) fn setup<'a>(problem: &'a Problem, meeting: &'a Plan) -> Setup<'a> {
     let members = problem.len();
     let (order, leaders) = match &meeting.scheme {
         Scheme::Dissemination(order) => (order.clone(), vec![meeting.tree.root()]),
@@ -85,7 +85,7 @@ fn setup<'a>(problem: &'a Problem, meeting: &'a Plan) -> Setup<'a> {
     let led = leaders.clone();
     let clusters = lazy(move || clusters(meeting.up(), &led));
     let levels = lazy(|| problem.levels());
-    Setup { members, order, leaders, up, down, clusters, siblings: problem.siblings(), levels }
+    Setup { members, problem, meeting, order, leaders, up, down, clusters, levels }
 }
 
 /// Each leader, and those below it in the tree that have no leader below it.

@@ -57,10 +57,11 @@ impl WebPlan {
         }
     }
 
-    /// Every member that has children, and these behind it.
+    /// Every member that has children, and these behind it; from below.
     pub(crate) fn groups(&self) -> Vec<Vec<usize>> {
-        let parents = self.children.iter().enumerate().filter(|(_, children)| !children.is_empty());
-        parents.map(|(parent, children)| [&[parent], children.as_slice()].concat()).collect()
+        let group = |&parent: &usize| [&[parent], self.children[parent].as_slice()].concat();
+        let parents = self.numbering.ranks.iter().rev().filter(|&&rank| !self.children[rank].is_empty());
+        parents.map(group).collect()
     }
 
     /// The web of the member at `site`, without the edges from members that are `apart` to their parents. Costs no more

@@ -110,6 +110,11 @@ fn release_tree_of_three() {
 }
 
 #[test]
+fn release_line_of_three() {
+    nobody_leaves_early(3, Barrier::ReleaseLine, Wait::Spin, 1);
+}
+
+#[test]
 fn release_tree_of_two() {
     nobody_leaves_early(2, Barrier::ReleaseTree, Wait::Spin, 2);
     nobody_leaves_early(2, Barrier::ReleaseTree, Wait::Park, 1);

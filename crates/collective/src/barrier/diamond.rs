@@ -13,6 +13,7 @@ use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
 use corecast_plan::diamond::{Diamond as Ring, MAX_NODES};
 
 use super::exchange::Exchange;
+use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
@@ -46,10 +47,13 @@ impl Family for Diamond {
     const WANTS: Wants = Wants::Trees;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
-        let mut near: Vec<usize> = (0..setup.members).collect();
-        // Who shares the finest cluster also shares the coarser ones, and comes next to each other.
-        near.sort_by_cached_key(|&rank| setup.levels.iter().rev().map(|level| level[rank]).collect::<Vec<_>>());
-        Ok(Self::among(&near, site)?.expect("every member is in the order"))
+        Ok(Self::among(&near(setup), site)?.expect("every member is in the order"))
+    }
+
+    fn predicted(setup: &Setup<'_>) -> f64 {
+        let mut times = Times::of(setup.problem);
+        <Self as Exchange>::predict(&mut times, &near(setup));
+        times.last()
     }
 
     #[inline]
@@ -99,10 +103,7 @@ impl Exchange for Diamond {
         if !leaders.contains(&site.rank) {
             return Ok(None);
         }
-        let ring = Ring::new(leaders.len(), ARITY).expect("a group has no more members than a ring nodes");
-        // Neighbours in the walk share most of their ways.
-        let mut ranks = vec![0; leaders.len()];
-        ring.depth_first().into_iter().zip(leaders).for_each(|(node, &rank)| ranks[node] = rank);
+        let (ring, ranks) = placed(leaders);
         let node = ranks.iter().position(|&rank| rank == site.rank).expect("the walk meets every node");
         let line = |node: usize| lines.place(node).expect("one for each node");
         Ok(Some(Self {
@@ -114,8 +115,39 @@ impl Exchange for Diamond {
         }))
     }
 
+    fn predict(times: &mut Times<'_>, leaders: &[usize]) {
+        let (ring, ranks) = placed(leaders);
+        let before = |node: usize| ring.predecessors(node).into_iter().map(|node| ranks[node]).collect();
+        let mut has_heard = vec![false; leaders.len()];
+        has_heard[0] = true;
+        // Whoever all before it in the ring have heard of hears next; the tour ends at the root.
+        while let Some(next) = (1..leaders.len())
+            .find(|&node| !has_heard[node] && ring.predecessors(node).into_iter().all(|node| has_heard[node]))
+        {
+            times.round(std::iter::once((ranks[next], before(next))));
+            has_heard[next] = true;
+        }
+        times.round(std::iter::once((ranks[0], before(0))));
+        times.release(&[ranks]);
+    }
+
     #[inline]
     fn exchange(&mut self, core: &mut Core) -> Result<(), Error> {
         self.wait(core)
     }
+}
+
+/// The ring of these, and who is each of its nodes: neighbours share most of their ways in a walk through it.
+fn placed(leaders: &[usize]) -> (Ring, Vec<usize>) {
+    let ring = Ring::new(leaders.len(), ARITY).expect("a group has no more members than a ring nodes");
+    let mut ranks = vec![0; leaders.len()];
+    ring.depth_first().into_iter().zip(leaders).for_each(|(node, &rank)| ranks[node] = rank);
+    (ring, ranks)
+}
+
+/// All members, those of a cluster next to each other.
+fn near(setup: &Setup<'_>) -> Vec<usize> {
+    let mut near: Vec<usize> = (0..setup.members).collect();
+    near.sort_by_cached_key(|&rank| setup.levels.iter().rev().map(|level| level[rank]).collect::<Vec<_>>());
+    near
 }

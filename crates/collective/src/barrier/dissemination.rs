@@ -20,6 +20,7 @@ use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
 
 use super::exchange::Exchange;
+use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
@@ -74,6 +75,12 @@ impl<const W: usize> Family for Dissemination<W> {
         Ok(Self::among(&setup.order, site)?.expect("every member is in the order"))
     }
 
+    fn predicted(setup: &Setup<'_>) -> f64 {
+        let mut times = Times::of(setup.problem);
+        <Self as Exchange>::predict(&mut times, &setup.order);
+        times.last()
+    }
+
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
         let operation = core.operation;
@@ -94,16 +101,27 @@ impl<const W: usize> Family for Dissemination<W> {
 impl<const W: usize> Exchange for Dissemination<W> {
     const HYBRID: &'static str = match W {
         2 => "hybrid-dissemination",
+        3 => "hybrid-dissemination-3",
         4 => "hybrid-dissemination-4",
-        _ => panic!("no leaders exchange in so many ways"),
+        _ => "hybrid-dissemination-8",
     };
     const ABOUT: &'static str = match W {
         2 => "clusters gather at leaders, who disseminate",
-        _ => "clusters gather at leaders, who disseminate to 3 in each round",
+        3 => "clusters gather at leaders, who disseminate to 2 in each round",
+        4 => "clusters gather at leaders, who disseminate to 3 in each round",
+        _ => "clusters gather at leaders, who disseminate to 7 in each round",
     };
 
     fn among(leaders: &[usize], site: &mut Site) -> Result<Option<Self>, ArenaError> {
         Self::among(leaders, site)
+    }
+
+    fn predict(times: &mut Times<'_>, leaders: &[usize]) {
+        let n = leaders.len();
+        for stride in strides(n, W) {
+            let before = |place: usize| distances(n, W, stride).map(move |distance| (place + n - distance) % n);
+            times.round((0..n).map(|place| (leaders[place], before(place).map(|place| leaders[place]).collect())));
+        }
     }
 
     #[inline]

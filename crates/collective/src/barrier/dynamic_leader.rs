@@ -11,6 +11,7 @@ use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
 
 use super::ticket::Ticket;
+use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
@@ -63,6 +64,14 @@ impl Family for DynamicLeader {
             released: released.place(own).expect("one for each cluster"),
             leaders,
         })
+    }
+
+    fn predicted(setup: &Setup<'_>) -> f64 {
+        let mut times = Times::of(setup.problem);
+        times.gather(&setup.clusters);
+        times.take_turns(&setup.leaders);
+        times.release(&setup.clusters);
+        times.last()
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 use corecast_base::ArenaError;
 
 use super::gathering::Gathering;
+use super::times::Times;
 use crate::core::Core;
 use crate::error::Error;
 use crate::layout::Site;
@@ -17,6 +18,9 @@ pub(crate) trait Exchange: Sized {
     /// The part of the member at `site`, if it is one of these leaders; they come in the order of their exchange. All members
     /// lay it out, whether or not they lead.
     fn among(leaders: &[usize], site: &mut Site) -> Result<Option<Self>, ArenaError>;
+
+    /// Moves these leaders on by the exchange.
+    fn predict(times: &mut Times<'_>, leaders: &[usize]);
 
     /// Enters, and returns when all leaders have.
     fn exchange(&mut self, core: &mut Core) -> Result<(), Error>;
@@ -35,6 +39,11 @@ impl Exchange for Star {
         Ok(leaders.contains(&site.rank).then_some(Self(part)))
     }
 
+    fn predict(times: &mut Times<'_>, leaders: &[usize]) {
+        times.gather(&[leaders.to_vec()]);
+        times.release(&[leaders.to_vec()]);
+    }
+
     #[inline]
     fn exchange(&mut self, core: &mut Core) -> Result<(), Error> {
         self.0.wait(core)
@@ -50,15 +59,26 @@ impl Exchange for Binary {
     const ABOUT: &'static str = "clusters gather at leaders, the leaders up a binary tree";
 
     fn among(leaders: &[usize], site: &mut Site) -> Result<Option<Self>, ArenaError> {
-        let below = |place: usize| leaders.iter().skip(2 * place + 1).take(2);
-        let group = |(place, leader)| std::iter::once(leader).chain(below(place)).copied().collect();
-        let groups: Vec<Vec<usize>> = leaders.iter().enumerate().take(leaders.len() / 2).map(group).collect();
+        let groups = binary(leaders);
         let part = Gathering::of(&groups, site)?;
         Ok(leaders.contains(&site.rank).then_some(Self(part)))
+    }
+
+    fn predict(times: &mut Times<'_>, leaders: &[usize]) {
+        let groups = binary(leaders);
+        times.gather(&groups);
+        times.release(&groups);
     }
 
     #[inline]
     fn exchange(&mut self, core: &mut Core) -> Result<(), Error> {
         self.0.wait(core)
     }
+}
+
+/// Each leader that has others below it, and these; from below.
+fn binary(leaders: &[usize]) -> Vec<Vec<usize>> {
+    let below = |place: usize| leaders.iter().skip(2 * place + 1).take(2);
+    let group = |place: usize| std::iter::once(&leaders[place]).chain(below(place)).copied().collect();
+    (0..leaders.len() / 2).rev().map(group).collect()
 }

@@ -7,6 +7,7 @@
 use corecast_base::ArenaError;
 
 use super::gathering::Gathering;
+use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
@@ -25,6 +26,14 @@ impl Family for Flat {
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         let all = (0..setup.members).collect();
         Ok(Self(Gathering::of(&[all], site)?))
+    }
+
+    fn predicted(setup: &Setup<'_>) -> f64 {
+        let groups = [(0..setup.members).collect()];
+        let mut times = Times::of(setup.problem);
+        times.gather(&groups);
+        times.release(&groups);
+        times.last()
     }
 
     #[inline]

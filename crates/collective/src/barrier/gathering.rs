@@ -63,6 +63,11 @@ impl Gathering {
         Ok(part)
     }
 
+    /// True if it follows nobody.
+    pub(super) fn leads_all(&self) -> bool {
+        self.follows.is_none()
+    }
+
     /// Enters, and returns when all have. Called again for an operation it stores the same once more.
     #[inline]
     pub(super) fn wait(&self, core: &mut Core) -> Result<(), Error> {

@@ -9,6 +9,7 @@
 use corecast_base::ArenaError;
 
 use super::gathering::Gathering;
+use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
@@ -26,6 +27,14 @@ impl Family for Hierarchy {
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         Ok(Self(Gathering::of(&groups(setup.members, &setup.levels), site)?))
+    }
+
+    fn predicted(setup: &Setup<'_>) -> f64 {
+        let groups = groups(setup.members, &setup.levels);
+        let mut times = Times::of(setup.problem);
+        times.gather(&groups);
+        times.release(&groups);
+        times.last()
     }
 
     #[inline]

@@ -11,6 +11,7 @@ use corecast_base::ArenaError;
 
 use super::exchange::Exchange;
 use super::gathering::Gathering;
+use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
@@ -32,6 +33,14 @@ impl<E: Exchange> Family for Hybrid<E> {
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         let cluster = Gathering::of(&setup.clusters, site)?;
         Ok(Self { cluster, exchange: E::among(&setup.leaders, site)? })
+    }
+
+    fn predicted(setup: &Setup<'_>) -> f64 {
+        let mut times = Times::of(setup.problem);
+        times.gather(&setup.clusters);
+        E::predict(&mut times, &setup.leaders);
+        times.release(&setup.clusters);
+        times.last()
     }
 
     #[inline]

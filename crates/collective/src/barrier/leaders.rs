@@ -8,6 +8,7 @@
 //! Optimized Shared Memory Collectives, 2008), with planned trees and order.
 
 use corecast_base::ArenaError;
+use corecast_plan::simulate;
 
 use super::dissemination::Dissemination;
 use super::tree::MessageTree;
@@ -33,6 +34,10 @@ impl Family for Leaders {
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         let cluster = MessageTree::apart(setup, &setup.leaders, site)?;
         Ok(Self { cluster, exchange: Dissemination::among(&setup.leaders, site)? })
+    }
+
+    fn predicted(setup: &Setup<'_>) -> f64 {
+        simulate::leaders(setup.problem, setup.meeting.up(), &setup.meeting.tree, &setup.leaders)
     }
 
     #[inline]

@@ -11,6 +11,7 @@
 //! | `flat` | one scan and one shared release line | members that share a cache |
 //! | `ticket` | n atomic additions to one line and a shared release line | more members than CPUs, arrivals far apart |
 //! | `release-tree` | a scan and a shared release line for each level of the planned tree | parents of several children |
+//! | `release-line` | a scan for each level of the planned tree, one shared release line | lines that many readers get at once |
 //! | `dissemination-3`, `-4`, `-8` | ceil(log n) rounds of that base, all of a round at once | transfers that overlap well |
 //! | `hierarchy` | a scan and a shared release line for each level of the machine | caches in nodes in sockets |
 //! | `packed` | as `flat`, but one line for all who share a core or near cache | siblings on a core |
@@ -30,8 +31,10 @@ mod hierarchy;
 mod hybrid;
 mod leaders;
 mod packed;
+mod release_line;
 mod release_tree;
 mod ticket;
+mod times;
 mod tree;
 
 use std::cell::LazyCell;
@@ -39,6 +42,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use corecast_base::ArenaError;
+use corecast_plan::{Plan, Problem, Scheme};
 
 use crate::core::Core;
 use crate::error::{BuildError, Error};
@@ -49,6 +53,9 @@ use crate::web::WebPlan;
 pub(crate) struct Setup<'a> {
     /// The number of members.
     pub(crate) members: usize,
+    /// The members, and what is planned for them.
+    pub(crate) problem: &'a Problem,
+    pub(crate) meeting: &'a Plan,
     /// All members in the order in which they disseminate: the planned one, or by rank.
     pub(crate) order: Vec<usize>,
     /// Who exchanges for its group: the planned leaders in the order of their exchange, or the root of the trees alone.
@@ -58,8 +65,6 @@ pub(crate) struct Setup<'a> {
     pub(crate) down: Lazy<'a, WebPlan>,
     /// Who gathers at whom: each leader, and behind it those below it in the planned trees.
     pub(crate) clusters: Lazy<'a, Vec<Vec<usize>>>,
-    /// Equal for members that share a core or a second-level cache.
-    pub(crate) siblings: &'a [u32],
     /// The clusters of members, finest first, looked for when a family asks.
     pub(crate) levels: Lazy<'a, Vec<Vec<u32>>>,
 }
@@ -95,6 +100,9 @@ pub(crate) trait Family: Sized {
     /// The part of the member at `site`. The parts of the others, here or in other processes, lay out the same.
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError>;
 
+    /// When the last member leaves after all have entered at 0, by the machine model.
+    fn predicted(setup: &Setup<'_>) -> f64;
+
     /// Enters the barrier of the operation at hand, and returns when all have.
     fn wait(&mut self, core: &mut Core) -> Result<(), Error>;
 }
@@ -109,6 +117,7 @@ macro_rules! for_each_barrier {
             Flat: flat::Flat,
             Ticket: ticket::Ticket,
             ReleaseTree: release_tree::ReleaseTree,
+            ReleaseLine: release_line::ReleaseLine,
             Dissemination3: dissemination::Dissemination<3>,
             Dissemination4: dissemination::Dissemination<4>,
             Dissemination8: dissemination::Dissemination<8>,
@@ -155,6 +164,11 @@ macro_rules! define {
                 match self { $(Self::$variant => <$family>::WANTS,)* }
             }
 
+            /// When the last member leaves after all have entered at 0, by the machine model.
+            pub(crate) fn predicted(self, setup: &Setup<'_>) -> f64 {
+                match self { $(Self::$variant => <$family>::predicted(setup),)* }
+            }
+
             /// The part of the member at `site`.
             pub(crate) fn part(self, setup: &Setup<'_>, site: &mut Site) -> Result<Part, ArenaError> {
                 match self { $(Self::$variant => <$family>::part(setup, site).map(Part::$variant),)* }
@@ -182,6 +196,20 @@ macro_rules! define {
 }
 
 for_each_barrier!(define);
+
+impl Barrier {
+    /// The family that runs what was planned; where there is none of its own, the trees that every plan has.
+    #[must_use]
+    pub fn of_scheme(scheme: &Scheme) -> Self {
+        match scheme {
+            Scheme::Leaders(_) => Self::Leaders,
+            Scheme::Dissemination(_) => Self::Dissemination,
+            Scheme::ReleaseLine => Self::ReleaseLine,
+            Scheme::Counter => Self::Ticket,
+            _ => Self::Tree,
+        }
+    }
+}
 
 impl fmt::Display for Barrier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

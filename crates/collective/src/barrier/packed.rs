@@ -11,6 +11,7 @@ use corecast_base::sync::{AtomicU8, AtomicU64, Ordering};
 use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
 
 use super::gathering::Gathering;
+use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
@@ -56,7 +57,7 @@ impl Family for Packed {
     const WANTS: Wants = Wants::Trees;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
-        let packs = packs(setup.siblings);
+        let packs = packs(setup.problem.siblings());
         let arrived: PlaceSlice<CacheLine<Bytes>> = site.arena.slice(packs.len())?;
         let released: PlaceSlice<CacheLine<AtomicU64>> = site.arena.slice(packs.len())?;
         let leaders = packs.iter().map(|members| members[0]).collect();
@@ -76,6 +77,15 @@ impl Family for Packed {
             role,
         };
         Ok(Self { round: 0, pack: (members.len() > 1).then(pack), leaders })
+    }
+
+    fn predicted(setup: &Setup<'_>) -> f64 {
+        let mut groups = packs(setup.problem.siblings());
+        groups.push(groups.iter().map(|members| members[0]).collect());
+        let mut times = Times::of(setup.problem);
+        times.gather(&groups);
+        times.release(&groups);
+        times.last()
     }
 
     #[inline]

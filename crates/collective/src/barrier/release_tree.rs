@@ -10,6 +10,7 @@
 use corecast_base::ArenaError;
 
 use super::gathering::Gathering;
+use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
@@ -27,6 +28,14 @@ impl Family for ReleaseTree {
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         Ok(Self(Gathering::of(&setup.up.groups(), site)?))
+    }
+
+    fn predicted(setup: &Setup<'_>) -> f64 {
+        let groups = setup.up.groups();
+        let mut times = Times::of(setup.problem);
+        times.gather(&groups);
+        times.release(&groups);
+        times.last()
     }
 
     #[inline]

@@ -9,6 +9,7 @@
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{ArenaError, CacheLine, Place};
 
+use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
@@ -36,6 +37,12 @@ impl Family for Ticket {
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         Self::among(setup.members, site)
+    }
+
+    fn predicted(setup: &Setup<'_>) -> f64 {
+        let mut times = Times::of(setup.problem);
+        times.take_turns(&(0..setup.members).collect::<Vec<_>>());
+        times.last()
     }
 
     #[inline]

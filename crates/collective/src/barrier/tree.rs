@@ -6,6 +6,7 @@
 //! Source: S. Kaestle et al., Machine-Aware Atomic Broadcast Trees for Multicores, OSDI 2016.
 
 use corecast_base::ArenaError;
+use corecast_plan::simulate;
 
 use super::{Family, Setup, Wants};
 use crate::core::Core;
@@ -47,6 +48,10 @@ impl Family for MessageTree {
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         Self::apart(setup, &[], site)
+    }
+
+    fn predicted(setup: &Setup<'_>) -> f64 {
+        simulate::barrier(setup.problem, setup.meeting.up(), &setup.meeting.tree)
     }
 
     #[inline]

@@ -1,0 +1,56 @@
+//! Arrivals up the planned tree, a line each; the root releases all with one store.
+//!
+//! Take it where one line reaches all its readers at little more than the cost of the first: the planner says, where the
+//! machine model has the measured curve of readers.
+//!
+//! Source: the two halves are those of the release tree and of the flat barrier.
+
+use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::{ArenaError, CacheLine, Place};
+
+use super::gathering::Gathering;
+use super::times::Times;
+use super::{Family, Setup, Wants};
+use crate::core::Core;
+use crate::error::Error;
+use crate::layout::Site;
+
+/// One member's part.
+#[derive(Debug)]
+pub(crate) struct ReleaseLine {
+    up: Gathering,
+    /// The last operation released. Written by the root of the tree, read by all others.
+    released: Place<CacheLine<AtomicU64>>,
+}
+
+impl Family for ReleaseLine {
+    const NAME: &'static str = "release-line";
+    const ABOUT: &'static str = "lines up the planned tree; its root releases all with one store";
+    const WANTS: Wants = Wants::MessageTrees;
+
+    fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
+        Ok(Self { up: Gathering::of(&setup.up.groups(), site)?, released: site.arena.place()? })
+    }
+
+    fn predicted(setup: &Setup<'_>) -> f64 {
+        let mut times = Times::of(setup.problem);
+        times.gather(&setup.up.groups());
+        let root = setup.meeting.up().root();
+        times.release(&[std::iter::once(root).chain((0..setup.members).filter(|&rank| rank != root)).collect()]);
+        times.last()
+    }
+
+    #[inline]
+    fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
+        self.up.gather(core)?;
+        let (operation, released) = (core.operation, &self.released);
+        if self.up.leads_all() {
+            // ORDERING: Release, pairs with the Acquire below at the others [all-released]
+            released.store(operation, Ordering::Release);
+            core.roll.common.notify();
+            return Ok(());
+        }
+        // ORDERING: Acquire, pairs with the Release above at the root [all-released]
+        core.wait_at_common_bell(|| (released.load(Ordering::Acquire) >= operation).then_some(()))
+    }
+}

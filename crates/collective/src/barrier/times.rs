@@ -1,0 +1,69 @@
+//! When each member is how far in a barrier, by the machine model: the part of a prediction that families share.
+//!
+//! The costs are those of pairs, as in `corecast_plan::simulate`: a store that others wait for costs a send, reading it a
+//! receive. Reads of one released line are counted one after the other, as sends are, for want of a better measure.
+
+use corecast_plan::Problem;
+
+/// The time of each member, by rank; 0 for all at first.
+#[derive(Clone, Debug)]
+pub(crate) struct Times<'a> {
+    problem: &'a Problem,
+    at: Vec<f64>,
+}
+
+impl<'a> Times<'a> {
+    pub(super) fn of(problem: &'a Problem) -> Self {
+        Self { problem, at: vec![0.0; problem.len()] }
+    }
+
+    /// When the last one is done.
+    pub(super) fn last(&self) -> f64 {
+        self.at.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// The leader of each group, its first, hears from the others, group after group.
+    pub(super) fn gather(&mut self, groups: &[Vec<usize>]) {
+        for group in groups {
+            self.at[group[0]] = self.heard(group[0], group[1..].iter().copied());
+        }
+    }
+
+    /// The leader of each group releases the others, from the last group to the first.
+    pub(super) fn release(&mut self, groups: &[Vec<usize>]) {
+        for group in groups.iter().rev() {
+            let mut now = self.at[group[0]];
+            for &member in &group[1..] {
+                now += self.problem.send(group[0], member);
+                self.at[member] = now + self.problem.receive(group[0], member);
+            }
+        }
+    }
+
+    /// One round in which each member hears from some.
+    pub(super) fn round(&mut self, from: impl Iterator<Item = (usize, Vec<usize>)>) {
+        let heard: Vec<(usize, f64)> = from.map(|(to, from)| (to, self.heard(to, from.into_iter()))).collect();
+        heard.into_iter().for_each(|(member, at)| self.at[member] = at);
+    }
+
+    /// These take turns at a word; who comes last tells the others.
+    pub(super) fn take_turns(&mut self, members: &[usize]) {
+        let mut order = members.to_vec();
+        order.sort_by(|&a, &b| self.at[a].total_cmp(&self.at[b]));
+        for pair in order.windows(2) {
+            self.at[pair[1]] = self.heard(pair[1], std::iter::once(pair[0]));
+        }
+        order.reverse();
+        self.release(&[order]);
+    }
+
+    /// When `to` has heard from these, taking them as they come.
+    fn heard(&self, to: usize, from: impl Iterator<Item = usize>) -> f64 {
+        let problem = self.problem;
+        let latency = |member| problem.receive(member, to) - problem.occupancy(member, to);
+        let mut signals: Vec<(f64, usize)> =
+            from.map(|member| (self.at[member] + problem.send(member, to) + latency(member), member)).collect();
+        signals.sort_by(|a, b| a.0.total_cmp(&b.0));
+        signals.iter().fold(self.at[to], |now, &(ready, member)| now.max(ready) + problem.occupancy(member, to))
+    }
+}
