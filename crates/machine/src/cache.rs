@@ -67,7 +67,7 @@ impl Cache {
     /// The user's cache; `None` if neither `XDG_CACHE_HOME` nor `HOME` names an absolute path.
     #[must_use]
     pub fn of_user() -> Option<Self> {
-        folder(std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME")).map(Self::at)
+        user_cache_folder("machines").map(Self::at)
     }
 
     /// The folder with the models.
@@ -119,11 +119,18 @@ impl Cache {
     }
 }
 
+/// The folder in which corecast keeps this kind of files for the user; `None` if neither `XDG_CACHE_HOME` nor `HOME` names an
+/// absolute path.
+#[must_use]
+pub fn user_cache_folder(kind: &str) -> Option<PathBuf> {
+    folder(kind, std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
+}
+
 /// The folder by the two variables. A relative path is ignored, as the XDG base directory specification asks.
-fn folder(xdg_cache_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
+fn folder(kind: &str, xdg_cache_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     let absolute = |path: Option<OsString>| path.map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute(xdg_cache_home).or_else(|| absolute(home).map(|home| home.join(".cache")));
-    cache.map(|cache| cache.join("corecast/machines"))
+    cache.map(|cache| cache.join("corecast").join(kind))
 }
 
 #[cfg(test)]
@@ -141,10 +148,13 @@ mod tests {
     #[test]
     fn the_variables_decide_on_the_folder() {
         let path = |text: &str| Some(OsString::from(text));
-        assert_eq!(folder(path("/x"), path("/home/u")), Some("/x/corecast/machines".into()));
-        assert_eq!(folder(path("relative"), path("/home/u")), Some("/home/u/.cache/corecast/machines".into()));
-        assert_eq!(folder(None, path("/home/u")), Some("/home/u/.cache/corecast/machines".into()));
-        assert_eq!(folder(path(""), None), None);
+        assert_eq!(folder("machines", path("/x"), path("/home/u")), Some("/x/corecast/machines".into()));
+        assert_eq!(
+            folder("machines", path("relative"), path("/home/u")),
+            Some("/home/u/.cache/corecast/machines".into())
+        );
+        assert_eq!(folder("machines", None, path("/home/u")), Some("/home/u/.cache/corecast/machines".into()));
+        assert_eq!(folder("machines", path(""), None), None);
     }
 
     #[test]

@@ -31,7 +31,7 @@ mod topology;
 mod topology_json;
 pub use atomic_file::write_atomically;
 pub use bounded_file::{BoundedReadError, read_bounded};
-pub use cache::{Cache, CacheMiss};
+pub use cache::{Cache, CacheMiss, user_cache_folder};
 pub use cost_matrix::{CostMatrix, CostMatrixError, MAX_COST};
 pub use curve::Curve;
 pub use extended::Extended;
