@@ -6,7 +6,7 @@ use std::time::Duration;
 use corecast_base::sync::Arc;
 use corecast_base::wait::{Crowd, Wait, Waiter, WakeWord};
 use corecast_base::{Arena, ArenaError, CpuId, CpuSet};
-use corecast_machine::Machine;
+use corecast_machine::{Machine, user_cache_folder};
 use corecast_plan::{Effort, Problem, Tree};
 
 use crate::barrier::Barrier;
@@ -14,6 +14,7 @@ use crate::choose::{Choice, Trees};
 use crate::error::BuildError;
 use crate::group::{Group, MAX_MEMBERS, Seats};
 use crate::layout::{Layout, Site};
+use crate::race::{Race, RaceCache};
 use crate::roll::Roll;
 use crate::searcher::Searcher;
 
@@ -29,6 +30,8 @@ pub struct Builder<'a> {
     barrier: Option<Barrier>,
     effort: Effort,
     pinned: Option<bool>,
+    race: bool,
+    race_folder: Option<PathBuf>,
     pub(crate) room_bytes: usize,
 }
 
@@ -58,6 +61,8 @@ impl<'a> Builder<'a> {
             effort,
             pinned: None,
             room_bytes: ROOM_BYTES,
+            race: false,
+            race_folder: user_cache_folder("races"),
         }
     }
 
@@ -144,12 +149,33 @@ impl<'a> Builder<'a> {
         crate::processes::Founding::of(self)
     }
 
+    /// Lets the barriers that the model ranks first race on the CPUs of a group of threads when it is built, beside controls that
+    /// always run, and takes the one that is clearly the fastest; not by default, as it takes some 20 ms and threads of its
+    /// own. The result is kept for later groups like this one. There is no race where members share CPUs, for fewer than two,
+    /// or if a barrier or trees were asked for; and where a race fails, the model decides.
+    #[must_use]
+    pub fn race(mut self, race: bool) -> Self {
+        self.race = race;
+        self
+    }
+
+    /// The folder in which results of races are kept: the user's cache folder by default, `None` for nowhere.
+    #[must_use]
+    pub fn race_folder(mut self, folder: Option<PathBuf>) -> Self {
+        self.race_folder = folder;
+        self
+    }
+
     /// Plans the trees and lays out the edges.
     ///
     /// # Errors
     /// A [`BuildError`] that names the setting that does not fit.
     pub fn build(self) -> Result<Group, BuildError> {
-        let draft = self.draft()?;
+        let mut draft = self.draft()?;
+        let is_open = self.barrier.is_none() && matches!(self.trees, Trees::Cheapest) && draft.problem.len() > 1;
+        if self.race && is_open && !draft.choice.is_crowded {
+            self.race_barriers(&mut draft)?;
+        }
         let seats = Arc::new(self.seats(&draft.problem, &draft.choice, draft.waiters)?);
         let Draft { problem, is_pinned, choice, .. } = draft;
         Ok(Group { cpus: problem.cpus().to_vec(), is_pinned, choice, seats })
@@ -186,6 +212,36 @@ impl<'a> Builder<'a> {
     #[cfg(not(loom))]
     pub(crate) fn size(&self) -> usize {
         self.members.unwrap_or_else(|| self.cpus.as_ref().map_or_else(|| self.machine.cpus.len(), CpuSet::len))
+    }
+
+    /// Takes the choice that a race finds, or an earlier one like it has found.
+    fn race_barriers(&self, draft: &mut Draft) -> Result<(), BuildError> {
+        let Draft { problem, is_pinned, choice, waiters } = draft;
+        let searcher = Searcher::new(self.service.as_deref(), self.machine);
+        let racers = choice.racers(problem, &searcher, self.effort)?;
+        let cpus = problem.cpus();
+        let own = self.machine.cpus.iter().filter(|cpu| cpus.contains(&cpu.id)).cloned().collect();
+        let cache =
+            self.race_folder.clone().map(|folder| RaceCache::new(folder, own, cpus.len(), self.wait, *is_pinned));
+        let known = cache.as_ref().and_then(RaceCache::load);
+        if let Some(race) = known.filter(|race| racers.iter().any(|racer| racer.barrier == race.winner)) {
+            *choice = choice.raced(problem, &racers, race);
+            return Ok(());
+        }
+        let group = |racer: &Choice| {
+            let seats = Arc::new(self.seats(problem, racer, waiters.clone())?);
+            Ok(Group { cpus: cpus.to_vec(), is_pinned: *is_pinned, choice: racer.clone(), seats })
+        };
+        let groups = racers.iter().map(group).collect::<Result<Vec<_>, ArenaError>>()?;
+        match Race::run(&groups) {
+            Ok(race) => {
+                // Whoever cannot keep the result races again.
+                let _ = cache.map(|cache| cache.store(&race));
+                *choice = choice.raced(problem, &racers, race);
+            }
+            Err(error) => choice.why = format!("{}; no race, as {error}", choice.why),
+        }
+        Ok(())
     }
 
     /// The members and what messages between them cost.

@@ -7,6 +7,7 @@ use corecast_plan::{AUTO, Effort, Operation, Plan, Problem, Tree};
 use crate::barrier::{Barrier, Wants};
 use crate::error::BuildError;
 use crate::layout::setup;
+use crate::race::{CHALLENGERS, CONTROLS, Race};
 use crate::searcher::Searcher;
 
 /// The shape of one level. Where members share CPUs every level costs a switch of threads, which the model does not know:
@@ -43,6 +44,8 @@ pub struct Choice {
     pub barrier: Barrier,
     /// What the barrier should cost by the machine model, in the unit of `meeting`.
     pub predicted: f64,
+    /// The race that decided on the barrier, if there was one.
+    pub race: Option<Race>,
     /// Why this barrier, in words; and who planned, if a plan service was to.
     pub why: String,
 }
@@ -62,7 +65,47 @@ impl Choice {
         let (broadcast, reduce) = (planning.trees(Operation::Broadcast)?, planning.trees(Operation::Reduce)?);
         let why = searcher.news().into_iter().fold(why, |why, news| format!("{why}; {news}"));
         let predicted = barrier.predicted(&setup(problem, &meeting));
-        Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, predicted, why })
+        Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, predicted, race: None, why })
+    }
+}
+
+impl Choice {
+    /// The same with each barrier that is to race: the controls, then the cheapest others by the model. A plan is made for each
+    /// kind of family, not for each family.
+    pub(crate) fn racers(
+        &self,
+        problem: &Problem,
+        searcher: &Searcher,
+        effort: Effort,
+    ) -> Result<Vec<Self>, BuildError> {
+        let planning = Planning { problem, trees: &Trees::Cheapest, searcher, effort, is_crowded: false };
+        let mut plans: Vec<(Wants, Plan)> = Vec::new();
+        let mut controls = Vec::new();
+        let mut others = Vec::new();
+        for &barrier in Barrier::ALL {
+            let wants = barrier.wants();
+            if !plans.iter().any(|(planned, _)| *planned == wants) {
+                plans.push((wants, planning.meeting_for(barrier)?));
+            }
+            let (_, plan) = plans.iter().find(|(planned, _)| *planned == wants).expect("it was planned above");
+            let choice = self.with(problem, barrier, plan.clone());
+            if CONTROLS.contains(&barrier) { controls.push(choice) } else { others.push(choice) }
+        }
+        others.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
+        controls.extend(others.into_iter().take(CHALLENGERS));
+        Ok(controls)
+    }
+
+    /// The same with what a race has found, which was run with these.
+    pub(crate) fn raced(&self, problem: &Problem, racers: &[Self], race: Race) -> Self {
+        let winner = racers.iter().find(|racer| racer.barrier == race.winner).unwrap_or(self);
+        let choice = self.with(problem, winner.barrier, winner.meeting.clone());
+        Self { why: race.to_string(), race: Some(race), ..choice }
+    }
+
+    fn with(&self, problem: &Problem, barrier: Barrier, meeting: Plan) -> Self {
+        let predicted = barrier.predicted(&setup(problem, &meeting));
+        Self { barrier, meeting, predicted, ..self.clone() }
     }
 }
 

@@ -8,6 +8,7 @@
 //! - [`AtomicStream`]: events from any member, in one order at all;
 //! - [`Barrier`]: the registry of barrier families;
 //! - [`op`]: operations to combine with, and what is known of them;
+//! - [`Race`]: what a live race between barriers found;
 //! - [`Order`]: in which order a reduction combines;
 //! - [`acknowledged`]: a broadcast whose root learns how far all others are;
 //! - [`Plain`]: what may be a value.
@@ -35,6 +36,7 @@ mod missing;
 pub mod op;
 #[cfg(not(loom))]
 pub mod processes;
+mod race;
 mod reduce;
 mod roll;
 mod searcher;
@@ -52,6 +54,7 @@ pub use error::{BuildError, Error, Loss, RunError};
 pub use group::{Group, MAX_MEMBERS};
 pub use member::Member;
 pub use missing::Missing;
+pub use race::{Entry, Race};
 pub use reduce::Order;
 pub use started::Started;
 pub use two_phase_commit::{Coordinator, Participant};

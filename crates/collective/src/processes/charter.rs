@@ -18,6 +18,7 @@ use crate::barrier::Barrier;
 use crate::builder::Draft;
 use crate::choose::Choice;
 use crate::group::MAX_MEMBERS;
+use crate::layout::setup;
 
 const SCHEMA: &str = "corecast-group/1";
 
@@ -101,12 +102,16 @@ fn choice(text: &Text, problem: &Problem) -> Result<Choice, Doubt> {
         let plan = read_plan(json.get(), &PlanRequest::new(operation), &ranked);
         plan.map(|plan| plan.over(problem)).map_err(|error| error.to_string())
     };
+    let meeting = plan(&text.meeting, Operation::Barrier)?;
+    let barrier = text.barrier.parse::<Barrier>().map_err(|error| error.to_string())?;
     Ok(Choice {
         broadcast: plan(&text.broadcast, Operation::Broadcast)?,
         reduce: plan(&text.reduce, Operation::Reduce)?,
-        meeting: plan(&text.meeting, Operation::Barrier)?,
         is_crowded: text.crowded,
-        barrier: text.barrier.parse::<Barrier>().map_err(|error| error.to_string())?,
+        barrier,
+        predicted: barrier.predicted(&setup(problem, &meeting)),
+        race: None,
+        meeting,
         why: text.why.clone(),
     })
 }

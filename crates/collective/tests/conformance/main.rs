@@ -6,6 +6,7 @@ mod atomic_stream;
 mod barrier;
 mod broadcast;
 mod failure;
+mod race;
 mod reduce;
 mod slices;
 mod started;

@@ -1,0 +1,144 @@
+//! Which barriers run next in a race, and what came of it.
+
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+
+use super::rank_test;
+use super::{Raced, Verdict};
+
+/// Rounds before the slower half is dropped.
+const ROUNDS_FOR_ALL: usize = 7;
+const MOST_ROUNDS: usize = 31;
+/// After this time no other round begins.
+const LONGEST: Duration = Duration::from_millis(20);
+/// A winner takes at most so much of the control's time.
+const CLEARLY: f64 = 0.97;
+/// and is as fast by chance with at most this probability.
+const CHANCE: f64 = 0.01;
+
+/// The state of a race between so many barriers, of which the first are the controls.
+#[derive(Debug)]
+pub(super) struct Heats {
+    controls: usize,
+    /// Those still in the race, in the order of the next round.
+    order: Vec<usize>,
+    /// For each barrier the times of its blocks, ns for one operation: of the slowest member.
+    times: Vec<Vec<f64>>,
+    /// Of the round that runs.
+    slowest: Vec<f64>,
+    rounds: usize,
+    random: Rng,
+    start: Instant,
+}
+
+impl Heats {
+    /// A race that begins now.
+    pub(super) fn new(barriers: usize, controls: usize, seed: u64) -> Self {
+        let mut heats = Self {
+            controls,
+            order: (0..barriers).collect(),
+            times: vec![Vec::new(); barriers],
+            slowest: vec![0.0; barriers],
+            rounds: 0,
+            random: Rng::with_seed(seed),
+            start: Instant::now(),
+        };
+        heats.random.shuffle(&mut heats.order);
+        heats
+    }
+
+    /// Who runs in the next round, in this order; nobody if the race is over.
+    pub(super) fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// One member's times of the round, ns for one operation, in its order.
+    pub(super) fn note(&mut self, times: &[f64]) {
+        for (&barrier, &time) in self.order.iter().zip(times) {
+            self.slowest[barrier] = self.slowest[barrier].max(time);
+        }
+    }
+
+    /// Ends the round, once all members have noted their times.
+    pub(super) fn end_round(&mut self) {
+        for &barrier in &self.order {
+            self.times[barrier].push(std::mem::take(&mut self.slowest[barrier]));
+        }
+        self.rounds += 1;
+        if self.rounds == ROUNDS_FOR_ALL {
+            self.drop_slower_half();
+        }
+        if self.rounds == MOST_ROUNDS || self.start.elapsed() > LONGEST {
+            self.order.clear();
+        }
+        self.random.shuffle(&mut self.order);
+    }
+
+    /// The controls stay: the winner must beat them.
+    fn drop_slower_half(&mut self) {
+        let mut others: Vec<usize> = (self.controls..self.times.len()).collect();
+        others.sort_by(|&a, &b| median(&self.times[a]).total_cmp(&median(&self.times[b])));
+        others.truncate(others.len().div_ceil(2));
+        self.order = (0..self.controls).chain(others).collect();
+    }
+
+    /// What each has done, and which is to be used.
+    pub(super) fn verdict(self) -> (Vec<Raced>, Verdict) {
+        let medians: Vec<f64> = self.times.iter().map(|times| median(times)).collect();
+        let fastest = |of: std::ops::Range<usize>| of.min_by(|&a, &b| medians[a].total_cmp(&medians[b]));
+        let control = fastest(0..self.controls).expect("a race has a control");
+        let challenger = (self.controls..self.times.len()).filter(|&barrier| self.times[barrier].len() == self.rounds);
+        let challenger = challenger.min_by(|&a, &b| medians[a].total_cmp(&medians[b]));
+        let p = challenger.map_or(1.0, |challenger| rank_test::p_value(&self.times[challenger], &self.times[control]));
+        let wins = |&challenger: &usize| medians[challenger] <= CLEARLY * medians[control] && p < CHANCE;
+        let winner = challenger.filter(wins).unwrap_or(control);
+        let raced = self.times.iter().zip(&medians);
+        let raced = raced.map(|(times, &median_ns)| Raced { median_ns, rounds: times.len() }).collect();
+        (raced, Verdict { winner, control, challenger, p })
+    }
+}
+
+/// Infinite if there is none.
+fn median(times: &[f64]) -> f64 {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::INFINITY)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// A race whose barriers take these times, give or take a little.
+    fn run(costs: &[f64], controls: usize) -> (Vec<Raced>, Verdict) {
+        let mut heats = Heats::new(costs.len(), controls, 1);
+        // However slow this machine is.
+        heats.start += Duration::from_secs(600);
+        let mut noise = Rng::with_seed(2);
+        while !heats.order().is_empty() {
+            for _member in 0..2 {
+                let times: Vec<f64> = heats.order().iter().map(|&i| costs[i] * (1.0 + 0.005 * noise.f64())).collect();
+                heats.note(&times);
+            }
+            heats.end_round();
+        }
+        heats.verdict()
+    }
+
+    #[test]
+    fn the_clearly_fastest_wins_and_the_slower_half_is_dropped() {
+        let (raced, verdict) = run(&[100.0, 120.0, 90.0, 95.0, 300.0, 400.0], 2);
+        assert_eq!((verdict.winner, verdict.control), (2, 0));
+        assert!(verdict.p < 0.01);
+        assert_eq!(raced.iter().map(|raced| raced.rounds).collect::<Vec<_>>(), [31, 31, 31, 31, 7, 7]);
+    }
+
+    #[test]
+    fn the_control_stays_where_nothing_is_clearly_faster() {
+        let (_, verdict) = run(&[100.0, 98.5, 110.0], 1);
+        assert_eq!((verdict.winner, verdict.control, verdict.challenger), (0, 0, Some(1)));
+        let (_, verdict) = run(&[100.0, 80.0], 2);
+        assert_eq!((verdict.winner, verdict.control, verdict.challenger), (1, 1, None));
+    }
+}
