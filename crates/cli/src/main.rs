@@ -22,6 +22,7 @@ mod dot;
 mod failure;
 mod gate_text;
 mod interrupt;
+mod levels;
 mod machine_args;
 mod machine_text;
 mod measuring;

@@ -1,7 +1,6 @@
 //! `corecast explain`: what a group of this machine would use, what it was chosen from, and why.
 
-use corecast::collective::Choice;
-use corecast::machine::clusters::levels;
+use corecast::collective::{Choice, Entry as Racer, Race};
 use corecast::plan::{self, Effort, Operation, PlanError, Problem};
 use corecast::{Group, Machine};
 use serde::Serialize;
@@ -9,6 +8,7 @@ use serde::Serialize;
 use crate::bounding::{bounded, certainty};
 use crate::comparison::{Comparison, Entry};
 use crate::failure::Failure;
+use crate::levels;
 use crate::machine_args::MachineArgs;
 use crate::output::Output;
 use crate::planner_args::{PlannerArgs, Timed};
@@ -29,6 +29,9 @@ pub(crate) struct Arguments {
     /// The number of members; more than CPUs are dealt out evenly [default: one for each CPU].
     #[arg(long, value_name = "N")]
     members: Option<usize>,
+    /// Let barriers race on the members' CPUs, as `Builder::race` does, and say what came of it; an earlier result is taken.
+    #[arg(long)]
+    race: bool,
 }
 
 /// What is explained where nothing else is asked for: what a group does.
@@ -36,7 +39,7 @@ const OF_A_GROUP: [Operation; 3] = [Operation::Broadcast, Operation::Reduce, Ope
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     let model = arguments.machine.model(output)?;
-    let group = group(&model.machine, arguments.members)?;
+    let group = group(&model.machine, arguments)?;
     let problem = Problem::of_members(&model.machine, group.cpus())?;
     let operations = arguments.op.or(arguments.operation).map_or(OF_A_GROUP.to_vec(), |op| vec![op]);
     let explained = operations.into_iter().map(|op| Explained::of(op, &problem));
@@ -44,16 +47,16 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     if output.is_json() {
         return output.json(&Explanation::of(&model.machine, &model.origin, &problem, &explained, group.choice()));
     }
-    let mut text = format!("{}: {}\n{}\n", model.machine.name, model.origin, levels_text(&problem));
+    let mut text = format!("{}: {}\n{}\n", model.machine.name, model.origin, levels::text(&problem));
     for explained in &explained {
         text += &explained.text(&problem);
     }
     output.text(&format!("{text}a group uses\n{}", group.choice()))
 }
 
-fn group(machine: &Machine, members: Option<usize>) -> Result<Group, Failure> {
-    let builder = Group::builder(machine);
-    Ok(members.map_or(builder.clone(), |members| builder.members(members)).build()?)
+fn group(machine: &Machine, arguments: &Arguments) -> Result<Group, Failure> {
+    let builder = Group::builder(machine).race(arguments.race);
+    Ok(arguments.members.map_or(builder.clone(), |members| builder.members(members)).build()?)
 }
 
 /// The plan for one operation, and what else there is.
@@ -77,34 +80,6 @@ impl Explained {
         let (plan_text, alternatives) = (plan::explain(problem, plan), self.alternatives.text());
         format!("{plan_text}\n{}\n\nthe plan (*) and others at effort quick:\n{alternatives}\n", certainty(plan))
     }
-}
-
-/// The clusters of members by what messages cost, coarsest first: how many of which size.
-fn levels_of(problem: &Problem) -> Vec<Vec<usize>> {
-    let sizes = |level: &Vec<u32>| {
-        let clusters = level.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut sizes = vec![0; clusters];
-        level.iter().for_each(|&cluster| sizes[cluster as usize] += 1);
-        sizes.sort_unstable_by(|a, b| b.cmp(a));
-        sizes
-    };
-    levels(problem.len(), &|a, b| problem.message(a, b)).iter().rev().map(sizes).collect()
-}
-
-fn levels_text(problem: &Problem) -> String {
-    let levels = levels_of(problem);
-    if levels.is_empty() {
-        return "costs show no clusters\n".to_owned();
-    }
-    let line = |sizes: &Vec<usize>| {
-        let sizes_text = match (sizes.first(), sizes.last()) {
-            (Some(most), Some(least)) if most == least => format!("{most}"),
-            (Some(most), Some(least)) => format!("{least} to {most}"),
-            _ => String::new(),
-        };
-        format!("costs show {} clusters of {sizes_text} members\n", sizes.len())
-    };
-    levels.iter().map(line).collect()
 }
 
 /// The fields of `explain --json`, described in `docs/json/explain.md`.
@@ -137,7 +112,38 @@ struct OperationJson {
 struct BarrierJson<'a> {
     name: &'static str,
     about: &'static str,
+    predicted: f64,
     why: &'a str,
+    race: Option<RaceJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct RaceJson {
+    cached: bool,
+    control: &'static str,
+    p: f64,
+    entries: Vec<RacerJson>,
+}
+
+#[derive(Debug, Serialize)]
+struct RacerJson {
+    name: &'static str,
+    predicted: f64,
+    median_ns: f64,
+    rounds: usize,
+}
+
+impl RaceJson {
+    fn of(race: &Race) -> Self {
+        let racer = |entry: &Racer| RacerJson {
+            name: entry.barrier.name(),
+            predicted: entry.predicted,
+            median_ns: entry.median_ns,
+            rounds: entry.rounds,
+        };
+        let entries = race.entries.iter().map(racer).collect();
+        Self { cached: race.is_cached, control: race.control.name(), p: race.p, entries }
+    }
 }
 
 impl<'a> Explanation<'a> {
@@ -153,9 +159,15 @@ impl<'a> Explanation<'a> {
             origin,
             unit: machine.unit.to_string(),
             members: problem.cpus().iter().map(|cpu| cpu.get()).collect(),
-            levels: levels_of(problem),
+            levels: levels::sizes(problem),
             operations: explained.iter().map(OperationJson::of).collect(),
-            barrier: BarrierJson { name: choice.barrier.name(), about: choice.barrier.about(), why: &choice.why },
+            barrier: BarrierJson {
+                name: choice.barrier.name(),
+                about: choice.barrier.about(),
+                predicted: choice.predicted,
+                why: &choice.why,
+                race: choice.race.as_ref().map(RaceJson::of),
+            },
         }
     }
 }

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast::Machine;
+use corecast::collective::Barrier;
 use corecast::plan::diamond::DiamondJson;
 use corecast::plan::tree_file::{self, Trees};
 use corecast::plan::{Effort, Operation, PlanJson, Problem};
@@ -22,6 +23,7 @@ use crate::comparison::{Comparison, Entry};
 use crate::cost_args::CostArgs;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::levels;
 use crate::machine_args::MachineArgs;
 use crate::output::Output;
 use crate::planner_args::{PlannerArgs, Timed};
@@ -88,10 +90,36 @@ pub(crate) fn operation_parser() -> impl TypedValueParser<Value = Operation> {
     PossibleValuesParser::new(Operation::ALL.map(Operation::name)).try_map(|name| name.parse::<Operation>())
 }
 
+/// What `plan --json` prints.
+#[derive(Debug, Serialize)]
+struct Planning {
+    #[serde(flatten)]
+    plan: PlanJson,
+    #[serde(flatten)]
+    meeting: Option<Meeting>,
+}
+
+/// How the members of a barrier meet.
+#[derive(Debug, Serialize)]
+struct Meeting {
+    /// The barrier that runs the plan.
+    family: &'static str,
+    levels: Vec<Vec<usize>>,
+}
+
+impl Planning {
+    fn of(timed: &Timed, problem: &Problem) -> Result<Self, Failure> {
+        let is_barrier = timed.plan.operation == Operation::Barrier;
+        let family = Barrier::of_scheme(&timed.plan.scheme).name();
+        let meeting = is_barrier.then(|| Meeting { family, levels: levels::sizes(problem) });
+        Ok(Self { plan: timed.json()?, meeting })
+    }
+}
+
 /// What `plan --compare --json` prints.
 #[derive(Debug, Serialize)]
 struct Compared {
-    plan: PlanJson,
+    plan: Planning,
     compared: Vec<Entry>,
 }
 
@@ -144,7 +172,7 @@ fn plan_trees(arguments: &Arguments, operation: Operation, output: &Output) -> R
         return Ok(());
     }
     if output.is_json() {
-        return print_json(&timed, compared.as_ref(), output);
+        return print_json(&timed, &problem, compared.as_ref(), output);
     }
     let table = compared.map(|compared| format!("\n{}", compared.text())).unwrap_or_default();
     output.text(&format!("{}{table}", text::describe(&timed)))
@@ -208,8 +236,8 @@ fn tell_of_limits(asked: &PlannerArgs, timed: &Timed, is_stopped: bool, output: 
     }
 }
 
-fn print_json(timed: &Timed, compared: Option<&Comparison>, output: &Output) -> Result<(), Failure> {
-    let plan = timed.json()?;
+fn print_json(timed: &Timed, problem: &Problem, compared: Option<&Comparison>, output: &Output) -> Result<(), Failure> {
+    let plan = Planning::of(timed, problem)?;
     match compared {
         None => output.json(&plan),
         Some(compared) => output.json(&Compared { plan, compared: compared.entries() }),
