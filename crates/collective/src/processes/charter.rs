@@ -104,12 +104,13 @@ fn choice(text: &Text, problem: &Problem) -> Result<Choice, Doubt> {
     };
     let meeting = plan(&text.meeting, Operation::Barrier)?;
     let barrier = text.barrier.parse::<Barrier>().map_err(|error| error.to_string())?;
+    let predicted = barrier.predicted(&setup(problem, &meeting));
     Ok(Choice {
         broadcast: plan(&text.broadcast, Operation::Broadcast)?,
         reduce: plan(&text.reduce, Operation::Reduce)?,
         is_crowded: text.crowded,
         barrier,
-        predicted: barrier.predicted(&setup(problem, &meeting)),
+        predicted,
         race: None,
         meeting,
         why: text.why.clone(),
