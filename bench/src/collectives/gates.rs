@@ -179,6 +179,7 @@ mod tests {
         };
         Group {
             op,
+            burst: None,
             participants: cpus.len(),
             bytes: op.bytes(),
             cpus: cpus.to_vec(),

@@ -79,7 +79,11 @@ impl Words {
         let rings = any_rings(&mut core.arena, core.members, EDGE_SLOTS)?;
         let members = core.members;
         let words = core.lay_out(|arena| {
-            Ok(Self { decisions: arena.slice(WINDOW as usize)?, votes: arena.slice(members)?, done: arena.slice(members)? })
+            Ok(Self {
+                decisions: arena.slice(WINDOW as usize)?,
+                votes: arena.slice(members)?,
+                done: arena.slice(members)?,
+            })
         })?;
         Ok((rings, words))
     }
