@@ -10,6 +10,7 @@ fi
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
+cargo build --release --package corecast-cli
 make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" PREFIX="$work/usr"
 library_file="$(readlink -e "$work/usr/lib/libcorecast.so")"
 version="${library_file##*/libcorecast.so.}"
@@ -29,14 +30,19 @@ expect() {
     stream) echo '^5000000 messages of 56 bytes, [0-9.]+ ns each$' ;;
     select_epoll) echo '^received from three channels: 3003000 \(1 \+ 2 \+ 3 times 500500\); from the pipe: 1 byte$' ;;
     region) echo '^in the shop: 1, this process$' ;;
+    group) echo '^4 members met 1000 times; their sums are 6 and 2$' ;;
+    hello_group) echo '^rank [0-2] of 3: the sum is 129$' ;;
     two_processes) echo '^the survivor ended with 0, and left nothing behind$' ;;
     *) echo "there is no example $1" >&2 && return 1 ;;
     esac
 }
 
 run() {
-    local name="$1" program="$2"
-    LD_LIBRARY_PATH="$work/usr/lib" timeout 60 "$program" | tee "$work/out"
+    local name="$1" program="$2" launcher=()
+    if [ "$name" = hello_group ]; then
+        launcher=("$target/release/corecast" run -n 3 --)
+    fi
+    LD_LIBRARY_PATH="$work/usr/lib" timeout 60 "${launcher[@]}" "$program" | tee "$work/out"
     tail -n 1 "$work/out" | grep -Eq "$(expect "$name")"
 }
 

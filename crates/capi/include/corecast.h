@@ -61,6 +61,8 @@ typedef enum {
   CORECAST_PANIC = 16,
   // All channels of the select have ended, or it has none.
   CORECAST_NONE_LEFT = 17,
+  // A member of the group is lost: corecast_member_lost says which, the message why. The group has failed.
+  CORECAST_LOST = 18,
 } corecast_status;
 
 // Whether a participant is there.
@@ -107,6 +109,40 @@ typedef enum {
   CORECAST_MCAST_ZERO_READERS_BLOCK = 1,
 } corecast_mcast_zero_readers;
 
+// The type of the numbers of a reduction.
+typedef enum {
+  // int32_t.
+  CORECAST_NUMBER_INT32 = 0,
+  // int64_t.
+  CORECAST_NUMBER_INT64 = 1,
+  // uint32_t.
+  CORECAST_NUMBER_UINT32 = 2,
+  // uint64_t.
+  CORECAST_NUMBER_UINT64 = 3,
+  // float.
+  CORECAST_NUMBER_FLOAT = 4,
+  // double.
+  CORECAST_NUMBER_DOUBLE = 5,
+} corecast_number;
+
+// What combines two numbers. Integers wrap around; of a number and a NaN the NaN is the least and the greatest.
+typedef enum {
+  // The sum.
+  CORECAST_OP_SUM = 0,
+  // The product.
+  CORECAST_OP_PROD = 1,
+  // The least.
+  CORECAST_OP_MIN = 2,
+  // The greatest.
+  CORECAST_OP_MAX = 3,
+  // The bits that all have; integers only.
+  CORECAST_OP_AND = 4,
+  // The bits that one has; integers only.
+  CORECAST_OP_OR = 5,
+  // The bits that an odd number have; integers only.
+  CORECAST_OP_XOR = 6,
+} corecast_op;
+
 // How the sender of a ump channel learns which slots the receiver has read.
 typedef enum {
   // The receiver counts them on a line of its own. Messages of any length; the better one between sockets.
@@ -133,6 +169,9 @@ typedef struct corecast_ff_receiver corecast_ff_receiver;
 // The sending end of a ff channel. One thread at a time uses it.
 typedef struct corecast_ff_sender corecast_ff_sender;
 
+// A fixed number of members that communicate along trees planned for this machine. Any thread may use it.
+typedef struct corecast_group corecast_group;
+
 // A receiving end of a mcast channel. One thread at a time uses it. Several messages can be open at a time, and are
 // released in any order; while a reliable reader has one open nothing is written there, so that senders wait for it in
 // the end.
@@ -140,6 +179,13 @@ typedef struct corecast_mcast_receiver corecast_mcast_receiver;
 
 // A sending end of a mcast channel. One thread at a time uses it. Any call but those that commit takes a reservation back.
 typedef struct corecast_mcast_sender corecast_mcast_sender;
+
+// One participant of a group. One thread at a time uses it.
+//
+// All members call the same operations, with the same roots, lengths and types, in the same order. An operation that
+// returns CORECAST_LOST leaves the group failed, for all members: one has panicked, died, left while others waited for it,
+// or called something else; corecast_member_lost says which.
+typedef struct corecast_member corecast_member;
 
 // One mapping of shared memory and this participant's place in it. Any number of threads may use it at a time. It may be
 // closed before the ends of its channels, which keep the memory and the place.
@@ -257,6 +303,17 @@ typedef struct {
   // What sleeping and waking up costs on this machine, in nanoseconds. 0: not known.
   uint64_t wake_cost_ns;
 } corecast_mcast_config;
+
+// How a group is made. Set `size` to sizeof(corecast_group_config) and all else to 0, then what is wanted; NULL in its place
+// is all zeroes.
+typedef struct {
+  // sizeof(corecast_group_config).
+  size_t size;
+  // The number of members, at most 4096. 0: one for each CPU that this process may use.
+  uint32_t members;
+  // A corecast_wait: how members wait.
+  uint32_t wait;
+} corecast_group_config;
 
 #ifdef __cplusplus
 extern "C" {
@@ -687,6 +744,86 @@ corecast_status corecast_select_fd(corecast_select *select,
 // descriptor. `is_ready` is true if a channel has something already: receive it and arm again.
 corecast_status corecast_select_arm(corecast_select *select,
                                     bool *is_ready);
+
+// Makes a group whose members are threads of this process: discovers the machine and plans its trees, which takes a part of
+// a second for large machines. Threads are not bound to CPUs.
+corecast_status corecast_group_create(const corecast_group_config *config,
+                                      corecast_group **group);
+
+// Destroys the group; NULL is none. Its members go on until they leave.
+void corecast_group_destroy(corecast_group *group);
+
+// The number of members; 0 for NULL.
+uint32_t corecast_group_members(const corecast_group *group);
+
+// Takes the place of the member with this rank, from 0, for the calling thread or one that it is handed to.
+// CORECAST_TAKEN if somebody has it; CORECAST_LOST if the group has failed.
+corecast_status corecast_group_join(const corecast_group *group, uint32_t rank, corecast_member **member);
+
+// Becomes the member that `corecast run` started this process as, and waits for the others for at most `timeout_ns`.
+// CORECAST_NOT_FOUND if this process was not started so; CORECAST_TIMEOUT if not all came, whom the message names.
+corecast_status corecast_member_of_run(uint64_t timeout_ns,
+                                       corecast_member **member);
+
+// Becomes a member of the group of processes with this name, and waits for the others for at most `timeout_ns`. Whoever
+// comes first makes the group, as its `config` says; the others' must ask for as many members. `rank` is which member to
+// be, or -1 for the first one that nobody is. CORECAST_TAKEN if somebody was that member; CORECAST_TIMEOUT if not all came.
+corecast_status corecast_member_of_name(const char *name,
+                                        const corecast_group_config *config,
+                                        int32_t rank,
+                                        uint64_t timeout_ns,
+                                        corecast_member **member);
+
+// Leaves the group; NULL is none. Others who wait for this member in an operation that it has not begun get CORECAST_LOST.
+void corecast_member_leave(corecast_member *member);
+
+// Its number, from 0; 0 for NULL.
+uint32_t corecast_member_rank(const corecast_member *member);
+
+// The number of members of its group; 0 for NULL.
+uint32_t corecast_member_members(const corecast_member *member);
+
+// The rank of the member that was lost, after CORECAST_LOST; -1 before, and for NULL.
+int32_t corecast_member_lost(const corecast_member *member);
+
+// Returns when every member has entered. What any member wrote before is visible to all after.
+corecast_status corecast_member_barrier(corecast_member *member);
+
+// The same, waiting at most so long. After CORECAST_TIMEOUT, whose message names who is missing, this member has entered
+// and can only leave.
+corecast_status corecast_member_barrier_timeout_ns(corecast_member *member,
+                                                   uint64_t timeout_ns);
+
+// Gives the root's `len` bytes to all others, whose `len` bytes they replace. 0 bytes are a message too: it comes when the
+// root has called.
+corecast_status corecast_member_broadcast(corecast_member *member,
+                                          uint32_t root,
+                                          void *data,
+                                          size_t len);
+
+// Combines the `count` numbers of all members, first with first and so on, and leaves the results in the root's `numbers`;
+// what the others' hold afterwards is of no use. `number` is a corecast_number, their type; `op` a corecast_op.
+corecast_status corecast_member_reduce(corecast_member *member,
+                                       uint32_t root,
+                                       void *numbers,
+                                       size_t count,
+                                       uint32_t number,
+                                       uint32_t op);
+
+// The same with the results in all members' `numbers`, the same bits in each.
+corecast_status corecast_member_allreduce(corecast_member *member,
+                                          void *numbers,
+                                          size_t count,
+                                          uint32_t number,
+                                          uint32_t op);
+
+// Brings the `len` bytes of each member to the root, where they replace those at `gathered`, by rank; elsewhere `gathered`
+// is not looked at and may be NULL. CORECAST_MISMATCH at the root if members gave different lengths; all were received.
+corecast_status corecast_member_gather(corecast_member *member,
+                                       uint32_t root,
+                                       const void *data,
+                                       size_t len,
+                                       void *gathered);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -63,6 +63,19 @@ pub(crate) unsafe fn elements<'a, T>(first: *const T, count: usize, name: &'stat
     Ok(unsafe { std::slice::from_raw_parts(first, count) })
 }
 
+/// # Safety
+/// - `first` is NULL, or aligned, readable and writable for `count` elements, which nobody else reaches for `'a`.
+pub(crate) unsafe fn elements_mut<'a, T>(
+    first: *mut T,
+    count: usize,
+    name: &'static str,
+) -> Result<&'a mut [T], Failure> {
+    // SAFETY: the caller's promise.
+    unsafe { elements(first, count, name) }?;
+    // SAFETY: what was just checked, and otherwise the caller's promise; for none any aligned pointer will do.
+    Ok(if count == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(first, count) } })
+}
+
 /// The parameters, or their defaults for NULL.
 ///
 /// # Safety

@@ -6,6 +6,8 @@ use corecast::channel::mcast::NoPlace;
 use corecast::channel::open::OpenError;
 use corecast::channel::select::SelectError;
 use corecast::channel::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+use corecast::collective::{BuildError, Error as GroupError};
+use corecast::processes::{FoundError, JoinError};
 
 use crate::error::Failure;
 use crate::status::Status;
@@ -23,6 +25,7 @@ macro_rules! always {
 
 always! {
     BadName => InvalidArgument,
+    BuildError => InvalidArgument,
     PlanError => InvalidArgument,
     Forked => Forked,
     std::io::Error => System,
@@ -87,6 +90,38 @@ impl From<OpenError> for Failure {
 impl From<NoPlace> for Failure {
     fn from(error: NoPlace) -> Self {
         let status = if error == NoPlace::Forked { Status::Forked } else { Status::Taken };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<GroupError> for Failure {
+    #[cold]
+    fn from(error: GroupError) -> Self {
+        let status = match error {
+            GroupError::MemberLost { .. } => Status::Lost,
+            GroupError::AlreadyJoined { .. } => Status::Taken,
+            GroupError::Timeout { .. } => Status::Timeout,
+            GroupError::Forked => Status::Forked,
+            GroupError::Memory(_) => Status::System,
+            GroupError::TooLarge { .. } => Status::TooLarge,
+            _ => Status::InvalidArgument,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<JoinError> for Failure {
+    fn from(error: JoinError) -> Self {
+        let status = match error {
+            JoinError::Attach(error) => return error.into(),
+            JoinError::Meet(error) => return error.into(),
+            JoinError::Member(error) => return error.into(),
+            JoinError::Found(FoundError::Build(_)) | JoinError::Environment { .. } => Status::InvalidArgument,
+            JoinError::NoGroup | JoinError::Size { .. } => Status::Mismatch,
+            JoinError::Corrupt(_) => Status::Corrupt,
+            JoinError::SetupTimeout { .. } => Status::Timeout,
+            _ => Status::System,
+        };
         Self::new(status, error.to_string())
     }
 }

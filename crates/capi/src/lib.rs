@@ -34,3 +34,9 @@ pub mod ff;
 pub mod mcast;
 
 pub mod select;
+
+pub mod number;
+
+pub mod group;
+
+pub mod member;

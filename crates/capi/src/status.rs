@@ -43,9 +43,11 @@ pub enum Status {
     Panic = 16,
     /// All channels of the select have ended, or it has none.
     NoneLeft = 17,
+    /// A member of the group is lost: corecast_member_lost says which, the message why. The group has failed.
+    Lost = 18,
 }
 
-const NAMES: [&CStr; 18] = [
+const NAMES: [&CStr; 19] = [
     c"ok",
     c"full",
     c"empty",
@@ -64,6 +66,7 @@ const NAMES: [&CStr; 18] = [
     c"system",
     c"panic",
     c"none left",
+    c"lost",
 ];
 
 /// A status in a word or two; "unknown" for a number that is none. The text is constant: do not free it.
@@ -88,6 +91,7 @@ mod tests {
         assert_eq!(name(Status::InvalidArgument as i32), "invalid argument");
         assert_eq!(name(Status::Panic as i32), "panic");
         assert_eq!(name(Status::NoneLeft as i32), "none left");
-        assert_eq!([name(-1), name(18), name(i32::MAX)], ["unknown"; 3]);
+        assert_eq!(name(Status::Lost as i32), "lost");
+        assert_eq!([name(-1), name(19), name(i32::MAX)], ["unknown"; 3]);
     }
 }

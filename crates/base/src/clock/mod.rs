@@ -7,9 +7,10 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-#[cfg_attr(target_arch = "x86_64", path = "counter_x86_64.rs")]
-#[cfg_attr(target_arch = "aarch64", path = "counter_aarch64.rs")]
-#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), path = "counter_none.rs")]
+#[cfg_attr(loom, path = "counter_still.rs")]
+#[cfg_attr(all(not(loom), target_arch = "x86_64"), path = "counter_x86_64.rs")]
+#[cfg_attr(all(not(loom), target_arch = "aarch64"), path = "counter_aarch64.rs")]
+#[cfg_attr(not(any(loom, target_arch = "x86_64", target_arch = "aarch64")), path = "counter_none.rs")]
 mod counter;
 
 /// How long the two clocks are compared.

@@ -3,6 +3,7 @@
 mod arguments;
 mod calling;
 mod ff;
+mod group;
 mod header;
 mod mcast;
 mod region;
