@@ -89,7 +89,7 @@ impl Words {
     }
 
     fn decision(&self, sequence: u64) -> &AtomicU64 {
-        &self.decisions[(sequence % WINDOW) as usize]
+        &self.decisions[sequence as usize % self.decisions.len()]
     }
 
     fn open(&self, sequence: u64) {
