@@ -32,7 +32,7 @@ pub(crate) fn siblings(machine: &Machine, positions: &[usize]) -> Vec<u32> {
 }
 
 /// The same partition with its parts numbered in the order of their first members.
-fn numbered<T: PartialEq>(parts: impl Iterator<Item = T>) -> Vec<u32> {
+pub(crate) fn numbered<T: PartialEq>(parts: impl Iterator<Item = T>) -> Vec<u32> {
     let mut known: Vec<T> = Vec::new();
     let number = |part| {
         let number = known.iter().position(|other| *other == part).unwrap_or_else(|| {

@@ -104,8 +104,6 @@ impl Problem {
         let positions = members.iter().map(|&cpu| known_position(machine, cpu)).collect::<Result<Vec<_>, _>>()?;
         let nodes = machine.numa_nodes();
         let numa: Vec<u32> = positions.iter().map(|&position| nodes[position]).collect();
-        let mut listing: Vec<usize> = (0..members.len()).collect();
-        listing.sort_by_key(|&rank| numa[rank]);
         Ok(Self {
             machine: machine.name.clone(),
             unit: machine.unit,
@@ -114,8 +112,8 @@ impl Problem {
             receive: member_costs(&positions, &machine.receive),
             noise: robust::noise(machine, &positions),
             siblings: levels::siblings(machine, &positions),
+            listing: by_numa(&numa),
             numa,
-            listing,
             terms: Terms::default(),
         })
     }
@@ -125,6 +123,44 @@ impl Problem {
     #[must_use]
     pub fn with_terms(self, terms: Terms) -> Self {
         Self { terms, ..self }
+    }
+
+    /// The members of these ranks, in this order, with the costs and terms that they have here: member 0 is the first.
+    ///
+    /// ```
+    /// # use corecast_base::CpuId;
+    /// # use corecast_machine::{Cpu, Machine, Topology};
+    /// # use corecast_plan::Problem;
+    /// # let cpus = [2, 3, 7].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
+    /// # let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+    /// let problem = Problem::of_machine(&machine)?;
+    /// assert_eq!(problem.subset(&[2, 0]).cpus(), [CpuId::new(7), CpuId::new(2)]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there is no rank, or one that is not below [`Problem::len`].
+    #[must_use]
+    #[track_caller]
+    pub fn subset(&self, ranks: &[usize]) -> Self {
+        assert!(!ranks.is_empty(), "a problem has at least one member");
+        let numa: Vec<u32> = ranks.iter().map(|&rank| self.numa[rank]).collect();
+        let between = |cost: &dyn Fn(usize, usize) -> f64| {
+            ranks.iter().flat_map(|&from| ranks.iter().map(move |&to| cost(from, to))).collect()
+        };
+        Self {
+            machine: self.machine.clone(),
+            unit: self.unit,
+            cpus: ranks.iter().map(|&rank| self.cpus[rank]).collect(),
+            send: between(&|from, to| self.send(from, to)),
+            receive: between(&|from, to| self.receive(from, to)),
+            noise: self.noise,
+            siblings: levels::numbered(ranks.iter().map(|&rank| self.siblings[rank])),
+            listing: by_numa(&numa),
+            numa,
+            terms: self.terms.clone(),
+        }
     }
 
     /// The same members, costs and terms with the CPU of each called by its rank: for plans in JSON, which name members by
@@ -269,6 +305,13 @@ fn known_position(machine: &Machine, cpu: CpuId) -> Result<usize, ProblemError> 
     })
 }
 
+/// All ranks by ascending node, ascending in each.
+fn by_numa(numa: &[u32]) -> Vec<usize> {
+    let mut listing: Vec<usize> = (0..numa.len()).collect();
+    listing.sort_by_key(|&rank| numa[rank]);
+    listing
+}
+
 /// The dense costs between members at these positions of the machine.
 fn member_costs(positions: &[usize], matrix: &CostMatrix) -> Vec<f64> {
     let same_cpu = if matrix.len() > 1 { matrix.largest() } else { SAME_CPU_COST };
@@ -317,6 +360,17 @@ mod tests {
     fn members_of_a_machine_with_one_cpu_still_pay() {
         let problem = Problem::of_members(&machine(&[3]), &[3, 3].map(CpuId::new)).expect("known CPU");
         assert_eq!(problem.message(0, 1), 2.0 * SAME_CPU_COST);
+    }
+
+    #[test]
+    fn a_subset_is_what_its_members_would_be_alone() {
+        let machine = machine(&[0, 1, 2, 3, 4, 5, 6, 7]);
+        let whole = Problem::of_members(&machine, &[5, 0, 1, 5, 7].map(CpuId::new)).expect("known CPUs");
+        let alone = Problem::of_members(&machine, &[7, 5, 5].map(CpuId::new)).expect("known CPUs");
+        assert_eq!(whole.subset(&[4, 3, 0]), alone);
+        assert_eq!(whole.subset(&[0, 1, 2, 3, 4]), whole);
+        let terms = Terms { overlapped_receive: Some(2.0), ..Terms::default() };
+        assert_eq!(whole.with_terms(terms.clone()).subset(&[1]).terms(), &terms);
     }
 
     #[test]

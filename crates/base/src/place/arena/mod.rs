@@ -4,7 +4,8 @@
 //! them about where its lines lie. **When not:** one thread can make all ends and hand them out; then a
 //! [`Place`](super::Place) and its clones do.
 //!
-//! Every [`Arena`] is a position in a memory: [`slice`](Arena::slice) gives the values there and moves on. On the heap
+//! Every [`Arena`] is a position in a memory: [`slice`](Arena::slice) gives the values there and moves on, and
+//! [`part`](Arena::part) a memory within it that only some of them go on in. On the heap
 //! whoever comes first makes them; in a section of a region they are what lies there, zeroes in a fresh one. **The rule:**
 //! all lay out slices of the same types and lengths in the same order. A difference is a panic on the heap; in a section,
 //! whose bytes tell no types, the values would lie across each other.
@@ -98,6 +99,45 @@ impl Arena {
     #[must_use]
     pub fn is_shared(&self) -> bool {
         matches!(self.memory, Memory::Carved(_))
+    }
+
+    /// The bytes that are not laid out yet; `None` on the heap, which has no end.
+    #[must_use]
+    pub fn left(&self) -> Option<usize> {
+        match &self.memory {
+            Memory::Heap(_) => None,
+            Memory::Carved(carved) => Some(carved.len().saturating_sub(self.bytes)),
+        }
+    }
+
+    /// The next `bytes` bytes as a memory of its own, which not all have to lay out. On the heap it is a new memory, and
+    /// whoever else shall lay it out gets it by [`share`](Self::share).
+    ///
+    /// # Errors
+    /// As for [`slice`](Self::slice).
+    pub fn part(&mut self, bytes: usize) -> Result<Self, ArenaError> {
+        let carved = match &self.memory {
+            Memory::Heap(_) => return Ok(Self::heap()),
+            Memory::Carved(carved) => carved.part(self.bytes, bytes)?,
+        };
+        self.slices += 1;
+        self.bytes = self.bytes.saturating_add(bytes).next_multiple_of(ALIGN);
+        Ok(Self::of(Memory::Carved(carved)))
+    }
+
+    /// What threads that lay out the same memory need to make only once: on the heap whoever comes first makes it, while the
+    /// others wait, and all get clones. In a section everybody makes their own.
+    ///
+    /// # Panics
+    /// As [`slice`](Self::slice).
+    #[track_caller]
+    pub fn share<P: Clone + Send + Sync + 'static>(&mut self, make: impl FnOnce() -> P) -> P {
+        let piece = match &self.memory {
+            Memory::Heap(pieces) => pieces.piece(self.slices, make),
+            Memory::Carved(_) => make(),
+        };
+        self.slices += 1;
+        piece
     }
 
     /// The next `len` values, beginning on a line of their own. Whoever comes first finds them zero, which is what the

@@ -1,6 +1,6 @@
-//! No sections: models have no regions. Pieces of any type instead, as not all that a model watches can lie in a slice.
+//! No sections: models have no regions. What a model watches and cannot lie in a slice is shared.
 
-use super::{Arena, ArenaError, Memory};
+use super::ArenaError;
 use crate::place::{PlaceSlice, Shareable};
 
 /// Nothing.
@@ -11,17 +11,12 @@ impl Carved {
     pub(super) fn slice<T: Shareable>(&self, _offset: usize, _len: usize) -> Result<PlaceSlice<T>, ArenaError> {
         match *self {}
     }
-}
 
-impl Arena {
-    /// The next piece, made by whoever comes first. Its clones are the same memory.
-    #[track_caller]
-    pub fn piece<P: Clone + Send + Sync + 'static>(&mut self, make: impl FnOnce() -> P) -> P {
-        let piece = match &self.memory {
-            Memory::Heap(pieces) => pieces.piece(self.slices, make),
-            Memory::Carved(carved) => match *carved {},
-        };
-        self.slices += 1;
-        piece
+    pub(super) fn part(&self, _offset: usize, _bytes: usize) -> Result<Self, ArenaError> {
+        match *self {}
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match *self {}
     }
 }

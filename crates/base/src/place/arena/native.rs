@@ -4,18 +4,40 @@ use super::{Arena, ArenaError, Memory};
 use crate::place::{PlaceSlice, Shareable};
 use crate::region::{Section, SectionError};
 
-/// What slices are carved from.
+/// What slices are carved from: some bytes of a section.
 #[derive(Debug, Clone)]
-pub(super) struct Carved(Section);
+pub(super) struct Carved {
+    section: Section,
+    /// Where they begin, a multiple of the alignment.
+    at: usize,
+    len: usize,
+}
 
 impl Carved {
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
     /// `len` values from `offset` on, a multiple of their alignment.
     pub(super) fn slice<T: Shareable>(&self, offset: usize, len: usize) -> Result<PlaceSlice<T>, ArenaError> {
-        self.0.slice(offset, len).map_err(|error| match error {
-            SectionError::Outside { offset, bytes, len } => ArenaError::Full { bytes, used: offset, len },
+        self.check_room(offset, size_of::<T>().saturating_mul(len))?;
+        self.section.slice(self.at + offset, len).map_err(|error| match error {
             SectionError::Forked(_) => ArenaError::Forked,
+            SectionError::Outside { .. } => unreachable!("what is carved is inside its section"),
             SectionError::Unaligned { .. } => unreachable!("sections and slices begin at multiples of 128 bytes"),
         })
+    }
+
+    /// The `bytes` bytes from `offset` on, a multiple of the alignment.
+    pub(super) fn part(&self, offset: usize, bytes: usize) -> Result<Self, ArenaError> {
+        self.check_room(offset, bytes)?;
+        self.section.start().map_err(|_| ArenaError::Forked)?;
+        Ok(Self { section: self.section.clone(), at: self.at + offset, len: bytes })
+    }
+
+    fn check_room(&self, offset: usize, bytes: usize) -> Result<(), ArenaError> {
+        let has_room = self.len.checked_sub(offset).is_some_and(|left| bytes <= left);
+        has_room.then_some(()).ok_or(ArenaError::Full { bytes, used: offset, len: self.len })
     }
 }
 
@@ -24,7 +46,8 @@ impl Arena {
     /// protocol's.
     #[must_use]
     pub fn within(section: Section) -> Self {
-        Self::of(Memory::Carved(Carved(section)))
+        let len = section.len();
+        Self::of(Memory::Carved(Carved { section, at: 0, len }))
     }
 }
 
@@ -80,6 +103,38 @@ mod tests {
         assert_eq!(arena.slice::<AtomicU64>(17).map(drop), full(17 * 8));
         assert_eq!(arena.slice::<AtomicU64>(usize::MAX).map(drop), full(usize::MAX));
         arena.slice::<AtomicU64>(16).expect("the second half is free still");
+    }
+
+    #[test]
+    fn a_part_is_a_memory_of_its_own_that_ends_where_it_was_to() {
+        let mut arena = Arena::within(section(512));
+        arena.slice::<AtomicU64>(1).expect("the first lines");
+        let mut other = arena.clone();
+        let (mut mine, mut theirs) = (arena.part(100).expect("room"), other.part(100).expect("room"));
+        assert_eq!((mine.bytes(), mine.left(), arena.left()), (0, Some(100), Some(256)));
+        let (first, same) = (mine.slice::<AtomicU64>(12), theirs.slice::<AtomicU64>(12));
+        assert!(std::ptr::eq(&*first.expect("room"), &*same.expect("room")));
+        let full = |bytes| Err(ArenaError::Full { bytes, used: 128, len: 100 });
+        assert_eq!(mine.slice::<AtomicU64>(1).map(drop), full(8), "what follows is not of the part");
+        arena.slice::<AtomicU64>(32).expect("the rest");
+        assert_eq!(arena.part(1).map(drop), Err(ArenaError::Full { bytes: 1, used: 512, len: 512 }));
+    }
+
+    #[test]
+    fn what_is_shared_is_made_once_on_the_heap_and_by_everybody_in_a_section() {
+        for (mut first, made) in [(Arena::heap(), 1), (Arena::within(section(256)), 2)] {
+            let mut second = first.from_start();
+            let mut count = 0;
+            let mut make = || {
+                count += 1;
+                count
+            };
+            let (mine, theirs) = (first.share(&mut make), second.share(&mut make));
+            assert_eq!((mine, theirs), (1, made));
+            let (mine, theirs) = (first.slice::<AtomicU64>(1), second.slice::<AtomicU64>(1));
+            assert!(std::ptr::eq(&*mine.expect("room"), &*theirs.expect("room")), "it takes no bytes");
+        }
+        assert_eq!(Arena::heap().left(), None);
     }
 
     #[test]
