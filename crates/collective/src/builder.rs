@@ -3,19 +3,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use corecast_base::sync::Arc;
-use corecast_base::wait::{Crowd, Wait, Waiter, WakeWord};
-use corecast_base::{Arena, ArenaError, CpuId, CpuSet};
+use corecast_base::wait::{Wait, Waiter};
+use corecast_base::{ArenaError, CpuId, CpuSet};
 use corecast_machine::{Machine, user_cache_folder};
 use corecast_plan::{Effort, Problem, Tree};
 
 use crate::barrier::Barrier;
+use crate::basis::{Basis, Wishes};
 use crate::choose::{Choice, Trees};
+use crate::commons::Planned;
 use crate::error::BuildError;
-use crate::group::{Group, MAX_MEMBERS, Seats};
-use crate::layout::{Layout, Site};
+use crate::group::{Group, MAX_MEMBERS};
 use crate::race::{Race, RaceCache};
-use crate::roll::Roll;
 use crate::searcher::Searcher;
 
 /// Settings of a group to be; what is not set is chosen.
@@ -41,9 +40,7 @@ const ROOM_BYTES: usize = 4 << 20;
 /// A group whose members' ends are not built yet.
 #[derive(Debug)]
 pub(crate) struct Draft {
-    pub(crate) problem: std::sync::Arc<Problem>,
-    pub(crate) is_pinned: bool,
-    pub(crate) choice: Choice,
+    pub(crate) planned: Planned,
     waiters: Vec<Waiter>,
 }
 
@@ -172,13 +169,12 @@ impl<'a> Builder<'a> {
     /// A [`BuildError`] that names the setting that does not fit.
     pub fn build(self) -> Result<Group, BuildError> {
         let mut draft = self.draft()?;
-        let is_open = self.barrier.is_none() && matches!(self.trees, Trees::Cheapest) && draft.problem.len() > 1;
-        if self.race && is_open && !draft.choice.is_crowded {
+        let Basis { problem, is_crowded, .. } = &*draft.planned.basis;
+        let is_open = self.barrier.is_none() && matches!(self.trees, Trees::Cheapest) && problem.len() > 1;
+        if self.race && is_open && !is_crowded {
             self.race_barriers(&mut draft)?;
         }
-        let seats = Arc::new(self.seats(&draft.problem, &draft.choice, draft.waiters)?);
-        let Draft { problem, is_pinned, choice, .. } = draft;
-        Ok(Group { cpus: problem.cpus().to_vec(), is_pinned, choice, seats })
+        Ok(Group::of_threads(draft.planned, draft.waiters)?)
     }
 
     /// The same settings for another model of the machine.
@@ -192,7 +188,7 @@ impl<'a> Builder<'a> {
 
     /// Plans the trees.
     pub(crate) fn draft(&self) -> Result<Draft, BuildError> {
-        let problem = std::sync::Arc::new(self.problem()?);
+        let problem = self.problem()?;
         let cpus = problem.cpus();
         if let Trees::Given(tree) = &self.trees {
             if tree.len() != cpus.len() {
@@ -201,11 +197,17 @@ impl<'a> Builder<'a> {
         }
         let shares_cpus = cpus.windows(2).any(|pair| pair[0] == pair[1]);
         let is_pinned = self.pinned.unwrap_or(!shares_cpus);
-        let waiters = self.waiters(cpus, is_pinned);
-        let is_crowded = waiters.iter().any(|waiter| waiter.crowd().is_crowded());
+        let wake_cost = self.machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64));
+        let mut basis = Basis::of_all(problem, self.wishes(), wake_cost, is_pinned, false);
+        let waiters = basis.look_around();
         let searcher = Searcher::new(self.service.as_deref(), self.machine);
-        let choice = Choice::make(&problem, &self.trees, &searcher, self.barrier, self.effort, is_crowded)?;
-        Ok(Draft { problem, is_pinned, choice, waiters })
+        let choice = basis.choose_with(&searcher)?;
+        Ok(Draft { planned: Planned { basis: std::sync::Arc::new(basis), choice }, waiters })
+    }
+
+    fn wishes(&self) -> Wishes {
+        let Self { wait, trees, barrier, effort, .. } = self;
+        Wishes { wait: *wait, trees: trees.clone(), barrier: *barrier, effort: *effort }
     }
 
     /// The number of members.
@@ -216,21 +218,22 @@ impl<'a> Builder<'a> {
 
     /// Takes the choice that a race finds, or an earlier one like it has found.
     fn race_barriers(&self, draft: &mut Draft) -> Result<(), BuildError> {
-        let Draft { problem, is_pinned, choice, waiters } = draft;
+        let Draft { planned: Planned { basis, choice }, waiters } = draft;
+        let problem = &*basis.problem;
         let searcher = Searcher::new(self.service.as_deref(), self.machine);
         let racers = choice.racers(problem, &searcher, self.effort)?;
         let cpus = problem.cpus();
         let own = self.machine.cpus.iter().filter(|cpu| cpus.contains(&cpu.id)).cloned().collect();
         let cache =
-            self.race_folder.clone().map(|folder| RaceCache::new(folder, own, cpus.len(), self.wait, *is_pinned));
+            self.race_folder.clone().map(|folder| RaceCache::new(folder, own, cpus.len(), self.wait, basis.is_pinned));
         let known = cache.as_ref().and_then(RaceCache::load);
         if let Some(race) = known.filter(|race| racers.iter().any(|racer| racer.barrier == race.winner)) {
             *choice = choice.raced(problem, &racers, race);
             return Ok(());
         }
         let group = |racer: &Choice| {
-            let seats = Arc::new(self.seats(problem, racer, waiters.clone())?);
-            Ok(Group { cpus: cpus.to_vec(), is_pinned: *is_pinned, choice: racer.clone(), seats })
+            let planned = Planned { basis: std::sync::Arc::clone(basis), choice: racer.clone() };
+            Group::of_threads(planned, waiters.clone())
         };
         let groups = racers.iter().map(group).collect::<Result<Vec<_>, ArenaError>>()?;
         match Race::run(&groups) {
@@ -253,34 +256,5 @@ impl<'a> Builder<'a> {
         }
         let dealt: Vec<CpuId> = cpus.as_slice().iter().copied().cycle().take(members).collect();
         Ok(Problem::of_members(self.machine, &dealt)?)
-    }
-
-    fn waiters(&self, cpus: &[CpuId], is_pinned: bool) -> Vec<Waiter> {
-        let wake_cost = self.machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64));
-        let anywhere = Crowd::unpinned(cpus.len());
-        let waiter = |cpu: &CpuId| {
-            let here = cpus.iter().filter(|other| *other == cpu).count();
-            let crowd = if is_pinned { Crowd::pinned(cpus.len(), here) } else { anywhere.clone() };
-            Waiter::new(self.wait, crowd, wake_cost)
-        };
-        cpus.iter().map(waiter).collect()
-    }
-
-    /// The ends of all members, who are threads of this process.
-    fn seats(
-        &self,
-        problem: &std::sync::Arc<Problem>,
-        choice: &Choice,
-        waiters: Vec<Waiter>,
-    ) -> Result<Seats, ArenaError> {
-        let mut arena = Arena::heap();
-        let bell = |cell| WakeWord::of_threads(self.wait, cell);
-        let roll = Arc::new(Roll::lay_out(&mut arena, problem.len(), bell)?);
-        let layout = Layout::of(problem, choice);
-        let ends = waiters.into_iter().enumerate().map(|(rank, waiter)| {
-            let site = Site { rank, roll: Arc::clone(&roll), arena: arena.clone() };
-            layout.ends(site, waiter)
-        });
-        Ok(Seats::new(Arc::clone(&roll), ends.collect::<Result<_, _>>()?))
     }
 }

@@ -56,10 +56,22 @@ impl Core {
         if self.is_pending {
             return Err(Error::Pending);
         }
-        self.operation += 1;
         self.check_fault()?;
+        self.operation += 1;
         self.roll.begin(self.rank, self.operation);
         Ok(())
+    }
+
+    /// Says to those of a part of the group that this member will not come.
+    #[cold]
+    pub(crate) fn give_up(&self) {
+        self.roll.give_up(self.rank, self.operation);
+    }
+
+    /// Says that this member has come to its part. It counts as an operation of the group, for which nobody waits.
+    pub(crate) fn come(&mut self) {
+        self.operation += 1;
+        self.roll.begin(self.rank, self.operation);
     }
 
     /// Whether the group has failed, or is not this process's.

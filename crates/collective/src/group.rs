@@ -18,12 +18,14 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use corecast_base::CpuId;
 use corecast_base::sync::{Arc, Mutex};
+use corecast_base::wait::Waiter;
+use corecast_base::{Arena, ArenaError, CpuId};
 use corecast_machine::pin;
 
 use crate::builder::Builder;
 use crate::choose::Choice;
+use crate::commons::{Commons, Planned};
 use crate::error::{Error, RunError};
 use crate::member::{Ends, Home, Member};
 use crate::roll::Roll;
@@ -39,10 +41,8 @@ pub const MAX_MEMBERS: usize = 4096;
 /// [`join`](Self::join) is for threads that exist already.
 #[derive(Debug)]
 pub struct Group {
-    pub(crate) cpus: Vec<CpuId>,
-    pub(crate) is_pinned: bool,
-    pub(crate) choice: Choice,
-    pub(crate) seats: Arc<Seats>,
+    planned: Planned,
+    seats: Arc<Seats>,
 }
 
 /// Where members' ends wait to be taken, and are left again.
@@ -54,10 +54,6 @@ pub(crate) struct Seats {
 }
 
 impl Seats {
-    pub(crate) fn new(roll: Arc<Roll>, ends: Vec<Ends>) -> Self {
-        Self { roll, ends: Mutex::new(ends.into_iter().map(Some).collect()) }
-    }
-
     fn take(&self, rank: usize) -> Option<Ends> {
         self.ends.lock().expect(UNPOISONED)[rank].take()
     }
@@ -77,28 +73,36 @@ impl Group {
         Builder::new(machine)
     }
 
+    /// Of threads of this process, who wait with these.
+    pub(crate) fn of_threads(planned: Planned, waiters: Vec<Waiter>) -> Result<Self, ArenaError> {
+        let commons = Commons::new(planned.clone(), Arena::heap(), None, None)?;
+        let ends = commons.all_ends(waiters)?;
+        let ends = Mutex::new(ends.into_iter().map(Some).collect());
+        Ok(Self { planned, seats: Arc::new(Seats { roll: commons.roll, ends }) })
+    }
+
     /// The number of members.
     #[must_use]
     pub fn members(&self) -> usize {
-        self.cpus.len()
+        self.planned.basis.members()
     }
 
     /// The CPU of each member, by rank; more than one may have the same.
     #[must_use]
     pub fn cpus(&self) -> &[CpuId] {
-        &self.cpus
+        self.planned.basis.problem.cpus()
     }
 
     /// True if [`run`](Self::run) binds every member to its CPU.
     #[must_use]
     pub fn is_pinned(&self) -> bool {
-        self.is_pinned
+        self.planned.basis.is_pinned
     }
 
     /// The trees and the barrier in use, and why; its `Display` is text for people.
     #[must_use]
     pub fn choice(&self) -> &Choice {
-        &self.choice
+        &self.planned.choice
     }
 
     /// Takes the place of member `rank`, for the thread at hand or one it is sent to.
@@ -148,8 +152,8 @@ impl Group {
 
     fn run_one<R>(&self, me: Member, body: &(impl Fn(&mut Member) -> R + Sync)) -> Result<R, RunError> {
         let rank = me.rank();
-        let pinned = match self.is_pinned {
-            true => pin::pin(self.cpus[rank]).map(Some),
+        let pinned = match self.is_pinned() {
+            true => pin::pin(self.cpus()[rank]).map(Some),
             false => Ok(None),
         };
         match pinned {

@@ -12,8 +12,8 @@ use corecast_base::wait::Waiter;
 use corecast_base::{Arena, ArenaError};
 use corecast_plan::{Plan, Problem, Schedule, Scheme, Tree};
 
-use crate::acknowledged::Routes;
 use crate::barrier::{Barrier, Lazy, Setup};
+use crate::basis::Basis;
 use crate::choose::Choice;
 use crate::core::Core;
 use crate::member::Ends;
@@ -31,26 +31,25 @@ pub(crate) struct Site {
 
 /// What all members' ends are built from.
 pub(crate) struct Layout<'a> {
-    members: usize,
+    basis: &'a std::sync::Arc<Basis>,
     broadcast: WebPlan,
     reduce: WebPlan,
     reduce_root: usize,
     barrier: Barrier,
     setup: Setup<'a>,
-    routes: std::sync::Arc<Routes>,
 }
 
 impl<'a> Layout<'a> {
-    pub(crate) fn of(problem: &'a std::sync::Arc<Problem>, choice: &'a Choice) -> Self {
+    pub(crate) fn of(basis: &'a std::sync::Arc<Basis>, choice: &'a Choice) -> Self {
         let (broadcast, reduce) = (&choice.broadcast.tree, &choice.reduce.tree);
+        let problem = &*basis.problem;
         Self {
-            members: problem.len(),
+            basis,
             broadcast: in_send_order(broadcast),
             reduce: in_arrival_order(problem, reduce),
             reduce_root: reduce.root(),
             barrier: choice.barrier,
             setup: setup(problem, &choice.meeting),
-            routes: std::sync::Arc::new(Routes::new(std::sync::Arc::clone(problem))),
         }
     }
 
@@ -60,14 +59,15 @@ impl<'a> Layout<'a> {
         let reduce = self.reduce.web(&[], &mut site)?;
         let barrier = self.barrier.part(&self.setup, &mut site)?;
         let Site { rank, roll, arena } = site;
-        let core = Core::new(rank, self.members, waiter, roll, arena);
+        let core = Core::new(rank, self.basis.members(), waiter, roll, arena);
         Ok(Ends {
             core,
             broadcast,
             reduce,
             reduce_root: self.reduce_root,
             barrier,
-            routes: std::sync::Arc::clone(&self.routes),
+            routes: std::sync::Arc::clone(&self.basis.routes),
+            basis: std::sync::Arc::clone(self.basis),
         })
     }
 }
@@ -123,10 +123,12 @@ pub(crate) mod tests {
     use std::thread;
 
     use super::*;
+    use crate::basis::Wishes;
     use crate::broadcast::broadcast;
+    use crate::choose::Trees;
+    use crate::commons::Planned;
     use crate::error::Error;
     use crate::reduce::{Order, Reduction, reduce};
-    use crate::searcher::Searcher;
     use corecast_base::CpuId;
     use corecast_base::region::{RegionPlan, Section, SharedRegion};
     use corecast_base::sync::{AtomicU64, Fences, Ordering, Scope};
@@ -144,15 +146,14 @@ pub(crate) mod tests {
 
     const MEMBERS: u32 = 5;
 
-    fn chosen(barrier: Barrier) -> (Arc<Problem>, Choice) {
+    fn chosen(barrier: Barrier) -> Planned {
         let cpu = |id| Cpu { numa: Some(id / 2), ..Cpu::flat(CpuId::new(id)) };
         let cpus = (0..MEMBERS).map(cpu).collect();
         let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
         let problem = Problem::of_machine(&machine).expect("CPUs");
-        let searcher = Searcher::default();
-        let choice = Choice::make(&problem, &Default::default(), &searcher, Some(barrier), Effort::Quick, false)
-            .expect("a choice");
-        (Arc::new(problem), choice)
+        let wishes =
+            Wishes { wait: Wait::Adaptive, trees: Trees::Cheapest, barrier: Some(barrier), effort: Effort::Quick };
+        Planned::of_part(Basis::of_all(problem, wishes, None, false, false))
     }
 
     fn waiter() -> Waiter {
@@ -176,13 +177,8 @@ pub(crate) mod tests {
     ) -> Result<Ends, ArenaError> {
         let mut arena = Arena::within(section.clone());
         let bell = |cell| WakeWord::within(cell, region.seats(), region.me().index, Some(Fences::of(Scope::Machine)));
-        let roll = Arc::new(Roll::lay_out(&mut arena, layout.members, bell)?);
+        let roll = Arc::new(Roll::lay_out(&mut arena, MEMBERS as usize, bell)?);
         layout.ends(Site { rank, roll, arena }, waiter())
-    }
-
-    fn bytes(layout: &Layout<'_>) -> usize {
-        let site = sites(layout.members).last().expect("more than one");
-        layout.ends(site, waiter()).expect("the heap has room").core.arena.bytes()
     }
 
     fn work(ends: &mut Ends) -> Result<(), Error> {
@@ -208,10 +204,10 @@ pub(crate) mod tests {
     #[test]
     fn members_that_share_nothing_but_a_section_are_a_group() {
         for &barrier in Barrier::ALL {
-            let (problem, choice) = chosen(barrier);
-            let layout = Layout::of(&problem, &choice);
-            let (region, section) = region(bytes(&layout) + 128);
-            let mut all: Vec<Ends> = (0..layout.members)
+            let planned = chosen(barrier);
+            let layout = Layout::of(&planned.basis, &planned.choice);
+            let (region, section) = region(planned.bytes().expect("the heap has room") + 128);
+            let mut all: Vec<Ends> = (0..MEMBERS as usize)
                 .map(|rank| own_ends(&layout, &region, &section, rank).expect("the section has room"))
                 .collect();
             thread::scope(|scope| {
@@ -227,9 +223,9 @@ pub(crate) mod tests {
     #[test]
     fn a_section_that_is_too_small_is_told() {
         for &barrier in Barrier::ALL {
-            let (problem, choice) = chosen(barrier);
-            let layout = Layout::of(&problem, &choice);
-            let (region, section) = region(bytes(&layout) - 128);
+            let planned = chosen(barrier);
+            let layout = Layout::of(&planned.basis, &planned.choice);
+            let (region, section) = region(planned.bytes().expect("the heap has room") - 128);
             let refused = own_ends(&layout, &region, &section, 0).map(drop);
             assert!(matches!(refused, Err(ArenaError::Full { .. })), "{barrier}: {refused:?}");
         }

@@ -2,13 +2,14 @@
 
 use std::any::Any;
 
-use corecast_base::sync::Arc;
+use corecast_base::sync::{Arc, Mutex};
 use corecast_base::wait::WaitCounts;
 use corecast_channel::Plain;
 
 use crate::acknowledged::Routes;
 use crate::allreduce::Allreduction;
 use crate::barrier::Part;
+use crate::basis::Basis;
 use crate::broadcast::broadcast;
 use crate::core::Core;
 use crate::error::{Error, Loss};
@@ -27,6 +28,8 @@ pub(crate) struct Ends {
     pub(crate) barrier: Part,
     /// The ways of acknowledged broadcasts, worked out once for all members in this process.
     pub(crate) routes: std::sync::Arc<Routes>,
+    /// What parts of the group are planned from.
+    pub(crate) basis: std::sync::Arc<Basis>,
 }
 
 /// One participant of a [`Group`](crate::Group).
@@ -49,9 +52,20 @@ pub struct Member {
 pub(crate) enum Home {
     /// The seats of a group of threads, to which its ends go back.
     Threads(Arc<Seats>),
-    /// A group of processes, in which nobody takes its place; and what stays open for as long as it is a member.
-    #[cfg_attr(loom, expect(dead_code, reason = "models have no processes"))]
-    Process { _kept: Option<Box<dyn Any + Send>> },
+    /// Made for this member, as among processes and in parts of groups: nobody takes its place. And what stays open for as long
+    /// as it is a member.
+    Own { kept: Option<Kept> },
+}
+
+/// What stays open for as long as a process is a member of any part of a group.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept(#[expect(dead_code, reason = "it is dropped with the last clone")] Arc<Mutex<dyn Any + Send>>);
+
+impl Kept {
+    #[cfg(not(loom))]
+    pub(crate) fn of(open: impl Any + Send) -> Self {
+        Self(Arc::new(Mutex::new(open)))
+    }
 }
 
 impl Member {
@@ -74,6 +88,14 @@ impl Member {
         let ends = self.ends_mut();
         ends.core.begin()?;
         Ok(ends)
+    }
+
+    /// What stays open while it is a member of parts too.
+    pub(crate) fn kept(&self) -> Option<Kept> {
+        match &self.home {
+            Home::Threads(_) => None,
+            Home::Own { kept } => kept.clone(),
+        }
     }
 
     /// This member's number, from 0.
@@ -223,7 +245,7 @@ impl Drop for Member {
         let Some(ends) = self.ends.take() else { return };
         match &self.home {
             Home::Threads(seats) => seats.leave(ends),
-            Home::Process { .. } => ends.core.roll.leave(ends.core.rank, ends.core.operation),
+            Home::Own { .. } => ends.core.roll.leave(ends.core.rank, ends.core.operation),
         }
     }
 }

@@ -20,26 +20,33 @@ use corecast_channel::ump::Bell;
 use crate::census::Census;
 use crate::error::{Error, Loss};
 use crate::missing::Missing;
+use crate::origin::Origin;
 
 /// A wait this long is worth a look at who has left.
 const SUSPICIOUS: Duration = Duration::from_millis(10);
 
-/// Set in a seat's word once its member has left; the bits below count the operations it has begun.
-const LEFT: u64 = 1 << 63;
+/// Set in a seat's word once its member has left.
+pub(crate) const LEFT: u64 = 1 << 63;
+/// Set once its member has failed to come to a part of the group: see `origin.rs`.
+pub(crate) const GAVE_UP: u64 = 1 << 62;
+/// The operations that the member has begun.
+pub(crate) const COUNT: u64 = GAVE_UP - 1;
 
 /// The state of all members of a group: one for each process, over the same memory.
 #[derive(Debug)]
 pub(crate) struct Roll {
     /// 0, or the first fault: loss code << 32 | rank. Set once, by whoever finds it first.
     fault: Place<CacheLine<AtomicU64>>,
-    /// One word per member: the operations it has begun, and [`LEFT`]. Written by whoever has its ends.
+    /// One word per member: the operations it has begun, [`LEFT`], [`GAVE_UP`]. Written by whoever has its ends.
     seats: PlaceSlice<CacheLine<AtomicU64>>,
     /// What each member sleeps on.
     bells: Box<[Bell]>,
     /// What members sleep on that wait for all of a group at one place.
     pub(crate) common: Bell,
     /// Who of the members lives, where they are processes.
-    census: Option<Arc<Census>>,
+    pub(crate) census: Option<Arc<Census>>,
+    /// What this is a part of.
+    origin: Option<Origin>,
 }
 
 impl Roll {
@@ -52,13 +59,17 @@ impl Roll {
         let (fault, seats) = (arena.place()?, arena.slice(members)?);
         let cells = arena.slice(members)?;
         let bells = (0..members).map(|rank| bell(cells.place(rank).expect("one for each member"))).collect();
-        Ok(Self { fault, seats, bells, common: bell(arena.place()?), census: None })
+        Ok(Self { fault, seats, bells, common: bell(arena.place()?), census: None, origin: None })
     }
 
     /// The same for members that are processes.
-    #[cfg_attr(loom, expect(dead_code, reason = "models have no processes"))]
     pub(crate) fn counted_by(self, census: Arc<Census>) -> Self {
         Self { census: Some(census), ..self }
+    }
+
+    /// The same for a part of a group.
+    pub(crate) fn part_of(self, origin: Origin) -> Self {
+        Self { origin: Some(origin), ..self }
     }
 
     /// True in a forked child of a process that is a member: nothing of the group is in its memory.
@@ -84,11 +95,23 @@ impl Roll {
         self.seats[rank].store(operations, Ordering::Relaxed);
     }
 
+    /// Says that a member that has begun so many `operations` will not come to the part it was to come to.
+    pub(crate) fn give_up(&self, rank: usize, operations: u64) {
+        // ORDERING: Relaxed, the word is all there is to say
+        self.seats[rank].store(GAVE_UP | operations, Ordering::Relaxed);
+    }
+
+    /// What a member says of itself.
+    pub(crate) fn seat_word(&self, rank: usize) -> u64 {
+        // ORDERING: Relaxed, the word is all there is to read
+        self.seats[rank].load(Ordering::Relaxed)
+    }
+
     /// Who has not begun the `operation`-th operation.
     #[cold]
     pub(crate) fn missing(&self, operation: u64) -> Missing {
         // ORDERING: Relaxed, a count for people
-        let begun = |rank: &usize| self.seats[*rank].load(Ordering::Relaxed) & !LEFT;
+        let begun = |rank: &usize| self.seats[*rank].load(Ordering::Relaxed) & COUNT;
         Missing::of((0..self.seats.len()).filter(|rank| begun(rank) < operation))
     }
 
@@ -145,13 +168,14 @@ impl Roll {
         self.seats[rank].load(Ordering::Relaxed) & LEFT != 0
     }
 
-    /// A member that has left before it began the `operation`-th operation.
+    /// A member that has left before it began the `operation`-th operation, or will not come at all.
     fn first_missing(&self, operation: u64) -> Option<usize> {
-        self.seats.iter().position(|seat| {
+        let left = self.seats.iter().position(|seat| {
             // ORDERING: Relaxed, a member that left before this operation has no part in it, whatever else is visible
             let word = seat.load(Ordering::Relaxed);
-            word & LEFT != 0 && word & !LEFT < operation
-        })
+            word & LEFT != 0 && word & COUNT < operation
+        });
+        left.or_else(|| self.origin.as_ref()?.first_absent())
     }
 
     /// What a word says that is not 0. Where members are processes it may be anybody's.

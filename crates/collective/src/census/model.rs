@@ -1,10 +1,27 @@
 //! Nobody: models have no processes.
 
+use corecast_base::sync::Arc;
+use corecast_base::wait::{Crowd, WakeCell};
+use corecast_base::{CacheLine, Place};
+use corecast_channel::ump::Bell;
+
 /// Nothing.
 #[derive(Debug)]
 pub(crate) enum Census {}
 
 impl Census {
+    pub(crate) fn part(&self, _ranks: &[usize]) -> Self {
+        match *self {}
+    }
+
+    pub(crate) fn bell(&self, _cell: Place<CacheLine<WakeCell>>) -> Bell {
+        match *self {}
+    }
+
+    pub(crate) fn crowd(this: &Arc<Self>) -> Crowd {
+        match **this {}
+    }
+
     pub(crate) fn is_copy(&self) -> bool {
         match *self {}
     }

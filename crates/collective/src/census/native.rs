@@ -6,25 +6,52 @@
 use std::time::Duration;
 
 use corecast_base::region::{Liveness, ParticipantId, SharedRegion};
-use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_base::wait::{Affinity, Crew, LONGEST_NAP};
-use corecast_base::{CacheLine, Clock, PlaceSlice};
+use corecast_base::sync::{Arc, AtomicU64, Fences, Ordering};
+use corecast_base::wait::{Affinity, Crew, Crowd, LONGEST_NAP, WakeCell, WakeWord};
+use corecast_base::{CacheLine, Clock, Place, PlaceSlice};
+use corecast_channel::ump::Bell;
 
 use crate::error::{Error, Loss};
 
-/// The members of a group of processes: one for each process, over the same memory.
+/// The members of a group of processes, or of a part of one: one for each process, over the same memory.
 #[derive(Debug)]
 pub(crate) struct Census {
     region: SharedRegion,
-    /// For each member its participant of the region as a word; 0 while nobody has joined. Changed once, by who joins.
+    /// For each member of the whole group its participant of the region as a word; 0 while nobody has joined. Changed once,
+    /// by who joins.
     members: PlaceSlice<CacheLine<AtomicU64>>,
+    /// The place of each member of the part among them.
+    places: Vec<usize>,
+    /// Of the group's bells; `None` if nobody ever sleeps.
+    fences: Option<Fences>,
     /// Before this time, in ticks, nobody of this process asks again. Written by who asks.
     next_look: AtomicU64,
 }
 
 impl Census {
-    pub(crate) fn new(region: SharedRegion, members: PlaceSlice<CacheLine<AtomicU64>>) -> Self {
-        Self { region, members, next_look: AtomicU64::new(0) }
+    pub(crate) fn new(region: SharedRegion, members: PlaceSlice<CacheLine<AtomicU64>>, fences: Option<Fences>) -> Self {
+        let places = (0..members.len()).collect();
+        Self { region, members, places, fences, next_look: AtomicU64::new(0) }
+    }
+
+    /// That of the members of these ranks, by their place here.
+    pub(crate) fn part(&self, ranks: &[usize]) -> Self {
+        let places = ranks.iter().map(|&rank| self.places[rank]).collect();
+        Self {
+            places,
+            next_look: AtomicU64::new(0),
+            ..Self::new(self.region.clone(), self.members.clone(), self.fences)
+        }
+    }
+
+    /// A bell in the group's memory.
+    pub(crate) fn bell(&self, cell: Place<CacheLine<WakeCell>>) -> Bell {
+        WakeWord::within(cell, self.region.seats(), self.region.me().index, self.fences)
+    }
+
+    /// Who may want the CPUs of a member: all of the whole group.
+    pub(crate) fn crowd(this: &Arc<Self>) -> Crowd {
+        Crowd::of(Arc::clone(this) as _)
     }
 
     /// True in a forked child, where the memory is not.
@@ -63,7 +90,7 @@ impl Census {
     pub(crate) fn first_dead(&self, has_left: impl Fn(usize) -> bool) -> Option<usize> {
         self.is_time_to_look().then(|| {
             // In this order: who leaves says so to the group before it does to the region.
-            (0..self.members.len()).find(|&rank| self.is_dead(rank) && !has_left(rank))
+            (0..self.places.len()).find(|&rank| self.is_dead(rank) && !has_left(rank))
         })?
     }
 
@@ -88,14 +115,16 @@ impl Census {
 
     fn participant(&self, rank: usize) -> u64 {
         // ORDERING: Relaxed, the word is all there is to read
-        self.members[rank].load(Ordering::Relaxed)
+        self.members[self.places[rank]].load(Ordering::Relaxed)
     }
 }
 
 impl Crew for Census {
     fn confined_to(&self, cpus: &Affinity) -> usize {
         let me = self.region.me();
-        let others = (0..self.members.len()).filter_map(|rank| ParticipantId::from_word(self.participant(rank)));
+        // ORDERING: Relaxed, the words are all there is to read
+        let words = self.members.iter().map(|member| member.load(Ordering::Relaxed));
+        let others = words.filter_map(ParticipantId::from_word);
         // This one may have been pinned since it came.
         1 + others.filter(|&other| other != me && self.region.is_confined(other, cpus)).count()
     }

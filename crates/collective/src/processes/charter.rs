@@ -4,23 +4,25 @@
 //! their crates, each plan against the costs of that model. Plans name members by rank, as several may share a CPU. Whoever
 //! founds a group goes by what it reads back from its own text, so that no rounding makes it differ from the others.
 
+use std::fmt;
 use std::time::Duration;
 
 use corecast_base::CpuId;
-use corecast_base::wait::Wait;
+use corecast_base::wait::{UnknownWait, Wait};
 use corecast_machine::{Machine, model_file};
 use corecast_plan::service::{PlanRequest, read_plan};
-use corecast_plan::{Operation, Plan, PlanJson, Problem};
+use corecast_plan::{Operation, Plan, PlanJson, Problem, UnknownEffort};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::barrier::Barrier;
-use crate::builder::Draft;
-use crate::choose::Choice;
+use crate::basis::{Basis, Wishes};
+use crate::choose::{Choice, Trees};
+use crate::commons::Planned;
 use crate::group::MAX_MEMBERS;
 use crate::layout::setup;
 
-const SCHEMA: &str = "corecast-group/1";
+const SCHEMA: &str = "corecast-group/2";
 
 /// The fields of the text.
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,6 +34,8 @@ struct Text {
     pinned: bool,
     crowded: bool,
     wait: String,
+    /// What was asked for, as it holds for parts of the group.
+    asked: Asked,
     barrier: String,
     why: String,
     broadcast: Box<RawValue>,
@@ -40,33 +44,32 @@ struct Text {
     machine: Box<RawValue>,
 }
 
-/// What the text says.
-#[derive(Debug)]
-pub(super) struct Charter {
-    pub(super) problem: std::sync::Arc<Problem>,
-    pub(super) choice: Choice,
-    pub(super) wait: Wait,
-    pub(super) wake_cost: Option<Duration>,
-    pub(super) is_pinned: bool,
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    barrier: Option<String>,
+    shape: Option<String>,
+    effort: String,
 }
 
 /// Why a text is no charter, in words.
 type Doubt = String;
 
-/// The text of a group drafted for the machine of this model, which is the text of a model file.
-pub(super) fn render(draft: &Draft, wait: Wait, model: String) -> String {
-    let Draft { problem, is_pinned, choice, .. } = draft;
-    let ranked = problem.by_rank();
+/// The text of a group planned for the machine of this model, which is the text of a model file.
+pub(super) fn render(planned: &Planned, model: String) -> String {
+    let Planned { basis, choice } = planned;
+    let ranked = basis.problem.by_rank();
     let json = |plan: &Plan| {
         let json = PlanJson::of(&plan.clone().over(&ranked)).expect("ranks are distinct");
         serde_json::value::to_raw_value(&json).expect("a plan has only what JSON can say")
     };
     let text = Text {
         schema: SCHEMA.to_owned(),
-        cpus: problem.cpus().iter().map(|cpu| cpu.get()).collect(),
-        pinned: *is_pinned,
-        crowded: choice.is_crowded,
-        wait: wait.name().to_owned(),
+        cpus: basis.problem.cpus().iter().map(|cpu| cpu.get()).collect(),
+        pinned: basis.is_pinned,
+        crowded: basis.is_crowded,
+        wait: basis.wishes.wait.name().to_owned(),
+        asked: Asked::of(&basis.wishes),
         barrier: choice.barrier.name().to_owned(),
         why: choice.why.clone(),
         broadcast: json(&choice.broadcast),
@@ -77,22 +80,43 @@ pub(super) fn render(draft: &Draft, wait: Wait, model: String) -> String {
     serde_json::to_string(&text).expect("strings, numbers and JSON")
 }
 
-impl Charter {
-    /// What a text says.
-    pub(super) fn parse(text: &[u8]) -> Result<Self, Doubt> {
-        let text: Text = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-        if text.schema != SCHEMA {
-            return Err(format!("its schema is {:?}, expected {SCHEMA}", text.schema));
-        }
-        if !(1..=MAX_MEMBERS).contains(&text.cpus.len()) {
-            return Err(format!("it has {} members", text.cpus.len()));
-        }
-        let machine = model_file::parse(text.machine.get()).map_err(|error| error.to_string())?;
-        let cpus: Vec<CpuId> = text.cpus.iter().copied().map(CpuId::new).collect();
-        let problem = std::sync::Arc::new(Problem::of_members(&machine, &cpus).map_err(|error| error.to_string())?);
-        let choice = choice(&text, &problem)?;
-        let wait = text.wait.parse().map_err(|error: corecast_base::wait::UnknownWait| error.to_string())?;
-        Ok(Self { problem, choice, wait, wake_cost: wake_cost(&machine), is_pinned: text.pinned })
+/// What a text says.
+pub(super) fn parse(text: &[u8]) -> Result<Planned, Doubt> {
+    let text: Text = serde_json::from_slice(text).map_err(in_words)?;
+    if text.schema != SCHEMA {
+        return Err(format!("its schema is {:?}, expected {SCHEMA}", text.schema));
+    }
+    if !(1..=MAX_MEMBERS).contains(&text.cpus.len()) {
+        return Err(format!("it has {} members", text.cpus.len()));
+    }
+    let machine = model_file::parse(text.machine.get()).map_err(in_words)?;
+    let cpus: Vec<CpuId> = text.cpus.iter().copied().map(CpuId::new).collect();
+    let problem = Problem::of_members(&machine, &cpus).map_err(in_words)?;
+    let choice = choice(&text, &problem)?;
+    let wishes = text.asked.wishes(text.wait.parse().map_err(in_words::<UnknownWait>)?)?;
+    let basis = Basis::of_all(problem, wishes, wake_cost(&machine), text.pinned, text.crowded);
+    Ok(Planned { basis: std::sync::Arc::new(basis), choice })
+}
+
+fn in_words<E: fmt::Display>(error: E) -> Doubt {
+    error.to_string()
+}
+
+impl Asked {
+    fn of(wishes: &Wishes) -> Self {
+        let shape = match &wishes.trees {
+            Trees::Shape(name) => Some(name.clone()),
+            // A tree that was given is over all members.
+            Trees::Cheapest | Trees::Given(_) => None,
+        };
+        let barrier = wishes.barrier.map(|barrier| barrier.name().to_owned());
+        Self { barrier, shape, effort: wishes.effort.name().to_owned() }
+    }
+
+    fn wishes(&self, wait: Wait) -> Result<Wishes, Doubt> {
+        let barrier = self.barrier.as_deref().map(|name| name.parse::<Barrier>().map_err(in_words)).transpose()?;
+        let trees = self.shape.clone().map_or(Trees::Cheapest, Trees::Shape);
+        Ok(Wishes { wait, trees, barrier, effort: self.effort.parse().map_err(in_words::<UnknownEffort>)? })
     }
 }
 
@@ -100,10 +124,10 @@ fn choice(text: &Text, problem: &Problem) -> Result<Choice, Doubt> {
     let ranked = problem.by_rank();
     let plan = |json: &RawValue, operation| {
         let plan = read_plan(json.get(), &PlanRequest::new(operation), &ranked);
-        plan.map(|plan| plan.over(problem)).map_err(|error| error.to_string())
+        plan.map(|plan| plan.over(problem)).map_err(in_words)
     };
     let meeting = plan(&text.meeting, Operation::Barrier)?;
-    let barrier = text.barrier.parse::<Barrier>().map_err(|error| error.to_string())?;
+    let barrier = text.barrier.parse::<Barrier>().map_err(in_words)?;
     let predicted = barrier.predicted(&setup(problem, &meeting));
     Ok(Choice {
         broadcast: plan(&text.broadcast, Operation::Broadcast)?,
@@ -118,6 +142,6 @@ fn choice(text: &Text, problem: &Problem) -> Result<Choice, Doubt> {
 }
 
 /// What a sleep and wake-up cost on a machine, where it was measured.
-pub(crate) fn wake_cost(machine: &Machine) -> Option<Duration> {
+fn wake_cost(machine: &Machine) -> Option<Duration> {
     machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64))
 }

@@ -4,20 +4,18 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use corecast_base::region::{PlanError, RegionPlan, SharedRegion, checksum};
-use corecast_base::sync::{Arc, Fences, Scope};
-use corecast_base::wait::{Crowd, Waiter, WakeWord};
+use corecast_base::sync::{Fences, Scope};
 use corecast_base::{Arena, ArenaError, CpuId};
 use corecast_channel::open::KIND_GROUP;
 use corecast_machine::model_file;
 
-use super::charter::{self, Charter};
+use super::charter;
 use super::error::FoundError;
 use super::register::{self, Register, Terms};
 use crate::builder::Builder;
 use crate::choose::Choice;
+use crate::commons::Planned;
 use crate::error::BuildError;
-use crate::layout::{Layout, Site};
-use crate::roll::Roll;
 
 /// Seats of the region beyond the members': for who founds, or asks for a place that is taken.
 const SPARE_SEATS: u32 = 16;
@@ -26,7 +24,7 @@ const SPARE_SEATS: u32 = 16;
 #[derive(Debug)]
 pub struct Founding {
     region: SharedRegion,
-    charter: Charter,
+    planned: Planned,
 }
 
 impl Founding {
@@ -34,46 +32,45 @@ impl Founding {
         let (room, wait) = (builder.room_bytes, builder.wait);
         let model = model_file::render(builder.machine)?;
         let machine = model_file::parse(&model)?;
-        let draft = builder.on(&machine).draft()?;
-        let text = charter::render(&draft, wait, model);
-        let charter = Charter::parse(text.as_bytes()).expect("what was just written can be read");
-        let members = charter.problem.len();
+        let text = charter::render(&builder.on(&machine).draft()?.planned, model);
+        let planned = charter::parse(text.as_bytes()).expect("what was just written can be read");
+        let members = planned.basis.members();
         let terms = Terms {
             members,
             charter_bytes: text.len(),
             charter_checksum: checksum(register::words(text.as_bytes())),
-            laid_out_bytes: laid_out_bytes(&charter, text.len()).map_err(BuildError::from)?,
+            laid_out_bytes: laid_out_bytes(&planned, text.len()).map_err(BuildError::from)?,
             fences: wait.sleeps().then(|| Fences::of(Scope::Machine)),
         };
         let region = SharedRegion::memfd(&region_plan(&terms, room)?)?;
         let (_, section) = register::find(&region).expect("the entry was just declared");
         let register = Register::lay_out(&mut Arena::within(section), members, text.len());
         register.map_err(BuildError::from)?.write(text.as_bytes());
-        Ok(Self { region, charter })
+        Ok(Self { region, planned })
     }
 
     /// The number of members.
     #[must_use]
     pub fn members(&self) -> usize {
-        self.charter.problem.len()
+        self.planned.basis.members()
     }
 
     /// The CPU of each member, by rank; more than one may have the same.
     #[must_use]
     pub fn cpus(&self) -> &[CpuId] {
-        self.charter.problem.cpus()
+        self.planned.basis.problem.cpus()
     }
 
     /// True if each member is bound to its CPU when it joins.
     #[must_use]
     pub fn is_pinned(&self) -> bool {
-        self.charter.is_pinned
+        self.planned.basis.is_pinned
     }
 
     /// The trees and the barrier in use, and why; its `Display` is text for people.
     #[must_use]
     pub fn choice(&self) -> &Choice {
-        &self.charter.choice
+        &self.planned.choice
     }
 
     /// The region of the group, to be [hosted](corecast_base::rendezvous::host) under a name.
@@ -92,15 +89,10 @@ impl Founding {
 }
 
 /// What each member lays out, tried on the heap.
-fn laid_out_bytes(charter: &Charter, charter_bytes: usize) -> Result<usize, ArenaError> {
+fn laid_out_bytes(planned: &Planned, charter_bytes: usize) -> Result<usize, ArenaError> {
     let mut arena = Arena::heap();
-    let members = charter.problem.len();
-    Register::lay_out(&mut arena, members, charter_bytes)?;
-    let bell = |cell| WakeWord::of_threads(charter.wait, cell);
-    let roll = Arc::new(Roll::lay_out(&mut arena, members, bell)?);
-    let waiter = Waiter::new(charter.wait, Crowd::unpinned(members), None);
-    let ends = Layout::of(&charter.problem, &charter.choice).ends(Site { rank: 0, roll, arena }, waiter)?;
-    Ok(ends.core.arena.bytes())
+    Register::lay_out(&mut arena, planned.basis.members(), charter_bytes)?;
+    Ok(arena.bytes() + planned.bytes()?)
 }
 
 fn region_plan(terms: &Terms, room_bytes: usize) -> Result<RegionPlan, PlanError> {

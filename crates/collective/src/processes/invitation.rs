@@ -1,6 +1,5 @@
 //! The way of one process into a group.
 
-use std::any::Any;
 use std::env;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -11,19 +10,19 @@ use corecast_base::Arena;
 use corecast_base::region::SharedRegion;
 use corecast_base::rendezvous::{self, MeetError, Meeting, SocketDir};
 use corecast_base::sync::Arc;
-use corecast_base::wait::{Crowd, LONGEST_NAP, Waiter, WakeWord};
+use corecast_base::wait::LONGEST_NAP;
 use corecast_machine::pin;
 
-use super::charter::Charter;
+use super::charter;
 use super::error::JoinError;
 use super::founding::Founding;
 use super::register::{self, Register, Terms};
+use crate::basis::Basis;
 use crate::builder::Builder;
 use crate::census::Census;
+use crate::commons::Commons;
 use crate::error::Error;
-use crate::layout::{Layout, Site};
-use crate::member::{Ends, Home, Member};
-use crate::roll::Roll;
+use crate::member::{Ends, Home, Kept, Member};
 
 /// The environment variable with the number of the group's descriptor, set by `corecast run`.
 pub const FD_VARIABLE: &str = "CORECAST_FD";
@@ -40,7 +39,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Invitation {
     region: SharedRegion,
     /// Stays open for as long as this process is a member.
-    kept: Option<Box<dyn Any + Send>>,
+    kept: Option<Kept>,
     rank: Option<usize>,
     members: Option<usize>,
     timeout: Duration,
@@ -105,7 +104,7 @@ impl Invitation {
     #[must_use]
     pub fn of_meeting(meeting: Meeting) -> Self {
         let region = meeting.region().clone();
-        Self { kept: Some(Box::new(meeting)), ..Self::of_region(region) }
+        Self { kept: Some(Kept::of(meeting)), ..Self::of_region(region) }
     }
 
     /// Comes as this member; by default as the first one that nobody is.
@@ -143,7 +142,7 @@ impl Invitation {
         if let Some(expected) = self.members.filter(|&expected| expected != found) {
             return Err(JoinError::Size { found, expected });
         }
-        if let Some(fault) = hall.roll.fault() {
+        if let Some(fault) = hall.commons.roll.fault() {
             return Err(fault.into());
         }
         let rank = match self.rank {
@@ -151,7 +150,7 @@ impl Invitation {
             None => hall.census.join_any(),
         }?;
         let kept = self.kept;
-        hall.settle(rank, self.timeout).map(|ends| Member::new(ends, Home::Process { _kept: kept }))
+        hall.settle(rank, self.timeout).map(|ends| Member::new(ends, Home::Own { kept }))
     }
 }
 
@@ -174,11 +173,9 @@ pub(super) fn number<T: FromStr>(
 /// A group's memory, checked, with what all members share laid out.
 struct Hall {
     terms: Terms,
-    charter: Charter,
+    basis: std::sync::Arc<Basis>,
     census: Arc<Census>,
-    roll: Arc<Roll>,
-    /// Behind the roll.
-    arena: Arena,
+    commons: Commons,
 }
 
 impl Hall {
@@ -187,38 +184,34 @@ impl Hall {
         let mut arena = Arena::within(section);
         let register = Register::lay_out(&mut arena, terms.members, terms.charter_bytes);
         let register = register.map_err(JoinError::of_memory)?;
-        let charter = Charter::parse(&register.read(&terms)?).map_err(JoinError::Corrupt)?;
-        terms.check_wait(charter.wait)?;
-        if charter.problem.len() != terms.members {
-            let (said, told) = (charter.problem.len(), terms.members);
+        let planned = charter::parse(&register.read(&terms)?).map_err(JoinError::Corrupt)?;
+        let basis = std::sync::Arc::clone(&planned.basis);
+        terms.check_wait(basis.wishes.wait)?;
+        if basis.members() != terms.members {
+            let (said, told) = (basis.members(), terms.members);
             return Err(JoinError::Corrupt(format!("its charter has {said} members, its directory {told}")));
         }
-        let (seats, own_seat) = (region.seats(), region.me().index);
-        let bell = |cell| WakeWord::within(cell, seats.clone(), own_seat, terms.fences);
-        let roll = Roll::lay_out(&mut arena, terms.members, bell).map_err(JoinError::of_memory)?;
-        let census = Arc::new(Census::new(region.clone(), register.members));
-        let roll = Arc::new(roll.counted_by(Arc::clone(&census)));
-        Ok(Self { terms, charter, census, roll, arena })
+        let census = Arc::new(Census::new(region.clone(), register.members, terms.fences));
+        let commons = Commons::new(planned, arena, Some(Arc::clone(&census)), None).map_err(JoinError::of_memory)?;
+        Ok(Self { terms, basis, census, commons })
     }
 
     /// Waits for the others, as a member that has its place, and builds its ends.
     fn settle(self, rank: usize, timeout: Duration) -> Result<Ends, JoinError> {
         let outcome = self.build(rank, timeout);
         if outcome.is_err() {
-            self.roll.leave(rank, 0);
+            self.commons.roll.leave(rank, 0);
         }
         outcome
     }
 
     fn build(&self, rank: usize, timeout: Duration) -> Result<Ends, JoinError> {
-        if self.charter.is_pinned {
-            pin::pin(self.charter.problem.cpu(rank))?.forever();
+        if self.basis.is_pinned {
+            pin::pin(self.basis.problem.cpu(rank))?.forever();
         }
-        self.roll.ring_all();
+        self.commons.roll.ring_all();
         self.wait_for_all(rank, timeout)?;
-        let layout = Layout::of(&self.charter.problem, &self.charter.choice);
-        let site = Site { rank, roll: Arc::clone(&self.roll), arena: self.arena.clone() };
-        let ends = layout.ends(site, self.waiter(rank)).map_err(JoinError::of_memory)?;
+        let ends = self.commons.ends(rank).map_err(JoinError::of_memory)?;
         let (bytes, told) = (ends.core.arena.bytes(), self.terms.laid_out_bytes);
         if bytes != told {
             return Err(JoinError::Corrupt(format!("this version lays out {bytes} bytes and its founder {told}")));
@@ -226,24 +219,14 @@ impl Hall {
         Ok(ends)
     }
 
-    /// As it sees those who are there by now.
-    fn waiter(&self, rank: usize) -> Waiter {
-        let cpus = self.charter.problem.cpus();
-        let crowd = if self.charter.is_pinned {
-            Crowd::pinned(cpus.len(), cpus.iter().filter(|&&cpu| cpu == cpus[rank]).count())
-        } else {
-            Crowd::of(Arc::clone(&self.census) as _)
-        };
-        Waiter::new(self.charter.wait, crowd, self.charter.wake_cost)
-    }
-
     fn wait_for_all(&self, rank: usize, timeout: Duration) -> Result<(), JoinError> {
         let is_complete = || self.census.missing().next().is_none().then_some(());
-        self.waiter(rank).until(&self.roll.common, is_complete, |waited| {
-            if let Some(fault) = self.roll.fault() {
+        let roll = &self.commons.roll;
+        self.basis.waiter(rank, Some(&self.census)).until(&roll.common, is_complete, |waited| {
+            if let Some(fault) = roll.fault() {
                 return Err(fault.into());
             }
-            self.roll.check_alive()?;
+            roll.check_alive()?;
             match timeout.checked_sub(waited) {
                 Some(left) if !left.is_zero() => Ok(left.min(LONGEST_NAP)),
                 _ => Err(JoinError::SetupTimeout { missing: self.census.missing().collect() }),

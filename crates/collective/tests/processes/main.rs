@@ -7,6 +7,7 @@ mod actor;
 mod damage;
 mod death;
 mod forming;
+mod parts;
 mod work;
 
 use std::time::Duration;

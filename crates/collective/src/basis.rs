@@ -1,0 +1,123 @@
+//! What a group is planned from, kept for as long as it lives so that parts of it can be planned anew.
+//!
+//! What is planned for a part follows from this alone, in steps that are counted and not timed, so members that plan the same
+//! part apart from each other come to the same.
+
+use std::time::Duration;
+
+use corecast_base::CpuId;
+use corecast_base::sync::Arc;
+use corecast_base::wait::{Crowd, Wait, Waiter};
+use corecast_plan::{Effort, Problem};
+
+use crate::acknowledged::Routes;
+use crate::barrier::Barrier;
+use crate::census::Census;
+use crate::choose::{Choice, Trees};
+use crate::error::BuildError;
+use crate::searcher::Searcher;
+
+/// What was asked for, as far as it holds for parts too.
+#[derive(Debug, Clone)]
+pub(crate) struct Wishes {
+    pub(crate) wait: Wait,
+    pub(crate) trees: Trees,
+    pub(crate) barrier: Option<Barrier>,
+    pub(crate) effort: Effort,
+}
+
+/// The members of a group, what messages between them cost, and what was asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Basis {
+    pub(crate) problem: std::sync::Arc<Problem>,
+    /// The ways of acknowledged broadcasts, worked out once for all members in this process.
+    pub(crate) routes: std::sync::Arc<Routes>,
+    pub(crate) wishes: Wishes,
+    /// What a sleep and wake-up cost, where it was measured.
+    pub(crate) wake_cost: Option<Duration>,
+    pub(crate) is_pinned: bool,
+    /// True if members have to share CPUs.
+    pub(crate) is_crowded: bool,
+    /// The CPUs of all who run beside these members, them included: of the whole group that this is a part of. They take turns
+    /// on a CPU whichever part they are in.
+    cohort: Vec<CpuId>,
+}
+
+impl Basis {
+    /// Of members that are no part of others.
+    pub(crate) fn of_all(
+        problem: Problem,
+        wishes: Wishes,
+        wake_cost: Option<Duration>,
+        is_pinned: bool,
+        is_crowded: bool,
+    ) -> Self {
+        let cohort = problem.cpus().to_vec();
+        let problem = std::sync::Arc::new(problem);
+        let routes = std::sync::Arc::new(Routes::new(std::sync::Arc::clone(&problem)));
+        Self { problem, routes, wishes, wake_cost, is_pinned, is_crowded, cohort }
+    }
+
+    /// Of the members of these ranks, who run beside all others. A part of a group that has no CPU for each has none either,
+    /// but where each is bound to one that is its own.
+    pub(crate) fn part(&self, ranks: &[usize]) -> Self {
+        let whole = self.alone(ranks);
+        let is_shared = |&rank: &usize| self.here(self.problem.cpu(rank)) > 1;
+        let is_crowded = self.is_crowded && (!self.is_pinned || ranks.iter().any(is_shared));
+        Self { is_crowded, cohort: self.cohort.clone(), ..whole }
+    }
+
+    /// Of the members of these ranks, beside whom none of the others runs.
+    pub(crate) fn alone(&self, ranks: &[usize]) -> Self {
+        let Self { wishes, wake_cost, is_pinned, is_crowded, .. } = self;
+        let trees = match &wishes.trees {
+            // It is over the members of the whole.
+            Trees::Given(_) => Trees::Cheapest,
+            trees => trees.clone(),
+        };
+        let wishes = Wishes { trees, ..wishes.clone() };
+        Self::of_all(self.problem.subset(ranks), wishes, *wake_cost, *is_pinned, *is_crowded)
+    }
+
+    pub(crate) fn members(&self) -> usize {
+        self.problem.len()
+    }
+
+    /// How many run on this CPU.
+    fn here(&self, cpu: CpuId) -> usize {
+        self.cohort.iter().filter(|&&other| other == cpu).count()
+    }
+
+    /// How a member waits; among processes as it sees those who are there by now.
+    pub(crate) fn waiter(&self, rank: usize, census: Option<&Arc<Census>>) -> Waiter {
+        let crowd = match census {
+            _ if self.is_pinned => Crowd::pinned(self.cohort.len(), self.here(self.problem.cpu(rank))),
+            Some(census) => Census::crowd(census),
+            None => Crowd::unpinned(self.cohort.len()),
+        };
+        Waiter::new(self.wishes.wait, crowd, self.wake_cost)
+    }
+
+    /// How all members wait who are threads of this process. From now on they are crowded if one of them is.
+    pub(crate) fn look_around(&mut self) -> Vec<Waiter> {
+        let waiters: Vec<Waiter> = (0..self.members()).map(|rank| self.waiter(rank, None)).collect();
+        self.is_crowded = waiters.iter().any(|waiter| waiter.crowd().is_crowded());
+        waiters
+    }
+
+    /// Trees and barrier, for which this searches.
+    pub(crate) fn choose_with(&self, searcher: &Searcher) -> Result<Choice, BuildError> {
+        let Wishes { trees, barrier, effort, .. } = &self.wishes;
+        Choice::make(&self.problem, trees, searcher, *barrier, *effort, self.is_crowded)
+    }
+
+    fn choose(&self) -> Result<Choice, BuildError> {
+        self.choose_with(&Searcher::default())
+    }
+
+    /// Trees and barrier, without a plan service; the cheapest trees should there be none of the shape asked for.
+    pub(crate) fn choose_anyhow(&self) -> Choice {
+        let cheapest = || Self { wishes: Wishes { trees: Trees::Cheapest, ..self.wishes.clone() }, ..self.clone() };
+        self.choose().or_else(|_| cheapest().choose()).expect("every group has a cheapest tree")
+    }
+}

@@ -1,0 +1,128 @@
+//! What the members of one group have in common in one process: what was planned, the roll, and the memory behind it.
+//!
+//! Threads of one process share it, so that a group is planned once. Processes each have their own over the same memory.
+
+use corecast_base::sync::{Arc, Mutex};
+use corecast_base::wait::{Waiter, WakeWord};
+use corecast_base::{Arena, ArenaError};
+
+use crate::basis::Basis;
+use crate::census::Census;
+use crate::choose::Choice;
+use crate::layout::{Layout, Site};
+use crate::member::Ends;
+use crate::origin::Origin;
+use crate::roll::Roll;
+
+/// What is planned for a group.
+#[derive(Debug, Clone)]
+pub(crate) struct Planned {
+    pub(crate) basis: std::sync::Arc<Basis>,
+    pub(crate) choice: Choice,
+}
+
+/// The same with a memory.
+#[derive(Debug)]
+pub(crate) struct Commons {
+    planned: Planned,
+    pub(crate) roll: Arc<Roll>,
+    /// Behind the roll.
+    arena: Arena,
+}
+
+impl Planned {
+    /// For the members of a part.
+    pub(crate) fn of_part(basis: Basis) -> Self {
+        let choice = basis.choose_anyhow();
+        Self { basis: std::sync::Arc::new(basis), choice }
+    }
+
+    /// What each member lays out, tried on the heap.
+    pub(crate) fn bytes(&self) -> Result<usize, ArenaError> {
+        let commons = Commons::new(self.clone(), Arena::heap(), None, None)?;
+        Ok(commons.ends(0)?.core.arena.bytes())
+    }
+}
+
+impl Commons {
+    /// In a memory that begins with the roll.
+    pub(crate) fn new(
+        planned: Planned,
+        mut arena: Arena,
+        census: Option<Arc<Census>>,
+        origin: Option<Origin>,
+    ) -> Result<Self, ArenaError> {
+        let (members, wait) = (planned.basis.members(), planned.basis.wishes.wait);
+        let roll = Roll::lay_out(&mut arena, members, |cell| match &census {
+            Some(census) => census.bell(cell),
+            None => WakeWord::of_threads(wait, cell),
+        })?;
+        let roll = census.into_iter().fold(roll, Roll::counted_by);
+        let roll = origin.into_iter().fold(roll, Roll::part_of);
+        Ok(Self { planned, roll: Arc::new(roll), arena })
+    }
+
+    /// The ends of a member, which waits as it sees the others now.
+    pub(crate) fn ends(&self, rank: usize) -> Result<Ends, ArenaError> {
+        let waiter = self.planned.basis.waiter(rank, self.roll.census.as_ref());
+        self.layout().ends(self.site(rank), waiter)
+    }
+
+    /// The ends of all members, who wait with these.
+    pub(crate) fn all_ends(&self, waiters: Vec<Waiter>) -> Result<Vec<Ends>, ArenaError> {
+        let layout = self.layout();
+        waiters.into_iter().enumerate().map(|(rank, waiter)| layout.ends(self.site(rank), waiter)).collect()
+    }
+
+    fn layout(&self) -> Layout<'_> {
+        Layout::of(&self.planned.basis, &self.planned.choice)
+    }
+
+    fn site(&self, rank: usize) -> Site {
+        Site { rank, roll: Arc::clone(&self.roll), arena: self.arena.clone() }
+    }
+}
+
+/// Memory for a group that is yet to be: none but its members lay it out.
+#[derive(Debug, Clone)]
+pub(crate) struct Plot(Arc<Mutex<Ground>>);
+
+#[derive(Debug)]
+struct Ground {
+    arena: Arena,
+    /// Made by whoever comes first of this process.
+    commons: Option<Arc<Commons>>,
+    /// How often it was asked for.
+    asked: usize,
+}
+
+const UNPOISONED: &str = "planning does not panic";
+
+impl Plot {
+    /// The next `bytes` bytes of a memory; on the heap whatever it takes.
+    pub(crate) fn reserve(arena: &mut Arena, bytes: usize) -> Result<Self, ArenaError> {
+        let part = arena.part(bytes)?;
+        Ok(arena.share(|| Self(Arc::new(Mutex::new(Ground { arena: part, commons: None, asked: 0 })))))
+    }
+
+    /// What the members have in common. Kept for those of this process, who ask `members` times in all; after that it lives
+    /// for as long as they do.
+    pub(crate) fn commons(
+        &self,
+        members: usize,
+        make: impl FnOnce(Arena) -> Result<Commons, ArenaError>,
+    ) -> Result<Arc<Commons>, ArenaError> {
+        let mut ground = self.0.lock().expect(UNPOISONED);
+        let commons = match ground.commons.take() {
+            Some(commons) => commons,
+            None => Arc::new(make(ground.arena.clone())?),
+        };
+        ground.asked += 1;
+        if ground.asked < members {
+            ground.commons = Some(Arc::clone(&commons));
+        } else if !ground.arena.is_shared() {
+            ground.arena = Arena::heap();
+        }
+        Ok(commons)
+    }
+}

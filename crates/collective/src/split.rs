@@ -1,0 +1,160 @@
+//! Parts of a group as groups of their own.
+//!
+//! **When to take it:** some of the members meet or share values often that the others have no part in: the members of a
+//! node, a row of a grid. **When not:** for one operation; making a part takes some operations of the whole group and a plan.
+//!
+//! All members call [`Member::split`] and say which part they want to be in. What they said goes to all of them, and each
+//! part is planned anew over its members' costs, as [`Group`](crate::Group) plans, by what was asked for there; only a tree
+//! that was given does not hold, as it is over all members, and nothing is raced. A member may be in the whole group and in
+//! any number of parts at once. What it does in one of them is in no order with what it does in the others, but for the
+//! order of its own calls: two members that enter two groups in crossed order wait for each other for ever.
+//!
+//! Among processes each part takes its lines from the room of the whole group, together with some room of its own for what
+//! its members make later: of a quarter of what is left, its share by members. The memory is the parts' for as long as the
+//! whole group lives, even when they are left. Among threads it is theirs until the last one of them drops it.
+//!
+//! A part fails by itself: a member lost to it is lost to another group only if it is a member there and is lost to that
+//! too, as one is that panics or dies. One that could not come to its part, as the whole group failed on the way, is lost
+//! to the part as if it had left.
+//!
+//! **Progress:** blocking. **Memory ordering:** what a member wrote before it split is visible to the members of all parts
+//! after.
+//!
+//! ```
+//! use corecast_collective::Group;
+//! use corecast_machine::{Machine, Topology, source};
+//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let group = Group::builder(&machine).members(5).build()?;
+//! let sums = group.run(|me| {
+//!     let rank = me.rank() as u32;
+//!     let mut same_parity = me.split(rank % 2, 0)?.expect("everybody named a color");
+//!     same_parity.allreduce(rank, |a, b| a + b)
+//! })?;
+//! assert_eq!(sums, [6, 4, 6, 4, 6].map(Ok));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::collections::BTreeMap;
+
+use corecast_base::sync::Arc;
+use corecast_base::{ArenaError, CacheLine};
+use corecast_channel::{Plain, zeroed};
+
+use crate::commons::{Commons, Planned, Plot};
+use crate::error::Error;
+use crate::member::{Home, Member};
+use crate::origin::Origin;
+
+/// What a member asks for: 1 for a part and 0 for none, the part's color, and the key's bits.
+type Wish = [u64; 3];
+
+/// The members of a part by rank in the whole group, in the order of their ranks in the part.
+type Ranks = Vec<usize>;
+
+/// What is left of the room is divided by this, and that shared out to the parts.
+const ROOM_DIVISOR: usize = 4;
+/// Parts begin where slices may.
+const STEP: usize = size_of::<CacheLine<u8>>();
+
+impl Member {
+    /// Makes groups of those who name the same `color`, ranked by `key` and where that is the same by their rank here, and
+    /// returns this member's place in its own; `None` to those who name none.
+    ///
+    /// All members call it, as an operation of the group like others.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] at all members alike if the room of a group of processes is used up, which is then as it was; those
+    /// of [`gather_slice`](Self::gather_slice).
+    pub fn split(&mut self, color: impl Into<Option<u32>>, key: i64) -> Result<Option<Self>, Error> {
+        let wish = color.into().map_or([0; 3], |color| [1, u64::from(color), key as u64]);
+        let outcome = self.split_by(wish);
+        if matches!(outcome, Err(Error::MemberLost { .. } | Error::Corrupt)) {
+            self.ends_mut().core.give_up();
+        }
+        outcome
+    }
+
+    fn split_by(&mut self, wish: Wish) -> Result<Option<Self>, Error> {
+        let parts = parts(&self.all_gather(wish)?);
+        let own = parts.iter().position(|ranks| ranks.contains(&self.rank()));
+        let plan = |me: &Self, own: usize| Planned::of_part(me.ends().basis.part(&parts[own]));
+        // In a section lines are counted before any are laid out.
+        let is_counted = self.ends().core.arena.is_shared();
+        let planned = own.filter(|_| is_counted).map(|own| plan(self, own));
+        let bytes = if is_counted { self.all_bytes(&parts, planned.as_ref())? } else { vec![0; parts.len()] };
+        let mut arena = self.ends().core.arena.clone();
+        let plots = bytes.iter().map(|&bytes| Plot::reserve(&mut arena, bytes)).collect::<Result<Vec<_>, _>>()?;
+        self.ends_mut().core.arena = arena;
+        let part = own.map(|own| self.settle(&plots[own], &parts[own], || planned.unwrap_or_else(|| plan(self, own))));
+        let part = part.transpose()?;
+        self.ends_mut().core.come();
+        Ok(part)
+    }
+
+    /// The place of this member in a part that it shares a plot with.
+    fn settle(&self, plot: &Plot, ranks: &Ranks, plan: impl FnOnce() -> Planned) -> Result<Self, ArenaError> {
+        let core = &self.ends().core;
+        let origin = Origin { roll: Arc::clone(&core.roll), ranks: ranks.clone(), operation: core.operation + 1 };
+        let census = core.roll.census.as_ref().map(|census| Arc::new(census.part(ranks)));
+        // In a section nobody shares it.
+        let members = if core.arena.is_shared() { 1 } else { ranks.len() };
+        let commons = plot.commons(members, |arena| Commons::new(plan(), arena, census, Some(origin)))?;
+        let rank = ranks.iter().position(|&rank| rank == core.rank).expect("the part is this member's");
+        Ok(Self::new(commons.ends(rank)?, Home::Own { kept: self.kept() }))
+    }
+
+    /// The bytes of each part, with its room, if all of its members count the same and there is room for all.
+    fn all_bytes(&mut self, parts: &[Ranks], own: Option<&Planned>) -> Result<Vec<usize>, Error> {
+        let counted = self.all_gather(own.map_or(Ok(0), Planned::bytes)? as u64)?;
+        // Members of another version, that plan or lay out otherwise.
+        if parts.iter().any(|ranks| ranks.iter().any(|&rank| counted[rank] != counted[ranks[0]])) {
+            return Err(Error::Corrupt);
+        }
+        let (arena, members) = (&self.ends().core.arena, self.members());
+        let lines = |ranks: &Ranks| usize::try_from(counted[ranks[0]]).unwrap_or(usize::MAX);
+        let bytes = parts.iter().fold(0_usize, |bytes, ranks| bytes.saturating_add(lines(ranks)));
+        let left = arena.left().unwrap_or(usize::MAX);
+        let Some(spare) = left.checked_sub(bytes) else {
+            let used = arena.bytes();
+            return Err(ArenaError::Full { bytes, used, len: used + left }.into());
+        };
+        let share = |ranks: &Ranks| spare / ROOM_DIVISOR / members * ranks.len() / STEP * STEP;
+        Ok(parts.iter().map(|ranks| lines(ranks) + share(ranks)).collect())
+    }
+
+    /// The values of all members, by rank, at all of them.
+    fn all_gather<T: Plain>(&mut self, value: T) -> Result<Vec<T>, Error> {
+        let (root, members) = (self.ends().reduce_root, self.members());
+        let mut values = self.gather(root, value)?.unwrap_or_else(|| vec![zeroed(); members]);
+        self.broadcast_slice(root, &mut values)?;
+        Ok(values)
+    }
+}
+
+/// The parts that members ask for, by color.
+fn parts(wishes: &[Wish]) -> Vec<Ranks> {
+    let mut parts: BTreeMap<u64, Vec<(i64, usize)>> = BTreeMap::new();
+    for (rank, &[wants, color, key]) in wishes.iter().enumerate() {
+        if wants == 1 {
+            parts.entry(color).or_default().push((key as i64, rank));
+        }
+    }
+    let by_key = |mut members: Vec<(i64, usize)>| {
+        members.sort_unstable();
+        members.into_iter().map(|(_, rank)| rank).collect()
+    };
+    parts.into_values().map(by_key).collect()
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_go_by_color_and_their_members_by_key_and_rank() {
+        let wish = |color: u64, key: i64| [1, color, key as u64];
+        let wishes = [wish(7, 5), wish(2, 0), [0; 3], wish(7, -5), wish(2, 0), wish(u64::from(u32::MAX), 1)];
+        assert_eq!(parts(&wishes), [vec![1, 4], vec![3, 0], vec![5]]);
+        assert_eq!(parts(&[[0; 3]; 2]), Vec::<Ranks>::new());
+    }
+}
