@@ -23,6 +23,20 @@ pub enum BuildError {
         /// The number asked for.
         members: usize,
     },
+    /// A rank that a part should have is none of the group's.
+    #[error("rank {rank} is outside a group of {members} members")]
+    BadRank {
+        /// The rank.
+        rank: usize,
+        /// Members of the group.
+        members: usize,
+    },
+    /// A part should have a member twice.
+    #[error("rank {rank} is named twice")]
+    RepeatedRank {
+        /// The rank.
+        rank: usize,
+    },
     /// No shape of this name is registered.
     #[error("unknown tree shape '{name}': expected one of {}", known.join(", "))]
     UnknownShape {

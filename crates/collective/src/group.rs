@@ -26,7 +26,7 @@ use corecast_machine::pin;
 use crate::builder::Builder;
 use crate::choose::Choice;
 use crate::commons::{Commons, Planned};
-use crate::error::{Error, RunError};
+use crate::error::{BuildError, Error, RunError};
 use crate::member::{Ends, Home, Member};
 use crate::roll::Roll;
 
@@ -79,6 +79,39 @@ impl Group {
         let ends = commons.all_ends(waiters)?;
         let ends = Mutex::new(ends.into_iter().map(Some).collect());
         Ok(Self { planned, seats: Arc::new(Seats { roll: commons.roll, ends }) })
+    }
+
+    /// A new group of threads, of members on the CPUs of these ranks in this order, planned anew by what was asked for this one;
+    /// a tree that was given is over all members and does not hold, and nothing is raced. The two have nothing to do with each
+    /// other afterwards, and should not be used at once: members on one CPU would not know that they share it. To make groups
+    /// of members at work use [`Member::split`].
+    ///
+    /// ```
+    /// use corecast_collective::Group;
+    /// use corecast_machine::{Machine, Topology, source};
+    /// let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+    /// let group = Group::builder(&machine).members(4).build()?;
+    /// let pair = group.subgroup(&[3, 1])?;
+    /// assert_eq!(pair.cpus(), [group.cpus()[3], group.cpus()[1]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`BuildError::Members`] if there are no ranks, [`BuildError::BadRank`], [`BuildError::RepeatedRank`].
+    pub fn subgroup(&self, ranks: &[usize]) -> Result<Self, BuildError> {
+        let members = self.members();
+        if ranks.is_empty() {
+            return Err(BuildError::Members { members: 0 });
+        }
+        if let Some(&rank) = ranks.iter().find(|&&rank| rank >= members) {
+            return Err(BuildError::BadRank { rank, members });
+        }
+        if let Some((_, &rank)) = ranks.iter().enumerate().find(|(place, rank)| ranks[..*place].contains(rank)) {
+            return Err(BuildError::RepeatedRank { rank });
+        }
+        let mut basis = self.planned.basis.alone(ranks);
+        let waiters = basis.look_around();
+        Ok(Self::of_threads(Planned::of_part(basis), waiters)?)
     }
 
     /// The number of members.

@@ -3,7 +3,7 @@
 //! - [`Group`]: the members, their CPUs, trees and barrier; [`Builder`] puts it together, [`Choice`] says what and why;
 //! - [`processes`]: the same for members that are processes;
 //! - [`Member`]: one participant, with the operations;
-//! - [`Member::split`]: groups of some of the members;
+//! - [`Member::split`], [`Group::subgroup`]: groups of some of the members;
 //! - [`Started`]: an operation started now and finished later, or given a limit; [`Missing`]: who had not come by then;
 //! - [`Coordinator`] and [`Participant`]: two-phase commit;
 //! - [`AtomicStream`]: events from any member, in one order at all;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::wait::Wait;
-use corecast_collective::{Barrier, Error, Loss, Member};
+use corecast_collective::{Barrier, BuildError, Error, Loss, Member};
+use corecast_plan::Tree;
 
 use crate::{SIZES, group, one_round};
 
@@ -204,4 +205,37 @@ fn a_part_has_what_groups_have() {
         }
     });
     assert_eq!(results.expect("nobody panics"), [Ok(true); 5]);
+}
+
+#[test]
+fn a_subgroup_has_the_cpus_of_its_ranks_and_a_plan_of_its_own() {
+    for members in SIZES {
+        let whole = group(members, |builder| builder);
+        let ranks: Vec<usize> = (0..members).rev().step_by(2).collect();
+        let part = whole.subgroup(&ranks).expect("ranks of the group");
+        assert!(part.cpus().iter().eq(ranks.iter().map(|&rank| &whole.cpus()[rank])));
+        assert_eq!(part.choice().broadcast.tree.len(), ranks.len());
+        let results = part.run(|me| (1..=10).try_for_each(|round| one_round(me, round)));
+        assert_eq!(results.expect("nobody panics"), vec![Ok(()); ranks.len()]);
+        assert!(whole.run(|me| one_round(me, 1)).is_ok(), "the whole has nothing to do with it");
+    }
+}
+
+#[test]
+fn a_subgroup_keeps_what_was_asked_for_but_a_tree_of_all() {
+    let whole = group(6, |builder| builder.barrier(Barrier::Packed).shape("fibonacci"));
+    let part = whole.subgroup(&[1, 2, 5]).expect("ranks of the group");
+    assert_eq!((part.choice().barrier, part.choice().broadcast.planner.as_str()), (Barrier::Packed, "fibonacci"));
+    let star = Tree::new(0, vec![vec![1, 2], vec![], vec![]]).expect("a tree");
+    let part = group(3, |builder| builder.tree(star)).subgroup(&[2, 1]).expect("ranks of the group");
+    assert_ne!(part.choice().broadcast.planner, "given");
+}
+
+#[test]
+fn ranks_that_make_no_subgroup_are_named() {
+    let whole = group(3, |builder| builder);
+    let refused = |ranks: &[usize]| whole.subgroup(ranks).map(drop).expect_err("refused");
+    assert!(matches!(refused(&[]), BuildError::Members { members: 0 }));
+    assert!(matches!(refused(&[0, 3, 0]), BuildError::BadRank { rank: 3, members: 3 }));
+    assert!(matches!(refused(&[0, 2, 1, 2]), BuildError::RepeatedRank { rank: 2 }));
 }

@@ -72,7 +72,6 @@ pub struct Arena {
 #[derive(Debug, Clone)]
 enum Memory {
     Heap(Pieces),
-    #[cfg_attr(loom, expect(dead_code, reason = "models have no sections"))]
     Carved(Carved),
 }
 
