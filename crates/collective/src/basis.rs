@@ -58,13 +58,27 @@ impl Basis {
         Self { problem, routes, wishes, wake_cost, is_pinned, is_crowded, cohort }
     }
 
-    /// Of the members of these ranks, who run beside all others. A part of a group that has no CPU for each has none either,
-    /// but where each is bound to one that is its own.
+    /// Of the members of these ranks, who run beside all others.
     pub(crate) fn part(&self, ranks: &[usize]) -> Self {
-        let whole = self.alone(ranks);
-        let is_shared = |&rank: &usize| self.here(self.problem.cpu(rank)) > 1;
-        let is_crowded = self.is_crowded && (!self.is_pinned || ranks.iter().any(is_shared));
-        Self { is_crowded, cohort: self.cohort.clone(), ..whole }
+        self.beside(ranks, self.cohort.clone())
+    }
+
+    /// Of the members of these ranks, ascending, when the others are gone.
+    pub(crate) fn survivors(&self, ranks: &[usize]) -> Self {
+        let mut cohort = self.cohort.clone();
+        for gone in (0..self.members()).filter(|rank| ranks.binary_search(rank).is_err()) {
+            let place = cohort.iter().position(|&cpu| cpu == self.problem.cpu(gone));
+            cohort.swap_remove(place.expect("members are among those who run beside them"));
+        }
+        self.beside(ranks, cohort)
+    }
+
+    /// A part of a group that has no CPU for each has none either, but where each is bound to one that is its own.
+    fn beside(&self, ranks: &[usize], cohort: Vec<CpuId>) -> Self {
+        let part = Self { cohort, ..self.alone(ranks) };
+        let is_shared = |&cpu: &CpuId| part.here(cpu) > 1;
+        let is_crowded = self.is_crowded && (!self.is_pinned || part.problem.cpus().iter().any(is_shared));
+        Self { is_crowded, ..part }
     }
 
     /// Of the members of these ranks, beside whom none of the others runs.

@@ -129,8 +129,9 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// How much memory the members of a group of processes can lay out for objects that they make after they have joined;
-    /// 4 MiB by default. Groups of threads need no such setting.
+    /// How much memory the members of a group of processes can lay out for objects and parts that they make after they have
+    /// joined; 4 MiB by default. As much is set aside for those who [shrink](crate::Member::shrink) it. Groups of threads need
+    /// no such setting.
     #[must_use]
     pub fn room_bytes(mut self, bytes: usize) -> Self {
         self.room_bytes = bytes;

@@ -4,7 +4,7 @@
 
 use corecast_base::sync::{Arc, Mutex};
 use corecast_base::wait::{Waiter, WakeWord};
-use corecast_base::{Arena, ArenaError};
+use corecast_base::{Arena, ArenaError, CacheLine};
 
 use crate::basis::Basis;
 use crate::census::Census;
@@ -40,7 +40,7 @@ impl Planned {
     /// What each member lays out, tried on the heap.
     pub(crate) fn bytes(&self) -> Result<usize, ArenaError> {
         let commons = Commons::new(self.clone(), Arena::heap(), None, None)?;
-        Ok(commons.ends(0)?.core.arena.bytes())
+        Ok(commons.ends(0)?.bytes)
     }
 }
 
@@ -96,6 +96,9 @@ struct Ground {
     asked: usize,
 }
 
+/// Memories begin where slices may.
+pub(crate) const STEP: usize = size_of::<CacheLine<u8>>();
+
 const UNPOISONED: &str = "planning does not panic";
 
 impl Plot {
@@ -103,6 +106,14 @@ impl Plot {
     pub(crate) fn reserve(arena: &mut Arena, bytes: usize) -> Result<Self, ArenaError> {
         let part = arena.part(bytes)?;
         Ok(arena.share(|| Self(Arc::new(Mutex::new(Ground { arena: part, commons: None, asked: 0 })))))
+    }
+
+    /// Memory for the group of those who will be left of one that has laid out so much: as much again and half of what is left
+    /// beyond, or nothing where there is less. Behind it is room for what members make later.
+    pub(crate) fn of_successor(arena: &mut Arena) -> Result<Self, ArenaError> {
+        let (left, lines) = (arena.left().unwrap_or(0), arena.bytes());
+        let bytes = if left < lines { 0 } else { (left + lines) / 2 / STEP * STEP };
+        Self::reserve(arena, bytes)
     }
 
     /// What the members have in common. Kept for those of this process, who ask `members` times in all; after that it lives

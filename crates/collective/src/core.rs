@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use corecast_base::Clock;
 use corecast_base::sync::Arc;
-use corecast_base::wait::Waiter;
+use corecast_base::wait::{LONGEST_NAP, Waiter};
 use corecast_base::{Arena, ArenaError};
 use corecast_channel::Plain;
 use corecast_channel::ump::{AnyReceiver, AnySender};
 
 use crate::error::{Error, Interrupted, Loss};
 use crate::missing::Missing;
-use crate::roll::Roll;
+use crate::roll::{GAVE_UP, Roll, SUCCEEDED};
 use crate::web::Link;
 
 /// One member's place in its group. On lines of its own, as members may lie side by side in a vector.
@@ -30,6 +30,10 @@ pub(crate) struct Core {
     pub(crate) deadline: u64,
     /// True from the start of an operation that may be interrupted until it is finished.
     pub(crate) is_pending: bool,
+    /// True once an operation has failed here, which is then the last one.
+    has_failed: bool,
+    /// What this member says of itself in its seat beside its operations, once the group has failed.
+    marks: u64,
 }
 
 /// Waits end when what they wait for is there.
@@ -39,7 +43,18 @@ pub(crate) const NOW: u64 = 0;
 
 impl Core {
     pub(crate) fn new(rank: usize, members: usize, waiter: Waiter, roll: Arc<Roll>, arena: Arena) -> Self {
-        Self { rank, members, operation: 0, waiter, roll, arena, deadline: NEVER, is_pending: false }
+        Self {
+            rank,
+            members,
+            operation: 0,
+            waiter,
+            roll,
+            arena,
+            deadline: NEVER,
+            is_pending: false,
+            has_failed: false,
+            marks: 0,
+        }
     }
 
     /// Lays out memory for an object that all members create. Creating one is an operation as others are: all members do it
@@ -64,8 +79,39 @@ impl Core {
 
     /// Says to those of a part of the group that this member will not come.
     #[cold]
-    pub(crate) fn give_up(&self) {
-        self.roll.give_up(self.rank, self.operation);
+    pub(crate) fn give_up(&mut self) {
+        self.mark(GAVE_UP);
+    }
+
+    /// Says that this member has come to the group of those who are left of this one.
+    pub(crate) fn succeed(&mut self) {
+        self.mark(SUCCEEDED);
+    }
+
+    pub(crate) fn has_shrunk(&self) -> bool {
+        self.marks & SUCCEEDED != 0
+    }
+
+    fn mark(&mut self, mark: u64) {
+        self.marks |= mark;
+        self.roll.begin(self.rank, self.seat_word());
+    }
+
+    /// What this member says of itself.
+    pub(crate) fn seat_word(&self) -> u64 {
+        self.operation | self.marks
+    }
+
+    /// How many operations this member has completed.
+    pub(crate) fn completed(&self) -> u64 {
+        self.operation - u64::from(self.has_failed || self.is_pending)
+    }
+
+    /// Makes the group fail, in an operation that does.
+    #[cold]
+    pub(crate) fn fail(&mut self, rank: usize, loss: Loss) -> Error {
+        self.has_failed = true;
+        self.roll.report(rank, loss)
     }
 
     /// Says that this member has come to its part. It counts as an operation of the group, for which nobody waits.
@@ -86,15 +132,17 @@ impl Core {
     /// Waits at the member's own bell until `poll` finds something.
     #[inline(always)]
     pub(crate) fn wait_at_own_bell<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
-        let Self { rank, operation, waiter, roll, deadline, .. } = self;
-        waiter.until(roll.bell(*rank), poll, |waited| check(roll, *operation, *deadline, waited))
+        let Self { rank, operation, waiter, roll, deadline, has_failed, .. } = self;
+        let found = waiter.until(roll.bell(*rank), poll, |waited| check(roll, *operation, *deadline, waited));
+        found.map_err(|error| failed(has_failed, error))
     }
 
     /// Waits at the bell that rings for all members at once until `poll` finds something.
     #[inline(always)]
     pub(crate) fn wait_at_common_bell<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
-        let Self { operation, waiter, roll, deadline, .. } = self;
-        waiter.until(&roll.common, poll, |waited| check(roll, *operation, *deadline, waited))
+        let Self { operation, waiter, roll, deadline, has_failed, .. } = self;
+        let found = waiter.until(&roll.common, poll, |waited| check(roll, *operation, *deadline, waited));
+        found.map_err(|error| failed(has_failed, error))
     }
 
     /// Sends `value` along an edge.
@@ -148,27 +196,40 @@ impl Core {
 
     /// Makes an interrupted exchange with `peer` the group's failure, where it is not that already.
     #[cold]
-    fn blame(&self, peer: usize, interrupted: Interrupted) -> Error {
+    fn blame(&mut self, peer: usize, interrupted: Interrupted) -> Error {
         let loss = match interrupted {
-            Interrupted::Group(error) => return error,
+            Interrupted::Group(error) => return failed(&mut self.has_failed, error),
             Interrupted::Closed => Loss::Left,
             Interrupted::WrongType => Loss::Mismatched,
         };
-        self.roll.report(peer, loss)
+        self.fail(peer, loss)
     }
+}
+
+/// Notes that an operation has failed, unless it can go on.
+#[cold]
+fn failed(has_failed: &mut bool, error: Error) -> Error {
+    *has_failed |= !matches!(error, Error::Timeout { .. });
+    error
 }
 
 /// Whether a wait in an operation may go on, and how long it may sleep.
 fn check(roll: &Roll, operation: u64, deadline: u64, waited: Duration) -> Result<Duration, Error> {
     let nap = roll.check(operation, waited)?;
+    Ok(nap.min(nap_until(deadline, || roll.missing(operation))?))
+}
+
+/// How long a wait with this deadline may sleep; who is missing when it is over.
+#[inline]
+pub(crate) fn nap_until(deadline: u64, missing: impl FnOnce() -> Missing) -> Result<Duration, Error> {
     match deadline {
-        NEVER => Ok(nap),
+        NEVER => Ok(LONGEST_NAP),
         NOW => Err(Error::Timeout { missing: Missing::default() }),
         deadline => {
             let clock = Clock::get();
             match deadline.saturating_sub(clock.ticks()) {
-                0 => Err(Error::Timeout { missing: roll.missing(operation) }),
-                left => Ok(nap.min(clock.duration(left))),
+                0 => Err(Error::Timeout { missing: missing() }),
+                left => Ok(LONGEST_NAP.min(clock.duration(left))),
             }
         }
     }

@@ -137,6 +137,9 @@ pub enum Error {
         /// Who has not begun it.
         missing: Missing,
     },
+    /// A group that has not failed cannot be shrunk.
+    #[error("the group has not failed, so there is nothing to shrink it for")]
+    NotFailed,
     /// This member has begun an operation and not finished it.
     #[error("an operation that this member has begun is not finished")]
     Pending,

@@ -61,7 +61,7 @@ impl Seats {
     pub(crate) fn leave(&self, ends: Ends) {
         let rank = ends.core.rank;
         // In this order: once the ends lie here somebody else may join, and must not be taken for one who has left.
-        self.roll.leave(rank, ends.core.operation);
+        self.roll.leave(rank, ends.core.seat_word());
         self.ends.lock().expect(UNPOISONED)[rank] = Some(ends);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Nobody builds the ends of others, as dropping an end says that its member is gone. So every member, in whichever process
 //! it is, goes through the same steps in the same order: first the [`Roll`], one for each process, then the web of
-//! broadcasts, that of reductions, and the barrier. What follows from the choice alone and is the same for all is worked
+//! broadcasts, that of reductions, the barrier, and what is set aside for those who survive a fault. What follows from the choice alone and is the same for all is worked
 //! out once, in [`Layout::of`].
 
 use std::cell::LazyCell;
@@ -15,9 +15,11 @@ use corecast_plan::{Plan, Problem, Schedule, Scheme, Tree};
 use crate::barrier::{Barrier, Lazy, Setup};
 use crate::basis::Basis;
 use crate::choose::Choice;
+use crate::commons::Plot;
 use crate::core::Core;
 use crate::member::Ends;
 use crate::roll::Roll;
+use crate::survivors::Survivors;
 use crate::web::WebPlan;
 
 /// Where a member's ends are built.
@@ -58,7 +60,10 @@ impl<'a> Layout<'a> {
         let broadcast = self.broadcast.web(&[], &mut site)?;
         let reduce = self.reduce.web(&[], &mut site)?;
         let barrier = self.barrier.part(&self.setup, &mut site)?;
-        let Site { rank, roll, arena } = site;
+        let Site { rank, roll, mut arena } = site;
+        let survivors = Survivors::lay_out(&mut arena, self.basis.members())?;
+        let bytes = arena.bytes();
+        let successor = Plot::of_successor(&mut arena)?;
         let core = Core::new(rank, self.basis.members(), waiter, roll, arena);
         Ok(Ends {
             core,
@@ -68,6 +73,9 @@ impl<'a> Layout<'a> {
             barrier,
             routes: std::sync::Arc::clone(&self.basis.routes),
             basis: std::sync::Arc::clone(self.basis),
+            survivors,
+            successor,
+            bytes,
         })
     }
 }

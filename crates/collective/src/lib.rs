@@ -4,6 +4,7 @@
 //! - [`processes`]: the same for members that are processes;
 //! - [`Member`]: one participant, with the operations;
 //! - [`Member::split`], [`Group::subgroup`]: groups of some of the members;
+//! - [`Member::shrink`], [`Shrunk`]: a group of those who are left when one has failed;
 //! - [`Started`]: an operation started now and finished later, or given a limit; [`Missing`]: who had not come by then;
 //! - [`Coordinator`] and [`Participant`]: two-phase commit;
 //! - [`AtomicStream`]: events from any member, in one order at all;
@@ -44,9 +45,11 @@ mod race;
 mod reduce;
 mod roll;
 mod searcher;
+mod shrink;
 mod slices;
 mod split;
 mod started;
+mod survivors;
 mod two_phase_commit;
 mod web;
 
@@ -61,5 +64,6 @@ pub use member::Member;
 pub use missing::Missing;
 pub use race::{Entry, Race};
 pub use reduce::Order;
+pub use shrink::Shrunk;
 pub use started::Started;
 pub use two_phase_commit::{Coordinator, Participant};

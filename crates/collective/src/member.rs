@@ -11,10 +11,12 @@ use crate::allreduce::Allreduction;
 use crate::barrier::Part;
 use crate::basis::Basis;
 use crate::broadcast::broadcast;
+use crate::commons::Plot;
 use crate::core::Core;
 use crate::error::{Error, Loss};
 use crate::group::Seats;
 use crate::reduce::{Order, Reduction, reduce};
+use crate::survivors::Survivors;
 use crate::web::Web;
 
 /// All that belongs to one member; waits in the group while nobody has joined as it.
@@ -30,6 +32,12 @@ pub(crate) struct Ends {
     pub(crate) routes: std::sync::Arc<Routes>,
     /// What parts of the group are planned from.
     pub(crate) basis: std::sync::Arc<Basis>,
+    /// Who is left once the group has failed, and where they will be a group.
+    pub(crate) survivors: Survivors,
+    pub(crate) successor: Plot,
+    /// The bytes that were laid out before what was set aside for that.
+    #[cfg_attr(loom, expect(dead_code, reason = "models have no sections"))]
+    pub(crate) bytes: usize,
 }
 
 /// One participant of a [`Group`](crate::Group).
@@ -245,7 +253,7 @@ impl Drop for Member {
         let Some(ends) = self.ends.take() else { return };
         match &self.home {
             Home::Threads(seats) => seats.leave(ends),
-            Home::Own { .. } => ends.core.roll.leave(ends.core.rank, ends.core.operation),
+            Home::Own { .. } => ends.core.roll.leave(ends.core.rank, ends.core.seat_word()),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use corecast_base::sync::Arc;
 
-use crate::roll::{COUNT, GAVE_UP, LEFT, Roll};
+use crate::roll::{COUNT, GAVE_UP, LEFT, Roll, SUCCEEDED};
 
 /// The group that a part was made from.
 #[derive(Debug)]
@@ -14,17 +14,37 @@ pub(crate) struct Origin {
     pub(crate) roll: Arc<Roll>,
     /// The rank there of each member of the part.
     pub(crate) ranks: Vec<usize>,
-    /// The operation there that a member counts up when it has come.
-    pub(crate) operation: u64,
+    pub(crate) step: Step,
+}
+
+/// How the part was made.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// By a split. Who has come counts up this operation of the whole.
+    Split { operation: u64 },
+    /// Of those who stayed when the whole had failed. Who has come says so.
+    Shrink,
+}
+
+impl Step {
+    /// Whether a member of the whole says in this word of its seat that it will not come.
+    fn is_given_up(&self, word: u64) -> bool {
+        match self {
+            Self::Split { operation } => word & (LEFT | GAVE_UP) != 0 && word & COUNT < *operation,
+            Self::Shrink => word & LEFT != 0 && word & SUCCEEDED == 0,
+        }
+    }
 }
 
 impl Origin {
     /// A member that will not come.
     pub(crate) fn first_absent(&self) -> Option<usize> {
-        self.ranks.iter().position(|&rank| {
-            let word = self.roll.seat_word(rank);
-            word & (LEFT | GAVE_UP) != 0 && word & COUNT < self.operation
-        })
+        (0..self.ranks.len()).find(|&rank| self.is_absent(rank))
+    }
+
+    /// Whether a member will not come.
+    pub(crate) fn is_absent(&self, rank: usize) -> bool {
+        self.step.is_given_up(self.roll.seat_word(self.ranks[rank]))
     }
 }
 
@@ -42,26 +62,38 @@ mod tests {
         let whole = sites(3).next().expect("one of three").roll;
         let bell = |cell| WakeWord::of_threads(Wait::Adaptive, cell);
         let part = Roll::lay_out(&mut Arena::heap(), 2, bell).expect("the heap has room");
-        let part = part.part_of(Origin { roll: Arc::clone(&whole), ranks: vec![2, 0], operation: 5 });
+        let part =
+            part.part_of(Origin { roll: Arc::clone(&whole), ranks: vec![2, 0], step: Step::Split { operation: 5 } });
         let check = || part.check(1, Duration::from_secs(1)).map(drop);
         whole.begin(0, 4);
         whole.begin(2, 5);
         assert_eq!(check(), Ok(()), "member 0 is on its way");
         whole.leave(2, 5);
-        whole.give_up(1, 4);
+        whole.begin(1, GAVE_UP | 4);
         assert_eq!(check(), Ok(()), "one has come, and one is in no need to");
-        whole.give_up(0, 4);
+        whole.begin(0, GAVE_UP | 4);
         assert_eq!(check(), Err(Error::MemberLost { rank: 1, loss: Loss::Left }));
     }
 
     #[test]
     fn who_leaves_the_whole_on_the_way_is_absent() {
         let whole = sites(1).next().expect("one of one").roll;
-        let origin = Origin { roll: Arc::clone(&whole), ranks: vec![0], operation: 5 };
+        let origin = Origin { roll: Arc::clone(&whole), ranks: vec![0], step: Step::Split { operation: 5 } };
         assert_eq!(origin.first_absent(), None);
         whole.leave(0, 4);
         assert_eq!(origin.first_absent(), Some(0));
         whole.leave(0, 5);
         assert_eq!(origin.first_absent(), None);
+    }
+    #[test]
+    fn who_stayed_and_then_leaves_is_absent_until_it_has_come() {
+        let whole = sites(1).next().expect("one of one").roll;
+        let origin = Origin { roll: Arc::clone(&whole), ranks: vec![0], step: Step::Shrink };
+        whole.begin(0, GAVE_UP | 4);
+        assert_eq!(origin.first_absent(), None, "it gave up something else");
+        whole.leave(0, SUCCEEDED | 4);
+        assert_eq!(origin.first_absent(), None);
+        whole.leave(0, 4);
+        assert_eq!(origin.first_absent(), Some(0));
     }
 }

@@ -29,15 +29,18 @@ const SUSPICIOUS: Duration = Duration::from_millis(10);
 pub(crate) const LEFT: u64 = 1 << 63;
 /// Set once its member has failed to come to a part of the group: see `origin.rs`.
 pub(crate) const GAVE_UP: u64 = 1 << 62;
+/// Set once its member has come to the group of those who were left of this one.
+pub(crate) const SUCCEEDED: u64 = 1 << 61;
 /// The operations that the member has begun.
-pub(crate) const COUNT: u64 = GAVE_UP - 1;
+pub(crate) const COUNT: u64 = SUCCEEDED - 1;
 
 /// The state of all members of a group: one for each process, over the same memory.
 #[derive(Debug)]
 pub(crate) struct Roll {
     /// 0, or the first fault: loss code << 32 | rank. Set once, by whoever finds it first.
     fault: Place<CacheLine<AtomicU64>>,
-    /// One word per member: the operations it has begun, [`LEFT`], [`GAVE_UP`]. Written by whoever has its ends.
+    /// One word per member: the operations it has begun, [`LEFT`], [`GAVE_UP`],
+    /// [`SUCCEEDED`]. Written by whoever has its ends.
     seats: PlaceSlice<CacheLine<AtomicU64>>,
     /// What each member sleeps on.
     bells: Box<[Bell]>,
@@ -88,17 +91,11 @@ impl Roll {
         self.seats[rank].store(operations, Ordering::Relaxed);
     }
 
-    /// Says that a member has begun so many `operations`.
+    /// Says that a member has begun so many `operations`, with what else it says of itself once the group has failed.
     #[inline(always)]
     pub(crate) fn begin(&self, rank: usize, operations: u64) {
         // ORDERING: Relaxed, a count for those who ask who is late
         self.seats[rank].store(operations, Ordering::Relaxed);
-    }
-
-    /// Says that a member that has begun so many `operations` will not come to the part it was to come to.
-    pub(crate) fn give_up(&self, rank: usize, operations: u64) {
-        // ORDERING: Relaxed, the word is all there is to say
-        self.seats[rank].store(GAVE_UP | operations, Ordering::Relaxed);
     }
 
     /// What a member says of itself.
@@ -161,6 +158,16 @@ impl Roll {
     pub(crate) fn check_alive(&self) -> Result<(), Error> {
         let dead = self.census.as_ref().and_then(|census| census.first_dead(|rank| self.has_left(rank)));
         dead.map_or(Ok(()), |rank| Err(self.report(rank, Loss::Died)))
+    }
+
+    /// Those of some members who have left or never come, or, after a wait that is worth the look, are dead.
+    pub(crate) fn gone_among(&self, ranks: impl Iterator<Item = usize>, waited: Duration) -> Vec<usize> {
+        let is_absent = |rank| self.origin.as_ref().is_some_and(|origin| origin.is_absent(rank));
+        let (mut gone, others): (Vec<_>, Vec<_>) = ranks.partition(|&rank| self.has_left(rank) || is_absent(rank));
+        if waited >= SUSPICIOUS {
+            gone.extend(self.census.iter().flat_map(|census| census.dead_among(&others)));
+        }
+        gone
     }
 
     fn has_left(&self, rank: usize) -> bool {

@@ -126,7 +126,7 @@ fn reduce<T: Plain>(
 fn expect_length(core: &mut Core, link: &mut Link, len: usize) -> Result<(), Error> {
     match core.recv::<Length>(link)? {
         [theirs] if theirs == len as u64 => Ok(()),
-        _ => Err(core.roll.report(link.rank, Loss::OtherLength)),
+        _ => Err(core.fail(link.rank, Loss::OtherLength)),
     }
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn recv_part<T: Plain>(core: &mut Core, link: &mut Link, part: &mut [
         _ => {
             let count = core.recv_part(link.rank, &mut link.rx, part)?;
             if count != part.len() && size_of::<T>() > 0 {
-                return Err(core.roll.report(link.rank, Loss::Mismatched));
+                return Err(core.fail(link.rank, Loss::Mismatched));
             }
         }
     }

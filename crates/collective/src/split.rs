@@ -36,14 +36,14 @@
 
 use std::collections::BTreeMap;
 
+use corecast_base::ArenaError;
 use corecast_base::sync::Arc;
-use corecast_base::{ArenaError, CacheLine};
 use corecast_channel::{Plain, zeroed};
 
-use crate::commons::{Commons, Planned, Plot};
+use crate::commons::{Commons, Planned, Plot, STEP};
 use crate::error::Error;
 use crate::member::{Home, Member};
-use crate::origin::Origin;
+use crate::origin::{Origin, Step};
 
 /// What a member asks for: 1 for a part and 0 for none, the part's color, and the key's bits.
 type Wish = [u64; 3];
@@ -53,8 +53,6 @@ type Ranks = Vec<usize>;
 
 /// What is left of the room is divided by this, and that shared out to the parts.
 const ROOM_DIVISOR: usize = 4;
-/// Parts begin where slices may.
-const STEP: usize = size_of::<CacheLine<u8>>();
 
 impl Member {
     /// Makes groups of those who name the same `color`, ranked by `key` and where that is the same by their rank here, and
@@ -94,7 +92,8 @@ impl Member {
     /// The place of this member in a part that it shares a plot with.
     fn settle(&self, plot: &Plot, ranks: &Ranks, plan: impl FnOnce() -> Planned) -> Result<Self, ArenaError> {
         let core = &self.ends().core;
-        let origin = Origin { roll: Arc::clone(&core.roll), ranks: ranks.clone(), operation: core.operation + 1 };
+        let step = Step::Split { operation: core.operation + 1 };
+        let origin = Origin { roll: Arc::clone(&core.roll), ranks: ranks.clone(), step };
         let census = core.roll.census.as_ref().map(|census| Arc::new(census.part(ranks)));
         // In a section nobody shares it.
         let members = if core.arena.is_shared() { 1 } else { ranks.len() };

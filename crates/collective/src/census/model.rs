@@ -29,4 +29,8 @@ impl Census {
     pub(crate) fn first_dead(&self, _has_left: impl Fn(usize) -> bool) -> Option<usize> {
         match *self {}
     }
+
+    pub(crate) fn dead_among(&self, _ranks: &[usize]) -> Vec<usize> {
+        match *self {}
+    }
 }

@@ -94,6 +94,12 @@ impl Census {
         })?
     }
 
+    /// Those of some members that are dead; at most every [`LONGEST_NAP`], as above.
+    pub(crate) fn dead_among(&self, ranks: &[usize]) -> Vec<usize> {
+        let is_time = !ranks.is_empty() && self.is_time_to_look();
+        ranks.iter().copied().filter(|&rank| is_time && self.is_dead(rank)).collect()
+    }
+
     fn is_time_to_look(&self) -> bool {
         let (clock, nap) = (Clock::get(), LONGEST_NAP - Duration::from_millis(1));
         let now = clock.ticks();

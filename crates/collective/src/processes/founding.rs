@@ -96,7 +96,8 @@ fn laid_out_bytes(planned: &Planned, charter_bytes: usize) -> Result<usize, Aren
 }
 
 fn region_plan(terms: &Terms, room_bytes: usize) -> Result<RegionPlan, PlanError> {
-    let bytes = terms.laid_out_bytes.saturating_add(room_bytes) as u64;
+    // As much again for those who survive a fault: see `Plot::of_successor`.
+    let bytes = terms.laid_out_bytes.saturating_add(room_bytes).saturating_mul(2) as u64;
     let seats = u32::try_from(terms.members).unwrap_or(u32::MAX).saturating_add(SPARE_SEATS);
     let plan = RegionPlan::new().participants(seats)?.limit_bytes(u64::MAX);
     plan.add(register::NAME, KIND_GROUP, terms.to_words(), bytes)

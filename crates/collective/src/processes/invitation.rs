@@ -212,7 +212,7 @@ impl Hall {
         self.commons.roll.ring_all();
         self.wait_for_all(rank, timeout)?;
         let ends = self.commons.ends(rank).map_err(JoinError::of_memory)?;
-        let (bytes, told) = (ends.core.arena.bytes(), self.terms.laid_out_bytes);
+        let (bytes, told) = (ends.bytes, self.terms.laid_out_bytes);
         if bytes != told {
             return Err(JoinError::Corrupt(format!("this version lays out {bytes} bytes and its founder {told}")));
         }

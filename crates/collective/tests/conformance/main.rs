@@ -8,6 +8,7 @@ mod broadcast;
 mod failure;
 mod race;
 mod reduce;
+mod shrink;
 mod slices;
 mod split;
 mod started;

@@ -9,7 +9,7 @@ use corecast_collective::processes::{Founding, Invitation};
 use corecast_collective::{Error, Member};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use super::{PATIENCE, parts, work};
+use super::{PATIENCE, parts, shrink, work};
 
 const ROLE: &str = "CORECAST_TEST_ROLE";
 const RANK: &str = "CORECAST_TEST_RANK";
@@ -107,6 +107,7 @@ fn play() {
             work::all_operations(&mut any.join().expect("a free place")).expect("nobody is lost");
         }
         "work for ever" => tell_end(&mut invitation.join().expect("a free place"), work::one_round),
+        "survive" => shrink::survive(invitation.join().expect("a free place")),
         "split" => parts::split(&mut invitation.join().expect("a free place")).expect("nobody is lost"),
         "split until full" => say(&parts::split_until_full(&mut invitation.join().expect("a free place"))),
         "split and work for ever" => parts::split_and_work_for_ever(&mut invitation.join().expect("a free place")),

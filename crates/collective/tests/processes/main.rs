@@ -8,6 +8,7 @@ mod damage;
 mod death;
 mod forming;
 mod parts;
+mod shrink;
 mod work;
 
 use std::time::Duration;

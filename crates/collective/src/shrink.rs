@@ -1,0 +1,141 @@
+//! A group of those who are left when a group has failed.
+//!
+//! **When to take it:** a member was lost, and the others have work that can go on without it. **When not:** they can end, or
+//! somebody starts them all anew.
+//!
+//! All who are left call [`Member::shrink`] on the failed group. They wait for each other until each member has come, or
+//! has left or died, so that all mean the same ones, and these get new ranks, in the order of the old ones, and a plan of
+//! their own as by [`split`](Member::split). The failed group stays failed. Should one of the new group be lost again, even
+//! before its first operation, that fails in its turn and can be shrunk in its turn.
+//!
+//! An operation may fail at some members and be complete at others. So each survivor is told how many operations it has
+//! completed itself, and the highest number that any survivor has: what lies between it has to get from those who have it.
+//! An object such as a stream counts as the operation that opened it, and a split as several.
+//!
+//! Nothing tells a member that is late from one that does not come because it knows nothing of the failure: it has other
+//! work, or waits in another group. [`Member::shrink_timeout`] names it.
+//!
+//! Among processes the memory for the new group was set aside when the old one was made: as much as that itself took and
+//! half of what was left beyond, or nothing where there was not so much. Two generations and more fit with the room that
+//! is the default; [`Error::Memory`] says when none does.
+//!
+//! **Progress:** blocking. **Memory ordering:** none until the first operation of the new group.
+//!
+//! ```
+//! use corecast_collective::Group;
+//! use corecast_machine::{Machine, Topology, source};
+//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let group = Group::builder(&machine).members(3).build()?;
+//! let counts = group.run(|me| {
+//!     if me.rank() == 1 {
+//!         return Ok(0); // leaves, while the others wait for it
+//!     }
+//!     me.barrier().expect_err("member 1 has left");
+//!     let mut shrunk = me.shrink()?;
+//!     assert_eq!(shrunk.gone, [1]);
+//!     shrunk.me.allreduce(1, |a, b| a + b)
+//! })?;
+//! assert_eq!(counts, [Ok(2), Ok(0), Ok(2)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::time::Duration;
+
+use corecast_base::Clock;
+use corecast_base::sync::Arc;
+
+use crate::commons::{Commons, Planned};
+use crate::core::{Core, NEVER, NOW, nap_until};
+use crate::error::Error;
+use crate::member::{Ends, Home, Member};
+use crate::missing::Missing;
+use crate::origin::{Origin, Step};
+use crate::survivors::{Survivor, Survivors};
+
+/// What is left of a group.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Shrunk {
+    /// This member's place in the new group.
+    pub me: Member,
+    /// Its rank in the group that failed.
+    pub old_rank: usize,
+    /// The ranks there of those who are not in the new group, ascending.
+    pub gone: Vec<usize>,
+    /// The operations that this member has completed there.
+    pub completed: u64,
+    /// The most that any member of the new group has completed there.
+    pub highest: u64,
+}
+
+impl Member {
+    /// Makes a group of those who are left of this one, which has failed, and returns this member's place in it. All of them
+    /// must call it.
+    ///
+    /// # Errors
+    /// [`Error::NotFailed`]; [`Error::AlreadyJoined`] if this member has joined the new group before; [`Error::Memory`] at all
+    /// members alike if the memory of a group of processes has no room for it; [`Error::Corrupt`], [`Error::Forked`].
+    pub fn shrink(&mut self) -> Result<Shrunk, Error> {
+        self.shrink_until(NEVER)
+    }
+
+    /// As [`shrink`](Self::shrink), waiting for `limit` at most. After [`Error::Timeout`] the others go on waiting for this
+    /// member, which may call it again, or leave.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`] that names who has neither come nor gone, and those of [`shrink`](Self::shrink).
+    pub fn shrink_timeout(&mut self, limit: Duration) -> Result<Shrunk, Error> {
+        let clock = Clock::get();
+        self.shrink_until(clock.ticks().saturating_add(clock.ticks_in(limit)).clamp(NOW + 1, NEVER - 1))
+    }
+
+    fn shrink_until(&mut self, deadline: u64) -> Result<Shrunk, Error> {
+        let Ends { core, survivors, .. } = self.ends_mut();
+        match core.check_fault() {
+            Ok(()) => return Err(Error::NotFailed),
+            Err(Error::MemberLost { .. }) if core.has_shrunk() => return Err(Error::AlreadyJoined { rank: core.rank }),
+            Err(Error::MemberLost { .. }) => {}
+            Err(other) => return Err(other),
+        }
+        let completed = core.completed();
+        survivors.stay(core.rank, completed)?;
+        core.roll.ring_all();
+        let stay = agree(core, survivors, deadline)?;
+        let ranks: Vec<usize> = stay.iter().map(|&(rank, _)| rank).collect();
+        let highest = stay.iter().map(|&(_, completed)| completed).max().unwrap_or(completed);
+        let me = self.succeed(&ranks)?;
+        let core = &mut self.ends_mut().core;
+        core.succeed();
+        let gone = (0..core.members).filter(|rank| ranks.binary_search(rank).is_err()).collect();
+        Ok(Shrunk { me, old_rank: core.rank, gone, completed, highest })
+    }
+
+    /// The place of this member in the group of those who stay.
+    fn succeed(&self, ranks: &[usize]) -> Result<Self, Error> {
+        let Ends { core, basis, successor, .. } = self.ends();
+        let rank = ranks.binary_search(&core.rank).map_err(|_| Error::Corrupt)?;
+        let census = core.roll.census.as_ref().map(|census| Arc::new(census.part(ranks)));
+        let origin = Origin { roll: Arc::clone(&core.roll), ranks: ranks.to_vec(), step: Step::Shrink };
+        let askers = if core.arena.is_shared() { 1 } else { ranks.len() };
+        let commons = successor.commons(askers, |arena| {
+            Commons::new(Planned::of_part(basis.survivors(ranks)), arena, census, Some(origin))
+        })?;
+        Ok(Self::new(commons.ends(rank)?, Home::Own { kept: self.kept() }))
+    }
+}
+
+/// Waits until each member has come or gone; returns who has come.
+fn agree(core: &mut Core, survivors: &Survivors, deadline: u64) -> Result<Vec<Survivor>, Error> {
+    let Core { rank, waiter, roll, .. } = core;
+    waiter.until(
+        roll.bell(*rank),
+        || survivors.decided(),
+        |waited| {
+            for gone in roll.gone_among(survivors.undecided(), waited) {
+                survivors.declare_gone(gone);
+                roll.ring_all();
+            }
+            nap_until(deadline, || Missing::of(survivors.undecided()))
+        },
+    )?
+}
