@@ -196,7 +196,7 @@ impl<'a> Builder<'a> {
                 return Err(BuildError::TreeSize { nodes: tree.len(), members: cpus.len() });
             }
         }
-        let shares_cpus = cpus.windows(2).any(|pair| pair[0] == pair[1]);
+        let shares_cpus = cpus.iter().copied().collect::<CpuSet>().len() < cpus.len();
         let is_pinned = self.pinned.unwrap_or(!shares_cpus);
         let wake_cost = self.machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64));
         let mut basis = Basis::of_all(problem, self.wishes(), wake_cost, is_pinned, false);
@@ -257,5 +257,19 @@ impl<'a> Builder<'a> {
         }
         let dealt: Vec<CpuId> = cpus.as_slice().iter().copied().cycle().take(members).collect();
         Ok(Problem::of_members(self.machine, &dealt)?)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use corecast_machine::{Cpu, Topology};
+
+    #[test]
+    fn members_are_pinned_by_default_only_where_no_two_share_a_cpu() {
+        let cpus = (0..2).map(|id| Cpu::flat(CpuId::new(id))).collect();
+        let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let is_pinned = |members| Group::builder(&machine).members(members).draft().expect("a plan").is_pinned;
+        assert_eq!([1, 2, 3, 4].map(is_pinned), [true, true, false, false]);
     }
 }
