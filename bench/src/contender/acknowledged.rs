@@ -62,7 +62,7 @@ type Witness = Arc<Vec<CacheLine<AtomicU64>>>;
 
 /// The root's end of whatever is raced.
 trait Publishing: Send {
-    fn publish(&mut self, event: u64) -> Result<(), Failure>;
+    fn publish(&mut self, burst: &[u64]) -> Result<(), Failure>;
 
     /// Returns when all have processed all events, of which there are so many.
     fn wait(&mut self, events: u64) -> Result<(), Failure>;
@@ -87,7 +87,8 @@ struct Opening<E> {
 
 struct Root<P> {
     end: P,
-    burst: u64,
+    /// Those of one burst.
+    events: Vec<u64>,
     published: u64,
     witness: Witness,
 }
@@ -147,8 +148,8 @@ impl<E> Opening<E> {
 
 impl Publishing for Opening<AckRoot<'static, u64>> {
     #[inline]
-    fn publish(&mut self, event: u64) -> Result<(), Failure> {
-        self.open(Member::ack_root)?.publish(&event).map(drop).map_err(Failure::refused)
+    fn publish(&mut self, burst: &[u64]) -> Result<(), Failure> {
+        self.open(Member::ack_root)?.publish_all(burst).map(drop).map_err(Failure::refused)
     }
 
     #[inline]
@@ -203,8 +204,9 @@ struct ChannelFollower {
 }
 
 impl Publishing for ChannelRoot {
-    fn publish(&mut self, event: u64) -> Result<(), Failure> {
-        self.to.iter().try_for_each(|to| to.send(event).map_err(Failure::refused))
+    fn publish(&mut self, burst: &[u64]) -> Result<(), Failure> {
+        let mut all = burst.iter().flat_map(|event| self.to.iter().map(move |to| (to, *event)));
+        all.try_for_each(|(to, event)| to.send(event).map_err(Failure::refused))
     }
 
     fn wait(&mut self, events: u64) -> Result<(), Failure> {
@@ -239,8 +241,8 @@ fn bodies<P: Publishing + 'static, F: Following + 'static>(
     burst: usize,
 ) -> Vec<Box<dyn Body>> {
     let witness: Witness = Arc::new((0..=followers.len()).map(|_| CacheLine::default()).collect());
+    let root = Root { end: root, events: vec![0; burst], published: 0, witness: Arc::clone(&witness) };
     let burst = burst as u64;
-    let root = Root { end: root, burst, published: 0, witness: Arc::clone(&witness) };
     let follower = |(index, end)| {
         let witness = Arc::clone(&witness);
         Box::new(Follower { rank: index + 1, end, burst, processed: 0, witness }) as Box<dyn Body>
@@ -253,10 +255,11 @@ impl<P: Publishing> Root<P> {
     /// Publishes a burst, and waits until all have processed it.
     #[inline(always)]
     fn burst(&mut self) -> Result<(), Failure> {
-        for _ in 0..self.burst {
-            self.published += 1;
-            self.end.publish(value(self.published))?;
+        for (number, event) in (self.published + 1..).zip(&mut self.events) {
+            *event = value(number);
         }
+        self.end.publish(&self.events)?;
+        self.published += self.events.len() as u64;
         self.end.wait(self.published)
     }
 }

@@ -44,10 +44,15 @@ impl Wires for Counters {
     }
 
     #[inline]
-    fn publish<T: Plain>(&mut self, number: u64, event: Option<&T>, roll: &Roll) {
-        if let Some(event) = event {
+    fn publish<T: Plain>(&mut self, first: u64, events: &[T], roll: &Roll) {
+        let last = first + events.len() as u64 - 1;
+        for (number, event) in (first..).zip(events) {
             self.events.write(0, self.events.index(number), event);
         }
+        self.pass_on::<T>(false, first - 1, last, roll);
+    }
+
+    fn end<T: Plain>(&mut self, number: u64, roll: &Roll) {
         self.pass_on::<T>(false, number - 1, number, roll);
     }
 

@@ -86,16 +86,24 @@ impl<T: Plain> Outgoing<T> {
         Ok(Self { edges, lines })
     }
 
-    /// Publishes the event of this number.
+    /// Publishes events, one at least, with numbers from `first` on.
     #[inline]
-    pub(super) fn publish(&mut self, number: u64, event: &T, roll: &Roll) {
-        self.edges.publish(number, Some(event), roll);
+    pub(super) fn publish(&mut self, first: u64, events: &[T], roll: &Roll) {
+        match &mut self.edges {
+            Edged::Counters(counters) => counters.publish(first, events, roll),
+            Edged::Messages(messages) => messages.publish(first, events, roll),
+            Edged::Tasks(tasks) => tasks.publish(first, events, roll),
+        }
     }
 
     /// Publishes the end, which takes this number.
     pub(super) fn end(&mut self, number: u64, roll: &Roll) {
         self.lines.set_end(number);
-        self.edges.publish(number, None, roll);
+        match &mut self.edges {
+            Edged::Counters(counters) => counters.end::<T>(number, roll),
+            Edged::Messages(messages) => messages.end::<T>(number, roll),
+            Edged::Tasks(tasks) => tasks.end(number, roll),
+        }
     }
 
     /// The newest event up to which all are acknowledged, any if there is nobody else.
@@ -106,13 +114,6 @@ impl<T: Plain> Outgoing<T> {
             Edged::Messages(messages) => Ok(messages.complete()),
             Edged::Tasks(tasks) => tasks.acknowledged(roll),
         }
-    }
-}
-
-impl<T: Plain> Edged<T> {
-    #[inline]
-    fn publish(&mut self, number: u64, event: Option<&T>, roll: &Roll) {
-        each!(self, edges => edges.publish(number, event, roll));
     }
 }
 

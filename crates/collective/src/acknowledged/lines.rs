@@ -55,7 +55,7 @@ impl Lines {
 #[derive(Debug, Clone)]
 pub(super) struct Slots {
     words: PlaceSlice<AtomicU64>,
-    /// Words from one slot to the next: whole lines.
+    /// Words from one slot to the next: whole lines, or as many as line up in one.
     stride: usize,
     /// Slots of a ring, a power of two.
     slots: usize,
@@ -77,7 +77,12 @@ impl Slots {
 
     fn lay_out<T>(arena: &mut Arena, rings: usize, slots: usize, event: usize) -> Result<Self, ArenaError> {
         let event_bytes = size_of::<T>();
-        let stride = (event + event_bytes.div_ceil(WORD_BYTES)).next_multiple_of(WORDS_OF_LINE);
+        let words = event + event_bytes.div_ceil(WORD_BYTES);
+        // Events alone lie side by side: what is published at once is read at once. A head is polled while others are written.
+        let stride = match event {
+            0 if words < WORDS_OF_LINE => words.next_power_of_two(),
+            _ => words.next_multiple_of(WORDS_OF_LINE),
+        };
         let slots = slots.next_power_of_two();
         Ok(Self { words: arena.slice(rings * slots * stride)?, stride, slots, event, event_bytes })
     }

@@ -58,8 +58,15 @@ impl Wires for Messages {
     }
 
     #[inline]
-    fn publish<T: Plain>(&mut self, number: u64, event: Option<&T>, roll: &Roll) {
-        self.own.early.iter().for_each(|edge| send(&self.rings, edge, number, event));
+    fn publish<T: Plain>(&mut self, first: u64, events: &[T], roll: &Roll) {
+        for (number, event) in (first..).zip(events) {
+            self.own.early.iter().for_each(|edge| send(&self.rings, edge, number, Some(event)));
+        }
+        self.own.early.iter().for_each(|edge| roll.bell(edge.peer).notify());
+    }
+
+    fn end<T: Plain>(&mut self, number: u64, roll: &Roll) {
+        self.own.early.iter().for_each(|edge| send::<T>(&self.rings, edge, number, None));
         self.own.early.iter().for_each(|edge| roll.bell(edge.peer).notify());
     }
 

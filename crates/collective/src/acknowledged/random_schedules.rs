@@ -84,11 +84,11 @@ impl Run {
             }
         }
         let room = self.config.window as u64 - (self.published - acked).min(self.config.window as u64);
-        for _ in 0..self.random.u64(0..=room) {
-            if self.published < EVENTS {
-                self.published += 1;
-                self.root.publish(self.published, &value(self.published), &self.roll);
-            }
+        let count = self.random.u64(0..=room.min(EVENTS.saturating_sub(self.published)));
+        let events: Vec<u64> = (self.published + 1..=self.published + count).map(value).collect();
+        if !events.is_empty() {
+            self.root.publish(self.published + 1, &events, &self.roll);
+            self.published += count;
         }
         if self.published == EVENTS && self.random.bool() {
             self.published += 1;

@@ -37,7 +37,27 @@ impl<'m, T: Plain> AckRoot<'m, T> {
         if self.published - self.acked >= self.window {
             self.wait(self.published + 1 - self.window)?;
         }
-        self.publish_next(event)
+        self.publish_next(std::slice::from_ref(event))
+    }
+
+    /// Publishes these events in their order, each part of them when the window has room for it; the last one's number, or
+    /// that of the last before if there are none. Over [`Edges::Counters`](super::Edges::Counters) a part takes one store to
+    /// tell of, where one call for each event takes one for each.
+    ///
+    /// # Errors
+    /// As for [`publish`](Self::publish). What has been published by then, [`published`](Self::published) says.
+    #[inline]
+    pub fn publish_all(&mut self, mut events: &[T]) -> Result<u64, AckError> {
+        while !events.is_empty() {
+            if self.published - self.acked >= self.window {
+                self.wait(self.published + 1 - self.window)?;
+            }
+            let room = self.window - (self.published - self.acked);
+            let (part, rest) = events.split_at(events.len().min(room as usize));
+            self.publish_next(part)?;
+            events = rest;
+        }
+        Ok(self.published)
     }
 
     /// As [`publish`](Self::publish), without waiting.
@@ -49,7 +69,7 @@ impl<'m, T: Plain> AckRoot<'m, T> {
         if self.published - self.acked >= self.window && self.published - self.acked()? >= self.window {
             return Err(AckError::WindowFull { window: self.window as usize });
         }
-        self.publish_next(event)
+        self.publish_next(std::slice::from_ref(event))
     }
 
     /// The last event that all other members have acknowledged, and with it all before; 0 for none.
@@ -111,10 +131,10 @@ impl<'m, T: Plain> AckRoot<'m, T> {
     }
 
     #[inline]
-    fn publish_next(&mut self, event: &T) -> Result<u64, AckError> {
+    fn publish_next(&mut self, events: &[T]) -> Result<u64, AckError> {
         self.core.roll.fault().map_or(Ok(()), Err)?;
-        self.published += 1;
-        self.outgoing.publish(self.published, event, &self.core.roll);
+        self.outgoing.publish(self.published + 1, events, &self.core.roll);
+        self.published += events.len() as u64;
         Ok(self.published)
     }
 

@@ -158,9 +158,14 @@ impl<T: Plain> Tasks<T> {
         self.end == Some(self.passed) && self.unsent.is_empty()
     }
 
-    /// Publishes an event, or the end; for the root.
-    pub(super) fn publish(&mut self, number: u64, event: Option<&T>, roll: &Roll) {
-        self.send(false, number, event, roll);
+    /// Publishes events with numbers from `first` on; for the root.
+    pub(super) fn publish(&mut self, first: u64, events: &[T], roll: &Roll) {
+        (first..).zip(events).for_each(|(number, event)| self.send(false, number, Some(event), roll));
+    }
+
+    /// Publishes the end; for the root.
+    pub(super) fn end(&mut self, number: u64, roll: &Roll) {
+        self.send(false, number, None, roll);
     }
 
     /// Runs what has come to the root; the newest event up to which all are acknowledged, any if there is nobody else.

@@ -19,8 +19,11 @@ pub(super) trait Wires {
     /// An event that a neighbour has brought and this member has not passed on late.
     fn read<T: Plain>(&self, number: u64) -> T;
 
-    /// Publishes an event, or the end, which carries none; for the root.
-    fn publish<T: Plain>(&mut self, number: u64, event: Option<&T>, roll: &Roll);
+    /// Publishes events with numbers from `first` on; for the root.
+    fn publish<T: Plain>(&mut self, first: u64, events: &[T], roll: &Roll);
+
+    /// Publishes the end, which takes this number and carries nothing; for the root.
+    fn end<T: Plain>(&mut self, number: u64, roll: &Roll);
 
     /// Passes the events after `from` up to `to` on along the early edges, or the late ones.
     fn pass_on<T: Plain>(&mut self, is_late: bool, from: u64, to: u64, roll: &Roll);

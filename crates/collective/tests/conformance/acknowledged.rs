@@ -46,13 +46,23 @@ type Processed = Vec<Vec<AtomicBool>>;
 fn publish_all(mut root: AckRoot<'_, u64>, config: &AckConfig, processed: &Processed) -> Result<(), AckError> {
     let mut random = fastrand::Rng::with_seed(1);
     let mut checked = 0;
-    for number in 1..=EVENTS {
-        assert_eq!(root.publish(&(number * 7))?, number);
+    let mut number = 0;
+    while number < EVENTS {
+        if random.bool() {
+            number += 1;
+            assert_eq!(root.publish(&(number * 7))?, number);
+        } else {
+            // None, some, or more than the window.
+            let count = random.u64(0..=(config.window as u64 + 2).min(20).min(EVENTS - number));
+            let events: Vec<u64> = (number + 1..=number + count).map(|number| number * 7).collect();
+            number += count;
+            assert_eq!(root.publish_all(&events)?, number);
+        }
         if random.u8(..) < 20 {
             std::thread::yield_now();
         }
         if random.u8(..) < 20 {
-            root.wait(random.u64(1..=number))?;
+            root.wait(random.u64(0..=number))?;
         }
         let acked = root.acked()?;
         assert!(number - acked <= config.window as u64 && acked >= checked);
