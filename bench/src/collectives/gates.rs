@@ -9,7 +9,7 @@ use crate::report::{Group, Row};
 
 /// What corecast chooses by itself.
 const CHOSEN: &str = "corecast";
-/// The bare exchange, as little as a barrier of two can be.
+/// A bare exchange of flags on lines of their own.
 const BARE: &str = "two-flags";
 /// The control: messages over the tree of the plain cluster shape.
 const CONTROL: &str = "corecast/tree/cluster";
@@ -19,7 +19,7 @@ const CONCURRENCY_KIT: &[&str] = &["ck/centralized", "ck/combining", "ck/dissemi
 
 /// A demand.
 enum Rule {
-    /// In a spinning barrier of two with a CPU each, corecast takes at most so many times the bare exchange.
+    /// In a spinning barrier of two with a CPU each, corecast takes at most so many times a bare exchange.
     Bare { most: f64 },
     /// There, the fastest of these takes at least so many times as long as corecast.
     Pair { name: &'static str, rivals: &'static [&'static str], least: f64 },

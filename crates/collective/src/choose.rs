@@ -148,8 +148,8 @@ impl Planning<'_> {
             return Ok((self.trees(Operation::Barrier)?, Barrier::Ticket, why.to_owned()));
         }
         if self.problem.len() <= 2 {
-            let why = "for two members it is the bare exchange of two flags";
-            return Ok((self.plan(Operation::Barrier, SHALLOWEST)?, Barrier::Dissemination, why.to_owned()));
+            let why = "two members exchange flags fastest on one line";
+            return Ok((self.plan(Operation::Barrier, SHALLOWEST)?, Barrier::SharedLine, why.to_owned()));
         }
         let meeting = self.cheapest_meeting()?;
         let (barrier, why) = (Barrier::of_scheme(&meeting.scheme), meeting.why.clone());
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn one_or_two_members_just_exchange_flags() {
         for members in 1..=2 {
-            assert_eq!(chosen(members, &Trees::Cheapest, false).barrier, Barrier::Dissemination);
+            assert_eq!(chosen(members, &Trees::Cheapest, false).barrier, Barrier::SharedLine);
         }
     }
 

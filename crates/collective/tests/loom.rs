@@ -99,6 +99,17 @@ fn flat_of_three() {
 }
 
 #[test]
+fn shared_line_of_two() {
+    nobody_leaves_early(2, Barrier::SharedLine, Wait::Spin, 2);
+    nobody_leaves_early(2, Barrier::SharedLine, Wait::Park, 1);
+}
+
+#[test]
+fn shared_line_of_three() {
+    nobody_leaves_early(3, Barrier::SharedLine, Wait::Spin, 1);
+}
+
+#[test]
 fn tree_of_two() {
     nobody_leaves_early(2, Barrier::Tree, Wait::Spin, 1);
 }

@@ -17,6 +17,7 @@
 //! | `packed` | as `flat`, but one line for all who share a core or near cache | siblings on a core |
 //! | `dynamic-leader` | a scan in each cluster, tickets among leaders | clusters whose members come far apart |
 //! | `hybrid-` and `star`, `tree`, `dissemination`, `dissemination-4`, `diamond` | a scan in each cluster, that exchange among leaders, a shared release line | clusters that share a cache and are far apart |
+//! | `shared-line` | the line of all arrivals changes hands n times | two members, or a few that share a cache |
 //! | `diamond` | a signal through a diamond ring and back, a shared release line | seldom; it is there for leaders |
 //!
 //! **Memory ordering:** what a member wrote before entering is visible to every member after leaving.
@@ -33,6 +34,7 @@ mod leaders;
 mod packed;
 mod release_line;
 mod release_tree;
+mod shared_line;
 mod ticket;
 mod times;
 mod tree;
@@ -130,6 +132,7 @@ macro_rules! for_each_barrier {
             HybridDissemination4: hybrid::Hybrid<dissemination::Dissemination<4>>,
             HybridDiamond: hybrid::Hybrid<diamond::Diamond>,
             Diamond: diamond::Diamond,
+            SharedLine: shared_line::SharedLine,
         }
     };
 }

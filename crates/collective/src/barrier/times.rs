@@ -57,6 +57,23 @@ impl<'a> Times<'a> {
         self.release(&[order]);
     }
 
+    /// These take turns at a line, and all read it when the last of them has written. A line that changes hands costs half
+    /// of a message, in which one is first taken from its reader.
+    pub(super) fn change_hands(&mut self, members: &[usize]) {
+        let half = |from, to| (self.problem.send(from, to) + self.problem.receive(from, to)) / 2.0;
+        let mut order = members.to_vec();
+        order.sort_by(|&a, &b| self.at[a].total_cmp(&self.at[b]));
+        for pair in order.windows(2) {
+            self.at[pair[1]] = self.at[pair[1]].max(self.at[pair[0]]) + half(pair[0], pair[1]);
+        }
+        let Some((&last, others)) = order.split_last() else { return };
+        let mut now = self.at[last];
+        for &member in others {
+            now += self.problem.send(last, member) / 2.0;
+            self.at[member] = now + self.problem.receive(last, member) / 2.0;
+        }
+    }
+
     /// When `to` has heard from these, taking them as they come.
     fn heard(&self, to: usize, from: impl Iterator<Item = usize>) -> f64 {
         let problem = self.problem;
