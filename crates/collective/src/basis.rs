@@ -3,6 +3,7 @@
 //! What is planned for a part follows from this alone, in steps that are counted and not timed, so members that plan the same
 //! part apart from each other come to the same.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use corecast_base::CpuId;
@@ -104,17 +105,31 @@ impl Basis {
 
     /// How a member waits; among processes as it sees those who are there by now.
     pub(crate) fn waiter(&self, rank: usize, census: Option<&Arc<Census>>) -> Waiter {
-        let crowd = match census {
+        self.waiter_in(self.crowd(rank, census))
+    }
+
+    fn crowd(&self, rank: usize, census: Option<&Arc<Census>>) -> Crowd {
+        match census {
             _ if self.is_pinned => Crowd::pinned(self.cohort.len(), self.here(self.problem.cpu(rank))),
             Some(census) => Census::crowd(census),
             None => Crowd::unpinned(self.cohort.len()),
-        };
+        }
+    }
+
+    fn waiter_in(&self, crowd: Crowd) -> Waiter {
         Waiter::new(self.wishes.wait, crowd, self.wake_cost)
     }
 
     /// How all members wait who are threads of this process. From now on they are crowded if one of them is.
     pub(crate) fn look_around(&mut self) -> Vec<Waiter> {
-        let waiters: Vec<Waiter> = (0..self.members()).map(|rank| self.waiter(rank, None)).collect();
+        // One for all who are as many on their CPU: who makes a crowd looks at the system's limits.
+        let mut crowds: HashMap<Option<usize>, Crowd> = HashMap::new();
+        let crowd = |rank| {
+            let here = self.is_pinned.then(|| self.here(self.problem.cpu(rank)));
+            crowds.entry(here).or_insert_with(|| self.crowd(rank, None)).clone()
+        };
+        let crowds: Vec<Crowd> = (0..self.members()).map(crowd).collect();
+        let waiters: Vec<Waiter> = crowds.into_iter().map(|crowd| self.waiter_in(crowd)).collect();
         self.is_crowded = waiters.iter().any(|waiter| waiter.crowd().is_crowded());
         waiters
     }

@@ -26,6 +26,7 @@ pub struct Builder<'a> {
     pub(crate) wait: Wait,
     trees: Trees,
     service: Option<PathBuf>,
+    plan_folder: Option<PathBuf>,
     barrier: Option<Barrier>,
     effort: Effort,
     pinned: Option<bool>,
@@ -54,6 +55,7 @@ impl<'a> Builder<'a> {
             wait,
             trees,
             service: None,
+            plan_folder: user_cache_folder("plans"),
             barrier: None,
             effort,
             pinned: None,
@@ -103,6 +105,14 @@ impl<'a> Builder<'a> {
     #[must_use]
     pub fn plan_service(mut self, path: impl Into<PathBuf>) -> Self {
         self.service = Some(path.into());
+        self
+    }
+
+    /// The folder in which plans for more than 16 members are kept, so that the next group like this one need not search: the
+    /// user's cache folder by default, `None` for nowhere. What cannot be read or does not fit is searched for anew.
+    #[must_use]
+    pub fn plan_folder(mut self, folder: Option<PathBuf>) -> Self {
+        self.plan_folder = folder;
         self
     }
 
@@ -201,14 +211,17 @@ impl<'a> Builder<'a> {
         let wake_cost = self.machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64));
         let mut basis = Basis::of_all(problem, self.wishes(), wake_cost, is_pinned, false);
         let waiters = basis.look_around();
-        let searcher = Searcher::new(self.service.as_deref(), self.machine);
-        let choice = basis.choose_with(&searcher)?;
+        let choice = basis.choose_with(&self.searcher(&basis.problem))?;
         Ok(Draft { planned: Planned { basis: std::sync::Arc::new(basis), choice }, waiters })
     }
 
     fn wishes(&self) -> Wishes {
         let Self { wait, trees, barrier, effort, .. } = self;
         Wishes { wait: *wait, trees: trees.clone(), barrier: *barrier, effort: *effort }
+    }
+
+    fn searcher(&self, problem: &Problem) -> Searcher {
+        Searcher::new(self.service.as_deref(), self.machine).keeping(self.plan_folder.as_deref(), problem)
     }
 
     /// The number of members.
@@ -221,7 +234,7 @@ impl<'a> Builder<'a> {
     fn race_barriers(&self, draft: &mut Draft) -> Result<(), BuildError> {
         let Draft { planned: Planned { basis, choice }, waiters } = draft;
         let problem = &*basis.problem;
-        let searcher = Searcher::new(self.service.as_deref(), self.machine);
+        let searcher = self.searcher(problem);
         let racers = choice.racers(problem, &searcher, self.effort)?;
         let cpus = problem.cpus();
         let own = self.machine.cpus.iter().filter(|cpu| cpus.contains(&cpu.id)).cloned().collect();
@@ -266,10 +279,31 @@ mod tests {
     use corecast_machine::{Cpu, Topology};
 
     #[test]
+    fn what_was_searched_for_is_kept_for_the_next_group() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let plans = folder.path().join("plans");
+        let cpus = (0..20).map(|id| Cpu { numa: Some(id / 5), ..Cpu::flat(CpuId::new(id)) }).collect();
+        let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let plan = || {
+            let builder = Group::builder(&machine).pinned(true).effort(Effort::Quick);
+            builder.plan_folder(Some(plans.clone())).build().expect("a group").choice().clone()
+        };
+        let count = || std::fs::read_dir(&plans).expect("it was made").count();
+        let first = plan();
+        assert_eq!(count(), 3, "one each for broadcasts, reductions and barriers");
+        let second = plan();
+        assert_eq!((count(), second.to_string()), (3, first.to_string()));
+        for file in std::fs::read_dir(&plans).expect("it was made") {
+            std::fs::write(file.expect("an entry").path(), "{}").expect("written");
+        }
+        assert_eq!((count(), plan().to_string()), (3, first.to_string()), "damaged files are no matter");
+    }
+
+    #[test]
     fn members_are_pinned_by_default_only_where_no_two_share_a_cpu() {
         let cpus = (0..2).map(|id| Cpu::flat(CpuId::new(id))).collect();
         let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
-        let is_pinned = |members| Group::builder(&machine).members(members).draft().expect("a plan").is_pinned;
+        let is_pinned = |members| Group::builder(&machine).members(members).draft().expect("a plan").planned.basis.is_pinned;
         assert_eq!([1, 2, 3, 4].map(is_pinned), [true, true, false, false]);
     }
 }

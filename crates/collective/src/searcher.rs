@@ -1,4 +1,5 @@
-//! Who searches for a group's trees: this process, or a plan service that the user named.
+//! Who searches for a group's trees: a plan service that the user named, or this process, unless an earlier one has kept what
+//! it found.
 //!
 //! A service saves each program the search, and is never needed: after the first trouble with it this process searches
 //! for itself, and says so. What a service sends is checked against the group's own costs.
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use corecast_machine::Machine;
 use corecast_plan::service::{Client, MachineSource, PlanRequest, RefusalKind, ServiceError, TermsChoice};
-use corecast_plan::{Effort, Operation, Plan, PlanError, Problem, Request, SHAPES};
+use corecast_plan::{Effort, Operation, Plan, PlanError, PlanStore, Problem, Request, SHAPES};
 
 /// How long a service may take for one plan: several times what the search takes that it stands for.
 const fn timeout(effort: Effort) -> Duration {
@@ -23,6 +24,8 @@ const fn timeout(effort: Effort) -> Duration {
 #[derive(Debug, Default)]
 pub(crate) struct Searcher {
     state: RefCell<State>,
+    /// Plans found earlier, by the problem that is searched for.
+    store: Option<PlanStore>,
 }
 
 /// What became of the service.
@@ -54,7 +57,12 @@ impl Searcher {
     pub(crate) fn new(path: Option<&Path>, machine: &Machine) -> Self {
         let state =
             path.map_or(State::Unnamed, |path| Service::open(path, machine).map_or_else(State::Lost, State::Open));
-        Self { state: RefCell::new(state) }
+        Self { state: RefCell::new(state), store: None }
+    }
+
+    /// Keeps what it finds for the members of `problem` in this folder, and looks there first.
+    pub(crate) fn keeping(self, folder: Option<&Path>, problem: &Problem) -> Self {
+        Self { store: folder.map(|folder| PlanStore::new(folder.to_owned(), problem)), ..self }
     }
 
     /// The plan of this planner.
@@ -65,10 +73,18 @@ impl Searcher {
         planner: &str,
         effort: Effort,
     ) -> Result<Plan, PlanError> {
+        let request = Request::new(operation).planner(planner).effort(effort);
         // A shape takes no search that could be saved.
-        let is_shape = SHAPES.iter().any(|shape| shape.name() == planner);
-        let served = if is_shape { None } else { self.ask(problem, operation, planner, effort) };
-        served.map_or_else(|| Request::new(operation).planner(planner).effort(effort).plan(problem), Ok)
+        if SHAPES.iter().any(|shape| shape.name() == planner) {
+            return request.plan(problem);
+        }
+        if let Some(plan) = self.ask(problem, operation, planner, effort) {
+            return Ok(plan);
+        }
+        match &self.store {
+            Some(store) => store.plan(&request, problem),
+            None => request.plan(problem),
+        }
     }
 
     /// The service's plan; `None` if there is no service, or it has none.

@@ -14,6 +14,7 @@
 //! | [`Tightness`] | lower bounds: how far from the best a plan can be |
 //! | [`Effort`], [`Limits`], [`Terms`] | how long to search, what a tree may look like, costs beyond pairs |
 //! | [`PlanJson`], [`tree_file`] | plans as JSON; trees read from files |
+//! | [`PlanStore`] | plans kept in files |
 //! | [`diamond`] | rings for broadcasts that are acknowledged |
 //! | [`explain()`] | a plan in words |
 //! | [`repair`] | a tree mended when a member leaves or joins |
@@ -37,6 +38,7 @@ mod meeting;
 mod operation;
 mod plan;
 mod plan_json;
+mod plan_store;
 mod planner;
 mod problem;
 pub mod repair;
@@ -59,6 +61,7 @@ pub use limits::Limits;
 pub use operation::{Operation, UnknownOperation};
 pub use plan::{Plan, PlanError, Scheme};
 pub use plan_json::{PlanJson, SharedCpu, TreeJson};
+pub use plan_store::PlanStore;
 pub use planner::planners;
 pub use problem::{Problem, ProblemError};
 pub use request::{AUTO, Request};
