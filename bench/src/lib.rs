@@ -3,7 +3,7 @@
 //! A library without output of its own: the program's `bench` and `tune` call it, and show what it returns.
 //!
 //! - [`collectives`], [`acknowledged`](fn@acknowledged), [`ump`], [`select`](fn@select), [`stream`], [`idle`],
-//!   [`deaths`](fn@deaths): the benchmarks; [`list`] names all contenders;
+//!   [`deaths`](fn@deaths), [`setup`](fn@setup): the benchmarks; [`list`] names all contenders;
 //! - [`Options`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
 //! - [`Report`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast;
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
@@ -48,6 +48,7 @@ mod progress;
 mod report;
 mod run;
 mod select;
+mod setup;
 mod stream;
 pub mod study;
 #[cfg(test)]
@@ -69,4 +70,5 @@ pub use pair::ump;
 pub use progress::Progress;
 pub use report::{Group, IdleReport, IdleRow, Report, Row, StreamReport, Timing};
 pub use select::{Fairness, SelectReport, select};
+pub use setup::{SetupReport, SetupRow, setup};
 pub use stream::{StreamOptions, stream};

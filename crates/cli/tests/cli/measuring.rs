@@ -79,6 +79,18 @@ fn message_channels_are_raced_and_streamed() {
 }
 
 #[test]
+fn groups_of_any_model_are_put_together() {
+    let program = Program::new();
+    let setup = program.json(&["bench", "setup", "--quick", "--synthetic", "core:18 pu:1", "--n", "2,18", "--json"]);
+    let rows = setup["rows"].as_array().expect("rows");
+    assert_eq!([&rows[0]["members"], &rows[1]["members"]], [&json!(2), &json!(18)]);
+    assert!(rows.iter().all(|row| row["searched_ms"].is_number() && row["kept_ms"].is_number()), "{rows:?}");
+    assert_eq!(setup["gates"].as_array().map(Vec::len), Some(2));
+    let refused = program.run(&["bench", "setup", "--synthetic", "core:3 pu:1", "--n", "4"]);
+    refused.failed(2, "3 participants");
+}
+
+#[test]
 fn deaths_are_told_at_every_end() {
     let program = Program::new();
     let deaths = program.json(&["bench", "deaths", "--deaths", "3", "--json"]);

@@ -6,6 +6,7 @@ mod deaths;
 mod idle;
 mod planner;
 mod race;
+mod setup;
 mod stream;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -49,6 +50,8 @@ enum Kind {
     /// What `deaths` kills.
     #[command(hide = true)]
     Victim(deaths::Victim),
+    /// Find out how long it takes to put a group together, on any machine model.
+    Setup(setup::Arguments),
     /// Plan with every shape, planner and effort on subsets of many machine models: costs, gaps and times.
     Planner(planner::Arguments),
 }
@@ -78,6 +81,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Kind::Stream(arguments) => arguments.run(output),
         Kind::Idle(arguments) => arguments.run(output),
         Kind::Deaths(arguments) => arguments.run(output),
+        Kind::Setup(arguments) => arguments.run(output),
         Kind::Victim(arguments) => arguments.run(),
         Kind::Planner(arguments) => arguments.run(output),
     }

@@ -1,0 +1,42 @@
+//! `corecast bench setup`: how long it takes to put a group together.
+
+use corecast_bench::{Options, SetupReport, setup};
+
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::machine_args::MachineArgs;
+use crate::meter::Meter;
+use crate::output::Output;
+use crate::{gate_text, table};
+
+/// Options of `bench setup`.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// The numbers of members [default: 2, 4, 8, .. and as many as CPUs].
+    #[arg(long, visible_alias = "n", value_name = "N", value_delimiter = ',')]
+    members: Vec<usize>,
+    /// Fewer of each.
+    #[arg(long)]
+    quick: bool,
+}
+
+impl Arguments {
+    pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let model = self.machine.model(output)?;
+        let cancel = Interrupt::watch()?.cancel();
+        let options = Options { participants: self.members.clone(), quick: self.quick, cancel, ..Options::default() };
+        let report = setup(&model.machine, &options, &mut Meter::start(output))?;
+        if output.is_json() { output.json(&report) } else { output.text(&describe(&report)) }
+    }
+}
+
+fn describe(SetupReport { machine, rows, gates, .. }: &SetupReport) -> String {
+    let mut table = table::table(&[">members", ">plans searched for, ms", ">plans kept, ms", ">p99 ms"]);
+    for row in rows {
+        let times = [row.searched_ms, row.kept_ms, row.kept_p99_ms].map(|ms| format!("{ms:.2}"));
+        table.add_row([row.members.to_string()].into_iter().chain(times).collect::<Vec<_>>());
+    }
+    format!("putting a group together on {machine}\n{}\n{}", table::text(&table), gate_text::describe(gates))
+}
