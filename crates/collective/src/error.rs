@@ -143,12 +143,6 @@ pub enum Error {
     /// This member has begun an operation and not finished it.
     #[error("an operation that this member has begun is not finished")]
     Pending,
-    /// The group's barrier cannot be interrupted and gone on with.
-    #[error("the barrier '{barrier}' cannot be started, or waited for with a limit")]
-    Unsupported {
-        /// Its name.
-        barrier: &'static str,
-    },
     /// The root gave another number of values to scatter than there are members. Nothing was sent.
     #[error("{values} values cannot be scattered to {members} members")]
     WrongCount {

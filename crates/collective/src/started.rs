@@ -132,7 +132,7 @@ impl Member {
     /// Enters the barrier, and returns before the others have.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if the barrier's family cannot be interrupted, [`Error::MemberLost`], [`Error::Pending`].
+    /// [`Error::MemberLost`], [`Error::Pending`].
     pub fn start_barrier(&mut self) -> Result<Started<'_, ()>, Error> {
         started(self.begin_barrier()?)
     }
@@ -219,9 +219,6 @@ impl Member {
     }
 
     fn begin_barrier(&mut self) -> Result<Started<'_, ()>, Error> {
-        if let Some(barrier) = self.ends().barrier.refuses_limits() {
-            return Err(Error::Unsupported { barrier });
-        }
         Started::begin(self, Box::new(|ends| ends.barrier.wait(&mut ends.core)))
     }
 

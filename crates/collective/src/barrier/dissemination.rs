@@ -69,7 +69,6 @@ impl<const W: usize> Family for Dissemination<W> {
         _ => "everybody signals 7 members in each of log8 n rounds",
     };
     const WANTS: Wants = Wants::Order;
-    const RESUMES: bool = true;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         Ok(Self::among(&setup.order, site)?.expect("every member is in the order"))

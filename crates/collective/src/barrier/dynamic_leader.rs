@@ -28,10 +28,13 @@ type Line = Place<CacheLine<AtomicU64>>;
 /// One member's part.
 #[derive(Debug)]
 pub(crate) struct DynamicLeader {
+    /// Rounds entered.
     round: u64,
+    /// The operation in which it entered the last one.
+    operation: u64,
     /// round << [`RANK_BITS`] | rank of who leads the cluster in that round, written by that member; 0 at first.
     claim: Line,
-    /// The claim of the last round: what there is until somebody claims this one.
+    /// The claim of the last round entered: what there is until somebody claims the next one.
     last: u64,
     /// The last operation that this member has entered as a follower.
     arrived: Line,
@@ -57,6 +60,7 @@ impl Family for DynamicLeader {
         let arrived = |rank: usize| arrived.place(rank).expect("one for each member");
         Ok(Self {
             round: 0,
+            operation: 0,
             claim: claims.place(own).expect("one for each cluster"),
             last: 0,
             arrived: arrived(site.rank),
@@ -76,23 +80,33 @@ impl Family for DynamicLeader {
 
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
-        self.round += 1;
-        let claim = self.round << RANK_BITS | core.rank as u64;
-        // ORDERING: Relaxed, the word is all there is to say: the lines and tickets below carry what members wrote
-        match self.claim.compare_exchange(self.last, claim, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => {
-                self.last = claim;
-                self.lead(core)
-            }
-            Err(claim) => {
-                self.last = claim;
-                self.follow(core, (claim & RANK) as usize)
-            }
+        if self.operation != core.operation {
+            (self.round, self.operation) = (self.round + 1, core.operation);
+            self.last = self.standing_claim(core.rank);
+        }
+        if self.last == self.own_claim(core.rank) {
+            self.lead(core)
+        } else {
+            self.follow(core, (self.last & RANK) as usize)
         }
     }
 }
 
 impl DynamicLeader {
+    /// What the member of this rank claims the round at hand by.
+    #[inline]
+    fn own_claim(&self, rank: usize) -> u64 {
+        self.round << RANK_BITS | rank as u64
+    }
+
+    /// The claim that stands in the round at hand: the own one where nobody else came first.
+    #[inline]
+    fn standing_claim(&self, rank: usize) -> u64 {
+        let claim = self.own_claim(rank);
+        // ORDERING: Relaxed, the word is all there is to say: the lines and tickets below carry what members wrote
+        self.claim.compare_exchange(self.last, claim, Ordering::Relaxed, Ordering::Relaxed).err().unwrap_or(claim)
+    }
+
     fn lead(&mut self, core: &mut Core) -> Result<(), Error> {
         let operation = core.operation;
         for arrived in &self.others {

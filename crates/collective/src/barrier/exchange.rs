@@ -22,7 +22,7 @@ pub(crate) trait Exchange: Sized {
     /// Moves these leaders on by the exchange.
     fn predict(times: &mut Times<'_>, leaders: &[usize]);
 
-    /// Enters, and returns when all leaders have.
+    /// Enters, and returns when all leaders have. May be called again for the same operation, even after it has returned.
     fn exchange(&mut self, core: &mut Core) -> Result<(), Error>;
 }
 

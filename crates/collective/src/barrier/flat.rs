@@ -21,7 +21,6 @@ impl Family for Flat {
     const NAME: &'static str = "flat";
     const ABOUT: &'static str = "rank 0 scans a line per member and releases all with one store";
     const WANTS: Wants = Wants::Trees;
-    const RESUMES: bool = true;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         let all = (0..setup.members).collect();

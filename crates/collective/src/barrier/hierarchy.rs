@@ -23,7 +23,6 @@ impl Family for Hierarchy {
     const NAME: &'static str = "hierarchy";
     const ABOUT: &'static str = "leaders scan and release their members, level by level of the machine";
     const WANTS: Wants = Wants::Trees;
-    const RESUMES: bool = true;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         Ok(Self(Gathering::of(&groups(setup.members, &setup.levels), site)?))

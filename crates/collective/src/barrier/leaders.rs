@@ -29,7 +29,6 @@ impl Family for Leaders {
     const NAME: &'static str = "leaders";
     const ABOUT: &'static str = "clusters gather at their leaders, who exchange and release them";
     const WANTS: Wants = Wants::Leaders;
-    const RESUMES: bool = true;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         let cluster = MessageTree::apart(setup, &setup.leaders, site)?;

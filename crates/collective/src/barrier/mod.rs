@@ -95,9 +95,6 @@ pub(crate) trait Family: Sized {
     const ABOUT: &'static str;
     /// What is planned for it.
     const WANTS: Wants;
-    /// True if [`wait`](Self::wait) may be called again for an operation in which a wait failed for a limit, and goes on
-    /// where it ended.
-    const RESUMES: bool = false;
 
     /// The part of the member at `site`. The parts of the others, here or in other processes, lay out the same.
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError>;
@@ -105,7 +102,8 @@ pub(crate) trait Family: Sized {
     /// When the last member leaves after all have entered at 0, by the machine model.
     fn predicted(setup: &Setup<'_>) -> f64;
 
-    /// Enters the barrier of the operation at hand, and returns when all have.
+    /// Enters the barrier of the operation at hand, and returns when all have. If a wait fails for a limit, another call for
+    /// this operation goes on where it ended.
     fn wait(&mut self, core: &mut Core) -> Result<(), Error>;
 }
 
@@ -185,11 +183,6 @@ macro_rules! define {
         }
 
         impl Part {
-            /// The name of the family if it cannot be interrupted.
-            pub(crate) fn refuses_limits(&self) -> Option<&'static str> {
-                match self { $(Self::$variant(_) => (!<$family>::RESUMES).then_some(<$family>::NAME),)* }
-            }
-
             #[inline(always)]
             pub(crate) fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
                 match self { $(Self::$variant(part) => part.wait(core),)* }

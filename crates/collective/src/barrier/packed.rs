@@ -28,6 +28,8 @@ type Bytes = [AtomicU8; PACK];
 pub(crate) struct Packed {
     /// Rounds entered, modulo 256: nobody is more than one ahead or behind, so equality tells all.
     round: u8,
+    /// The operation in which it entered the last one.
+    operation: u64,
     /// `None` if it is alone.
     pack: Option<Pack>,
     /// Where the leaders gather; of no groups at everybody else.
@@ -76,7 +78,7 @@ impl Family for Packed {
             released: released.place(number).expect(EACH),
             role,
         };
-        Ok(Self { round: 0, pack: (members.len() > 1).then(pack), leaders })
+        Ok(Self { round: 0, operation: 0, pack: (members.len() > 1).then(pack), leaders })
     }
 
     fn predicted(setup: &Setup<'_>) -> f64 {
@@ -90,8 +92,10 @@ impl Family for Packed {
 
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
-        self.round = self.round.wrapping_add(1);
-        let (round, operation) = (self.round, core.operation);
+        let operation = core.operation;
+        let is_new = self.operation != operation;
+        let round = self.round.wrapping_add(u8::from(is_new));
+        (self.round, self.operation) = (round, operation);
         let Some(Pack { arrived, released, role }) = &self.pack else { return self.leaders.wait(core) };
         match *role {
             Role::Leads(others) => {

@@ -24,7 +24,6 @@ impl Family for ReleaseTree {
     const NAME: &'static str = "release-tree";
     const ABOUT: &'static str = "lines up the planned tree; each parent releases its children with one store";
     const WANTS: Wants = Wants::MessageTrees;
-    const RESUMES: bool = true;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         Ok(Self(Gathering::of(&setup.up.groups(), site)?))

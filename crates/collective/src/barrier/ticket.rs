@@ -23,9 +23,9 @@ pub(crate) struct Ticket {
     /// Rounds completed so far. Written by the last member of each round, read by all.
     open: Place<CacheLine<AtomicU64>>,
     members: u64,
-    /// Rounds this member has entered.
+    /// The last round of which this member has taken a ticket.
     round: u64,
-    /// The operation in which it entered the last one.
+    /// The operation in which it did.
     operation: u64,
 }
 
@@ -33,7 +33,6 @@ impl Family for Ticket {
     const NAME: &'static str = "ticket";
     const ABOUT: &'static str = "everybody takes a ticket, the last one opens the gate for all";
     const WANTS: Wants = Wants::Trees;
-    const RESUMES: bool = true;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         Self::among(setup.members, site)
@@ -47,12 +46,8 @@ impl Family for Ticket {
 
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
-        if self.operation == core.operation {
-            // Its ticket was taken before a limit.
-            return self.pass(core, self.round);
-        }
-        (self.round, self.operation) = (self.round + 1, core.operation);
-        self.enter(core, self.round)
+        let is_new = self.operation != core.operation;
+        self.enter(core, self.round + u64::from(is_new))
     }
 }
 
@@ -63,9 +58,14 @@ impl Ticket {
         Ok(Self { taken, open, members: members as u64, round: 0, operation: 0 })
     }
 
-    /// Takes a ticket of a round, counted from 1, and returns when all of it are taken.
+    /// Takes a ticket of a round, counted from 1, and returns when all of it are taken. Called again for the same operation it
+    /// takes no other.
     #[inline]
-    pub(super) fn enter(&self, core: &mut Core, round: u64) -> Result<(), Error> {
+    pub(super) fn enter(&mut self, core: &mut Core, round: u64) -> Result<(), Error> {
+        if self.operation == core.operation {
+            return self.pass(core, round);
+        }
+        (self.round, self.operation) = (round, core.operation);
         // ORDERING: AcqRel, pairs with itself at the other members: the last one has heard from all [taken]
         let ticket = self.taken.fetch_add(1, Ordering::AcqRel) + 1;
         if ticket == round * self.members {

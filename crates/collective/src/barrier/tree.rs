@@ -44,7 +44,6 @@ impl Family for MessageTree {
     const NAME: &'static str = "tree";
     const ABOUT: &'static str = "messages up the planned tree to its root, and down the other one";
     const WANTS: Wants = Wants::MessageTrees;
-    const RESUMES: bool = true;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         Self::apart(setup, &[], site)

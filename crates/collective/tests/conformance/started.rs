@@ -1,10 +1,15 @@
 //! Operations that are started, polled, given limits and gone on with end as the plain ones do.
 
-use corecast_base::sync::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
+use corecast_base::CpuId;
+use corecast_base::sync::{
+    AtomicU64, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 use corecast_base::wait::Wait;
 use corecast_collective::{Barrier, Error, Group, Loss, Member, Started};
+use corecast_machine::{Cpu, Machine, Topology};
 
 use crate::{SIZES, group};
 
@@ -49,29 +54,81 @@ fn one_is_late<T>(
     assert_eq!(results.expect("nobody panics"), vec![Ok(()); others + 1]);
 }
 
-/// True if barriers of this family cannot be interrupted, and say so by name.
-fn refuses(barrier: Barrier) -> bool {
-    let group = group(2, |builder| builder.barrier(barrier));
-    let mut me = group.join(0).expect("nobody has joined");
-    match me.barrier_timeout(Duration::ZERO) {
-        Err(Error::Unsupported { barrier: name }) => {
-            assert_eq!(name, barrier.name());
-            assert!(me.start_barrier().is_err());
-            true
-        }
-        _ => false,
-    }
+/// Groups over two nodes, and over cores that three members share.
+fn groups(members: usize, barrier: Barrier) -> [Group; 2] {
+    let cpu = |id| Cpu { core: Some(id / 3), ..Cpu::flat(CpuId::new(id)) };
+    let cpus = (0..members as u32).map(cpu).collect();
+    let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+    let siblings = Group::builder(&machine).barrier(barrier).pinned(false).build();
+    [group(members, |builder| builder.barrier(barrier)), siblings.expect("a group of the machine's CPUs")]
 }
 
 #[test]
 fn a_barrier_is_gone_on_with_after_a_limit() {
-    let barriers: Vec<Barrier> = Barrier::ALL.iter().copied().filter(|&barrier| !refuses(barrier)).collect();
-    assert!(barriers.len() >= 5);
-    for barrier in barriers {
-        for members in SIZES {
-            let group = group(members, |builder| builder.barrier(barrier));
+    for &barrier in Barrier::ALL {
+        for group in SIZES.flat_map(|members| groups(members, barrier)) {
+            let members = group.members();
             for late in [0, members / 2, members - 1] {
                 one_is_late(&group, late, Member::start_barrier, |()| {});
+            }
+        }
+    }
+}
+
+/// More rounds than a byte counts, in each of which limits pass some times at everybody, seldom at the same places.
+#[test]
+fn a_barrier_that_is_interrupted_again_and_again_holds() {
+    for &barrier in Barrier::ALL {
+        for group in groups(5, barrier) {
+            let entered: Vec<AtomicU64> = (0..5).map(|_| AtomicU64::new(0)).collect();
+            let results = group.run(|me| {
+                let mut random = fastrand::Rng::with_seed(me.rank() as u64);
+                for round in 1..=300 {
+                    (0..random.u32(0..3)).for_each(|_| std::thread::yield_now());
+                    // Relaxed: the barrier alone must make it visible.
+                    entered[me.rank()].store(round, Relaxed);
+                    let mut started = me.start_barrier()?;
+                    let mut limits = random.u32(0..6);
+                    while limits > 0 && started.finish_timeout(Duration::ZERO).is_err() {
+                        limits -= 1;
+                    }
+                    if limits == 0 {
+                        started.finish()?;
+                    }
+                    for (rank, entered) in entered.iter().enumerate() {
+                        let seen = entered.load(Relaxed);
+                        assert!(
+                            seen == round || seen == round + 1,
+                            "{barrier}, round {round}: member {rank} is at {seen}"
+                        );
+                    }
+                }
+                me.barrier()
+            });
+            assert_eq!(results.expect("nobody panics"), vec![Ok(()); 5], "{barrier}");
+        }
+    }
+}
+
+#[test]
+fn one_thread_polls_all_members_through_a_barrier() {
+    for &barrier in Barrier::ALL {
+        for group in SIZES.flat_map(|members| groups(members, barrier)) {
+            let mut members: Vec<Member> =
+                (0..group.members()).map(|rank| group.join(rank).expect("nobody has joined")).collect();
+            for round in 0..10 {
+                let last = round % members.len();
+                members.rotate_left(last);
+                let (late, others) = members.split_last_mut().expect("a group has members");
+                let start = |me| Member::start_barrier(me).expect("nobody is lost");
+                let mut started: Vec<Started<'_, ()>> = others.iter_mut().map(start).collect();
+                for _ in 0..3 {
+                    assert!(started.iter_mut().all(|one| one.try_finish() == Ok(false)), "{barrier}: one has not come");
+                }
+                started.push(start(late));
+                let mut poll_all =
+                    || started.iter_mut().fold(true, |all, one| all & one.try_finish().expect("nobody is lost"));
+                assert!((0..100).any(|_| poll_all()), "{barrier}: all have come");
             }
         }
     }
