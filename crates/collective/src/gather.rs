@@ -8,12 +8,15 @@
 //!
 //! **Progress:** blocking. **Memory ordering:** what a member wrote before it sent a value is visible to whom it reaches.
 
+use std::time::Duration;
+
 use corecast_channel::{Plain, zeroed};
 
 use crate::core::Core;
 use crate::error::Error;
-use crate::member::Member;
+use crate::member::{Ends, Member};
 use crate::slices::{part_len, recv_part, send_part};
+use crate::started::{Started, check_size, started};
 use crate::web::{Link, Web};
 
 impl Member {
@@ -24,10 +27,29 @@ impl Member {
     pub fn gather<T: Plain>(&mut self, root: usize, value: T) -> Result<Option<Vec<T>>, Error> {
         self.check_rank(root)?;
         let ends = self.begin()?;
-        let sink = ends.reduce.towards(root);
-        let mut gathering = Gathering::default();
-        let values = gathering.go_on(&mut ends.core, &mut ends.reduce, sink, value)?;
-        Ok(values.map(|values| values.iter().map(|&(_, value)| value).collect()))
+        gather(ends, root, value, &mut Gathering::default())
+    }
+
+    /// Begins to bring all members' values to `root`.
+    ///
+    /// # Errors
+    /// Those of [`gather`](Self::gather); [`Error::TooLarge`] if a value is more than the 504 bytes that travel in one
+    /// message.
+    pub fn start_gather<T: Plain>(&mut self, root: usize, value: T) -> Result<Started<'_, Option<Vec<T>>>, Error> {
+        started(self.begin_gather(root, value)?)
+    }
+
+    /// As [`gather`](Self::gather), for `limit` at most.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], and those of [`start_gather`](Self::start_gather).
+    pub fn gather_timeout<T: Plain>(
+        &mut self,
+        root: usize,
+        value: T,
+        limit: Duration,
+    ) -> Result<Option<Vec<T>>, Error> {
+        self.begin_gather(root, value)?.finish_timeout(limit)
     }
 
     /// Brings all members' slices, of any lengths, to `root` and returns them there, by rank; `None` elsewhere.
@@ -48,15 +70,69 @@ impl Member {
     /// [`Error::WrongCount`] at a root that gives another number of values than there are members, which is then as if it
     /// had not called; those of [`gather`](Self::gather).
     pub fn scatter<T: Plain>(&mut self, root: usize, values: Option<&[T]>) -> Result<T, Error> {
+        let given = self.given(root, values)?;
+        let ends = self.begin()?;
+        Scattering::of(ends, root, given).go_on(ends)
+    }
+
+    /// Begins to give each member its value of the root's `values`, which are copied.
+    ///
+    /// # Errors
+    /// Those of [`scatter`](Self::scatter); [`Error::TooLarge`] if a value is more than the 504 bytes that travel in one
+    /// message.
+    pub fn start_scatter<T: Plain>(&mut self, root: usize, values: Option<&[T]>) -> Result<Started<'_, T>, Error> {
+        started(self.begin_scatter(root, values)?)
+    }
+
+    /// As [`scatter`](Self::scatter), for `limit` at most.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], and those of [`start_scatter`](Self::start_scatter).
+    pub fn scatter_timeout<T: Plain>(
+        &mut self,
+        root: usize,
+        values: Option<&[T]>,
+        limit: Duration,
+    ) -> Result<T, Error> {
+        self.begin_scatter(root, values)?.finish_timeout(limit)
+    }
+
+    fn begin_gather<T: Plain>(&mut self, root: usize, value: T) -> Result<Started<'_, Option<Vec<T>>>, Error> {
+        self.check_rank(root)?;
+        check_size::<T>()?;
+        let mut gathering = Gathering::default();
+        Started::begin(self, Box::new(move |ends: &mut Ends| gather(ends, root, value, &mut gathering)))
+    }
+
+    fn begin_scatter<T: Plain>(&mut self, root: usize, values: Option<&[T]>) -> Result<Started<'_, T>, Error> {
+        check_size::<T>()?;
+        let given = self.given(root, values)?;
+        let mut scattering = Scattering::of(self.ends(), root, given);
+        Started::begin(self, Box::new(move |ends: &mut Ends| scattering.go_on(ends)))
+    }
+
+    /// What the root gives to scatter, by rank; `None` at the others.
+    fn given<'a, T>(&self, root: usize, values: Option<&'a [T]>) -> Result<Option<&'a [T]>, Error> {
         self.check_rank(root)?;
         let members = self.members();
-        let given = values.filter(|_| self.rank() == root);
-        if self.rank() == root && given.is_none_or(|values| values.len() != members) {
-            return Err(Error::WrongCount { values: given.map_or(0, <[T]>::len), members });
+        match values {
+            _ if self.rank() != root => Ok(None),
+            Some(values) if values.len() == members => Ok(Some(values)),
+            _ => Err(Error::WrongCount { values: values.map_or(0, <[T]>::len), members }),
         }
-        let ends = self.begin()?;
-        scatter(&mut ends.core, &mut ends.broadcast, root, given)
     }
+}
+
+/// All members' values by rank, at `root`.
+fn gather<T: Plain>(
+    ends: &mut Ends,
+    root: usize,
+    own: T,
+    gathering: &mut Gathering<T>,
+) -> Result<Option<Vec<T>>, Error> {
+    let sink = ends.reduce.towards(root);
+    let values = gathering.go_on(&mut ends.core, &mut ends.reduce, sink, own)?;
+    Ok(values.map(|values| values.iter().map(|&(_, value)| value).collect()))
 }
 
 /// The values that one member has gathered so far.
@@ -154,27 +230,49 @@ fn recv_slice<T: Plain>(core: &mut Core, link: &mut Link) -> Result<Vec<T>, Erro
     Ok(slice)
 }
 
-/// The own one of the values at `root`, by rank. Those for the members behind a link are sent along it in depth-first order.
-fn scatter<T: Plain>(core: &mut Core, web: &mut Web, root: usize, given: Option<&[T]>) -> Result<T, Error> {
-    let source = web.towards(root);
-    let behind = |web: &Web, i: usize| (0..web.members_behind(i)).map(|n| web.rank_behind(i, n)).collect::<Vec<_>>();
-    let others: Vec<usize> = (0..web.links.len()).filter(|&i| Some(i) != source).collect();
-    // The own rank and those behind, by place.
-    let mut ranks: Vec<usize> = others.iter().flat_map(|&i| behind(web, i)).chain([core.rank]).collect();
-    ranks.sort_unstable_by_key(|&rank| web.place(rank));
-    let mut values = vec![zeroed::<T>(); core.members];
-    match (source, given) {
-        (Some(source), _) => {
-            for &rank in &ranks {
-                values[rank] = core.recv(&mut web.links[source])?;
+/// How far a scatter is at one member.
+#[derive(Debug)]
+struct Scattering<T> {
+    /// By rank; zeroes until they are here.
+    values: Vec<T>,
+    /// The link towards the root, where this is not the root, and whose values come along it: the own one and those of all
+    /// behind the other links, in depth-first order.
+    source: Option<(usize, Vec<usize>)>,
+    received: usize,
+    /// The links to send along, and whose values.
+    onward: Vec<(usize, usize)>,
+    sent: usize,
+}
+
+impl<T: Plain> Scattering<T> {
+    /// Not begun, of a member that has been `given` all values if it is the root.
+    fn of(ends: &Ends, root: usize, given: Option<&[T]>) -> Self {
+        let (web, own) = (&ends.broadcast, ends.core.rank);
+        let source = web.towards(root);
+        let behind = |i: usize| (0..web.members_behind(i)).map(move |n| (i, web.rank_behind(i, n)));
+        let onward: Vec<_> = (0..web.links.len()).filter(|&i| Some(i) != source).flat_map(behind).collect();
+        let source = source.map(|source| {
+            let mut ranks: Vec<usize> = onward.iter().map(|&(_, rank)| rank).chain([own]).collect();
+            ranks.sort_unstable_by_key(|&rank| web.place(rank));
+            (source, ranks)
+        });
+        let values = given.map_or_else(|| vec![zeroed(); ends.core.members], <[T]>::to_vec);
+        Self { values, source, received: 0, onward, sent: 0 }
+    }
+
+    /// The own one of the values. If a wait fails for a limit, another call goes on where it ended.
+    fn go_on(&mut self, ends: &mut Ends) -> Result<T, Error> {
+        let (core, links) = (&mut ends.core, &mut ends.broadcast.links);
+        if let Some((source, ranks)) = &self.source {
+            while let Some(&rank) = ranks.get(self.received) {
+                self.values[rank] = core.recv(&mut links[*source])?;
+                self.received += 1;
             }
         }
-        (None, given) => values.copy_from_slice(given.expect("a root without values was refused")),
-    }
-    for i in others {
-        for rank in behind(web, i) {
-            core.send(&mut web.links[i], &values[rank])?;
+        while let Some(&(link, rank)) = self.onward.get(self.sent) {
+            core.send(&mut links[link], &self.values[rank])?;
+            self.sent += 1;
         }
+        Ok(self.values[core.rank])
     }
-    Ok(values[core.rank])
 }

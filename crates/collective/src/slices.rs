@@ -23,16 +23,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::time::Duration;
+
 use corecast_channel::{Plain, zeroed};
 
 use crate::core::Core;
 use crate::error::{Error, Loss};
-use crate::member::Member;
+use crate::member::{Ends, Member};
+use crate::started::{Started, check_size, started};
 use crate::web::{LONGEST_MESSAGE, Link, Web};
 
 /// The number of values that follow. An array, as no part of a slice and hardly a user's value is one.
 type Length = [u64; 1];
 
+/// Slices to all, to one, and both; at once, in parts ([`Started`]) or with limits.
 impl Member {
     /// Gives the root's `values` to all members, who must give a slice of the same length.
     ///
@@ -42,7 +46,7 @@ impl Member {
     pub fn broadcast_slice<T: Plain>(&mut self, root: usize, values: &mut [T]) -> Result<(), Error> {
         self.check_rank(root)?;
         let ends = self.begin()?;
-        broadcast(&mut ends.core, &mut ends.broadcast, root, values)
+        broadcast(&mut ends.core, &mut ends.broadcast, root, values, &mut Progress::default())
     }
 
     /// Combines all members' values, first with first and so on, in the order of the plan, and leaves the results in the
@@ -58,7 +62,7 @@ impl Member {
     ) -> Result<(), Error> {
         self.check_rank(root)?;
         let ends = self.begin()?;
-        reduce(&mut ends.core, &mut ends.reduce, root, values, combine)
+        reduce(&mut ends.core, &mut ends.reduce, root, values, &mut Reduction::default(), combine)
     }
 
     /// Combines all members' values, first with first and so on, in the order of the plan, and leaves the results, the same
@@ -68,58 +72,248 @@ impl Member {
     /// As for [`broadcast_slice`](Self::broadcast_slice).
     pub fn allreduce_slice<T: Plain>(&mut self, values: &mut [T], combine: impl FnMut(T, T) -> T) -> Result<(), Error> {
         let ends = self.begin()?;
-        let root = ends.reduce_root;
-        reduce(&mut ends.core, &mut ends.reduce, root, values, combine)?;
-        broadcast(&mut ends.core, &mut ends.broadcast, root, values)
+        allreduce(ends, values, &mut Default::default(), combine)
+    }
+
+    /// Begins to give the root's `values` to all members. Until it is finished the values are some of the root's and some
+    /// of those given.
+    ///
+    /// # Errors
+    /// Those of [`broadcast_slice`](Self::broadcast_slice); [`Error::TooLarge`] if a single value is more than the 504 bytes
+    /// that travel in one message.
+    pub fn start_broadcast_slice<'a, T: Plain>(
+        &'a mut self,
+        root: usize,
+        values: &'a mut [T],
+    ) -> Result<Started<'a, ()>, Error> {
+        started(self.begin_broadcast_slice(root, values)?)
+    }
+
+    /// Begins to combine all members' values in the root's `values`.
+    ///
+    /// # Errors
+    /// As [`start_broadcast_slice`](Self::start_broadcast_slice).
+    pub fn start_reduce_slice<'a, T: Plain>(
+        &'a mut self,
+        root: usize,
+        values: &'a mut [T],
+        combine: impl FnMut(T, T) -> T + Send + 'a,
+    ) -> Result<Started<'a, ()>, Error> {
+        started(self.begin_reduce_slice(root, values, combine)?)
+    }
+
+    /// Begins to combine all members' values in the `values` of all.
+    ///
+    /// # Errors
+    /// As [`start_broadcast_slice`](Self::start_broadcast_slice).
+    pub fn start_allreduce_slice<'a, T: Plain>(
+        &'a mut self,
+        values: &'a mut [T],
+        combine: impl FnMut(T, T) -> T + Send + 'a,
+    ) -> Result<Started<'a, ()>, Error> {
+        started(self.begin_allreduce_slice(values, combine)?)
+    }
+
+    /// As [`broadcast_slice`](Self::broadcast_slice), for `limit` at most.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], and those of [`start_broadcast_slice`](Self::start_broadcast_slice).
+    pub fn broadcast_slice_timeout<T: Plain>(
+        &mut self,
+        root: usize,
+        values: &mut [T],
+        limit: Duration,
+    ) -> Result<(), Error> {
+        self.begin_broadcast_slice(root, values)?.finish_timeout(limit)
+    }
+
+    /// As [`reduce_slice`](Self::reduce_slice), for `limit` at most.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], and those of [`start_reduce_slice`](Self::start_reduce_slice).
+    pub fn reduce_slice_timeout<T: Plain>(
+        &mut self,
+        root: usize,
+        values: &mut [T],
+        combine: impl FnMut(T, T) -> T + Send,
+        limit: Duration,
+    ) -> Result<(), Error> {
+        self.begin_reduce_slice(root, values, combine)?.finish_timeout(limit)
+    }
+
+    /// As [`allreduce_slice`](Self::allreduce_slice), for `limit` at most.
+    ///
+    /// # Errors
+    /// [`Error::Timeout`], and those of [`start_allreduce_slice`](Self::start_allreduce_slice).
+    pub fn allreduce_slice_timeout<T: Plain>(
+        &mut self,
+        values: &mut [T],
+        combine: impl FnMut(T, T) -> T + Send,
+        limit: Duration,
+    ) -> Result<(), Error> {
+        self.begin_allreduce_slice(values, combine)?.finish_timeout(limit)
+    }
+
+    fn begin_broadcast_slice<'a, T: Plain>(
+        &'a mut self,
+        root: usize,
+        values: &'a mut [T],
+    ) -> Result<Started<'a, ()>, Error> {
+        self.check_rank(root)?;
+        check_size::<T>()?;
+        let mut progress = Progress::default();
+        let steps = move |ends: &mut Ends| broadcast(&mut ends.core, &mut ends.broadcast, root, values, &mut progress);
+        Started::begin(self, Box::new(steps))
+    }
+
+    fn begin_reduce_slice<'a, T: Plain>(
+        &'a mut self,
+        root: usize,
+        values: &'a mut [T],
+        mut combine: impl FnMut(T, T) -> T + Send + 'a,
+    ) -> Result<Started<'a, ()>, Error> {
+        self.check_rank(root)?;
+        check_size::<T>()?;
+        let mut reduction = Reduction::default();
+        let steps =
+            move |ends: &mut Ends| reduce(&mut ends.core, &mut ends.reduce, root, values, &mut reduction, &mut combine);
+        Started::begin(self, Box::new(steps))
+    }
+
+    fn begin_allreduce_slice<'a, T: Plain>(
+        &'a mut self,
+        values: &'a mut [T],
+        mut combine: impl FnMut(T, T) -> T + Send + 'a,
+    ) -> Result<Started<'a, ()>, Error> {
+        check_size::<T>()?;
+        let mut state = (Reduction::default(), Progress::default());
+        Started::begin(self, Box::new(move |ends: &mut Ends| allreduce(ends, values, &mut state, &mut combine)))
     }
 }
 
-fn broadcast<T: Plain>(core: &mut Core, web: &mut Web, root: usize, values: &mut [T]) -> Result<(), Error> {
+/// How far a slice is at one member: its length and then its parts, a message each.
+#[derive(Debug, Default)]
+struct Progress {
+    /// Messages dealt with.
+    messages: usize,
+    /// True once the message at hand is here, at members other than the root of a broadcast.
+    is_received: bool,
+    /// Links dealt with for the message at hand.
+    passed: usize,
+}
+
+impl Progress {
+    /// Goes on with the next message.
+    fn advance(&mut self) {
+        *self = Self { messages: self.messages + 1, ..Self::default() };
+    }
+}
+
+/// How far a reduction of a slice is at one member.
+#[derive(Debug)]
+struct Reduction<T> {
+    progress: Progress,
+    /// Room for a part of a neighbour's values.
+    theirs: Vec<T>,
+}
+
+impl<T> Default for Reduction<T> {
+    fn default() -> Self {
+        Self { progress: Progress::default(), theirs: Vec::new() }
+    }
+}
+
+/// Gives the root's `values` to all. If a wait fails for a limit, another call goes on where it ended.
+fn broadcast<T: Plain>(
+    core: &mut Core,
+    web: &mut Web,
+    root: usize,
+    values: &mut [T],
+    progress: &mut Progress,
+) -> Result<(), Error> {
     let source = web.towards(root);
-    if let Some(source) = source {
-        expect_length(core, &mut web.links[source], values.len())?;
-    }
-    let is_sink = |i: usize| Some(i) != source;
-    for (_, link) in web.links.iter_mut().enumerate().filter(|(i, _)| is_sink(*i)) {
-        core.send::<Length>(link, &[values.len() as u64])?;
-    }
-    for part in values.chunks_mut(part_len::<T>()) {
-        if let Some(source) = source {
-            recv_part(core, &mut web.links[source], part)?;
+    while progress.messages < messages::<T>(values.len()) {
+        if let Some(source) = source.filter(|_| !progress.is_received) {
+            let (link, len) = (&mut web.links[source], values.len());
+            match part_of(values, progress.messages) {
+                None => expect_length(core, link, len)?,
+                Some(part) => recv_part(core, link, part)?,
+            }
+            progress.is_received = true;
         }
-        for (_, link) in web.links.iter_mut().enumerate().filter(|(i, _)| is_sink(*i)) {
-            send_part(core, link, part)?;
+        while let Some(link) = web.links.get_mut(progress.passed) {
+            if Some(progress.passed) != source {
+                send_message(core, link, values, progress.messages)?;
+            }
+            progress.passed += 1;
         }
+        progress.advance();
     }
     Ok(())
 }
 
+/// Combines all members' values in those of the root. If a wait fails for a limit, another call goes on where it ended.
 fn reduce<T: Plain>(
     core: &mut Core,
     web: &mut Web,
     root: usize,
     values: &mut [T],
+    Reduction { progress, theirs }: &mut Reduction<T>,
     mut combine: impl FnMut(T, T) -> T,
 ) -> Result<(), Error> {
     let sink = web.towards(root);
-    for (_, link) in web.links.iter_mut().enumerate().filter(|(i, _)| Some(*i) != sink) {
-        expect_length(core, link, values.len())?;
-    }
-    if let Some(sink) = sink {
-        core.send::<Length>(&mut web.links[sink], &[values.len() as u64])?;
-    }
-    let mut theirs = vec![zeroed::<T>(); part_len::<T>().min(values.len())];
-    for part in values.chunks_mut(part_len::<T>()) {
-        let theirs = &mut theirs[..part.len()];
-        for (_, link) in web.links.iter_mut().enumerate().filter(|(i, _)| Some(*i) != sink) {
-            recv_part(core, link, theirs)?;
-            part.iter_mut().zip(&*theirs).for_each(|(own, their)| *own = combine(*own, *their));
+    theirs.resize(part_len::<T>().min(values.len()), zeroed());
+    while progress.messages < messages::<T>(values.len()) {
+        while let Some(link) = web.links.get_mut(progress.passed) {
+            let len = values.len();
+            match part_of(values, progress.messages) {
+                _ if Some(progress.passed) == sink => {}
+                None => expect_length(core, link, len)?,
+                Some(part) => {
+                    let theirs = &mut theirs[..part.len()];
+                    recv_part(core, link, theirs)?;
+                    part.iter_mut().zip(&*theirs).for_each(|(own, their)| *own = combine(*own, *their));
+                }
+            }
+            progress.passed += 1;
         }
         if let Some(sink) = sink {
-            send_part(core, &mut web.links[sink], part)?;
+            send_message(core, &mut web.links[sink], values, progress.messages)?;
         }
+        progress.advance();
     }
     Ok(())
+}
+
+/// A reduction, and a broadcast of what it made. If a wait fails for a limit, another call goes on where it ended.
+fn allreduce<T: Plain>(
+    Ends { core, broadcast: down, reduce: up, reduce_root: root, .. }: &mut Ends,
+    values: &mut [T],
+    (reduction, progress): &mut (Reduction<T>, Progress),
+    combine: impl FnMut(T, T) -> T,
+) -> Result<(), Error> {
+    reduce(core, up, *root, values, reduction, combine)?;
+    broadcast(core, down, *root, values, progress)
+}
+
+/// The messages in which so many values travel: one for their number, and those of their parts.
+fn messages<T>(len: usize) -> usize {
+    1 + len.div_ceil(part_len::<T>())
+}
+
+/// The values that travel in a message; `None` for the first one.
+fn part_of<T>(values: &mut [T], message: usize) -> Option<&mut [T]> {
+    let first = message.checked_sub(1)? * part_len::<T>();
+    let end = values.len().min(first + part_len::<T>());
+    Some(&mut values[first..end])
+}
+
+fn send_message<T: Plain>(core: &mut Core, link: &mut Link, values: &mut [T], message: usize) -> Result<(), Error> {
+    let len = values.len();
+    match part_of(values, message) {
+        None => core.send::<Length>(link, &[len as u64]),
+        Some(part) => send_part(core, link, part),
+    }
 }
 
 /// Hears from a neighbour how many values it is about to send, which makes the group fail if it is another number.

@@ -45,7 +45,7 @@ use crate::reduce::{Order, Reduction, reduce};
 use crate::web::LONGEST_MESSAGE;
 
 /// The steps of one operation: called again after a limit, they go on where they ended.
-type Steps<'a, T> = dyn FnMut(&mut Ends) -> Result<T, Error> + Send + 'a;
+pub(crate) type Steps<'a, T> = dyn FnMut(&mut Ends) -> Result<T, Error> + Send + 'a;
 
 /// An operation that a member has started. Until it is finished the member can do nothing else.
 #[must_use = "an operation that is dropped unfinished leaves its member nothing but to leave"]
@@ -58,7 +58,7 @@ pub struct Started<'a, T> {
 
 impl<'a, T> Started<'a, T> {
     /// Begins the operation of these steps, and does none of them yet.
-    fn begin(me: &'a mut Member, steps: Box<Steps<'a, T>>) -> Result<Self, Error> {
+    pub(crate) fn begin(me: &'a mut Member, steps: Box<Steps<'a, T>>) -> Result<Self, Error> {
         me.begin()?.core.is_pending = true;
         Ok(Self { me, steps, result: None })
     }
@@ -257,7 +257,7 @@ impl Member {
 }
 
 /// With all done that can be done at once.
-fn started<T>(mut begun: Started<'_, T>) -> Result<Started<'_, T>, Error> {
+pub(crate) fn started<T>(mut begun: Started<'_, T>) -> Result<Started<'_, T>, Error> {
     begun.try_finish()?;
     Ok(begun)
 }

@@ -12,6 +12,7 @@ mod shrink;
 mod slices;
 mod split;
 mod started;
+mod started_slices;
 mod two_phase_commit;
 
 use corecast_base::CpuId;

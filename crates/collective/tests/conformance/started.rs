@@ -55,18 +55,18 @@ fn one_is_late<T>(
 }
 
 /// Groups over two nodes, and over cores that three members share.
-fn groups(members: usize, barrier: Barrier) -> [Group; 2] {
+fn groups(members: usize, barrier: Barrier, wait: Wait) -> [Group; 2] {
     let cpu = |id| Cpu { core: Some(id / 3), ..Cpu::flat(CpuId::new(id)) };
     let cpus = (0..members as u32).map(cpu).collect();
     let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
-    let siblings = Group::builder(&machine).barrier(barrier).pinned(false).build();
-    [group(members, |builder| builder.barrier(barrier)), siblings.expect("a group of the machine's CPUs")]
+    let siblings = Group::builder(&machine).barrier(barrier).wait(wait).pinned(false).build();
+    [group(members, |builder| builder.barrier(barrier).wait(wait)), siblings.expect("a group of the machine's CPUs")]
 }
 
 #[test]
 fn a_barrier_is_gone_on_with_after_a_limit() {
     for &barrier in Barrier::ALL {
-        for group in SIZES.flat_map(|members| groups(members, barrier)) {
+        for group in SIZES.flat_map(|members| groups(members, barrier, Wait::Adaptive)) {
             let members = group.members();
             for late in [0, members / 2, members - 1] {
                 one_is_late(&group, late, Member::start_barrier, |()| {});
@@ -75,14 +75,16 @@ fn a_barrier_is_gone_on_with_after_a_limit() {
     }
 }
 
-/// More rounds than a byte counts, in each of which limits pass some times at everybody, seldom at the same places.
+/// More rounds than a byte counts, in each of which limits pass some times, seldom at the same places. Who polls or yields
+/// before looking at the time would seldom see it pass.
 #[test]
 fn a_barrier_that_is_interrupted_again_and_again_holds() {
     for &barrier in Barrier::ALL {
-        for group in groups(5, barrier) {
+        for group in groups(5, barrier, Wait::Park) {
             let entered: Vec<AtomicU64> = (0..5).map(|_| AtomicU64::new(0)).collect();
             let results = group.run(|me| {
                 let mut random = fastrand::Rng::with_seed(me.rank() as u64);
+                let mut passed = 0;
                 for round in 1..=300 {
                     (0..random.u32(0..3)).for_each(|_| std::thread::yield_now());
                     // Relaxed: the barrier alone must make it visible.
@@ -90,7 +92,7 @@ fn a_barrier_that_is_interrupted_again_and_again_holds() {
                     let mut started = me.start_barrier()?;
                     let mut limits = random.u32(0..6);
                     while limits > 0 && started.finish_timeout(Duration::ZERO).is_err() {
-                        limits -= 1;
+                        (limits, passed) = (limits - 1, passed + 1);
                     }
                     if limits == 0 {
                         started.finish()?;
@@ -103,9 +105,10 @@ fn a_barrier_that_is_interrupted_again_and_again_holds() {
                         );
                     }
                 }
-                me.barrier()
+                Ok::<_, Error>(passed)
             });
-            assert_eq!(results.expect("nobody panics"), vec![Ok(()); 5], "{barrier}");
+            let passed: Result<Vec<u32>, Error> = results.expect("nobody panics").into_iter().collect();
+            assert!(passed.as_ref().is_ok_and(|passed| passed.iter().sum::<u32>() > 300), "{barrier}: {passed:?}");
         }
     }
 }
@@ -113,7 +116,7 @@ fn a_barrier_that_is_interrupted_again_and_again_holds() {
 #[test]
 fn one_thread_polls_all_members_through_a_barrier() {
     for &barrier in Barrier::ALL {
-        for group in SIZES.flat_map(|members| groups(members, barrier)) {
+        for group in SIZES.flat_map(|members| groups(members, barrier, Wait::Adaptive)) {
             let mut members: Vec<Member> =
                 (0..group.members()).map(|rank| group.join(rank).expect("nobody has joined")).collect();
             for round in 0..10 {

@@ -1,0 +1,205 @@
+//! Slices, gathered and scattered values that are started, polled, given limits and gone on with arrive as plain ones do.
+
+use std::time::Duration;
+
+use corecast_base::sync::{AtomicUsize, Ordering::SeqCst};
+use corecast_base::wait::Wait;
+use corecast_collective::{Error, Loss, Member, Started};
+
+use crate::{SIZES, group};
+
+const MOMENT: Duration = Duration::from_millis(1);
+
+/// Nothing, one message, a few, and more than an edge holds.
+const LENGTHS: [usize; 6] = [0, 1, 63, 64, 1000, 30_000];
+
+/// What member `rank` gives; `salt` differs from operation to operation.
+fn given(len: usize, rank: usize, salt: usize) -> Vec<u64> {
+    (0..len).map(|i| (i * (rank + 1) + salt) as u64).collect()
+}
+
+fn total(len: usize, members: usize, salt: usize) -> Vec<u64> {
+    (0..len).map(|i| (i * members * (members + 1) / 2 + salt * members) as u64).collect()
+}
+
+fn is_timeout<T>(result: &Result<T, Error>) -> bool {
+    matches!(result, Err(Error::Timeout { .. }))
+}
+
+#[test]
+fn slices_are_gone_on_with_after_a_limit() {
+    for members in 2..=5 {
+        for (late, len) in LENGTHS.map(|len| [(0, len), (members - 1, len)]).concat() {
+            let group = group(members, |builder| builder);
+            let timed_out = AtomicUsize::new(0);
+            let results = group.run(|me| {
+                let is_late = me.rank() == late;
+                while is_late && timed_out.load(SeqCst) < members - 1 {
+                    std::thread::yield_now();
+                }
+                let mut values = given(len, me.rank(), 7);
+                let mut started = me.start_allreduce_slice(&mut values, |a, b| a + b)?;
+                if !is_late {
+                    for _ in 0..3 {
+                        let early = started.finish_timeout(MOMENT);
+                        assert!(is_timeout(&early), "one has not come: {early:?}");
+                    }
+                    timed_out.fetch_add(1, SeqCst);
+                }
+                started.finish()?;
+                assert!(values == total(len, members, 7), "{len} values of {members}, {late} late");
+                me.barrier()
+            });
+            assert_eq!(results.expect("nobody panics"), vec![Ok(()); members]);
+        }
+    }
+}
+
+/// Until it is finished, with limits that have passed at once.
+fn interrupted<T>(mut started: Started<'_, T>, limits: &mut usize) -> Result<T, Error> {
+    loop {
+        match started.finish_timeout(Duration::ZERO) {
+            Err(Error::Timeout { .. }) => *limits += 1,
+            result => return result,
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn slices_that_are_interrupted_again_and_again_arrive_whole() {
+    for members in SIZES {
+        // Who polls or yields before looking at the time would seldom see it pass.
+        let group = group(members, |builder| builder.wait(Wait::Park));
+        let results = group.run(|me| {
+            let (rank, mut limits) = (me.rank(), 0);
+            for (round, len) in LENGTHS.into_iter().cycle().take(30).enumerate() {
+                let root = round % members;
+                let mut values = if rank == root { given(len, root, round) } else { vec![u64::MAX; len] };
+                interrupted(me.start_broadcast_slice(root, &mut values)?, &mut limits)?;
+                assert!(values == given(len, root, round), "broadcast of {len} from {root} of {members}");
+                let mut values = given(len, rank, round);
+                interrupted(me.start_reduce_slice(root, &mut values, |a, b| a + b)?, &mut limits)?;
+                assert!(rank != root || values == total(len, members, round), "reduction of {len} to {root}");
+                let mut values = given(len, rank, round);
+                interrupted(me.start_allreduce_slice(&mut values, |a, b| a + b)?, &mut limits)?;
+                assert!(values == total(len, members, round), "allreduce of {len} among {members}");
+                let ranks = interrupted(me.start_gather(root, rank)?, &mut limits)?;
+                assert_eq!(ranks, (rank == root).then(|| (0..members).collect()));
+                let all = given(members, 2, round);
+                let own = interrupted(me.start_scatter(root, (rank == root).then_some(&all[..]))?, &mut limits)?;
+                assert_eq!(own, all[rank]);
+            }
+            Ok::<_, Error>(limits)
+        });
+        let limits: Result<Vec<usize>, Error> = results.expect("nobody panics").into_iter().collect();
+        let limits = limits.expect("nobody is lost");
+        assert!(members == 1 || limits.iter().sum::<usize>() > 0, "limits have passed: {limits:?}");
+    }
+}
+
+#[test]
+fn plain_limits_that_suffice_change_nothing() {
+    let group = group(3, |builder| builder);
+    let results = group.run(|me| {
+        let rank = me.rank();
+        let mut values = given(1000, rank, 1);
+        me.allreduce_slice_timeout(&mut values, |a, b| a + b, Duration::MAX)?;
+        assert!(values == total(1000, 3, 1));
+        me.broadcast_slice_timeout(1, &mut values[rank..rank + 900], Duration::MAX)?;
+        assert!(values[rank..rank + 900] == total(1000, 3, 1)[1..901], "the values of member 1");
+        let mut values = given(1000, rank, 2);
+        me.reduce_slice_timeout(2, &mut values, |a, b| a + b, Duration::MAX)?;
+        assert!(rank != 2 || values == total(1000, 3, 2));
+        assert_eq!(me.gather_timeout(0, rank, Duration::MAX)?, (rank == 0).then(|| vec![0, 1, 2]));
+        me.scatter_timeout(0, (rank == 0).then_some(&[5, 6, 7]), Duration::MAX)
+    });
+    assert_eq!(results.expect("nobody panics"), [Ok(5), Ok(6), Ok(7)]);
+}
+
+#[test]
+fn one_thread_polls_all_members_through_slices() {
+    for (members, len) in SIZES.flat_map(|members| LENGTHS.map(|len| (members, len))) {
+        let group = group(members, |builder| builder);
+        let mut all: Vec<Member> = (0..members).map(|rank| group.join(rank).expect("nobody has joined")).collect();
+        for round in 0..3 {
+            let mut values: Vec<Vec<u64>> = (0..members).map(|rank| given(len, rank, round)).collect();
+            let start = |(me, values)| {
+                let me: &mut Member = me;
+                let values: &mut Vec<u64> = values;
+                me.start_allreduce_slice(values, |a, b| a + b).expect("nobody is lost")
+            };
+            let mut started: Vec<_> = all.iter_mut().zip(&mut values).map(start).collect();
+            let mut poll_all =
+                || started.iter_mut().fold(true, |all, one| all & one.try_finish().expect("nobody is lost"));
+            assert!((0..100_000).any(|_| poll_all()), "all have come");
+            drop(started);
+            assert!(values.iter().all(|values| *values == total(len, members, round)), "{len} values of {members}");
+        }
+    }
+}
+
+#[test]
+fn a_late_root_of_a_scatter_and_a_late_leaf_of_a_gather() {
+    let group = group(3, |builder| builder.shape("sequential"));
+    let mut all: Vec<Member> = (0..3).map(|rank| group.join(rank).expect("nobody has joined")).collect();
+    for round in 0..10 {
+        let [first, second, third] = &mut all[..] else { panic!("three members") };
+        let mut waits = [
+            first.start_scatter::<usize>(2, None).expect("nobody is lost"),
+            second.start_scatter::<usize>(2, None).expect("nobody is lost"),
+        ];
+        assert!(waits.iter_mut().all(|wait| is_timeout(&wait.finish_timeout(Duration::ZERO))));
+        let root = third.start_scatter(2, Some(&[round, round + 1, round + 2])).expect("nobody is lost");
+        assert_eq!(root.finish(), Ok(round + 2), "a root waits for nobody");
+        assert!((0..1000).any(|_| waits.iter_mut().all(|wait| wait.try_finish() == Ok(true))));
+        assert_eq!(waits.map(Started::finish), [Ok(round), Ok(round + 1)]);
+
+        let mut root = first.start_gather(0, round).expect("nobody is lost");
+        let mut second = second.start_gather(0, round + 1).expect("nobody is lost");
+        assert!(is_timeout(&root.finish_timeout(Duration::ZERO)), "two are late");
+        let third = third.start_gather(0, round + 2).expect("nobody is lost");
+        assert_eq!(third.finish(), Ok(None), "whoever is below everybody waits for nobody");
+        assert!((0..1000).any(|_| second.try_finish() == Ok(true) && root.try_finish() == Ok(true)));
+        assert_eq!(second.finish(), Ok(None));
+        assert_eq!(root.finish(), Ok(Some(vec![round, round + 1, round + 2])));
+    }
+}
+
+#[test]
+fn slices_that_cannot_be_started_are_refused_and_harm_nobody() {
+    let group = group(2, |builder| builder);
+    let results = group.run(|me| {
+        let large = Err(Error::TooLarge { bytes: 505, most: 504 });
+        let values = &mut [[0u8; 505]; 2];
+        assert_eq!(me.start_broadcast_slice(0, values).map(drop), large);
+        assert_eq!(me.reduce_slice_timeout(0, values, |a, _| a, MOMENT), large);
+        assert_eq!(me.allreduce_slice_timeout(values, |a, _| a, MOMENT), large);
+        assert_eq!(me.gather_timeout(0, values[0], MOMENT).map(drop), large);
+        assert_eq!(me.scatter_timeout(0, Some(&values[..]), MOMENT).map(drop), large);
+        let nobody = Err(Error::BadRank { rank: 2, members: 2 });
+        assert_eq!(me.start_broadcast_slice(2, &mut [0]).map(drop), nobody);
+        assert_eq!(me.start_reduce_slice(2, &mut [0], |a, _| a).map(drop), nobody);
+        assert_eq!(me.start_gather(2, 0).map(drop), nobody);
+        assert_eq!(me.start_scatter(2, Some(&[0])).map(drop), nobody);
+        if me.rank() == 0 {
+            assert_eq!(me.start_scatter(0, Some(&[0])).map(drop), Err(Error::WrongCount { values: 1, members: 2 }));
+            assert_eq!(me.start_scatter::<u8>(0, None).map(drop), Err(Error::WrongCount { values: 0, members: 2 }));
+        }
+        me.allreduce_slice_timeout(&mut [[1u8; 504]; 2], |a, _| a, Duration::MAX)
+    });
+    assert_eq!(results.expect("nobody panics"), [Ok(()); 2]);
+}
+
+#[test]
+fn another_length_is_told_to_whoever_polls() {
+    let group = group(3, |builder| builder);
+    let results = group.run(|me| {
+        let mut values = vec![0u64; if me.rank() == 2 { 999 } else { 1000 }];
+        interrupted(me.start_allreduce_slice(&mut values, |a, b| a + b)?, &mut 0)?;
+        me.barrier()
+    });
+    for result in results.expect("nobody panics") {
+        assert!(matches!(result, Err(Error::MemberLost { loss: Loss::OtherLength, .. })), "{result:?}");
+    }
+}
