@@ -32,6 +32,14 @@ impl<T: Shareable> PlaceSlice<T> {
     }
 }
 
+impl<T: Shareable + Default> PlaceSlice<T> {
+    /// `len` values of the model, all zero.
+    #[must_use]
+    pub fn zeroed(len: usize) -> Self {
+        Self::new((0..len).map(|_| T::default()).collect())
+    }
+}
+
 impl<T> PlaceSlice<T> {
     /// One of the values; `None` if there are not so many.
     #[must_use]

@@ -50,6 +50,21 @@ impl<T: Shareable> PlaceSlice<T> {
         Self { values: NonNull::from(keep.as_slice()), keep }
     }
 
+    /// `len` values on the heap, all zero, for the threads of this process. Where they are many, the system gives memory for
+    /// those only that somebody touches.
+    #[must_use]
+    pub fn zeroed(len: usize) -> Self {
+        let (align, bytes) = (align_of::<T>(), len.checked_mul(size_of::<T>()).expect("values that fit into memory"));
+        // Words, as a vector of zeroes is not written; an allocator that is asked for lines writes all of them.
+        let mut words = vec![0u64; (bytes + align).div_ceil(size_of::<u64>())];
+        let first = NonNull::new(words.as_mut_ptr().cast::<u8>()).expect("a vector's address is not null");
+        let skew = first.as_ptr().align_offset(align);
+        // SAFETY: skew is below the alignment, and the words are longer than the values by that much.
+        let first = unsafe { first.add(skew) }.cast::<T>();
+        // SAFETY: aligned, inside the words, which nobody reaches otherwise; zeroes are values of what is shareable.
+        unsafe { Self::within(first, len, Arc::new(words)) }
+    }
+
     /// `len` values, from `first` on, in memory that `keep` owns.
     ///
     /// # Safety
@@ -140,7 +155,26 @@ unsafe impl<T: Shareable> Sync for PlaceSlice<T> {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CacheLine;
     use crate::sync::{AtomicU32, Ordering};
+
+    #[test]
+    fn zeroed_values_are_zero_and_lie_on_lines_of_their_own() {
+        for len in [0, 1, 3, 1000] {
+            let lines = PlaceSlice::<CacheLine<AtomicU32>>::zeroed(len);
+            assert!(lines.len() == len && lines.iter().all(|line| line.load(Ordering::Relaxed) == 0));
+            assert!(lines.iter().all(|line| std::ptr::from_ref(line).addr() % align_of::<CacheLine<u8>>() == 0));
+            lines.iter().enumerate().for_each(|(i, line)| line.store(i as u32, Ordering::Relaxed));
+            assert!(lines.iter().enumerate().all(|(i, line)| line.load(Ordering::Relaxed) == i as u32));
+        }
+        assert_eq!(PlaceSlice::<AtomicU32>::zeroed(7).len(), 7);
+    }
+
+    #[test]
+    #[should_panic(expected = "values that fit into memory")]
+    fn more_values_than_memory_can_hold_are_refused() {
+        let _ = PlaceSlice::<AtomicU32>::zeroed(usize::MAX / 2);
+    }
 
     #[test]
     fn clones_are_the_same_values_and_keep_them_alive() {

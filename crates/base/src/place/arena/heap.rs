@@ -18,7 +18,7 @@ impl Pieces {
     /// The `index`-th piece, which is `len` values.
     #[track_caller]
     pub(super) fn slice<T: Shareable + Default>(&self, index: usize, len: usize) -> PlaceSlice<T> {
-        let slice = self.piece(index, || PlaceSlice::new((0..len).map(|_| T::default()).collect::<Vec<T>>()));
+        let slice = self.piece(index, || PlaceSlice::zeroed(len));
         let found = slice.len();
         assert!(found == len, "slice {index} has {found} values of {} and not {len}: {RULE}", type_name::<T>());
         slice

@@ -140,7 +140,7 @@ impl Arena {
     }
 
     /// The next `len` values, beginning on a line of their own. Whoever comes first finds them zero, which is what the
-    /// default of a shareable type is.
+    /// default of a shareable type is. On the heap, many values that nobody touches take no memory.
     ///
     /// # Errors
     /// [`ArenaError`] if the memory is a section that has no room for them, or is not in this process. The position stays.
