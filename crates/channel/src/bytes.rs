@@ -192,6 +192,18 @@ impl<'a> Bytes<'a> {
         Some(unsafe { value.assume_init() })
     }
 
+    /// Copies the bytes from `offset` on into values.
+    ///
+    /// # Panics
+    /// If the message ends before.
+    #[track_caller]
+    #[inline]
+    pub fn read_values_at<T: Plain>(&self, offset: usize, into: &mut [T]) {
+        let bytes = into.as_mut_ptr().cast::<u8>();
+        // SAFETY: the bytes of plain values: all initialised, any of them make values, and borrowed here alone.
+        self.read_at(offset, unsafe { std::slice::from_raw_parts_mut(bytes, size_of_val(into)) });
+    }
+
     /// The bytes as a slice, if nobody can write them: on the heap, or in a region that was declared honest.
     #[cfg(not(loom))]
     #[inline]
@@ -293,6 +305,18 @@ impl<'a> BytesMut<'a> {
         self.copy_from(unsafe { std::slice::from_raw_parts(bytes, size_of::<T>()) });
     }
 
+    /// Writes the bytes of values, which are as long as the message.
+    ///
+    /// # Panics
+    /// If they are not.
+    #[track_caller]
+    #[inline]
+    pub fn write_values<T: Plain>(&mut self, values: &[T]) {
+        let bytes = values.as_ptr().cast::<u8>();
+        // SAFETY: the bytes of plain values, all of which are initialised, for as long as they are borrowed.
+        self.copy_from(unsafe { std::slice::from_raw_parts(bytes, size_of_val(values)) });
+    }
+
     /// The bytes as a slice, if nobody else reaches them: on the heap, or in a region that was declared honest. At first
     /// it holds what was left there.
     #[cfg(not(loom))]
@@ -389,6 +413,31 @@ mod tests {
         assert_eq!(Bytes::shared(&memory, 12).read::<u64>(), None);
         assert_eq!(Bytes::shared(&memory, 0).read(), Some([0u8; 0]));
         assert_eq!(Bytes::shared(&memory, 13).to_vec()[12], u8::MAX, "what was not written stays");
+    }
+
+    #[test]
+    fn slices_of_values_are_their_bytes() {
+        let memory = words(4);
+        BytesMut::shared(&memory, 6).write_values(&[1u16, 2, 3]);
+        let view = Bytes::shared(&memory, 8);
+        let mut values = [0u16; 3];
+        view.read_values_at(2, &mut values);
+        assert_eq!(values, [2, 3, u16::MAX], "what was not written stays");
+        view.read_values_at(8, &mut [0u16; 0]);
+        BytesMut::shared(&memory, 0).write_values(&[(), ()]);
+        view.read_values_at(0, &mut [(); 3]);
+    }
+
+    #[test]
+    #[should_panic(expected = "2 bytes at offset 7 are not inside a message of 8 bytes")]
+    fn values_beyond_the_end_are_refused() {
+        Bytes::shared(&words(1), 8).read_values_at(7, &mut [0u16]);
+    }
+
+    #[test]
+    #[should_panic(expected = "the bytes must be as many as were reserved")]
+    fn values_of_another_length_are_refused() {
+        BytesMut::shared(&words(1), 8).write_values(&[0u16; 3]);
     }
 
     #[test]
