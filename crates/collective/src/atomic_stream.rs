@@ -251,7 +251,7 @@ impl AtomicStream<'_> {
                 Err(error) => return Err(error),
             }
             if event.len < ORIGIN_BYTES || (event.parts().0 & !END) as usize >= core.members {
-                return Err(core.roll.report(rank, Loss::Mismatched));
+                return Err(core.fail(rank, Loss::Mismatched));
             }
             *taken += 1;
             has_moved = true;

@@ -15,7 +15,7 @@ use corecast_channel::{Plain, zeroed};
 use crate::core::Core;
 use crate::error::Error;
 use crate::member::{Ends, Member};
-use crate::slices::{part_len, recv_part, send_part};
+use crate::slice_steps::{part_len, recv_part, send_part};
 use crate::started::{Started, check_size, started};
 use crate::web::{Link, Web};
 

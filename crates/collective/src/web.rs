@@ -11,6 +11,7 @@ use corecast_base::sync::Arc;
 use corecast_channel::ump::{AnyReceiver, AnySender, any_rings, longest_message};
 use corecast_plan::Tree;
 
+use crate::chunks::Chunks;
 use crate::layout::Site;
 
 /// Slots of an edge: enough for the root to run ahead by some operations, few enough to stay in the first-level cache.
@@ -84,7 +85,8 @@ impl WebPlan {
             let rx = rings.receiver(down, roll.bell(own).clone(), roll.bell(parent).clone());
             links.push(Link { rank: parent, tx, rx, behind: Behind::AllBut(numbering.subtrees[own].clone()) });
         }
-        Ok(Web { own_place: numbering.places[own], numbering: Arc::clone(numbering), links, missing: Vec::new() })
+        let (own_place, numbering) = (numbering.places[own], Arc::clone(numbering));
+        Ok(Web { own_place, numbering, links, missing: Vec::new(), chunks: None })
     }
 }
 
@@ -97,9 +99,21 @@ pub(crate) struct Web {
     pub(crate) links: Vec<Link>,
     /// Room for a list of links, kept so that no operation allocates one.
     pub(crate) missing: Vec<usize>,
+    /// In which long slices travel along the edges; `None` where none do.
+    pub(crate) chunks: Option<Chunks>,
 }
 
 impl Web {
+    /// The same web, along whose edges long slices can travel.
+    pub(crate) fn with_chunks(self, site: &mut Site) -> Result<Self, ArenaError> {
+        Ok(Self { chunks: Some(Chunks::lay_out(&self, site)?), ..self })
+    }
+
+    /// The number of members of the tree.
+    pub(crate) fn members(&self) -> usize {
+        self.numbering.places.len()
+    }
+
     /// The index of the link that leads to `root`; `None` if this member is the root.
     #[inline]
     pub(crate) fn towards(&self, root: usize) -> Option<usize> {

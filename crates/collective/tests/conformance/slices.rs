@@ -1,12 +1,13 @@
 //! Slices of all lengths arrive whole, members who differ are told, and values are gathered and scattered by rank.
 
 use corecast_collective::op::{And, Max, MaxLoc, Min, MinLoc, Or, Prod, Sum, Xor};
-use corecast_collective::{Error, Loss, Plain, RunError};
+use corecast_collective::{Error, Loss, Member, Plain, RunError};
 
 use crate::{SIZES, group};
 
-/// Around one message, around what an edge holds, and far more.
-const LENGTHS: [usize; 12] = [0, 1, 7, 8, 62, 63, 64, 252, 253, 1000, 5000, 100_000];
+/// Around one message, around what an edge holds, where chunks begin, around one chunk and an area of them, and far more.
+const LENGTHS: [usize; 20] =
+    [0, 1, 7, 8, 62, 63, 64, 252, 253, 511, 512, 513, 1000, 2047, 2048, 2049, 5000, 8192, 8193, 100_000];
 
 #[test]
 fn slices_of_all_lengths_reach_everybody() {
@@ -64,11 +65,39 @@ fn elements_of_no_byte_and_of_many_messages_are_values_too() {
     large_values([1u8; 504]);
     large_values([2u8; 505]);
     large_values([3u64; 2000]);
+    // Of a chunk, and more than that.
+    large_values([4u64; 2048]);
+    large_values([5u64; 2049]);
+}
+
+#[test]
+fn elements_that_fill_no_chunk_evenly_arrive_whole() {
+    fn odd<const N: usize>() {
+        let group = group(4, |builder| builder);
+        let results = group.run(|me| {
+            for len in [1000, 16_384 / N, 16_384 / N + 1, 40_001 / N] {
+                let sent: Vec<[u8; N]> = (0..len).map(|i| [i as u8; N]).collect();
+                let mut got = if me.rank() == 1 { sent.clone() } else { vec![[0; N]; len] };
+                me.broadcast_slice(1, &mut got)?;
+                assert!(got == sent, "{len} of {N} bytes");
+                me.allreduce_slice(&mut got, |a, b| std::array::from_fn(|i| a[i].wrapping_add(b[i])))?;
+                assert!(got.iter().zip(&sent).all(|(sum, one)| *sum == one.map(|byte| byte.wrapping_mul(4))));
+            }
+            Ok::<_, Error>(())
+        });
+        assert_eq!(results.expect("nobody panics"), vec![Ok(()); 4]);
+    }
+    odd::<1>();
+    odd::<3>();
+    odd::<7>();
+    odd::<12>();
+    odd::<505>();
 }
 
 #[test]
 fn megabytes_flow_through_a_deep_tree() {
-    const LEN: usize = 64 << 17;
+    // And a value, so that the last chunk is not full.
+    const LEN: usize = (64 << 17) + 1;
     let group = group(3, |builder| builder.shape("sequential"));
     let results = group.run(|me| {
         let mut values = vec![0u64; LEN];
@@ -76,7 +105,9 @@ fn megabytes_flow_through_a_deep_tree() {
             values.iter_mut().enumerate().for_each(|(i, value)| *value = i as u64 ^ 0x5555);
         }
         me.broadcast_slice(2, &mut values)?;
-        Ok::<_, Error>(values.iter().enumerate().all(|(i, &value)| value == i as u64 ^ 0x5555))
+        assert!(values.iter().enumerate().all(|(i, &value)| value == i as u64 ^ 0x5555));
+        me.allreduce_slice(&mut values, |a, b| a + b)?;
+        Ok::<_, Error>(values.iter().enumerate().all(|(i, &value)| value == 3 * (i as u64 ^ 0x5555)))
     });
     assert_eq!(results.expect("nobody panics"), vec![Ok(true); 3]);
 }
@@ -84,7 +115,7 @@ fn megabytes_flow_through_a_deep_tree() {
 #[test]
 fn another_length_is_told_to_all_and_nobody_hangs() {
     for members in 2..=9 {
-        for (len, other) in [(0, 1), (1, 0), (64, 63), (10_000, 9_999), (9_999, 10_000)] {
+        for (len, other) in [(0, 1), (1, 0), (64, 63), (511, 512), (10_000, 9_999), (9_999, 10_000)] {
             for operation in 0..3 {
                 let group = group(members, |builder| builder);
                 let results = group.run(|me| {
@@ -101,6 +132,29 @@ fn another_length_is_told_to_all_and_nobody_hangs() {
                     assert!(is_told, "operation {operation}, {len} against {other}: {result:?}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn another_type_is_told_to_all_and_nobody_hangs() {
+    fn work<T: Plain>(me: &mut Member, mut values: Vec<T>, operation: usize) -> Result<(), Error> {
+        match operation {
+            0 => me.broadcast_slice(0, &mut values)?,
+            1 => me.reduce_slice(0, &mut values, |a, _| a)?,
+            _ => me.allreduce_slice(&mut values, |a, _| a)?,
+        }
+        me.barrier()
+    }
+    for (len, operation) in [1, 100, 10_000].map(|len| [(len, 0), (len, 1), (len, 2)]).concat() {
+        let group = group(4, |builder| builder);
+        let results = group.run(|me| match me.rank() {
+            3 => work(me, vec![1i64; len], operation),
+            _ => work(me, vec![1u64; len], operation),
+        });
+        for result in results.expect("nobody panics") {
+            let is_told = matches!(result, Err(Error::MemberLost { loss: Loss::Mismatched, .. }));
+            assert!(is_told, "operation {operation}, {len} values: {result:?}");
         }
     }
 }

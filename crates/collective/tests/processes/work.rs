@@ -22,6 +22,14 @@ pub(crate) fn one_round(me: &mut Member, round: u64) -> Result<(), Error> {
     assert_eq!(bits, (rank == root).then_some((1 << members) - 1));
     let sum = me.allreduce(round as f64, |a, b| a + b)?;
     assert_eq!(sum, round as f64 * members as f64);
+    // Short, long, and longer than what a member has room for.
+    for len in [10, 513, 10_000] {
+        let mut values: Vec<u64> = (0..len).map(|i| i * round + rank as u64).collect();
+        me.broadcast_slice(root, &mut values)?;
+        assert!(values.iter().zip(0..).all(|(&value, i)| value == i * round + root as u64));
+        me.allreduce_slice(&mut values, |a, b| a + b)?;
+        assert!(values.iter().zip(0..).all(|(&value, i)| value == (i * round + root as u64) * members as u64));
+    }
     me.notify_broadcast(root)?;
     me.notify_reduce(root)
 }

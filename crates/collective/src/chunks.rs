@@ -1,0 +1,214 @@
+//! Memory beside the edges of a tree in which long slices travel: written once, read in place by all neighbours.
+//!
+//! Every member has an area of a few chunks. It writes a chunk when all who were to read what was there have read it, and
+//! says so with one store, however many read it. A reader copies the chunk out and acknowledges it on a line of its own.
+//! Chunks are numbered through, whatever operations they belong to; the numbers only grow, so nothing is ever reset. Who
+//! reads along which edge follows from the operation at hand, and where its chunks begin is told with its length.
+//!
+//! **When to take it:** values of several kilobytes. **When not:** a message is one line with its header, and costs no
+//! acknowledgement.
+//!
+//! Every access to an area is an atomic one, so that nothing a process does to it is worse than wrong values.
+
+use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
+use corecast_channel::{Bytes, BytesMut, Plain};
+
+use crate::core::Core;
+use crate::error::Error;
+use crate::layout::Site;
+use crate::web::Web;
+
+/// The bytes of a chunk.
+pub(crate) const CHUNK_BYTES: usize = if cfg!(loom) { 16 } else { 16 << 10 };
+/// The chunks of an area.
+const CHUNKS: u64 = if cfg!(loom) { 1 } else { 4 };
+const CHUNK_WORDS: usize = CHUNK_BYTES / size_of::<u64>();
+const AREA_WORDS: usize = CHUNKS as usize * CHUNK_WORDS;
+
+/// Chunks published or read so far.
+type Line = Place<CacheLine<AtomicU64>>;
+
+/// One member's own area, and those of its neighbours in a tree.
+#[derive(Debug)]
+pub(crate) struct Chunks {
+    own: Area,
+    /// Chunks published so far.
+    published: u64,
+    /// In the order of the links.
+    neighbours: Vec<Neighbour>,
+}
+
+/// An area, as all who reach it see it.
+#[derive(Debug)]
+struct Area {
+    /// Those of all members, and which of them is meant.
+    words: PlaceSlice<AtomicU64>,
+    rank: usize,
+    /// Written by the member whose area it is, read by its neighbours.
+    published: Line,
+}
+
+#[derive(Debug)]
+struct Neighbour {
+    area: Area,
+    /// Up to where this member has read that area. Written by this member, read by the neighbour.
+    read: Line,
+    /// Up to where the neighbour has read the own area. Written by the neighbour, read by this member.
+    acknowledged: Line,
+    /// What was found there last.
+    known: u64,
+    /// Up to where the neighbour is to read the own area.
+    announced: u64,
+    /// The number of the next chunk to read.
+    next: u64,
+}
+
+impl Chunks {
+    /// Lays out the areas of all members; returns those of the member at `site`, whose edges are those of `web`.
+    pub(crate) fn lay_out(web: &Web, site: &mut Site) -> Result<Self, ArenaError> {
+        let Site { rank: own, roll: _, arena } = site;
+        let members = web.members();
+        let words = arena.slice(members * AREA_WORDS)?;
+        let published: PlaceSlice<CacheLine<AtomicU64>> = arena.slice(members)?;
+        // For each member what it has read of its parent's area, and what its parent has of its own.
+        let read: PlaceSlice<CacheLine<AtomicU64>> = arena.slice(2 * members)?;
+        const EACH: &str = "one for each member";
+        let area =
+            |rank| Area { words: PlaceSlice::clone(&words), rank, published: published.place(rank).expect(EACH) };
+        let parent = web.link_to_parent();
+        let neighbours = web.links.iter().enumerate().map(|(link, neighbour)| {
+            let (below, is_parent) = if Some(link) == parent { (*own, true) } else { (neighbour.rank, false) };
+            let line = |by_parent: bool| read.place(2 * below + usize::from(by_parent)).expect(EACH);
+            let (read, acknowledged) = (line(!is_parent), line(is_parent));
+            Neighbour { area: area(neighbour.rank), read, acknowledged, known: 0, announced: 0, next: 0 }
+        });
+        Ok(Self { neighbours: neighbours.collect(), own: area(*own), published: 0 })
+    }
+
+    /// The number of the next chunk that this member publishes.
+    pub(crate) fn published(&self) -> u64 {
+        self.published
+    }
+
+    /// Writes `values` as the next chunk, for the neighbours behind the links that are `to` read it, once there is room. If
+    /// that wait fails nothing is published.
+    pub(crate) fn publish<T: Plain>(
+        &mut self,
+        core: &mut Core,
+        values: &[T],
+        to: impl Fn(usize) -> bool,
+    ) -> Result<(), Error> {
+        if !(0..self.neighbours.len()).any(&to) {
+            return Ok(());
+        }
+        let free = (self.published + 1).saturating_sub(CHUNKS);
+        for neighbour in &mut self.neighbours {
+            let Neighbour { acknowledged, known, announced, .. } = neighbour;
+            let needed = free.min(*announced);
+            if *known < needed {
+                // ORDERING: Acquire, pairs with the Release in acknowledge at the neighbour [chunk-read]
+                let look = || Some(acknowledged.load(Ordering::Acquire)).filter(|&read| read >= needed);
+                *known = core.wait_at_own_bell(look)?;
+            }
+        }
+        let len = size_of_val(values);
+        BytesMut::shared(self.own.chunk(self.published), len).write_values(values);
+        self.published += 1;
+        // ORDERING: Release, pairs with the Acquire in wait at the neighbours [chunk-there]
+        self.own.published.store(self.published, Ordering::Release);
+        for (_, neighbour) in self.neighbours.iter_mut().enumerate().filter(|(link, _)| to(*link)) {
+            neighbour.announced = self.published;
+            core.roll.bell(neighbour.area.rank).notify();
+        }
+        Ok(())
+    }
+
+    /// The next chunk to be read behind a link is the neighbour's chunk of this number.
+    pub(crate) fn expect(&mut self, link: usize, number: u64) {
+        self.neighbours[link].next = number;
+    }
+
+    /// Reads the next chunk of the neighbour behind a link, once it is there.
+    pub(crate) fn recv<T: Plain>(&mut self, core: &mut Core, link: usize, into: &mut [T]) -> Result<(), Error> {
+        let neighbour = &mut self.neighbours[link];
+        neighbour.wait(core)?;
+        neighbour.bytes().read_values_at(0, into);
+        neighbour.acknowledge(core);
+        Ok(())
+    }
+
+    /// The same for values that are dealt with piece by piece, as many at a time as there is `room` for: `each` is given
+    /// those of `own` and what came for them.
+    pub(crate) fn recv_by_pieces<T: Plain>(
+        &mut self,
+        core: &mut Core,
+        link: usize,
+        own: &mut [T],
+        room: &mut [T],
+        mut each: impl FnMut(&mut [T], &[T]),
+    ) -> Result<(), Error> {
+        let neighbour = &mut self.neighbours[link];
+        neighbour.wait(core)?;
+        let mut offset = 0;
+        for own in own.chunks_mut(room.len()) {
+            let theirs = &mut room[..own.len()];
+            neighbour.bytes().read_values_at(offset, theirs);
+            each(own, theirs);
+            offset += size_of_val(own);
+        }
+        neighbour.acknowledge(core);
+        Ok(())
+    }
+}
+
+impl Neighbour {
+    /// Waits for the next chunk.
+    fn wait(&self, core: &mut Core) -> Result<(), Error> {
+        // ORDERING: Acquire, pairs with the Release in publish at the neighbour [chunk-there]
+        core.wait_at_own_bell(|| (self.area.published.load(Ordering::Acquire) > self.next).then_some(()))
+    }
+
+    fn bytes(&self) -> Bytes<'_> {
+        Bytes::shared(self.area.chunk(self.next), CHUNK_BYTES)
+    }
+
+    /// Says that the next chunk has been read, and goes on to the one behind it.
+    fn acknowledge(&mut self, core: &Core) {
+        self.next = self.next.wrapping_add(1);
+        // ORDERING: Release, pairs with the Acquire in publish at the neighbour: what was there has been read [chunk-read]
+        self.read.store(self.next, Ordering::Release);
+        core.roll.bell(self.area.rank).notify();
+    }
+}
+
+impl Area {
+    fn chunk(&self, number: u64) -> &[AtomicU64] {
+        let first = self.rank * AREA_WORDS + (number % CHUNKS) as usize * CHUNK_WORDS;
+        &self.words[first..first + CHUNK_WORDS]
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use corecast_plan::Tree;
+
+    use super::*;
+    use crate::layout::tests::sites;
+    use crate::web::WebPlan;
+
+    /// Tens of megabytes for a large group of processes; among threads those only that are touched.
+    #[test]
+    fn an_area_is_as_large_as_it_is_told() {
+        const MEMBERS: usize = 256;
+        let children = (0..MEMBERS).map(|rank| if rank == 0 { (1..MEMBERS).collect() } else { vec![] }).collect();
+        let plan = WebPlan::of(&Tree::new(0, children).expect("a star"), |_| Vec::new());
+        let mut site = sites(MEMBERS).last().expect("there are some");
+        let web = plan.web(&[], &mut site).expect("the heap has room");
+        let before = site.arena.bytes();
+        web.with_chunks(&mut site).expect("the heap has room");
+        let lines = 3 * size_of::<CacheLine<AtomicU64>>();
+        assert_eq!(site.arena.bytes() - before, MEMBERS * (AREA_WORDS * size_of::<u64>() + lines));
+        assert_eq!(AREA_WORDS * size_of::<u64>(), 64 << 10, "as docs/design/operations.md says");
+    }
+}

@@ -1,0 +1,239 @@
+//! The steps in which slices go from one to all and from all to one: first their length, then part after part.
+//!
+//! Short slices travel in messages of the edges, long ones in [`chunks`](crate::chunks). A member passes a part on before it
+//! receives the next, so all levels of a tree work at once, whatever the length. Which way is taken follows from the length,
+//! on which all agree before the first part.
+
+use corecast_channel::{Plain, zeroed};
+
+use crate::chunks::{CHUNK_BYTES, Chunks};
+use crate::core::Core;
+use crate::error::{Error, Loss};
+use crate::web::{LONGEST_MESSAGE, Link, Web};
+
+/// From so many bytes on slices travel in chunks.
+const LONG_BYTES: usize = if cfg!(loom) { 16 } else { 4096 };
+
+/// The number of values that follow, and that of the first of the chunks in which they may. An array, as no part of a slice
+/// and hardly a user's value is one.
+type Length = [u64; 2];
+
+/// How far a slice is at one member: its length and then its parts.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    /// Steps done: the length, and each part.
+    steps: usize,
+    /// Links received from, or passed over, in the step at hand.
+    received: usize,
+    /// Links sent along, or passed over, in the step at hand.
+    sent: usize,
+}
+
+impl Progress {
+    /// Goes on with the next step.
+    fn advance(&mut self) {
+        *self = Self { steps: self.steps + 1, ..Self::default() };
+    }
+}
+
+/// How far a reduction of a slice is at one member.
+#[derive(Debug)]
+pub(crate) struct Reduction<T> {
+    progress: Progress,
+    /// Room for some of a neighbour's values.
+    theirs: Vec<T>,
+}
+
+impl<T> Default for Reduction<T> {
+    fn default() -> Self {
+        Self { progress: Progress::default(), theirs: Vec::new() }
+    }
+}
+
+/// Gives the root's `values` to all. If a wait fails for a limit, another call goes on where it ended.
+pub(crate) fn broadcast<T: Plain>(
+    core: &mut Core,
+    web: &mut Web,
+    root: usize,
+    values: &mut [T],
+    progress: &mut Progress,
+) -> Result<(), Error> {
+    let source = web.towards(root);
+    let mut ways = Ways::of(web, values);
+    while progress.steps < ways.steps::<T>() {
+        let mut part = ways.part_of(values, progress.steps);
+        if let Some(source) = source.filter(|_| progress.received == 0) {
+            ways.recv(core, source, part.as_deref_mut())?;
+            progress.received = 1;
+        }
+        ways.send(core, part.as_deref(), |link| Some(link) != source, &mut progress.sent)?;
+        progress.advance();
+    }
+    Ok(())
+}
+
+/// Combines all members' values in those of the root. If a wait fails for a limit, another call goes on where it ended.
+pub(crate) fn reduce<T: Plain>(
+    core: &mut Core,
+    web: &mut Web,
+    root: usize,
+    values: &mut [T],
+    Reduction { progress, theirs }: &mut Reduction<T>,
+    mut combine: impl FnMut(T, T) -> T,
+) -> Result<(), Error> {
+    let sink = web.towards(root);
+    let mut ways = Ways::of(web, values);
+    theirs.resize(part_len::<T>().min(values.len()), zeroed());
+    let mut each = |own: &mut [T], theirs: &[T]| {
+        own.iter_mut().zip(theirs).for_each(|(own, their)| *own = combine(*own, *their));
+    };
+    while progress.steps < ways.steps::<T>() {
+        let mut part = ways.part_of(values, progress.steps);
+        while progress.received < ways.links.len() {
+            if Some(progress.received) != sink {
+                ways.combine(core, progress.received, part.as_deref_mut(), theirs, &mut each)?;
+            }
+            progress.received += 1;
+        }
+        ways.send(core, part.as_deref(), |link| Some(link) == sink, &mut progress.sent)?;
+        progress.advance();
+    }
+    Ok(())
+}
+
+/// What a slice travels along: messages of the edges, or chunks beside them.
+struct Ways<'a> {
+    links: &'a mut [Link],
+    chunks: &'a mut Chunks,
+    /// The number of values.
+    len: usize,
+    /// True if the values travel in chunks.
+    is_long: bool,
+}
+
+impl<'a> Ways<'a> {
+    fn of<T>(web: &'a mut Web, values: &[T]) -> Self {
+        let is_long = size_of_val(values) >= LONG_BYTES && size_of::<T>() <= CHUNK_BYTES;
+        let chunks = web.chunks.as_mut().expect("webs that carry slices have chunks");
+        Self { links: &mut web.links, chunks, len: values.len(), is_long }
+    }
+
+    /// The values of a part.
+    fn part_len<T>(&self) -> usize {
+        if self.is_long { CHUNK_BYTES / size_of::<T>() } else { part_len::<T>() }
+    }
+
+    /// The steps before the values: one for the length; and for chunks, which tell no type, one for a message of no values,
+    /// which does.
+    fn heading(&self) -> usize {
+        1 + usize::from(self.is_long)
+    }
+
+    /// Those of the heading, and one for each part.
+    fn steps<T>(&self) -> usize {
+        self.heading() + self.len.div_ceil(self.part_len::<T>())
+    }
+
+    /// True if these values travel in a chunk: no values are a message of the heading.
+    fn is_chunk<T>(&self, part: &[T]) -> bool {
+        self.is_long && !part.is_empty()
+    }
+
+    /// The values of a step; `None` in the first one, which is that of the length.
+    fn part_of<'v, T>(&self, values: &'v mut [T], step: usize) -> Option<&'v mut [T]> {
+        let Some(place) = step.checked_sub(self.heading()) else {
+            return (step > 0).then_some(&mut values[..0]);
+        };
+        let first = place * self.part_len::<T>();
+        let end = values.len().min(first + self.part_len::<T>());
+        Some(&mut values[first..end])
+    }
+
+    /// Receives a part, or the length.
+    fn recv<T: Plain>(&mut self, core: &mut Core, link: usize, part: Option<&mut [T]>) -> Result<(), Error> {
+        match part {
+            None => self.expect_length(core, link),
+            Some(part) if self.is_chunk(part) => self.chunks.recv(core, link, part),
+            Some(part) => recv_part(core, &mut self.links[link], part),
+        }
+    }
+
+    /// Receives a part that `each` combines with the own one, with `room` for some of it, or the length.
+    fn combine<T: Plain>(
+        &mut self,
+        core: &mut Core,
+        link: usize,
+        part: Option<&mut [T]>,
+        room: &mut [T],
+        mut each: impl FnMut(&mut [T], &[T]),
+    ) -> Result<(), Error> {
+        match part {
+            None => self.expect_length(core, link),
+            Some(part) if self.is_chunk(part) => self.chunks.recv_by_pieces(core, link, part, room, each),
+            Some(part) => {
+                let theirs = &mut room[..part.len()];
+                recv_part(core, &mut self.links[link], theirs)?;
+                each(part, theirs);
+                Ok(())
+            }
+        }
+    }
+
+    /// Sends a part, or the length, along all links that are `to` carry it, of which so many have been dealt with.
+    fn send<T: Plain>(
+        &mut self,
+        core: &mut Core,
+        part: Option<&[T]>,
+        to: impl Fn(usize) -> bool,
+        sent: &mut usize,
+    ) -> Result<(), Error> {
+        if let Some(part) = part.filter(|part| self.is_chunk(part)) {
+            return self.chunks.publish(core, part, to);
+        }
+        while let Some(link) = self.links.get_mut(*sent) {
+            match part {
+                _ if !to(*sent) => {}
+                None => core.send::<Length>(link, &[self.len as u64, self.chunks.published()])?,
+                Some(part) => send_part(core, link, part)?,
+            }
+            *sent += 1;
+        }
+        Ok(())
+    }
+
+    /// Hears from a neighbour how many values it is about to send, which makes the group fail if it is another number, and
+    /// where its chunks begin.
+    fn expect_length(&mut self, core: &mut Core, link: usize) -> Result<(), Error> {
+        let [len, first] = core.recv::<Length>(&mut self.links[link])?;
+        if len != self.len as u64 {
+            return Err(core.fail(self.links[link].rank, Loss::OtherLength));
+        }
+        self.chunks.expect(link, first);
+        Ok(())
+    }
+}
+
+/// How many values go into a message, one at least: a larger one goes in several by itself.
+pub(crate) fn part_len<T>() -> usize {
+    (LONGEST_MESSAGE / size_of::<T>().max(1)).max(1)
+}
+
+pub(crate) fn send_part<T: Plain>(core: &mut Core, link: &mut Link, part: &[T]) -> Result<(), Error> {
+    match part {
+        [value] if size_of::<T>() > LONGEST_MESSAGE => core.send(link, value),
+        _ => core.send_part(link.rank, &mut link.tx, part),
+    }
+}
+
+pub(crate) fn recv_part<T: Plain>(core: &mut Core, link: &mut Link, part: &mut [T]) -> Result<(), Error> {
+    match part {
+        [value] if size_of::<T>() > LONGEST_MESSAGE => *value = core.recv(link)?,
+        _ => {
+            let count = core.recv_part(link.rank, &mut link.rx, part)?;
+            if count != part.len() && size_of::<T>() > 0 {
+                return Err(core.fail(link.rank, Loss::Mismatched));
+            }
+        }
+    }
+    Ok(())
+}
