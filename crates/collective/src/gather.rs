@@ -13,7 +13,7 @@ use std::time::Duration;
 use corecast_channel::{Plain, zeroed};
 
 use crate::core::Core;
-use crate::error::Error;
+use crate::error::{Error, Loss};
 use crate::member::{Ends, Member};
 use crate::slice_steps::{part_len, recv_part, send_part};
 use crate::started::{Started, check_size, started};
@@ -95,6 +95,23 @@ impl Member {
         limit: Duration,
     ) -> Result<T, Error> {
         self.begin_scatter(root, values)?.finish_timeout(limit)
+    }
+
+    /// Gives each member its part of the root's `values`: as many as its `own` has room for, the first part to member 0 and
+    /// so on. The others give `None`; what they give is not looked at. All members have room for the same number.
+    ///
+    /// # Errors
+    /// [`Error::WrongCount`] at a root that gives another number of values than one `own` for each member, which is then as
+    /// if it had not called; those of [`broadcast_slice`](Self::broadcast_slice).
+    pub fn scatter_slice<T: Plain>(&mut self, root: usize, values: Option<&[T]>, own: &mut [T]) -> Result<(), Error> {
+        self.check_rank(root)?;
+        let members = self.members();
+        let given = values.filter(|_| self.rank() == root);
+        if self.rank() == root && given.is_none_or(|values| values.len() != members.saturating_mul(own.len())) {
+            return Err(Error::WrongCount { values: given.map_or(0, <[T]>::len), members });
+        }
+        let ends = self.begin()?;
+        scatter_slices(&mut ends.core, &mut ends.broadcast, root, given, own)
     }
 
     fn begin_gather<T: Plain>(&mut self, root: usize, value: T) -> Result<Started<'_, Option<Vec<T>>>, Error> {
@@ -235,44 +252,87 @@ fn recv_slice<T: Plain>(core: &mut Core, link: &mut Link) -> Result<Vec<T>, Erro
 struct Scattering<T> {
     /// By rank; zeroes until they are here.
     values: Vec<T>,
-    /// The link towards the root, where this is not the root, and whose values come along it: the own one and those of all
-    /// behind the other links, in depth-first order.
-    source: Option<(usize, Vec<usize>)>,
+    /// The link towards the root, where this is not the root.
+    source: Option<usize>,
+    /// Whose values come along it, in this order, and go on.
+    members: Vec<(usize, Option<usize>)>,
     received: usize,
-    /// The links to send along, and whose values.
-    onward: Vec<(usize, usize)>,
     sent: usize,
 }
 
 impl<T: Plain> Scattering<T> {
     /// Not begun, of a member that has been `given` all values if it is the root.
     fn of(ends: &Ends, root: usize, given: Option<&[T]>) -> Self {
-        let (web, own) = (&ends.broadcast, ends.core.rank);
-        let source = web.towards(root);
-        let behind = |i: usize| (0..web.members_behind(i)).map(move |n| (i, web.rank_behind(i, n)));
-        let onward: Vec<_> = (0..web.links.len()).filter(|&i| Some(i) != source).flat_map(behind).collect();
-        let source = source.map(|source| {
-            let mut ranks: Vec<usize> = onward.iter().map(|&(_, rank)| rank).chain([own]).collect();
-            ranks.sort_unstable_by_key(|&rank| web.place(rank));
-            (source, ranks)
-        });
+        let source = ends.broadcast.towards(root);
         let values = given.map_or_else(|| vec![zeroed(); ends.core.members], <[T]>::to_vec);
-        Self { values, source, received: 0, onward, sent: 0 }
+        Self { values, source, members: downwards(&ends.core, &ends.broadcast, source), received: 0, sent: 0 }
     }
 
     /// The own one of the values. If a wait fails for a limit, another call goes on where it ended.
     fn go_on(&mut self, ends: &mut Ends) -> Result<T, Error> {
         let (core, links) = (&mut ends.core, &mut ends.broadcast.links);
-        if let Some((source, ranks)) = &self.source {
-            while let Some(&rank) = ranks.get(self.received) {
-                self.values[rank] = core.recv(&mut links[*source])?;
+        if let Some(source) = self.source {
+            while let Some(&(rank, _)) = self.members.get(self.received) {
+                self.values[rank] = core.recv(&mut links[source])?;
                 self.received += 1;
             }
         }
-        while let Some(&(link, rank)) = self.onward.get(self.sent) {
-            core.send(&mut links[link], &self.values[rank])?;
+        while let Some(&(rank, link)) = self.members.get(self.sent) {
+            if let Some(link) = link {
+                core.send(&mut links[link], &self.values[rank])?;
+            }
             self.sent += 1;
         }
         Ok(self.values[core.rank])
     }
+}
+
+/// The own part of the values at `root`. A member's length goes to its children first; then the parts pass through it, in
+/// depth-first order of whom they are for, message by message.
+fn scatter_slices<T: Plain>(
+    core: &mut Core,
+    web: &mut Web,
+    root: usize,
+    given: Option<&[T]>,
+    own: &mut [T],
+) -> Result<(), Error> {
+    let source = web.towards(root);
+    if let Some(source) = source {
+        let [len] = core.recv::<[u64; 1]>(&mut web.links[source])?;
+        if len != own.len() as u64 {
+            return Err(core.fail(web.links[source].rank, Loss::OtherLength));
+        }
+    }
+    for (_, link) in web.links.iter_mut().enumerate().filter(|(i, _)| Some(*i) != source) {
+        core.send(link, &[own.len() as u64])?;
+    }
+    let len = own.len();
+    let mut passing = vec![zeroed::<T>(); part_len::<T>().min(len)];
+    for (rank, link) in downwards(core, web, source) {
+        for start in (0..len).step_by(part_len::<T>()) {
+            let range = start..len.min(start + part_len::<T>());
+            let part = match link {
+                Some(_) => &mut passing[..range.len()],
+                None => &mut own[range.clone()],
+            };
+            match (given, source) {
+                (Some(given), _) => part.copy_from_slice(&given[rank * len..][range]),
+                (None, Some(source)) => recv_part(core, &mut web.links[source], part)?,
+                (None, None) => unreachable!("a root without values was refused"),
+            }
+            if let Some(link) = link {
+                send_part(core, &mut web.links[link], part)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// This member and those behind all its links but the one to the `source`, by place, each with the link to it.
+fn downwards(core: &Core, web: &Web, source: Option<usize>) -> Vec<(usize, Option<usize>)> {
+    let behind = |i: usize| (0..web.members_behind(i)).map(move |n| (web.rank_behind(i, n), Some(i)));
+    let others = (0..web.links.len()).filter(|&i| Some(i) != source).flat_map(behind);
+    let mut members: Vec<_> = others.chain([(core.rank, None)]).collect();
+    members.sort_unstable_by_key(|&(rank, _)| web.place(rank));
+    members
 }

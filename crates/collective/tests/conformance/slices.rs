@@ -175,6 +175,12 @@ fn values_are_gathered_and_scattered_by_rank() {
                     let gathered = me.gather_slice(root, &slices[me.rank()])?;
                     let lens = gathered.map(|slices| slices.iter().map(Vec::len).collect::<Vec<_>>());
                     assert_eq!(lens, is_root.then(|| (0..members).map(|rank| 100 * rank).collect()));
+                    for len in [0, 1, 62, 63, 64, 300] {
+                        let parts: Vec<u64> = (0..members * len).map(|i| (i + root) as u64).collect();
+                        let mut own = vec![u64::MAX; len];
+                        me.scatter_slice(root, is_root.then_some(&parts[..]), &mut own)?;
+                        assert!(own == parts[me.rank() * len..][..len], "{len} from {root} of {members}");
+                    }
                     assert_eq!(me.gather(root, ())?.map(|all| all.len()), is_root.then_some(members));
                 }
                 Ok::<_, Error>(())
@@ -195,9 +201,37 @@ fn a_scatter_of_the_wrong_number_is_as_if_it_had_not_been_called() {
         }
         assert_eq!(me.scatter(3, Some(&[1u8; 3])), Err(Error::BadRank { rank: 3, members: 3 }));
         assert_eq!(me.gather(3, 1u8), Err(Error::BadRank { rank: 3, members: 3 }));
+        if me.rank() == 1 {
+            let refused = |values| Err(Error::WrongCount { values, members: 3 });
+            assert_eq!(me.scatter_slice(1, Some(&[1u8; 5]), &mut [0; 2]), refused(5));
+            assert_eq!(me.scatter_slice(1, None, &mut [0u8; 2]), refused(0));
+        }
+        let mut own = [0u8; 2];
+        assert_eq!(me.scatter_slice(3, None, &mut own), Err(Error::BadRank { rank: 3, members: 3 }));
+        me.scatter_slice(1, Some(&[1u8, 2, 3, 4, 5, 6]), &mut own)?;
+        assert_eq!(own, [1, 3, 5].map(|first| [first, first + 1])[me.rank()]);
         me.scatter(1, Some(&[5u8, 6, 7]))
     });
     assert_eq!(results.expect("nobody panics"), [Ok(5), Ok(6), Ok(7)]);
+}
+
+#[test]
+fn room_for_another_length_is_told_to_all_who_scatter() {
+    for members in 2..=7 {
+        for (len, other) in [(0, 1), (1, 0), (64, 63), (9_999, 10_000)] {
+            let group = group(members, |builder| builder);
+            let results = group.run(|me| {
+                let values = vec![1u64; members * len];
+                let mut own = vec![0; if me.rank() == members - 1 { other } else { len }];
+                me.scatter_slice(0, (me.rank() == 0).then_some(&values[..]), &mut own)?;
+                me.barrier()
+            });
+            for result in results.expect("nobody panics") {
+                let is_told = matches!(result, Err(Error::MemberLost { loss: Loss::OtherLength, .. }));
+                assert!(is_told, "{len} against {other}: {result:?}");
+            }
+        }
+    }
 }
 
 #[test]
