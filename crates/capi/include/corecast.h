@@ -75,6 +75,38 @@ typedef enum {
   CORECAST_LIVENESS_DEAD = 2,
 } corecast_liveness;
 
+// What passes an event from one member to the next.
+typedef enum {
+  // A count of each member on a line of its own; one store passes on as many events as have come.
+  CORECAST_ACK_EDGES_COUNTERS = 0,
+  // A message for each event.
+  CORECAST_ACK_EDGES_MESSAGES = 1,
+  // A task for each event, run in the order in which they come.
+  CORECAST_ACK_EDGES_TASKS_FIFO = 2,
+  // A task for each event, the last one first.
+  CORECAST_ACK_EDGES_TASKS_LIFO = 3,
+} corecast_ack_edges;
+
+// When a member acknowledges an event.
+typedef enum {
+  // When it has processed it.
+  CORECAST_ACK_ON_PROCESSED = 0,
+  // As soon as it has a copy.
+  CORECAST_ACK_ON_RECEIVED = 1,
+} corecast_ack_on;
+
+// Over what kind of graph events go out and acknowledgements come back.
+typedef enum {
+  // What suits the edges.
+  CORECAST_ACK_VARIANT_AUTO = 0,
+  // Down a balanced tree, and the acknowledgements up again.
+  CORECAST_ACK_VARIANT_TREE = 1,
+  // Around a diamond ring: every member acts once for each event.
+  CORECAST_ACK_VARIANT_RING = 2,
+  // The same, and a member begins an event only after the one before.
+  CORECAST_ACK_VARIANT_ORDERED_RING = 3,
+} corecast_ack_variant;
+
 // How the sender of a ff channel looks for empty cells.
 typedef enum {
   // At each cell before it writes there.
@@ -141,6 +173,11 @@ typedef enum {
   CORECAST_OP_OR = 5,
   // The bits that an odd number have; integers only.
   CORECAST_OP_XOR = 6,
+  // Of pairs of a number and a place, the pair with the least number; of equal ones the least place. `count` is twice the
+  // number of pairs.
+  CORECAST_OP_MIN_LOC = 7,
+  // The same with the greatest number, and the least place.
+  CORECAST_OP_MAX_LOC = 8,
 } corecast_op;
 
 // How the sender of a ump channel learns which slots the receiver has read.
@@ -162,6 +199,33 @@ typedef enum {
   // Sleep at once. The thriftiest, and slow: a wake-up costs 10 to 40 us.
   CORECAST_WAIT_PARK = 3,
 } corecast_wait;
+
+// A member of a group that receives the root's events, passes them on and acknowledges them. One thread at a time uses it.
+//
+// All this happens within its calls, so others wait for a member that does not call. To be used until the broadcast is over:
+// closed before, it makes the group fail.
+typedef struct corecast_ack_follower corecast_ack_follower;
+
+// The member of a group that publishes events to all others, and learns how far they are. One thread at a time uses it.
+//
+// Its room in the group's memory stays taken for as long as the group lives.
+typedef struct corecast_ack_root corecast_ack_root;
+
+// One member's end of a stream of events from any member, which all deliver in one order. One thread at a time uses it.
+//
+// All members open it together, and end it together. A member takes in, passes on and delivers within its calls only, and
+// keeps 64 events: one that calls nothing for long stops the stream. What delivers calls nothing with this stream, and
+// neither throws nor jumps; the bytes are its until it returns.
+typedef struct corecast_atomic_stream corecast_atomic_stream;
+
+// The member of a group that proposes, while all others are participants. One thread at a time uses it.
+//
+// A proposal is committed if all vote for it in time, else nobody applies it. Its room in the group's memory stays taken
+// for as long as the group lives.
+typedef struct corecast_commit_coordinator corecast_commit_coordinator;
+
+// A member of a group that votes on what the coordinator proposes. One thread at a time uses it.
+typedef struct corecast_commit_participant corecast_commit_participant;
 
 // The receiving end of a ff channel. One thread at a time uses it.
 typedef struct corecast_ff_receiver corecast_ff_receiver;
@@ -185,6 +249,10 @@ typedef struct corecast_mcast_sender corecast_mcast_sender;
 // All members call the same operations, with the same roots, lengths and types, in the same order. An operation that
 // returns CORECAST_LOST leaves the group failed, for all members: one has panicked, died, left while others waited for it,
 // or called something else; corecast_member_lost says which.
+//
+// What is made of a member - a coordinator, a participant of commits, a stream, an end of an acknowledged broadcast, an
+// operation that was started - has its place in the group until it is closed. Meanwhile the member's own operations
+// return CORECAST_INVALID_ARGUMENT.
 typedef struct corecast_member corecast_member;
 
 // One mapping of shared memory and this participant's place in it. Any number of threads may use it at a time. It may be
@@ -206,6 +274,16 @@ typedef struct corecast_region_plan corecast_region_plan;
 // The receiving ends of many channels, of any kinds, up to 4096. One thread at a time uses it. One message is open at a
 // time: receiving the next one releases it. No channel starves; there is no order among channels.
 typedef struct corecast_select corecast_select;
+
+// An operation that a member has started. One thread at a time uses it.
+//
+// What others wait for from this member happens only while it is inside one of the calls that finish it. Whoever has
+// started an operation may only finish it, or leave: closed before, the member can do nothing else, and its leaving makes
+// the group fail. `data` and `numbers` are the operation's until it is finished: they hold the result then.
+//
+// All members start an operation, or give it a limit, or none does: the plain ones go another way. Where members give
+// other lengths or types, whoever gets the result is told CORECAST_MISMATCH, or all are told CORECAST_LOST.
+typedef struct corecast_started corecast_started;
 
 // The receiving end of a ump channel. One thread at a time uses it. One message is open at a time: receiving the next one
 // releases it.
@@ -314,6 +392,29 @@ typedef struct {
   // A corecast_wait: how members wait.
   uint32_t wait;
 } corecast_group_config;
+
+// How an acknowledged broadcast is done; all members give the same. Set `size` to sizeof(corecast_ack_config) and all else
+// to 0, then what is wanted; NULL in its place is all zeroes.
+typedef struct {
+  // sizeof(corecast_ack_config).
+  size_t size;
+  // The longest event in bytes, at most 4088. 0: 48. Up to 48 bytes travel in one cache line, up to 496 in eight.
+  uint32_t longest_bytes;
+  // The rank that publishes.
+  uint32_t root;
+  // A corecast_ack_variant.
+  uint32_t variant;
+  // A corecast_ack_edges.
+  uint32_t edges;
+  // To how many members one passes an event on, at most 4096. 0: 2.
+  uint32_t arity;
+  // How many events may be on their way, at most 4096. 0: 128.
+  uint32_t window;
+  // A corecast_ack_on.
+  uint32_t ack_on;
+  // 1 if one member of a ring gathers in the root's place, so that the root hears one message of each event; else 0.
+  uint32_t companion;
+} corecast_ack_config;
 
 #ifdef __cplusplus
 extern "C" {
@@ -775,6 +876,7 @@ corecast_status corecast_member_of_name(const char *name,
                                         corecast_member **member);
 
 // Leaves the group; NULL is none. Others who wait for this member in an operation that it has not begun get CORECAST_LOST.
+// While an object that was made of it is open, it leaves when that is closed.
 void corecast_member_leave(corecast_member *member);
 
 // Its number, from 0; 0 for NULL.
@@ -824,6 +926,257 @@ corecast_status corecast_member_gather(corecast_member *member,
                                        const void *data,
                                        size_t len,
                                        void *gathered);
+
+// Gives each member its `len` bytes of the root's `data`, those of member 0 first, which replace those at `own`; elsewhere
+// `data` is not looked at and may be NULL. CORECAST_LOST, which names a neighbour, if members asked for different lengths.
+corecast_status corecast_member_scatter(corecast_member *member,
+                                        uint32_t root,
+                                        const void *data,
+                                        size_t len,
+                                        void *own);
+
+// Enters the barrier, and returns before the others have. CORECAST_INVALID_ARGUMENT if the group's barrier cannot be
+// interrupted.
+corecast_status corecast_member_start_barrier(corecast_member *member,
+                                              corecast_started **started);
+
+// Begins to give the root's `len` bytes to all others. CORECAST_TOO_LARGE for more than 496.
+corecast_status corecast_member_start_broadcast(corecast_member *member,
+                                                uint32_t root,
+                                                void *data,
+                                                size_t len,
+                                                corecast_started **started);
+
+// Begins to combine the `count` numbers of all members for the root, as corecast_member_reduce does; elsewhere `numbers` stay
+// as they are. CORECAST_TOO_LARGE for more than 496 bytes.
+corecast_status corecast_member_start_reduce(corecast_member *member,
+                                             uint32_t root,
+                                             void *numbers,
+                                             size_t count,
+                                             uint32_t number,
+                                             uint32_t op,
+                                             corecast_started **started);
+
+// The same for all members.
+corecast_status corecast_member_start_allreduce(corecast_member *member,
+                                                void *numbers,
+                                                size_t count,
+                                                uint32_t number,
+                                                uint32_t op,
+                                                corecast_started **started);
+
+// Does what can be done without waiting; `is_finished` is true if the operation is finished, and the result where it shall
+// be.
+corecast_status corecast_started_try_finish(corecast_started *started,
+                                            bool *is_finished);
+
+// Waits until the operation is finished.
+corecast_status corecast_started_finish(corecast_started *started);
+
+// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT, whose message names who has not begun it. Call
+// it, or another, again to go on.
+corecast_status corecast_started_finish_timeout_ns(corecast_started *started,
+                                                   uint64_t timeout_ns);
+
+// Closes the operation; NULL is none. If it is finished its member can call other operations again, else only leave.
+void corecast_started_close(corecast_started *started);
+
+// corecast_member_start_broadcast and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT the
+// member can only leave.
+corecast_status corecast_member_broadcast_timeout_ns(corecast_member *member,
+                                                     uint32_t root,
+                                                     void *data,
+                                                     size_t len,
+                                                     uint64_t timeout_ns);
+
+// The same with corecast_member_start_reduce.
+corecast_status corecast_member_reduce_timeout_ns(corecast_member *member,
+                                                  uint32_t root,
+                                                  void *numbers,
+                                                  size_t count,
+                                                  uint32_t number,
+                                                  uint32_t op,
+                                                  uint64_t timeout_ns);
+
+// The same with corecast_member_start_allreduce.
+corecast_status corecast_member_allreduce_timeout_ns(corecast_member *member,
+                                                     void *numbers,
+                                                     size_t count,
+                                                     uint32_t number,
+                                                     uint32_t op,
+                                                     uint64_t timeout_ns);
+
+// Makes this member the coordinator of proposals of up to `longest_bytes`, at most 496, which are the same for all members;
+// all others call corecast_commit_participant_open meanwhile. Proposals of up to 48 bytes travel in one cache line.
+// CORECAST_TOO_LARGE for more than 496; CORECAST_SYSTEM if the group's memory is used up.
+corecast_status corecast_commit_coordinator_open(corecast_member *member,
+                                                 size_t longest_bytes,
+                                                 corecast_commit_coordinator **coordinator);
+
+// Ends the coordinator, which the participants are told; NULL is none. Its member can call other operations again.
+void corecast_commit_coordinator_close(corecast_commit_coordinator *coordinator);
+
+// Puts a proposal of `len` bytes to the vote, for at most `timeout_ns`; `is_committed` is true if all have voted for it in
+// time, so that all apply it. The decision stands where a member was lost meanwhile, too: then the next call is
+// CORECAST_LOST. CORECAST_TOO_LARGE for more bytes than the coordinator was made for; nobody is asked then.
+corecast_status corecast_commit_coordinator_commit(corecast_commit_coordinator *coordinator,
+                                                   const void *proposal,
+                                                   size_t len,
+                                                   uint64_t timeout_ns,
+                                                   bool *is_committed);
+
+// Makes this member a participant in what the member of rank `coordinator` proposes, of up to `longest_bytes`, at most 496,
+// which are the same for all members. CORECAST_TOO_LARGE for more; CORECAST_SYSTEM if the group's memory is used up.
+corecast_status corecast_commit_participant_open(corecast_member *member,
+                                                 uint32_t coordinator,
+                                                 size_t longest_bytes,
+                                                 corecast_commit_participant **participant);
+
+// Ends the participant; NULL is none. What is proposed afterwards is not committed. Its member can call other operations
+// again.
+void corecast_commit_participant_close(corecast_commit_participant *participant);
+
+// Waits for the next proposal, votes on it as `vote` says, and calls `apply` with it and whether it is committed. What this
+// member votes against is not committed, which it knows at once. CORECAST_CLOSED if the coordinator has ended;
+// CORECAST_LOST if the group has failed before there was a proposal. Neither function calls anything with this
+// participant, and neither throws nor jumps; the proposal is theirs until they return.
+corecast_status corecast_commit_participant_serve(corecast_commit_participant *participant,
+                                                  bool (*vote)(void *context, const void *proposal, size_t len),
+                                                  void (*apply)(void *context,
+                                                                const void *proposal,
+                                                                size_t len,
+                                                                bool is_committed),
+                                                  void *context);
+
+// Opens a stream together with all other members. CORECAST_SYSTEM if the group's memory is used up.
+corecast_status corecast_atomic_stream_open(corecast_member *member, corecast_atomic_stream **stream);
+
+// Closes the end; NULL is none. Its member can call other operations again. A stream that corecast_atomic_stream_finish has
+// not ended makes the group fail.
+void corecast_atomic_stream_close(corecast_atomic_stream *stream);
+
+// Publishes an event of up to 500 bytes, waiting for room. What has to be delivered before there is room is given to
+// `deliver`. CORECAST_TOO_LARGE for more bytes.
+corecast_status corecast_atomic_stream_publish(corecast_atomic_stream *stream,
+                                               const void *data,
+                                               size_t len,
+                                               void (*deliver)(void *context,
+                                                               uint64_t number,
+                                                               uint32_t origin,
+                                                               const void *data,
+                                                               size_t len),
+                                               void *context);
+
+// The same without waiting, and without delivering: CORECAST_FULL if there is no room.
+corecast_status corecast_atomic_stream_try_publish(corecast_atomic_stream *stream,
+                                                   const void *data,
+                                                   size_t len);
+
+// Gives the events that are here to `deliver`, in order, without waiting; `count` is how many.
+corecast_status corecast_atomic_stream_deliver(corecast_atomic_stream *stream,
+                                               void (*deliver)(void *context,
+                                                               uint64_t number,
+                                                               uint32_t origin,
+                                                               const void *data,
+                                                               size_t len),
+                                               void *context,
+                                               uint64_t *count);
+
+// Takes in and passes on what can be at once, and delivers nothing.
+corecast_status corecast_atomic_stream_progress(corecast_atomic_stream *stream);
+
+// Ends the stream: returns when all members have called it and this one has delivered all that was published. Close it
+// then.
+corecast_status corecast_atomic_stream_finish(corecast_atomic_stream *stream,
+                                              void (*deliver)(void *context,
+                                                              uint64_t number,
+                                                              uint32_t origin,
+                                                              const void *data,
+                                                              size_t len),
+                                              void *context);
+
+// Opens an acknowledged broadcast as its root, while all others call corecast_ack_follower_open with the same `config`.
+// CORECAST_MISMATCH at all members if they do not agree on it, CORECAST_INVALID_ARGUMENT at those whose own cannot be or
+// names another root; the group has not failed then. CORECAST_SYSTEM if the group's memory is used up. A number that no
+// enumeration has, or CORECAST_TOO_LARGE for events of more than 4088 bytes, is as if the member had not called.
+corecast_status corecast_ack_root_open(corecast_member *member,
+                                       const corecast_ack_config *config,
+                                       corecast_ack_root **root);
+
+// Closes the end; NULL is none. Its member can call other operations again. A broadcast that corecast_ack_root_finish has
+// not ended makes the group fail, so that nobody waits for more events in vain.
+void corecast_ack_root_close(corecast_ack_root *root);
+
+// Publishes an event of `len` bytes, waiting while the window is full; `number` is its number, from 1. CORECAST_TOO_LARGE
+// for more bytes than there is room for.
+corecast_status corecast_ack_root_publish(corecast_ack_root *root,
+                                          const void *data,
+                                          size_t len,
+                                          uint64_t *number);
+
+// The same without waiting: CORECAST_FULL if as many events are on their way as the window holds.
+corecast_status corecast_ack_root_try_publish(corecast_ack_root *root,
+                                              const void *data,
+                                              size_t len,
+                                              uint64_t *number);
+
+// The last event that all other members have acknowledged, and with it all before; 0 for none.
+corecast_status corecast_ack_root_acked(corecast_ack_root *root, uint64_t *number);
+
+// Returns when all other members have acknowledged the event of this number, which has been published.
+corecast_status corecast_ack_root_wait(corecast_ack_root *root, uint64_t number);
+
+// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT. The event stays published.
+corecast_status corecast_ack_root_wait_timeout_ns(corecast_ack_root *root,
+                                                  uint64_t number,
+                                                  uint64_t timeout_ns);
+
+// Waits until all other members have acknowledged all events, and ends the broadcast: they are told that no event follows.
+// Close it then.
+corecast_status corecast_ack_root_finish(corecast_ack_root *root);
+
+// Opens an acknowledged broadcast as a member that receives; what it returns is told at corecast_ack_root_open.
+corecast_status corecast_ack_follower_open(corecast_member *member,
+                                           const corecast_ack_config *config,
+                                           corecast_ack_follower **follower);
+
+// Closes the end; NULL is none. Its member can call other operations again.
+void corecast_ack_follower_close(corecast_ack_follower *follower);
+
+// Waits for the next event: its number, from 1, and where its bytes are until the next call with this follower, when it
+// counts as processed. CORECAST_CLOSED if the broadcast is over.
+corecast_status corecast_ack_follower_recv(corecast_ack_follower *follower,
+                                           uint64_t *number,
+                                           corecast_message *message);
+
+// The same without waiting: CORECAST_EMPTY if there is no event yet.
+corecast_status corecast_ack_follower_try_recv(corecast_ack_follower *follower,
+                                               uint64_t *number,
+                                               corecast_message *message);
+
+// Waits for events, and hands all that are there to `process`, which acknowledges each when it returns; `count` is how
+// many. CORECAST_CLOSED if the broadcast is over. `process` calls nothing with this follower, and neither throws nor jumps;
+// the bytes are its until it returns.
+corecast_status corecast_ack_follower_drain(corecast_ack_follower *follower,
+                                            void (*process)(void *context,
+                                                            uint64_t number,
+                                                            const void *data,
+                                                            size_t len),
+                                            void *context,
+                                            size_t *count);
+
+// The same without waiting: CORECAST_EMPTY if there is no event yet.
+corecast_status corecast_ack_follower_try_drain(corecast_ack_follower *follower,
+                                                void (*process)(void *context,
+                                                                uint64_t number,
+                                                                const void *data,
+                                                                size_t len),
+                                                void *context,
+                                                size_t *count);
+
+// Waits until this member has passed on all events that it has processed. For a member that will not call for a while, so
+// that others need not wait for it meanwhile.
+corecast_status corecast_ack_follower_flush(corecast_ack_follower *follower);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -6,6 +6,7 @@ use corecast::channel::mcast::NoPlace;
 use corecast::channel::open::OpenError;
 use corecast::channel::select::SelectError;
 use corecast::channel::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+use corecast::collective::acknowledged::AckError;
 use corecast::collective::{BuildError, Error as GroupError};
 use corecast::processes::{FoundError, JoinError};
 
@@ -104,6 +105,23 @@ impl From<GroupError> for Failure {
             GroupError::Forked => Status::Forked,
             GroupError::Memory(_) => Status::System,
             GroupError::TooLarge { .. } => Status::TooLarge,
+            GroupError::Corrupt => Status::Corrupt,
+            _ => Status::InvalidArgument,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<AckError> for Failure {
+    #[cold]
+    fn from(error: AckError) -> Self {
+        let status = match error {
+            AckError::Group(error) => return error.into(),
+            AckError::TooLarge { .. } => Status::TooLarge,
+            AckError::Disagreement => Status::Mismatch,
+            AckError::WindowFull { .. } => Status::Full,
+            AckError::Timeout { .. } => Status::Timeout,
+            AckError::Corrupt { .. } => Status::Corrupt,
             _ => Status::InvalidArgument,
         };
         Self::new(status, error.to_string())

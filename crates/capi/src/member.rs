@@ -2,14 +2,16 @@
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 use std::time::Duration;
 
-use corecast::Member as Participant;
-use corecast::collective::Error;
+use corecast::Member as Place;
+use corecast::collective::{Error, Plain};
 
-use crate::argument::{elements_mut, required};
+use crate::argument::{bytes, elements, elements_mut, required};
 use crate::error::{Failure, call, finish};
-use crate::number::{self, Combined, Number};
+use crate::home::Home;
+use crate::number::{ForNumbers, for_numbers};
 use crate::status::Status;
 
 /// One participant of a group. One thread at a time uses it.
@@ -17,40 +19,58 @@ use crate::status::Status;
 /// All members call the same operations, with the same roots, lengths and types, in the same order. An operation that
 /// returns CORECAST_LOST leaves the group failed, for all members: one has panicked, died, left while others waited for it,
 /// or called something else; corecast_member_lost says which.
+///
+/// What is made of a member - a coordinator, a participant of commits, a stream, an end of an acknowledged broadcast, an
+/// operation that was started - has its place in the group until it is closed. Meanwhile the member's own operations
+/// return CORECAST_INVALID_ARGUMENT.
 #[derive(Debug)]
 pub struct Member {
-    participant: Participant,
-    /// The member that was lost, once there is one.
-    lost: Option<usize>,
+    /// `None` while an object that was made of this member has it.
+    place: Option<Box<Place>>,
+    home: Arc<Home>,
+    rank: u32,
+    members: u32,
 }
 
 impl Member {
-    pub(crate) fn new(participant: Participant) -> Self {
-        Self { participant, lost: None }
+    pub(crate) fn new(place: Place) -> Self {
+        let (rank, members) = (place.rank() as u32, place.members() as u32);
+        Self { place: Some(Box::new(place)), home: Arc::default(), rank, members }
+    }
+
+    fn members(&self) -> usize {
+        self.members as usize
+    }
+
+    pub(crate) fn home(&self) -> &Arc<Home> {
+        &self.home
+    }
+
+    /// Its place in the group, unless an object that was made of it has that.
+    #[inline]
+    fn place(&mut self) -> Result<&mut Place, Failure> {
+        if self.place.is_none() {
+            self.place = self.home.take_back();
+        }
+        self.place.as_deref_mut().ok_or_else(|| Error::Pending.into())
+    }
+
+    /// Its place, for an object.
+    pub(crate) fn take_place(&mut self) -> Result<Box<Place>, Failure> {
+        self.place()?;
+        Ok(self.place.take().expect("looked for above"))
     }
 
     /// What all operations have in common.
-    fn operate(&mut self, operation: impl FnOnce(&mut Participant) -> Result<(), Error>) -> Result<(), Failure> {
-        operation(&mut self.participant).map_err(|error| {
-            if let Error::MemberLost { rank, .. } = error {
-                self.lost = Some(rank);
-            }
-            error.into()
-        })
-    }
-
-    fn combine<T: Combined>(
-        &mut self,
-        values: &mut [T],
-        op: u32,
-        reduce: impl FnOnce(&mut Participant, &mut [T], fn(T, T) -> T) -> Result<(), Error>,
-    ) -> Result<(), Failure> {
-        let combine = T::combination(op)?;
-        self.operate(|participant| reduce(participant, values, combine))
+    #[inline]
+    pub(crate) fn operate<R>(&mut self, operation: impl FnOnce(&mut Place) -> Result<R, Error>) -> Result<R, Failure> {
+        let result = operation(self.place()?);
+        result.map_err(|error| self.home.failure(error))
     }
 }
 
 /// Leaves the group; NULL is none. Others who wait for this member in an operation that it has not begun get CORECAST_LOST.
+/// While an object that was made of it is open, it leaves when that is closed.
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_member_leave(member: Option<Box<Member>>) {
     finish(|| drop(member));
@@ -59,25 +79,25 @@ pub extern "C" fn corecast_member_leave(member: Option<Box<Member>>) {
 /// Its number, from 0; 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_member_rank(member: Option<&Member>) -> u32 {
-    member.map_or(0, |member| member.participant.rank() as u32)
+    member.map_or(0, |member| member.rank)
 }
 
 /// The number of members of its group; 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_member_members(member: Option<&Member>) -> u32 {
-    member.map_or(0, |member| member.participant.members() as u32)
+    member.map_or(0, |member| member.members)
 }
 
 /// The rank of the member that was lost, after CORECAST_LOST; -1 before, and for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_member_lost(member: Option<&Member>) -> i32 {
-    member.and_then(|member| member.lost).map_or(-1, |rank| rank as i32)
+    member.and_then(|member| member.home.lost()).map_or(-1, |rank| rank as i32)
 }
 
 /// Returns when every member has entered. What any member wrote before is visible to all after.
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_member_barrier(member: Option<&mut Member>) -> Status {
-    call(|| required(member, "member")?.operate(Participant::barrier))
+    call(|| required(member, "member")?.operate(Place::barrier))
 }
 
 /// The same, waiting at most so long. After CORECAST_TIMEOUT, whose message names who is missing, this member has entered
@@ -85,7 +105,7 @@ pub extern "C" fn corecast_member_barrier(member: Option<&mut Member>) -> Status
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_member_barrier_timeout_ns(member: Option<&mut Member>, timeout_ns: u64) -> Status {
     let timeout = Duration::from_nanos(timeout_ns);
-    call(|| required(member, "member")?.operate(|participant| participant.barrier_timeout(timeout)))
+    call(|| required(member, "member")?.operate(|place| place.barrier_timeout(timeout)))
 }
 
 /// Gives the root's `len` bytes to all others, whose `len` bytes they replace. 0 bytes are a message too: it comes when the
@@ -101,7 +121,7 @@ pub unsafe extern "C" fn corecast_member_broadcast(
         let member = required(member, "member")?;
         // SAFETY: C passes bytes.
         let data = unsafe { elements_mut(data.cast::<u8>(), len, "data") }?;
-        member.operate(|participant| participant.broadcast_slice(root as usize, data))
+        member.operate(|place| place.broadcast_slice(root as usize, data))
     })
 }
 
@@ -116,8 +136,7 @@ pub unsafe extern "C" fn corecast_member_reduce(
     number: u32,
     op: u32,
 ) -> Status {
-    // SAFETY: C passes numbers.
-    unsafe { reduce(member, numbers, count, (number, op), Some(root as usize)) }
+    call(|| for_numbers(number, op, count, Reduction { member, numbers, root: Some(root as usize) }))
 }
 
 /// The same with the results in all members' `numbers`, the same bits in each.
@@ -129,49 +148,28 @@ pub unsafe extern "C" fn corecast_member_allreduce(
     number: u32,
     op: u32,
 ) -> Status {
-    // SAFETY: C passes numbers.
-    unsafe { reduce(member, numbers, count, (number, op), None) }
+    call(|| for_numbers(number, op, count, Reduction { member, numbers, root: None }))
 }
 
-/// # Safety
-/// - `numbers` is NULL, or readable and writable for `count` numbers of the type, and nobody else reaches them meanwhile.
-unsafe fn reduce(
-    member: Option<&mut Member>,
+/// A reduction of the numbers there, to all where there is no root.
+struct Reduction<'a> {
+    member: Option<&'a mut Member>,
     numbers: *mut c_void,
-    count: usize,
-    (number, op): (u32, u32),
     root: Option<usize>,
-) -> Status {
-    call(|| {
-        let member = required(member, "member")?;
-        let reduce = match number::number(number)? {
-            Number::Int32 => reduce_of::<i32>,
-            Number::Int64 => reduce_of::<i64>,
-            Number::Uint32 => reduce_of::<u32>,
-            Number::Uint64 => reduce_of::<u64>,
-            Number::Float => reduce_of::<f32>,
-            Number::Double => reduce_of::<f64>,
-        };
-        // SAFETY: the caller's promise, for this type.
-        unsafe { reduce(member, numbers, count, op, root) }
-    })
 }
 
-/// # Safety
-/// - As for [`reduce`].
-unsafe fn reduce_of<T: Combined>(
-    member: &mut Member,
-    numbers: *mut c_void,
-    count: usize,
-    op: u32,
-    root: Option<usize>,
-) -> Result<(), Failure> {
-    // SAFETY: the caller's promise.
-    let numbers = unsafe { elements_mut(numbers.cast::<T>(), count, "numbers") }?;
-    member.combine(numbers, op, |participant, numbers, combine| match root {
-        Some(root) => participant.reduce_slice(root, numbers, combine),
-        None => participant.allreduce_slice(numbers, combine),
-    })
+impl ForNumbers for Reduction<'_> {
+    type Output = ();
+
+    fn with<T: Plain>(self, count: usize, combine: fn(T, T) -> T) -> Result<(), Failure> {
+        let member = required(self.member, "member")?;
+        // SAFETY: C passes as many numbers of this type, readable and writable, which nobody else reaches meanwhile.
+        let numbers = unsafe { elements_mut(self.numbers.cast::<T>(), count, "numbers") }?;
+        member.operate(|place| match self.root {
+            Some(root) => place.reduce_slice(root, numbers, combine),
+            None => place.allreduce_slice(numbers, combine),
+        })
+    }
 }
 
 /// Brings the `len` bytes of each member to the root, where they replace those at `gathered`, by rank; elsewhere `gathered`
@@ -187,22 +185,37 @@ pub unsafe extern "C" fn corecast_member_gather(
     call(|| {
         let member = required(member, "member")?;
         // SAFETY: C passes bytes.
-        let data = unsafe { crate::argument::bytes(data, len, "data") }?;
-        let is_root = member.participant.rank() == root as usize;
-        let room = if is_root { len.saturating_mul(member.participant.members()) } else { 0 };
+        let data = unsafe { bytes(data, len, "data") }?;
+        let room = if member.rank == root { len.saturating_mul(member.members()) } else { 0 };
         // SAFETY: C passes room for the bytes of all members at the root.
         let gathered = unsafe { elements_mut(gathered.cast::<MaybeUninit<u8>>(), room, "gathered") }?;
-        let mut found = None;
-        member.operate(|participant| {
-            found = participant.gather_slice(root as usize, data)?;
-            Ok(())
-        })?;
-        let Some(all) = found else { return Ok(()) };
+        let Some(all) = member.operate(|place| place.gather_slice(root as usize, data))? else { return Ok(()) };
         if let Some(rank) = all.iter().position(|bytes| bytes.len() != len) {
             let other = all[rank].len();
             return Err(Failure::new(Status::Mismatch, format!("member {rank} gave {other} bytes and not {len}")));
         }
         gathered.iter_mut().zip(all.iter().flatten()).for_each(|(to, &byte)| _ = to.write(byte));
         Ok(())
+    })
+}
+
+/// Gives each member its `len` bytes of the root's `data`, those of member 0 first, which replace those at `own`; elsewhere
+/// `data` is not looked at and may be NULL. CORECAST_LOST, which names a neighbour, if members asked for different lengths.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_member_scatter(
+    member: Option<&mut Member>,
+    root: u32,
+    data: *const c_void,
+    len: usize,
+    own: *mut c_void,
+) -> Status {
+    call(|| {
+        let member = required(member, "member")?;
+        let given = if member.rank == root { len.saturating_mul(member.members()) } else { 0 };
+        // SAFETY: C passes the bytes of all members at the root.
+        let data = unsafe { elements(data.cast::<u8>(), given, "data") }?;
+        // SAFETY: C passes room for its bytes.
+        let own = unsafe { elements_mut(own.cast::<u8>(), len, "own") }?;
+        member.operate(|place| place.scatter_slice(root as usize, Some(data), own))
     })
 }

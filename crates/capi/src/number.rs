@@ -1,7 +1,7 @@
 //! The numbers that members combine, and what they combine them with.
 
 use corecast::collective::Plain;
-use corecast::collective::op::{And, Max, Min, Op as Operation, Or, Prod, Sum, Xor};
+use corecast::collective::op::{And, Max, MaxLoc, Min, MinLoc, Op as Operation, Or, Prod, Sum, Xor};
 
 use crate::argument::choice;
 use crate::error::Failure;
@@ -42,48 +42,78 @@ pub enum Op {
     Or = 5,
     /// The bits that an odd number have; integers only.
     Xor = 6,
+    /// Of pairs of a number and a place, the pair with the least number; of equal ones the least place. `count` is twice the
+    /// number of pairs.
+    MinLoc = 7,
+    /// The same with the greatest number, and the least place.
+    MaxLoc = 8,
 }
 
-/// The number's type of an argument.
-pub(crate) fn number(number: u32) -> Result<Number, Failure> {
+/// What is done with numbers of a type that is known at run time.
+pub(crate) trait ForNumbers {
+    type Output;
+
+    /// `count` values, pairs of numbers among them, which are combined by this.
+    fn with<T: Plain>(self, count: usize, combine: fn(T, T) -> T) -> Result<Self::Output, Failure>;
+}
+
+/// Does it with `count` numbers, as the arguments of a call name their type and what combines them.
+pub(crate) fn for_numbers<A: ForNumbers>(number: u32, op: u32, count: usize, act: A) -> Result<A::Output, Failure> {
     use Number::{Double, Float, Int32, Int64, Uint32, Uint64};
-    choice(number, &[Int32, Int64, Uint32, Uint64, Float, Double], "number")
+    match choice(number, &[Int32, Int64, Uint32, Uint64, Float, Double], "number")? {
+        Int32 => with_number::<i32, A>(op, count, act),
+        Int64 => with_number::<i64, A>(op, count, act),
+        Uint32 => with_number::<u32, A>(op, count, act),
+        Uint64 => with_number::<u64, A>(op, count, act),
+        Float => with_number::<f32, A>(op, count, act),
+        Double => with_number::<f64, A>(op, count, act),
+    }
+}
+
+fn with_number<T: Combined, A: ForNumbers>(op: u32, count: usize, act: A) -> Result<A::Output, Failure>
+where
+    MinLoc: Operation<[T; 2]>,
+    MaxLoc: Operation<[T; 2]>,
+{
+    let pairs: fn([T; 2], [T; 2]) -> [T; 2] = match op {
+        op if op == Op::MinLoc as u32 => of(MinLoc),
+        op if op == Op::MaxLoc as u32 => of(MaxLoc),
+        op => return act.with::<T>(count, T::combination(op)?),
+    };
+    if count % 2 != 0 {
+        return Err(Failure::argument("count", format_args!("is {count}, which are no pairs")));
+    }
+    act.with::<[T; 2]>(count / 2, pairs)
 }
 
 /// What is combined, and how.
-pub(crate) trait Combined: Plain {
+trait Combined: Plain {
     /// The operation of an argument.
     fn combination(op: u32) -> Result<fn(Self, Self) -> Self, Failure>;
 }
 
 /// The operation of this kind.
-fn of<T: Combined, O: Operation<T> + Default>(_: O) -> fn(T, T) -> T {
+fn of<T: Plain, O: Operation<T> + Default>(_: O) -> fn(T, T) -> T {
     |left, right| O::default().combine(left, right)
 }
 
-macro_rules! integers {
-    ($($number:ty)*) => {
+/// One of these, or the failure that there is no such operation of numbers of this kind.
+fn one_of<T: Plain>(op: u32, known: &[fn(T, T) -> T], kind: &str) -> Result<fn(T, T) -> T, Failure> {
+    let unknown = || Failure::argument("op", format_args!("is {op}, which is no corecast_op of {kind}"));
+    known.get(op as usize).copied().ok_or_else(unknown)
+}
+
+macro_rules! numbers {
+    ($kind:literal: $($number:ty)*, $operations:expr) => {
         $(
             impl Combined for $number {
                 fn combination(op: u32) -> Result<fn(Self, Self) -> Self, Failure> {
-                    choice(op, &[of(Sum), of(Prod), of(Min), of(Max), of(And), of(Or), of(Xor)], "op")
+                    one_of(op, &$operations, $kind)
                 }
             }
         )*
     };
 }
 
-macro_rules! floats {
-    ($($number:ty)*) => {
-        $(
-            impl Combined for $number {
-                fn combination(op: u32) -> Result<fn(Self, Self) -> Self, Failure> {
-                    choice(op, &[of(Sum), of(Prod), of(Min), of(Max)], "op")
-                }
-            }
-        )*
-    };
-}
-
-integers!(i32 i64 u32 u64);
-floats!(f32 f64);
+numbers!("integers": i32 i64 u32 u64, [of(Sum), of(Prod), of(Min), of(Max), of(And), of(Or), of(Xor)]);
+numbers!("floating-point numbers": f32 f64, [of(Sum), of(Prod), of(Min), of(Max)]);

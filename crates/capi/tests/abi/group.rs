@@ -2,7 +2,6 @@
 
 use std::ffi::{CString, c_void};
 use std::ptr;
-use std::thread;
 
 use corecast_c::group::*;
 use corecast_c::member::*;
@@ -10,34 +9,7 @@ use corecast_c::number::{Number, Op};
 use corecast_c::status::Status;
 
 use crate::calling::{Out, object, output, owned, status, words};
-
-fn group(members: u32) -> *mut Group {
-    let config = GroupConfig { size: size_of::<GroupConfig>(), members, wait: 0 };
-    // SAFETY: a configuration with its size.
-    output(|group| unsafe { corecast_group_create(&raw const config, group) })
-}
-
-/// A member on its way to its thread.
-struct Handed(*mut Member);
-
-// SAFETY: one thread at a time uses it.
-unsafe impl Send for Handed {}
-
-/// Runs this as every member, each on a thread of its own, and leaves.
-fn run(group: *mut Group, body: impl Fn(&mut Member) + Sync) {
-    let members = corecast_group_members(Some(object(group)));
-    thread::scope(|scope| {
-        for rank in 0..members {
-            let handed = Handed(output(|member| corecast_group_join(Some(object(group)), rank, member)));
-            let body = &body;
-            scope.spawn(move || {
-                let Handed(member) = { handed };
-                body(object(member));
-                corecast_member_leave(owned(member));
-            });
-        }
-    });
-}
+use crate::members::{group, run};
 
 fn allreduce<T>(me: &mut Member, numbers: &mut [T], number: Number, op: u32) -> Status {
     let (first, count) = (numbers.as_mut_ptr().cast::<c_void>(), numbers.len());
@@ -76,6 +48,17 @@ fn members_meet_share_and_add_up() {
         let told =
             unsafe { corecast_member_gather(Some(me), 0, data, 2, if rank == 0 { to } else { ptr::null_mut() }) };
         assert_eq!((told, gathered), (Status::Ok, if rank == 0 { [0, 1, 2] } else { [0; 3] }));
+        let (parts, mut own) = ([7_u16, 8, 9], 0_u16);
+        let (data, to) = (parts.as_ptr().cast(), ptr::from_mut(&mut own).cast());
+        // SAFETY: six bytes at the root, and room for two.
+        let told = unsafe { corecast_member_scatter(Some(me), 2, if rank == 2 { data } else { ptr::null() }, 2, to) };
+        assert_eq!((told, own), (Status::Ok, parts[rank as usize]));
+        let mut pair = [f64::from(rank % 2), f64::from(rank)];
+        assert_eq!(allreduce(me, &mut pair, Number::Double, Op::MaxLoc as u32), Status::Ok);
+        assert_eq!(pair, [1.0, 1.0]);
+        let mut pairs = [5, i64::from(rank), -i64::from(rank), 4];
+        assert_eq!(allreduce(me, &mut pairs, Number::Int64, Op::MinLoc as u32), Status::Ok);
+        assert_eq!(pairs, [5, 0, -2, 4]);
     });
     corecast_group_destroy(owned(group));
 }
@@ -105,6 +88,21 @@ fn a_time_limit_names_who_is_missing() {
     assert_eq!(corecast_member_barrier(Some(object(me))), Status::InvalidArgument);
     corecast_member_leave(owned(me));
     corecast_member_leave(owned(other));
+    corecast_group_destroy(owned(group));
+}
+
+#[test]
+fn room_for_another_length_is_told_to_all_who_scatter() {
+    let group = group(2);
+    run(group, |me| {
+        let len = 3 + corecast_member_rank(Some(me)) as usize;
+        let mut own = [0_u8; 4];
+        // SAFETY: three bytes for each of the two, and room for as many as are said.
+        let told =
+            unsafe { corecast_member_scatter(Some(me), 0, [1_u8; 6].as_ptr().cast(), len, own.as_mut_ptr().cast()) };
+        let told = if told == Status::Ok { corecast_member_barrier(Some(me)) } else { told };
+        assert_eq!((told, words().contains("another length")), (Status::Lost, true), "{}", words());
+    });
     corecast_group_destroy(owned(group));
 }
 
@@ -144,7 +142,17 @@ fn wrong_arguments_are_named() {
     assert_eq!(status(|member| corecast_group_join(Some(object(group)), 0, member)), Status::Taken);
     let mut number = [1.0_f32];
     assert_eq!(allreduce(object(me), &mut number, Number::Float, Op::Xor as u32), Status::InvalidArgument);
-    assert_eq!(words(), "argument 'op': is 6, not one of 0 to 3");
+    assert_eq!(words(), "argument 'op': is 6, which is no corecast_op of floating-point numbers");
+    assert_eq!(allreduce(object(me), &mut [1_u32; 3], Number::Uint32, Op::MinLoc as u32), Status::InvalidArgument);
+    assert_eq!(words(), "argument 'count': is 3, which are no pairs");
+    assert_eq!(allreduce(object(me), &mut [1_u32], Number::Uint32, 9), Status::InvalidArgument);
+    assert_eq!(words(), "argument 'op': is 9, which is no corecast_op of integers");
+    // SAFETY: NULL is refused.
+    let told = unsafe { corecast_member_scatter(Some(object(me)), 0, ptr::null(), 1, number.as_mut_ptr().cast()) };
+    assert_eq!((told, words()), (Status::InvalidArgument, "argument 'data': is NULL".to_owned()));
+    // SAFETY: no such root, so nothing is read or written.
+    let told = unsafe { corecast_member_scatter(Some(object(me)), 1, ptr::null(), 0, ptr::null_mut()) };
+    assert_eq!((told, words()), (Status::InvalidArgument, "rank 1 is outside a group of 1 members".to_owned()));
     // SAFETY: NULL is refused.
     let told = unsafe { corecast_member_broadcast(Some(object(me)), 0, ptr::null_mut(), 1) };
     assert_eq!((told, words()), (Status::InvalidArgument, "argument 'data': is NULL".to_owned()));

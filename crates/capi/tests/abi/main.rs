@@ -1,11 +1,16 @@
 //! The C interface as C calls it.
 
+mod acknowledged;
 mod arguments;
+mod atomic_stream;
 mod calling;
+mod commit;
 mod ff;
 mod group;
 mod header;
 mod mcast;
+mod members;
 mod region;
 mod select;
+mod started;
 mod ump;

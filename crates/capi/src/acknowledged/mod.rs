@@ -1,0 +1,144 @@
+//! Acknowledged broadcast: one member publishes events, and learns how far all others have got.
+
+pub mod root;
+
+pub mod follower;
+
+use corecast::collective::acknowledged::{AckConfig as Settings, AckOn as On, Discipline, Edges, Variant};
+
+use crate::argument::{Parameters, choice, parameters, within};
+use crate::error::Failure;
+use crate::sized::{LARGE_BYTES, LARGE_WORDS, LINE_BYTES, LINE_WORDS, MESSAGE_BYTES, MESSAGE_WORDS};
+use crate::status::Status;
+
+/// Over what kind of graph events go out and acknowledgements come back.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub enum AckVariant {
+    /// What suits the edges.
+    Auto = 0,
+    /// Down a balanced tree, and the acknowledgements up again.
+    Tree = 1,
+    /// Around a diamond ring: every member acts once for each event.
+    Ring = 2,
+    /// The same, and a member begins an event only after the one before.
+    OrderedRing = 3,
+}
+
+/// What passes an event from one member to the next.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub enum AckEdges {
+    /// A count of each member on a line of its own; one store passes on as many events as have come.
+    Counters = 0,
+    /// A message for each event.
+    Messages = 1,
+    /// A task for each event, run in the order in which they come.
+    TasksFifo = 2,
+    /// A task for each event, the last one first.
+    TasksLifo = 3,
+}
+
+/// When a member acknowledges an event.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub enum AckOn {
+    /// When it has processed it.
+    Processed = 0,
+    /// As soon as it has a copy.
+    Received = 1,
+}
+
+/// How an acknowledged broadcast is done; all members give the same. Set `size` to sizeof(corecast_ack_config) and all else
+/// to 0, then what is wanted; NULL in its place is all zeroes.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct AckConfig {
+    /// sizeof(corecast_ack_config).
+    pub size: usize,
+    /// The longest event in bytes, at most 4088. 0: 48. Up to 48 bytes travel in one cache line, up to 496 in eight.
+    pub longest_bytes: u32,
+    /// The rank that publishes.
+    pub root: u32,
+    /// A corecast_ack_variant.
+    pub variant: u32,
+    /// A corecast_ack_edges.
+    pub edges: u32,
+    /// To how many members one passes an event on, at most 4096. 0: 2.
+    pub arity: u32,
+    /// How many events may be on their way, at most 4096. 0: 128.
+    pub window: u32,
+    /// A corecast_ack_on.
+    pub ack_on: u32,
+    /// 1 if one member of a ring gathers in the root's place, so that the root hears one message of each event; else 0.
+    pub companion: u32,
+}
+
+// SAFETY: numbers laid out as C does, without padding, the size first.
+unsafe impl Parameters for AckConfig {}
+
+impl AckConfig {
+    /// # Safety
+    /// - As for [`parameters`].
+    unsafe fn read(config: *const Self) -> Result<(Settings, Room), Failure> {
+        // SAFETY: the caller's promise.
+        let config = unsafe { parameters(config, "config") }?;
+        Ok((config.settings()?, Room::of(config.longest_bytes as usize)?))
+    }
+
+    fn settings(&self) -> Result<Settings, Failure> {
+        let default = Settings::default();
+        let variants = [Variant::Auto, Variant::Tree, Variant::Ring, Variant::OrderedRing];
+        let tasks = [Discipline::Fifo, Discipline::Lifo].map(Edges::Tasks);
+        let or = |given: u32, default: usize| if given == 0 { default } else { given as usize };
+        Ok(Settings {
+            root: self.root as usize,
+            variant: choice(self.variant, &variants, "config.variant")?,
+            edges: choice(self.edges, &[Edges::Counters, Edges::Messages, tasks[0], tasks[1]], "config.edges")?,
+            arity: or(self.arity, default.arity),
+            window: or(self.window, default.window),
+            ack_on: choice(self.ack_on, &[On::Processed, On::Received], "config.ack_on")?,
+            companion: within(self.companion, 0, 1, "config.companion")? == 1,
+        })
+    }
+}
+
+/// The room for an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Room {
+    Line,
+    Message,
+    Large,
+}
+
+impl Room {
+    fn of(longest_bytes: usize) -> Result<Self, Failure> {
+        let fits = |room: &Self| longest_bytes <= room.bytes();
+        let room = [Self::Line, Self::Message, Self::Large].into_iter().find(fits);
+        room.ok_or_else(|| too_large(longest_bytes, LARGE_BYTES))
+    }
+
+    fn bytes(self) -> usize {
+        match self {
+            Self::Line => LINE_BYTES,
+            Self::Message => MESSAGE_BYTES,
+            Self::Large => LARGE_BYTES,
+        }
+    }
+}
+
+fn too_large(len: usize, most: usize) -> Failure {
+    Failure::new(Status::TooLarge, format!("an event has at most {most} bytes, not {len}"))
+}
+
+/// Calls a generic function for the room of an event.
+macro_rules! for_room {
+    ($room:expr, $function:ident) => {
+        match $room {
+            Room::Line => $function::<{ LINE_WORDS }>,
+            Room::Message => $function::<{ MESSAGE_WORDS }>,
+            Room::Large => $function::<{ LARGE_WORDS }>,
+        }
+    };
+}
+use for_room;

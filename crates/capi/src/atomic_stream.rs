@@ -1,0 +1,133 @@
+//! An atomic broadcast: any member publishes, all deliver the same events in the same order.
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+
+use corecast::collective::AtomicStream as Stream;
+
+use crate::argument::{bytes, give, required};
+use crate::error::{Failure, call, finish};
+use crate::member::Member;
+use crate::opened::Opened;
+use crate::status::Status;
+
+/// One member's end of a stream of events from any member, which all deliver in one order. One thread at a time uses it.
+///
+/// All members open it together, and end it together. A member takes in, passes on and delivers within its calls only, and
+/// keeps 64 events: one that calls nothing for long stops the stream. What delivers calls nothing with this stream, and
+/// neither throws nor jumps; the bytes are its until it returns.
+#[derive(Debug)]
+pub struct AtomicStream(Opened<Stream<'static>>);
+
+/// What delivers an event: its number, the rank of the member that published it, its bytes.
+type Deliver =
+    Option<unsafe extern "C" fn(context: *mut c_void, number: u64, origin: u32, data: *const c_void, len: usize)>;
+
+/// The caller's function as the library calls it.
+fn delivering(deliver: Deliver, context: *mut c_void) -> Result<impl FnMut(u64, usize, &[u8]), Failure> {
+    let deliver = required(deliver, "deliver")?;
+    Ok(move |number, origin, bytes: &[u8]| {
+        // SAFETY: the caller's function, called as the header says.
+        unsafe { deliver(context, number, origin as u32, bytes.as_ptr().cast(), bytes.len()) };
+    })
+}
+
+/// Opens a stream together with all other members. CORECAST_SYSTEM if the group's memory is used up.
+#[unsafe(no_mangle)]
+pub extern "C" fn corecast_atomic_stream_open(
+    member: Option<&mut Member>,
+    stream: Option<&mut MaybeUninit<*mut AtomicStream>>,
+) -> Status {
+    call(|| {
+        let (member, to) = (required(member, "member")?, required(stream, "stream")?);
+        // SAFETY: the member is kept in what is returned alone.
+        let opened = unsafe { Opened::open(member, (), |place, ()| place.atomic_stream()) }?;
+        give(to, AtomicStream(opened));
+        Ok(())
+    })
+}
+
+/// Closes the end; NULL is none. Its member can call other operations again. A stream that corecast_atomic_stream_finish has
+/// not ended makes the group fail.
+#[unsafe(no_mangle)]
+pub extern "C" fn corecast_atomic_stream_close(stream: Option<Box<AtomicStream>>) {
+    finish(|| drop(stream));
+}
+
+/// Publishes an event of up to 500 bytes, waiting for room. What has to be delivered before there is room is given to
+/// `deliver`. CORECAST_TOO_LARGE for more bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_atomic_stream_publish(
+    stream: Option<&mut AtomicStream>,
+    data: *const c_void,
+    len: usize,
+    deliver: Option<
+        unsafe extern "C" fn(context: *mut c_void, number: u64, origin: u32, data: *const c_void, len: usize),
+    >,
+    context: *mut c_void,
+) -> Status {
+    call(|| {
+        let (stream, deliver) = (required(stream, "stream")?, delivering(deliver, context)?);
+        // SAFETY: C passes bytes.
+        let data = unsafe { bytes(data, len, "data") }?;
+        stream.0.with(|stream| stream.publish(data, deliver))
+    })
+}
+
+/// The same without waiting, and without delivering: CORECAST_FULL if there is no room.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_atomic_stream_try_publish(
+    stream: Option<&mut AtomicStream>,
+    data: *const c_void,
+    len: usize,
+) -> Status {
+    call(|| {
+        let stream = required(stream, "stream")?;
+        // SAFETY: C passes bytes.
+        let data = unsafe { bytes(data, len, "data") }?;
+        match stream.0.with(|stream| stream.try_publish(data))? {
+            true => Ok(()),
+            false => Err(Failure::new(Status::Full, "the stream has no room for an event now")),
+        }
+    })
+}
+
+/// Gives the events that are here to `deliver`, in order, without waiting; `count` is how many.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_atomic_stream_deliver(
+    stream: Option<&mut AtomicStream>,
+    deliver: Option<
+        unsafe extern "C" fn(context: *mut c_void, number: u64, origin: u32, data: *const c_void, len: usize),
+    >,
+    context: *mut c_void,
+    count: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    call(|| {
+        let (stream, deliver) = (required(stream, "stream")?, delivering(deliver, context)?);
+        let to = required(count, "count")?;
+        to.write(stream.0.with(|stream| stream.deliver(deliver))?);
+        Ok(())
+    })
+}
+
+/// Takes in and passes on what can be at once, and delivers nothing.
+#[unsafe(no_mangle)]
+pub extern "C" fn corecast_atomic_stream_progress(stream: Option<&mut AtomicStream>) -> Status {
+    call(|| required(stream, "stream")?.0.with(Stream::progress))
+}
+
+/// Ends the stream: returns when all members have called it and this one has delivered all that was published. Close it
+/// then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_atomic_stream_finish(
+    stream: Option<&mut AtomicStream>,
+    deliver: Option<
+        unsafe extern "C" fn(context: *mut c_void, number: u64, origin: u32, data: *const c_void, len: usize),
+    >,
+    context: *mut c_void,
+) -> Status {
+    call(|| {
+        let (stream, deliver) = (required(stream, "stream")?, delivering(deliver, context)?);
+        stream.0.end(|stream| stream.finish(deliver))
+    })
+}

@@ -1,0 +1,82 @@
+//! What C holds after it has made something of a member.
+
+use std::fmt;
+use std::sync::Arc;
+
+use corecast::Member as Place;
+
+use crate::error::Failure;
+use crate::home::{GroupFailure, Home};
+use crate::lending::Lending;
+use crate::member::Member;
+
+/// A member's place, and a value beside it.
+type Held<V> = (Box<Place>, V);
+
+/// A member's place, with what was made of it, and a value that this may use besides. Dropping it ends what was made, and
+/// brings the place back.
+pub(crate) struct Opened<L: 'static, V: 'static = ()> {
+    /// `None` only while it is dropped.
+    lending: Option<Lending<Held<V>, Option<L>>>,
+    home: Arc<Home>,
+}
+
+impl<L, V> Opened<L, V> {
+    /// Makes something of a member and a value.
+    ///
+    /// # Safety
+    /// - `open` keeps the references nowhere but in what it returns.
+    pub(crate) unsafe fn open<E: GroupFailure>(
+        member: &mut Member,
+        value: V,
+        open: impl FnOnce(&'static mut Place, &'static mut V) -> Result<L, E>,
+    ) -> Result<Self, Failure> {
+        let home = Arc::clone(member.home());
+        let lending = Lending::new((member.take_place()?, value));
+        // From here on dropping it brings the place back.
+        let mut opened = Self { lending: Some(lending), home };
+        let lending = opened.lending.as_mut().expect(HELD);
+        // SAFETY: the caller's promise.
+        let lent = unsafe { lending.lend(|(place, value)| open(place, value).map(Some)) };
+        lent.map_err(|error| opened.home.failure(error))?;
+        Ok(opened)
+    }
+
+    /// Uses it, if it has not been ended.
+    #[inline]
+    pub(crate) fn with<R, E: GroupFailure>(&mut self, body: impl FnOnce(&mut L) -> Result<R, E>) -> Result<R, Failure> {
+        let lent = self.lending.as_mut().expect(HELD).lent().as_mut().ok_or_else(ended)?;
+        body(lent).map_err(|error| self.home.failure(error))
+    }
+
+    /// Ends it by something that uses it up.
+    pub(crate) fn end<R, E: GroupFailure>(&mut self, body: impl FnOnce(L) -> Result<R, E>) -> Result<R, Failure> {
+        let lent = self.lending.as_mut().expect(HELD).lent().take().ok_or_else(ended)?;
+        body(lent).map_err(|error| self.home.failure(error))
+    }
+
+    /// Ends it, and looks at the value that it used.
+    pub(crate) fn value_at_end(&mut self) -> &V {
+        &self.lending.as_mut().expect(HELD).end().1
+    }
+}
+
+const HELD: &str = "the place is brought back only when this is dropped";
+
+#[cold]
+fn ended() -> Failure {
+    Failure::new(crate::status::Status::InvalidArgument, "it has been ended, and can only be closed")
+}
+
+impl<L, V> Drop for Opened<L, V> {
+    fn drop(&mut self) {
+        let lending = self.lending.take().expect(HELD);
+        self.home.bring_back(lending.into_end().0);
+    }
+}
+
+impl<L, V> fmt::Debug for Opened<L, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,38 @@
+//! Groups whose members are threads of the test.
+
+use std::thread;
+
+use corecast_c::group::*;
+use corecast_c::member::*;
+
+use crate::calling::{object, output, owned};
+
+pub(crate) fn group(members: u32) -> *mut Group {
+    let config = GroupConfig { size: size_of::<GroupConfig>(), members, wait: 0 };
+    // SAFETY: a configuration with its size.
+    output(|group| unsafe { corecast_group_create(&raw const config, group) })
+}
+
+/// A member on its way to its thread.
+struct Handed(*mut Member);
+
+// SAFETY: one thread at a time uses it.
+unsafe impl Send for Handed {}
+
+/// Runs this as every member, each on a thread of its own, and leaves.
+pub(crate) fn run(group: *mut Group, body: impl Fn(&mut Member) + Sync) {
+    let members = corecast_group_members(Some(object(group)));
+    let join = |rank| Handed(output(|member| corecast_group_join(Some(object(group)), rank, member)));
+    // All of them before anybody leaves.
+    let handed: Vec<Handed> = (0..members).map(join).collect();
+    thread::scope(|scope| {
+        for handed in handed {
+            let body = &body;
+            scope.spawn(move || {
+                let Handed(member) = { handed };
+                body(object(member));
+                corecast_member_leave(owned(member));
+            });
+        }
+    });
+}
