@@ -69,7 +69,7 @@ impl Core {
     #[inline(always)]
     pub(crate) fn begin(&mut self) -> Result<(), Error> {
         if self.is_pending {
-            return Err(Error::Pending);
+            return Err(self.pending());
         }
         self.check_fault()?;
         self.operation += 1;
@@ -118,6 +118,12 @@ impl Core {
     pub(crate) fn come(&mut self) {
         self.operation += 1;
         self.roll.begin(self.rank, self.operation);
+    }
+
+    /// Why an operation cannot begin while one is pending: the group's failure, which may have ended that one, comes first.
+    #[cold]
+    fn pending(&self) -> Error {
+        self.check_fault().err().unwrap_or(Error::Pending)
     }
 
     /// Whether the group has failed, or is not this process's.

@@ -9,9 +9,12 @@ use corecast_collective::processes::{Founding, Invitation};
 use corecast_collective::{Error, Member};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use super::{PATIENCE, parts, shrink, work};
+use super::{PATIENCE, parts, rounds, shrink, work};
 
 const ROLE: &str = "CORECAST_TEST_ROLE";
+/// What comes after the name of the rounds that are its role.
+const FOR_EVER: &str = " for ever";
+const FOR_SOME_TIME: &str = " for some time";
 const RANK: &str = "CORECAST_TEST_RANK";
 /// What an actor writes before its words.
 const SAYS: &str = "actor: ";
@@ -126,6 +129,33 @@ fn play() {
             }));
             assert!(panicked.is_err());
         }
+        "meet with limits for ever" => {
+            let mut has_told = false;
+            tell_end(&mut invitation.join().expect("a free place"), |me, _| meet_with_limits(me, &mut has_told));
+        }
+        "commit and count" => {
+            let mut committed = 0;
+            let mut me = invitation.join().expect("a free place");
+            let error = rounds::counted_commit(&mut me, &mut committed, &mut count_rounds());
+            say(&format!("{}, {committed} committed", error.expect_err("one is lost")));
+        }
+        role if role.ends_with(FOR_SOME_TIME) => {
+            let mut left = 100;
+            let after = &mut || {
+                left -= 1;
+                left > 0
+            };
+            let mut me = invitation.join().expect("a free place");
+            rounds::of(role.trim_end_matches(FOR_SOME_TIME))(&mut me, after).expect("nobody is lost");
+            me.barrier().expect("nobody is lost");
+        }
+        role if role.ends_with(FOR_EVER) => {
+            let mut me = invitation.join().expect("a free place");
+            let rounds = rounds::of(role.trim_end_matches(FOR_EVER));
+            let error = rounds(&mut me, &mut count_rounds()).expect_err("one is lost");
+            assert_eq!(me.barrier(), Err(error), "it stays so");
+            say(&error.to_string());
+        }
         "join" => match invitation.timeout(Duration::from_millis(300)).join() {
             Ok(_) => say("joined"),
             Err(error) => say(&error.to_string()),
@@ -145,7 +175,7 @@ fn end_in_time() {
 }
 
 /// Works with the others until one is lost, says once that it has begun, and at the end what it was told.
-fn tell_end(me: &mut Member, round: impl Fn(&mut Member, u64) -> Result<(), Error>) {
+fn tell_end(me: &mut Member, mut round: impl FnMut(&mut Member, u64) -> Result<(), Error>) {
     let mut rounds = 0;
     let error = loop {
         rounds += 1;
@@ -158,4 +188,31 @@ fn tell_end(me: &mut Member, round: impl Fn(&mut Member, u64) -> Result<(), Erro
     };
     assert_eq!(me.barrier(), Err(error), "it stays so");
     say(&error.to_string());
+}
+
+/// Says after some rounds that it has begun, and never ends them.
+fn count_rounds() -> impl FnMut() -> bool {
+    let mut rounds = 0;
+    move || {
+        rounds += 1;
+        if rounds == 3 {
+            say("begun");
+        }
+        true
+    }
+}
+
+/// A barrier, waited for with limits; tells once who was missing, if that was one.
+fn meet_with_limits(me: &mut Member, has_told: &mut bool) -> Result<(), Error> {
+    let mut meeting = me.start_barrier()?;
+    loop {
+        match meeting.finish_timeout(Duration::from_millis(50)) {
+            Err(Error::Timeout { missing }) if missing.members() == 1 && !*has_told => {
+                *has_told = true;
+                say(&missing.to_string());
+            }
+            Err(Error::Timeout { .. }) => {}
+            other => return other,
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! Groups whose members are processes: what they compute, and what becomes of them when one is killed, stopped or forked.
+//! Groups whose members are processes: what they compute, in the plain operations (`work.rs`) and all others
+//! (`operations.rs`), and what becomes of them when one is killed, stopped or forked.
 //!
 //! A test starts this very program several times with a role (`actor.rs`).
 #![cfg(not(loom))]
@@ -7,7 +8,9 @@ mod actor;
 mod damage;
 mod death;
 mod forming;
+mod operations;
 mod parts;
+mod rounds;
 mod shrink;
 mod work;
 

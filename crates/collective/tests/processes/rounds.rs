@@ -1,0 +1,257 @@
+//! Every operation beside the plain three, again and again: what actors do until they are told to stop, or one is lost.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+use corecast_collective::acknowledged::{AckConfig, AckError, AckOn, Discipline, Edges, Variant};
+use corecast_collective::op::{MaxLoc, Sum};
+use corecast_collective::{Error, Member};
+
+use crate::PATIENCE;
+
+/// What is done in rounds, by name. `after` is called after each, and says whether this member would go on; all end after
+/// the same round.
+pub(crate) type Rounds = fn(&mut Member, &mut dyn FnMut() -> bool) -> Result<(), Error>;
+
+pub(crate) const ALL: &[(&str, Rounds)] = &[
+    ("slices", slices),
+    ("gather", gather),
+    ("scatter", scatter),
+    ("started", started),
+    ("limits", limits),
+    ("commit", commit),
+    ("stream", stream),
+    ("acknowledged by counters", |me, after| acknowledged(me, COUNTERS, after)),
+    ("acknowledged by messages", |me, after| acknowledged(me, AckConfig { edges: Edges::Messages, ..COUNTERS }, after)),
+    ("acknowledged by tasks", |me, after| acknowledged(me, TASKS, after)),
+    ("acknowledged along a tree", |me, after| {
+        acknowledged(me, AckConfig { variant: Variant::Tree, ..COUNTERS }, after)
+    }),
+];
+
+/// The rounds of this name.
+pub(crate) fn of(name: &str) -> Rounds {
+    ALL.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("no rounds of {name}")).1
+}
+
+/// Does this until one member would not go on.
+fn agreed(
+    me: &mut Member,
+    after: &mut dyn FnMut() -> bool,
+    mut round: impl FnMut(&mut Member, u64) -> Result<(), Error>,
+) -> Result<(), Error> {
+    for number in 1.. {
+        round(me, number)?;
+        let goes_on = after();
+        if me.allreduce(u8::from(goes_on), u8::min)? == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn slices(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
+    agreed(me, after, |me, number| {
+        let (root, members) = (number as usize % me.members(), me.members() as u64);
+        for len in [0, 1, 63, 64, 3000] {
+            let sent: Vec<u64> = (0..len).map(|i| i * number).collect();
+            let mut values = if me.rank() == root { sent.clone() } else { vec![u64::MAX; sent.len()] };
+            me.broadcast_slice(root, &mut values)?;
+            assert!(values == sent);
+            me.reduce_slice(root, &mut values, |a, b| a + b)?;
+            assert!(me.rank() != root || values.iter().zip(&sent).all(|(sum, one)| *sum == members * one));
+            let mut most = vec![me.rank() as u16; sent.len()];
+            me.allreduce_slice(&mut most, u16::max)?;
+            assert!(most.iter().all(|&most| u64::from(most) == members - 1));
+        }
+        let last = members - 1;
+        assert_eq!(me.allreduce_with([number, me.rank() as u64], MaxLoc)?, [number, 0]);
+        let sum = me.reduce_with(root, me.rank() as u64, Sum)?;
+        assert_eq!(sum, (me.rank() == root).then_some(last * members / 2));
+        Ok(())
+    })
+}
+
+fn gather(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
+    agreed(me, after, |me, number| {
+        let root = number as usize % me.members();
+        let all: Vec<u64> = (0..me.members() as u64).map(|rank| 100 * rank + number).collect();
+        let is_root = me.rank() == root;
+        assert_eq!(me.gather(root, all[me.rank()])?, is_root.then(|| all.clone()));
+        let slices: Vec<Vec<u64>> = all.iter().enumerate().map(|(rank, &value)| vec![value; 150 * rank]).collect();
+        assert_eq!(me.gather_slice(root, &slices[me.rank()])?, is_root.then_some(slices));
+        Ok(())
+    })
+}
+
+fn scatter(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
+    agreed(me, after, |me, number| {
+        let root = number as usize % me.members();
+        let all: Vec<u64> = (0..me.members() as u64).map(|rank| 100 * rank + number).collect();
+        let own = me.scatter(root, (me.rank() == root).then_some(&all[..]))?;
+        assert_eq!(own, all[me.rank()]);
+        let parts: Vec<u64> = all.iter().flat_map(|&value| vec![value; 300]).collect();
+        let mut part = vec![0; 300];
+        me.scatter_slice(root, (me.rank() == root).then_some(&parts[..]), &mut part)?;
+        assert!(part == vec![own; 300]);
+        Ok(())
+    })
+}
+
+fn started(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
+    agreed(me, after, |me, number| {
+        let (root, members) = (number as usize % me.members(), me.members() as u64);
+        let mut meeting = me.start_barrier()?;
+        while !meeting.try_finish()? {
+            std::thread::yield_now();
+        }
+        meeting.finish()?;
+        let mut value = if me.rank() == root { [number; 40] } else { [0; 40] };
+        me.start_broadcast(root, &mut value)?.finish()?;
+        assert_eq!(value, [number; 40]);
+        let is_root = me.rank() == root;
+        let sum = me.start_reduce(root, number, |a, b| a + b)?.finish()?;
+        assert_eq!(sum, is_root.then_some(number * members));
+        let mut all = me.start_allreduce(number, |a, b| a + b)?;
+        while !all.try_finish()? {
+            std::thread::yield_now();
+        }
+        assert_eq!(all.finish()?, number * members);
+        Ok(())
+    })
+}
+
+fn limits(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
+    agreed(me, after, |me, number| {
+        let (root, members) = (number as usize % me.members(), me.members() as u64);
+        me.barrier_timeout(PATIENCE)?;
+        let mut value = if me.rank() == root { number } else { 0 };
+        me.broadcast_timeout(root, &mut value, PATIENCE)?;
+        assert_eq!(value, number);
+        let is_root = me.rank() == root;
+        assert_eq!(me.reduce_timeout(root, 1, |a, b| a + b, PATIENCE)?, is_root.then_some(members));
+        assert_eq!(me.allreduce_timeout(1, |a, b| a + b, PATIENCE)?, members);
+        Ok(())
+    })
+}
+
+/// Member 1 proposes numbers, of which member 0 refuses every third one.
+fn commit(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
+    counted_commit(me, &mut 0, after)
+}
+
+/// The same, and counts what is committed.
+pub(crate) fn counted_commit(
+    me: &mut Member,
+    committed: &mut u64,
+    after: &mut dyn FnMut() -> bool,
+) -> Result<(), Error> {
+    const COORDINATOR: usize = 1;
+    /// Ends the rounds.
+    const LAST: u64 = u64::MAX;
+    /// Votes against every third one.
+    const REFUSER: usize = 0;
+    let is_wanted = move |proposal: u64| proposal == LAST || proposal % 3 != 0;
+    if me.rank() != COORDINATOR {
+        let votes_for = |rank: usize, proposal: u64| rank != REFUSER || is_wanted(proposal);
+        let rank = me.rank();
+        let mut participant = me.participant::<[u64; 5]>(COORDINATOR)?;
+        let mut is_over = false;
+        while !is_over {
+            let vote = |proposal: &[u64; 5]| votes_for(rank, proposal[4]);
+            let goes_on = participant.serve(vote, |proposal, is_commit| {
+                assert!(!is_commit || is_wanted(proposal[4]), "nobody applies what one has refused");
+                *committed += u64::from(is_commit);
+                is_over = is_commit && proposal[4] == LAST;
+                after();
+            })?;
+            is_over |= !goes_on;
+        }
+        return Ok(());
+    }
+    let mut coordinator = me.coordinator::<[u64; 5]>()?;
+    for number in 1.. {
+        let is_commit = coordinator.commit(&[number; 5], PATIENCE)?;
+        assert!(!is_commit || is_wanted(number));
+        *committed += u64::from(is_commit);
+        if !after() {
+            break;
+        }
+    }
+    while !coordinator.commit(&[LAST; 5], PATIENCE)? {}
+    Ok(())
+}
+
+/// All publish, and compare what was delivered.
+fn stream(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
+    let (rank, members) = (me.rank(), me.members());
+    let (mut order, mut next) = (DefaultHasher::new(), vec![0; members]);
+    let mut deliver = |number: u64, origin: usize, bytes: &[u8]| {
+        (number, origin).hash(&mut order);
+        assert_eq!(bytes, event(origin, next[origin]), "events of one member come in the order of publishing");
+        next[origin] += 1;
+    };
+    let mut stream = me.atomic_stream()?;
+    for number in 0.. {
+        stream.publish(&event(rank, number), &mut deliver)?;
+        if !after() {
+            break;
+        }
+    }
+    stream.finish(&mut deliver)?;
+    let own = order.finish();
+    let same = me.allreduce([own, own], |a, b| [a[0].min(b[0]), a[1].max(b[1])])?;
+    assert_eq!(same, [own, own], "all deliver in one order");
+    Ok(())
+}
+
+/// What a member publishes as the event of a number.
+fn event(origin: usize, number: u64) -> Vec<u8> {
+    vec![(origin as u64 + number) as u8; (number % 7) as usize * 80]
+}
+
+const COUNTERS: AckConfig = AckConfig {
+    root: 1,
+    variant: Variant::Auto,
+    edges: Edges::Counters,
+    arity: 2,
+    window: 8,
+    ack_on: AckOn::Processed,
+    companion: false,
+};
+const TASKS: AckConfig = AckConfig { edges: Edges::Tasks(Discipline::Lifo), ..COUNTERS };
+
+/// The root publishes, and what is acknowledged has been processed by all.
+fn acknowledged(me: &mut Member, config: AckConfig, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
+    let outcome = if me.rank() == config.root { publish(me, config, after) } else { process(me, config, after) };
+    outcome.map_err(|error| match error {
+        AckError::Group(error) => error,
+        other => panic!("{other}"),
+    })
+}
+
+fn publish(me: &mut Member, config: AckConfig, after: &mut dyn FnMut() -> bool) -> Result<(), AckError> {
+    let mut root = me.ack_root::<[u64; 4]>(config)?;
+    for number in 1.. {
+        assert_eq!(root.publish(&[number; 4])?, number);
+        match number % 5 {
+            0 => root.wait(number)?,
+            1 => while matches!(root.wait_timeout(number, Duration::from_millis(1)), Err(AckError::Timeout { .. })) {},
+            _ => assert!(root.acked()? <= number),
+        }
+        if !after() {
+            break;
+        }
+    }
+    root.close()
+}
+
+fn process(me: &mut Member, config: AckConfig, after: &mut dyn FnMut() -> bool) -> Result<(), AckError> {
+    let mut seen = 0;
+    me.ack_follower::<[u64; 4]>(config)?.serve(|event| {
+        seen += 1;
+        assert_eq!((event.number, event.value), (seen, [seen; 4]));
+        after();
+    })?;
+    Ok(())
+}
