@@ -56,11 +56,8 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     let founding = arguments.found()?;
     let meeting = arguments.name.as_deref().map(|name| host(name, &founding)).transpose()?;
-    let members = founding.members();
     let fd = inheritable(&founding).map_err(Failure::environment)?;
-    // Without a name this process has no part in it any more.
-    drop(founding);
-    let ended = start_and_wait(arguments, members, &fd, output);
+    let ended = start_and_wait(arguments, &founding, &fd, output);
     drop(meeting);
     ended
 }
@@ -108,7 +105,8 @@ fn inheritable(founding: &Founding) -> io::Result<OwnedFd> {
 }
 
 /// Starts the processes and waits for all of them; none is killed because another one ended.
-fn start_and_wait(arguments: &Arguments, members: usize, fd: &OwnedFd, output: &Output) -> Result<(), Failure> {
+fn start_and_wait(arguments: &Arguments, founding: &Founding, fd: &OwnedFd, output: &Output) -> Result<(), Failure> {
+    let members = founding.members();
     let mut children = Vec::with_capacity(members);
     for rank in 0..members {
         match arguments.start(rank, members, fd) {
@@ -128,6 +126,9 @@ fn start_and_wait(arguments: &Arguments, members: usize, fd: &OwnedFd, output: &
     })?;
     let mut first = Ok(());
     for (rank, status) in wait_for(children) {
+        // If it had not joined yet, it will not: the others need not wait for it. Where one has damaged the memory, those
+        // who come are told that.
+        let _ = founding.give_up(rank);
         if let Some(failure) = failure_of(rank, status.map_err(Failure::environment)?) {
             // At once, as the others may go on for long.
             output.remark(&failure.to_string());

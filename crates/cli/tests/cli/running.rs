@@ -40,6 +40,10 @@ fn said(run: &Run) -> Vec<&str> {
 fn play() {
     let Ok(role) = std::env::var(ROLE) else { return };
     let rank = std::env::var(RANK_VARIABLE).expect("every member is told");
+    let say = |words: &str| {
+        let mut out = std::io::stdout();
+        writeln!(out, "{SAYS}{words}").and_then(|()| out.flush()).expect("a pipe");
+    };
     match role.as_str() {
         "exit with the rank" => std::process::exit(rank.parse().expect("a number")),
         "be killed as rank 1" if rank == "1" => {
@@ -47,13 +51,15 @@ fn play() {
         }
         // It would wait for the other one.
         "be killed as rank 1" => return,
+        "end before joining as rank 1" if rank == "1" => return,
+        "end before joining as rank 1" => {
+            let joined = Invitation::from_env().expect("good words").expect("started by run").join();
+            say(&joined.expect_err("one never comes").to_string());
+            std::process::exit(3);
+        }
         _ => {}
     }
     let mut me = Invitation::from_env().expect("good words").expect("started by run").join().expect("a place");
-    let say = |words: &str| {
-        let mut out = std::io::stdout();
-        writeln!(out, "{SAYS}{words}").and_then(|()| out.flush()).expect("a pipe");
-    };
     let sum = me.allreduce(1 + me.rank(), |a, b| a + b).expect("nobody is lost");
     say(&format!("{} of {}: {sum}", me.rank(), me.members()));
     if role == "meet for ever" {
@@ -78,6 +84,13 @@ fn the_first_that_ends_badly_decides_and_is_named() {
     ended.failed(1, "rank 1 ended with exit code 1");
     let ended = run(&["-n", "2", "--no-pin"], "be killed as rank 1");
     ended.failed(128 + 15, "rank 1 was killed by signal 15 (SIGTERM)");
+}
+
+#[test]
+fn nobody_waits_for_a_member_that_ended_before_it_joined() {
+    let ended = run(&["-n", "3", "--no-pin"], "end before joining as rank 1");
+    assert_eq!(said(&ended), ["member 1 died"; 2], "long before their minute is over");
+    ended.failed(3, "ended with exit code 3");
 }
 
 #[test]

@@ -10,12 +10,13 @@ use corecast_channel::open::KIND_GROUP;
 use corecast_machine::model_file;
 
 use super::charter;
-use super::error::FoundError;
+use super::error::{FoundError, JoinError};
+use super::hall::Hall;
 use super::register::{self, Register, Terms};
 use crate::builder::Builder;
 use crate::choose::Choice;
 use crate::commons::Planned;
-use crate::error::BuildError;
+use crate::error::{BuildError, Error, Loss};
 
 /// Seats of the region beyond the members': for who founds, or asks for a place that is taken.
 const SPARE_SEATS: u32 = 16;
@@ -85,6 +86,25 @@ impl Founding {
     /// [`io::Error`] if files cannot be opened anew (no /proc).
     pub fn share(&self) -> io::Result<OwnedFd> {
         self.region.share()
+    }
+
+    /// Gives up the member of this rank, if nobody has come as it: to be called by who started the process that was to be it,
+    /// and has seen it end. The others are told as if it had died as a member, at once, where they would wait for it as long
+    /// as they were told to. True if nobody had come; who has come is missed by itself.
+    ///
+    /// # Errors
+    /// [`Error::BadRank`] if there is no such member, and those of a group whose memory is damaged.
+    pub fn give_up(&self, rank: usize) -> Result<bool, JoinError> {
+        let hall = Hall::enter(&self.region)?;
+        match hall.census.join(rank) {
+            Ok(()) => {
+                let _ = hall.commons.roll.report(rank, Loss::Died);
+                Ok(true)
+            }
+            Err(Error::BadRank { rank, members }) => Err(Error::BadRank { rank, members }.into()),
+            // Whoever came may be dead by now, which the others find out.
+            Err(_) => Ok(false),
+        }
     }
 }
 

@@ -28,6 +28,7 @@
 mod charter;
 mod error;
 mod founding;
+mod hall;
 mod invitation;
 mod launcher;
 mod register;

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use corecast_collective::processes::{Founding, Invitation};
+use corecast_collective::processes::{Founding, Invitation, JoinError};
 use corecast_collective::{Error, Member};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
@@ -156,10 +156,11 @@ fn play() {
             assert_eq!(me.barrier(), Err(error), "it stays so");
             say(&error.to_string());
         }
-        "join" => match invitation.timeout(Duration::from_millis(300)).join() {
-            Ok(_) => say("joined"),
-            Err(error) => say(&error.to_string()),
-        },
+        "join" => tell_whether(invitation.timeout(Duration::from_millis(300)).join()),
+        "join in a minute" => {
+            say("comes");
+            tell_whether(invitation.timeout(PATIENCE).join());
+        }
         "wait for others" => drop(invitation.timeout(PATIENCE).join()),
         other => panic!("no such role: {other}"),
     }
@@ -188,6 +189,13 @@ fn tell_end(me: &mut Member, mut round: impl FnMut(&mut Member, u64) -> Result<(
     };
     assert_eq!(me.barrier(), Err(error), "it stays so");
     say(&error.to_string());
+}
+
+fn tell_whether(joined: Result<Member, JoinError>) {
+    match joined {
+        Ok(_) => say("joined"),
+        Err(error) => say(&error.to_string()),
+    }
 }
 
 /// Says after some rounds that it has begun, and never ends them.

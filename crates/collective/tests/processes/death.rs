@@ -80,6 +80,34 @@ fn who_dies_before_all_have_come_is_told() {
 }
 
 #[test]
+fn who_will_never_come_can_be_given_up() {
+    let founding = founding(3, |builder| builder);
+    let mut early = [0, 2].map(|rank| Actor::start("join in a minute", &founding, rank));
+    early.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "comes"));
+    assert!(founding.give_up(1).expect("good memory"), "nobody had come as member 1");
+    for mut actor in early {
+        assert_eq!(actor.hear(), "member 1 died", "long before the minute is over");
+        actor.expect_end();
+    }
+    assert!(!founding.give_up(1).expect("good memory"), "once is enough");
+    let late = Invitation::of_region(founding.region().clone()).rank(1).join();
+    assert!(matches!(late, Err(JoinError::Member(Error::MemberLost { rank: 1, loss: Loss::Died }))), "{late:?}");
+    let nobody = founding.give_up(3);
+    assert!(matches!(nobody, Err(JoinError::Member(Error::BadRank { rank: 3, members: 3 }))), "{nobody:?}");
+}
+
+#[test]
+fn who_has_come_is_not_given_up() {
+    let founding = founding(2, |builder| builder);
+    let mut actors = Actor::start_all("meet for ever", &founding);
+    actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
+    assert!(!founding.give_up(0).expect("good memory"));
+    actors.remove(0).kill();
+    assert!(!founding.give_up(0).expect("good memory"), "the other one finds out by itself");
+    assert_eq!(actors[0].hear(), "member 0 died");
+}
+
+#[test]
 fn a_forked_child_is_told_so_and_disturbs_nobody() {
     let founding = founding(1, |builder| builder);
     let mut me = Invitation::of_region(founding.region().clone()).join().expect("a free place");
