@@ -31,6 +31,7 @@ expect() {
     select_epoll) echo '^received from three channels: 3003000 \(1 \+ 2 \+ 3 times 500500\); from the pipe: 1 byte$' ;;
     region) echo '^in the shop: 1, this process$' ;;
     group) echo '^4 members met 1000 times; their sums are 6 and 2$' ;;
+    agree) echo '^all applied 6 of 9 proposals, saw 400 events in one order, and processed 1000 entries$' ;;
     hello_group) echo '^rank [0-2] of 3: the sum is 129$' ;;
     two_processes) echo '^the survivor ended with 0, and left nothing behind$' ;;
     *) echo "there is no example $1" >&2 && return 1 ;;
@@ -60,6 +61,15 @@ for source in crates/capi/examples/*.c; do
         echo "SKIPPED: C interface: no C++ compiler"
     fi
 done
+
+if command -v c++ >/dev/null; then
+    for source in crates/capi/examples/*.cpp; do
+        name="$(basename "$source" .cpp)"
+        echo "-- $name, written in C++"
+        c++ -std=c++17 "${strict[@]}" "$source" -o "$work/$name-cpp" "${library[@]}"
+        run "$name" "$work/$name-cpp"
+    done
+fi
 
 if command -v cmake >/dev/null; then
     echo "-- found by CMake"

@@ -6,16 +6,9 @@
 
 #include <corecast.h>
 
-enum { MEMBERS = 4, ROUNDS = 1000 };
+#include "check.h"
 
-static void check(corecast_status status) {
-  if (status != CORECAST_OK) {
-    char why[200];
-    corecast_error_message(why, sizeof why);
-    fprintf(stderr, "%s: %s\n", corecast_status_name(status), why);
-    exit(1);
-  }
-}
+enum { MEMBERS = 4, ROUNDS = 1000 };
 
 static void *work(void *argument) {
   corecast_member *me = (corecast_member *)argument;

@@ -9,14 +9,7 @@
 
 #include <corecast.h>
 
-static void check(corecast_status status) {
-  if (status != CORECAST_OK) {
-    char why[200];
-    corecast_error_message(why, sizeof why);
-    fprintf(stderr, "%s: %s\n", corecast_status_name(status), why);
-    exit(1);
-  }
-}
+#include "check.h"
 
 // Another program: all it knows is the directory and the name.
 static int visit(const char *directory) {

@@ -10,16 +10,9 @@
 
 #include <corecast.h>
 
-enum { WORKERS = 3, COUNT = 1000 };
+#include "check.h"
 
-static void check(corecast_status status) {
-  if (status != CORECAST_OK) {
-    char why[200];
-    corecast_error_message(why, sizeof why);
-    fprintf(stderr, "%s: %s\n", corecast_status_name(status), why);
-    exit(1);
-  }
-}
+enum { WORKERS = 3, COUNT = 1000 };
 
 typedef struct worker {
   corecast_ump_sender *sender;

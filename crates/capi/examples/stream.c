@@ -9,16 +9,9 @@
 
 #include <corecast.h>
 
-enum { COUNT = 5000000, WORDS = 7 };
+#include "check.h"
 
-static void check(corecast_status status) {
-  if (status != CORECAST_OK) {
-    char why[200];
-    corecast_error_message(why, sizeof why);
-    fprintf(stderr, "%s: %s\n", corecast_status_name(status), why);
-    exit(1);
-  }
-}
+enum { COUNT = 5000000, WORDS = 7 };
 
 static void *receive(void *argument) {
   corecast_ump_receiver *receiver = (corecast_ump_receiver *)argument;
