@@ -3,7 +3,7 @@
 use corecast::base::CpuSet;
 use corecast::machine::Machine;
 
-use crate::contender::{Contender, Setting, Workshop, planned_root};
+use crate::contender::{Contender, Setting, Workshop, as_planned};
 use crate::error::BenchError;
 use crate::harness::{Budget, LARGEST_ACCEPTED, Race, largest_clock_offset_ns, median};
 use crate::op::Op;
@@ -73,7 +73,7 @@ pub(crate) fn run_heats(
     Ok(report(machine, options, seed, warnings, groups))
 }
 
-/// The setting of one group, with the root that corecast would choose.
+/// The setting of one group, with the root and the tree that corecast would choose.
 pub(crate) fn setting<'a>(
     machine: &'a Machine,
     options: &Options,
@@ -81,9 +81,7 @@ pub(crate) fn setting<'a>(
     op: Op,
     participants: usize,
 ) -> Setting<'a> {
-    let setting = Setting::new(machine, op, cpus, participants, options.wait);
-    let root = planned_root(&setting);
-    setting.rooted_at(root)
+    as_planned(Setting::new(machine, op, cpus, participants, options.wait))
 }
 
 fn timing(setting: &Setting<'_>, windows: bool) -> Timing {

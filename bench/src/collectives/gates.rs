@@ -2,13 +2,11 @@
 
 use corecast::base::wait::Wait;
 
-use crate::contender::TWIN;
+use crate::contender::{CHOSEN, TWIN};
 use crate::gate::Gate;
 use crate::op::Op;
 use crate::report::{Group, Row};
 
-/// What corecast chooses by itself.
-const CHOSEN: &str = "corecast";
 /// A bare exchange of flags on lines of their own.
 const BARE: &str = "two-flags";
 /// The control: messages over the tree of the plain cluster shape.
@@ -242,6 +240,9 @@ mod tests {
         assert_eq!(judged(&rule, &groups, Wait::Adaptive), (Verdict::Missed, Some(1.1), None));
         assert_eq!(judged(&rule, &groups[..1], Wait::Adaptive), (Verdict::Holds, Some(0.9), None));
         assert_eq!(judged(&rule, &[], Wait::Adaptive), unjudged("--op reduce"));
+        let chosen = format!("{}{CHOSEN}{}", TWIN[0], TWIN[1]);
+        let itself = [group(Op::Reduce, &[0, 1], &[(CHOSEN, Ok(55.0)), (CONTROL, Err(&chosen))])];
+        assert_eq!(judged(&rule, &itself, Wait::Adaptive), (Verdict::Holds, Some(1.0), None));
     }
 
     #[test]

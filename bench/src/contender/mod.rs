@@ -38,7 +38,7 @@ pub(crate) use acknowledged::{contenders as acknowledged_contenders, name as ack
 pub(crate) use body::{BarrierEnd, barrier_bodies};
 pub(crate) use body::{Item, RecvEnd, SendEnd, channel_name, stream_bodies};
 pub(crate) use external::Workshop;
-pub(crate) use planned::{TWIN, planned_root};
+pub(crate) use planned::{CHOSEN, TWIN, as_planned};
 pub(crate) use raw_line::RawLine;
 pub(crate) use ring_ump::ring as ump_ring;
 pub(crate) use selected::select as select_of;

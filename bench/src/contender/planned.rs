@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use corecast::collective::{Barrier, Group, Member};
-use corecast::plan::{SHAPES, Shape};
+use corecast::plan::{SHAPES, Shape, Tree};
 
 use super::body::{
     AllreduceEnd, BarrierEnd, BroadcastEnd, Message, ReduceEnd, allreduce_bodies, barrier_bodies, broadcast_bodies,
@@ -16,6 +16,14 @@ use crate::op::Op;
 
 /// How the row of a tree that another row has already begins and ends its reason.
 pub(crate) const TWIN: [&str; 2] = ["the same tree as ", " here"];
+
+/// The row of the group's own choice.
+pub(crate) const CHOSEN: &str = "corecast";
+
+/// The row of the tree of a shape.
+pub(crate) fn of_shape(shape: &str) -> String {
+    format!("{CHOSEN}/tree/{shape}")
+}
 
 struct Planned {
     op: Op,
@@ -58,9 +66,9 @@ fn variants(op: Op, families: Vec<Variant>) -> Vec<Box<dyn Contender>> {
 impl Contender for Planned {
     fn name(&self) -> String {
         match self.variant {
-            Variant::Auto => "corecast".to_owned(),
+            Variant::Auto => CHOSEN.to_owned(),
             Variant::Family(family) => format!("corecast/{family}"),
-            Variant::Shape(shape) => format!("corecast/tree/{}", shape.name()),
+            Variant::Shape(shape) => of_shape(shape.name()),
         }
     }
 
@@ -106,8 +114,8 @@ impl Planned {
                 let trees = setting.static_trees();
                 let ours = trees.iter().find(|tree| tree.shape == shape.name());
                 let ours = ours.ok_or_else(|| Unfit("the model does not have these CPUs".to_owned()))?;
-                if let Some(twin) = ours.same_as {
-                    return Err(Unfit(format!("{}corecast/tree/{twin}{}", TWIN[0], TWIN[1])));
+                if let Some(twin) = &ours.same_as {
+                    return Err(Unfit(format!("{}{twin}{}", TWIN[0], TWIN[1])));
                 }
                 builder.tree(ours.tree.clone()).barrier(Barrier::Tree)
             }
@@ -150,12 +158,40 @@ impl AllreduceEnd for Member {
     }
 }
 
-/// The rank at which the group's own plan roots a rooted operation; 0 for other operations and where there is no plan.
-pub(crate) fn planned_root(setting: &Setting<'_>) -> usize {
-    let Ok(group) = (Planned { op: setting.op, variant: Variant::Auto }).group(setting) else { return 0 };
-    match setting.op {
-        Op::Broadcast => group.choice().broadcast.tree.root(),
-        Op::Reduce => group.choice().reduce.tree.root(),
-        _ => 0,
+/// The same setting with what the group's own plan says: the root of a rooted operation, and its tree, if it has one.
+pub(crate) fn as_planned<'a>(setting: Setting<'a>) -> Setting<'a> {
+    let Ok(group) = (Planned { op: setting.op, variant: Variant::Auto }).group(&setting) else { return setting };
+    let choice = group.choice();
+    let (broadcast, reduce, meeting) = (&choice.broadcast.tree, &choice.reduce.tree, &choice.meeting);
+    let tree = match setting.op {
+        Op::Broadcast => Some(broadcast),
+        Op::Reduce => Some(reduce),
+        Op::Allreduce => Some(reduce).filter(|&up| up == broadcast),
+        Op::Barrier => Some(&meeting.tree).filter(|&down| choice.barrier == Barrier::Tree && meeting.up() == down),
+        _ => None,
+    };
+    let root = tree.filter(|_| setting.op.is_rooted()).map_or(0, Tree::root);
+    setting.rooted_at(root).choosing(tree.cloned())
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast::base::wait::Wait;
+    use corecast::base::{CpuId, CpuSet};
+    use corecast::machine::{Cpu, Machine, Topology};
+
+    use super::*;
+
+    #[test]
+    fn two_members_have_one_edge_and_nobody_is_raced_against_himself() {
+        let cpus: CpuSet = (0..2).map(CpuId::new).collect();
+        let topology = Topology { cpus: cpus.iter().map(Cpu::flat).collect(), ..Topology::default() };
+        let machine = Machine::from_topology(&topology);
+        for op in [Op::Broadcast, Op::Reduce, Op::Allreduce] {
+            let setting = as_planned(Setting::new(&machine, op, &cpus, 2, Wait::default()));
+            let same_as = |known: &super::super::setting::StaticTree| known.same_as.clone();
+            let twins: Vec<_> = setting.static_trees().iter().map(same_as).collect();
+            assert!(twins.iter().all(|twin| twin.as_deref() == Some(CHOSEN)), "{op}: {twins:?}");
+        }
     }
 }

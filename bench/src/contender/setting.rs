@@ -7,6 +7,7 @@ use corecast::base::{CpuId, CpuSet};
 use corecast::machine::Machine;
 use corecast::plan::{Problem, SHAPES, Tree};
 
+use super::planned::{CHOSEN, of_shape};
 use crate::harness::Patience;
 use crate::op::Op;
 
@@ -27,6 +28,8 @@ pub struct Setting<'a> {
     pub(crate) wait: Wait,
     /// The rank that broadcasts come from and reductions go to.
     pub(crate) root: usize,
+    /// The one tree that the group's own choice uses for the operation; `None` if there is no such tree.
+    chosen: Option<Tree>,
     trees: OnceCell<Vec<StaticTree>>,
 }
 
@@ -35,8 +38,8 @@ pub struct Setting<'a> {
 pub(crate) struct StaticTree {
     pub(crate) shape: &'static str,
     pub(crate) tree: Tree,
-    /// An earlier shape that makes the same tree.
-    pub(crate) same_as: Option<&'static str>,
+    /// The contender that has the same tree already: the group's own choice, or an earlier shape.
+    pub(crate) same_as: Option<String>,
 }
 
 impl<'a> Setting<'a> {
@@ -46,12 +49,17 @@ impl<'a> Setting<'a> {
         let on_fullest = participants.div_ceil(cpus.len().max(1));
         let oversubscribed = Crowd::pinned(participants, on_fullest).is_crowded();
         let (cpus, trees) = (seats.iter().copied().collect(), OnceCell::new());
-        Self { machine, op, bytes: op.bytes(), cpus, seats, oversubscribed, wait, root: 0, trees }
+        Self { machine, op, bytes: op.bytes(), cpus, seats, oversubscribed, wait, root: 0, chosen: None, trees }
     }
 
     /// The same with another root.
     pub(crate) fn rooted_at(self, root: usize) -> Self {
         Self { root, trees: OnceCell::new(), ..self }
+    }
+
+    /// The same where the group's own choice uses this tree: whoever has it too would race against itself.
+    pub(crate) fn choosing(self, tree: Option<Tree>) -> Self {
+        Self { chosen: tree, trees: OnceCell::new(), ..self }
     }
 
     /// The number of participants.
@@ -73,7 +81,9 @@ impl<'a> Setting<'a> {
             let root = self.op.is_rooted().then_some(self.root);
             SHAPES.iter().fold(Vec::new(), |mut trees: Vec<StaticTree>, shape| {
                 let tree = shape.build(&problem, root);
-                let same_as = trees.iter().find(|known| known.tree == tree).map(|known| known.shape);
+                let same_shape = trees.iter().find(|known| known.tree == tree).map(|known| of_shape(known.shape));
+                let is_chosen = self.chosen.as_ref() == Some(&tree);
+                let same_as = if is_chosen { Some(CHOSEN.to_owned()) } else { same_shape };
                 trees.push(StaticTree { shape: shape.name(), tree, same_as });
                 trees
             })
@@ -114,7 +124,7 @@ mod tests {
         assert!(trees[0].same_as.is_none());
         for tree in trees {
             let twin = trees.iter().find(|other| other.tree == tree.tree).expect("itself");
-            assert_eq!(tree.same_as.unwrap_or(tree.shape), twin.shape);
+            assert_eq!(tree.same_as.clone().unwrap_or_else(|| of_shape(tree.shape)), of_shape(twin.shape));
             assert_eq!(tree.tree.root(), 0);
         }
     }
@@ -124,5 +134,16 @@ mod tests {
         let machine = machine(2);
         let setting = setting(&machine, Op::Reduce, 2);
         assert_eq!(setting.static_trees().iter().filter(|tree| tree.same_as.is_none()).count(), 1);
+    }
+
+    #[test]
+    fn whoever_has_the_tree_that_was_chosen_is_named_after_the_choice() {
+        let machine = machine(8);
+        let plain = setting(&machine, Op::Broadcast, 8);
+        let tree = plain.static_trees()[1].tree.clone();
+        let choosing = setting(&machine, Op::Broadcast, 8).choosing(Some(tree.clone()));
+        for known in choosing.static_trees() {
+            assert_eq!(known.same_as.as_deref() == Some(CHOSEN), known.tree == tree, "{}", known.shape);
+        }
     }
 }
