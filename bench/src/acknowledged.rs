@@ -66,7 +66,7 @@ pub fn acknowledged(
     for participants in options.group_sizes(op, cpus.len())? {
         heats.extend(what.bursts.iter().map(|&burst| {
             let contenders = acknowledged_contenders(&what.arities, burst);
-            Heat { op, burst: Some(burst), participants, contenders }
+            Heat { op, burst: Some(burst), bytes: op.bytes(), participants, contenders }
         }));
     }
     let mut report = run::run_heats(machine, options, &cpus, heats, progress)?;

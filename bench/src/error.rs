@@ -43,13 +43,13 @@ pub enum BenchError {
         /// All names.
         known: String,
     },
-    /// None of the operations asked for carries so many bytes.
-    #[error("no operation asked for carries {bytes} bytes: {known}")]
+    /// No operation carries so many bytes.
+    #[error("a broadcast or reduction carries whole words of 8 bytes, up to {most} bytes, not {bytes}")]
     Size {
         /// The length asked for.
         bytes: usize,
-        /// What they carry.
-        known: String,
+        /// The longest there can be.
+        most: usize,
     },
     /// No message has this length.
     #[error("a message has 1 to {most} bytes, not {bytes}")]

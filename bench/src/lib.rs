@@ -65,7 +65,7 @@ pub use gate::{Gate, Verdict};
 pub use harness::Summary;
 pub use idle::idle;
 pub use op::{Op, UnknownOp};
-pub use options::Options;
+pub use options::{MAX_BYTES, Options};
 pub use pair::ump;
 pub use progress::Progress;
 pub use report::{Group, IdleReport, IdleRow, Report, Row, StreamReport, Timing};

@@ -13,11 +13,11 @@ use crate::contender::Message;
 pub enum Op {
     /// Nobody goes on before all have arrived.
     Barrier,
-    /// 56 bytes from the root to all.
+    /// 56 bytes, or as many as asked for, from the root to all.
     Broadcast,
-    /// The sum of one `u64` of each, at the root.
+    /// The sum of one `u64` of each, or of as many as asked for one by one, at the root.
     Reduce,
-    /// The sum of one `u64` of each, at all.
+    /// The same, at all.
     Allreduce,
     /// A burst of events of 8 bytes from rank 0 to all others, until it knows that all have processed them.
     Acknowledged,
@@ -80,7 +80,7 @@ impl Op {
         matches!(self, Self::Stream | Self::Words | Self::Select)
     }
 
-    /// The length in bytes of what every participant brings, or gets.
+    /// The length in bytes of what every participant brings, or gets, unless another is asked for.
     #[must_use]
     pub fn bytes(self) -> usize {
         match self {

@@ -13,6 +13,9 @@ use crate::error::BenchError;
 use crate::harness::Pace;
 use crate::op::Op;
 
+/// The most that an operation of a race carries: 64 MiB.
+pub const MAX_BYTES: usize = 64 << 20;
+
 /// Settings of a run; the default asks for a thorough run on all CPUs.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -22,7 +25,8 @@ pub struct Options {
     pub participants: Vec<usize>,
     /// The collectives to race; all by default.
     pub ops: Vec<Op>,
-    /// The lengths in bytes of what operations carry: those that carry something else are left out. All by default.
+    /// The lengths in bytes of what broadcasts and reductions carry: whole words of 8 bytes, up to [`MAX_BYTES`]. By default
+    /// 56 for a broadcast and 8 for a reduction. Barriers carry nothing.
     pub sizes: Vec<usize>,
     /// The contenders to race besides the reference, by name; all by default.
     pub contenders: Vec<String>,
@@ -86,28 +90,35 @@ impl Options {
         numbered.filter(|(i, contender)| *i == 0 || is_meant(&**contender)).map(|(_, contender)| contender).collect()
     }
 
-    /// Every operation with every number of participants.
-    pub(crate) fn heats(&self, cpus: usize) -> Result<Vec<(Op, usize)>, BenchError> {
+    /// Every operation with every length and every number of participants.
+    pub(crate) fn heats(&self, cpus: usize) -> Result<Vec<(Op, usize, usize)>, BenchError> {
         let ops = self.collectives()?;
         self.know_contenders(&ops)?;
         let mut heats = Vec::new();
         for op in ops {
-            heats.extend(self.group_sizes(op, cpus)?.into_iter().map(|size| (op, size)));
+            let sizes = self.group_sizes(op, cpus)?;
+            for bytes in self.lengths(op)? {
+                heats.extend(sizes.iter().map(|&size| (op, bytes, size)));
+            }
         }
         Ok(heats)
     }
 
-    /// The operations asked for that carry what was asked for. A barrier carries nothing and always belongs to them.
+    /// The lengths of what an operation carries.
+    fn lengths(&self, op: Op) -> Result<Vec<usize>, BenchError> {
+        let fits = |bytes: usize| bytes % size_of::<u64>() == 0 && bytes <= MAX_BYTES;
+        if let Some(&bytes) = self.sizes.iter().find(|&&bytes| !fits(bytes)) {
+            return Err(BenchError::Size { bytes, most: MAX_BYTES });
+        }
+        Ok(if op == Op::Barrier || self.sizes.is_empty() { vec![op.bytes()] } else { self.sizes.clone() })
+    }
+
+    /// The operations asked for.
     fn collectives(&self) -> Result<Vec<Op>, BenchError> {
-        let mut ops = if self.ops.is_empty() { Op::COLLECTIVES.to_vec() } else { self.ops.clone() };
+        let ops = if self.ops.is_empty() { Op::COLLECTIVES.to_vec() } else { self.ops.clone() };
         if let Some(&op) = ops.iter().find(|op| !Op::COLLECTIVES.contains(op)) {
             return Err(BenchError::NoCollective(op));
         }
-        if let Some(&bytes) = self.sizes.iter().find(|&&bytes| ops.iter().all(|op| op.bytes() != bytes)) {
-            let known = ops.iter().map(|op| format!("{op} {}", op.bytes())).collect::<Vec<_>>().join(", ");
-            return Err(BenchError::Size { bytes, known });
-        }
-        ops.retain(|op| op.bytes() == 0 || self.sizes.is_empty() || self.sizes.contains(&op.bytes()));
         Ok(ops)
     }
 
@@ -157,9 +168,10 @@ mod tests {
     #[test]
     fn all_collectives_run_on_all_cpus_and_the_barrier_in_a_crowd_too() {
         let heats = Options::default().heats(2).expect("defaults are valid");
-        let expected = [(Op::Barrier, 2), (Op::Barrier, 8), (Op::Broadcast, 2), (Op::Reduce, 2), (Op::Allreduce, 2)];
+        let (barrier, broadcast) = (Op::Barrier, (Op::Broadcast, 56, 2));
+        let expected = [(barrier, 0, 2), (barrier, 0, 8), broadcast, (Op::Reduce, 8, 2), (Op::Allreduce, 8, 2)];
         assert_eq!(heats, expected);
-        assert!(Options::default().heats(1).expect("valid").iter().all(|&(_, size)| size == 4));
+        assert!(Options::default().heats(1).expect("valid").iter().all(|&(_, _, size)| size == 4));
     }
 
     #[test]
@@ -176,15 +188,16 @@ mod tests {
     }
 
     #[test]
-    fn operations_are_chosen_by_what_they_carry() {
-        let ops = |sizes: &[usize]| {
-            let options = Options { sizes: sizes.to_vec(), participants: vec![2], ..Options::default() };
-            options.heats(2).map(|heats| heats.into_iter().map(|(op, _)| op).collect::<Vec<_>>())
+    fn all_but_barriers_carry_what_is_asked_for() {
+        let heats = |sizes: &[usize]| {
+            let (ops, sizes) = (vec![Op::Barrier, Op::Reduce], sizes.to_vec());
+            Options { ops, sizes, participants: vec![2], ..Options::default() }.heats(2)
         };
-        assert_eq!(ops(&[8]), Ok(vec![Op::Barrier, Op::Reduce, Op::Allreduce]));
-        assert_eq!(ops(&[0]), Ok(vec![Op::Barrier]));
-        let known = "barrier 0, broadcast 56, reduce 8, allreduce 8".to_owned();
-        assert_eq!(ops(&[56, 7]), Err(BenchError::Size { bytes: 7, known }));
+        let barrier = (Op::Barrier, 0, 2);
+        assert_eq!(heats(&[0, MAX_BYTES]), Ok(vec![barrier, (Op::Reduce, 0, 2), (Op::Reduce, MAX_BYTES, 2)]));
+        for bytes in [7, 12, MAX_BYTES + 8] {
+            assert_eq!(heats(&[56, bytes]), Err(BenchError::Size { bytes, most: MAX_BYTES }));
+        }
     }
 
     #[test]

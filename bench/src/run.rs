@@ -16,8 +16,17 @@ pub(crate) struct Heat {
     pub(crate) op: Op,
     /// The events of one operation, where it is a burst.
     pub(crate) burst: Option<usize>,
+    /// What the operation carries.
+    pub(crate) bytes: usize,
     pub(crate) participants: usize,
     pub(crate) contenders: Vec<Box<dyn Contender>>,
+}
+
+impl Heat {
+    /// All that are wanted, at this operation, with so many bytes, among so many participants.
+    pub(crate) fn of(options: &Options, (op, bytes, participants): (Op, usize, usize)) -> Self {
+        Self { op, burst: None, bytes, participants, contenders: options.raced(op) }
+    }
 }
 
 /// Races all contenders of each operation among that many participants dealt over `cpus`.
@@ -28,10 +37,7 @@ pub(crate) fn run(
     heats: &[(Op, usize)],
     progress: &mut dyn Progress,
 ) -> Result<Report, BenchError> {
-    let heat = |&(op, participants): &(Op, usize)| {
-        let contenders = options.raced(op);
-        Heat { op, burst: None, participants, contenders }
-    };
+    let heat = |&(op, participants): &(Op, usize)| Heat::of(options, (op, op.bytes(), participants));
     run_heats(machine, options, cpus, heats.iter().map(heat).collect(), progress)
 }
 
@@ -53,8 +59,8 @@ pub(crate) fn run_heats(
     let total = heats.iter().map(|heat| heat.contenders.len()).sum::<usize>().max(1);
     let mut done = 0;
     let mut groups = Vec::with_capacity(heats.len());
-    for Heat { op, burst, participants, contenders } in heats {
-        let setting = setting(machine, options, cpus, op, participants);
+    for Heat { op, burst, bytes, participants, contenders } in heats {
+        let setting = setting(machine, options, cpus, op, participants).carrying(bytes);
         let weight = contenders.len();
         let (from, to) = (done as f64 / total as f64, (done + weight) as f64 / total as f64);
         let mut part = Part { whole: &mut *progress, from, to };

@@ -47,6 +47,9 @@ impl Contender for CondvarSlot {
     }
 
     fn build(&self, setting: &Setting<'_>, _abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
+        if !setting.is_usual() {
+            return Err(Unfit(format!("it carries {} bytes only", self.0.bytes())));
+        }
         let (members, root) = (setting.participants(), setting.root);
         let shared: Arc<Shared> = Arc::default();
         let end = |rank| End { rank, root, members, operation: 0, shared: Arc::clone(&shared) };

@@ -200,10 +200,15 @@ mod tests {
     }
 
     /// Every contender that is here passes its check, also after it has been timed and checked before.
-    #[allow(clippy::print_stdout, reason = "a test that has to skip says so")]
     fn conformance(op: Op, participants: usize, wait: Wait) {
+        conformance_carrying(op, op.bytes(), participants, wait);
+    }
+
+    #[allow(clippy::print_stdout, reason = "a test that has to skip says so")]
+    fn conformance_carrying(op: Op, bytes: usize, participants: usize, wait: Wait) {
         let machine = this_machine();
         let setting = Setting::new(&machine, op, &machine.cpu_set(), participants, wait).rooted_at(participants - 1);
+        let setting = setting.carrying(bytes);
         let limit = Duration::from_secs(60);
         let mut crew = Crew::start(&setting.seats, setting.oversubscribed, limit).expect("allowed CPUs");
         for contender in contenders(op) {
@@ -217,7 +222,11 @@ mod tests {
             let mut bodies = match contender.build(&setting, &abort) {
                 Ok(bodies) => bodies,
                 Err(unfit) if unfit.0.starts_with(TWIN[0]) => continue,
-                Err(unfit) if ["install ", "only polls", "built without"].iter().any(|lack| unfit.0.contains(lack)) => {
+                Err(unfit)
+                    if ["install ", "only polls", "built without", "carries "]
+                        .iter()
+                        .any(|lack| unfit.0.contains(lack)) =>
+                {
                     println!("SKIPPED: {op}: {name} of {participants}: {unfit}");
                     continue;
                 }
@@ -251,6 +260,15 @@ mod tests {
     fn every_allreduction_gives_all_the_sum() {
         for participants in [2, 5] {
             conformance(Op::Allreduce, participants, Wait::Adaptive);
+        }
+    }
+
+    #[test]
+    fn every_length_arrives_word_by_word() {
+        for op in [Op::Broadcast, Op::Reduce, Op::Allreduce] {
+            for (bytes, participants) in [(0, 3), (16, 2), (5000, 3), (300_000, 2)] {
+                conformance_carrying(op, bytes, participants, Wait::Adaptive);
+            }
         }
     }
 

@@ -6,8 +6,8 @@ use corecast::collective::{Barrier, Group, Member};
 use corecast::plan::{SHAPES, Shape, Tree};
 
 use super::body::{
-    AllreduceEnd, BarrierEnd, BroadcastEnd, Message, ReduceEnd, allreduce_bodies, barrier_bodies, broadcast_bodies,
-    reduce_bodies,
+    AllreduceEnd, BarrierEnd, BroadcastEnd, Message, ReduceEnd, SliceEnd, allreduce_bodies, barrier_bodies,
+    broadcast_bodies, reduce_bodies, slice_bodies,
 };
 use super::{Body, Contender, Setting, Unfit};
 use crate::failure::Failure;
@@ -89,6 +89,10 @@ impl Contender for Planned {
         let join = |rank| group.join(rank).map_err(|error| Unfit(error.to_string()));
         let members: Vec<Member> = (0..group.members()).map(join).collect::<Result<_, _>>()?;
         let root = setting.root;
+        if !setting.is_usual() {
+            let sliced = |me| Sliced { me, op: self.op, root };
+            return Ok(slice_bodies(setting.slice_task(), members.into_iter().map(sliced).collect()));
+        }
         let rooted = |me| Rooted { me, root };
         Ok(match self.op {
             Op::Broadcast => broadcast_bodies(members.into_iter().map(rooted).collect(), root),
@@ -128,6 +132,29 @@ impl Planned {
 struct Rooted {
     me: Member,
     root: usize,
+}
+
+/// A member of a group whose operations carry slices, or nothing.
+struct Sliced {
+    me: Member,
+    op: Op,
+    root: usize,
+}
+
+impl SliceEnd for Sliced {
+    #[inline]
+    fn perform(&mut self, values: &mut [u64]) -> Result<(), Failure> {
+        let Self { me, op, root } = self;
+        let outcome = match (*op, values.is_empty()) {
+            (Op::Broadcast, true) => me.notify_broadcast(*root),
+            (Op::Broadcast, false) => me.broadcast_slice(*root, values),
+            (Op::Reduce, true) => me.notify_reduce(*root),
+            (Op::Reduce, false) => me.reduce_slice(*root, values, u64::wrapping_add),
+            (_, true) => me.allreduce((), |(), ()| ()),
+            (_, false) => me.allreduce_slice(values, u64::wrapping_add),
+        };
+        outcome.map_err(Failure::refused)
+    }
 }
 
 impl BarrierEnd for Member {

@@ -7,6 +7,7 @@ use corecast::base::{CpuId, CpuSet};
 use corecast::machine::Machine;
 use corecast::plan::{Problem, SHAPES, Tree};
 
+use super::body::SliceTask;
 use super::planned::{CHOSEN, of_shape};
 use crate::harness::Patience;
 use crate::op::Op;
@@ -55,6 +56,21 @@ impl<'a> Setting<'a> {
     /// The same with another root.
     pub(crate) fn rooted_at(self, root: usize) -> Self {
         Self { root, trees: OnceCell::new(), ..self }
+    }
+
+    /// The same with operations that carry so many bytes.
+    pub(crate) fn carrying(self, bytes: usize) -> Self {
+        Self { bytes, ..self }
+    }
+
+    /// True if operations carry what they carry unless another length is asked for.
+    pub(crate) fn is_usual(&self) -> bool {
+        self.bytes == self.op.bytes()
+    }
+
+    /// What the bodies of operations that carry slices are told.
+    pub(crate) fn slice_task(&self) -> SliceTask {
+        SliceTask { op: self.op, root: self.root, members: self.participants(), words: self.bytes / size_of::<u64>() }
     }
 
     /// The same where the group's own choice uses this tree: whoever has it too would race against itself.

@@ -8,7 +8,10 @@ use std::sync::{Arc, Barrier};
 use corecast::base::CacheLine;
 use corecast::base::sync::{AtomicU64, Ordering};
 
-use super::body::{AllreduceEnd, BroadcastEnd, Message, ReduceEnd, allreduce_bodies, broadcast_bodies, reduce_bodies};
+use super::body::{
+    AllreduceEnd, BroadcastEnd, Message, ReduceEnd, SliceEnd, allreduce_bodies, broadcast_bodies, reduce_bodies,
+    slice_bodies,
+};
 use super::{Body, Contender, Setting, Unfit};
 use crate::failure::Failure;
 use crate::harness::Abort;
@@ -32,6 +35,22 @@ struct End {
     shared: Arc<Shared>,
 }
 
+/// A member's slot of one set, of as many words as values have; written and read as those above.
+type LongSlot = Box<[AtomicU64]>;
+
+struct LongShared {
+    barrier: Barrier,
+    sets: [Vec<LongSlot>; 2],
+}
+
+struct LongEnd {
+    op: Op,
+    rank: usize,
+    root: usize,
+    operation: usize,
+    shared: Arc<LongShared>,
+}
+
 impl Contender for SlotBarrier {
     fn name(&self) -> String {
         "slots+std-barrier".to_owned()
@@ -42,6 +61,9 @@ impl Contender for SlotBarrier {
     }
 
     fn build(&self, setting: &Setting<'_>, _abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
+        if !setting.is_usual() {
+            return Ok(long_bodies(setting));
+        }
         let (members, root) = (setting.participants(), setting.root);
         let set = || (0..members).map(|_| Slot::default()).collect();
         let shared = Arc::new(Shared { barrier: Barrier::new(members), sets: [set(), set()] });
@@ -105,5 +127,42 @@ impl AllreduceEnd for End {
     fn allreduce(&mut self, value: u64) -> Result<u64, Failure> {
         self.contribute(value);
         Ok(self.sum())
+    }
+}
+
+fn long_bodies(setting: &Setting<'_>) -> Vec<Box<dyn Body>> {
+    let task = setting.slice_task();
+    let slot = || (0..task.words).map(|_| AtomicU64::new(0)).collect();
+    let set = || (0..task.members).map(|_| slot()).collect();
+    let shared = Arc::new(LongShared { barrier: Barrier::new(task.members), sets: [set(), set()] });
+    let end = |rank| {
+        let shared = Arc::clone(&shared);
+        LongEnd { op: task.op, rank, root: task.root, operation: 0, shared }
+    };
+    slice_bodies(task, (0..task.members).map(end).collect())
+}
+
+impl SliceEnd for LongEnd {
+    fn perform(&mut self, values: &mut [u64]) -> Result<(), Failure> {
+        let (is_broadcast, is_root) = (self.op == Op::Broadcast, self.rank == self.root);
+        self.operation += 1;
+        let set = &self.shared.sets[self.operation % 2];
+        if !is_broadcast || is_root {
+            // ORDERING: Relaxed, the barrier that follows publishes it
+            set[self.rank].iter().zip(&*values).for_each(|(word, value)| word.store(*value, Ordering::Relaxed));
+        }
+        self.shared.barrier.wait();
+        if is_broadcast && !is_root {
+            // ORDERING: Relaxed, written before the barrier that this member has passed
+            values.iter_mut().zip(&set[self.root]).for_each(|(value, word)| *value = word.load(Ordering::Relaxed));
+        }
+        if self.op == Op::Allreduce || (self.op == Op::Reduce && is_root) {
+            for slot in set.iter().enumerate().filter(|(rank, _)| *rank != self.rank).map(|(_, slot)| slot) {
+                // ORDERING: Relaxed, written before the barrier that this member has passed
+                let add = |value: &mut u64, word: &AtomicU64| *value = value.wrapping_add(word.load(Ordering::Relaxed));
+                values.iter_mut().zip(slot).for_each(|(value, word)| add(value, word));
+            }
+        }
+        Ok(())
     }
 }

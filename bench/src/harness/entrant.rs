@@ -19,6 +19,11 @@ use crate::report::{Row, Timing};
 /// The narrowest start window: time to come back from the one before.
 const NARROWEST: Duration = Duration::from_micros(2);
 const WIDEST: Duration = Duration::from_millis(10);
+/// A window may be wider by this for each byte that its operation carries.
+const WIDER_PER_BYTE: Duration = Duration::from_nanos(16);
+/// Bytes that are verified at most, and sent to estimate the length of a window, so that long values do not take the
+/// time of short ones a million times. One operation is always verified.
+const CHECKED_BYTES: u64 = 16 << 20;
 /// Windows of one block.
 const MOST_WINDOWS: u64 = 64;
 const FEWEST_WINDOWS: u64 = 4;
@@ -32,6 +37,8 @@ const NEVER_IN_TIME: &str = "in no start window did all participants begin in ti
 pub(crate) struct Entrant {
     contender: Box<dyn Contender>,
     op: Op,
+    /// What an operation carries.
+    bytes: u64,
     abort: Arc<Abort>,
     /// The participants' parts, or why it is out of the race.
     bodies: Result<Vec<Box<dyn Body>>, String>,
@@ -51,7 +58,8 @@ impl Entrant {
         };
         let task = Task::Batch { iterations: 1 };
         let (samples_ns, cpu_ns) = (Vec::new(), Vec::new());
-        Self { contender, op: setting.op, abort, bodies, task, samples_ns, cpu_ns, discarded: 0 }
+        let (op, bytes) = (setting.op, setting.bytes as u64);
+        Self { contender, op, bytes, abort, bodies, task, samples_ns, cpu_ns, discarded: 0 }
     }
 
     pub(crate) fn name(&self) -> String {
@@ -60,11 +68,12 @@ impl Entrant {
 
     /// Verifies the contender and finds out how much work fills a block. May be called for one that is out.
     pub(crate) fn prepare(&mut self, crew: &mut Crew, timing: Timing, pace: &Pace) {
-        let prepared = self.run(crew, Task::Check { rounds: pace.check_rounds }).and_then(|_| match timing {
-            Timing::Batches => self.pace_batches(crew, pace, |iterations| Task::Batch { iterations }),
-            Timing::Separated => self.pace_batches(crew, pace, |operations| Task::Separated { operations }),
-            Timing::Windows => self.pace_windows(crew, pace),
-        });
+        let prepared =
+            self.run(crew, Task::Check { rounds: self.at_most(pace.check_rounds) }).and_then(|_| match timing {
+                Timing::Batches => self.pace_batches(crew, pace, |iterations| Task::Batch { iterations }),
+                Timing::Separated => self.pace_batches(crew, pace, |operations| Task::Separated { operations }),
+                Timing::Windows => self.pace_windows(crew, pace),
+            });
         self.note(prepared);
     }
 
@@ -139,11 +148,22 @@ impl Entrant {
         Ok(())
     }
 
+    /// So many operations, or fewer if they carry much.
+    fn at_most(&self, operations: u64) -> u64 {
+        operations.min(CHECKED_BYTES / self.bytes.max(1)).max(1)
+    }
+
+    /// No window is wider.
+    fn widest(&self) -> Duration {
+        WIDEST + WIDER_PER_BYTE * u32::try_from(self.bytes).unwrap_or(u32::MAX)
+    }
+
     fn pace_windows(&mut self, crew: &mut Crew, pace: &Pace) -> Result<(), Failure> {
         let clock = Clock::get();
-        let timings = self.run(crew, Task::Separated { operations: ESTIMATE })?;
-        let one = clock.duration(span::of(self.op, &timings) / ESTIMATE);
-        let width = (2 * one).clamp(NARROWEST, WIDEST);
+        let operations = self.at_most(ESTIMATE);
+        let timings = self.run(crew, Task::Separated { operations })?;
+        let one = clock.duration(span::of(self.op, &timings) / operations);
+        let width = (2 * one).clamp(NARROWEST, self.widest());
         let count = pace.block.as_nanos() / width.as_nanos();
         let count = u64::try_from(count).unwrap_or(u64::MAX).clamp(FEWEST_WINDOWS, MOST_WINDOWS);
         self.task = Task::Windows { count, width: clock.ticks_in(width) };
@@ -166,7 +186,7 @@ impl Entrant {
         let late = windows.len() - (self.samples_ns.len() - before);
         self.discarded += late;
         if 2 * late > windows.len() {
-            let width = (2 * width).min(clock.ticks_in(WIDEST));
+            let width = (2 * width).min(clock.ticks_in(self.widest()));
             self.task = Task::Windows { count, width };
         }
     }

@@ -1,6 +1,6 @@
 //! What a race says about the model: each of corecast's contenders beside the cost that the model predicts for it.
 //!
-//! Only what can be compared is: costs in nanoseconds, members with a CPU each, times without a barrier of the harness
+//! Only what can be compared is: costs in nanoseconds, operations that carry what the model is about, members with a CPU each, times without a barrier of the harness
 //! in them, and contenders that the model knows.
 
 use corecast::machine::{RaceCheck, Unit, measure};
@@ -16,7 +16,9 @@ pub(crate) fn checks(machine: &Machine, report: &Report) -> Vec<RaceCheck> {
     if machine.unit != Unit::Ns {
         return Vec::new();
     }
-    let comparable = |group: &&bench::Group| !group.oversubscribed && group.timing != Timing::Separated;
+    let is_usual = |group: &bench::Group| group.bytes == group.op.bytes();
+    let comparable =
+        |group: &&bench::Group| !group.oversubscribed && group.timing != Timing::Separated && is_usual(group);
     report.groups.iter().filter(comparable).flat_map(|group| of_group(machine, group)).collect()
 }
 

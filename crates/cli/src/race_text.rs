@@ -26,7 +26,9 @@ fn headline(group: &Group) -> String {
     let cpus: CpuSet = group.cpus.iter().copied().map(CpuId::new).collect();
     let shared = if group.oversubscribed { ", which share CPU time" } else { "" };
     let burst = group.burst.map_or_else(String::new, |burst| format!(", bursts of {burst}"));
-    format!("{}{burst}: {} members on CPUs {cpus}{shared}", group.op, group.participants)
+    let is_usual = group.bytes == group.op.bytes();
+    let bytes = if is_usual { String::new() } else { format!(" of {} bytes", group.bytes) };
+    format!("{}{bytes}{burst}: {} members on CPUs {cpus}{shared}", group.op, group.participants)
 }
 
 /// The fastest first.
@@ -92,6 +94,8 @@ mod tests {
             ],
         };
         assert_eq!(headline(&group), "barrier: 4 members on CPUs 0-1, which share CPU time");
+        let long = Group { op: Op::Broadcast, bytes: 4096, oversubscribed: false, ..group.clone() };
+        assert_eq!(headline(&long), "broadcast of 4096 bytes: 4 members on CPUs 0-1");
         let text = rows(&group);
         assert!(text.find("  std").expect("timed") < text.find("* corecast").expect("timed"), "{text}");
         assert!(text.contains("0.50\n") && text.ends_with("   skipped, not here: a\n"), "{text}");

@@ -8,6 +8,7 @@ mod barrier;
 mod broadcast;
 mod one_way;
 mod reduce;
+mod slice;
 mod stream;
 
 pub(crate) use allreduce::{AllreduceEnd, allreduce_bodies};
@@ -15,6 +16,7 @@ pub(crate) use barrier::{BarrierEnd, barrier_bodies};
 pub(crate) use broadcast::{BroadcastEnd, broadcast_bodies};
 pub(crate) use one_way::one_way_bodies;
 pub(crate) use reduce::{ReduceEnd, reduce_bodies};
+pub(crate) use slice::{SliceEnd, SliceTask, slice_bodies};
 pub(crate) use stream::stream_bodies;
 
 use std::fmt::Debug;

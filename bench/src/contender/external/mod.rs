@@ -64,6 +64,12 @@ impl Contender for External {
         if self.runtime.only_polls && setting.oversubscribed {
             return Err(Unfit("it only polls: it needs a CPU for each participant".to_owned()));
         }
+        if !self.runtime.any_length && !setting.is_usual() {
+            return Err(Unfit(format!("it carries {} bytes only", self.op.bytes())));
+        }
+        if setting.bytes == 0 && self.op != Op::Barrier {
+            return Err(Unfit("an operation that carries nothing may send nothing".to_owned()));
+        }
         let lacks = |why: String| Unfit(format!("{why}; {}", self.runtime.remedy));
         let workshop = Workshop::open().map_err(Unfit)?;
         let built = workshop.build(self.runtime).map_err(lacks)?;

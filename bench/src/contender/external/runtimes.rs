@@ -18,6 +18,8 @@ pub(super) struct Runtime {
     pub(super) remedy: &'static str,
     /// The operations it has.
     pub(super) ops: &'static [Op],
+    /// True if its operations carry any length but nothing; else the usual one.
+    pub(super) any_length: bool,
     /// What its driver is told besides; `None` stands for a file to share.
     pub(super) detail: Option<&'static str>,
     /// True if it neither yields nor sleeps.
@@ -101,6 +103,7 @@ const fn of_concurrency_kit(name: &'static str, about: &'static str, kind: &'sta
         toolchains: CONCURRENCY_KIT,
         remedy: "`apt-get install gcc libck-dev`",
         ops: &[Op::Barrier],
+        any_length: false,
         detail: Some(kind),
         only_polls: true,
         if_oversubscribed: &[],
@@ -120,6 +123,7 @@ const fn of_openmp(
         toolchains,
         remedy,
         ops: &[Op::Barrier, Op::Broadcast, Op::Allreduce],
+        any_length: false,
         detail: Some("-"),
         only_polls: false,
         if_oversubscribed: &[],
@@ -139,6 +143,7 @@ const fn of_mpi(
         toolchains,
         remedy,
         ops: &Op::COLLECTIVES,
+        any_length: true,
         detail: None,
         only_polls: false,
         // Open MPI looks at the machine's CPUs and not at those it may use; the others do not know this name.

@@ -134,7 +134,9 @@ pub(super) fn title(group: &Group) -> String {
     let cpus = distinct_cpus(group);
     let members = counted(group.participants, "member");
     let shared = if group.oversubscribed { " · oversubscribed" } else { "" };
-    format!("{}, {members} on {}{shared}", group.op.name().replace('_', "-"), counted(cpus, "CPU"))
+    let is_usual = group.bytes == group.op.bytes();
+    let bytes = if is_usual { String::new() } else { format!(" of {} bytes", group.bytes) };
+    format!("{}{bytes}, {members} on {}{shared}", group.op.name().replace('_', "-"), counted(cpus, "CPU"))
 }
 
 /// What the marks mean, in a row of about 480 pixels from `at` on.

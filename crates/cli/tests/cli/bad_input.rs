@@ -152,7 +152,7 @@ fn names_that_nobody_has() {
         ),
         (
             &["bench", "collectives", "--op", "reduce", "--size", "7"],
-            "no operation asked for carries 7 bytes: reduce 8",
+            "carries whole words of 8 bytes, up to 67108864 bytes, not 7",
         ),
         (&["bench", "acknowledged", "--arity", "0"], "0 is not in 1..=4096"),
         (&["bench", "ump", "--wait", "often"], "[possible values: adaptive"),
