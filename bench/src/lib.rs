@@ -4,7 +4,8 @@
 //!
 //! - [`collectives`], [`acknowledged`](fn@acknowledged), [`ump`], [`select`](fn@select), [`stream`], [`idle`],
 //!   [`deaths`](fn@deaths), [`setup`](fn@setup): the benchmarks; [`list`] names all contenders;
-//! - [`Options`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
+//! - [`collective_member`]: what a process does that is a member of a race of collectives;
+//! - [`Options`], [`Place`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
 //! - [`Report`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast;
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
 //! - [`contender`]: the contenders, one file each, and their registry;
@@ -32,6 +33,7 @@
 mod acknowledged;
 mod cancel;
 pub mod channels;
+mod child;
 mod collectives;
 pub mod contender;
 mod deaths;
@@ -44,6 +46,7 @@ mod idle;
 mod op;
 mod options;
 mod pair;
+mod place;
 mod progress;
 mod report;
 mod run;
@@ -57,7 +60,7 @@ mod this_machine;
 pub use acknowledged::{AcknowledgedOptions, acknowledged};
 pub use cancel::Cancel;
 pub use collectives::collectives;
-pub use contender::{Listed, list};
+pub use contender::{Listed, collective_member, list};
 pub use deaths::{DeathOptions, DeathReport, DeathRow, deaths, victim};
 pub use error::BenchError;
 pub use failure::Failure;
@@ -67,6 +70,7 @@ pub use idle::idle;
 pub use op::{Op, UnknownOp};
 pub use options::{MAX_BYTES, Options};
 pub use pair::ump;
+pub use place::Place;
 pub use progress::Progress;
 pub use report::{Group, IdleReport, IdleRow, Report, Row, StreamReport, Timing};
 pub use select::{Fairness, SelectReport, select};

@@ -12,6 +12,7 @@ use crate::contender::{Contender, contenders};
 use crate::error::BenchError;
 use crate::harness::Pace;
 use crate::op::Op;
+use crate::place::Place;
 
 /// The most that an operation of a race carries: 64 MiB.
 pub const MAX_BYTES: usize = 64 << 20;
@@ -35,6 +36,8 @@ pub struct Options {
     pub external: bool,
     /// How corecast's contenders wait.
     pub wait: Wait,
+    /// What the members of collectives are. Nothing else is raced among processes by these options.
+    pub place: Place,
     /// Fewer and shorter blocks.
     pub quick: bool,
     /// How long the run should take; about 20 s by default, 4 s if quick. Few samples are not made fewer to keep it.

@@ -23,6 +23,8 @@ pub struct Report {
     pub quick: bool,
     /// How corecast's contenders waited.
     pub wait: String,
+    /// What participants were: `threads` or `processes`.
+    pub place: &'static str,
     /// The median over all probes of one bare line transfer; `null` with one CPU.
     pub raw_line_ns: Option<f64>,
     /// How often the bare line changed its cost for longer than one probe: then medians mix two machines.

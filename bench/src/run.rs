@@ -60,7 +60,7 @@ pub(crate) fn run_heats(
     let mut done = 0;
     let mut groups = Vec::with_capacity(heats.len());
     for Heat { op, burst, bytes, participants, contenders } in heats {
-        let setting = setting(machine, options, cpus, op, participants).carrying(bytes);
+        let setting = setting(machine, options, cpus, op, participants).carrying(bytes).placed(&options.place);
         let weight = contenders.len();
         let (from, to) = (done as f64 / total as f64, (done + weight) as f64 / total as f64);
         let mut part = Part { whole: &mut *progress, from, to };
@@ -132,6 +132,7 @@ fn report(machine: &Machine, options: &Options, seed: u64, mut warnings: Vec<Str
         seed,
         quick: options.quick,
         wait: options.wait.name().to_owned(),
+        place: options.place.name(),
         raw_line_ns: median(&probes),
         placement_changes,
         warnings,

@@ -8,7 +8,7 @@ use corecast::machine::Machine;
 
 use super::contender::Carrier;
 use super::gates;
-use super::options::{ChannelOptions, Place, Seating};
+use super::options::{ChannelOptions, Seating};
 use super::race::Race;
 use super::report::{ChannelGroup, ChannelReport};
 use super::traffic::Traffic;
@@ -16,6 +16,7 @@ use super::wire::Wire;
 use crate::error::BenchError;
 use crate::harness::{Pace, largest_clock_offset_ns, median};
 use crate::options::Options;
+use crate::place::Place;
 use crate::progress::{Part, Progress};
 use crate::report::commit;
 

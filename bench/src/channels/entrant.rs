@@ -8,13 +8,14 @@ use corecast::base::{Clock, CpuId};
 use super::bodies::{Sink, Source};
 use super::contender::{Carrier, Inlets, Seed};
 use super::member::Proxy;
-use super::options::{ChannelOptions, Place};
+use super::options::ChannelOptions;
 use super::report::{ChannelRow, Latency};
 use super::traffic::{self, Traffic};
 use super::wire::Wire;
 use crate::contender::Body;
 use crate::failure::Failure;
 use crate::harness::{Abort, Crew, Pace, Summary, Task, Timing, iterations_that_fill, median, percentile, sorted};
+use crate::place::Place;
 
 /// Bytes that are verified at most, so that long messages do not take the time of short ones a million times.
 const CHECKED_BYTES: usize = 16 << 20;

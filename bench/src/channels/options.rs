@@ -1,6 +1,5 @@
 //! What a caller may ask of a race of channels.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -9,6 +8,7 @@ use super::contender::{Carrier, carriers};
 use super::traffic::Traffic;
 use crate::error::BenchError;
 use crate::options::Options;
+use crate::place::Place;
 
 /// The lengths that ZIMP's authors measured.
 pub const SIZES: [usize; 9] = [1, 64, 128, 512, 1_000, 4_000, 10_000, 100_000, 1_000_000];
@@ -25,33 +25,6 @@ pub const RECEIVERS: [usize; 10] = [1, 2, 3, 4, 7, 8, 15, 16, 22, 23];
 pub const MAX_BYTES: usize = 1 << 30;
 /// The most receivers that a race accepts.
 pub const MAX_RECEIVERS: usize = 1_024;
-
-/// Who the receivers are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Place {
-    /// Threads of this process.
-    #[default]
-    Threads,
-    /// Processes of their own, started with this program and these arguments, which must end in a call of
-    /// [`member`](super::member). The sender is a thread of this process.
-    Processes {
-        /// The program.
-        program: PathBuf,
-        /// What it is given.
-        arguments: Vec<String>,
-    },
-}
-
-impl Place {
-    /// `threads` or `processes`.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Threads => "threads",
-            Self::Processes { .. } => "processes",
-        }
-    }
-}
 
 /// Settings of a race of channels, beside those of every run. The default is every contender on every length and on
 /// every number of receivers that fits the CPUs, and on the first that does not.

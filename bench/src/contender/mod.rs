@@ -12,6 +12,7 @@ mod external;
 mod hurdles;
 mod mcs_dissemination;
 mod planned;
+pub(crate) mod processes;
 mod pthread_barrier;
 mod raw_line;
 mod rendezvous_barrier;
@@ -26,11 +27,15 @@ mod std_barrier;
 mod sync_channel;
 mod two_flags;
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use corecast::base::Arena;
 use serde::Serialize;
 
 pub use body::{Body, Message};
+pub use processes::Seat;
+pub use processes::member as collective_member;
 pub use setting::Setting;
 
 pub(crate) use acknowledged::{contenders as acknowledged_contenders, name as acknowledged_name};
@@ -76,6 +81,25 @@ pub trait Contender {
     /// # Errors
     /// Why it cannot take part in this setting.
     fn build(&self, setting: &Setting<'_>, abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit>;
+
+    /// Makes what members share that are processes of this program: in `arena`, of which they lay out the same, and
+    /// behind descriptors that each of them gets.
+    ///
+    /// # Errors
+    /// Why its members cannot be processes of this program in this setting.
+    fn found(&self, setting: &Setting<'_>, arena: &mut Arena) -> Result<Vec<OwnedFd>, Unfit> {
+        let _ = (setting, arena);
+        Err(Unfit(processes::THREADS_ONLY.to_owned()))
+    }
+
+    /// The body of the member that this process is.
+    ///
+    /// # Errors
+    /// Why it cannot take part.
+    fn attend(&self, seat: Seat, arena: &mut Arena, fds: Vec<OwnedFd>) -> Result<Box<dyn Body>, Unfit> {
+        let _ = (seat, arena, fds);
+        Err(Unfit(processes::THREADS_ONLY.to_owned()))
+    }
 }
 
 /// Why a contender does not take part.
@@ -97,15 +121,15 @@ const REGISTRY: &[(Op, List)] = &[
     (Op::Barrier, || one(std_barrier::StdBarrier)),
     (Op::Barrier, || one(pthread_barrier::PthreadBarrier)),
     (Op::Barrier, || external::of(Op::Barrier)),
-    (Op::Broadcast, planned::broadcasts),
+    (Op::Broadcast, planned::trees),
     (Op::Broadcast, || one(slot_barrier::SlotBarrier(Op::Broadcast))),
     (Op::Broadcast, || one(condvar_slot::CondvarSlot(Op::Broadcast))),
     (Op::Broadcast, || external::of(Op::Broadcast)),
-    (Op::Reduce, planned::reductions),
+    (Op::Reduce, planned::trees),
     (Op::Reduce, || one(slot_barrier::SlotBarrier(Op::Reduce))),
     (Op::Reduce, || one(condvar_slot::CondvarSlot(Op::Reduce))),
     (Op::Reduce, || external::of(Op::Reduce)),
-    (Op::Allreduce, planned::allreductions),
+    (Op::Allreduce, planned::trees),
     (Op::Allreduce, || one(slot_barrier::SlotBarrier(Op::Allreduce))),
     (Op::Allreduce, || one(condvar_slot::CondvarSlot(Op::Allreduce))),
     (Op::Allreduce, || external::of(Op::Allreduce)),

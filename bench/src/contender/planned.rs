@@ -1,21 +1,27 @@
 //! corecast's groups: as they choose for themselves, with each barrier family, and with the tree of each static shape.
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use corecast::collective::{Barrier, Group, Member};
+use corecast::base::Arena;
+use corecast::collective::{Barrier, Builder, Group, Member};
 use corecast::plan::{SHAPES, Shape, Tree};
+use corecast::processes::Invitation;
 
 use super::body::{
-    AllreduceEnd, BarrierEnd, BroadcastEnd, Message, ReduceEnd, SliceEnd, allreduce_bodies, barrier_bodies,
-    broadcast_bodies, reduce_bodies, slice_bodies,
+    AllreduceEnd, BarrierEnd, BroadcastEnd, Message, ReduceEnd, SliceEnd, Witness, allreduce_body, barrier_body,
+    broadcast_body, reduce_body, slice_body,
 };
-use super::{Body, Contender, Setting, Unfit};
+use super::{Body, Contender, Seat, Setting, Unfit};
 use crate::failure::Failure;
 use crate::harness::Abort;
 use crate::op::Op;
 
 /// How the row of a tree that another row has already begins and ends its reason.
 pub(crate) const TWIN: [&str; 2] = ["the same tree as ", " here"];
+
+/// Members lay out nothing after they have joined.
+const ROOM_BYTES: usize = 4096;
 
 /// The row of the group's own choice.
 pub(crate) const CHOSEN: &str = "corecast";
@@ -26,7 +32,6 @@ pub(crate) fn of_shape(shape: &str) -> String {
 }
 
 struct Planned {
-    op: Op,
     variant: Variant,
 }
 
@@ -40,27 +45,20 @@ enum Variant {
     Shape(&'static dyn Shape),
 }
 
+/// The group's own choice, every family of barriers, and the tree of every static shape.
 pub(super) fn barriers() -> Vec<Box<dyn Contender>> {
-    let families = Barrier::ALL.iter().map(|&family| Variant::Family(family));
-    variants(Op::Barrier, families.collect())
+    variants(Barrier::ALL.iter().map(|&family| Variant::Family(family)))
 }
 
-pub(super) fn broadcasts() -> Vec<Box<dyn Contender>> {
-    variants(Op::Broadcast, Vec::new())
+/// The group's own choice, and the tree of every static shape.
+pub(super) fn trees() -> Vec<Box<dyn Contender>> {
+    variants(std::iter::empty())
 }
 
-pub(super) fn reductions() -> Vec<Box<dyn Contender>> {
-    variants(Op::Reduce, Vec::new())
-}
-
-pub(super) fn allreductions() -> Vec<Box<dyn Contender>> {
-    variants(Op::Allreduce, Vec::new())
-}
-
-fn variants(op: Op, families: Vec<Variant>) -> Vec<Box<dyn Contender>> {
+fn variants(families: impl Iterator<Item = Variant>) -> Vec<Box<dyn Contender>> {
     let shapes = SHAPES.iter().map(|&shape| Variant::Shape(shape));
     let all = [Variant::Auto].into_iter().chain(families).chain(shapes);
-    all.map(|variant| Box::new(Planned { op, variant }) as Box<dyn Contender>).collect()
+    all.map(|variant| Box::new(Planned { variant }) as Box<dyn Contender>).collect()
 }
 
 impl Contender for Planned {
@@ -86,32 +84,56 @@ impl Contender for Planned {
 
     fn build(&self, setting: &Setting<'_>, _abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
         let group = self.group(setting)?;
-        let join = |rank| group.join(rank).map_err(|error| Unfit(error.to_string()));
-        let members: Vec<Member> = (0..group.members()).map(join).collect::<Result<_, _>>()?;
-        let root = setting.root;
-        if !setting.is_usual() {
-            let sliced = |me| Sliced { me, op: self.op, root };
-            return Ok(slice_bodies(setting.slice_task(), members.into_iter().map(sliced).collect()));
-        }
-        let rooted = |me| Rooted { me, root };
-        Ok(match self.op {
-            Op::Broadcast => broadcast_bodies(members.into_iter().map(rooted).collect(), root),
-            Op::Reduce => reduce_bodies(members.into_iter().map(rooted).collect(), root),
-            Op::Allreduce => allreduce_bodies(members),
-            _ => barrier_bodies(members),
-        })
+        let witness = Witness::new(group.members());
+        let body = |rank| {
+            let me = group.join(rank).map_err(|error| Unfit(error.to_string()))?;
+            let Setting { op, bytes, root, .. } = *setting;
+            let seat = Seat { op, bytes, rank, members: group.members(), root, witness: witness.clone() };
+            Ok(body_of(me, seat))
+        };
+        (0..group.members()).map(body).collect()
+    }
+
+    fn found(&self, setting: &Setting<'_>, _arena: &mut Arena) -> Result<Vec<OwnedFd>, Unfit> {
+        let founding = self.builder(setting)?.room_bytes(ROOM_BYTES).found();
+        let shared = founding.map_err(|error| Unfit(error.to_string()))?.share();
+        Ok(vec![shared.map_err(|error| Unfit(error.to_string()))?])
+    }
+
+    fn attend(&self, seat: Seat, _arena: &mut Arena, fds: Vec<OwnedFd>) -> Result<Box<dyn Body>, Unfit> {
+        let fd = fds.into_iter().next().ok_or_else(|| Unfit("it was given no group".to_owned()))?;
+        let joined = Invitation::of_fd(fd).and_then(|invitation| invitation.rank(seat.rank).join());
+        joined.map(|me| body_of(me, seat)).map_err(|error| Unfit(error.to_string()))
+    }
+}
+
+/// The loop of the seat's operation around a member.
+fn body_of(me: Member, seat: Seat) -> Box<dyn Body> {
+    let Seat { op, rank, members, root, .. } = seat;
+    if let Some(task) = seat.slice_task() {
+        return slice_body(task, rank, Sliced { me, op, root });
+    }
+    match op {
+        Op::Broadcast => broadcast_body(rank == root, Rooted { me, root }),
+        Op::Reduce => reduce_body((rank, members), root, Rooted { me, root }),
+        Op::Allreduce => allreduce_body((rank, members), me),
+        _ => barrier_body(rank, me, seat.witness),
     }
 }
 
 impl Planned {
     fn group(&self, setting: &Setting<'_>) -> Result<Group, Unfit> {
-        // The crew has bound the threads that the members go to.
+        self.builder(setting)?.build().map_err(|error| Unfit(error.to_string()))
+    }
+
+    fn builder<'a>(&self, setting: &Setting<'a>) -> Result<Builder<'a>, Unfit> {
+        // The crew has bound the threads that the members go to, and processes bind themselves.
         let builder = Group::builder(setting.machine)
             .cpus(setting.cpus.clone())
             .members(setting.participants())
             .wait(setting.wait)
             .pinned(true);
-        let builder = match self.variant {
+        Ok(match self.variant {
             Variant::Auto => builder,
             Variant::Family(family) => builder.barrier(family),
             Variant::Shape(shape) => {
@@ -123,8 +145,7 @@ impl Planned {
                 }
                 builder.tree(ours.tree.clone()).barrier(Barrier::Tree)
             }
-        };
-        builder.build().map_err(|error| Unfit(error.to_string()))
+        })
     }
 }
 
@@ -187,7 +208,7 @@ impl AllreduceEnd for Member {
 
 /// The same setting with what the group's own plan says: the root of a rooted operation, and its tree, if it has one.
 pub(crate) fn as_planned<'a>(setting: Setting<'a>) -> Setting<'a> {
-    let Ok(group) = (Planned { op: setting.op, variant: Variant::Auto }).group(&setting) else { return setting };
+    let Ok(group) = (Planned { variant: Variant::Auto }).group(&setting) else { return setting };
     let choice = group.choice();
     let (broadcast, reduce, meeting) = (&choice.broadcast.tree, &choice.reduce.tree, &choice.meeting);
     let tree = match setting.op {

@@ -1,19 +1,26 @@
 //! The barrier of POSIX threads, as the C library provides it.
 
 use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use corecast::base::CacheLine;
-use corecast::base::sync::UnsafeCell;
+use corecast::base::sync::{AtomicU32, UnsafeCell};
+use corecast::base::{Arena, CacheLine, Place};
 
-use super::body::{BarrierEnd, barrier_bodies};
-use super::{Body, Contender, Setting, Unfit};
+use super::body::{BarrierEnd, barrier_bodies, barrier_body};
+use super::{Body, Contender, Seat, Setting, Unfit};
 use crate::failure::Failure;
 use crate::harness::Abort;
 
 pub(super) struct PthreadBarrier;
 
 struct End(Arc<Native>);
+
+/// Memory for a `pthread_barrier_t`, whose words the C library treats as atomic integers of 32 bits.
+type Words = CacheLine<[AtomicU32; 16]>;
+
+/// A `pthread_barrier_t` that processes share. It is never destroyed, which would wait for members that were killed.
+struct Shared(Place<Words>);
 
 /// A `pthread_barrier_t` that does not move while it is used, on lines of its own.
 struct Native(CacheLine<UnsafeCell<MaybeUninit<libc::pthread_barrier_t>>>);
@@ -29,7 +36,8 @@ impl Contender for PthreadBarrier {
     }
 
     fn about(&self) -> String {
-        "pthread_barrier_wait of the C library, private to the process, sleeps at once".to_owned()
+        "pthread_barrier_wait of the C library, private to the process or shared by processes, sleeps at once"
+            .to_owned()
     }
 
     fn build(&self, setting: &Setting<'_>, _abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
@@ -45,6 +53,52 @@ impl Contender for PthreadBarrier {
             return Err(Unfit(format!("pthread_barrier_init refused {members} members: error {status}")));
         }
         Ok(barrier_bodies((0..members).map(|_| End(Arc::clone(&barrier))).collect()))
+    }
+
+    fn found(&self, setting: &Setting<'_>, arena: &mut Arena) -> Result<Vec<OwnedFd>, Unfit> {
+        let members = libc::c_uint::try_from(setting.participants()).map_err(|error| Unfit(error.to_string()))?;
+        match Shared::lay_out(arena)?.initialise(members) {
+            0 => Ok(Vec::new()),
+            status => Err(Unfit(format!("pthread_barrier_init refused {members} members: error {status}"))),
+        }
+    }
+
+    fn attend(&self, seat: Seat, arena: &mut Arena, _fds: Vec<OwnedFd>) -> Result<Box<dyn Body>, Unfit> {
+        Ok(barrier_body(seat.rank, Shared::lay_out(arena)?, seat.witness))
+    }
+}
+
+impl Shared {
+    fn lay_out(arena: &mut Arena) -> Result<Self, Unfit> {
+        const { assert!(size_of::<Words>() >= size_of::<libc::pthread_barrier_t>()) };
+        arena.place().map(Self).map_err(|error| Unfit(error.to_string()))
+    }
+
+    fn raw(&self) -> *mut libc::pthread_barrier_t {
+        std::ptr::from_ref::<Words>(&self.0).cast_mut().cast()
+    }
+
+    /// Makes a barrier of it; the library's error, or 0.
+    fn initialise(&self, members: libc::c_uint) -> libc::c_int {
+        let mut attributes = MaybeUninit::uninit();
+        // SAFETY: the attributes are at their place and not yet initialised; this never fails with that.
+        unsafe { libc::pthread_barrierattr_init(attributes.as_mut_ptr()) };
+        // SAFETY: initialised above; the value is one of the two that there are.
+        unsafe { libc::pthread_barrierattr_setpshared(attributes.as_mut_ptr(), libc::PTHREAD_PROCESS_SHARED) };
+        // SAFETY: the memory is as large and aligned as a barrier, mapped for as long as self lives, and no member has it yet.
+        unsafe { libc::pthread_barrier_init(self.raw(), attributes.as_ptr(), members) }
+    }
+}
+
+impl BarrierEnd for Shared {
+    #[inline]
+    fn wait(&mut self) -> Result<(), Failure> {
+        // SAFETY: the founder initialised it before any member was started, and nobody destroys it.
+        let status = unsafe { libc::pthread_barrier_wait(self.raw()) };
+        if status == 0 || status == libc::PTHREAD_BARRIER_SERIAL_THREAD {
+            return Ok(());
+        }
+        Err(Failure::Refused(format!("pthread_barrier_wait returned {status}")))
     }
 }
 

@@ -11,6 +11,7 @@ use super::body::SliceTask;
 use super::planned::{CHOSEN, of_shape};
 use crate::harness::Patience;
 use crate::op::Op;
+use crate::place::Place;
 
 /// The participants of one group of the report. The same for all contenders.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub struct Setting<'a> {
     pub(crate) oversubscribed: bool,
     /// How corecast's contenders wait.
     pub(crate) wait: Wait,
+    /// What the participants are.
+    pub(crate) place: Place,
     /// The rank that broadcasts come from and reductions go to.
     pub(crate) root: usize,
     /// The one tree that the group's own choice uses for the operation; `None` if there is no such tree.
@@ -50,12 +53,29 @@ impl<'a> Setting<'a> {
         let on_fullest = participants.div_ceil(cpus.len().max(1));
         let oversubscribed = Crowd::pinned(participants, on_fullest).is_crowded();
         let (cpus, trees) = (seats.iter().copied().collect(), OnceCell::new());
-        Self { machine, op, bytes: op.bytes(), cpus, seats, oversubscribed, wait, root: 0, chosen: None, trees }
+        Self {
+            machine,
+            op,
+            bytes: op.bytes(),
+            cpus,
+            seats,
+            oversubscribed,
+            wait,
+            place: Place::Threads,
+            root: 0,
+            chosen: None,
+            trees,
+        }
     }
 
     /// The same with another root.
     pub(crate) fn rooted_at(self, root: usize) -> Self {
         Self { root, trees: OnceCell::new(), ..self }
+    }
+
+    /// The same with participants of this kind.
+    pub(crate) fn placed(self, place: &Place) -> Self {
+        Self { place: place.clone(), ..self }
     }
 
     /// The same with operations that carry so many bytes.

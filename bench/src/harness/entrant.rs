@@ -11,7 +11,7 @@ use super::pace::{Pace, iterations_that_fill};
 use super::span;
 use super::statistics::{Summary, median};
 use super::task::Task;
-use crate::contender::{Body, Contender, Setting};
+use crate::contender::{Body, Contender, Setting, processes};
 use crate::failure::Failure;
 use crate::op::Op;
 use crate::report::{Row, Timing};
@@ -54,7 +54,7 @@ impl Entrant {
         let abort: Arc<Abort> = Arc::default();
         let bodies = match contender.only_for() {
             Some(members) if members != setting.participants() => Err(format!("for {members} participants only")),
-            _ => contender.build(setting, &abort).map_err(|unfit| unfit.to_string()),
+            _ => processes::bodies(&*contender, setting, &abort).map_err(|unfit| unfit.to_string()),
         };
         let task = Task::Batch { iterations: 1 };
         let (samples_ns, cpu_ns) = (Vec::new(), Vec::new());

@@ -5,8 +5,8 @@
 //! meeting is visible after it. Published as the sense-reversing centralized barrier (Mellor-Crummey, Scott, Algorithms
 //! for Scalable Synchronization on Shared-Memory Multiprocessors, 1991), with a number in the place of the sense.
 
-use corecast::base::CacheLine;
-use corecast::base::sync::{AtomicU32, AtomicU64, Ordering};
+use corecast::base::sync::{AtomicU64, Ordering};
+use corecast::base::{Arena, ArenaError, CacheLine, Place};
 
 use super::abort::Abort;
 use super::patience::Patience;
@@ -15,32 +15,33 @@ use crate::failure::Failure;
 /// A meeting point of a fixed number of participants, usable any number of times.
 #[derive(Debug)]
 pub struct Rendezvous {
-    participants: u32,
+    participants: u64,
     patience: Patience,
     /// Who has arrived at the coming meeting; added to by all, reset by the last.
-    arrived: CacheLine<AtomicU32>,
-    /// Meetings that have taken place; written by the last to arrive, polled by the others.
-    meetings: CacheLine<AtomicU64>,
-    /// What the last to arrive left for the others; written before `meetings`, read after.
-    word: AtomicU64,
+    arrived: Place<CacheLine<AtomicU64>>,
+    /// Meetings that have taken place, written by the last to arrive, polled by the others; and what that one left for
+    /// the others, written before, read after.
+    meetings: Place<CacheLine<[AtomicU64; 2]>>,
 }
 
 impl Rendezvous {
     /// A meeting point of `participants`, who wait with `patience`.
     ///
     /// # Panics
-    /// If there are none, or more than 2^32.
+    /// If there are none.
     #[must_use]
     pub fn new(participants: usize, patience: Patience) -> Self {
-        let participants = u32::try_from(participants).expect("participants are threads, of which fewer fit a machine");
         assert!(participants > 0, "a rendezvous needs a participant");
-        Self {
-            participants,
-            patience,
-            arrived: CacheLine::default(),
-            meetings: CacheLine::default(),
-            word: AtomicU64::new(0),
-        }
+        Self::lay_out(&mut Arena::heap(), participants, patience).expect("the heap has room")
+    }
+
+    /// The same in memory that all participants lay out alike, processes too.
+    ///
+    /// # Errors
+    /// If there is no room left.
+    pub(crate) fn lay_out(arena: &mut Arena, participants: usize, patience: Patience) -> Result<Self, ArenaError> {
+        let (arrived, meetings) = (arena.place()?, arena.place()?);
+        Ok(Self { participants: participants as u64, patience, arrived, meetings })
     }
 
     /// Waits for everybody.
@@ -58,22 +59,23 @@ impl Rendezvous {
     /// As [`Rendezvous::meet`].
     #[inline]
     pub fn meet_with(&self, abort: &Abort, last: impl FnOnce() -> u64) -> Result<u64, Failure> {
+        let [meetings, word] = &self.meetings.0;
         // ORDERING: Relaxed, the number cannot change before this participant has arrived
-        let meeting = self.meetings.load(Ordering::Relaxed);
+        let meeting = meetings.load(Ordering::Relaxed);
         // ORDERING: AcqRel, a chain through all arrivals: the last one acquires what each released [meeting]
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.participants {
             // ORDERING: Relaxed, the Release of the meeting's number below publishes the reset and the word
             self.arrived.store(0, Ordering::Relaxed);
             // ORDERING: Relaxed, as the reset
-            self.word.store(last(), Ordering::Relaxed);
+            word.store(last(), Ordering::Relaxed);
             // ORDERING: Release, pairs with the Acquire of those who wait below [meeting]
-            self.meetings.store(meeting.wrapping_add(1), Ordering::Release);
+            meetings.store(meeting.wrapping_add(1), Ordering::Release);
         } else {
             // ORDERING: Acquire, pairs with the Release of the last to arrive [meeting]
-            self.patience.until(abort, || self.meetings.load(Ordering::Acquire) != meeting)?;
+            self.patience.until(abort, || meetings.load(Ordering::Acquire) != meeting)?;
         }
         // ORDERING: Relaxed, written before the number that this participant acquired, or by itself
-        Ok(self.word.load(Ordering::Relaxed))
+        Ok(word.load(Ordering::Relaxed))
     }
 }
 

@@ -1,19 +1,19 @@
 //! What a race says about the model: each of corecast's contenders beside the cost that the model predicts for it.
 //!
-//! Only what can be compared is: costs in nanoseconds, operations that carry what the model is about, members with a CPU each, times without a barrier of the harness
+//! Only what can be compared is: costs in nanoseconds, threads, operations that carry what the model is about, members with a CPU each, times without a barrier of the harness
 //! in them, and contenders that the model knows.
 
 use corecast::machine::{RaceCheck, Unit, measure};
 use corecast::plan::{Operation, Problem, Request, SHAPES, planners};
 use corecast::{Barrier, CpuId, Group, Machine};
-use corecast_bench::{self as bench, Report, Timing};
+use corecast_bench::{self as bench, Place, Report, Timing};
 
 /// What the contenders that take the tree of one shape are called.
 const OF_SHAPE: &str = "corecast/tree/";
 
 /// The checks that a race among CPUs of this machine allows.
 pub(crate) fn checks(machine: &Machine, report: &Report) -> Vec<RaceCheck> {
-    if machine.unit != Unit::Ns {
+    if machine.unit != Unit::Ns || report.place != Place::Threads.name() {
         return Vec::new();
     }
     let is_usual = |group: &bench::Group| group.bytes == group.op.bytes();

@@ -17,7 +17,7 @@ pub(crate) fn describe(report: &Report) -> String {
     if let Some(raw_line_ns) = report.raw_line_ns {
         text += &format!("one bare cache line, one way: {} ns\n", table::cost(raw_line_ns));
     }
-    text += &format!("seed {}, waiting {}\n", report.seed, report.wait);
+    text += &format!("seed {}, waiting {}, members are {}\n", report.seed, report.wait, report.place);
     text += &report.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect::<String>();
     text
 }

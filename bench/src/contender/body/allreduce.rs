@@ -22,8 +22,12 @@ struct AllreduceBody<E> {
 /// A body for each end, by rank.
 pub(crate) fn allreduce_bodies<E: AllreduceEnd>(ends: Vec<E>) -> Vec<Box<dyn Body>> {
     let members = ends.len();
-    let body = |(rank, end)| Box::new(AllreduceBody { rank, members, end, round: 0 }) as Box<dyn Body>;
-    ends.into_iter().enumerate().map(body).collect()
+    ends.into_iter().enumerate().map(|(rank, end)| allreduce_body((rank, members), end)).collect()
+}
+
+/// The body of the participant of this rank, of so many.
+pub(crate) fn allreduce_body<E: AllreduceEnd>((rank, members): (usize, usize), end: E) -> Box<dyn Body> {
+    Box::new(AllreduceBody { rank, members, end, round: 0 })
 }
 
 impl<E: AllreduceEnd> AllreduceBody<E> {

@@ -1,9 +1,7 @@
 //! The loop around a barrier, and the check that nobody leaves it before all have entered.
 
-use std::sync::Arc;
-
-use corecast::base::CacheLine;
 use corecast::base::sync::{AtomicU64, Ordering, spin_hint, yield_now};
+use corecast::base::{Arena, ArenaError, CacheLine, PlaceSlice};
 
 use super::Body;
 use crate::failure::Failure;
@@ -16,17 +14,22 @@ pub(crate) trait BarrierEnd: Send + 'static {
 struct BarrierBody<E> {
     rank: usize,
     end: E,
-    witness: Arc<Witness>,
+    witness: Witness,
 }
 
 /// How often each participant has come to the barrier while it was checked; written by that participant, read by all.
-struct Witness(Vec<CacheLine<AtomicU64>>);
+#[derive(Clone, Debug)]
+pub(crate) struct Witness(PlaceSlice<CacheLine<AtomicU64>>);
 
 /// A body for each end, by rank.
 pub(crate) fn barrier_bodies<E: BarrierEnd>(ends: Vec<E>) -> Vec<Box<dyn Body>> {
-    let witness = Arc::new(Witness(ends.iter().map(|_| CacheLine::default()).collect()));
-    let body = |(rank, end)| Box::new(BarrierBody { rank, end, witness: Arc::clone(&witness) }) as Box<dyn Body>;
-    ends.into_iter().enumerate().map(body).collect()
+    let witness = Witness::new(ends.len());
+    ends.into_iter().enumerate().map(|(rank, end)| barrier_body(rank, end, witness.clone())).collect()
+}
+
+/// The body of one participant; all have the same witness.
+pub(crate) fn barrier_body<E: BarrierEnd>(rank: usize, end: E, witness: Witness) -> Box<dyn Body> {
+    Box::new(BarrierBody { rank, end, witness })
 }
 
 impl<E: BarrierEnd> Body for BarrierBody<E> {
@@ -51,6 +54,16 @@ impl<E: BarrierEnd> Body for BarrierBody<E> {
 }
 
 impl Witness {
+    /// For the threads of this process.
+    pub(crate) fn new(members: usize) -> Self {
+        Self::lay_out(&mut Arena::heap(), members).expect("the heap has room")
+    }
+
+    /// In memory that all members lay out alike.
+    pub(crate) fn lay_out(arena: &mut Arena, members: usize) -> Result<Self, ArenaError> {
+        arena.slice(members).map(Self)
+    }
+
     fn all_came(&self, round: u64) -> Result<(), Failure> {
         for (rank, came) in self.0.iter().enumerate() {
             // ORDERING: Relaxed, to order it is what the barrier under test is for

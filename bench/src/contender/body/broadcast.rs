@@ -20,8 +20,12 @@ struct BroadcastBody<E> {
 
 /// A body for each end, by rank.
 pub(crate) fn broadcast_bodies<E: BroadcastEnd>(ends: Vec<E>, root: usize) -> Vec<Box<dyn Body>> {
-    let body = |(rank, end)| Box::new(BroadcastBody { is_root: rank == root, end, sent: 0 }) as Box<dyn Body>;
-    ends.into_iter().enumerate().map(body).collect()
+    ends.into_iter().enumerate().map(|(rank, end)| broadcast_body(rank == root, end)).collect()
+}
+
+/// The body of one participant.
+pub(crate) fn broadcast_body<E: BroadcastEnd>(is_root: bool, end: E) -> Box<dyn Body> {
+    Box::new(BroadcastBody { is_root, end, sent: 0 })
 }
 
 impl<E: BroadcastEnd> BroadcastBody<E> {

@@ -11,12 +11,12 @@ mod reduce;
 mod slice;
 mod stream;
 
-pub(crate) use allreduce::{AllreduceEnd, allreduce_bodies};
-pub(crate) use barrier::{BarrierEnd, barrier_bodies};
-pub(crate) use broadcast::{BroadcastEnd, broadcast_bodies};
+pub(crate) use allreduce::{AllreduceEnd, allreduce_bodies, allreduce_body};
+pub(crate) use barrier::{BarrierEnd, Witness, barrier_bodies, barrier_body};
+pub(crate) use broadcast::{BroadcastEnd, broadcast_bodies, broadcast_body};
 pub(crate) use one_way::one_way_bodies;
-pub(crate) use reduce::{ReduceEnd, reduce_bodies};
-pub(crate) use slice::{SliceEnd, SliceTask, slice_bodies};
+pub(crate) use reduce::{ReduceEnd, reduce_bodies, reduce_body};
+pub(crate) use slice::{SliceEnd, SliceTask, slice_bodies, slice_body};
 pub(crate) use stream::stream_bodies;
 
 use std::fmt::Debug;

@@ -23,8 +23,12 @@ struct ReduceBody<E> {
 /// A body for each end, by rank.
 pub(crate) fn reduce_bodies<E: ReduceEnd>(ends: Vec<E>, root: usize) -> Vec<Box<dyn Body>> {
     let members = ends.len();
-    let body = |(rank, end)| Box::new(ReduceBody { rank, root, members, end, round: 0 }) as Box<dyn Body>;
-    ends.into_iter().enumerate().map(body).collect()
+    ends.into_iter().enumerate().map(|(rank, end)| reduce_body((rank, members), root, end)).collect()
+}
+
+/// The body of the participant of this rank, of so many.
+pub(crate) fn reduce_body<E: ReduceEnd>((rank, members): (usize, usize), root: usize, end: E) -> Box<dyn Body> {
+    Box::new(ReduceBody { rank, root, members, end, round: 0 })
 }
 
 impl<E: ReduceEnd> ReduceBody<E> {

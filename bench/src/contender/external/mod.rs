@@ -24,11 +24,13 @@ use tempfile::NamedTempFile;
 use self::member::Speaker;
 use self::runtimes::{RUNTIMES, Runtime};
 use self::workshop::Built;
+use super::processes::THREADS_ONLY;
 use super::{Body, Contender, Setting, Unfit};
 use crate::dialogue::Dialogue;
 use crate::failure::Failure;
 use crate::harness::Abort;
 use crate::op::Op;
+use crate::place::Place;
 
 pub(crate) use self::workshop::Workshop;
 
@@ -63,6 +65,9 @@ impl Contender for External {
     fn build(&self, setting: &Setting<'_>, abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
         if self.runtime.only_polls && setting.oversubscribed {
             return Err(Unfit("it only polls: it needs a CPU for each participant".to_owned()));
+        }
+        if setting.place != Place::Threads && self.runtime.detail.is_some() {
+            return Err(Unfit(THREADS_ONLY.to_owned()));
         }
         if !self.runtime.any_length && !setting.is_usual() {
             return Err(Unfit(format!("it carries {} bytes only", self.op.bytes())));

@@ -60,6 +60,7 @@ fn report(groups: Vec<Group>) -> Report {
         seed: 1,
         quick: true,
         wait: "adaptive".to_owned(),
+        place: "threads",
         raw_line_ns: Some(61.0),
         placement_changes: 0,
         warnings: Vec::new(),

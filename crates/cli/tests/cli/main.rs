@@ -4,6 +4,7 @@
 mod bad_input;
 mod channels;
 mod closed_output;
+mod collectives;
 mod comparing;
 mod generated;
 mod interrupted;

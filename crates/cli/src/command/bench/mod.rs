@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
 enum Kind {
     /// Race barriers, broadcasts and reductions.
     Collectives(race::Collectives),
+    /// What a member of `collectives --processes` is started as.
+    #[command(hide = true)]
+    CollectiveMember,
     /// Race broadcasts whose root waits until all have processed them: rings and trees, one event and bursts.
     Acknowledged(acknowledged::Arguments),
     /// Race message channels between two CPUs: one message, and a stream.
@@ -73,6 +76,7 @@ fn wait_parser() -> impl TypedValueParser<Value = Wait> {
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     match &arguments.kind {
         Kind::Collectives(arguments) => arguments.run(output),
+        Kind::CollectiveMember => race::member(),
         Kind::Acknowledged(arguments) => arguments.run(output),
         Kind::Ump(arguments) => arguments.run(output),
         Kind::Select(arguments) => arguments.run(output),

@@ -2,7 +2,7 @@
 //! interleaved.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use corecast_bench::{Fairness, Op, Options, Report, SelectReport, collectives, select, ump};
+use corecast_bench::{Fairness, Op, Options, Place, Report, SelectReport, collective_member, collectives, select, ump};
 
 use crate::failure::Failure;
 use crate::machine_args::Model;
@@ -32,6 +32,20 @@ pub(super) struct Collectives {
     /// Leave out contenders that run in a program of their own, which takes a compiler and seconds to start.
     #[arg(long)]
     in_process: bool,
+    /// Members are threads of this process; the default.
+    #[arg(long, conflicts_with = "processes")]
+    threads: bool,
+    /// Members are processes of their own.
+    #[arg(long)]
+    processes: bool,
+}
+
+/// The hidden subcommand by which a process that is a member is this program again.
+const MEMBER: [&str; 2] = ["bench", "collective-member"];
+
+/// What a process does that is a member.
+pub(super) fn member() -> Result<(), Failure> {
+    collective_member().map_err(Failure::environment)
 }
 
 /// Options of `bench ump`.
@@ -82,11 +96,20 @@ impl Collectives {
             sizes: self.size.clone(),
             contenders: self.contenders.clone(),
             external: !self.in_process,
+            place: self.place()?,
             ..options
         };
         let report = collectives(&model.machine, &options, &mut Meter::start(output))?;
         model.check_by(&report, output);
         show(&report, output)
+    }
+
+    fn place(&self) -> Result<Place, Failure> {
+        if !self.processes {
+            return Ok(Place::Threads);
+        }
+        let program = std::env::current_exe().map_err(Failure::environment)?;
+        Ok(Place::Processes { program, arguments: MEMBER.map(str::to_owned).to_vec() })
     }
 }
 

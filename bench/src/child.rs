@@ -1,0 +1,158 @@
+//! Participants that are processes: each is this program again, which is told what to do over a socket.
+//!
+//! A [`Child`] is the process as the harness sees it; [`attend`] is the other side. What they say is JSON, one message for
+//! each, and descriptors come along. Every wait for a process ends: with its answer, with its end, or when the contender is
+//! given up. A process ends when its parent does.
+
+use std::io::{self, IoSlice, IoSliceMut, Stdin};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::process::{self, Command, Stdio};
+use std::sync::Arc;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
+use rustix::process::{Signal, set_parent_process_death_signal};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::harness::{Abort, Timing};
+
+/// The most descriptors of a message.
+const MOST_FDS: usize = 4;
+/// The longest message of the socket: the marks of a paced task, as text.
+const MOST_BYTES: usize = 128 << 10;
+/// How often is looked whether the contender was given up.
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// What a process answers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Answer {
+    /// It has what it needs.
+    Ready,
+    /// The task is done.
+    Done(Timing),
+    /// It failed, and the process ends.
+    Failed(String),
+}
+
+/// A process that takes part.
+pub(crate) struct Child {
+    process: process::Child,
+    control: OwnedFd,
+    abort: Arc<Abort>,
+}
+
+impl Child {
+    /// Starts the program and tells it what it is.
+    pub(crate) fn start(
+        (program, arguments): (&Path, &[String]),
+        assignment: &impl Serialize,
+        fds: &[OwnedFd],
+        abort: &Arc<Abort>,
+    ) -> Result<Self, Failure> {
+        let (control, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
+            .map_err(Failure::refused)?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::from(theirs)).stdout(Stdio::null());
+        let process = command.spawn().map_err(|error| Failure::NoCrew(format!("{}: {error}", program.display())))?;
+        let child = Self { process, control, abort: Arc::clone(abort) };
+        child.tell(assignment, fds)?;
+        Ok(child)
+    }
+
+    pub(crate) fn tell(&self, what: &impl Serialize, fds: &[OwnedFd]) -> Result<(), Failure> {
+        send(&self.control, what, fds).map_err(Failure::refused)
+    }
+
+    pub(crate) fn await_ready(&self) -> Result<(), Failure> {
+        match self.answer()? {
+            Answer::Ready => Ok(()),
+            other => Err(Failure::Refused(format!("a process was not ready but {other:?}"))),
+        }
+    }
+
+    pub(crate) fn await_done(&self) -> Result<Timing, Failure> {
+        match self.answer()? {
+            Answer::Done(timing) => Ok(timing),
+            other => Err(Failure::Refused(format!("a process was not done but {other:?}"))),
+        }
+    }
+
+    fn answer(&self) -> Result<Answer, Failure> {
+        let mut fds = [PollFd::new(&self.control, PollFlags::IN)];
+        while poll(&mut fds, Some(&LOOK)).unwrap_or(0) == 0 {
+            self.abort.check()?;
+        }
+        match receive(&self.control).map_err(Failure::refused)? {
+            Some((Answer::Failed(text), _)) => Err(Failure::Refused(text)),
+            Some((answer, _)) => Ok(answer),
+            None => Err(Failure::Refused("a process ended".to_owned())),
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // It has nothing to lose, and may wait for a message that never comes.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// What such a process does, with standard input as the way to its parent, who hears of a failure.
+pub(crate) fn attend(serve: impl FnOnce(&Stdin) -> Result<(), Failure>) -> Result<(), Failure> {
+    let control = io::stdin();
+    // It may be polling memory when its parent is killed, and would do so for ever.
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(Failure::refused)?;
+    serve(&control).inspect_err(|failure| {
+        // If the parent is gone there is nobody to tell.
+        let _ = send(&control, &Answer::Failed(failure.to_string()), &[]);
+    })
+}
+
+pub(crate) fn say(control: &impl AsFd, answer: &Answer) -> Result<(), Failure> {
+    send(control, answer, &[]).map_err(Failure::refused)
+}
+
+/// The next that the parent says; `None` if it is gone.
+pub(crate) fn hear<T: DeserializeOwned>(control: &impl AsFd) -> Result<Option<(T, Vec<OwnedFd>)>, Failure> {
+    receive(control).map_err(Failure::refused)
+}
+
+fn send(control: &impl AsFd, value: &impl Serialize, fds: &[OwnedFd]) -> io::Result<()> {
+    let text = serde_json::to_vec(value)?;
+    let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !borrowed.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(&borrowed)) {
+        return Err(io::Error::other("too many descriptors for a message"));
+    }
+    sendmsg(control, &[IoSlice::new(&text)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// The next message; `None` if the other side is gone.
+fn receive<T: DeserializeOwned>(control: &impl AsFd) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
+    let mut text = vec![0; MOST_BYTES];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut slices = [IoSliceMut::new(&mut text)];
+    let received = rustix::io::retry_on_intr(|| recvmsg(control, &mut slices, &mut ancillary, RecvFlags::CMSG_CLOEXEC));
+    let len = match received {
+        Ok(message) => message.bytes,
+        Err(rustix::io::Errno::CONNRESET) => 0,
+        Err(error) => return Err(error.into()),
+    };
+    let fds = ancillary
+        .drain()
+        .filter_map(|message| if let RecvAncillaryMessage::ScmRights(fds) = message { Some(fds) } else { None })
+        .flatten()
+        .collect();
+    if len == 0 { Ok(None) } else { Ok(Some((serde_json::from_slice(&text[..len])?, fds))) }
+}

@@ -1,0 +1,31 @@
+//! Whether the participants of a race are threads or processes.
+
+use std::path::PathBuf;
+
+/// What participants are, but for those that the harness itself has to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// Threads of this process.
+    #[default]
+    Threads,
+    /// Processes of their own, started with this program and these arguments. They must end in a call of
+    /// [`channels::member`](crate::channels::member) for receivers of channels, of
+    /// [`collective_member`](crate::collective_member) for members of collectives.
+    Processes {
+        /// The program.
+        program: PathBuf,
+        /// What it is given.
+        arguments: Vec<String>,
+    },
+}
+
+impl Place {
+    /// `threads` or `processes`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Threads => "threads",
+            Self::Processes { .. } => "processes",
+        }
+    }
+}

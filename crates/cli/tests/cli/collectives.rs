@@ -1,0 +1,68 @@
+//! `corecast bench collectives` from outside: among threads and among processes, with every length.
+
+use serde_json::{Value, json};
+
+use crate::program::Program;
+
+fn race(program: &Program, more: &[&str]) -> Value {
+    let mut arguments = vec!["bench", "collectives", "--quick", "--json", "--seed", "7"];
+    arguments.extend(more);
+    program.json(&arguments)
+}
+
+fn groups(report: &Value) -> &Vec<Value> {
+    report["groups"].as_array().expect("groups")
+}
+
+/// The row of a contender, and why it was not timed.
+fn row<'a>(group: &'a Value, contender: &str) -> (&'a Value, &'a str) {
+    let row = group["rows"].as_array().expect("rows").iter().find(|row| row["contender"] == contender);
+    let row = row.unwrap_or_else(|| panic!("{contender} is not in {group}"));
+    (row, row["skipped"].as_str().unwrap_or_default())
+}
+
+/// Timed, unless nobody could be in time.
+#[track_caller]
+fn assert_timed(group: &Value, contender: &str) {
+    let (row, skipped) = row(group, contender);
+    assert!(row["median_ns"].as_f64() > Some(0.0) || skipped.contains("too busy"), "{row}");
+}
+
+#[test]
+fn members_that_are_processes_are_raced() {
+    let program = Program::new();
+    let contenders = ["--contenders", "pthread,std,libgomp,corecast/ticket"];
+    let barrier = race(&program, &[&["--processes", "--op", "barrier", "--n", "2,3"], &contenders[..]].concat());
+    assert_eq!(barrier["place"], "processes");
+    for group in groups(&barrier) {
+        ["corecast", "corecast/ticket", "pthread"].iter().for_each(|contender| assert_timed(group, contender));
+        ["std", "libgomp"].iter().for_each(|contender| assert_eq!(row(group, contender).1, "for threads only"));
+    }
+    let others = ["--processes", "--in-process", "--op", "broadcast,reduce,allreduce", "--n", "2", "--size", "8,4Ki"];
+    let others = race(&program, &others);
+    let found: Vec<Value> = groups(&others).iter().map(|group| json!([group["op"], group["bytes"]])).collect();
+    let ops = ["broadcast", "reduce", "allreduce"];
+    assert_eq!(found, ops.map(|op| [json!([op, 8]), json!([op, 4096])]).concat());
+    for group in groups(&others) {
+        assert_timed(group, "corecast");
+        assert_eq!(row(group, "slots+std-barrier").1, "for threads only");
+    }
+}
+
+#[test]
+fn threads_carry_what_is_asked_for() {
+    let report = race(&Program::new(), &["--in-process", "--op", "broadcast", "--n", "2", "--size", "0,56,1Mi"]);
+    assert_eq!(report["place"], "threads");
+    assert_eq!(groups(&report).iter().map(|group| &group["bytes"]).collect::<Vec<_>>(), [0, 56, 1 << 20]);
+    for (i, group) in groups(&report).iter().enumerate() {
+        ["corecast", "slots+std-barrier"].iter().for_each(|contender| assert_timed(group, contender));
+        assert_eq!(row(group, "mutex+condvar").1.contains("56 bytes only"), i != 1, "{group}");
+        let same = "the same tree as corecast here";
+        assert_eq!(row(group, "corecast/tree/cluster").1, same, "two members have one tree");
+    }
+}
+
+#[test]
+fn a_member_is_not_started_by_hand() {
+    Program::new().run(&["bench", "collective-member"]).failed(1, "Socket operation on non-socket");
+}
