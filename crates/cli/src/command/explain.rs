@@ -1,6 +1,7 @@
 //! `corecast explain`: what a group of this machine would use, what it was chosen from, and why.
 
 use corecast::collective::{Choice, Entry as Racer, Race};
+use corecast::machine::pin;
 use corecast::plan::{self, Effort, Operation, PlanError, Problem};
 use corecast::{Group, Machine};
 use serde::Serialize;
@@ -9,7 +10,7 @@ use crate::bounding::{bounded, certainty};
 use crate::comparison::{Comparison, Entry};
 use crate::failure::Failure;
 use crate::levels;
-use crate::machine_args::MachineArgs;
+use crate::machine_args::{MachineArgs, Model};
 use crate::output::Output;
 use crate::planner_args::{PlannerArgs, Timed};
 
@@ -39,6 +40,9 @@ const OF_A_GROUP: [Operation; 3] = [Operation::Broadcast, Operation::Reduce, Ope
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     let model = arguments.machine.model(output)?;
+    if arguments.race {
+        check_usable(&model)?;
+    }
     let group = group(&model.machine, arguments)?;
     let problem = Problem::of_members(&model.machine, group.cpus())?;
     let operations = arguments.op.or(arguments.operation).map_or(OF_A_GROUP.to_vec(), |op| vec![op]);
@@ -52,6 +56,18 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         text += &explained.text(&problem);
     }
     output.text(&format!("{text}a group uses\n{}", group.choice()))
+}
+
+/// Barriers race on the CPUs of the model, so they have to be ours to run on.
+fn check_usable(model: &Model) -> Result<(), Failure> {
+    let usable = pin::affinity().map_err(Failure::environment)?;
+    let cpus = model.machine.cpu_set();
+    let Some(&cpu) = cpus.difference(&usable).as_slice().first() else { return Ok(()) };
+    let origin = &model.origin;
+    let why = format!(
+        "CPU {cpu} of {origin} cannot be used here: --race runs on the CPUs of the model, expected some of {usable}"
+    );
+    Err(Failure::input(why))
 }
 
 fn group(machine: &Machine, arguments: &Arguments) -> Result<Group, Failure> {

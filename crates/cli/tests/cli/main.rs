@@ -6,6 +6,7 @@ mod channels;
 mod closed_output;
 mod collectives;
 mod comparing;
+mod explaining;
 mod generated;
 mod interrupted;
 mod limits;

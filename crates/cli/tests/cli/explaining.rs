@@ -1,0 +1,47 @@
+//! `corecast explain --race`: what is shown of a race, and of whose CPUs there is none.
+
+use serde_json::Value;
+
+use crate::program::Program;
+
+/// What a race finds depends on the machine's mood; what is shown of it does not.
+#[test]
+fn explain_shows_a_race_and_then_what_is_kept_of_it() {
+    let program = Program::new();
+    let arguments = ["explain", "barrier", "--race", "--members", "2", "--json"];
+    let barrier = &program.json(&arguments)["barrier"];
+    let race = &barrier["race"];
+    if race.is_null() {
+        println!("skipped: no race here: {}", barrier["why"]);
+        return;
+    }
+    assert_eq!(race["cached"], false);
+    let names: Vec<&str> =
+        race["entries"].as_array().expect("entries").iter().filter_map(|e| e["name"].as_str()).collect();
+    assert!(["tree", "flat", "ticket"].iter().all(|control| names.contains(control)), "{names:?}");
+    assert!(names.contains(&barrier["name"].as_str().expect("a name")), "{barrier}");
+
+    let folder = std::fs::read_dir(program.path("cache/corecast/races")).expect("it is kept");
+    let files: Vec<_> = folder.map(|entry| entry.expect("readable").path()).collect();
+    assert_eq!(files.len(), 1);
+    let mut kept: Value = serde_json::from_str(&std::fs::read_to_string(&files[0]).expect("there")).expect("JSON");
+    kept["winner"] = "ticket".into();
+    kept["entries"][0]["median_ns"] = 123_456.0.into();
+    std::fs::write(&files[0], kept.to_string()).expect("written");
+    let barrier = &program.json(&arguments)["barrier"];
+    assert_eq!((&barrier["name"], &barrier["race"]["cached"]), (&"ticket".into(), &true.into()));
+    assert_eq!(barrier["race"]["entries"][0]["median_ns"], 123_456.0);
+    let text = program.run(&arguments[..5]).succeeded().stdout;
+    assert!(text.contains("in an earlier race") && text.contains("123456 ns"), "{text}");
+}
+
+#[test]
+fn nothing_races_on_the_cpus_of_another_machine() {
+    let program = Program::new();
+    let model = program.model(4000..4002);
+    program.run(&["explain", "barrier", "--machine", &model]).succeeded();
+    let run = program.run(&["explain", "barrier", "--race", "--machine", &model]);
+    let run = run.failed(2, &format!("CPU 4000 of model {model} cannot be used here"));
+    let run = run.failed(2, "--race runs on the CPUs of the model, expected some of ");
+    assert_eq!(run.stdout, "");
+}
