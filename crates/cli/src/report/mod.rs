@@ -1,18 +1,20 @@
 //! The report: one HTML page that needs nothing but itself, and pictures that stand alone.
 //!
-//! [`render`] makes the page, [`race_picture()`] and [`plan_picture()`] a picture each, from what the caller has measured, planned and raced
+//! [`render`] makes the page, [`render_race`] one about a race alone, [`race_picture()`] and [`plan_picture()`] a picture each, from what the caller has measured, planned and raced
 //! ([`ReportInput`]); neither reads nor writes anything. Why it looks as it does: `docs/design/report.md`.
 //!
 //! - `page`: the whole page, with the sections `head`, `costs`, `trees`, `races` and `how_to_read`, a file each;
 //! - `heat_map`, `heat_scale`, `cluster`, `distance`: what messages cost, as pictures and as a table;
 //! - `tree_layout`, `tree_picture`, `tree_table`, `timeline`, `plan_picture`: the plans, in space and in time;
 //! - `predictions`: what races found beside what the model had predicted;
-//! - `ranking`, `race_chart`, `race_picture`, `verdict`: who is how fast;
-//! - `svg`, `axis`, `ramp`, `palette`, `number`: how things are drawn, coloured and written.
+//! - `ranking`, `race_chart`, `race_picture`, `verdict`: who is how fast; `curves`: with more members or longer values;
+//!   `rings`: acknowledged broadcasts, one and many; `race_page`: a page about all that;
+//! - `svg`, `axis`, `labels`, `ramp`, `palette`, `number`: how things are drawn, coloured and written.
 
 mod axis;
 mod cluster;
 mod costs;
+mod curves;
 mod distance;
 #[cfg(test)]
 pub(crate) mod example;
@@ -21,16 +23,19 @@ mod heat_map;
 mod heat_scale;
 mod how_to_read;
 mod input;
+mod labels;
 mod number;
 mod page;
 mod palette;
 mod plan_picture;
 mod predictions;
 mod race_chart;
+mod race_page;
 mod race_picture;
 mod races;
 mod ramp;
 mod ranking;
+mod rings;
 mod svg;
 #[cfg(test)]
 mod tests;
@@ -44,4 +49,5 @@ mod verdict;
 pub(crate) use input::{PlannedTree, ReportInput, SMELT};
 pub(crate) use page::render;
 pub(crate) use plan_picture::plan_picture;
+pub(crate) use race_page::render_race;
 pub(crate) use race_picture::race_picture;

@@ -8,6 +8,7 @@ use super::race_chart::{self, RaceChart};
 use super::ranking::{Entrant, ranking};
 use super::svg::Svg;
 use super::verdict::Verdict;
+use super::{curves, rings};
 
 /// What the samples of a group are.
 const TIMINGS: [(Timing, &str); 3] = [
@@ -38,6 +39,8 @@ fn of_report(report: &Report) -> Markup {
             "medians over the median of what corecast takes by itself: above 1 is slower than corecast, below 1 faster."
         }
         (summary(report))
+        (curves::of_report(report))
+        (rings::of_report(report))
         figure { (PreEscaped(key())) }
         @for group in &report.groups { (of_group(group)) }
         (conditions(report))

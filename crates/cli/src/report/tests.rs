@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use corecast::machine::{CostMatrix, Cpu, Machine, Topology, model_file};
 use corecast::plan::Operation;
 
-use super::{PlannedTree, ReportInput, example, race_picture, render};
+use super::{PlannedTree, ReportInput, example, race_picture, render, render_race};
 
 const LIMIT_BYTES: usize = 5_000_000;
 
@@ -125,6 +125,17 @@ fn a_free_machine_and_a_uniform_one_have_pages() {
     check(&page(&machine, &example::trees(&machine), None));
 }
 
+#[test]
+fn a_race_alone_has_a_page_with_curves() {
+    let mut race = example::race(&[(2, 2), (4, 4), (8, 4), (16, 4)]);
+    race.warnings = vec!["a made-up <b>warning</b>".to_owned()];
+    let page = render_race(&race, "2026-02-01", "0.1.0", "corecast bench collectives --n 2,4,8,16");
+    check(&page);
+    for words in ["barrier: time against members", "a made-up &lt;b&gt;warning", "corecast bench collectives --n"] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
 /// Pages to look at, in the folder that the variable `CORECAST_EXAMPLES` names, or else in one that is deleted.
 #[test]
 #[expect(clippy::print_stderr, reason = "whoever runs the tests should know what they skip")]
@@ -136,6 +147,8 @@ fn examples_to_look_at() {
         let race = example::race(&[(2, 2), (8, 2)]);
         write(&folder, &format!("report-{len}.html"), &page(&machine, &example::trees(&machine), Some(&race)));
     }
+    let race = example::race(&[(2, 2), (4, 4), (8, 4), (16, 4)]);
+    write(&folder, "race.html", &render_race(&race, "2026-02-01", "0.1.0", "corecast bench collectives"));
     write(&folder, "race.svg", &race_picture(&example::race(&[(2, 2), (8, 2)]), "2026-02-01"));
     let Some(machine) = captured("paper-xeon-ivb-2x10-20.json") else {
         eprintln!("skipped: the captured machines are not there");

@@ -63,6 +63,34 @@ fn threads_carry_what_is_asked_for() {
 }
 
 #[test]
+fn a_race_leaves_a_page() {
+    let program = Program::new();
+    let sizes = ["--op", "broadcast", "--n", "2", "--size", "0,8,4Ki", "--contenders", "slots+std-barrier"];
+    race(&program, &[&sizes[..], &["--html", "race.html"]].concat());
+    let page = std::fs::read_to_string(program.path("race.html")).expect("written");
+    for words in ["broadcast among 2 members: time against bytes", "4 KiB", "corecast bench collectives --seed 7"] {
+        assert!(page.contains(words), "{words}");
+    }
+    let acknowledged = ["bench", "acknowledged", "--quick", "--n", "2", "--bursts", "1,8", "--html", "rings.html"];
+    let run = program.run(&acknowledged).succeeded();
+    assert!(run.stdout.contains("page written to rings.html"), "{}", run.stdout);
+    let page = std::fs::read_to_string(program.path("rings.html")).expect("written");
+    assert!(page.contains("rate in bursts of 8") && page.contains("published: SDR, k = 6"));
+}
+
+#[test]
+fn a_page_without_a_folder_is_told_before_the_race() {
+    let program = Program::new();
+    for kind in ["collectives", "acknowledged"] {
+        let run = program.run(&["bench", kind, "--html", "none/race.html"]);
+        assert_eq!(run.failed(1, "cannot write the page to none/race.html: No such file").stdout, "");
+    }
+    let full = ["bench", "acknowledged", "--quick", "--n", "2", "--bursts", "1", "--html", "/dev/full"];
+    let run = program.run(&full).failed(1, "cannot write the page to /dev/full: ");
+    assert!(run.stdout.contains("corecast/ring/counters/k2"), "the table is there: {}", run.stdout);
+}
+
+#[test]
 fn a_member_is_not_started_by_hand() {
     Program::new().run(&["bench", "collective-member"]).failed(1, "Socket operation on non-socket");
 }

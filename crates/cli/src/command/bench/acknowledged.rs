@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::output::Output;
 
+use super::html::HtmlArg;
 use super::race::{RaceArgs, show};
 
 /// Options of `bench acknowledged`.
@@ -24,6 +25,8 @@ pub(super) struct Arguments {
     /// Events published before the root waits for all of them [default: 1,8,32,128].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = number_to(MAX_WINDOW))]
     bursts: Vec<usize>,
+    #[command(flatten)]
+    html: HtmlArg,
 }
 
 /// Reads a number from 1 to `most`.
@@ -36,6 +39,7 @@ fn number_to(most: usize) -> impl Fn(&str) -> Result<usize, String> + Clone {
 
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        self.html.check()?;
         let (model, options) = self.race.prepare(output)?;
         let options = Options { participants: self.members.clone(), ..options };
         let given = |given: &[usize], usual: Vec<usize>| if given.is_empty() { usual } else { given.to_vec() };
@@ -45,6 +49,7 @@ impl Arguments {
             bursts: given(&self.bursts, usual.bursts),
         };
         let report = acknowledged(&model.machine, &options, &what, &mut Meter::start(output))?;
-        show(&report, output)
+        show(&report, output)?;
+        self.html.write(&report, output)
     }
 }

@@ -3,6 +3,7 @@
 mod acknowledged;
 mod channels;
 mod deaths;
+mod html;
 mod idle;
 mod planner;
 mod race;

@@ -11,6 +11,7 @@ use crate::output::Output;
 use crate::race_text;
 
 use super::Shared;
+use super::html::HtmlArg;
 
 /// Options of `bench collectives`.
 #[derive(Clone, Debug, clap::Args)]
@@ -38,6 +39,8 @@ pub(super) struct Collectives {
     /// Members are processes of their own.
     #[arg(long)]
     processes: bool,
+    #[command(flatten)]
+    html: HtmlArg,
 }
 
 /// The hidden subcommand by which a process that is a member is this program again.
@@ -89,6 +92,7 @@ fn bytes(text: &str) -> Result<usize, String> {
 
 impl Collectives {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        self.html.check()?;
         let (mut model, options) = self.race.prepare(output)?;
         let options = Options {
             participants: self.members.clone(),
@@ -101,7 +105,8 @@ impl Collectives {
         };
         let report = collectives(&model.machine, &options, &mut Meter::start(output))?;
         model.check_by(&report, output);
-        show(&report, output)
+        show(&report, output)?;
+        self.html.write(&report, output)
     }
 
     fn place(&self) -> Result<Place, Failure> {

@@ -1,0 +1,213 @@
+//! Times against the number of members, and against the length of what is carried, where a race has several of them.
+//!
+//! A curve leads through the medians of one contender. The steps of the lower axis are those that were raced, evenly
+//! spaced; the other axis is logarithmic. Shown are those whom the headline of the last step's chart shows: every rival,
+//! and of corecast's variants its own choice, the fastest and the slowest.
+
+use std::fmt::Write;
+
+use corecast_bench::{Group, Op, Report};
+use maud::{Markup, PreEscaped, html};
+
+use super::axis::Axis;
+use super::labels::{self, Label};
+use super::number::time;
+use super::ranking::headline;
+use super::svg::{Paint, Point, Svg, coordinate};
+
+/// Fewer steps are no curve.
+const FEWEST_STEPS: usize = 3;
+const WIDTH: f64 = 860.0;
+const HEIGHT: f64 = 300.0;
+const LEFT: f64 = 70.0;
+const RIGHT: f64 = 590.0;
+const NAMES: f64 = 620.0;
+const TOP: f64 = 16.0;
+const BELOW: f64 = 40.0;
+
+/// The groups of one operation that differ in one thing.
+struct Curves<'a> {
+    title: String,
+    /// What the steps are.
+    steps: &'static str,
+    groups: Vec<(usize, &'a Group)>,
+}
+
+/// All curves that a race allows.
+pub(super) fn of_report(report: &Report) -> Markup {
+    let curves = curves(report);
+    html! {
+        @if !curves.is_empty() {
+            h3 { "Curves" }
+            p {
+                "Medians of the race's charts, joined: a picture for each operation that was raced with several numbers "
+                "of members or several lengths. The numbers are in the tables below."
+            }
+            @for curves in &curves {
+                @if let Some(picture) = curves.picture() { figure class="wide" { (PreEscaped(picture)) } }
+            }
+        }
+    }
+}
+
+/// Every set of groups that differ in the number of members alone, and then in the length alone.
+fn curves(report: &Report) -> Vec<Curves<'_>> {
+    let groups = || report.groups.iter();
+    let mut all = Vec::new();
+    for group in groups() {
+        let same = |other: &&Group| other.op == group.op && other.burst == group.burst;
+        let by_members: Vec<_> = groups().filter(same).filter(|other| other.bytes == group.bytes).collect();
+        let by_bytes: Vec<_> = groups().filter(same).filter(|other| other.participants == group.participants).collect();
+        all.extend(Curves::of(group, &by_members, "members", &|group| group.participants, &carried(group)));
+        let among = format!(" among {} members", group.participants);
+        all.extend(Curves::of(group, &by_bytes, "bytes", &|group| group.bytes, &among));
+    }
+    all
+}
+
+fn carried(group: &Group) -> String {
+    match group.burst {
+        Some(burst) => format!(", bursts of {burst}"),
+        None if group.op == Op::Barrier => String::new(),
+        None => format!(" of {}", bytes(group.bytes)),
+    }
+}
+
+/// A number of bytes as people write it.
+fn bytes(bytes: usize) -> String {
+    match bytes {
+        _ if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),
+        _ if bytes >= 1 << 10 && bytes % (1 << 10) == 0 => format!("{} KiB", bytes >> 10),
+        _ => format!("{bytes} B"),
+    }
+}
+
+impl<'a> Curves<'a> {
+    /// `None` unless `first` is the first of enough steps, so that each set is told once.
+    fn of(
+        first: &Group,
+        same: &[&'a Group],
+        steps: &'static str,
+        step: &dyn Fn(&Group) -> usize,
+        what: &str,
+    ) -> Option<Self> {
+        let mut groups: Vec<_> = same.iter().map(|group| (step(group), *group)).collect();
+        let is_first = groups.first().is_some_and(|(_, group)| std::ptr::eq(*group, first));
+        groups.sort_by_key(|(step, _)| *step);
+        groups.dedup_by_key(|(step, _)| *step);
+        let title = format!("{}{what}: time against {steps}", first.op.name().replace('_', "-"));
+        (is_first && groups.len() >= FEWEST_STEPS).then_some(Self { title, steps, groups })
+    }
+
+    /// `None` if nobody was timed.
+    fn picture(&self) -> Option<String> {
+        let (_, last) = self.groups.last()?;
+        let shown = headline(last);
+        let times = self.groups.iter().flat_map(|(_, group)| &group.rows);
+        let times = times.filter(|row| shown.iter().any(|entrant| entrant.name == row.contender));
+        let times: Vec<f64> = times.filter_map(|row| Some(row.summary?.median_ns)).filter(|&ns| ns > 0.0).collect();
+        let least = times.iter().copied().reduce(f64::min)?;
+        let most = times.iter().copied().fold(least, f64::max);
+        let height = HEIGHT.max(labels::height(shown.len()) + TOP + BELOW);
+        let axis = Axis::logarithmic(least, most, height - BELOW, TOP - (height - BELOW));
+        let mut svg = Svg::begin(WIDTH, height, &self.title, &self.description());
+        svg.text((LEFT, 10.0), "small", &self.title);
+        self.grid(&mut svg, &axis);
+        let names = shown.iter().filter_map(|entrant| {
+            let class = if entrant.is_ours { "ours" } else { "rival" };
+            self.curve(&mut svg, &axis, entrant.name, class)
+        });
+        let names = names.collect();
+        labels::column(&mut svg, names, NAMES, (TOP + 6.0, height - BELOW));
+        Some(svg.finish())
+    }
+
+    fn description(&self) -> String {
+        let steps: Vec<String> = self.groups.iter().map(|(step, _)| step.to_string()).collect();
+        format!("A curve for each contender over {} {}, times logarithmic.", steps.join(", "), self.steps)
+    }
+
+    fn x(&self, step: usize) -> f64 {
+        LEFT + (RIGHT - LEFT) * step as f64 / (self.groups.len() - 1) as f64
+    }
+
+    fn grid(&self, svg: &mut Svg, axis: &Axis) {
+        for tick in axis.ticks() {
+            let y = axis.pixel(tick);
+            svg.line((LEFT, y), (RIGHT, y), "grid");
+            svg.text((LEFT - 6.0, y + 4.0), "small end quiet", &time(tick));
+        }
+        let bottom = axis.start();
+        for (i, (step, group)) in self.groups.iter().enumerate() {
+            let x = self.x(i);
+            svg.line((x, bottom), (x, bottom + 4.0), "grid");
+            let text = if self.steps == "bytes" { bytes(*step) } else { step.to_string() };
+            let shared = if group.oversubscribed { "*" } else { "" };
+            svg.text((x, bottom + 17.0), "small middle quiet", &format!("{text}{shared}"));
+        }
+        let shared = self.groups.iter().any(|(_, group)| group.oversubscribed);
+        let note = if shared { "   * members share CPU time" } else { "" };
+        svg.text((LEFT, bottom + 32.0), "small quiet", &format!("{}{note}", self.steps));
+    }
+
+    /// Draws the curve of one contender; returns the name of its end.
+    fn curve(&self, svg: &mut Svg, axis: &Axis, name: &str, kind: &str) -> Option<Label> {
+        let mut path = String::new();
+        let mut points: Vec<(Point, String)> = Vec::new();
+        for (i, (step, group)) in self.groups.iter().enumerate() {
+            let row = group.rows.iter().find(|row| row.contender == name);
+            let Some(summary) = row.and_then(|row| row.summary) else { continue };
+            let at = (self.x(i), axis.pixel(summary.median_ns));
+            let verb = if path.is_empty() { 'M' } else { 'L' };
+            write!(path, "{verb}{} {}", coordinate(at.0), coordinate(at.1))
+                .expect("a text takes what is written to it");
+            points.push((at, format!("{name}: {step} {}, {}", self.steps, time(summary.median_ns))));
+        }
+        let &(end, _) = points.last()?;
+        svg.path(&path, &format!("curve-{kind}"), name);
+        for (at, tip) in points {
+            svg.circle(at, 3.0, Paint::Class(&format!("median-{kind}")), &tip);
+        }
+        let class = if kind == "ours" { "small text-ours" } else { "small" };
+        Some(Label { at: end, class, text: name.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::example;
+
+    #[test]
+    fn every_set_of_enough_steps_is_a_picture_once() {
+        let report = example::race(&[(2, 2), (4, 4), (8, 4)]);
+        let titles: Vec<String> = curves(&report).iter().map(|curves| curves.title.clone()).collect();
+        let against = |what: &str| format!("{what}: time against members");
+        assert_eq!(titles, ["barrier", "broadcast of 56 B", "reduce of 8 B"].map(against));
+        assert!(curves(&example::race(&[(2, 2), (4, 4)])).is_empty(), "two steps are no curve");
+
+        let mut report = example::race(&[(2, 2), (3, 2), (4, 2)]);
+        report.groups.retain(|group| group.op == Op::Broadcast);
+        for (group, bytes) in report.groups.iter_mut().zip([4096, 0, 1 << 20]) {
+            (group.bytes, group.participants) = (bytes, 2);
+        }
+        let found = curves(&report);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].title, "broadcast among 2 members: time against bytes");
+        assert_eq!(found[0].groups.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [0, 4096, 1 << 20]);
+    }
+
+    #[test]
+    fn a_picture_says_who_and_what_and_needs_nobody_to_be_everywhere() {
+        let mut report = example::race(&[(2, 2), (4, 4), (8, 4)]);
+        report.groups[0].rows.retain(|row| row.contender != "pthread_barrier");
+        report.machine = "<script>".to_owned();
+        let page = of_report(&report).into_string();
+        for words in ["pthread_barrier", "corecast", "8*", "members share CPU time", "broadcast of 56 B"] {
+            assert!(page.contains(words), "{words}");
+        }
+        assert!(!page.contains("NaN"));
+        report.groups.iter_mut().flat_map(|group| &mut group.rows).for_each(|row| row.summary = None);
+        assert!(!of_report(&report).into_string().contains("<svg"), "nobody was timed");
+    }
+}
