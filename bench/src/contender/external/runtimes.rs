@@ -61,7 +61,7 @@ const fn mpi(compiler: &'static str, flag: &'static [&'static str], launcher: &'
     Toolchain { compiler, flags: flag, libraries: &[], launcher: Some(launcher) }
 }
 
-const OPEN_MPI: &[Toolchain] = &[
+const OPEN_MPI_TOOLCHAINS: &[Toolchain] = &[
     mpi(
         "mpicc.openmpi",
         &["-DWANT_OPEN_MPI"],
@@ -74,7 +74,7 @@ const OPEN_MPI: &[Toolchain] = &[
     ),
 ];
 
-const MPICH: &[Toolchain] = &[
+const MPICH_TOOLCHAINS: &[Toolchain] = &[
     mpi(
         "mpicc.mpich",
         &["-DWANT_MPICH"],
@@ -85,7 +85,7 @@ const MPICH: &[Toolchain] = &[
 
 const INTEL_LAUNCHER: Launcher = Launcher { program: "mpirun", arguments: &["-n"], variables: &[("I_MPI_PIN", "0")] };
 
-const INTEL_MPI: &[Toolchain] =
+const INTEL_TOOLCHAINS: &[Toolchain] =
     &[mpi("mpiicx", &["-DWANT_INTEL_MPI"], &INTEL_LAUNCHER), mpi("mpicc", &["-DWANT_INTEL_MPI"], &INTEL_LAUNCHER)];
 
 const fn openmp(compiler: &'static str, flags: &'static [&'static str]) -> Toolchain {
@@ -110,46 +110,32 @@ const fn of_concurrency_kit(name: &'static str, about: &'static str, kind: &'sta
     }
 }
 
-const fn of_openmp(
-    name: &'static str,
-    about: &'static str,
-    toolchains: &'static [Toolchain],
-    remedy: &'static str,
-) -> Runtime {
-    Runtime {
-        name,
-        about,
-        source: &OPENMP_SOURCE,
-        toolchains,
-        remedy,
-        ops: &[Op::Barrier, Op::Broadcast, Op::Allreduce],
-        any_length: false,
-        detail: Some("-"),
-        only_polls: false,
-        if_oversubscribed: &[],
-    }
-}
+const LIBGOMP: Runtime = Runtime {
+    name: "libgomp",
+    about: "OpenMP by GCC's libgomp: polls, then sleeps; sooner if it sees more threads than CPUs",
+    source: &OPENMP_SOURCE,
+    toolchains: &[openmp("gcc", &["-fopenmp"])],
+    remedy: "`apt-get install gcc`",
+    ops: &[Op::Barrier, Op::Broadcast, Op::Allreduce],
+    any_length: false,
+    detail: Some("-"),
+    only_polls: false,
+    if_oversubscribed: &[],
+};
 
-const fn of_mpi(
-    name: &'static str,
-    about: &'static str,
-    toolchains: &'static [Toolchain],
-    remedy: &'static str,
-) -> Runtime {
-    Runtime {
-        name,
-        about,
-        source: &MPI_SOURCE,
-        toolchains,
-        remedy,
-        ops: &Op::COLLECTIVES,
-        any_length: true,
-        detail: None,
-        only_polls: false,
-        // Open MPI looks at the machine's CPUs and not at those it may use; the others do not know this name.
-        if_oversubscribed: &[("OMPI_MCA_mpi_yield_when_idle", "1")],
-    }
-}
+const OPEN_MPI: Runtime = Runtime {
+    name: "openmpi",
+    about: "Open MPI among processes: polls, and yields after every look if CPUs are shared",
+    source: &MPI_SOURCE,
+    toolchains: OPEN_MPI_TOOLCHAINS,
+    remedy: "`apt-get install openmpi-bin libopenmpi-dev`",
+    ops: &Op::COLLECTIVES,
+    any_length: true,
+    detail: None,
+    only_polls: false,
+    // Open MPI looks at the machine's CPUs and not at those it may use; the others do not know this name.
+    if_oversubscribed: &[("OMPI_MCA_mpi_yield_when_idle", "1")],
+};
 
 /// Every runtime.
 pub(super) const RUNTIMES: &[Runtime] = &[
@@ -158,31 +144,29 @@ pub(super) const RUNTIMES: &[Runtime] = &[
     of_concurrency_kit("ck/dissemination", "Concurrency Kit's dissemination barrier; only polls", "dissemination"),
     of_concurrency_kit("ck/tournament", "Concurrency Kit's tournament barrier; only polls", "tournament"),
     of_concurrency_kit("ck/mcs", "Concurrency Kit's MCS tree barrier; only polls", "mcs"),
-    of_openmp(
-        "libgomp",
-        "OpenMP by GCC's libgomp: polls, then sleeps; sooner if it sees more threads than CPUs",
-        &[openmp("gcc", &["-fopenmp"])],
-        "`apt-get install gcc`",
-    ),
-    of_openmp(
-        "libomp",
-        "OpenMP by LLVM's libomp: polls, yields if there are more threads than CPUs, then sleeps",
-        &[openmp("clang", &["-fopenmp=libomp"])],
-        "`apt-get install clang libomp-dev`",
-    ),
-    of_mpi(
-        "openmpi",
-        "Open MPI among processes: polls, and yields after every look if CPUs are shared",
-        OPEN_MPI,
-        "`apt-get install openmpi-bin libopenmpi-dev`",
-    ),
-    of_mpi("mpich", "MPICH among processes: polls", MPICH, "`apt-get install mpich libmpich-dev`"),
-    of_mpi(
-        "intel-mpi",
-        "Intel MPI among processes: polls",
-        INTEL_MPI,
-        "`pip install impi-devel`, its place in I_MPI_ROOT, its bin in PATH and its lib in LD_LIBRARY_PATH",
-    ),
+    LIBGOMP,
+    Runtime {
+        name: "libomp",
+        about: "OpenMP by LLVM's libomp: polls, yields if there are more threads than CPUs, then sleeps",
+        toolchains: &[openmp("clang", &["-fopenmp=libomp"])],
+        remedy: "`apt-get install clang libomp-dev`",
+        ..LIBGOMP
+    },
+    OPEN_MPI,
+    Runtime {
+        name: "mpich",
+        about: "MPICH among processes: polls",
+        toolchains: MPICH_TOOLCHAINS,
+        remedy: "`apt-get install mpich libmpich-dev`",
+        ..OPEN_MPI
+    },
+    Runtime {
+        name: "intel-mpi",
+        about: "Intel MPI among processes: polls",
+        toolchains: INTEL_TOOLCHAINS,
+        remedy: "`pip install impi-devel`, its place in I_MPI_ROOT, its bin in PATH and its lib in LD_LIBRARY_PATH",
+        ..OPEN_MPI
+    },
 ];
 
 #[cfg(test)]
