@@ -33,7 +33,6 @@ impl Family for SharedLine {
     const NAME: &'static str = "shared-line";
     const ABOUT: &'static str = "all arrivals side by side on a line, which everybody reads";
     const WANTS: Wants = Wants::Trees;
-    const RESUMES: bool = true;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         let entered = site.arena.slice(setup.members.div_ceil(SHARERS))?;

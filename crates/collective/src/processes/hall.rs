@@ -18,7 +18,7 @@ use crate::member::Ends;
 
 /// A group's memory, checked, with what all members share laid out.
 pub(super) struct Hall {
-    terms: Terms,
+    pub(super) terms: Terms,
     basis: std::sync::Arc<Basis>,
     pub(super) census: Arc<Census>,
     pub(super) commons: Commons,

@@ -14,7 +14,7 @@ use super::founding::Founding;
 use super::hall::Hall;
 use crate::builder::Builder;
 use crate::error::Error;
-use crate::member::{Ends, Home, Kept, Member};
+use crate::member::{Home, Kept, Member};
 
 /// The environment variable with the number of the group's descriptor, set by `corecast run`.
 pub const FD_VARIABLE: &str = "CORECAST_FD";
