@@ -12,7 +12,7 @@ use crate::error::{Error, Loss};
 use crate::web::{LONGEST_MESSAGE, Link, Web};
 
 /// From so many bytes on slices travel in chunks.
-const LONG_BYTES: usize = if cfg!(loom) { 16 } else { 4096 };
+const LONG_BYTES: usize = if cfg!(loom) { 16 } else { 2048 };
 
 /// The number of values that follow, and that of the first of the chunks in which they may. An array, as no part of a slice
 /// and hardly a user's value is one.

@@ -4,7 +4,7 @@
 //! values of a fixed size up to 504 bytes go in one message without a length.
 //!
 //! The length travels first, so that members who gave another one are told and nobody hangs. Then the values follow in
-//! parts: messages of up to 504 bytes, or from 4 KiB on chunks of 16 KiB beside the edges. A member passes a part on before
+//! parts: messages of up to 504 bytes, or from 2 KiB on chunks of 16 KiB beside the edges. A member passes a part on before
 //! it receives the next, so all levels of the tree work at once, whatever the length. A message is written once for each
 //! child; a chunk once, and read by all children where it lies.
 //!
