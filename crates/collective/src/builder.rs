@@ -140,7 +140,7 @@ impl<'a> Builder<'a> {
     }
 
     /// How much memory the members of a group of processes can lay out for objects and parts that they make after they have
-    /// joined; 4 MiB by default. As much is set aside for those who [shrink](crate::Member::shrink) it. Groups of threads need
+    /// joined, and for the chunks of long slices; 4 MiB by default. As much is set aside for those who [shrink](crate::Member::shrink) it. Groups of threads need
     /// no such setting.
     #[must_use]
     pub fn room_bytes(mut self, bytes: usize) -> Self {
@@ -303,7 +303,8 @@ mod tests {
     fn members_are_pinned_by_default_only_where_no_two_share_a_cpu() {
         let cpus = (0..2).map(|id| Cpu::flat(CpuId::new(id))).collect();
         let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
-        let is_pinned = |members| Group::builder(&machine).members(members).draft().expect("a plan").planned.basis.is_pinned;
+        let is_pinned =
+            |members| Group::builder(&machine).members(members).draft().expect("a plan").planned.basis.is_pinned;
         assert_eq!([1, 2, 3, 4].map(is_pinned), [true, true, false, false]);
     }
 }

@@ -5,18 +5,19 @@
 //! Chunks are numbered through, whatever operations they belong to; the numbers only grow, so nothing is ever reset. Who
 //! reads along which edge follows from the operation at hand, and where its chunks begin is told with its length.
 //!
+//! Areas are laid out when there is something long for the first time, as most groups never have.
+//!
 //! **When to take it:** values of several kilobytes. **When not:** a message is one line with its header, and costs no
 //! acknowledgement.
 //!
 //! Every access to an area is an atomic one, so that nothing a process does to it is worse than wrong values.
 
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
+use corecast_base::{Arena, ArenaError, CacheLine, Place, PlaceSlice};
 use corecast_channel::{Bytes, BytesMut, Plain};
 
 use crate::core::Core;
 use crate::error::Error;
-use crate::layout::Site;
 use crate::web::Web;
 
 /// The bytes of a chunk.
@@ -65,9 +66,10 @@ struct Neighbour {
 }
 
 impl Chunks {
-    /// Lays out the areas of all members; returns those of the member at `site`, whose edges are those of `web`.
-    pub(crate) fn lay_out(web: &Web, site: &mut Site) -> Result<Self, ArenaError> {
-        let Site { rank: own, roll: _, arena } = site;
+    /// Lays out the areas of all members; returns those of the member of this rank, whose edges are those of `web`. If the
+    /// arena has no room for all of them it is left as it was.
+    pub(crate) fn lay_out(web: &Web, own: usize, all: &mut Arena) -> Result<Self, ArenaError> {
+        let mut arena = all.clone();
         let members = web.members();
         let words = arena.slice(members * AREA_WORDS)?;
         let published: PlaceSlice<CacheLine<AtomicU64>> = arena.slice(members)?;
@@ -78,12 +80,14 @@ impl Chunks {
             |rank| Area { words: PlaceSlice::clone(&words), rank, published: published.place(rank).expect(EACH) };
         let parent = web.link_to_parent();
         let neighbours = web.links.iter().enumerate().map(|(link, neighbour)| {
-            let (below, is_parent) = if Some(link) == parent { (*own, true) } else { (neighbour.rank, false) };
+            let (below, is_parent) = if Some(link) == parent { (own, true) } else { (neighbour.rank, false) };
             let line = |by_parent: bool| read.place(2 * below + usize::from(by_parent)).expect(EACH);
             let (read, acknowledged) = (line(!is_parent), line(is_parent));
             Neighbour { area: area(neighbour.rank), read, acknowledged, known: 0, announced: 0, next: 0 }
         });
-        Ok(Self { neighbours: neighbours.collect(), own: area(*own), published: 0 })
+        let chunks = Self { neighbours: neighbours.collect(), own: area(own), published: 0 };
+        *all = arena;
+        Ok(chunks)
     }
 
     /// The number of the next chunk that this member publishes.
@@ -206,7 +210,7 @@ mod tests {
         let mut site = sites(MEMBERS).last().expect("there are some");
         let web = plan.web(&[], &mut site).expect("the heap has room");
         let before = site.arena.bytes();
-        web.with_chunks(&mut site).expect("the heap has room");
+        Chunks::lay_out(&web, site.rank, &mut site.arena).expect("the heap has room");
         let lines = 3 * size_of::<CacheLine<AtomicU64>>();
         assert_eq!(site.arena.bytes() - before, MEMBERS * (AREA_WORDS * size_of::<u64>() + lines));
         assert_eq!(AREA_WORDS * size_of::<u64>(), 64 << 10, "as docs/design/operations.md says");

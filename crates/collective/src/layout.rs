@@ -57,8 +57,8 @@ impl<'a> Layout<'a> {
 
     /// The ends of the member at `site`, which waits with `waiter`.
     pub(crate) fn ends(&self, mut site: Site, waiter: Waiter) -> Result<Ends, ArenaError> {
-        let broadcast = self.broadcast.web(&[], &mut site)?.with_chunks(&mut site)?;
-        let reduce = self.reduce.web(&[], &mut site)?.with_chunks(&mut site)?;
+        let broadcast = self.broadcast.web(&[], &mut site)?;
+        let reduce = self.reduce.web(&[], &mut site)?;
         let barrier = self.barrier.part(&self.setup, &mut site)?;
         let Site { rank, roll, mut arena } = site;
         let survivors = Survivors::lay_out(&mut arena, self.basis.members())?;

@@ -59,7 +59,7 @@ pub(crate) fn broadcast<T: Plain>(
     progress: &mut Progress,
 ) -> Result<(), Error> {
     let source = web.towards(root);
-    let mut ways = Ways::of(web, values);
+    let mut ways = Ways::of(core, web, values);
     while progress.steps < ways.steps::<T>() {
         let mut part = ways.part_of(values, progress.steps);
         if let Some(source) = source.filter(|_| progress.received == 0) {
@@ -82,7 +82,7 @@ pub(crate) fn reduce<T: Plain>(
     mut combine: impl FnMut(T, T) -> T,
 ) -> Result<(), Error> {
     let sink = web.towards(root);
-    let mut ways = Ways::of(web, values);
+    let mut ways = Ways::of(core, web, values);
     theirs.resize(part_len::<T>().min(values.len()), zeroed());
     let mut each = |own: &mut [T], theirs: &[T]| {
         own.iter_mut().zip(theirs).for_each(|(own, their)| *own = combine(*own, *their));
@@ -104,7 +104,7 @@ pub(crate) fn reduce<T: Plain>(
 /// What a slice travels along: messages of the edges, or chunks beside them.
 struct Ways<'a> {
     links: &'a mut [Link],
-    chunks: &'a mut Chunks,
+    chunks: Option<&'a mut Chunks>,
     /// The number of values.
     len: usize,
     /// True if the values travel in chunks.
@@ -112,10 +112,19 @@ struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    fn of<T>(web: &'a mut Web, values: &[T]) -> Self {
+    /// The first slice that is long lays out the chunks, at all members alike.
+    fn of<T>(core: &mut Core, web: &'a mut Web, values: &[T]) -> Self {
         let is_long = size_of_val(values) >= LONG_BYTES && size_of::<T>() <= CHUNK_BYTES;
-        let chunks = web.chunks.as_mut().expect("webs that carry slices have chunks");
-        Self { links: &mut web.links, chunks, len: values.len(), is_long }
+        if is_long && web.chunks.is_none() {
+            web.chunks = Chunks::lay_out(web, core.rank, &mut core.arena).ok();
+        }
+        let chunks = web.chunks.as_mut();
+        Self { is_long: is_long && chunks.is_some(), links: &mut web.links, chunks, len: values.len() }
+    }
+
+    /// Those of a slice that travels in them.
+    fn chunks(&mut self) -> &mut Chunks {
+        self.chunks.as_mut().expect("a slice travels in chunks where there are some")
     }
 
     /// The values of a part.
@@ -153,7 +162,7 @@ impl<'a> Ways<'a> {
     fn recv<T: Plain>(&mut self, core: &mut Core, link: usize, part: Option<&mut [T]>) -> Result<(), Error> {
         match part {
             None => self.expect_length(core, link),
-            Some(part) if self.is_chunk(part) => self.chunks.recv(core, link, part),
+            Some(part) if self.is_chunk(part) => self.chunks().recv(core, link, part),
             Some(part) => recv_part(core, &mut self.links[link], part),
         }
     }
@@ -169,7 +178,7 @@ impl<'a> Ways<'a> {
     ) -> Result<(), Error> {
         match part {
             None => self.expect_length(core, link),
-            Some(part) if self.is_chunk(part) => self.chunks.recv_by_pieces(core, link, part, room, each),
+            Some(part) if self.is_chunk(part) => self.chunks().recv_by_pieces(core, link, part, room, each),
             Some(part) => {
                 let theirs = &mut room[..part.len()];
                 recv_part(core, &mut self.links[link], theirs)?;
@@ -188,12 +197,15 @@ impl<'a> Ways<'a> {
         sent: &mut usize,
     ) -> Result<(), Error> {
         if let Some(part) = part.filter(|part| self.is_chunk(part)) {
-            return self.chunks.publish(core, part, to);
+            return self.chunks().publish(core, part, to);
         }
         while let Some(link) = self.links.get_mut(*sent) {
             match part {
                 _ if !to(*sent) => {}
-                None => core.send::<Length>(link, &[self.len as u64, self.chunks.published()])?,
+                None => core.send::<Length>(
+                    link,
+                    &[self.len as u64, self.chunks.as_ref().map_or(0, |chunks| chunks.published())],
+                )?,
                 Some(part) => send_part(core, link, part)?,
             }
             *sent += 1;
@@ -208,7 +220,9 @@ impl<'a> Ways<'a> {
         if len != self.len as u64 {
             return Err(core.fail(self.links[link].rank, Loss::OtherLength));
         }
-        self.chunks.expect(link, first);
+        if let Some(chunks) = &mut self.chunks {
+            chunks.expect(link, first);
+        }
         Ok(())
     }
 }

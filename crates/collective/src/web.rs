@@ -99,16 +99,11 @@ pub(crate) struct Web {
     pub(crate) links: Vec<Link>,
     /// Room for a list of links, kept so that no operation allocates one.
     pub(crate) missing: Vec<usize>,
-    /// In which long slices travel along the edges; `None` where none do.
+    /// In which long slices travel along the edges; `None` until there is one, and where the memory has no room for them.
     pub(crate) chunks: Option<Chunks>,
 }
 
 impl Web {
-    /// The same web, along whose edges long slices can travel.
-    pub(crate) fn with_chunks(self, site: &mut Site) -> Result<Self, ArenaError> {
-        Ok(Self { chunks: Some(Chunks::lay_out(&self, site)?), ..self })
-    }
-
     /// The number of members of the tree.
     pub(crate) fn members(&self) -> usize {
         self.numbering.places.len()

@@ -70,6 +70,13 @@ fn every_tree_shape_among_four() {
 }
 
 #[test]
+fn who_has_no_room_for_chunks_sends_long_slices_in_messages() {
+    for (members, room) in [(2, 0), (4, 300 << 10)] {
+        run(members, |builder| builder.room_bytes(room));
+    }
+}
+
+#[test]
 fn one_member_is_a_group() {
     run(1, |builder| builder);
 }
