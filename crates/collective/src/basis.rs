@@ -150,3 +150,43 @@ impl Basis {
         self.choose().or_else(|_| cheapest().choose()).expect("every group has a cheapest tree")
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use corecast_machine::{Cpu, Machine, Topology};
+
+    /// Four members, of which the first and the last share a CPU.
+    fn shared(is_pinned: bool) -> Basis {
+        let cpus = (0..3).map(|id| Cpu::flat(CpuId::new(id))).collect();
+        let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let problem = Problem::of_members(&machine, &[0, 1, 2, 0].map(CpuId::new)).expect("known CPUs");
+        let (trees, effort) = (Trees::Shape("binary".to_owned()), Effort::Quick);
+        let wishes = Wishes { wait: Wait::Adaptive, trees, barrier: None, effort };
+        Basis::of_all(problem, wishes, None, is_pinned, true)
+    }
+
+    #[test]
+    fn who_shares_a_cpu_does_so_in_every_part() {
+        let whole = shared(true);
+        assert!(whole.part(&[0, 1]).is_crowded, "beside a member that is in no part of it");
+        assert!(!whole.part(&[2, 1]).is_crowded);
+        assert!(shared(false).part(&[2, 1]).is_crowded, "they may run anywhere");
+    }
+
+    #[test]
+    fn who_is_gone_shares_no_cpu() {
+        let left = shared(true).survivors(&[0, 1, 2]);
+        assert!(!left.is_crowded && !left.part(&[0]).is_crowded);
+        assert!(shared(true).survivors(&[0, 3]).is_crowded);
+    }
+
+    #[test]
+    fn a_shape_that_was_asked_for_holds_for_parts_and_one_that_there_is_not_for_none() {
+        let planner = |basis: &Basis| basis.choose_anyhow().broadcast.planner;
+        let part = shared(true).part(&[1, 2]);
+        assert_eq!(planner(&part), "binary");
+        let wishes = Wishes { trees: Trees::Shape("nobody".to_owned()), ..part.wishes.clone() };
+        assert_ne!(planner(&Basis { wishes, ..part }), "nobody");
+    }
+}

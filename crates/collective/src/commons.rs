@@ -137,3 +137,25 @@ impl Plot {
         Ok(commons)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::barrier::Barrier;
+    use crate::layout::tests::chosen;
+
+    #[test]
+    fn a_plot_is_planned_once_and_keeps_nothing_when_all_have_asked() {
+        let mut arena = Arena::heap();
+        let mut other = arena.from_start();
+        let (mine, theirs) = (Plot::reserve(&mut arena, 0), Plot::reserve(&mut other, 0));
+        let make = |arena| Commons::new(chosen(Barrier::Ticket), arena, None, None);
+        let first = mine.expect("the heap has room").commons(2, make).expect("the heap has room");
+        let alive = Arc::downgrade(&first);
+        drop(first);
+        assert!(alive.upgrade().is_some(), "the other one has not asked");
+        let second = theirs.expect("the heap has room").commons(2, |_| unreachable!("it was made")).expect("as before");
+        drop(second);
+        assert!(alive.upgrade().is_none());
+    }
+}

@@ -154,7 +154,7 @@ pub(crate) mod tests {
 
     const MEMBERS: u32 = 5;
 
-    fn chosen(barrier: Barrier) -> Planned {
+    pub(crate) fn chosen(barrier: Barrier) -> Planned {
         let cpu = |id| Cpu { numa: Some(id / 2), ..Cpu::flat(CpuId::new(id)) };
         let cpus = (0..MEMBERS).map(cpu).collect();
         let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });

@@ -36,7 +36,6 @@ pub(crate) struct Ends {
     pub(crate) survivors: Survivors,
     pub(crate) successor: Plot,
     /// The bytes that were laid out before what was set aside for that.
-    #[cfg_attr(loom, expect(dead_code, reason = "models have no sections"))]
     pub(crate) bytes: usize,
 }
 
