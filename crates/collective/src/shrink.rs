@@ -127,15 +127,17 @@ impl Member {
 /// Waits until each member has come or gone; returns who has come.
 fn agree(core: &mut Core, survivors: &Survivors, deadline: u64) -> Result<Vec<Survivor>, Error> {
     let Core { rank, waiter, roll, .. } = core;
-    waiter.until(
-        roll.bell(*rank),
-        || survivors.decided(),
-        |waited| {
-            for gone in roll.gone_among(survivors.undecided(), waited) {
-                survivors.declare_gone(gone);
-                roll.ring_all();
-            }
-            nap_until(deadline, || Missing::of(survivors.undecided()))
-        },
-    )?
+    let look = |waited| {
+        for gone in roll.gone_among(survivors.undecided(), waited) {
+            survivors.declare_gone(gone);
+            roll.ring_all();
+        }
+    };
+    // Most have left long since.
+    look(Duration::ZERO);
+    let decided = || survivors.decided();
+    waiter.until(roll.bell(*rank), decided, |waited| {
+        look(waited);
+        nap_until(deadline, || Missing::of(survivors.undecided()))
+    })?
 }

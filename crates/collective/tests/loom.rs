@@ -1,5 +1,5 @@
-//! Every interleaving of the barriers, of acknowledged broadcasts and of a fault report among two and three members. Run by
-//! `ci/loom.sh`.
+//! Every interleaving of the barriers, of acknowledged broadcasts, of a fault report and of what follows it among two and three
+//! members. Run by `ci/loom.sh`.
 //!
 //! The edges of the message tree are `ump` channels, which have models of their own.
 #![cfg(loom)]
@@ -299,6 +299,79 @@ fn a_seat_passes_on_what_its_member_did() {
         root.notify_reduce(0).expect("the member has begun the operation, or will");
         first.join().expect("the member ends");
         assert!(group.join(1).is_ok());
+    });
+}
+
+/// Checks a model with one forced switch per run: it has no orderings of its own, and each run makes a group.
+fn briefly(body: impl Fn() + Send + Sync + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(1);
+    model.check(body);
+}
+
+/// Words of stack for a member that plans, where the usual coroutine has 4096.
+const PLANNING_STACK: usize = 1 << 16;
+
+/// The first members of a group, off the stack.
+fn joined(group: &Group, members: usize) -> Vec<Box<Member>> {
+    (0..members).map(|rank| Box::new(group.join(rank).expect("nobody has joined"))).collect()
+}
+
+/// Runs `body` as each of these members, who are joined, on threads that have the stack to plan.
+fn run_planners(members: Vec<Box<Member>>, body: impl Fn(&mut Member) + Clone + Send + 'static) {
+    let threads: Vec<_> = members
+        .into_iter()
+        .map(|mut me| {
+            let body = body.clone();
+            let builder = thread::Builder::new().stack_size(PLANNING_STACK);
+            builder.spawn(move || body(&mut me)).expect("models can spawn")
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("a member ends"));
+}
+
+/// Two that are left of three agree on who is gone, whichever of them finds it, and meet in a group of their own. Who waits for
+/// the other's word may be asleep.
+fn those_who_are_left_agree(wait: Wait) {
+    briefly(move || {
+        let group = group(3, Barrier::Ticket, wait);
+        let others = joined(&group, 2);
+        let mut third = group.join(2).expect("nobody has joined");
+        drop(third.start_barrier().expect("nobody is lost"));
+        drop(third);
+        let entered = Arc::new(AtomicU64::new(0));
+        run_planners(others, move |me| {
+            let mut shrunk = me.shrink().expect("the other one shrinks it too");
+            assert_eq!((shrunk.gone, shrunk.me.rank(), shrunk.me.members()), (vec![2], me.rank(), 2));
+            if me.rank() == 1 {
+                entered.store(1, Ordering::Relaxed);
+            }
+            shrunk.me.notify_reduce(0).expect("nobody is lost");
+            assert!(me.rank() == 1 || entered.load(Ordering::Relaxed) == 1);
+        });
+    });
+}
+
+#[test]
+fn those_who_are_left_of_three_agree() {
+    those_who_are_left_agree(Wait::Spin);
+    those_who_are_left_agree(Wait::Park);
+}
+
+/// Two members of one part, of which whoever comes first plans it.
+#[test]
+fn a_part_of_two() {
+    briefly(|| {
+        let group = group(2, Barrier::Ticket, Wait::Spin);
+        let entered = Arc::new(AtomicU64::new(0));
+        run_planners(joined(&group, 2), move |me| {
+            let mut part = me.split(0, -(me.rank() as i64)).expect("nobody is lost").expect("a color");
+            if part.rank() == 1 {
+                entered.store(1, Ordering::Relaxed);
+            }
+            part.notify_reduce(0).expect("nobody is lost");
+            assert!(part.rank() == 1 || entered.load(Ordering::Relaxed) == 1);
+        });
     });
 }
 
