@@ -10,7 +10,7 @@ use corecast_bench::Cancel;
 use crate::failure::Failure;
 
 /// The exit code of a program that was interrupted.
-const INTERRUPTED: i32 = 130;
+pub(crate) const INTERRUPTED: i32 = 130;
 
 /// Knows whether the user wants the run to stop.
 #[derive(Debug)]

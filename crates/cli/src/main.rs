@@ -20,6 +20,7 @@ mod cost_args;
 mod cpus_arg;
 mod dot;
 mod failure;
+mod forwarding;
 mod gate_text;
 mod interrupt;
 mod levels;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 
 /// Where a command's results and remarks go, and in which form.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
     /// Results are JSON for programs, not text for people.
     is_json: bool,

@@ -15,11 +15,12 @@ use corecast::base::rendezvous::{self, MeetError, Meeting, SocketDir};
 use corecast::processes::{FD_VARIABLE, Founding, RANK_VARIABLE, SIZE_VARIABLE};
 use corecast::{Barrier, CpuSet, Group, Wait, machine};
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal};
 
+use crate::cpus_arg;
 use crate::failure::Failure;
+use crate::forwarding::Signals;
 use crate::output::Output;
-use crate::{cpus_arg, interrupt};
 
 /// What a shell says of a program that a signal killed is the signal and this.
 const KILLED: i32 = 128;
@@ -54,10 +55,11 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    let signals = Signals::held()?;
     let founding = arguments.found()?;
     let meeting = arguments.name.as_deref().map(|name| host(name, &founding)).transpose()?;
     let fd = inheritable(&founding).map_err(Failure::environment)?;
-    let ended = start_and_wait(arguments, &founding, &fd, output);
+    let ended = start_and_wait(arguments, &founding, &fd, signals, output);
     drop(meeting);
     ended
 }
@@ -105,25 +107,15 @@ fn inheritable(founding: &Founding) -> io::Result<OwnedFd> {
 }
 
 /// Starts the processes and waits for all of them; none is killed because another one ended.
-fn start_and_wait(arguments: &Arguments, founding: &Founding, fd: &OwnedFd, output: &Output) -> Result<(), Failure> {
-    let members = founding.members();
-    let mut children = Vec::with_capacity(members);
-    for rank in 0..members {
-        match arguments.start(rank, members, fd) {
-            Ok(child) => children.push(child),
-            Err(failure) => {
-                children.iter_mut().for_each(end);
-                return Err(failure);
-            }
-        }
-    }
-    let pids: Vec<Pid> = children.iter().map(Pid::from_child).collect();
-    interrupt::on_first(move || {
-        for &pid in &pids {
-            // It may have ended.
-            let _ = kill_process(pid, Signal::INT);
-        }
-    })?;
+fn start_and_wait(
+    arguments: &Arguments,
+    founding: &Founding,
+    fd: &OwnedFd,
+    signals: Signals,
+    output: &Output,
+) -> Result<(), Failure> {
+    let children = signals.let_through(|| start_all(arguments, founding.members(), fd))??;
+    signals.forward(children.iter().map(Pid::from_child).collect(), *output)?;
     let mut first = Ok(());
     for (rank, status) in wait_for(children) {
         // If it had not joined yet, it will not: the others need not wait for it. Where one has damaged the memory, those
@@ -136,6 +128,21 @@ fn start_and_wait(arguments: &Arguments, founding: &Founding, fd: &OwnedFd, outp
         }
     }
     first
+}
+
+/// The processes of all members, or none.
+fn start_all(arguments: &Arguments, members: usize, fd: &OwnedFd) -> Result<Vec<Child>, Failure> {
+    let mut children = Vec::with_capacity(members);
+    for rank in 0..members {
+        match arguments.start(rank, members, fd) {
+            Ok(child) => children.push(child),
+            Err(failure) => {
+                children.iter_mut().for_each(end);
+                return Err(failure);
+            }
+        }
+    }
+    Ok(children)
 }
 
 /// Ends a process that was started in vain.

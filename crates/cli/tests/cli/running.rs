@@ -2,15 +2,20 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use corecast::base::rendezvous::{self, SocketDir};
+use corecast::base::sync::{Arc, AtomicU64, Ordering};
 use corecast::processes::{Invitation, RANK_VARIABLE};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::program::{Program, Run};
+use crate::terminal::Terminal;
 
 const ROLE: &str = "CORECAST_TEST_ROLE";
+/// Set for a process that starts `corecast run` on a terminal: where that program is.
+const SHELL_OF: &str = "CORECAST_TEST_SHELL_OF";
 /// What a member writes before its words, as the test harness writes to the same place.
 const SAYS: &str = "member: ";
 
@@ -51,6 +56,7 @@ fn play() {
         }
         // It would wait for the other one.
         "be killed as rank 1" => return,
+        "count interrupts" => return count_interrupts(say),
         "end before joining as rank 1" if rank == "1" => return,
         "end before joining as rank 1" => {
             let joined = Invitation::from_env().expect("good words").expect("started by run").join();
@@ -68,6 +74,97 @@ fn play() {
         say(&format!("{} heard: {lost}", me.rank()));
         std::process::exit(3);
     }
+}
+
+/// Says how many interrupts have come when it is asked to, by a line from its terminal.
+fn count_interrupts(say: impl Fn(&str) + Copy + Send + 'static) {
+    let count = Arc::new(AtomicU64::new(0));
+    let counting = Arc::clone(&count);
+    // ORDERING: Relaxed, a count
+    let handler = move || say(&format!("interrupt {}", 1 + counting.fetch_add(1, Ordering::Relaxed)));
+    ctrlc::set_handler(handler).expect("nobody else handles them");
+    std::thread::spawn(|| {
+        // Nobody asks any more if the test has failed.
+        std::thread::sleep(Duration::from_secs(60));
+        std::process::exit(9);
+    });
+    say("ready");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).expect("a terminal");
+    // Time for one more, if it is on its way.
+    std::thread::sleep(Duration::from_millis(200));
+    // ORDERING: Relaxed, a count
+    say(&format!("{} in all", count.load(Ordering::Relaxed)));
+}
+
+/// Not a test: the first process of a terminal, which starts `corecast run` there, and lets interrupts pass by.
+#[test]
+fn play_shell() {
+    let Ok(corecast) = std::env::var(SHELL_OF) else { return };
+    rustix::process::setsid().expect("a child leads no session");
+    rustix::process::ioctl_tiocsctty(std::io::stdin()).expect("nobody's terminal");
+    ctrlc::set_handler(|| ()).expect("nobody else handles them");
+    let this = std::env::current_exe().expect("a program has a path");
+    let mut run = Command::new(corecast);
+    run.args(["run", "-n", "1", "--"]).arg(this).args(["--exact", "running::play", "--nocapture"]);
+    let mut child = run.env(ROLE, "count interrupts").env_remove(SHELL_OF).spawn().expect("the program starts");
+    println!("process {}", child.id());
+    println!("the run ended: {}", child.wait().expect("our child"));
+}
+
+/// The process of `corecast run`, as the first process of the terminal has told it, once its member is ready and it reads
+/// signals: while it started the member one would have ended it.
+fn begun(terminal: &mut Terminal) -> Pid {
+    let mut shown = String::new();
+    loop {
+        let told = shown.split_once("process ").and_then(|(_, rest)| rest.split_once('\r'));
+        if let Some((pid, _)) = told.filter(|_| shown.contains("ready")) {
+            while !reads_signals(pid) {
+                std::thread::yield_now();
+            }
+            return Pid::from_raw(pid.parse().expect("a number")).expect("a process");
+        }
+        let more = terminal.read_until(Some("\n"));
+        assert!(!more.is_empty(), "it ended after {shown:?}");
+        shown += &more;
+    }
+}
+
+/// True if the process has the descriptor from which it reads signals.
+fn reads_signals(pid: &str) -> bool {
+    let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).expect("it is there");
+    let target = |entry: std::io::Result<std::fs::DirEntry>| std::fs::read_link(entry.ok()?.path()).ok();
+    descriptors.filter_map(target).any(|target| target.to_string_lossy().contains("signalfd"))
+}
+
+#[test]
+fn a_key_on_the_terminal_interrupts_the_members_once() {
+    let program = Program::new();
+    let corecast = program.command(&[]);
+    let (mut terminal, line) = Terminal::open();
+    let input = || line.try_clone().expect("a descriptor");
+    let mut shell = Command::new(std::env::current_exe().expect("a program has a path"))
+        .args(["--exact", "running::play_shell", "--nocapture"])
+        .envs(corecast.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .env(SHELL_OF, corecast.get_program())
+        .stdin(input())
+        .stdout(input())
+        .stderr(input())
+        .spawn()
+        .expect("this program starts");
+    drop(line);
+    let runner = begun(&mut terminal);
+    // So that the member has dealt with the terminal's interrupt before another one could be passed on.
+    kill_process(runner, Signal::STOP).expect("it is there");
+    terminal.press(b"\x03");
+    let shown = terminal.read_until(Some("interrupt 1"));
+    kill_process(runner, Signal::CONT).expect("it is there");
+    terminal.read_until(Some("interrupted: waiting for the members"));
+    terminal.press(b"\n");
+    let rest = terminal.read_until(Some("the run ended"));
+    assert!(rest.contains("1 in all"), "{shown:?} {rest:?}");
+    assert!(rest.contains("exit status: 0"), "{rest:?}");
+    assert!(shell.wait().expect("our child").success());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A terminal without a screen, for what the program does only where there is one.
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read};
+use std::io::{ErrorKind, Read, Write};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Termios, tcgetattr};
@@ -27,6 +27,11 @@ impl Terminal {
         let Termios { input_modes, output_modes, control_modes, local_modes, .. } =
             tcgetattr(&self.screen).expect("a terminal");
         format!("{input_modes:?} {output_modes:?} {control_modes:?} {local_modes:?}")
+    }
+
+    /// Presses these keys.
+    pub(crate) fn press(&mut self, keys: &[u8]) {
+        self.screen.write_all(keys).expect("a terminal");
     }
 
     /// What is shown until these words are, or until the program has closed its side.
