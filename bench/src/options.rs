@@ -36,6 +36,10 @@ pub struct Options {
     pub external: bool,
     /// How corecast's contenders wait.
     pub wait: Wait,
+    /// Times broadcasts of collectives by the root's clock, until one member's echo has come: the protocol of Smelt's authors.
+    pub leaf_echo: bool,
+    /// Deals members of collectives over the NUMA nodes in turn, where there are fewer than CPUs, as Smelt's authors do.
+    pub spread: bool,
     /// What the members of collectives are. Nothing else is raced among processes by these options.
     pub place: Place,
     /// Fewer and shorter blocks.

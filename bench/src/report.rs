@@ -111,6 +111,9 @@ pub enum Timing {
     /// Single operations: all participants begin at a time agreed upon, and the operation ends with the last of them.
     /// For rooted operations, where a plain loop would only show how fast the root can start one after the other.
     Windows,
+    /// Broadcasts by the root's clock alone: from its beginning until one of the others, who has got the value, has told the
+    /// root so by writing a line, which is **included**. The samples are those of the member that is slowest by the median.
+    LeafEcho,
     /// Operations with a barrier of the harness after each, which is **included**: for rooted operations where
     /// participants cannot all begin at one time, or the CPUs' clocks do not agree.
     Separated,

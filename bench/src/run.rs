@@ -1,6 +1,8 @@
 //! A list of groups raced one after the other, as one report.
 
-use corecast::base::CpuSet;
+use std::collections::BTreeMap;
+
+use corecast::base::{CpuId, CpuSet};
 use corecast::machine::Machine;
 
 use crate::contender::{Contender, Setting, Workshop, as_planned};
@@ -65,7 +67,7 @@ pub(crate) fn run_heats(
         let (from, to) = (done as f64 / total as f64, (done + weight) as f64 / total as f64);
         let mut part = Part { whole: &mut *progress, from, to };
         let race = Race {
-            timing: timing(&setting, windows),
+            timing: timing(&setting, windows, options.leaf_echo),
             setting: &setting,
             pace: options.pace(),
             cancel: &options.cancel,
@@ -87,10 +89,25 @@ pub(crate) fn setting<'a>(
     op: Op,
     participants: usize,
 ) -> Setting<'a> {
-    as_planned(Setting::new(machine, op, cpus, participants, options.wait))
+    let cpus = if options.spread { over_nodes(machine, cpus, participants) } else { cpus.clone() };
+    as_planned(Setting::new(machine, op, &cpus, participants, options.wait))
 }
 
-fn timing(setting: &Setting<'_>, windows: bool) -> Timing {
+/// So many of the CPUs, one of each NUMA node in turn; all, if there are not more.
+fn over_nodes(machine: &Machine, cpus: &CpuSet, participants: usize) -> CpuSet {
+    let mut nodes: BTreeMap<u32, Vec<CpuId>> = BTreeMap::new();
+    for (cpu, node) in machine.cpus.iter().zip(machine.numa_nodes()).filter(|(cpu, _)| cpus.contains(cpu.id)) {
+        nodes.entry(node).or_default().push(cpu.id);
+    }
+    let most = nodes.values().map(Vec::len).max().unwrap_or(0);
+    let in_turn = (0..most).flat_map(|turn| nodes.values().filter_map(move |node| node.get(turn).copied()));
+    in_turn.take(participants).collect()
+}
+
+fn timing(setting: &Setting<'_>, windows: bool, leaf_echo: bool) -> Timing {
+    if leaf_echo && setting.op == Op::Broadcast {
+        return Timing::LeafEcho;
+    }
     match (setting.op.is_rooted(), windows && !setting.oversubscribed) {
         (false, _) => Timing::Batches,
         (true, true) => Timing::Windows,
@@ -138,5 +155,22 @@ fn report(machine: &Machine, options: &Options, seed: u64, mut warnings: Vec<Str
         warnings,
         groups,
         gates: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast::machine::{Cpu, Topology};
+
+    use super::*;
+
+    #[test]
+    fn members_are_dealt_over_nodes_in_turn() {
+        let cpu = |id| Cpu { numa: Some(id / 4), ..Cpu::flat(CpuId::new(id)) };
+        let topology = Topology { cpus: (0..12).map(cpu).collect(), ..Topology::default() };
+        let machine = Machine::from_topology(&topology);
+        let cpus: CpuSet = "0-6,8".parse().expect("a list");
+        let dealt = |participants| over_nodes(&machine, &cpus, participants).to_string();
+        assert_eq!([2, 4, 6, 20].map(dealt), ["0,4", "0-1,4,8", "0-2,4-5,8", "0-6,8"]);
     }
 }

@@ -160,6 +160,10 @@ impl Body for Proxy {
         self.take_part()
     }
 
+    fn performs_elsewhere(&self) -> bool {
+        true
+    }
+
     fn amend(&mut self, timing: &mut Timing) {
         timing.clone_from(&self.timing);
     }
@@ -175,12 +179,13 @@ pub fn member() -> Result<(), Failure> {
 }
 
 fn serve(control: &Stdin) -> Result<(), Failure> {
-    let Some((assignment, fds)) = hear(control)? else { return Ok(()) };
+    let Some((assignment, fds)) = hear::<Assignment>(control)? else { return Ok(()) };
+    let rank = assignment.rank;
     let (mut body, start) = take_seat(assignment, fds)?;
     let (start, abort) = (Arc::new(start), Arc::default());
     say(control, &Answer::Ready)?;
     while let Some((task, _)) = hear::<Task>(control)? {
-        let share = Share { rank: 0, task, body, start: Arc::clone(&start), abort: Arc::clone(&abort) };
+        let share = Share { rank, task, body, start: Arc::clone(&start), abort: Arc::clone(&abort) };
         let timing;
         (body, timing) = share.execute()?;
         say(control, &Answer::Done(timing))?;

@@ -102,6 +102,8 @@ impl Crew {
             // Their threads end when they find that nobody can send them orders any more, if they ever look.
             self.threads.clear();
         }
+        // Whoever gave up because of another may have been seen before the other.
+        let failed = if failed == Some(Failure::Aborted) { board.failure() } else { failed };
         Err(failed.unwrap_or(Failure::Hung { missing, limit_ms: self.limit.as_millis() }))
     }
 }
@@ -250,6 +252,23 @@ mod tests {
     }
 
     #[test]
+    fn the_root_hears_an_echo_of_everybody_and_times_each() {
+        let mut crew = crew(3, Duration::from_secs(10));
+        let point = Arc::new(Rendezvous::new(3, Patience::new(true)));
+        let meets = |_| {
+            let point = Arc::clone(&point);
+            body(move || point.meet(&Abort::default()))
+        };
+        let bodies = (0..3).map(meets).collect();
+        let mut block = Block { bodies, timings: Vec::new() };
+        for operations in [4, 2] {
+            block = crew.run(block.bodies, Task::Echoed { root: 1, operations }, &Arc::default()).expect("all answer");
+            let times = block.timings.iter().map(|timing| timing.windows.len() as u64);
+            assert_eq!(times.collect::<Vec<_>>(), [0, 2 * operations, 0]);
+        }
+    }
+
+    #[test]
     fn a_panic_is_reported_and_frees_those_who_wait_for_it() {
         let mut crew = crew(2, Duration::from_secs(10));
         let abort = Arc::new(Abort::default());
@@ -260,6 +279,20 @@ mod tests {
         assert_eq!(outcome.map(|_| ()), Err(expected));
         let bodies = vec![body(|| Ok(())), body(|| Ok(()))];
         crew.run(bodies, Task::Batch { iterations: 1 }, &Arc::default()).expect("the crew goes on");
+    }
+
+    #[test]
+    fn the_cause_is_reported_even_if_its_echo_comes_first() {
+        let mut crew = crew(2, Duration::from_secs(10));
+        let abort = Arc::new(Abort::default());
+        let theirs = Arc::clone(&abort);
+        let cause = body(move || {
+            let waited = Patience::new(true).until(&theirs, || false);
+            waited.map_err(|_| Failure::Refused("the cause".to_owned()))
+        });
+        let bodies = vec![body(|| Err(Failure::Aborted)), cause];
+        let outcome = crew.run(bodies, Task::Batch { iterations: 1 }, &abort);
+        assert_eq!(outcome.map(|_| ()), Err(Failure::Refused("the cause".to_owned())));
     }
 
     #[test]

@@ -44,6 +44,9 @@ pub(crate) struct Entrant {
     bodies: Result<Vec<Box<dyn Body>>, String>,
     task: Task,
     samples_ns: Vec<f64>,
+    /// Of echoed operations: the samples of each participant but the root, in the order of ranks.
+    by_leaf_ns: Vec<Vec<f64>>,
+    root: usize,
     cpu_ns: Vec<f64>,
     discarded: usize,
 }
@@ -57,9 +60,10 @@ impl Entrant {
             _ => processes::bodies(&*contender, setting, &abort).map_err(|unfit| unfit.to_string()),
         };
         let task = Task::Batch { iterations: 1 };
-        let (samples_ns, cpu_ns) = (Vec::new(), Vec::new());
+        let (samples_ns, cpu_ns, root) = (Vec::new(), Vec::new(), setting.root);
+        let by_leaf_ns = vec![Vec::new(); setting.participants().saturating_sub(1)];
         let (op, bytes) = (setting.op, setting.bytes as u64);
-        Self { contender, op, bytes, abort, bodies, task, samples_ns, cpu_ns, discarded: 0 }
+        Self { contender, op, bytes, abort, bodies, task, samples_ns, by_leaf_ns, root, cpu_ns, discarded: 0 }
     }
 
     pub(crate) fn name(&self) -> String {
@@ -73,6 +77,10 @@ impl Entrant {
                 Timing::Batches => self.pace_batches(crew, pace, |iterations| Task::Batch { iterations }),
                 Timing::Separated => self.pace_batches(crew, pace, |operations| Task::Separated { operations }),
                 Timing::Windows => self.pace_windows(crew, pace),
+                Timing::LeafEcho => {
+                    let root = self.root;
+                    self.pace_batches(crew, pace, |operations| Task::Echoed { root, operations })
+                }
             });
         self.note(prepared);
     }
@@ -83,6 +91,7 @@ impl Entrant {
             Task::Windows { count, width } => self.keep_windows(&timings, count, width),
             Task::Batch { iterations } => self.keep_batch(&timings, iterations),
             Task::Separated { operations } => self.keep_batch(&timings, operations),
+            Task::Echoed { root, operations } => self.keep_echoes(&timings, root, operations),
             Task::Check { .. } | Task::Late { .. } | Task::Paced { .. } => {}
         });
         self.note(outcome);
@@ -108,7 +117,7 @@ impl Entrant {
 
     /// The contender's line of the report, still without its ratio.
     pub(crate) fn row(&self) -> Row {
-        let (summary, skipped) = match (self.skipped(), Summary::of(&self.samples_ns)) {
+        let (summary, skipped) = match (self.skipped(), Summary::of(self.samples_ns())) {
             (Some(reason), _) => (None, Some(reason.to_owned())),
             (None, None) => (None, Some(NEVER_IN_TIME.to_owned())),
             (None, summary) => (summary, None),
@@ -122,6 +131,12 @@ impl Entrant {
             ratio: None,
             skipped,
         }
+    }
+
+    /// Those of the slowest participant, where each has its own.
+    fn samples_ns(&self) -> &[f64] {
+        let slowest = slowest(&self.by_leaf_ns);
+        if slowest.is_empty() { &self.samples_ns } else { slowest }
     }
 
     /// Runs a block; afterwards the bodies are back, or gone with the failure that is returned.
@@ -177,6 +192,17 @@ impl Entrant {
         self.cpu_ns.push(cpu.as_nanos() as f64 / operations);
     }
 
+    fn keep_echoes(&mut self, timings: &[super::task::Timing], root: usize, operations: u64) {
+        let clock = Clock::get();
+        let times = timings[root].windows.chunks(operations.max(1) as usize);
+        for (samples, times) in self.by_leaf_ns.iter_mut().zip(times) {
+            samples.extend(times.iter().flatten().map(|&ticks| clock.ns(ticks)));
+        }
+        let operations = operations as f64 * self.by_leaf_ns.len() as f64;
+        let cpu: Duration = timings.iter().map(|timing| timing.cpu).sum();
+        self.cpu_ns.push(cpu.as_nanos() as f64 / operations);
+    }
+
     fn keep_windows(&mut self, timings: &[super::task::Timing], count: u64, width: u64) {
         let clock = Clock::get();
         let windows = span::of_windows(timings);
@@ -189,5 +215,24 @@ impl Entrant {
             let width = (2 * width).min(clock.ticks_in(self.widest()));
             self.task = Task::Windows { count, width };
         }
+    }
+}
+
+/// The samples with the greatest median; none if there are none.
+fn slowest(by_leaf_ns: &[Vec<f64>]) -> &[f64] {
+    let medians = by_leaf_ns.iter().filter_map(|samples| Some((median(samples)?, samples)));
+    medians.max_by(|(a, _), (b, _)| a.total_cmp(b)).map_or(&[], |(_, samples)| samples)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slowest_is_so_by_the_median_and_not_by_one_sample() {
+        let by_leaf = [vec![1.0, 2.0, 900.0], vec![3.0, 4.0, 5.0], vec![], vec![1.0, 1.0, 1.0]];
+        assert_eq!(slowest(&by_leaf), [3.0, 4.0, 5.0]);
+        assert_eq!(slowest(&[vec![], vec![]]), [0.0; 0]);
+        assert_eq!(slowest(&[]), [0.0; 0]);
     }
 }

@@ -248,8 +248,8 @@ mod tests {
     }
 
     #[test]
-    fn windows_and_separated_operations_give_samples() {
-        for timing in [Timing::Windows, Timing::Separated] {
+    fn every_way_to_time_a_rooted_operation_gives_samples() {
+        for timing in [Timing::Windows, Timing::Separated, Timing::LeafEcho] {
             let group = race(Op::Broadcast, timing, Vec::new(), &Cancel::new()).expect("nothing fails");
             let corecast = row(&group, "corecast");
             let counted = corecast.summary.map_or(0, |summary| summary.samples) + corecast.discarded;

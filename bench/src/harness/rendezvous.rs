@@ -22,6 +22,8 @@ pub struct Rendezvous {
     /// Meetings that have taken place, written by the last to arrive, polled by the others; and what that one left for
     /// the others, written before, read after.
     meetings: Place<CacheLine<[AtomicU64; 2]>>,
+    /// The number of the last echo; written by the participant whose turn it is, polled by the root.
+    echoed: Place<CacheLine<AtomicU64>>,
 }
 
 impl Rendezvous {
@@ -40,8 +42,30 @@ impl Rendezvous {
     /// # Errors
     /// If there is no room left.
     pub(crate) fn lay_out(arena: &mut Arena, participants: usize, patience: Patience) -> Result<Self, ArenaError> {
-        let (arrived, meetings) = (arena.place()?, arena.place()?);
-        Ok(Self { participants: participants as u64, patience, arrived, meetings })
+        let (arrived, meetings, echoed) = (arena.place()?, arena.place()?, arena.place()?);
+        Ok(Self { participants: participants as u64, patience, arrived, meetings, echoed })
+    }
+
+    /// How many meet.
+    pub(crate) fn participants(&self) -> usize {
+        self.participants as usize
+    }
+
+    /// Tells whoever awaits this number.
+    #[inline]
+    pub(crate) fn echo(&self, number: u64) {
+        // ORDERING: Release, pairs with the Acquire in await_echo [echoed]
+        self.echoed.store(number, Ordering::Release);
+    }
+
+    /// Waits for the echo of this number. Only one participant may wait, and one echo at a time be under way.
+    ///
+    /// # Errors
+    /// [`Failure::Aborted`] if the contender is aborted before.
+    #[inline]
+    pub(crate) fn await_echo(&self, number: u64, abort: &Abort) -> Result<(), Failure> {
+        // ORDERING: Acquire, pairs with the Release in echo [echoed]
+        self.patience.until(abort, || self.echoed.load(Ordering::Acquire) == number)
     }
 
     /// Waits for everybody.

@@ -38,6 +38,13 @@ pub enum Task {
         /// Ticks from one start to the next.
         width: u64,
     },
+    /// Operations from a root, each of which ends when one other participant, in turn, has told the root that it is done.
+    Echoed {
+        /// Who begins.
+        root: usize,
+        /// Operations for each of the others.
+        operations: u64,
+    },
     /// Messages sent one by one, each some time after the one before, so that the receivers wait for it.
     Paced {
         /// Messages.
@@ -67,7 +74,8 @@ pub struct Timing {
     pub(crate) missed: u64,
     /// For paced messages: when each was sent, or taken in; 0 if it did not arrive.
     pub(crate) marks: Vec<u64>,
-    /// For windows: how long after each agreed start it had done its part; `None` if it began late.
+    /// For windows: how long after each agreed start it had done its part; `None` if it began late. For echoed operations,
+    /// at the root: how long each took, all of one participant before those of the next.
     pub(crate) windows: Vec<Option<u64>>,
 }
 
@@ -102,6 +110,7 @@ impl Share {
             Task::Batch { iterations } => self.body.run(iterations)?,
             Task::Separated { operations } => self.separated(operations)?,
             Task::Windows { count, width } => timing.windows = self.windows(begin, count, width)?,
+            Task::Echoed { root, operations } => timing.windows = self.echoed(begin, root, operations)?,
             Task::Paced { count, every } => timing.marks = self.body.paced(begin, count, every)?,
             Task::Late { rank, delay } => self.late(rank, delay)?,
         }
@@ -130,6 +139,31 @@ impl Share {
             windows.push((!late).then_some(took));
         }
         Ok(windows)
+    }
+
+    fn echoed(&mut self, begin: u64, root: usize, operations: u64) -> Result<Vec<Option<u64>>, Failure> {
+        if self.body.performs_elsewhere() {
+            // The echoes are where the operations are: here nothing would hold one back until the one before is heard.
+            self.body.run(operations)?;
+            return Ok(Vec::new());
+        }
+        let clock = Clock::get();
+        let others = (0..self.start.participants()).filter(|&rank| rank != root);
+        let echoes = others.flat_map(|leaf| (0..operations).map(move |_| leaf));
+        let mut times = Vec::new();
+        // Numbers grow from block to block, as every operation takes longer than a tick.
+        for (leaf, number) in echoes.zip(begin..) {
+            let start = clock.ticks();
+            self.body.run(1)?;
+            if self.rank == leaf {
+                self.start.echo(number);
+            }
+            if self.rank == root {
+                self.start.await_echo(number, &self.abort)?;
+                times.push(Some(clock.ticks().saturating_sub(start)));
+            }
+        }
+        Ok(times)
     }
 
     fn late(&mut self, rank: usize, delay: Duration) -> Result<(), Failure> {

@@ -17,8 +17,9 @@ pub(crate) fn checks(machine: &Machine, report: &Report) -> Vec<RaceCheck> {
         return Vec::new();
     }
     let is_usual = |group: &bench::Group| group.bytes == group.op.bytes();
-    let comparable =
-        |group: &&bench::Group| !group.oversubscribed && group.timing != Timing::Separated && is_usual(group);
+    let comparable = |group: &&bench::Group| {
+        !group.oversubscribed && matches!(group.timing, Timing::Batches | Timing::Windows) && is_usual(group)
+    };
     report.groups.iter().filter(comparable).flat_map(|group| of_group(machine, group)).collect()
 }
 

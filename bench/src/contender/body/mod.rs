@@ -65,6 +65,12 @@ pub trait Body: Send {
         Ok(())
     }
 
+    /// True for whoever stands for a participant elsewhere: its first call after [`ready`](Body::ready) performs the whole
+    /// task there.
+    fn performs_elsewhere(&self) -> bool {
+        false
+    }
+
     /// Adds what only the body knows to what its thread saw of the task just done.
     fn amend(&mut self, timing: &mut Timing) {
         let _ = timing;

@@ -102,6 +102,10 @@ impl Body for Member {
         self.take_part()
     }
 
+    fn performs_elsewhere(&self) -> bool {
+        true
+    }
+
     fn amend(&mut self, timing: &mut Timing) {
         // All of them begin and end at the same ticks, so that whoever is asked says what the driver took.
         timing.start = 0;
@@ -132,7 +136,9 @@ impl Speaker {
             Task::Batch { iterations } => self.ask("run", &[iterations]),
             Task::Separated { operations } => self.ask("separated", &[operations]),
             Task::Windows { count, width } => self.ask("windows", &[count, width, ticks(LEAD), ticks(TOLERANCE)]),
-            Task::Late { .. } | Task::Paced { .. } => Err(Failure::refused("its driver was not made for this task")),
+            Task::Late { .. } | Task::Paced { .. } | Task::Echoed { .. } => {
+                Err(Failure::refused("its driver was not made for this task"))
+            }
         }
     }
 

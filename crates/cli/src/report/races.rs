@@ -11,9 +11,13 @@ use super::verdict::Verdict;
 use super::{curves, rings};
 
 /// What the samples of a group are.
-const TIMINGS: [(Timing, &str); 3] = [
+const TIMINGS: [(Timing, &str); 4] = [
     (Timing::Batches, "Operations back to back, divided by their number."),
     (Timing::Windows, "Single operations: all members begin at one agreed time, and the last one's end counts."),
+    (
+        Timing::LeafEcho,
+        "From the root's start until an echo of the member that is slowest has reached it; that echo is included.",
+    ),
     (Timing::Separated, "Operations with a barrier of the harness after each; that barrier is included in every time."),
 ];
 

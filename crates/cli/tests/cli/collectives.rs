@@ -63,6 +63,25 @@ fn threads_carry_what_is_asked_for() {
 }
 
 #[test]
+fn broadcasts_end_with_an_echo_where_that_is_asked_for() {
+    let program = Program::new();
+    let echo = ["--op", "broadcast,reduce", "--n", "2,3", "--leaf-echo", "--spread", "--contenders"];
+    for more in [&["slots+std-barrier,libgomp"][..], &["openmpi", "--processes"]] {
+        let report = race(&program, &[&echo[..], more].concat());
+        for group in groups(&report) {
+            let is_echoed = group["op"] == "broadcast";
+            assert_eq!(group["timing"] == "leaf_echo", is_echoed, "{group}");
+            assert_timed(group, "corecast");
+            for row in group["rows"].as_array().expect("rows").iter().skip(1).filter(|_| is_echoed) {
+                let skipped = row["skipped"].as_str().unwrap_or_default();
+                let fine = ["", "its driver was not made for this task"];
+                assert!(fine.contains(&skipped) || skipped.contains(" install "), "{row}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_race_leaves_a_page() {
     let program = Program::new();
     let sizes = ["--op", "broadcast", "--n", "2", "--size", "0,8,4Ki", "--contenders", "slots+std-barrier"];

@@ -33,6 +33,12 @@ pub(super) struct Collectives {
     /// Leave out contenders that run in a program of their own, which takes a compiler and seconds to start.
     #[arg(long)]
     in_process: bool,
+    /// Time broadcasts by the root's clock until one member's echo has come, of each member in turn; the slowest counts.
+    #[arg(long)]
+    leaf_echo: bool,
+    /// Deal fewer members than CPUs over the NUMA nodes in turn [default: the first CPUs].
+    #[arg(long)]
+    spread: bool,
     /// Members are threads of this process; the default.
     #[arg(long, conflicts_with = "processes")]
     threads: bool,
@@ -100,6 +106,8 @@ impl Collectives {
             sizes: self.size.clone(),
             contenders: self.contenders.clone(),
             external: !self.in_process,
+            leaf_echo: self.leaf_echo,
+            spread: self.spread,
             place: self.place()?,
             ..options
         };
