@@ -63,6 +63,7 @@ pub(crate) fn run_heats(
     let mut groups = Vec::with_capacity(heats.len());
     for Heat { op, burst, bytes, participants, contenders } in heats {
         let setting = setting(machine, options, cpus, op, participants).carrying(bytes).placed(&options.place);
+        let setting = setting.racing(&contenders);
         let weight = contenders.len();
         let (from, to) = (done as f64 / total as f64, (done + weight) as f64 / total as f64);
         let mut part = Part { whole: &mut *progress, from, to };

@@ -7,6 +7,7 @@ use corecast::base::{CpuId, CpuSet};
 use corecast::machine::Machine;
 use corecast::plan::{Problem, SHAPES, Tree};
 
+use super::Contender;
 use super::body::SliceTask;
 use super::planned::{CHOSEN, of_shape};
 use crate::harness::Patience;
@@ -32,6 +33,8 @@ pub struct Setting<'a> {
     pub(crate) place: Place,
     /// The rank that broadcasts come from and reductions go to.
     pub(crate) root: usize,
+    /// The names of the contenders that take part; all, if `None`.
+    raced: Option<Vec<String>>,
     /// The one tree that the group's own choice uses for the operation; `None` if there is no such tree.
     chosen: Option<Tree>,
     trees: OnceCell<Vec<StaticTree>>,
@@ -63,6 +66,7 @@ impl<'a> Setting<'a> {
             wait,
             place: Place::Threads,
             root: 0,
+            raced: None,
             chosen: None,
             trees,
         }
@@ -71,6 +75,12 @@ impl<'a> Setting<'a> {
     /// The same with another root.
     pub(crate) fn rooted_at(self, root: usize) -> Self {
         Self { root, trees: OnceCell::new(), ..self }
+    }
+
+    /// The same where only these take part: nobody else can have a tree before them.
+    pub(crate) fn racing(self, contenders: &[Box<dyn Contender>]) -> Self {
+        let raced = Some(contenders.iter().map(|contender| contender.name()).collect());
+        Self { raced, trees: OnceCell::new(), ..self }
     }
 
     /// The same with participants of this kind.
@@ -117,7 +127,8 @@ impl<'a> Setting<'a> {
             let root = self.op.is_rooted().then_some(self.root);
             SHAPES.iter().fold(Vec::new(), |mut trees: Vec<StaticTree>, shape| {
                 let tree = shape.build(&problem, root);
-                let same_shape = trees.iter().find(|known| known.tree == tree).map(|known| of_shape(known.shape));
+                let mut known = trees.iter().filter(|known| known.tree == tree).map(|known| of_shape(known.shape));
+                let same_shape = known.find(|name| self.raced.as_ref().is_none_or(|raced| raced.contains(name)));
                 let is_chosen = self.chosen.as_ref() == Some(&tree);
                 let same_as = if is_chosen { Some(CHOSEN.to_owned()) } else { same_shape };
                 trees.push(StaticTree { shape: shape.name(), tree, same_as });
@@ -181,5 +192,16 @@ mod tests {
         for known in choosing.static_trees() {
             assert_eq!(known.same_as.as_deref() == Some(CHOSEN), known.tree == tree, "{}", known.shape);
         }
+    }
+
+    #[test]
+    fn whoever_does_not_take_part_has_no_twin() {
+        let machine = machine(2);
+        let mut few = crate::contender::contenders(Op::Barrier);
+        few.retain(|contender| ["corecast/tree/cluster", "corecast/tree/bad"].contains(&contender.name().as_str()));
+        let setting = setting(&machine, Op::Barrier, 2).racing(&few);
+        let twins = setting.static_trees().iter().filter_map(|tree| Some((tree.shape, tree.same_as.as_deref()?)));
+        let of_those: Vec<_> = twins.filter(|(shape, _)| ["cluster", "bad"].contains(shape)).collect();
+        assert_eq!(of_those, [("bad", "corecast/tree/cluster")]);
     }
 }
