@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# All tests, documentation examples included: the README's command, then those of the libraries that share memory once
-# more, optimised as users run them: there optimisation changes what interleaves.
+# All tests, documentation examples included: the README's command, then those of the crates with protocols over shared
+# memory once more, optimised as users run them: there optimisation changes what interleaves.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo test
-cargo test --release --package corecast-base --package corecast-channel --package corecast-collective --package corecast \
-    --package corecast-capi
+cargo test --release --package corecast-base --package corecast-channel --package corecast-collective --lib --tests
