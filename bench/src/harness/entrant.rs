@@ -23,7 +23,7 @@ const WIDEST: Duration = Duration::from_millis(10);
 const WIDER_PER_BYTE: Duration = Duration::from_nanos(16);
 /// Bytes that are verified at most, and sent to estimate the length of a window, so that long values do not take the
 /// time of short ones a million times. One operation is always verified.
-const CHECKED_BYTES: u64 = 16 << 20;
+const CHECKED_BYTES: u64 = 4 << 20;
 /// Windows of one block.
 const MOST_WINDOWS: u64 = 64;
 const FEWEST_WINDOWS: u64 = 4;

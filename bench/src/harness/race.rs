@@ -3,7 +3,7 @@
 //! First each contender is built, verified and paced. Then come rounds: in each, a probe of the bare line and one block of
 //! every contender, in an order drawn anew from the seed, so that a change of the machine's mood meets all alike.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use corecast::machine::pin::PinError;
 
@@ -16,6 +16,9 @@ use crate::contender::{Contender, Setting};
 use crate::error::BenchError;
 use crate::progress::Progress;
 use crate::report::{Group, Row, Timing};
+
+/// A block may last longer by this for each byte that an operation carries.
+const LONGER_PER_BYTE: Duration = Duration::from_nanos(200);
 
 /// A race about to be run.
 pub(crate) struct Race<'a> {
@@ -58,7 +61,8 @@ impl Race<'_> {
     }
 
     fn crew(&self) -> Result<Crew, PinError> {
-        Crew::start(&self.setting.seats, self.setting.oversubscribed, self.pace.limit)
+        let limit = self.pace.limit + LONGER_PER_BYTE * u32::try_from(self.setting.bytes).unwrap_or(u32::MAX);
+        Crew::start(&self.setting.seats, self.setting.oversubscribed, limit)
     }
 
     fn go_on(&self) -> Result<(), BenchError> {
@@ -126,11 +130,9 @@ fn elapsed_share(start: Instant, until: Instant) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use corecast::base::wait::Wait;
     use std::sync::Arc;
     use std::sync::mpsc::{Receiver, channel};
-    use std::time::Duration;
-
-    use corecast::base::wait::Wait;
 
     use super::*;
     use crate::contender::{Body, Unfit, contenders};
