@@ -12,6 +12,8 @@ use std::mem::MaybeUninit;
 
 use corecast_base::sync::{AtomicU64, Ordering};
 
+use crate::bulk;
+
 const WORD_BYTES: usize = size_of::<u64>();
 /// Bytes that [`Bytes::fold`] hands out at a time.
 const CHUNK_BYTES: usize = 64;
@@ -133,15 +135,14 @@ impl<'a> Bytes<'a> {
             let skew = offset % WORD_BYTES;
             first.copy_from_slice(&self.word(offset / WORD_BYTES)[skew..skew + first.len()]);
         }
-        let mut at = offset.div_ceil(WORD_BYTES);
-        let mut whole = rest.chunks_exact_mut(WORD_BYTES);
-        for chunk in &mut whole {
-            chunk.copy_from_slice(&self.word(at));
-            at += 1;
+        let begin = offset.div_ceil(WORD_BYTES);
+        let end = begin + rest.len() / WORD_BYTES;
+        let (whole, last) = rest.split_at_mut((end - begin) * WORD_BYTES);
+        if !whole.is_empty() {
+            bulk::load(&self.words[begin..end], whole);
         }
-        let last = whole.into_remainder();
         if !last.is_empty() {
-            last.copy_from_slice(&self.word(at)[..last.len()]);
+            last.copy_from_slice(&self.word(end)[..last.len()]);
         }
     }
 
@@ -271,14 +272,14 @@ impl<'a> BytesMut<'a> {
         if !first.is_empty() {
             self.patch(offset / WORD_BYTES, offset % WORD_BYTES, first);
         }
-        let mut at = offset.div_ceil(WORD_BYTES);
-        let mut whole = rest.chunks_exact(WORD_BYTES);
-        for chunk in &mut whole {
-            self.set_word(at, chunk.try_into().expect("chunks are of one word"));
-            at += 1;
+        let begin = offset.div_ceil(WORD_BYTES);
+        let end = begin + rest.len() / WORD_BYTES;
+        let (whole, last) = rest.split_at((end - begin) * WORD_BYTES);
+        if !whole.is_empty() {
+            bulk::store(&self.words[begin..end], whole);
         }
-        if !whole.remainder().is_empty() {
-            self.patch(at, 0, whole.remainder());
+        if !last.is_empty() {
+            self.patch(end, 0, last);
         }
     }
 

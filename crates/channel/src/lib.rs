@@ -9,6 +9,7 @@
 //! A channel knows no topology: where its ends run, and what a wake-up costs there, arrives as plain values. Ends are
 //! `Send` and their methods take `&mut self`, so that two threads cannot be one end by mistake.
 
+mod bulk;
 mod bytes;
 mod error;
 pub mod ff;

@@ -1,0 +1,89 @@
+//! Copies between memory that others may write at any time and memory of our own.
+//!
+//! Word by word, relaxed; a long one at once by the processor's own copy instruction, which is to the language what the
+//! relaxed accesses are: it assumes nothing of what it copies and is never elided or repeated. A neighbour that breaks the
+//! protocol may tear words then, too.
+
+use corecast_base::sync::{AtomicU64, Ordering};
+
+const WORD_BYTES: usize = size_of::<u64>();
+
+/// Copies all words to `into`, which is as long.
+#[inline(always)]
+pub(crate) fn load(from: &[AtomicU64], into: &mut [u8]) {
+    debug_assert_eq!(into.len(), from.len() * WORD_BYTES, "whole words");
+    #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
+    if into.len() >= string::LEAST_BYTES {
+        // SAFETY: both are as long, and valid for as long as they are borrowed; `into` is borrowed here alone.
+        unsafe { string::copy(from.as_ptr().cast::<u8>(), into.as_mut_ptr(), into.len()) };
+        return;
+    }
+    for (word, chunk) in from.iter().zip(into.chunks_exact_mut(WORD_BYTES)) {
+        // ORDERING: Relaxed, ordered by the word that published the message
+        chunk.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
+    }
+}
+
+/// Copies all of `from` to the words, which are as long.
+#[inline(always)]
+pub(crate) fn store(to: &[AtomicU64], from: &[u8]) {
+    debug_assert_eq!(from.len(), to.len() * WORD_BYTES, "whole words");
+    #[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
+    if from.len() >= string::LEAST_BYTES {
+        // SAFETY: both are as long, and valid for as long as they are borrowed; atomics may change behind a shared reference.
+        unsafe { string::copy(from.as_ptr(), to.as_ptr().cast::<u8>().cast_mut(), from.len()) };
+        return;
+    }
+    for (word, chunk) in to.iter().zip(from.chunks_exact(WORD_BYTES)) {
+        let value = u64::from_ne_bytes(chunk.try_into().expect("chunks are of one word"));
+        // ORDERING: Relaxed, ordered by the word that publishes the message
+        word.store(value, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(loom), not(miri)))]
+mod string {
+    use std::arch::asm;
+
+    /// It takes some tens of cycles to begin.
+    pub(super) const LEAST_BYTES: usize = 1024;
+
+    /// Copies bytes. A store that follows is seen by nobody before them: processors order only the bytes of one copy among
+    /// themselves as they like (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3, 9.2.4).
+    ///
+    /// # Safety
+    /// - `from` is valid for reads and `to` for writes of so many bytes, which do not overlap.
+    #[inline(always)]
+    pub(super) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+        // SAFETY: as the caller promises; the direction flag is clear in Rust code.
+        unsafe {
+            asm!(
+                "rep movsb",
+                inout("rcx") len => _,
+                inout("rsi") from => _,
+                inout("rdi") to => _,
+                options(nostack, preserves_flags)
+            );
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_length_comes_back_as_it_went() {
+        for words in [0, 1, 7, 127, 128, 129, 2048, 5000] {
+            let memory: Vec<AtomicU64> = (0..words + 2).map(|_| AtomicU64::new(u64::MAX)).collect();
+            let from: Vec<u8> = (0..words * WORD_BYTES).map(|i| (i * 31 % 251) as u8).collect();
+            store(&memory[1..=words], &from);
+            let mut into = vec![0; from.len()];
+            load(&memory[1..=words], &mut into);
+            assert!(into == from, "{words} words");
+            for outside in [&memory[0], &memory[words + 1]] {
+                assert_eq!(outside.load(Ordering::Relaxed), u64::MAX, "{words} words");
+            }
+        }
+    }
+}
