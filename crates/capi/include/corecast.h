@@ -23,6 +23,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The color of those who want to be in no part.
+#define CORECAST_NO_COLOR -1
+
 // How a call ended. Unless it is CORECAST_OK the outputs are as they were, if the function does not say otherwise.
 typedef enum {
   // Done.
@@ -392,6 +395,18 @@ typedef struct {
   // A corecast_wait: how members wait.
   uint32_t wait;
 } corecast_group_config;
+
+// What a member of a failed group learns when it goes on with those who are left.
+typedef struct {
+  // Its rank in the group that failed.
+  uint32_t old_rank;
+  // How many members of that are not in the new one.
+  uint32_t gone;
+  // The operations that it has completed there.
+  uint64_t completed;
+  // The most that any member of the new group has completed there: what lies between it has to get from those who have it.
+  uint64_t highest;
+} corecast_shrunk;
 
 // How an acknowledged broadcast is done; all members give the same. Set `size` to sizeof(corecast_ack_config) and all else
 // to 0, then what is wanted; NULL in its place is all zeroes.
@@ -934,6 +949,43 @@ corecast_status corecast_member_scatter(corecast_member *member,
                                         const void *data,
                                         size_t len,
                                         void *own);
+
+// Makes groups of those who name the same `color`, from 0 to UINT32_MAX, ranked by `key` and where that is the same by
+// their rank here. `part` is this member's place in its own, which it leaves like any other; NULL to those who name
+// CORECAST_NO_COLOR. All members call it, as an operation of the group like others, and stay in the whole group.
+// CORECAST_SYSTEM, for all members alike, if the memory of a group of processes is used up.
+//
+// What a member does in a part is in no order with what it does in the whole group, but for the order of its own calls: two
+// members that enter two groups in crossed order wait for each other for ever. A part fails by itself.
+corecast_status corecast_member_split(corecast_member *member,
+                                      int64_t color,
+                                      int64_t key,
+                                      corecast_member **part);
+
+// Makes a group of those who are left of this one, which has failed, with new ranks in the order of the old ones. `left` is
+// this member's place in it. All who are left call it, and wait until each member has called it, or has left or died; so
+// whoever neither calls nor leaves is waited for. Close what was made of the member before.
+//
+// `gone` has room for `room` ranks, and may be NULL for 0: the ranks of those who are gone are written there, ascending, as
+// many as fit; `shrunk` tells how many there are. Room for one less than the members of the failed group is always enough.
+//
+// The member stays in the failed group until it leaves, and can do nothing there. CORECAST_INVALID_ARGUMENT if the group has
+// not failed; CORECAST_TAKEN if this member is in the new group already; CORECAST_SYSTEM, for all members alike, if the
+// memory of a group of processes has no room for it.
+corecast_status corecast_member_shrink(corecast_member *member,
+                                       uint32_t *gone,
+                                       size_t room,
+                                       corecast_member **left,
+                                       corecast_shrunk *shrunk);
+
+// The same, waiting at most so long. After CORECAST_TIMEOUT, whose message names who has neither come nor gone, the others
+// go on waiting for this member, which may call it again, or leave.
+corecast_status corecast_member_shrink_timeout_ns(corecast_member *member,
+                                                  uint64_t timeout_ns,
+                                                  uint32_t *gone,
+                                                  size_t room,
+                                                  corecast_member **left,
+                                                  corecast_shrunk *shrunk);
 
 // Enters the barrier, and returns before the others have. CORECAST_INVALID_ARGUMENT if the group's barrier cannot be
 // interrupted.

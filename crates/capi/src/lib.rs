@@ -45,6 +45,10 @@ pub mod group;
 
 pub mod member;
 
+pub mod split;
+
+pub mod shrink;
+
 pub mod started;
 
 pub mod commit;

@@ -12,5 +12,7 @@ mod mcast;
 mod members;
 mod region;
 mod select;
+mod shrink;
+mod split;
 mod started;
 mod ump;
