@@ -20,8 +20,8 @@ use crate::op::Op;
 /// How the row of a tree that another row has already begins and ends its reason.
 pub(crate) const TWIN: [&str; 2] = ["the same tree as ", " here"];
 
-/// Members lay out nothing after they have joined.
-const ROOM_BYTES: usize = 4096;
+/// For the chunks of long slices, for each member.
+const ROOM_BYTES: usize = 256 << 10;
 
 /// The row of the group's own choice.
 pub(crate) const CHOSEN: &str = "corecast";
@@ -95,7 +95,7 @@ impl Contender for Planned {
     }
 
     fn found(&self, setting: &Setting<'_>, _arena: &mut Arena) -> Result<Vec<OwnedFd>, Unfit> {
-        let founding = self.builder(setting)?.room_bytes(ROOM_BYTES).found();
+        let founding = self.builder(setting)?.room_bytes(setting.participants() * ROOM_BYTES).found();
         let shared = founding.map_err(|error| Unfit(error.to_string()))?.share();
         Ok(vec![shared.map_err(|error| Unfit(error.to_string()))?])
     }
@@ -132,6 +132,7 @@ impl Planned {
             .cpus(setting.cpus.clone())
             .members(setting.participants())
             .wait(setting.wait)
+            .plan_folder(None)
             .pinned(true);
         Ok(match self.variant {
             Variant::Auto => builder,

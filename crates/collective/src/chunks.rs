@@ -26,6 +26,8 @@ pub(crate) const CHUNK_BYTES: usize = if cfg!(loom) { 16 } else { 16 << 10 };
 const CHUNKS: u64 = if cfg!(loom) { 1 } else { 4 };
 const CHUNK_WORDS: usize = CHUNK_BYTES / size_of::<u64>();
 const AREA_WORDS: usize = CHUNKS as usize * CHUNK_WORDS;
+/// The lines of a member: what it has published, and who has read what along the edge to its parent.
+const LINES: usize = 3;
 
 /// Chunks published or read so far.
 type Line = Place<CacheLine<AtomicU64>>;
@@ -66,11 +68,14 @@ struct Neighbour {
 }
 
 impl Chunks {
-    /// Lays out the areas of all members; returns those of the member of this rank, whose edges are those of `web`. If the
-    /// arena has no room for all of them it is left as it was.
-    pub(crate) fn lay_out(web: &Web, own: usize, all: &mut Arena) -> Result<Self, ArenaError> {
-        let mut arena = all.clone();
+    /// Lays out the areas of all members; returns those of the member of this rank, whose edges are those of `web`. `None`
+    /// if they would take more than half of what is left: there is other use for it, without which members cannot do.
+    pub(crate) fn lay_out(web: &Web, own: usize, arena: &mut Arena) -> Result<Option<Self>, ArenaError> {
         let members = web.members();
+        let bytes = members * (AREA_WORDS * size_of::<u64>() + LINES * size_of::<CacheLine<AtomicU64>>());
+        if arena.left().is_some_and(|left| bytes > left / 2) {
+            return Ok(None);
+        }
         let words = arena.slice(members * AREA_WORDS)?;
         let published: PlaceSlice<CacheLine<AtomicU64>> = arena.slice(members)?;
         // For each member what it has read of its parent's area, and what its parent has of its own.
@@ -85,9 +90,7 @@ impl Chunks {
             let (read, acknowledged) = (line(!is_parent), line(is_parent));
             Neighbour { area: area(neighbour.rank), read, acknowledged, known: 0, announced: 0, next: 0 }
         });
-        let chunks = Self { neighbours: neighbours.collect(), own: area(own), published: 0 };
-        *all = arena;
-        Ok(chunks)
+        Ok(Some(Self { neighbours: neighbours.collect(), own: area(own), published: 0 }))
     }
 
     /// The number of the next chunk that this member publishes.
@@ -210,8 +213,8 @@ mod tests {
         let mut site = sites(MEMBERS).last().expect("there are some");
         let web = plan.web(&[], &mut site).expect("the heap has room");
         let before = site.arena.bytes();
-        Chunks::lay_out(&web, site.rank, &mut site.arena).expect("the heap has room");
-        let lines = 3 * size_of::<CacheLine<AtomicU64>>();
+        Chunks::lay_out(&web, site.rank, &mut site.arena).expect("the heap has room").expect("all of it");
+        let lines = LINES * size_of::<CacheLine<AtomicU64>>();
         assert_eq!(site.arena.bytes() - before, MEMBERS * (AREA_WORDS * size_of::<u64>() + lines));
         assert_eq!(AREA_WORDS * size_of::<u64>(), 64 << 10, "as docs/design/operations.md says");
     }

@@ -105,7 +105,7 @@ impl Plot {
     /// The next `bytes` bytes of a memory; on the heap whatever it takes.
     pub(crate) fn reserve(arena: &mut Arena, bytes: usize) -> Result<Self, ArenaError> {
         let part = arena.part(bytes)?;
-        Ok(arena.share(|| Self(Arc::new(Mutex::new(Ground { arena: part, commons: None, asked: 0 })))))
+        arena.share(|| Self(Arc::new(Mutex::new(Ground { arena: part, commons: None, asked: 0 }))))
     }
 
     /// Memory for the group of those who will be left of one that has laid out so much: as much again and half of what is left

@@ -73,7 +73,7 @@ impl Core {
         }
         self.check_fault()?;
         self.operation += 1;
-        self.roll.begin(self.rank, self.operation);
+        self.roll.begin(self.rank, self.seat_word());
         Ok(())
     }
 

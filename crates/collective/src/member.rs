@@ -42,8 +42,9 @@ pub(crate) struct Ends {
 /// One participant of a [`Group`](crate::Group).
 ///
 /// All members must call the same operations, with the same roots and types, in the same order. An operation that fails
-/// leaves the group failed, except one that was refused for its root ([`Error::BadRank`]) or its configuration. Values are of any [`Plain`] types:
-/// up to 56 bytes travel in one cache line with their header, larger ones in several.
+/// leaves the group failed, except one that was refused before it began, as with [`Error::BadRank`], and where its errors say
+/// otherwise. Values are of any [`Plain`] types: up to 56 bytes travel in one cache line with their header, larger ones in
+/// several.
 ///
 /// Dropping a member leaves the group: in a panic, or while others still wait for it, their operations fail with
 /// [`Error::MemberLost`] that names it.

@@ -79,8 +79,8 @@ impl Member {
         self.shrink_until(NEVER)
     }
 
-    /// As [`shrink`](Self::shrink), waiting for `limit` at most. After [`Error::Timeout`] the others go on waiting for this
-    /// member, which may call it again, or leave.
+    /// As [`shrink`](Self::shrink), waiting for the others for `limit` at most; planning for those who are left comes after
+    /// that. After [`Error::Timeout`] the others go on waiting for this member, which may call it again, or leave.
     ///
     /// # Errors
     /// [`Error::Timeout`] that names who has neither come nor gone, and those of [`shrink`](Self::shrink).

@@ -59,8 +59,11 @@ pub(crate) fn broadcast<T: Plain>(
     progress: &mut Progress,
 ) -> Result<(), Error> {
     let source = web.towards(root);
-    let mut ways = Ways::of(core, web, values);
-    while progress.steps < ways.steps::<T>() {
+    loop {
+        let mut ways = Ways::of(core, web, values, progress.steps)?;
+        if progress.steps == ways.steps::<T>() {
+            return Ok(());
+        }
         let mut part = ways.part_of(values, progress.steps);
         if let Some(source) = source.filter(|_| progress.received == 0) {
             ways.recv(core, source, part.as_deref_mut())?;
@@ -69,7 +72,6 @@ pub(crate) fn broadcast<T: Plain>(
         ways.send(core, part.as_deref(), |link| Some(link) != source, &mut progress.sent)?;
         progress.advance();
     }
-    Ok(())
 }
 
 /// Combines all members' values in those of the root. If a wait fails for a limit, another call goes on where it ended.
@@ -82,12 +84,15 @@ pub(crate) fn reduce<T: Plain>(
     mut combine: impl FnMut(T, T) -> T,
 ) -> Result<(), Error> {
     let sink = web.towards(root);
-    let mut ways = Ways::of(core, web, values);
     theirs.resize(part_len::<T>().min(values.len()), zeroed());
     let mut each = |own: &mut [T], theirs: &[T]| {
         own.iter_mut().zip(theirs).for_each(|(own, their)| *own = combine(*own, *their));
     };
-    while progress.steps < ways.steps::<T>() {
+    loop {
+        let mut ways = Ways::of(core, web, values, progress.steps)?;
+        if progress.steps == ways.steps::<T>() {
+            return Ok(());
+        }
         let mut part = ways.part_of(values, progress.steps);
         while progress.received < ways.links.len() {
             if Some(progress.received) != sink {
@@ -98,7 +103,6 @@ pub(crate) fn reduce<T: Plain>(
         ways.send(core, part.as_deref(), |link| Some(link) == sink, &mut progress.sent)?;
         progress.advance();
     }
-    Ok(())
 }
 
 /// What a slice travels along: messages of the edges, or chunks beside them.
@@ -112,14 +116,15 @@ struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    /// The first slice that is long lays out the chunks, at all members alike.
-    fn of<T>(core: &mut Core, web: &'a mut Web, values: &[T]) -> Self {
+    /// Those of a step. The first slice that is long lays out the chunks, at all members alike: when its length is agreed on.
+    fn of<T>(core: &mut Core, web: &'a mut Web, values: &[T], step: usize) -> Result<Self, Error> {
         let is_long = size_of_val(values) >= LONG_BYTES && size_of::<T>() <= CHUNK_BYTES;
-        if is_long && web.chunks.is_none() {
-            web.chunks = Chunks::lay_out(web, core.rank, &mut core.arena).ok();
+        if is_long && step > 0 && web.chunks.is_none() {
+            let (web, rank) = (&mut *web, core.rank);
+            web.chunks = core.lay_out(|arena| Chunks::lay_out(web, rank, arena))?;
         }
         let chunks = web.chunks.as_mut();
-        Self { is_long: is_long && chunks.is_some(), links: &mut web.links, chunks, len: values.len() }
+        Ok(Self { is_long: is_long && chunks.is_some(), links: &mut web.links, chunks, len: values.len() })
     }
 
     /// Those of a slice that travels in them.

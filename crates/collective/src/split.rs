@@ -61,8 +61,9 @@ impl Member {
     /// All members call it, as an operation of the group like others.
     ///
     /// # Errors
-    /// [`Error::Memory`] at all members alike if the room of a group of processes is used up, which is then as it was; those
-    /// of [`gather_slice`](Self::gather_slice).
+    /// [`Error::Memory`] at all members alike if the room of a group of processes is used up, and [`Error::Corrupt`] if
+    /// members of other versions would lay out other parts: the group is then as it was. Those of
+    /// [`gather_slice`](Self::gather_slice).
     pub fn split(&mut self, color: impl Into<Option<u32>>, key: i64) -> Result<Option<Self>, Error> {
         let wish = color.into().map_or([0; 3], |color| [1, u64::from(color), key as u64]);
         let outcome = self.split_by(wish);

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use corecast_base::CpuId;
 use corecast_machine::{read_bounded, write_atomically};
 
+use crate::operation::Operation;
 use crate::plan::{Plan, PlanError};
 use crate::plan_json::PlanJson;
 use crate::problem::Problem;
@@ -23,6 +24,9 @@ const FEWEST_MEMBERS: usize = 17;
 
 /// How many files a folder holds; beyond, the one written first goes.
 const MOST_FILES: usize = 256;
+
+/// To be raised by whoever changes what searches find: plans of before are not found then.
+const SEARCH: u32 = 1;
 
 /// Many times the longest that is written.
 const MAX_LEN_BYTES: u64 = 1 << 20;
@@ -111,6 +115,7 @@ impl PlanStore {
 
     fn remove_oldest(&self) -> io::Result<()> {
         let mut files = fs::read_dir(&self.folder)?.collect::<io::Result<Vec<_>>>()?;
+        files.retain(|file| file.file_name().to_str().is_some_and(is_name_of_plan));
         if files.len() > MOST_FILES {
             files.sort_by_key(|file| file.metadata().and_then(|metadata| metadata.modified()).ok());
             files[..files.len() - MOST_FILES].iter().try_for_each(|file| fs::remove_file(file.path()))?;
@@ -119,11 +124,20 @@ impl PlanStore {
     }
 }
 
+/// Whether a file's name is one that [`PlanStore::path`] makes: what else is in the folder is somebody else's.
+fn is_name_of_plan(name: &str) -> bool {
+    let Some(name) = name.strip_suffix(".json") else { return false };
+    let Some((rest, digest)) = name.rsplit_once('-') else { return false };
+    let Some((operation, members)) = rest.rsplit_once('-') else { return false };
+    let is_digest = digest.len() == 16 && u64::from_str_radix(digest, 16).is_ok();
+    is_digest && members.parse::<usize>().is_ok() && operation.parse::<Operation>().is_ok()
+}
+
 /// What stands for everything that plans follow from, in the name of a file: that the costs are the same is checked when it
 /// is read.
 fn digest(problem: &Problem) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (env!("CARGO_PKG_VERSION"), problem.machine(), problem.cpus(), problem.numa_listing()).hash(&mut hasher);
+    (SEARCH, env!("CARGO_PKG_VERSION"), problem.machine(), problem.cpus(), problem.numa_listing()).hash(&mut hasher);
     (problem.siblings(), format!("{:?} {:?} {}", problem.terms(), problem.noise(), problem.unit())).hash(&mut hasher);
     let members = 0..problem.len();
     members.clone().flat_map(|from| members.clone().map(move |to| (from, to))).for_each(|(from, to)| {
@@ -137,7 +151,6 @@ fn digest(problem: &Problem) -> u64 {
 mod tests {
     use super::*;
     use crate::effort::Effort;
-    use crate::operation::Operation;
     use crate::terms::Terms;
     use corecast_machine::{Cpu, Machine, Topology};
     use proptest::prelude::*;
@@ -216,11 +229,16 @@ mod tests {
         let few = problem(16, 4);
         PlanStore::new(folder.path().to_owned(), &few).plan(&request(Operation::Reduce), &few).expect("a plan");
         assert_eq!(files(folder.path()).len(), 0);
-        (0..MOST_FILES).for_each(|n| fs::write(folder.path().join(n.to_string()), "old").expect("written"));
+        let old = (0..MOST_FILES).map(|n| format!("two-phase-commit-99-{n:016x}.json"));
+        let strange = ["notes.json", "broadcast-20.json", "broadcast-20-0.json"].map(str::to_owned);
+        let names = old.chain(strange.clone());
+        names.for_each(|name| fs::write(folder.path().join(name), "old").expect("written"));
+        fs::create_dir(folder.path().join("folder")).expect("made");
         let many = problem(17, 4);
         let store = PlanStore::new(folder.path().to_owned(), &many);
         store.plan(&request(Operation::Reduce), &many).expect("a plan");
-        assert_eq!(files(folder.path()).len(), MOST_FILES);
+        assert_eq!(files(folder.path()).len(), MOST_FILES + strange.len() + 1);
+        assert!(strange.iter().all(|name| folder.path().join(name).exists()), "they are no plans");
         assert!(store.load(&request(Operation::Reduce)).is_some(), "the newest stays");
     }
 

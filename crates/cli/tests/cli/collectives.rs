@@ -92,7 +92,11 @@ fn a_race_leaves_a_page() {
     let sizes = ["--op", "broadcast", "--n", "2", "--size", "0,8,4Ki", "--contenders", "slots+std-barrier"];
     race(&program, &[&sizes[..], &["--html", "race.html"]].concat());
     let page = std::fs::read_to_string(program.path("race.html")).expect("written");
-    for words in ["broadcast among 2 members: time against bytes", "4 KiB", "corecast bench collectives --seed 7"] {
+    for words in [
+        "broadcast among 2 members: time against bytes",
+        "4 KiB",
+        "corecast bench collectives --quick --json --seed 7 --op broadcast --n 2 --size 0,8,4Ki",
+    ] {
         assert!(page.contains(words), "{words}");
     }
     let acknowledged = ["bench", "acknowledged", "--quick", "--n", "2", "--bursts", "1,8", "--html", "rings.html"];

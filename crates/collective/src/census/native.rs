@@ -13,12 +13,15 @@ use corecast_channel::ump::Bell;
 
 use crate::error::{Error, Loss};
 
+/// The word of a member that will never come. Names no participant, and so a dead one.
+const GIVEN_UP: u64 = u64::MAX;
+
 /// The members of a group of processes, or of a part of one: one for each process, over the same memory.
 #[derive(Debug)]
 pub(crate) struct Census {
     region: SharedRegion,
     /// For each member of the whole group its participant of the region as a word; 0 while nobody has joined. Changed once,
-    /// by who joins.
+    /// by who joins, or by who knows that nobody will.
     members: PlaceSlice<CacheLine<AtomicU64>>,
     /// The place of each member of the part among them.
     places: Vec<usize>,
@@ -62,11 +65,24 @@ impl Census {
 
     /// Takes the place of member `rank` for this process.
     pub(crate) fn join(&self, rank: usize) -> Result<(), Error> {
+        self.take(rank, self.region.me().to_word())
+    }
+
+    /// Says that nobody will come as member `rank`.
+    pub(crate) fn give_up(&self, rank: usize) -> Result<(), Error> {
+        self.take(rank, GIVEN_UP)
+    }
+
+    /// A member that nobody will come as.
+    pub(crate) fn given_up(&self) -> Option<usize> {
+        (0..self.members.len()).find(|&rank| self.participant(rank) == GIVEN_UP)
+    }
+
+    fn take(&self, rank: usize, by: u64) -> Result<(), Error> {
         let members = self.members.len();
         let word = self.members.get(rank).ok_or(Error::BadRank { rank, members })?;
-        let me = self.region.me().to_word();
         // ORDERING: Relaxed, the word is all there is to say: a fresh region is zeroes, which nobody has to publish
-        word.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed).map_err(|_| self.taken(rank)).map(drop)
+        word.compare_exchange(0, by, Ordering::Relaxed, Ordering::Relaxed).map_err(|_| self.taken(rank)).map(drop)
     }
 
     /// Takes the place of the first member that nobody has.
@@ -115,6 +131,7 @@ impl Census {
     fn is_dead(&self, rank: usize) -> bool {
         match self.participant(rank) {
             0 => false,
+            GIVEN_UP => true,
             word => !ParticipantId::from_word(word).is_some_and(|who| self.region.liveness(who) == Liveness::Alive),
         }
     }
@@ -129,7 +146,7 @@ impl Crew for Census {
     fn confined_to(&self, cpus: &Affinity) -> usize {
         let me = self.region.me();
         // ORDERING: Relaxed, the words are all there is to read
-        let words = self.members.iter().map(|member| member.load(Ordering::Relaxed));
+        let words = self.members.iter().map(|member| member.load(Ordering::Relaxed)).filter(|&word| word != GIVEN_UP);
         let others = words.filter_map(ParticipantId::from_word);
         // This one may have been pinned since it came.
         1 + others.filter(|&other| other != me && self.region.is_confined(other, cpus)).count()

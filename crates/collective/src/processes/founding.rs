@@ -14,6 +14,7 @@ use super::error::{FoundError, JoinError};
 use super::hall::Hall;
 use super::register::{self, Register, Terms};
 use crate::builder::Builder;
+use crate::census::Census;
 use crate::choose::Choice;
 use crate::commons::Planned;
 use crate::error::{BuildError, Error, Loss};
@@ -95,10 +96,12 @@ impl Founding {
     /// # Errors
     /// [`Error::BadRank`] if there is no such member, and those of a group whose memory is damaged.
     pub fn give_up(&self, rank: usize) -> Result<bool, JoinError> {
-        let hall = Hall::enter(&self.region)?;
-        match hall.census.join(rank) {
+        let (terms, section) = register::find(&self.region)?;
+        let register = Register::lay_out(&mut Arena::within(section), terms.members, terms.charter_bytes);
+        let members = register.map_err(JoinError::of_memory)?.members;
+        match Census::new(self.region.clone(), members, terms.fences).give_up(rank) {
             Ok(()) => {
-                let _ = hall.commons.roll.report(rank, Loss::Died);
+                let _ = Hall::enter(&self.region)?.commons.roll.report(rank, Loss::Died);
                 Ok(true)
             }
             Err(Error::BadRank { rank, members }) => Err(Error::BadRank { rank, members }.into()),

@@ -14,6 +14,7 @@ use super::register::{self, Register, Terms};
 use crate::basis::Basis;
 use crate::census::Census;
 use crate::commons::Commons;
+use crate::error::Loss;
 use crate::member::Ends;
 
 /// A group's memory, checked, with what all members share laid out.
@@ -77,6 +78,8 @@ impl Hall {
                 Some(left) if !left.is_zero() => Ok(left.min(LONGEST_NAP)),
                 _ => Err(JoinError::SetupTimeout { missing: self.census.missing().collect() }),
             }
-        })
+        })?;
+        // Who was given up counts as come.
+        self.census.given_up().map_or(Ok(()), |rank| Err(roll.report(rank, Loss::Died).into()))
     }
 }

@@ -234,6 +234,32 @@ fn room_for_another_length_is_told_to_all_who_scatter() {
     }
 }
 
+/// Whoever runs ahead lays out something else than who has more values.
+#[test]
+fn another_length_is_told_though_somebody_goes_on_to_make_an_object() {
+    for (short, root) in [(0, 0), (2, 0), (0, 2), (2, 2)] {
+        let group = group(3, |builder| builder);
+        let results = group.run(|me| {
+            let mut values = vec![1u64; if me.rank() == short { 100 } else { 10_000 }];
+            let first = if root == 0 {
+                me.broadcast_slice(root, &mut values)
+            } else {
+                me.reduce_slice(root, &mut values, |a, b| a + b)
+            };
+            let second = match me.rank() {
+                0 => me.coordinator::<u64>().map(drop),
+                _ => me.participant::<u64>(0).map(drop),
+            };
+            first.and(second).and_then(|()| me.barrier())
+        });
+        let results = results.expect("nobody panics");
+        assert!(results.iter().all(Result::is_err), "{short} to {root}: {results:?}");
+        let is_told =
+            |result: &Result<(), Error>| matches!(result, Err(Error::MemberLost { loss: Loss::OtherLength, .. }));
+        assert!(results.iter().any(is_told), "{short} to {root}: {results:?}");
+    }
+}
+
 #[test]
 fn the_known_operations_combine_all_values() {
     for members in SIZES {

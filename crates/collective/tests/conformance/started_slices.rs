@@ -203,3 +203,22 @@ fn another_length_is_told_to_whoever_polls() {
         assert!(matches!(result, Err(Error::MemberLost { loss: Loss::OtherLength, .. })), "{result:?}");
     }
 }
+
+#[test]
+fn every_limit_passes_while_somebody_is_late() {
+    type Call = fn(&mut Member) -> Result<(), Error>;
+    // At a member that has to hear from the other one.
+    let calls: [Call; 5] = [
+        |me| me.broadcast_slice_timeout(1, &mut [0u64; 1000], MOMENT),
+        |me| me.reduce_slice_timeout(0, &mut [0u64; 1000], |a, b| a + b, MOMENT),
+        |me| me.allreduce_slice_timeout(&mut [0u64; 1000], |a, b| a + b, MOMENT),
+        |me| me.gather_timeout(0, 1u64, MOMENT).map(drop),
+        |me| me.scatter_timeout::<u64>(1, None, MOMENT).map(drop),
+    ];
+    for call in calls {
+        let group = group(2, |builder| builder.wait(Wait::Park));
+        let [mut waits, _late] = [0, 1].map(|rank| group.join(rank).expect("nobody has joined"));
+        let result = call(&mut waits);
+        assert!(matches!(&result, Err(Error::Timeout { missing }) if missing.ranks().eq([1])), "{result:?}");
+    }
+}

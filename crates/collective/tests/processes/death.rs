@@ -5,7 +5,7 @@ use std::time::Duration;
 use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::wait::Wait;
-use corecast_collective::processes::{Invitation, JoinError};
+use corecast_collective::processes::{Founding, Invitation, JoinError};
 use corecast_collective::{Barrier, Error, Loss};
 use rustix::process::{Pid, Signal, WaitOptions, waitpid};
 
@@ -81,8 +81,14 @@ fn who_dies_before_all_have_come_is_told() {
 
 #[test]
 fn who_will_never_come_can_be_given_up() {
-    let founding = founding(3, |builder| builder);
-    let mut early = [0, 2].map(|rank| Actor::start("join in a minute", &founding, rank));
+    // Who does not sleep sees that all have come before it is told why.
+    for wait in [Wait::Adaptive, Wait::Yield, Wait::Park] {
+        give_up_the_second(&founding(3, |builder| builder.wait(wait)));
+    }
+}
+
+fn give_up_the_second(founding: &Founding) {
+    let mut early = [0, 2].map(|rank| Actor::start("join in a minute", founding, rank));
     early.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "comes"));
     assert!(founding.give_up(1).expect("good memory"), "nobody had come as member 1");
     for mut actor in early {

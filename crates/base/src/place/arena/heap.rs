@@ -1,9 +1,10 @@
 //! Memory on the heap, made piece by piece by whoever comes first.
 
-use std::any::{Any, type_name};
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use super::ArenaError;
 use crate::place::{PlaceSlice, Shareable};
 use crate::sync::Mutex;
 
@@ -16,30 +17,24 @@ pub(super) struct Pieces(Arc<Mutex<Vec<Piece>>>);
 
 impl Pieces {
     /// The `index`-th piece, which is `len` values.
-    #[track_caller]
-    pub(super) fn slice<T: Shareable + Default>(&self, index: usize, len: usize) -> PlaceSlice<T> {
-        let slice = self.piece(index, || PlaceSlice::zeroed(len));
-        let found = slice.len();
-        assert!(found == len, "slice {index} has {found} values of {} and not {len}: {RULE}", type_name::<T>());
-        slice
+    pub(super) fn slice<T: Shareable + Default>(&self, index: usize, len: usize) -> Result<PlaceSlice<T>, ArenaError> {
+        let slice = self.piece(index, || PlaceSlice::zeroed(len))?;
+        if slice.len() == len { Ok(slice) } else { Err(ArenaError::Different { slice: index }) }
     }
 
     /// The `index`-th piece, made by whoever asks first.
-    #[track_caller]
-    pub(super) fn piece<P: Clone + Send + Sync + 'static>(&self, index: usize, make: impl FnOnce() -> P) -> P {
+    pub(super) fn piece<P>(&self, index: usize, make: impl FnOnce() -> P) -> Result<P, ArenaError>
+    where
+        P: Clone + Send + Sync + 'static,
+    {
         let mut pieces = self.0.lock().expect("nobody panics while making a piece");
         debug_assert!(index <= pieces.len(), "whoever asks for a piece has asked for all before it");
         if index == pieces.len() {
             pieces.push(Box::new(make()));
         }
-        let piece = pieces[index].downcast_ref::<P>().cloned();
-        // Before a panic, which is the caller's alone.
-        drop(pieces);
-        piece.unwrap_or_else(|| panic!("piece {index} is no {}: {RULE}", type_name::<P>()))
+        pieces[index].downcast_ref::<P>().cloned().ok_or(ArenaError::Different { slice: index })
     }
 }
-
-const RULE: &str = "all must lay out the same slices in the same order";
 
 impl Default for Pieces {
     fn default() -> Self {

@@ -54,6 +54,12 @@ pub enum ArenaError {
         /// The bytes there are.
         len: usize,
     },
+    /// On the heap, where somebody laid out another type or length before. In a section nobody can tell.
+    #[error("slice {slice} of this memory is another one: all must lay out the same slices in the same order")]
+    Different {
+        /// Its number, from 0.
+        slice: usize,
+    },
     /// This process is a forked copy of the one that attached: the memory is not here.
     #[error("this process is a forked child of the one that attached to the memory: attach anew")]
     Forked,
@@ -127,30 +133,26 @@ impl Arena {
     /// What threads that lay out the same memory need to make only once: on the heap whoever comes first makes it, while the
     /// others wait, and all get clones. In a section everybody makes their own.
     ///
-    /// # Panics
-    /// As [`slice`](Self::slice).
-    #[track_caller]
-    pub fn share<P: Clone + Send + Sync + 'static>(&mut self, make: impl FnOnce() -> P) -> P {
+    /// # Errors
+    /// [`ArenaError::Different`], on the heap.
+    pub fn share<P: Clone + Send + Sync + 'static>(&mut self, make: impl FnOnce() -> P) -> Result<P, ArenaError> {
         let piece = match &self.memory {
-            Memory::Heap(pieces) => pieces.piece(self.slices, make),
+            Memory::Heap(pieces) => pieces.piece(self.slices, make)?,
             Memory::Carved(_) => make(),
         };
         self.slices += 1;
-        piece
+        Ok(piece)
     }
 
     /// The next `len` values, beginning on a line of their own. Whoever comes first finds them zero, which is what the
     /// default of a shareable type is. On the heap, many values that nobody touches take no memory.
     ///
     /// # Errors
-    /// [`ArenaError`] if the memory is a section that has no room for them, or is not in this process. The position stays.
-    ///
-    /// # Panics
-    /// If somebody laid out another type or length here, on the heap.
-    #[track_caller]
+    /// [`ArenaError`] if the memory is a section that has no room for them, or is not in this process; if somebody laid out
+    /// another type or length here, on the heap. The position stays.
     pub fn slice<T: Shareable + Default>(&mut self, len: usize) -> Result<PlaceSlice<T>, ArenaError> {
         let slice = match &self.memory {
-            Memory::Heap(pieces) => pieces.slice(self.slices, len),
+            Memory::Heap(pieces) => pieces.slice(self.slices, len)?,
             Memory::Carved(carved) => carved.slice(self.bytes, len)?,
         };
         self.slices += 1;
@@ -162,10 +164,6 @@ impl Arena {
     ///
     /// # Errors
     /// As for [`slice`](Self::slice).
-    ///
-    /// # Panics
-    /// As [`slice`](Self::slice).
-    #[track_caller]
     pub fn place<T: Shareable + Default>(&mut self) -> Result<Place<T>, ArenaError> {
         Ok(self.slice(1)?.place(0).expect("one of one"))
     }

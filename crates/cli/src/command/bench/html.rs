@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use corecast::machine::{measure, write_atomically};
-use corecast_bench::{Op, Report};
+use corecast_bench::Report;
 
 use crate::failure::{Failure, NotWritten};
 use crate::output::Output;
@@ -30,12 +30,41 @@ impl HtmlArg {
     /// Writes the page, if one is wanted, and tells where.
     pub(super) fn write(&self, report: &Report, output: &Output) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
-        let is_acknowledged = report.groups.iter().any(|group| group.op == Op::Acknowledged);
-        let kind = if is_acknowledged { "acknowledged" } else { "collectives" };
-        let command = format!("corecast bench {kind} --seed {}", report.seed);
+        let command = command(std::env::args().skip(1), report.seed);
         let page = render_race(report, &measure::date::now(), env!("CARGO_PKG_VERSION"), &command);
         let written = write_atomically(path, page.as_bytes());
         written.map_err(|error| NotWritten { what: WHAT, path: path.clone(), error })?;
         if output.is_json() { Ok(()) } else { output.text(&format!("page written to {}\n", path.display())) }
+    }
+}
+
+/// What was called, as a shell reads it, with the seed where that was drawn.
+fn command(arguments: impl Iterator<Item = String>, seed: u64) -> String {
+    let mut words: Vec<String> = ["corecast".to_owned()].into_iter().chain(arguments.map(quoted)).collect();
+    if !words.iter().any(|word| word == "--seed" || word.starts_with("--seed=")) {
+        words.extend(["--seed".to_owned(), seed.to_string()]);
+    }
+    words.join(" ")
+}
+
+/// A word, in quotes if a shell would find more in it.
+fn quoted(word: String) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word;
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_what_was_called_with_the_seed() {
+        let of = |words: &[&str]| command(words.iter().map(|&word| word.to_owned()), 7);
+        assert_eq!(of(&["bench", "--n", "2,3"]), "corecast bench --n 2,3 --seed 7");
+        assert_eq!(of(&["bench", "--seed", "4"]), "corecast bench --seed 4");
+        assert_eq!(of(&["--seed=4", "core:2 pu:1", "it's"]), r"corecast --seed=4 'core:2 pu:1' 'it'\''s'");
     }
 }
