@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::Barrier;
 
 use corecast_c::commit::coordinator::*;
 use corecast_c::commit::participant::*;
@@ -84,6 +85,7 @@ fn what_all_vote_for_is_applied_by_all() {
 #[test]
 fn a_proposal_that_a_member_does_not_vote_on_in_time_is_aborted() {
     let group = group(2);
+    let ended = Barrier::new(2);
     run(group, |me| {
         if corecast_member_rank(Some(me)) == 0 {
             let coordinator = output(|to| corecast_commit_coordinator_open(Some(me), 8, to));
@@ -94,9 +96,11 @@ fn a_proposal_that_a_member_does_not_vote_on_in_time_is_aborted() {
             });
             assert!(!is_committed);
             corecast_commit_coordinator_close(owned(coordinator));
+            ended.wait();
         } else {
             // It serves nothing before the coordinator has ended.
             let participant = output(|to| corecast_commit_participant_open(Some(me), 0, 8, to));
+            ended.wait();
             corecast_commit_participant_close(owned(participant));
         }
         assert_eq!(corecast_member_barrier(Some(me)), Status::Ok);

@@ -13,8 +13,14 @@ pub(crate) fn group(members: u32) -> *mut Group {
     output(|group| unsafe { corecast_group_create(&raw const config, group) })
 }
 
-/// A member on its way to its thread.
+/// A member on its way to its thread. It leaves when this is dropped, so that nobody waits for one whose test has failed.
 struct Handed(*mut Member);
+
+impl Drop for Handed {
+    fn drop(&mut self) {
+        corecast_member_leave(owned(self.0));
+    }
+}
 
 // SAFETY: one thread at a time uses it.
 unsafe impl Send for Handed {}
@@ -29,9 +35,8 @@ pub(crate) fn run(group: *mut Group, body: impl Fn(&mut Member) + Sync) {
         for handed in handed {
             let body = &body;
             scope.spawn(move || {
-                let Handed(member) = { handed };
-                body(object(member));
-                corecast_member_leave(owned(member));
+                let handed = handed;
+                body(object(handed.0));
             });
         }
     });

@@ -124,11 +124,15 @@ fn a_limit_names_who_is_missing_and_the_operation_goes_on() {
 #[test]
 fn an_operation_closed_unfinished_leaves_its_member_nothing_but_to_leave() {
     let group = group(2);
+    let closed = Barrier::new(2);
     run(group, |me| {
         if corecast_member_rank(Some(me)) == 0 {
             corecast_started_close(owned(output(|started| corecast_member_start_barrier(Some(me), started))));
             assert_eq!(corecast_member_barrier(Some(me)), Status::InvalidArgument);
+            closed.wait();
         } else {
+            // Else it is finished where it is started.
+            closed.wait();
             // As many barriers as it takes until the other one has left.
             while corecast_member_barrier(Some(me)) == Status::Ok {}
             assert_eq!((corecast_member_lost(Some(me)), words().contains("member 0 left")), (0, true));
