@@ -987,10 +987,8 @@ corecast_status corecast_member_shrink_timeout_ns(corecast_member *member,
                                                   corecast_member **left,
                                                   corecast_shrunk *shrunk);
 
-// Enters the barrier, and returns before the others have. CORECAST_INVALID_ARGUMENT if the group's barrier cannot be
-// interrupted.
-corecast_status corecast_member_start_barrier(corecast_member *member,
-                                              corecast_started **started);
+// Enters the barrier, and returns before the others have.
+corecast_status corecast_member_start_barrier(corecast_member *member, corecast_started **started);
 
 // Begins to give the root's `len` bytes to all others. CORECAST_TOO_LARGE for more than 496.
 corecast_status corecast_member_start_broadcast(corecast_member *member,

@@ -263,8 +263,7 @@ fn give_started(
     })
 }
 
-/// Enters the barrier, and returns before the others have. CORECAST_INVALID_ARGUMENT if the group's barrier cannot be
-/// interrupted.
+/// Enters the barrier, and returns before the others have.
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_member_start_barrier(
     member: Option<&mut Member>,
