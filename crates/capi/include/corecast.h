@@ -282,10 +282,10 @@ typedef struct corecast_select corecast_select;
 //
 // What others wait for from this member happens only while it is inside one of the calls that finish it. Whoever has
 // started an operation may only finish it, or leave: closed before, the member can do nothing else, and its leaving makes
-// the group fail. `data` and `numbers` are the operation's until it is finished: they hold the result then.
+// the group fail. `data` and `numbers` are the operation's until it is finished, when they hold the result, or closed.
 //
-// All members start an operation, or give it a limit, or none does: the plain ones go another way. Where members give
-// other lengths or types, whoever gets the result is told CORECAST_MISMATCH, or all are told CORECAST_LOST.
+// An operation that some members start, or give a limit, may be a plain one for others. Where members give other lengths
+// they are told CORECAST_LOST, as by the plain ones.
 typedef struct corecast_started corecast_started;
 
 // The receiving end of a ump channel. One thread at a time uses it. One message is open at a time: receiving the next one
@@ -990,15 +990,14 @@ corecast_status corecast_member_shrink_timeout_ns(corecast_member *member,
 // Enters the barrier, and returns before the others have.
 corecast_status corecast_member_start_barrier(corecast_member *member, corecast_started **started);
 
-// Begins to give the root's `len` bytes to all others. CORECAST_TOO_LARGE for more than 496.
+// Begins to give the root's `len` bytes to all others. Until it is finished some of them may have come and others not.
 corecast_status corecast_member_start_broadcast(corecast_member *member,
                                                 uint32_t root,
                                                 void *data,
                                                 size_t len,
                                                 corecast_started **started);
 
-// Begins to combine the `count` numbers of all members for the root, as corecast_member_reduce does; elsewhere `numbers` stay
-// as they are. CORECAST_TOO_LARGE for more than 496 bytes.
+// Begins to combine the `count` numbers of all members for the root, as corecast_member_reduce does.
 corecast_status corecast_member_start_reduce(corecast_member *member,
                                              uint32_t root,
                                              void *numbers,

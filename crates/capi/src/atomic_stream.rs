@@ -41,7 +41,7 @@ pub extern "C" fn corecast_atomic_stream_open(
     call(|| {
         let (member, to) = (required(member, "member")?, required(stream, "stream")?);
         // SAFETY: the member is kept in what is returned alone.
-        let opened = unsafe { Opened::open(member, (), |place, ()| place.atomic_stream()) }?;
+        let opened = unsafe { Opened::open(member, |place| place.atomic_stream()) }?;
         give(to, AtomicStream(opened));
         Ok(())
     })

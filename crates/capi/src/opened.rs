@@ -10,34 +10,29 @@ use crate::home::{GroupFailure, Home};
 use crate::lending::Lending;
 use crate::member::Member;
 
-/// A member's place, and a value beside it.
-type Held<V> = (Box<Place>, V);
-
-/// A member's place, with what was made of it, and a value that this may use besides. Dropping it ends what was made, and
-/// brings the place back.
-pub(crate) struct Opened<L: 'static, V: 'static = ()> {
+/// A member's place, with what was made of it. Dropping it ends what was made, and brings the place back.
+pub(crate) struct Opened<L: 'static> {
     /// `None` only while it is dropped.
-    lending: Option<Lending<Held<V>, Option<L>>>,
+    lending: Option<Lending<Box<Place>, Option<L>>>,
     home: Arc<Home>,
 }
 
-impl<L, V> Opened<L, V> {
-    /// Makes something of a member and a value.
+impl<L> Opened<L> {
+    /// Makes something of a member.
     ///
     /// # Safety
-    /// - `open` keeps the references nowhere but in what it returns.
+    /// - `open` keeps the reference nowhere but in what it returns.
     pub(crate) unsafe fn open<E: GroupFailure>(
         member: &mut Member,
-        value: V,
-        open: impl FnOnce(&'static mut Place, &'static mut V) -> Result<L, E>,
+        open: impl FnOnce(&'static mut Place) -> Result<L, E>,
     ) -> Result<Self, Failure> {
         let home = Arc::clone(member.home());
-        let lending = Lending::new((member.take_place()?, value));
+        let lending = Lending::new(member.take_place()?);
         // From here on dropping it brings the place back.
         let mut opened = Self { lending: Some(lending), home };
         let lending = opened.lending.as_mut().expect(HELD);
         // SAFETY: the caller's promise.
-        let lent = unsafe { lending.lend(|(place, value)| open(place, value).map(Some)) };
+        let lent = unsafe { lending.lend(|place| open(place).map(Some)) };
         lent.map_err(|error| opened.home.failure(error))?;
         Ok(opened)
     }
@@ -54,11 +49,6 @@ impl<L, V> Opened<L, V> {
         let lent = self.lending.as_mut().expect(HELD).lent().take().ok_or_else(ended)?;
         body(lent).map_err(|error| self.home.failure(error))
     }
-
-    /// Ends it, and looks at the value that it used.
-    pub(crate) fn value_at_end(&mut self) -> &V {
-        &self.lending.as_mut().expect(HELD).end().1
-    }
 }
 
 const HELD: &str = "the place is brought back only when this is dropped";
@@ -68,14 +58,14 @@ fn ended() -> Failure {
     Failure::new(crate::status::Status::InvalidArgument, "it has been ended, and can only be closed")
 }
 
-impl<L, V> Drop for Opened<L, V> {
+impl<L> Drop for Opened<L> {
     fn drop(&mut self) {
         let lending = self.lending.take().expect(HELD);
-        self.home.bring_back(lending.into_end().0);
+        self.home.bring_back(lending.into_end());
     }
 }
 
-impl<L, V> fmt::Debug for Opened<L, V> {
+impl<L> fmt::Debug for Opened<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Opened").finish_non_exhaustive()
     }

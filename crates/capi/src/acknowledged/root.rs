@@ -87,7 +87,7 @@ pub unsafe extern "C" fn corecast_ack_root_open(
         let (settings, room) = unsafe { AckConfig::read(config) }?;
         let open = for_room!(room, publish);
         // SAFETY: the member is kept in what is returned alone.
-        let opened = unsafe { Opened::open(member, (), |place, ()| open(place, settings)) }?;
+        let opened = unsafe { Opened::open(member, |place| open(place, settings)) }?;
         give(to, AckRoot { opened, room });
         Ok(())
     })

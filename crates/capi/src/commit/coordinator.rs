@@ -55,7 +55,7 @@ pub extern "C" fn corecast_commit_coordinator_open(
         check_longest(longest_bytes)?;
         let open = if longest_bytes <= LINE_BYTES { propose::<LINE_WORDS> } else { propose::<MESSAGE_WORDS> };
         // SAFETY: the member is kept in what is returned alone.
-        let opened = unsafe { Opened::open(member, (), |place, ()| open(place)) }?;
+        let opened = unsafe { Opened::open(member, open) }?;
         give(to, CommitCoordinator { opened, longest_bytes });
         Ok(())
     })

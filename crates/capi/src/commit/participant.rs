@@ -53,7 +53,7 @@ pub extern "C" fn corecast_commit_participant_open(
         check_longest(longest_bytes)?;
         let open = if longest_bytes <= LINE_BYTES { serve::<LINE_WORDS> } else { serve::<MESSAGE_WORDS> };
         // SAFETY: the member is kept in what is returned alone.
-        let opened = unsafe { Opened::open(member, (), |place, ()| open(place, coordinator as usize)) }?;
+        let opened = unsafe { Opened::open(member, |place| open(place, coordinator as usize)) }?;
         give(to, CommitParticipant(opened));
         Ok(())
     })
