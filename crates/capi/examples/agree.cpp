@@ -3,6 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -152,13 +153,25 @@ int main() try {
         opened<corecast_member>([&](auto to) { return corecast_group_join(group.get(), rank, to); }));
   }
   std::vector<seen> all(members);
+  std::vector<std::exception_ptr> failures(members);
   std::vector<std::thread> threads;
   for (std::uint32_t rank = 0; rank < members; rank++) {
     all[rank].rank = rank;
-    threads.emplace_back(work, std::move(joined[rank]), std::ref(all[rank]));
+    threads.emplace_back([&failure = failures[rank], &mine = all[rank], me = std::move(joined[rank])]() mutable {
+      try {
+        work(std::move(me), mine);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    });
   }
   for (auto &thread : threads) {
     thread.join();
+  }
+  for (const auto &failure : failures) {
+    if (failure) {
+      std::rethrow_exception(failure);
+    }
   }
   for (const seen &other : all) {
     if (!(other == all[0])) {

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -98,12 +99,24 @@ int main() try {
   for (std::uint32_t rank = 0; rank < members; rank++) {
     all.emplace_back(group.get(), rank);
   }
+  std::vector<std::exception_ptr> failures(members);
   std::vector<std::thread> threads;
-  for (auto &me : all) {
-    threads.emplace_back(work, std::move(me));
+  for (std::uint32_t rank = 0; rank < members; rank++) {
+    threads.emplace_back([&failure = failures[rank], me = std::move(all[rank])]() mutable {
+      try {
+        work(std::move(me));
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    });
   }
   for (auto &thread : threads) {
     thread.join();
+  }
+  for (const auto &failure : failures) {
+    if (failure) {
+      std::rethrow_exception(failure);
+    }
   }
   return 0;
 } catch (const std::exception &error) {
