@@ -108,7 +108,7 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// The folder in which plans for more than 16 members are kept, so that the next group like this one need not search: the
+    /// The folder in which plans for more than 8 members are kept, so that the next group like this one need not search: the
     /// user's cache folder by default, `None` for nowhere. What cannot be read or does not fit is searched for anew.
     #[must_use]
     pub fn plan_folder(mut self, folder: Option<PathBuf>) -> Self {

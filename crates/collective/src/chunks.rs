@@ -191,7 +191,7 @@ impl Neighbour {
 
 impl Area {
     fn chunk(&self, number: u64) -> &[AtomicU64] {
-        let first = self.rank * AREA_WORDS + (number % CHUNKS) as usize * CHUNK_WORDS;
+        let first = self.rank * AREA_WORDS + number.rem_euclid(CHUNKS) as usize * CHUNK_WORDS;
         &self.words[first..first + CHUNK_WORDS]
     }
 }

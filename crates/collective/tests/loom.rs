@@ -313,11 +313,13 @@ fn briefly(body: impl Fn() + Send + Sync + 'static) {
 const PLANNING_STACK: usize = 1 << 16;
 
 /// The first members of a group, off the stack.
+#[expect(clippy::vec_box, reason = "moving a member itself takes more stack than a model has")]
 fn joined(group: &Group, members: usize) -> Vec<Box<Member>> {
     (0..members).map(|rank| Box::new(group.join(rank).expect("nobody has joined"))).collect()
 }
 
 /// Runs `body` as each of these members, who are joined, on threads that have the stack to plan.
+#[expect(clippy::vec_box, reason = "moving a member itself takes more stack than a model has")]
 fn run_planners(members: Vec<Box<Member>>, body: impl Fn(&mut Member) + Clone + Send + 'static) {
     let threads: Vec<_> = members
         .into_iter()

@@ -102,7 +102,7 @@ pub(crate) struct SlotRings(Arc<[SlotRing]>);
 
 impl SlotRings {
     pub(crate) fn lay_out(arena: &mut Arena, count: usize, slots: usize) -> Result<Self, ArenaError> {
-        Ok(Self(arena.share(|| (0..count).map(|_| SlotRing::new(slots)).collect::<Arc<[_]>>())))
+        arena.share(|| (0..count).map(|_| SlotRing::new(slots)).collect::<Arc<[_]>>()).map(Self)
     }
 
     pub(crate) fn ring(&self, index: usize) -> SlotRing {
