@@ -1,7 +1,7 @@
 //! What a race says about the model: each of corecast's contenders beside the cost that the model predicts for it.
 //!
-//! Only what can be compared is: costs in nanoseconds, threads, operations that carry what the model is about, members with a CPU each, times without a barrier of the harness
-//! in them, and contenders that the model knows.
+//! Only what can be compared is: costs in nanoseconds, threads, operations that carry what the model is about, members with a
+//! CPU each, times without a barrier of the harness in them, and contenders that the model knows.
 
 use corecast::machine::{RaceCheck, Unit, measure};
 use corecast::plan::{Operation, Problem, Request, SHAPES, planners};
@@ -60,7 +60,7 @@ impl Raced<'_> {
         let family = contender.strip_prefix("corecast/").map(|name| name.parse::<Barrier>().ok());
         match (self.operation, family) {
             (Operation::Barrier, Some(family)) => self.barrier(family?),
-            (Operation::Barrier, None) => self.barrier(self.group()?.choice().barrier),
+            (Operation::Barrier, None) => Some(self.group()?.choice().predicted),
             (Operation::Broadcast, None) => Some(self.group()?.choice().broadcast.predicted),
             (Operation::Reduce, None) => Some(self.group()?.choice().reduce.predicted),
             _ => None,

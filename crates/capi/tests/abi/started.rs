@@ -91,6 +91,30 @@ fn operations_with_a_limit_end_in_time() {
 }
 
 #[test]
+fn every_limit_passes_while_somebody_is_late() {
+    const MOMENT_NS: u64 = 1_000_000;
+    let mut bytes = [0_u8; 16];
+    let (data, kind) = (bytes.as_mut_ptr().cast(), Number::Uint64 as u32);
+    let calls: [&dyn Fn(&mut Member) -> Status; 4] = [
+        &|me| corecast_member_barrier_timeout_ns(Some(me), MOMENT_NS),
+        // SAFETY: 16 bytes.
+        &|me| unsafe { corecast_member_broadcast_timeout_ns(Some(me), 1, data, 16, MOMENT_NS) },
+        // SAFETY: two numbers of eight bytes.
+        &|me| unsafe { corecast_member_reduce_timeout_ns(Some(me), 0, data.cast(), 2, kind, SUM, MOMENT_NS) },
+        // SAFETY: the same.
+        &|me| unsafe { corecast_member_allreduce_timeout_ns(Some(me), data.cast(), 2, kind, SUM, MOMENT_NS) },
+    ];
+    for call in calls {
+        let group = group(2);
+        let [me, late] = [0, 1].map(|rank| output(|member| corecast_group_join(Some(object(group)), rank, member)));
+        assert_eq!(call(object(me)), Status::Timeout);
+        assert!(words().contains("member 1 has not begun it"), "{}", words());
+        [me, late].into_iter().for_each(|member| corecast_member_leave(owned(member)));
+        corecast_group_destroy(owned(group));
+    }
+}
+
+#[test]
 fn a_limit_names_who_is_missing_and_the_operation_goes_on() {
     let group = group(2);
     let late = Barrier::new(2);
