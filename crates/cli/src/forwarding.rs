@@ -14,7 +14,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use rustix::process::{Pid, Signal as Sent, kill_process};
 
 use crate::failure::Failure;
-use crate::interrupt::INTERRUPTED;
+use crate::interrupt::{self, INTERRUPTED};
 use crate::output::Output;
 
 /// SIGINT, SIGTERM and SIGHUP, held back in this thread and those that it starts.
@@ -26,6 +26,9 @@ impl Signals {
     pub(crate) fn held() -> Result<Self, Failure> {
         let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
         signals.thread_block().map_err(Failure::environment)?;
+        // What a shell lets its background jobs ignore would never come, nor to those started here: who catches a signal
+        // starts others with what the system does by itself.
+        interrupt::on_first(|| process::exit(INTERRUPTED))?;
         Ok(Self(signals))
     }
 
