@@ -62,6 +62,7 @@ impl Searcher {
 
     /// Keeps what it finds for the members of `problem` in this folder, and looks there first.
     pub(crate) fn keeping(self, folder: Option<&Path>, problem: &Problem) -> Self {
+        let folder = folder.filter(|_| problem.len() >= PlanStore::FEWEST_MEMBERS);
         Self { store: folder.map(|folder| PlanStore::new(folder.to_owned(), problem)), ..self }
     }
 
@@ -82,7 +83,7 @@ impl Searcher {
             return Ok(plan);
         }
         match &self.store {
-            Some(store) => store.plan(&request, problem),
+            Some(store) => kept(store, &request, problem),
             None => request.plan(problem),
         }
     }
@@ -112,6 +113,12 @@ impl Searcher {
             State::Lost(error) => Some(format!("planned in this process, as {error}")),
         }
     }
+}
+
+/// Not inlined: models build groups on small stacks.
+#[inline(never)]
+fn kept(store: &PlanStore, request: &Request<'_>, problem: &Problem) -> Result<Plan, PlanError> {
+    store.plan(request, problem)
 }
 
 impl Service {

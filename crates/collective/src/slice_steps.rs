@@ -121,9 +121,9 @@ impl<'a> Ways<'a> {
         let is_long = size_of_val(values) >= LONG_BYTES && size_of::<T>() <= CHUNK_BYTES;
         if is_long && step > 0 && web.chunks.is_none() {
             let (web, rank) = (&mut *web, core.rank);
-            web.chunks = core.lay_out(|arena| Chunks::lay_out(web, rank, arena))?;
+            web.chunks = core.lay_out(|arena| Chunks::lay_out(web, rank, arena))?.map(Box::new);
         }
-        let chunks = web.chunks.as_mut();
+        let chunks = web.chunks.as_deref_mut();
         Ok(Self { is_long: is_long && chunks.is_some(), links: &mut web.links, chunks, len: values.len() })
     }
 

@@ -100,7 +100,7 @@ pub(crate) struct Web {
     /// Room for a list of links, kept so that no operation allocates one.
     pub(crate) missing: Vec<usize>,
     /// In which long slices travel along the edges; `None` until there is one, and where the memory has no room for them.
-    pub(crate) chunks: Option<Chunks>,
+    pub(crate) chunks: Option<Box<Chunks>>,
 }
 
 impl Web {

@@ -27,7 +27,7 @@ fn group(members: u32, barrier: Barrier, wait: Wait) -> Group {
 fn group_on(members: u32, cpu: fn(u32) -> Cpu, barrier: Barrier, wait: Wait) -> Group {
     let cpus = (0..members).map(cpu).collect();
     let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
-    let builder = Group::builder(&machine).barrier(barrier).wait(wait).effort(Effort::Quick);
+    let builder = Group::builder(&machine).barrier(barrier).wait(wait).effort(Effort::Quick).plan_folder(None);
     builder.build().expect("a group of the machine's CPUs")
 }
 
@@ -337,8 +337,8 @@ fn run_planners(members: Vec<Box<Member>>, body: impl Fn(&mut Member) + Clone + 
 fn those_who_are_left_agree(wait: Wait) {
     briefly(move || {
         let group = group(3, Barrier::Ticket, wait);
-        let others = joined(&group, 2);
-        let mut third = group.join(2).expect("nobody has joined");
+        let mut others = joined(&group, 3);
+        let mut third = others.pop().expect("one of three");
         drop(third.start_barrier().expect("nobody is lost"));
         drop(third);
         let entered = Arc::new(AtomicU64::new(0));

@@ -19,9 +19,6 @@ use crate::problem::Problem;
 use crate::request::Request;
 use crate::service::{PlanRequest, read_plan};
 
-/// Searches among fewer members take some milliseconds, and are not kept.
-const FEWEST_MEMBERS: usize = 9;
-
 /// How many files a folder holds; beyond, the one written first goes.
 const MOST_FILES: usize = 256;
 
@@ -58,6 +55,9 @@ pub struct PlanStore {
 }
 
 impl PlanStore {
+    /// Searches among fewer members take some milliseconds, and are not kept.
+    pub const FEWEST_MEMBERS: usize = 9;
+
     /// The plans in this folder for the members and costs of `problem`; the folder is made when a plan is kept.
     #[must_use]
     pub fn new(folder: PathBuf, problem: &Problem) -> Self {
@@ -98,7 +98,7 @@ impl PlanStore {
     ///
     /// What the system says of the folder or the file.
     pub fn keep(&self, request: &Request<'_>, plan: Plan) -> io::Result<()> {
-        if self.ranked.len() < FEWEST_MEMBERS {
+        if self.ranked.len() < Self::FEWEST_MEMBERS {
             return Ok(());
         }
         let json = PlanJson::of(&plan.over(&self.ranked)).expect("ranks are distinct");
