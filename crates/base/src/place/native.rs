@@ -52,11 +52,15 @@ impl<T: Shareable> PlaceSlice<T> {
 
     /// `len` values on the heap, all zero, for the threads of this process. Where they are many, the system gives memory for
     /// those only that somebody touches.
+    ///
+    /// # Panics
+    /// If they are more than memory can hold.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
-        let (align, bytes) = (align_of::<T>(), len.checked_mul(size_of::<T>()).expect("values that fit into memory"));
+        let align = align_of::<T>();
+        let bytes = len.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(align));
         // Words, as a vector of zeroes is not written; an allocator that is asked for lines writes all of them.
-        let mut words = vec![0u64; (bytes + align).div_ceil(size_of::<u64>())];
+        let mut words = vec![0u64; bytes.expect("values that fit into memory").div_ceil(size_of::<u64>())];
         let first = NonNull::new(words.as_mut_ptr().cast::<u8>()).expect("a vector's address is not null");
         let skew = first.as_ptr().align_offset(align);
         // SAFETY: skew is below the alignment, and the words are longer than the values by that much.
@@ -174,6 +178,12 @@ mod tests {
     #[should_panic(expected = "values that fit into memory")]
     fn more_values_than_memory_can_hold_are_refused() {
         let _ = PlaceSlice::<AtomicU32>::zeroed(usize::MAX / 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "values that fit into memory")]
+    fn so_are_as_many_as_leave_no_room_to_align_them() {
+        let _ = PlaceSlice::<AtomicU32>::zeroed(usize::MAX / 4);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! Every [`Arena`] is a position in a memory: [`slice`](Arena::slice) gives the values there and moves on, and
 //! [`part`](Arena::part) a memory within it that only some of them go on in. On the heap
 //! whoever comes first makes them; in a section of a region they are what lies there, zeroes in a fresh one. **The rule:**
-//! all lay out slices of the same types and lengths in the same order. A difference is a panic on the heap; in a section,
+//! all lay out slices of the same types and lengths in the same order. A difference is an error on the heap; in a section,
 //! whose bytes tell no types, the values would lie across each other.
 //!
 //! ```
@@ -45,7 +45,10 @@ const ALIGN: usize = align_of::<CacheLine<u8>>();
 #[non_exhaustive]
 pub enum ArenaError {
     /// It is used up.
-    #[error("{bytes} bytes more do not fit into a memory of {len} bytes, of which {used} are used")]
+    #[error(
+        "{bytes} bytes more do not fit into a memory of {len} bytes, of which {used} are used: it has as much room as \
+        was asked for when it was made"
+    )]
     Full {
         /// The bytes asked for; saturated.
         bytes: usize,
