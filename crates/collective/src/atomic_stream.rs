@@ -342,6 +342,7 @@ impl Member {
         let Ends { core, broadcast: web, .. } = self.begin()?;
         let members = core.members;
         let rings = any_rings(&mut core.arena, 2 * (members - 1), EDGE_SLOTS)?;
+        core.open();
         // By the place of a member below the root: the edge to it from its parent, and from it to the root.
         let (down, up) = (|rank: usize| web.place(rank) - 1, |rank: usize| members - 1 + web.place(rank) - 1);
         let (own, roll) = (core.rank, &core.roll);

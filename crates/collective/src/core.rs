@@ -32,6 +32,8 @@ pub(crate) struct Core {
     pub(crate) is_pending: bool,
     /// True once an operation has failed here, which is then the last one.
     has_failed: bool,
+    /// The operation that opened an object, if it is the last one: it is complete, whatever happens to the object.
+    opened: u64,
     /// What this member says of itself in its seat beside its operations, once the group has failed.
     marks: u64,
 }
@@ -53,6 +55,7 @@ impl Core {
             deadline: NEVER,
             is_pending: false,
             has_failed: false,
+            opened: 0,
             marks: 0,
         }
     }
@@ -104,7 +107,12 @@ impl Core {
 
     /// How many operations this member has completed.
     pub(crate) fn completed(&self) -> u64 {
-        self.operation - u64::from(self.has_failed || self.is_pending)
+        self.operation - u64::from(self.is_pending || self.has_failed && self.opened != self.operation)
+    }
+
+    /// Says that the operation at hand has opened an object.
+    pub(crate) fn open(&mut self) {
+        self.opened = self.operation;
     }
 
     /// Makes the group fail, in an operation that does.
@@ -124,6 +132,11 @@ impl Core {
     #[cold]
     fn pending(&self) -> Error {
         self.check_fault().err().unwrap_or(Error::Pending)
+    }
+
+    /// Whether the operation at hand has failed before: what has come since must not complete it.
+    pub(crate) fn check_own_failure(&self) -> Result<(), Error> {
+        if self.has_failed { self.check_fault() } else { Ok(()) }
     }
 
     /// Whether the group has failed, or is not this process's.

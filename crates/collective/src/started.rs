@@ -109,6 +109,7 @@ impl<'a, T> Started<'a, T> {
             return Err(Error::Forked);
         }
         if ends.core.is_pending {
+            ends.core.check_own_failure()?;
             ends.core.deadline = deadline;
             let result = (self.steps)(ends);
             ends.core.deadline = NEVER;

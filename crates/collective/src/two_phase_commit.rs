@@ -306,6 +306,7 @@ impl Member {
         check_size::<T>()?;
         let core = &mut self.begin()?.core;
         let (rings, words) = Words::lay_out(core)?;
+        core.open();
         let (own, roll) = (core.rank, &core.roll);
         let seat = |rank: usize| {
             let tx = rings.sender(rank, roll.bell(rank).clone(), roll.bell(own).clone());
@@ -327,6 +328,7 @@ impl Member {
         check_size::<T>()?;
         let core = &mut self.begin()?.core;
         let (rings, words) = Words::lay_out(core)?;
+        core.open();
         let (own, roll) = (core.rank, &core.roll);
         let rx = rings.receiver(own, roll.bell(own).clone(), roll.bell(coordinator).clone());
         Ok(Participant { me: self, words, coordinator, rx: Some(rx), proposals: PhantomData })

@@ -220,3 +220,28 @@ fn a_slice_of_another_length_is_no_operation_completed() {
     });
     assert_eq!(results.expect("nobody panics"), [Ok((1, 0, 2)); 2]);
 }
+
+#[test]
+fn an_object_that_was_opened_is_complete_whatever_happens_to_it() {
+    let group = group(3, |builder| builder);
+    run_and_lose(&group, 1, |me| {
+        me.barrier().expect("nobody is lost before");
+        let limit = Duration::from_millis(20);
+        match me.rank() {
+            0 => {
+                let mut coordinator = me.coordinator::<u64>().expect("nobody is lost before");
+                while !matches!(coordinator.commit(&1, limit), Err(Error::MemberLost { .. })) {}
+            }
+            1 => {
+                let mut participant = me.participant::<u64>(0).expect("nobody is lost before");
+                while participant.serve(|_| true, |_, _| ()).is_ok() {}
+            }
+            _ => {
+                let _participant = me.participant::<u64>(0).expect("nobody is lost before");
+                panic!("planted");
+            }
+        }
+        let shrunk = me.shrink().expect("both are left");
+        assert_eq!((shrunk.completed, shrunk.highest), (2, 2), "a barrier, and opening the object");
+    });
+}

@@ -10,6 +10,7 @@ use corecast_base::sync::{
 use corecast_base::wait::Wait;
 use corecast_collective::{Barrier, Error, Group, Loss, Member, Started};
 use corecast_machine::{Cpu, Machine, Topology};
+use corecast_plan::Tree;
 
 use crate::{SIZES, group};
 
@@ -281,4 +282,23 @@ fn what_cannot_be_started_is_refused_and_harms_nobody() {
         me.allreduce_timeout([1u8; 504], |a, _| a, Duration::MAX)
     });
     assert_eq!(results.expect("nobody panics"), vec![Ok([1; 504]); 2]);
+}
+
+#[test]
+fn what_comes_after_a_failure_does_not_complete_the_operation() {
+    let tree = Tree::new(0, vec![vec![1, 3], vec![2], vec![], vec![]]).expect("a tree");
+    let group = group(4, |builder| builder.tree(tree));
+    let [mut root, mut passes, mut waits, leaves] =
+        [0, 1, 2, 3].map(|rank| group.join(rank).expect("nobody has joined"));
+    let mut values = [7, 0, 0];
+    let [first, second, third] = &mut values;
+    let mut passing = passes.start_broadcast(0, second).expect("nobody is lost");
+    let mut receiving = waits.start_broadcast(0, third).expect("nobody is lost");
+    let _sending = root.start_broadcast(0, first).expect("nobody is lost");
+    drop(leaves);
+    let lost = Error::MemberLost { rank: 3, loss: Loss::Left };
+    assert_eq!(receiving.finish_timeout(Duration::MAX), Err(lost));
+    // It has not failed itself yet, and does what it can.
+    assert_eq!(passing.try_finish(), Ok(true));
+    assert_eq!(receiving.try_finish(), Err(lost));
 }
