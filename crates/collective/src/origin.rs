@@ -85,6 +85,7 @@ mod tests {
         whole.leave(0, 5);
         assert_eq!(origin.first_absent(), None);
     }
+
     #[test]
     fn who_stayed_and_then_leaves_is_absent_until_it_has_come() {
         let whole = sites(1).next().expect("one of one").roll;

@@ -74,7 +74,9 @@ impl Member {
     ///
     /// # Errors
     /// [`Error::NotFailed`]; [`Error::AlreadyJoined`] if this member has joined the new group before; [`Error::Memory`] at all
-    /// members alike if the memory of a group of processes has no room for it; [`Error::Corrupt`], [`Error::Forked`].
+    /// members alike if the memory of a group of processes has no room for it; [`Error::Corrupt`] if another member, of another
+    /// version, lays out another group; [`Error::MemberLost`] of this member itself if it joined just when the others had found
+    /// that nobody has its place; [`Error::Forked`].
     pub fn shrink(&mut self) -> Result<Shrunk, Error> {
         self.shrink_until(NEVER)
     }
@@ -112,7 +114,7 @@ impl Member {
 
     /// The place of this member in the group of those who stay.
     fn succeed(&self, ranks: &[usize]) -> Result<Self, Error> {
-        let Ends { core, basis, successor, .. } = self.ends();
+        let Ends { core, basis, successor, survivors, .. } = self.ends();
         let rank = ranks.binary_search(&core.rank).map_err(|_| Error::Corrupt)?;
         let census = core.roll.census.as_ref().map(|census| Arc::new(census.part(ranks)));
         let origin = Origin { roll: Arc::clone(&core.roll), ranks: ranks.to_vec(), step: Step::Shrink };
@@ -120,7 +122,9 @@ impl Member {
         let commons = successor.commons(askers, |arena| {
             Commons::new(Planned::of_part(basis.survivors(ranks)), arena, census, Some(origin))
         })?;
-        Ok(Self::new(commons.ends(rank)?, Home::Own { kept: self.kept() }))
+        let ends = commons.ends(rank)?;
+        survivors.agree_on(ends.bytes)?;
+        Ok(Self::new(ends, Home::Own { kept: self.kept() }))
     }
 }
 

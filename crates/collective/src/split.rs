@@ -67,8 +67,10 @@ impl Member {
     pub fn split(&mut self, color: impl Into<Option<u32>>, key: i64) -> Result<Option<Self>, Error> {
         let wish = color.into().map_or([0; 3], |color| [1, u64::from(color), key as u64]);
         let outcome = self.split_by(wish);
-        if matches!(outcome, Err(Error::MemberLost { .. } | Error::Corrupt)) {
-            self.ends_mut().core.give_up();
+        let core = &mut self.ends_mut().core;
+        let has_failed = || matches!(core.check_fault(), Err(Error::MemberLost { .. } | Error::Corrupt));
+        if outcome.is_err() && has_failed() {
+            core.give_up();
         }
         outcome
     }

@@ -9,9 +9,9 @@
 //! dead. One that stays and dies later is a member of what comes after, and lost to that.
 
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_base::{Arena, ArenaError, PlaceSlice};
+use corecast_base::{Arena, ArenaError, Place, PlaceSlice};
 
-use crate::error::Error;
+use crate::error::{Error, Loss};
 
 /// Says that a member is gone.
 const GONE: u64 = 1;
@@ -23,6 +23,8 @@ const STAYS: u64 = 1 << 63;
 pub(crate) struct Survivors {
     /// 0, [`GONE`] or [`STAYS`] and a count; written once, as said above.
     words: PlaceSlice<AtomicU64>,
+    /// What each of them lays out for what comes after, in bytes; 0 until the first one has. Written once, by that one.
+    bytes: Place<AtomicU64>,
 }
 
 /// A member that stays, and the operations that it has completed.
@@ -30,7 +32,7 @@ pub(crate) type Survivor = (usize, u64);
 
 impl Survivors {
     pub(crate) fn lay_out(arena: &mut Arena, members: usize) -> Result<Self, ArenaError> {
-        Ok(Self { words: arena.slice(members)? })
+        Ok(Self { words: arena.slice(members)?, bytes: arena.place()? })
     }
 
     /// Says that a member stays, by the member itself; as often as it likes.
@@ -38,9 +40,20 @@ impl Survivors {
         match self.decide(rank, STAYS | completed) {
             0 => Ok(()),
             word if word & STAYS != 0 => Ok(()),
-            // Nobody says so of who is here.
+            // It had left when somebody looked, and joined again just before it heard of the failure.
+            GONE => Err(Error::MemberLost { rank, loss: Loss::Left }),
             _ => Err(Error::Corrupt),
         }
+    }
+
+    /// Says what a member that stays lays out for what comes after, which is more than nothing.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if another one lays out something else, as one of another version might.
+    pub(crate) fn agree_on(&self, bytes: usize) -> Result<(), Error> {
+        // ORDERING: Relaxed, the number is all there is to say
+        let first = self.bytes.compare_exchange(0, bytes as u64, Ordering::Relaxed, Ordering::Relaxed);
+        first.map_or_else(|found| found == bytes as u64, |_| true).then_some(()).ok_or(Error::Corrupt)
     }
 
     /// Says that a member is gone, which has left or died.
@@ -91,7 +104,7 @@ mod tests {
         survivors.declare_gone(0);
         survivors.declare_gone(1);
         assert_eq!(survivors.stay(0, 9), Ok(()), "it has said so before");
-        assert_eq!(survivors.stay(1, 9), Err(Error::Corrupt));
+        assert_eq!(survivors.stay(1, 9), Err(Error::MemberLost { rank: 1, loss: Loss::Left }));
         assert_eq!(survivors.undecided().collect::<Vec<_>>(), [2]);
         assert_eq!(survivors.decided(), None);
         assert_eq!(survivors.stay(2, 0), Ok(()));
@@ -99,10 +112,18 @@ mod tests {
     }
 
     #[test]
+    fn who_lays_out_something_else_is_told() {
+        let survivors = survivors(3);
+        assert_eq!([4096, 8192, 4096].map(|bytes| survivors.agree_on(bytes)), [Ok(()), Err(Error::Corrupt), Ok(())]);
+    }
+
+    #[test]
     fn a_word_that_no_member_writes_is_damage() {
         for word in [2, STAYS - 1] {
             let survivors = survivors(2);
-            assert_eq!(survivors.stay(0, 1), Ok(()));
+            survivors.words[0].store(word, Ordering::Relaxed);
+            assert_eq!(survivors.stay(0, 1), Err(Error::Corrupt), "{word:#x}");
+            survivors.words[0].store(STAYS | 1, Ordering::Relaxed);
             survivors.words[1].store(word, Ordering::Relaxed);
             assert_eq!(survivors.decided(), Some(Err(Error::Corrupt)), "{word:#x}");
         }
