@@ -39,7 +39,8 @@ impl Member {
     ///
     /// # Errors
     /// [`Error::BadRank`] if there is no such root, [`Error::MemberLost`], which for a slice of another length is
-    /// [`Loss::OtherLength`](crate::Loss::OtherLength) and names the neighbour in the tree whose length differs, [`Error::Pending`].
+    /// [`Loss::OtherLength`](crate::Loss::OtherLength) and names the neighbour in the tree whose length differs,
+    /// [`Error::Pending`].
     pub fn broadcast_slice<T: Plain>(&mut self, root: usize, values: &mut [T]) -> Result<(), Error> {
         self.check_rank(root)?;
         let ends = self.begin()?;

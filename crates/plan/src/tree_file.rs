@@ -1,8 +1,9 @@
 //! Trees in files: what `corecast plan --json` prints, read back for planning and running.
 //!
 //! `root` and `children` are read, and `up` where there is a second tree for reductions; each must be a tree over exactly
-//! the CPUs to plan for, and both have one root. A `scheme` that is not `trees` is told, as its order is not read. Whatever is wrong is told by CPU, and the size is checked before
-//! anything is read. Writing replaces a file in one step or not at all.
+//! the CPUs to plan for, and both have one root. A `scheme` that is not `trees` is told, as its order is not read. Whatever
+//! is wrong is told by CPU, and the size is checked before anything is read. Writing replaces a file in one step or not at
+//! all.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! One idea per file, and functions that fit on a screen.
+//! One idea per file, functions that fit on a screen, and comments that fit on a line of it.
 
 use crate::report::Report;
 use crate::source::SourceFile;
@@ -15,10 +15,24 @@ const FUNCTION_LIMIT: usize = 40;
 /// The same for a function that is compiled for tests only.
 const TEST_FUNCTION_LIMIT: usize = 80;
 
+/// The most characters of a line that is a comment, unless it is a table's row.
+const COMMENT_LIMIT: usize = 130;
+
 pub(super) fn check(workspace: &Workspace, report: &mut Report) {
     for (_, source) in workspace.sources() {
         check_file(source, report);
         check_functions(source, report);
+        check_comments(source, report);
+    }
+}
+
+fn check_comments(source: &SourceFile, report: &mut Report) {
+    for (at, line) in source.lines.iter().enumerate().filter(|(_, line)| line.is_comment_only()) {
+        let (chars, is_row) = (line.code.chars().count() + line.comment.chars().count(), line.comment.contains(" | "));
+        if chars > COMMENT_LIMIT && !is_row {
+            let message = format!("a comment of {chars} characters, more than {COMMENT_LIMIT}: wrap it");
+            report.violation(NAME, &source.path, at + 1, message);
+        }
     }
 }
 
@@ -68,6 +82,14 @@ mod tests {
         assert_eq!(found("src/a.rs", &unit(81)).len(), 1);
         assert_eq!(found("tests/t.rs", &function(80)), [""; 0]);
         assert_eq!(found("tests/t.rs", &function(81)).len(), 1);
+    }
+
+    #[test]
+    fn a_long_comment_is_caught_unless_it_is_a_row() {
+        let comment = |text: &str| format!("fn f() {{\n    // {text}\n}}\n");
+        assert_eq!(found("src/a.rs", &comment(&"w".repeat(123))), [""; 0]);
+        assert_eq!(found("src/a.rs", &comment(&"w".repeat(124))).len(), 1);
+        assert_eq!(found("src/a.rs", &comment(&"cell | ".repeat(20))), [""; 0]);
     }
 
     #[test]

@@ -101,7 +101,8 @@ impl ByteSend for Out {
         // SAFETY: every reader is done with the chunk, and does not look at it again before it is marked as written.
         write(unsafe { memory.bytes_mut(layout.chunk(chunk), layout.len) });
         for reader in 0..layout.readers {
-            // ORDERING: Release, pairs with the Acquire of the reader, which must not take the old mark for the new [flags-cleared]
+            // ORDERING: Release, pairs with the Acquire of the reader, which must not take the old mark for the new
+            // [flags-cleared]
             read_by(reader).store(false, Ordering::Release);
         }
         // ORDERING: Release, pairs with the Acquire of the readers [flags-written]
