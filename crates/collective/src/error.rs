@@ -121,7 +121,8 @@ pub enum Error {
         /// Its rank.
         rank: usize,
     },
-    /// The group's memory has no room for what the operation needs of it.
+    /// The group's memory has no room for what the operation needs of it. Whoever founds a group of processes says how much
+    /// there is: [`Builder::room_bytes`](crate::Builder::room_bytes).
     #[error(transparent)]
     Memory(#[from] ArenaError),
     /// This process is a forked child of the member: the group is its parent's.

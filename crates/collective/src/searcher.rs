@@ -83,7 +83,7 @@ impl Searcher {
             return Ok(plan);
         }
         match &self.store {
-            Some(store) => kept(store, &request, problem),
+            Some(store) => store.plan(&request, problem),
             None => request.plan(problem),
         }
     }
@@ -113,12 +113,6 @@ impl Searcher {
             State::Lost(error) => Some(format!("planned in this process, as {error}")),
         }
     }
-}
-
-/// Not inlined: models build groups on small stacks.
-#[inline(never)]
-fn kept(store: &PlanStore, request: &Request<'_>, problem: &Problem) -> Result<Plan, PlanError> {
-    store.plan(request, problem)
 }
 
 impl Service {

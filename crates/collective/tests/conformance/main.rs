@@ -8,6 +8,8 @@ mod broadcast;
 mod failure;
 mod race;
 mod reduce;
+#[path = "../round/mod.rs"]
+mod round;
 mod shrink;
 mod slices;
 mod split;
@@ -16,8 +18,9 @@ mod started_slices;
 mod two_phase_commit;
 
 use corecast_base::CpuId;
-use corecast_collective::{Builder, Error, Group, Member, Order};
+use corecast_collective::{Builder, Group};
 use corecast_machine::{Cpu, Machine, Topology};
+use round::one_round;
 
 /// The sizes every test goes through: alone, pairs, powers of two and their neighbours.
 const SIZES: std::ops::RangeInclusive<usize> = 1..=9;
@@ -32,20 +35,4 @@ fn machine(cpus: u32) -> Machine {
 fn group(members: usize, change: impl FnOnce(Builder<'_>) -> Builder<'_>) -> Group {
     let machine = machine(members as u32);
     change(Group::builder(&machine).pinned(false).plan_folder(None)).build().expect("a group of the machine's CPUs")
-}
-
-/// One of each operation, checked.
-fn one_round(me: &mut Member, round: u64) -> Result<(), Error> {
-    let (rank, members) = (me.rank(), me.members());
-    let root = round as usize % members;
-    me.barrier()?;
-    let mut value = if rank == root { [round; 40] } else { [0; 40] };
-    me.broadcast(root, &mut value)?;
-    assert_eq!(value, [round; 40]);
-    // A bit of its own for each member: lost and doubled values both show.
-    let bits = me.reduce_in(Order::Arrival, root, 1u64 << rank, |a, b| a + b)?;
-    assert_eq!(bits, (rank == root).then_some((1 << members) - 1));
-    let sum = me.allreduce(round as f64, |a, b| a + b)?;
-    assert_eq!(sum, round as f64 * members as f64);
-    Ok(())
 }

@@ -10,6 +10,8 @@ mod death;
 mod forming;
 mod operations;
 mod parts;
+#[path = "../round/mod.rs"]
+mod round;
 mod rounds;
 mod shrink;
 mod work;

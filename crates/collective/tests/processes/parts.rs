@@ -60,8 +60,8 @@ pub(crate) fn split_and_work_for_ever(me: &mut Member) {
 
 #[test]
 fn parts_work_among_two_to_five_by_every_barrier() {
-    for &barrier in Barrier::ALL {
-        let members = 2 + barrier.name().len() % 4;
+    for (line, &barrier) in Barrier::ALL.iter().enumerate() {
+        let members = 2 + line % 4;
         let founding = founding(members, |builder| builder.barrier(barrier));
         Actor::start_all("split", &founding).into_iter().for_each(Actor::expect_end);
     }

@@ -1,27 +1,20 @@
 //! All operations among processes, over every barrier, shape and waiting.
 
 use corecast_base::wait::Wait;
-use corecast_collective::{Barrier, Builder, Error, Member, Order};
+use corecast_collective::{Barrier, Builder, Error, Member};
 
 use crate::actor::Actor;
 use crate::founding;
+use crate::round::one_round as plain_round;
 
 /// The size of the group in which everybody takes any place.
 pub(crate) const ANYBODY: usize = 3;
 
-/// One of each operation, checked.
+/// One of each operation, checked, slices of all kinds of lengths too.
 pub(crate) fn one_round(me: &mut Member, round: u64) -> Result<(), Error> {
     let (rank, members) = (me.rank(), me.members());
     let root = round as usize % members;
-    me.barrier()?;
-    let mut value = if rank == root { [round; 40] } else { [0; 40] };
-    me.broadcast(root, &mut value)?;
-    assert_eq!(value, [round; 40]);
-    // A bit of its own for each member: lost and doubled values both show.
-    let bits = me.reduce_in(Order::Arrival, root, 1u64 << rank, |a, b| a + b)?;
-    assert_eq!(bits, (rank == root).then_some((1 << members) - 1));
-    let sum = me.allreduce(round as f64, |a, b| a + b)?;
-    assert_eq!(sum, round as f64 * members as f64);
+    plain_round(me, round)?;
     // Short, long, and longer than what a member has room for.
     for len in [10, 513, 10_000] {
         let mut values: Vec<u64> = (0..len).map(|i| i * round + rank as u64).collect();
