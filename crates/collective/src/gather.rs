@@ -13,11 +13,10 @@ use std::time::Duration;
 use corecast_channel::{Plain, zeroed};
 
 use crate::core::Core;
-use crate::error::{Error, Loss};
+use crate::error::Error;
 use crate::member::{Ends, Member};
-use crate::slice_steps::{part_len, recv_part, send_part};
 use crate::started::{Started, check_size, started};
-use crate::web::{Link, Web};
+use crate::web::Web;
 
 impl Member {
     /// Brings all members' values to `root` and returns them there, by rank; `None` elsewhere.
@@ -52,17 +51,6 @@ impl Member {
         self.begin_gather(root, value)?.finish_timeout(limit)
     }
 
-    /// Brings all members' slices, of any lengths, to `root` and returns them there, by rank; `None` elsewhere.
-    ///
-    /// # Errors
-    /// As for [`gather`](Self::gather).
-    pub fn gather_slice<T: Plain>(&mut self, root: usize, values: &[T]) -> Result<Option<Vec<Vec<T>>>, Error> {
-        self.check_rank(root)?;
-        let ends = self.begin()?;
-        let sink = ends.reduce.towards(root);
-        gather_slices(&mut ends.core, &mut ends.reduce, sink, values)
-    }
-
     /// Gives each member its value of the root's `values`, the first to member 0 and so on. The others give `None`; what
     /// they give is not looked at.
     ///
@@ -95,23 +83,6 @@ impl Member {
         limit: Duration,
     ) -> Result<T, Error> {
         self.begin_scatter(root, values)?.finish_timeout(limit)
-    }
-
-    /// Gives each member its part of the root's `values`: as many as its `own` has room for, the first part to member 0 and
-    /// so on. The others give `None`; what they give is not looked at. All members have room for the same number.
-    ///
-    /// # Errors
-    /// [`Error::WrongCount`] at a root that gives another number of values than one `own` for each member, which is then as
-    /// if it had not called; those of [`broadcast_slice`](Self::broadcast_slice).
-    pub fn scatter_slice<T: Plain>(&mut self, root: usize, values: Option<&[T]>, own: &mut [T]) -> Result<(), Error> {
-        self.check_rank(root)?;
-        let members = self.members();
-        let given = values.filter(|_| self.rank() == root);
-        if self.rank() == root && given.is_none_or(|values| values.len() != members.saturating_mul(own.len())) {
-            return Err(Error::WrongCount { values: given.map_or(0, <[T]>::len), members });
-        }
-        let ends = self.begin()?;
-        scatter_slices(&mut ends.core, &mut ends.broadcast, root, given, own)
     }
 
     fn begin_gather<T: Plain>(&mut self, root: usize, value: T) -> Result<Started<'_, Option<Vec<T>>>, Error> {
@@ -176,14 +147,14 @@ impl<T: Plain> Gathering<T> {
         web: &mut Web,
         sink: Option<usize>,
         own: T,
-    ) -> Result<Option<&[(usize, T)]>, Error> {
+    ) -> Result<Option<&mut [(usize, T)]>, Error> {
         if self.values.is_empty() {
             self.values.push((core.rank, own));
         }
         self.receive(core, web, sink)?;
         let Some(sink) = sink else {
             self.values.sort_unstable_by_key(|&(rank, _)| rank);
-            return Ok(Some(&self.values));
+            return Ok(Some(&mut self.values));
         };
         self.values.sort_unstable_by_key(|&(rank, _)| web.place(rank));
         while let Some((_, value)) = self.values.get(self.sent) {
@@ -205,46 +176,6 @@ impl<T: Plain> Gathering<T> {
         }
         Ok(())
     }
-}
-
-/// All members' slices by rank, where there is no link to the `sink`.
-fn gather_slices<T: Plain>(
-    core: &mut Core,
-    web: &mut Web,
-    sink: Option<usize>,
-    own: &[T],
-) -> Result<Option<Vec<Vec<T>>>, Error> {
-    let mut slices = vec![(core.rank, own.to_vec())];
-    for i in (0..web.links.len()).filter(|&i| Some(i) != sink) {
-        for n in 0..web.members_behind(i) {
-            slices.push((web.rank_behind(i, n), recv_slice(core, &mut web.links[i])?));
-        }
-    }
-    let Some(sink) = sink else {
-        slices.sort_unstable_by_key(|&(rank, _)| rank);
-        return Ok(Some(slices.into_iter().map(|(_, slice)| slice).collect()));
-    };
-    slices.sort_unstable_by_key(|&(rank, _)| web.place(rank));
-    let link = &mut web.links[sink];
-    for (_, slice) in &slices {
-        core.send(link, &[slice.len() as u64])?;
-        slice.chunks(part_len::<T>()).try_for_each(|part| send_part(core, link, part))?;
-    }
-    Ok(None)
-}
-
-/// A slice whose length comes first. Room for it is taken as it comes: the length may be anybody's.
-fn recv_slice<T: Plain>(core: &mut Core, link: &mut Link) -> Result<Vec<T>, Error> {
-    let [len] = core.recv::<[u64; 1]>(link)?;
-    let mut slice = Vec::new();
-    let mut left = usize::try_from(len).unwrap_or(usize::MAX);
-    while left > 0 {
-        let (here, count) = (slice.len(), left.min(part_len::<T>()));
-        slice.resize(here + count, zeroed());
-        recv_part(core, link, &mut slice[here..])?;
-        left -= count;
-    }
-    Ok(slice)
 }
 
 /// How far a scatter is at one member.
@@ -287,49 +218,8 @@ impl<T: Plain> Scattering<T> {
     }
 }
 
-/// The own part of the values at `root`. A member's length goes to its children first; then the parts pass through it, in
-/// depth-first order of whom they are for, message by message.
-fn scatter_slices<T: Plain>(
-    core: &mut Core,
-    web: &mut Web,
-    root: usize,
-    given: Option<&[T]>,
-    own: &mut [T],
-) -> Result<(), Error> {
-    let source = web.towards(root);
-    if let Some(source) = source {
-        let [len] = core.recv::<[u64; 1]>(&mut web.links[source])?;
-        if len != own.len() as u64 {
-            return Err(core.fail(web.links[source].rank, Loss::OtherLength));
-        }
-    }
-    for (_, link) in web.links.iter_mut().enumerate().filter(|(i, _)| Some(*i) != source) {
-        core.send(link, &[own.len() as u64])?;
-    }
-    let len = own.len();
-    let mut passing = vec![zeroed::<T>(); part_len::<T>().min(len)];
-    for (rank, link) in downwards(core, web, source) {
-        for start in (0..len).step_by(part_len::<T>()) {
-            let range = start..len.min(start + part_len::<T>());
-            let part = match link {
-                Some(_) => &mut passing[..range.len()],
-                None => &mut own[range.clone()],
-            };
-            match (given, source) {
-                (Some(given), _) => part.copy_from_slice(&given[rank * len..][range]),
-                (None, Some(source)) => recv_part(core, &mut web.links[source], part)?,
-                (None, None) => unreachable!("a root without values was refused"),
-            }
-            if let Some(link) = link {
-                send_part(core, &mut web.links[link], part)?;
-            }
-        }
-    }
-    Ok(())
-}
-
 /// This member and those behind all its links but the one to the `source`, by place, each with the link to it.
-fn downwards(core: &Core, web: &Web, source: Option<usize>) -> Vec<(usize, Option<usize>)> {
+pub(crate) fn downwards(core: &Core, web: &Web, source: Option<usize>) -> Vec<(usize, Option<usize>)> {
     let behind = |i: usize| (0..web.members_behind(i)).map(move |n| (web.rank_behind(i, n), Some(i)));
     let others = (0..web.links.len()).filter(|&i| Some(i) != source).flat_map(behind);
     let mut members: Vec<_> = others.chain([(core.rank, None)]).collect();

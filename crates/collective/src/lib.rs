@@ -47,6 +47,7 @@ mod reduce;
 mod roll;
 mod searcher;
 mod shrink;
+mod slice_gather;
 mod slice_steps;
 mod slices;
 mod split;

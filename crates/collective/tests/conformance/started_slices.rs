@@ -89,6 +89,15 @@ fn slices_that_are_interrupted_again_and_again_arrive_whole() {
                 let all = given(members, 2, round);
                 let own = interrupted(me.start_scatter(root, (rank == root).then_some(&all[..]))?, &mut limits)?;
                 assert_eq!(own, all[rank]);
+                let mine = given(len + rank, rank, round);
+                let slices = interrupted(me.start_gather_slice(root, &mine)?, &mut limits)?;
+                let theirs: Vec<_> = (0..members).map(|rank| given(len + rank, rank, round)).collect();
+                assert!(slices == (rank == root).then_some(theirs), "gather of {len} to {root} of {members}");
+                let all = given(members * len, 2, round);
+                let mut own = vec![u64::MAX; len];
+                let parts = (rank == root).then_some(&all[..]);
+                interrupted(me.start_scatter_slice(root, parts, &mut own)?, &mut limits)?;
+                assert!(own == all[rank * len..][..len], "scatter of {len} from {root} of {members}");
             }
             Ok::<_, Error>(limits)
         });
@@ -112,6 +121,11 @@ fn plain_limits_that_suffice_change_nothing() {
         me.reduce_slice_timeout(2, &mut values, |a, b| a + b, Duration::MAX)?;
         assert!(rank != 2 || values == total(1000, 3, 2));
         assert_eq!(me.gather_timeout(0, rank, Duration::MAX)?, (rank == 0).then(|| vec![0, 1, 2]));
+        let slices = me.gather_slice_timeout(1, &values[..rank], Duration::MAX)?;
+        assert!(rank != 1 || slices.is_some_and(|slices| slices.iter().map(Vec::len).eq([0, 1, 2])));
+        let (all, mut own) = ([1, 2, 3, 4, 5, 6], [0; 2]);
+        me.scatter_slice_timeout(2, (rank == 2).then_some(&all[..]), &mut own, Duration::MAX)?;
+        assert_eq!(own, all[2 * rank..][..2]);
         me.scatter_timeout(0, (rank == 0).then_some(&[5, 6, 7]), Duration::MAX)
     });
     assert_eq!(results.expect("nobody panics"), [Ok(5), Ok(6), Ok(7)]);
@@ -167,6 +181,35 @@ fn a_late_root_of_a_scatter_and_a_late_leaf_of_a_gather() {
 }
 
 #[test]
+fn started_limited_and_plain_gathers_and_scatters_of_slices_meet() {
+    let group = group(5, |builder| builder.shape("binary"));
+    let results = group.run(|me| {
+        let (rank, members) = (me.rank(), me.members());
+        for (round, len) in LENGTHS.into_iter().enumerate() {
+            let root = round % members;
+            let mine = given(len, rank, round);
+            let slices = match (rank + round) % 3 {
+                0 => me.gather_slice(root, &mine)?,
+                1 => me.gather_slice_timeout(root, &mine, Duration::MAX)?,
+                _ => me.start_gather_slice(root, &mine)?.finish()?,
+            };
+            let theirs: Vec<_> = (0..members).map(|rank| given(len, rank, round)).collect();
+            assert!(slices == (rank == root).then_some(theirs), "gather of {len} to {root}");
+            let all = given(members * len, 2, round);
+            let (parts, mut own) = ((rank == root).then_some(&all[..]), vec![u64::MAX; len]);
+            match (rank + round) % 3 {
+                0 => me.scatter_slice(root, parts, &mut own)?,
+                1 => me.scatter_slice_timeout(root, parts, &mut own, Duration::MAX)?,
+                _ => me.start_scatter_slice(root, parts, &mut own)?.finish()?,
+            }
+            assert!(own == all[rank * len..][..len], "scatter of {len} from {root}");
+        }
+        Ok::<_, Error>(())
+    });
+    assert_eq!(results.expect("nobody panics"), [Ok(()); 5]);
+}
+
+#[test]
 fn slices_that_cannot_be_started_are_refused_and_harm_nobody() {
     let group = group(2, |builder| builder);
     let results = group.run(|me| {
@@ -177,14 +220,20 @@ fn slices_that_cannot_be_started_are_refused_and_harm_nobody() {
         assert_eq!(me.allreduce_slice_timeout(values, |a, _| a, MOMENT), large);
         assert_eq!(me.gather_timeout(0, values[0], MOMENT).map(drop), large);
         assert_eq!(me.scatter_timeout(0, Some(&values[..]), MOMENT).map(drop), large);
+        assert_eq!(me.gather_slice_timeout(0, values, MOMENT).map(drop), large);
+        assert_eq!(me.scatter_slice_timeout(0, None, values, MOMENT), large);
         let nobody = Err(Error::BadRank { rank: 2, members: 2 });
         assert_eq!(me.start_broadcast_slice(2, &mut [0]).map(drop), nobody);
         assert_eq!(me.start_reduce_slice(2, &mut [0], |a, _| a).map(drop), nobody);
         assert_eq!(me.start_gather(2, 0).map(drop), nobody);
         assert_eq!(me.start_scatter(2, Some(&[0])).map(drop), nobody);
+        assert_eq!(me.start_gather_slice(2, &[0]).map(drop), nobody);
+        assert_eq!(me.start_scatter_slice(2, Some(&[0]), &mut []).map(drop), nobody);
         if me.rank() == 0 {
             assert_eq!(me.start_scatter(0, Some(&[0])).map(drop), Err(Error::WrongCount { values: 1, members: 2 }));
             assert_eq!(me.start_scatter::<u8>(0, None).map(drop), Err(Error::WrongCount { values: 0, members: 2 }));
+            let wrong = Err(Error::WrongCount { values: 3, members: 2 });
+            assert_eq!(me.start_scatter_slice(0, Some(&[0; 3]), &mut [0; 2]).map(drop), wrong);
         }
         me.allreduce_slice_timeout(&mut [[1u8; 504]; 2], |a, _| a, Duration::MAX)
     });
@@ -208,12 +257,14 @@ fn another_length_is_told_to_whoever_polls() {
 fn every_limit_passes_while_somebody_is_late() {
     type Call = fn(&mut Member) -> Result<(), Error>;
     // At a member that has to hear from the other one.
-    let calls: [Call; 5] = [
+    let calls: [Call; 7] = [
         |me| me.broadcast_slice_timeout(1, &mut [0u64; 1000], MOMENT),
         |me| me.reduce_slice_timeout(0, &mut [0u64; 1000], |a, b| a + b, MOMENT),
         |me| me.allreduce_slice_timeout(&mut [0u64; 1000], |a, b| a + b, MOMENT),
         |me| me.gather_timeout(0, 1u64, MOMENT).map(drop),
         |me| me.scatter_timeout::<u64>(1, None, MOMENT).map(drop),
+        |me| me.gather_slice_timeout(0, &[1u64; 1000], MOMENT).map(drop),
+        |me| me.scatter_slice_timeout(1, None, &mut [0u64; 1000], MOMENT),
     ];
     for call in calls {
         let group = group(2, |builder| builder.wait(Wait::Park));
