@@ -11,7 +11,7 @@
 //! - [`Barrier`]: the registry of barrier families;
 //! - [`op`]: operations to combine with, and what is known of them;
 //! - [`Race`]: what a live race between barriers found;
-//! - [`Order`]: in which order a reduction combines;
+//! - [`Order`]: in which order a reduction combines; [`Member::reduce_records`]: values whose size is known at run time only;
 //! - [`acknowledged`]: a broadcast whose root learns how far all others are;
 //! - [`Plain`]: what may be a value.
 //!
@@ -43,6 +43,7 @@ mod origin;
 #[cfg(not(loom))]
 pub mod processes;
 mod race;
+mod records;
 mod reduce;
 mod roll;
 mod searcher;

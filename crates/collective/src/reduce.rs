@@ -119,17 +119,18 @@ fn in_rank_order<T: Plain>(
     mut combine: impl FnMut(T, T) -> T,
 ) -> Result<Option<T>, Error> {
     let values = reduction.gathering.go_on(core, web, sink, reduction.combined)?;
-    Ok(values.map(|values| bracketed(values, &mut combine)))
+    Ok(values.map(|values| {
+        bracketed(values, &mut |(_, left), (_, right)| *left = combine(*left, *right));
+        values[0].1
+    }))
 }
 
-/// Combines left half with right half, each combined the same way.
-fn bracketed<T: Plain>(values: &[(usize, T)], combine: &mut impl FnMut(T, T) -> T) -> T {
-    match values {
-        [(_, value)] => *value,
-        _ => {
-            let (left, right) = values.split_at(values.len() / 2);
-            let (left, right) = (bracketed(left, combine), bracketed(right, combine));
-            combine(left, right)
-        }
+/// Combines left half with right half, each combined the same way, and leaves the result in the first of the values.
+pub(crate) fn bracketed<T>(values: &mut [T], combine: &mut impl FnMut(&mut T, &T)) {
+    if values.len() > 1 {
+        let (left, right) = values.split_at_mut(values.len() / 2);
+        bracketed(left, combine);
+        bracketed(right, combine);
+        combine(&mut left[0], &right[0]);
     }
 }

@@ -80,16 +80,28 @@ pub(crate) fn reduce<T: Plain>(
     web: &mut Web,
     root: usize,
     values: &mut [T],
-    Reduction { progress, theirs }: &mut Reduction<T>,
+    reduction: &mut Reduction<T>,
     mut combine: impl FnMut(T, T) -> T,
 ) -> Result<(), Error> {
-    let sink = web.towards(root);
-    theirs.resize(part_len::<T>().min(values.len()), zeroed());
-    let mut each = |own: &mut [T], theirs: &[T]| {
+    reduce_runs(core, web, root, (values, 1), reduction, |own, theirs| {
         own.iter_mut().zip(theirs).for_each(|(own, their)| *own = combine(*own, *their));
-    };
+    })
+}
+
+/// The same of values of which each run of so many stays together: `each` is given whole runs of the own ones, and what came
+/// for them. A run fits into one message.
+pub(crate) fn reduce_runs<T: Plain>(
+    core: &mut Core,
+    web: &mut Web,
+    root: usize,
+    (values, run): (&mut [T], usize),
+    Reduction { progress, theirs }: &mut Reduction<T>,
+    mut each: impl FnMut(&mut [T], &[T]),
+) -> Result<(), Error> {
+    let sink = web.towards(root);
+    theirs.resize(whole_runs(part_len::<T>(), run).min(values.len()), zeroed());
     loop {
-        let mut ways = Ways::of(core, web, values, progress.steps)?;
+        let mut ways = Ways { run, ..Ways::of(core, web, values, progress.steps)? };
         if progress.steps == ways.steps::<T>() {
             return Ok(());
         }
@@ -105,6 +117,11 @@ pub(crate) fn reduce<T: Plain>(
     }
 }
 
+/// As many of these values as are whole runs.
+fn whole_runs(values: usize, run: usize) -> usize {
+    values - values % run
+}
+
 /// What a slice travels along: messages of the edges, or chunks beside them.
 struct Ways<'a> {
     links: &'a mut [Link],
@@ -113,6 +130,8 @@ struct Ways<'a> {
     len: usize,
     /// True if the values travel in chunks.
     is_long: bool,
+    /// The values that stay together.
+    run: usize,
 }
 
 impl<'a> Ways<'a> {
@@ -124,7 +143,7 @@ impl<'a> Ways<'a> {
             web.chunks = core.lay_out(|arena| Chunks::lay_out(web, rank, arena))?.map(Box::new);
         }
         let chunks = web.chunks.as_deref_mut();
-        Ok(Self { is_long: is_long && chunks.is_some(), links: &mut web.links, chunks, len: values.len() })
+        Ok(Self { is_long: is_long && chunks.is_some(), links: &mut web.links, chunks, len: values.len(), run: 1 })
     }
 
     /// Those of a slice that travels in them.
@@ -134,7 +153,7 @@ impl<'a> Ways<'a> {
 
     /// The values of a part.
     fn part_len<T>(&self) -> usize {
-        if self.is_long { CHUNK_BYTES / size_of::<T>() } else { part_len::<T>() }
+        whole_runs(if self.is_long { CHUNK_BYTES / size_of::<T>() } else { part_len::<T>() }, self.run)
     }
 
     /// The steps before the values: one for the length; and for chunks, which tell no type, one for a message of no values,

@@ -7,6 +7,7 @@ mod barrier;
 mod broadcast;
 mod failure;
 mod race;
+mod records;
 mod reduce;
 #[path = "../round/mod.rs"]
 mod round;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use corecast_base::sync::{AtomicUsize, Ordering::SeqCst};
 use corecast_base::wait::Wait;
-use corecast_collective::{Error, Loss, Member, Started};
+use corecast_collective::{Error, Loss, Member, Order, Started};
 
 use crate::{SIZES, group};
 
@@ -257,7 +257,7 @@ fn another_length_is_told_to_whoever_polls() {
 fn every_limit_passes_while_somebody_is_late() {
     type Call = fn(&mut Member) -> Result<(), Error>;
     // At a member that has to hear from the other one.
-    let calls: [Call; 7] = [
+    let calls: [Call; 9] = [
         |me| me.broadcast_slice_timeout(1, &mut [0u64; 1000], MOMENT),
         |me| me.reduce_slice_timeout(0, &mut [0u64; 1000], |a, b| a + b, MOMENT),
         |me| me.allreduce_slice_timeout(&mut [0u64; 1000], |a, b| a + b, MOMENT),
@@ -265,6 +265,8 @@ fn every_limit_passes_while_somebody_is_late() {
         |me| me.scatter_timeout::<u64>(1, None, MOMENT).map(drop),
         |me| me.gather_slice_timeout(0, &[1u64; 1000], MOMENT).map(drop),
         |me| me.scatter_slice_timeout(1, None, &mut [0u64; 1000], MOMENT),
+        |me| me.start_reduce_records(Order::Rank, 0, &mut [0; 10], 5, |_, _| ())?.finish_timeout(MOMENT),
+        |me| me.start_allreduce_records(Order::Plan, &mut [0; 10], 5, |_, _| ())?.finish_timeout(MOMENT),
     ];
     for call in calls {
         let group = group(2, |builder| builder.wait(Wait::Park));
