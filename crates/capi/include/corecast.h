@@ -408,6 +408,9 @@ typedef struct {
   uint64_t highest;
 } corecast_shrunk;
 
+// What delivers an event: its number, the rank of the member that published it, its bytes.
+typedef void (*corecast_deliver)(void *context, uint64_t number, uint32_t origin, const void *data, size_t len);
+
 // How an acknowledged broadcast is done; all members give the same. Set `size` to sizeof(corecast_ack_config) and all else
 // to 0, then what is wanted; NULL in its place is all zeroes.
 typedef struct {
@@ -430,6 +433,9 @@ typedef struct {
   // 1 if one member of a ring gathers in the root's place, so that the root hears one message of each event; else 0.
   uint32_t companion;
 } corecast_ack_config;
+
+// What processes an event: its number, its bytes.
+typedef void (*corecast_process)(void *context, uint64_t number, const void *data, size_t len);
 
 #ifdef __cplusplus
 extern "C" {
@@ -1109,11 +1115,7 @@ void corecast_atomic_stream_close(corecast_atomic_stream *stream);
 corecast_status corecast_atomic_stream_publish(corecast_atomic_stream *stream,
                                                const void *data,
                                                size_t len,
-                                               void (*deliver)(void *context,
-                                                               uint64_t number,
-                                                               uint32_t origin,
-                                                               const void *data,
-                                                               size_t len),
+                                               corecast_deliver deliver,
                                                void *context);
 
 // The same without waiting, and without delivering: CORECAST_FULL if there is no room.
@@ -1123,11 +1125,7 @@ corecast_status corecast_atomic_stream_try_publish(corecast_atomic_stream *strea
 
 // Gives the events that are here to `deliver`, in order, without waiting; `count` is how many.
 corecast_status corecast_atomic_stream_deliver(corecast_atomic_stream *stream,
-                                               void (*deliver)(void *context,
-                                                               uint64_t number,
-                                                               uint32_t origin,
-                                                               const void *data,
-                                                               size_t len),
+                                               corecast_deliver deliver,
                                                void *context,
                                                uint64_t *count);
 
@@ -1137,11 +1135,7 @@ corecast_status corecast_atomic_stream_progress(corecast_atomic_stream *stream);
 // Ends the stream: returns when all members have called it and this one has delivered all that was published. Close it
 // then.
 corecast_status corecast_atomic_stream_finish(corecast_atomic_stream *stream,
-                                              void (*deliver)(void *context,
-                                                              uint64_t number,
-                                                              uint32_t origin,
-                                                              const void *data,
-                                                              size_t len),
+                                              corecast_deliver deliver,
                                               void *context);
 
 // Opens an acknowledged broadcast as its root, while all others call corecast_ack_follower_open with the same `config`.
@@ -1207,19 +1201,13 @@ corecast_status corecast_ack_follower_try_recv(corecast_ack_follower *follower,
 // many. CORECAST_CLOSED if the broadcast is over. `process` calls nothing with this follower, and neither throws nor jumps;
 // the bytes are its until it returns.
 corecast_status corecast_ack_follower_drain(corecast_ack_follower *follower,
-                                            void (*process)(void *context,
-                                                            uint64_t number,
-                                                            const void *data,
-                                                            size_t len),
+                                            corecast_process process,
                                             void *context,
                                             size_t *count);
 
 // The same without waiting: CORECAST_EMPTY if there is no event yet.
 corecast_status corecast_ack_follower_try_drain(corecast_ack_follower *follower,
-                                                void (*process)(void *context,
-                                                                uint64_t number,
-                                                                const void *data,
-                                                                size_t len),
+                                                corecast_process process,
                                                 void *context,
                                                 size_t *count);
 

@@ -1,4 +1,7 @@
 //! An atomic broadcast: any member publishes, all deliver the same events in the same order.
+//!
+//! An event is copied when it is published; one that is delivered is lent to C's function until that returns. The stream has
+//! its member's place in the group until it is closed.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -20,7 +23,7 @@ use crate::status::Status;
 pub struct AtomicStream(Opened<Stream<'static>>);
 
 /// What delivers an event: its number, the rank of the member that published it, its bytes.
-type Deliver =
+pub type Deliver =
     Option<unsafe extern "C" fn(context: *mut c_void, number: u64, origin: u32, data: *const c_void, len: usize)>;
 
 /// The caller's function as the library calls it.
@@ -61,9 +64,7 @@ pub unsafe extern "C" fn corecast_atomic_stream_publish(
     stream: Option<&mut AtomicStream>,
     data: *const c_void,
     len: usize,
-    deliver: Option<
-        unsafe extern "C" fn(context: *mut c_void, number: u64, origin: u32, data: *const c_void, len: usize),
-    >,
+    deliver: Deliver,
     context: *mut c_void,
 ) -> Status {
     call(|| {
@@ -96,9 +97,7 @@ pub unsafe extern "C" fn corecast_atomic_stream_try_publish(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_atomic_stream_deliver(
     stream: Option<&mut AtomicStream>,
-    deliver: Option<
-        unsafe extern "C" fn(context: *mut c_void, number: u64, origin: u32, data: *const c_void, len: usize),
-    >,
+    deliver: Deliver,
     context: *mut c_void,
     count: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
@@ -121,9 +120,7 @@ pub extern "C" fn corecast_atomic_stream_progress(stream: Option<&mut AtomicStre
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_atomic_stream_finish(
     stream: Option<&mut AtomicStream>,
-    deliver: Option<
-        unsafe extern "C" fn(context: *mut c_void, number: u64, origin: u32, data: *const c_void, len: usize),
-    >,
+    deliver: Deliver,
     context: *mut c_void,
 ) -> Status {
     call(|| {

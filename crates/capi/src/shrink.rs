@@ -1,4 +1,7 @@
 //! A group of those who are left when a group has failed.
+//!
+//! C owns the new member as well as the old one, which it still has to leave; what was made of the old one has to be closed
+//! before. The ranks of those who are gone are written to room of C's, as many as it has room for.
 
 use std::mem::MaybeUninit;
 use std::time::Duration;

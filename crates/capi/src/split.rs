@@ -1,4 +1,6 @@
 //! Parts of a group as groups of their own.
+//!
+//! A part gives C a second member, of which it owns both: neither takes the place of the other, and they leave in any order.
 
 use std::mem::MaybeUninit;
 use std::ptr;

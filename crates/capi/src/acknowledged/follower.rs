@@ -1,4 +1,7 @@
 //! Every other member's end of an acknowledged broadcast.
+//!
+//! An event that `_recv` gives is a copy that the end owns until its next call; one that `_drain` hands to C's function is lent
+//! to that until it returns. The end has its member's place in the group until it is closed.
 
 use std::ffi::c_void;
 use std::fmt::Debug;
@@ -146,7 +149,7 @@ fn nothing(is_over: bool) -> Failure {
 }
 
 /// What processes an event: its number, its bytes.
-type Process = Option<unsafe extern "C" fn(context: *mut c_void, number: u64, data: *const c_void, len: usize)>;
+pub type Process = Option<unsafe extern "C" fn(context: *mut c_void, number: u64, data: *const c_void, len: usize)>;
 
 /// Waits for events, and hands all that are there to `process`, which acknowledges each when it returns; `count` is how
 /// many. CORECAST_CLOSED if the broadcast is over. `process` calls nothing with this follower, and neither throws nor jumps;
@@ -154,7 +157,7 @@ type Process = Option<unsafe extern "C" fn(context: *mut c_void, number: u64, da
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_ack_follower_drain(
     follower: Option<&mut AckFollower>,
-    process: Option<unsafe extern "C" fn(context: *mut c_void, number: u64, data: *const c_void, len: usize)>,
+    process: Process,
     context: *mut c_void,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> Status {
@@ -166,7 +169,7 @@ pub unsafe extern "C" fn corecast_ack_follower_drain(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_ack_follower_try_drain(
     follower: Option<&mut AckFollower>,
-    process: Option<unsafe extern "C" fn(context: *mut c_void, number: u64, data: *const c_void, len: usize)>,
+    process: Process,
     context: *mut c_void,
     count: Option<&mut MaybeUninit<usize>>,
 ) -> Status {

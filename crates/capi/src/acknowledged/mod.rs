@@ -1,4 +1,8 @@
 //! Acknowledged broadcast: one member publishes events, and learns how far all others have got.
+//!
+//! For C it is a configuration, one end of the root and one of each other member, each of which C owns until it closes it.
+//! The library's events are of a type; C's are bytes of up to a length that the configuration names, in one of three sizes
+//! of values ([`sized`](crate::sized)). So each end is behind a trait, one call of which is made through a table.
 
 pub mod root;
 

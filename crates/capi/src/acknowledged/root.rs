@@ -1,4 +1,7 @@
 //! The root's end of an acknowledged broadcast.
+//!
+//! An event is copied when it is published, and is C's again when the call returns. The end has its member's place in the
+//! group until it is closed; `_finish` ends the broadcast for all, after which it can only be closed.
 
 use std::ffi::c_void;
 use std::fmt::Debug;

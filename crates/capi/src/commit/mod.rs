@@ -1,4 +1,8 @@
 //! Two-phase commit: one member proposes, all vote, and the proposal is applied by all or by none.
+//!
+//! For C it is a coordinator, and a participant of each other member, each of which C owns until it closes it. A proposal is
+//! bytes of up to a length on which all agree when they open, and travels as a value of one of two sizes
+//! ([`sized`](crate::sized)).
 
 pub mod coordinator;
 

@@ -1,4 +1,7 @@
 //! A member that votes.
+//!
+//! C's functions vote and apply within the call that serves a proposal, which is lent to them until they return. The
+//! participant has its member's place in the group until it is closed.
 
 use std::ffi::c_void;
 use std::fmt::Debug;
