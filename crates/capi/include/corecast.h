@@ -282,7 +282,8 @@ typedef struct corecast_select corecast_select;
 //
 // What others wait for from this member happens only while it is inside one of the calls that finish it. Whoever has
 // started an operation may only finish it, or leave: closed before, the member can do nothing else, and its leaving makes
-// the group fail. `data` and `numbers` are the operation's until it is finished, when they hold the result, or closed.
+// the group fail. What the call that starts it is passed to write to - `data`, `numbers`, `gathered`, `own`, `values` - is the
+// operation's until it is finished, when it holds the result, or closed.
 //
 // An operation that some members start, or give a limit, may be a plain one for others. Where members give other lengths
 // they are told CORECAST_LOST, as by the plain ones.
@@ -940,22 +941,6 @@ corecast_status corecast_member_allreduce(corecast_member *member,
                                           uint32_t number,
                                           uint32_t op);
 
-// Brings the `len` bytes of each member to the root, where they replace those at `gathered`, by rank; elsewhere `gathered`
-// is not looked at and may be NULL. CORECAST_MISMATCH at the root if members gave different lengths; all were received.
-corecast_status corecast_member_gather(corecast_member *member,
-                                       uint32_t root,
-                                       const void *data,
-                                       size_t len,
-                                       void *gathered);
-
-// Gives each member its `len` bytes of the root's `data`, those of member 0 first, which replace those at `own`; elsewhere
-// `data` is not looked at and may be NULL. CORECAST_LOST, which names a neighbour, if members asked for different lengths.
-corecast_status corecast_member_scatter(corecast_member *member,
-                                        uint32_t root,
-                                        const void *data,
-                                        size_t len,
-                                        void *own);
-
 // Makes groups of those who name the same `color`, from 0 to UINT32_MAX, ranked by `key` and where that is the same by
 // their rank here. `part` is this member's place in its own, which it leaves like any other; NULL to those who name
 // CORECAST_NO_COLOR. All members call it, as an operation of the group like others, and stay in the whole group.
@@ -1060,6 +1045,56 @@ corecast_status corecast_member_allreduce_timeout_ns(corecast_member *member,
                                                      uint32_t number,
                                                      uint32_t op,
                                                      uint64_t timeout_ns);
+
+// Brings the `len` bytes of each member to the root, where they replace those at `gathered`, by rank; elsewhere `gathered`
+// is not looked at and may be NULL. CORECAST_MISMATCH at the root if members gave different lengths; all were received.
+corecast_status corecast_member_gather(corecast_member *member,
+                                       uint32_t root,
+                                       const void *data,
+                                       size_t len,
+                                       void *gathered);
+
+// Gives each member its `len` bytes of the root's `data`, those of member 0 first, which replace those at `own`; elsewhere
+// `data` is not looked at and may be NULL. CORECAST_LOST, which names a neighbour, if members asked for different lengths.
+corecast_status corecast_member_scatter(corecast_member *member,
+                                        uint32_t root,
+                                        const void *data,
+                                        size_t len,
+                                        void *own);
+
+// Begins to bring the `len` bytes of each member, which are copied, to the root, as corecast_member_gather does. Calls that
+// finish it return CORECAST_MISMATCH where that does; it is finished then.
+corecast_status corecast_member_start_gather(corecast_member *member,
+                                             uint32_t root,
+                                             const void *data,
+                                             size_t len,
+                                             void *gathered,
+                                             corecast_started **started);
+
+// Begins to give each member its `len` bytes of the root's `data`, which are copied, as corecast_member_scatter does.
+corecast_status corecast_member_start_scatter(corecast_member *member,
+                                              uint32_t root,
+                                              const void *data,
+                                              size_t len,
+                                              void *own,
+                                              corecast_started **started);
+
+// corecast_member_start_gather and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT the
+// member can only leave.
+corecast_status corecast_member_gather_timeout_ns(corecast_member *member,
+                                                  uint32_t root,
+                                                  const void *data,
+                                                  size_t len,
+                                                  void *gathered,
+                                                  uint64_t timeout_ns);
+
+// The same with corecast_member_start_scatter.
+corecast_status corecast_member_scatter_timeout_ns(corecast_member *member,
+                                                   uint32_t root,
+                                                   const void *data,
+                                                   size_t len,
+                                                   void *own,
+                                                   uint64_t timeout_ns);
 
 // Makes this member the coordinator of proposals of up to `longest_bytes`, at most 496, which are the same for all members;
 // all others call corecast_commit_participant_open meanwhile. Proposals of up to 48 bytes travel in one cache line.

@@ -51,6 +51,8 @@ pub mod shrink;
 
 pub mod started;
 
+pub mod gather;
+
 pub mod commit;
 
 pub mod atomic_stream;

@@ -1,14 +1,13 @@
 //! One participant of a group and the operations it calls.
 
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::time::Duration;
 
 use corecast::Member as Place;
 use corecast::collective::{Error, Plain};
 
-use crate::argument::{bytes, elements, elements_mut, required};
+use crate::argument::{elements_mut, required};
 use crate::error::{Failure, call, finish};
 use crate::home::Home;
 use crate::number::{ForNumbers, for_numbers};
@@ -28,7 +27,7 @@ pub struct Member {
     /// `None` while an object that was made of this member has it.
     place: Option<Box<Place>>,
     home: Arc<Home>,
-    rank: u32,
+    pub(crate) rank: u32,
     members: u32,
 }
 
@@ -38,7 +37,7 @@ impl Member {
         Self { place: Some(Box::new(place)), home: Arc::default(), rank, members }
     }
 
-    fn members(&self) -> usize {
+    pub(crate) fn members(&self) -> usize {
         self.members as usize
     }
 
@@ -170,52 +169,4 @@ impl ForNumbers for Reduction<'_> {
             None => place.allreduce_slice(numbers, combine),
         })
     }
-}
-
-/// Brings the `len` bytes of each member to the root, where they replace those at `gathered`, by rank; elsewhere `gathered`
-/// is not looked at and may be NULL. CORECAST_MISMATCH at the root if members gave different lengths; all were received.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_gather(
-    member: Option<&mut Member>,
-    root: u32,
-    data: *const c_void,
-    len: usize,
-    gathered: *mut c_void,
-) -> Status {
-    call(|| {
-        let member = required(member, "member")?;
-        // SAFETY: C passes bytes.
-        let data = unsafe { bytes(data, len, "data") }?;
-        let room = if member.rank == root { len.saturating_mul(member.members()) } else { 0 };
-        // SAFETY: C passes room for the bytes of all members at the root.
-        let gathered = unsafe { elements_mut(gathered.cast::<MaybeUninit<u8>>(), room, "gathered") }?;
-        let Some(all) = member.operate(|place| place.gather_slice(root as usize, data))? else { return Ok(()) };
-        if let Some(rank) = all.iter().position(|bytes| bytes.len() != len) {
-            let other = all[rank].len();
-            return Err(Failure::new(Status::Mismatch, format!("member {rank} gave {other} bytes and not {len}")));
-        }
-        gathered.iter_mut().zip(all.iter().flatten()).for_each(|(to, &byte)| _ = to.write(byte));
-        Ok(())
-    })
-}
-
-/// Gives each member its `len` bytes of the root's `data`, those of member 0 first, which replace those at `own`; elsewhere
-/// `data` is not looked at and may be NULL. CORECAST_LOST, which names a neighbour, if members asked for different lengths.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_scatter(
-    member: Option<&mut Member>,
-    root: u32,
-    data: *const c_void,
-    len: usize,
-    own: *mut c_void,
-) -> Status {
-    call(|| {
-        let member = required(member, "member")?;
-        let given = if member.rank == root { len.saturating_mul(member.members()) } else { 0 };
-        // SAFETY: C passes the bytes of all members at the root.
-        let data = unsafe { elements(data.cast::<u8>(), given, "data") }?;
-        // SAFETY: C passes room for its bytes.
-        let own = unsafe { elements_mut(own.cast::<u8>(), len, "own") }?;
-        member.operate(|place| place.scatter_slice(root as usize, Some(data), own))
-    })
 }

@@ -3,6 +3,7 @@
 use std::ffi::{CString, c_void};
 use std::ptr;
 
+use corecast_c::gather::*;
 use corecast_c::group::*;
 use corecast_c::member::*;
 use corecast_c::number::{Number, Op};

@@ -6,6 +6,7 @@ mod atomic_stream;
 mod calling;
 mod commit;
 mod ff;
+mod gather;
 mod group;
 mod header;
 mod mcast;

@@ -1,0 +1,222 @@
+//! The bytes of all members brought to one, and those of one dealt to all: at once, started, and with limits.
+//!
+//! A call copies what C passes to be read, so that is C's again when it returns; what is to be written is C's again when the
+//! operation is finished. Lengths are compared at the root where bytes are gathered, and on every edge where they are dealt.
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::time::Duration;
+
+use corecast::collective::{Error, Started as Operation};
+
+use crate::argument::{bytes, elements, elements_mut, required};
+use crate::error::{Failure, call};
+use crate::member::Member;
+use crate::started::{Finish, Started, give_started, limited};
+use crate::status::Status;
+
+/// A member gave another number of bytes than the root.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OtherLength {
+    rank: usize,
+    given: usize,
+    expected: usize,
+}
+
+impl From<OtherLength> for Failure {
+    fn from(OtherLength { rank, given, expected }: OtherLength) -> Self {
+        Self::new(Status::Mismatch, format!("member {rank} gave {given} bytes and not {expected}"))
+    }
+}
+
+/// Where the root wants the bytes of all members; no room elsewhere.
+#[derive(Debug)]
+struct Room<'a> {
+    gathered: &'a mut [MaybeUninit<u8>],
+    /// Of each member.
+    len: usize,
+}
+
+impl Room<'_> {
+    /// # Safety
+    /// - `gathered` is NULL, or writable for `len` bytes of each member at the root, which nobody else reaches meanwhile.
+    unsafe fn of(member: &Member, root: u32, gathered: *mut c_void, len: usize) -> Result<Self, Failure> {
+        // SAFETY: the caller's promise.
+        let gathered = unsafe { elements_mut(gathered.cast(), len_at(root, member, len), "gathered") }?;
+        Ok(Self { gathered, len })
+    }
+
+    /// Puts there what was gathered: something at the root, by rank.
+    fn put(&mut self, all: Option<Vec<Vec<u8>>>) -> Result<(), OtherLength> {
+        let all = all.unwrap_or_default();
+        if let Some(rank) = all.iter().position(|bytes| bytes.len() != self.len) {
+            return Err(OtherLength { rank, given: all[rank].len(), expected: self.len });
+        }
+        self.gathered.iter_mut().zip(all.iter().flatten()).for_each(|(to, &byte)| _ = to.write(byte));
+        Ok(())
+    }
+}
+
+/// The bytes of all members at the root, none elsewhere.
+fn len_at(root: u32, member: &Member, len: usize) -> usize {
+    if member.rank == root { len.saturating_mul(member.members()) } else { 0 }
+}
+
+/// A gather that was started.
+#[derive(Debug)]
+struct Gather {
+    operation: Operation<'static, Option<Vec<Vec<u8>>>>,
+    room: Room<'static>,
+}
+
+impl Finish for Gather {
+    fn try_finish(&mut self) -> Result<bool, Error> {
+        self.operation.try_finish()
+    }
+
+    fn finish(&mut self, limit: Duration) -> Result<Result<(), OtherLength>, Error> {
+        let all = self.operation.finish_timeout(limit)?;
+        Ok(self.room.put(all))
+    }
+}
+
+/// # Safety
+/// - `data` is NULL, or readable for `len` bytes.
+/// - As for [`Room::of`], until the operation is dropped.
+unsafe fn start_gather(
+    member: Option<&mut Member>,
+    root: u32,
+    data: *const c_void,
+    len: usize,
+    gathered: *mut c_void,
+) -> Result<Started, Failure> {
+    let member = required(member, "member")?;
+    // SAFETY: the caller's promise.
+    let data = unsafe { bytes(data, len, "data") }?;
+    // SAFETY: the caller's promise.
+    let room = unsafe { Room::of(member, root, gathered, len) }?;
+    // SAFETY: the member is kept in what is returned alone.
+    unsafe {
+        Started::start(member, |place| {
+            place.start_gather_slice(root as usize, data).map(|operation| Gather { operation, room })
+        })
+    }
+}
+
+/// # Safety
+/// - `data` is NULL, or readable for `len` bytes of each member at the root.
+/// - `own` is NULL, or writable for `len` bytes, which nobody else reaches until the operation is dropped.
+unsafe fn start_scatter(
+    member: Option<&mut Member>,
+    root: u32,
+    data: *const c_void,
+    len: usize,
+    own: *mut c_void,
+) -> Result<Started, Failure> {
+    let member = required(member, "member")?;
+    // SAFETY: the caller's promise.
+    let data = unsafe { bytes(data, len_at(root, member, len), "data") }?;
+    // SAFETY: the caller's promise.
+    let own = unsafe { elements_mut(own.cast::<u8>(), len, "own") }?;
+    // SAFETY: the member is kept in what is returned alone.
+    unsafe { Started::start(member, |place| place.start_scatter_slice(root as usize, Some(data), own)) }
+}
+
+/// Brings the `len` bytes of each member to the root, where they replace those at `gathered`, by rank; elsewhere `gathered`
+/// is not looked at and may be NULL. CORECAST_MISMATCH at the root if members gave different lengths; all were received.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_member_gather(
+    member: Option<&mut Member>,
+    root: u32,
+    data: *const c_void,
+    len: usize,
+    gathered: *mut c_void,
+) -> Status {
+    call(|| {
+        let member = required(member, "member")?;
+        // SAFETY: C passes bytes.
+        let data = unsafe { bytes(data, len, "data") }?;
+        // SAFETY: C passes room for the bytes of all members at the root.
+        let mut room = unsafe { Room::of(member, root, gathered, len) }?;
+        let all = member.operate(|place| place.gather_slice(root as usize, data))?;
+        Ok(room.put(all)?)
+    })
+}
+
+/// Gives each member its `len` bytes of the root's `data`, those of member 0 first, which replace those at `own`; elsewhere
+/// `data` is not looked at and may be NULL. CORECAST_LOST, which names a neighbour, if members asked for different lengths.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_member_scatter(
+    member: Option<&mut Member>,
+    root: u32,
+    data: *const c_void,
+    len: usize,
+    own: *mut c_void,
+) -> Status {
+    call(|| {
+        let member = required(member, "member")?;
+        // SAFETY: C passes the bytes of all members at the root.
+        let data = unsafe { elements(data.cast::<u8>(), len_at(root, member, len), "data") }?;
+        // SAFETY: C passes room for its bytes.
+        let own = unsafe { elements_mut(own.cast::<u8>(), len, "own") }?;
+        member.operate(|place| place.scatter_slice(root as usize, Some(data), own))
+    })
+}
+
+/// Begins to bring the `len` bytes of each member, which are copied, to the root, as corecast_member_gather does. Calls that
+/// finish it return CORECAST_MISMATCH where that does; it is finished then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_member_start_gather(
+    member: Option<&mut Member>,
+    root: u32,
+    data: *const c_void,
+    len: usize,
+    gathered: *mut c_void,
+    started: Option<&mut MaybeUninit<*mut Started>>,
+) -> Status {
+    // SAFETY: C passes bytes, and room for those of all members, which it leaves until the operation is finished or closed.
+    give_started(started, || unsafe { start_gather(member, root, data, len, gathered) })
+}
+
+/// Begins to give each member its `len` bytes of the root's `data`, which are copied, as corecast_member_scatter does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_member_start_scatter(
+    member: Option<&mut Member>,
+    root: u32,
+    data: *const c_void,
+    len: usize,
+    own: *mut c_void,
+    started: Option<&mut MaybeUninit<*mut Started>>,
+) -> Status {
+    // SAFETY: C passes bytes, and room, which it leaves until the operation is finished or closed.
+    give_started(started, || unsafe { start_scatter(member, root, data, len, own) })
+}
+
+/// corecast_member_start_gather and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT the
+/// member can only leave.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_member_gather_timeout_ns(
+    member: Option<&mut Member>,
+    root: u32,
+    data: *const c_void,
+    len: usize,
+    gathered: *mut c_void,
+    timeout_ns: u64,
+) -> Status {
+    // SAFETY: C passes bytes, and room for those of all members, and the operation is dropped within.
+    limited(timeout_ns, || unsafe { start_gather(member, root, data, len, gathered) })
+}
+
+/// The same with corecast_member_start_scatter.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_member_scatter_timeout_ns(
+    member: Option<&mut Member>,
+    root: u32,
+    data: *const c_void,
+    len: usize,
+    own: *mut c_void,
+    timeout_ns: u64,
+) -> Status {
+    // SAFETY: C passes bytes, and room, and the operation is dropped within.
+    limited(timeout_ns, || unsafe { start_scatter(member, root, data, len, own) })
+}
