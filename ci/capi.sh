@@ -30,7 +30,7 @@ expect() {
     stream) echo '^5000000 messages of 56 bytes, [0-9.]+ ns each$' ;;
     select_epoll) echo '^received from three channels: 3003000 \(1 \+ 2 \+ 3 times 500500\); from the pipe: 1 byte$' ;;
     region) echo '^in the shop: 1, this process$' ;;
-    group) echo '^4 members met 1000 times; their sums are 6 and 2$' ;;
+    group) echo '^4 members met 1000 times; their sums are 6 and 2, the variance of their ranks 1\.25$' ;;
     agree) echo '^all applied 6 of 9 proposals, saw 400 events in one order, and processed 1000 entries$' ;;
     hello_group) echo '^rank [0-2] of 3: the sum is 129$' ;;
     two_processes) echo '^the survivor ended with 0, and left nothing behind$' ;;

@@ -10,6 +10,38 @@
 
 enum { MEMBERS = 4, ROUNDS = 1000 };
 
+// Numbers that were seen: how many, their mean, and the sum of the squares of their distances from it.
+typedef struct {
+  double count;
+  double mean;
+  double squares;
+} sample;
+
+// Makes two samples one. No operation of corecast_op does.
+static void merge(void *accumulator, const void *operand, void *context) {
+  (void)context;
+  sample *own = (sample *)accumulator;
+  const sample *their = (const sample *)operand;
+  double count = own->count + their->count;
+  double apart = their->mean - own->mean;
+  own->squares += their->squares + apart * apart * own->count * their->count / count;
+  own->mean += apart * their->count / count;
+  own->count = count;
+}
+
+// The variance of one number of each member.
+static double variance(corecast_member *me, double number) {
+  corecast_combination merging;
+  memset(&merging, 0, sizeof merging);
+  merging.size = sizeof merging;
+  merging.value_bytes = sizeof(sample);
+  merging.commutes = 1;
+  merging.combine = merge;
+  sample all = {1, number, 0};
+  check(corecast_member_allreduce_with(me, &all, 1, &merging));
+  return all.squares / all.count;
+}
+
 static void *work(void *argument) {
   corecast_member *me = (corecast_member *)argument;
   uint32_t rank = corecast_member_rank(me);
@@ -27,6 +59,7 @@ static void *work(void *argument) {
   }
   double sums[2] = {(double)rank, 0.5};
   check(corecast_member_allreduce(me, sums, 2, CORECAST_NUMBER_DOUBLE, CORECAST_OP_SUM));
+  double spread = variance(me, rank);
   uint32_t ranks[MEMBERS];
   check(corecast_member_gather(me, 0, &rank, sizeof rank, ranks));
   if (rank == 0) {
@@ -36,7 +69,8 @@ static void *work(void *argument) {
         exit(1);
       }
     }
-    printf("%d members met %d times; their sums are %g and %g\n", MEMBERS, ROUNDS, sums[0], sums[1]);
+    printf("%d members met %d times; their sums are %g and %g, the variance of their ranks %g\n", MEMBERS, ROUNDS, sums[0],
+           sums[1], spread);
   }
   corecast_member_leave(me);
   return NULL;

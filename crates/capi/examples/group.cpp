@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <corecast.h>
@@ -53,6 +55,34 @@ class member {
     check(corecast_member_allreduce(handle.get(), numbers.data(), count, CORECAST_NUMBER_DOUBLE, CORECAST_OP_SUM));
   }
 
+  // Combines the values of all, in any order. What `combine` throws is thrown here when the operation is over.
+  template <typename T, typename Combine>
+  void allreduce(T &value, Combine combine) {
+    static_assert(std::is_trivially_copyable_v<T>, "members may be processes");
+    struct calling {
+      Combine combine;
+      std::exception_ptr thrown;
+    } context{std::move(combine), nullptr};
+    corecast_combination combination{};
+    combination.size = sizeof combination;
+    combination.value_bytes = sizeof value;
+    combination.commutes = 1;
+    combination.context = &context;
+    // Nothing may be thrown through the library.
+    combination.combine = [](void *accumulator, const void *operand, void *context) {
+      auto &own = *static_cast<calling *>(context);
+      try {
+        own.combine(*static_cast<T *>(accumulator), *static_cast<const T *>(operand));
+      } catch (...) {
+        own.thrown = std::current_exception();
+      }
+    };
+    check(corecast_member_allreduce_with(handle.get(), &value, 1, &combination));
+    if (context.thrown) {
+      std::rethrow_exception(context.thrown);
+    }
+  }
+
   template <typename T>
   std::vector<T> gather(std::uint32_t root, const T &value) {
     std::vector<T> all(rank() == root ? corecast_member_members(handle.get()) : 0);
@@ -62,6 +92,22 @@ class member {
 
  private:
   std::unique_ptr<corecast_member, end> handle;
+};
+
+// Numbers that were seen: how many, their mean, and the sum of the squares of their distances from it.
+struct sample {
+  double count;
+  double mean;
+  double squares;
+
+  // Makes two samples one. No operation of corecast_op does.
+  void merge(const sample &their) {
+    const double both = count + their.count;
+    const double apart = their.mean - mean;
+    squares += their.squares + apart * apart * count * their.count / both;
+    mean += apart * their.count / both;
+    count = both;
+  }
 };
 
 void work(member me) {
@@ -75,6 +121,8 @@ void work(member me) {
   }
   std::array<double, 2> sums{static_cast<double>(me.rank()), 0.5};
   me.sum(sums);
+  sample all{1, static_cast<double>(me.rank()), 0};
+  me.allreduce(all, [](sample &own, const sample &their) { own.merge(their); });
   const auto ranks = me.gather(0, me.rank());
   for (std::uint32_t i = 0; i < ranks.size(); i++) {
     if (ranks[i] != i) {
@@ -82,7 +130,8 @@ void work(member me) {
     }
   }
   if (me.rank() == 0) {
-    std::printf("%u members met %d times; their sums are %g and %g\n", members, rounds, sums[0], sums[1]);
+    std::printf("%u members met %d times; their sums are %g and %g, the variance of their ranks %g\n", members, rounds,
+                sums[0], sums[1], all.squares / all.count);
   }
 }
 

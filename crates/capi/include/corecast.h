@@ -409,6 +409,28 @@ typedef struct {
   uint64_t highest;
 } corecast_shrunk;
 
+// What combines two values: it leaves the combination of both in `accumulator`, the left one. It calls nothing with the
+// member, and neither throws nor jumps; the values are its until it returns.
+typedef void (*corecast_combine)(void *accumulator, const void *operand, void *context);
+
+// How values of the caller's own are combined; all members give the same, but for `context`. Set `size` to
+// sizeof(corecast_combination) and all else to 0, then what is wanted.
+//
+// The combination has to be associative, up to rounding. Values are what one process can tell another: no pointers.
+typedef struct {
+  // sizeof(corecast_combination).
+  size_t size;
+  // The sizeof of a value, 1 to 504.
+  uint32_t value_bytes;
+  // 1 if operands may change places, up to rounding: values are combined on their way, in the order of the plan. 0 if not:
+  // all of them travel to one member, which combines them by rank, in the same bracketing under every plan.
+  uint32_t commutes;
+  // The function. It is passed values that are aligned as those of an array are.
+  corecast_combine combine;
+  // What it is passed besides.
+  void *context;
+} corecast_combination;
+
 // What delivers an event: its number, the rank of the member that published it, its bytes.
 typedef void (*corecast_deliver)(void *context, uint64_t number, uint32_t origin, const void *data, size_t len);
 
@@ -1095,6 +1117,53 @@ corecast_status corecast_member_scatter_timeout_ns(corecast_member *member,
                                                    size_t len,
                                                    void *own,
                                                    uint64_t timeout_ns);
+
+// Combines the `count` values of all members, first with first and so on, and leaves the results in the root's `values`;
+// what the others' hold afterwards is of no use. Members that give another number of bytes are CORECAST_LOST; of those that
+// mean the same bytes as values of another size nobody may be told.
+corecast_status corecast_member_reduce_with(corecast_member *member,
+                                            uint32_t root,
+                                            void *values,
+                                            size_t count,
+                                            const corecast_combination *combination);
+
+// The same with the results in all members' `values`, the same bytes in each.
+corecast_status corecast_member_allreduce_with(corecast_member *member,
+                                               void *values,
+                                               size_t count,
+                                               const corecast_combination *combination);
+
+// Begins to combine the `count` values of all members for the root, as corecast_member_reduce_with does. `combination` is
+// copied; its function is called within the calls that begin and finish the operation.
+corecast_status corecast_member_start_reduce_with(corecast_member *member,
+                                                  uint32_t root,
+                                                  void *values,
+                                                  size_t count,
+                                                  const corecast_combination *combination,
+                                                  corecast_started **started);
+
+// The same for all members.
+corecast_status corecast_member_start_allreduce_with(corecast_member *member,
+                                                     void *values,
+                                                     size_t count,
+                                                     const corecast_combination *combination,
+                                                     corecast_started **started);
+
+// corecast_member_start_reduce_with and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT
+// the member can only leave.
+corecast_status corecast_member_reduce_with_timeout_ns(corecast_member *member,
+                                                       uint32_t root,
+                                                       void *values,
+                                                       size_t count,
+                                                       const corecast_combination *combination,
+                                                       uint64_t timeout_ns);
+
+// The same with corecast_member_start_allreduce_with.
+corecast_status corecast_member_allreduce_with_timeout_ns(corecast_member *member,
+                                                          void *values,
+                                                          size_t count,
+                                                          const corecast_combination *combination,
+                                                          uint64_t timeout_ns);
 
 // Makes this member the coordinator of proposals of up to `longest_bytes`, at most 496, which are the same for all members;
 // all others call corecast_commit_participant_open meanwhile. Proposals of up to 48 bytes travel in one cache line.

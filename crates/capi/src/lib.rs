@@ -53,6 +53,8 @@ pub mod started;
 
 pub mod gather;
 
+pub mod combination;
+
 pub mod commit;
 
 pub mod atomic_stream;
