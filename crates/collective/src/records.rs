@@ -40,7 +40,8 @@ impl Member {
     /// Combines all members' records of `record_bytes` each, first with first and so on, and leaves the results in the root's
     /// `records`. What the others' hold afterwards is of no use. `combine` leaves the combination of its two records in the
     /// first one. [`Order::Plan`] and [`Order::Arrival`], which is the same here, ask it to be associative and commutative,
-    /// up to rounding, [`Order::Rank`] to be associative. Neither record need lie at an address of any alignment.
+    /// up to rounding, [`Order::Rank`] to be associative. Records may lie at any address, so what `combine` reads as a type of
+    /// its own it has to copy, or to look where it lies.
     ///
     /// All members give as many bytes, the same size and the same order. Of those who differ only in the size of a record
     /// nobody may be told.

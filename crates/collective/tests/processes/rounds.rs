@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use corecast_collective::acknowledged::{AckConfig, AckError, AckOn, Discipline, Edges, Variant};
 use corecast_collective::op::{MaxLoc, Sum};
-use corecast_collective::{Error, Member};
+use corecast_collective::{Error, Member, Order};
 
 use crate::PATIENCE;
 
@@ -17,6 +17,7 @@ pub(crate) const ALL: &[(&str, Rounds)] = &[
     ("slices", slices),
     ("gather", gather),
     ("scatter", scatter),
+    ("records", records),
     ("started", started),
     ("limits", limits),
     ("commit", commit),
@@ -98,6 +99,30 @@ fn scatter(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error
     })
 }
 
+/// Bytes of no type: added up on their way, and put in the order of ranks.
+fn records(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
+    agreed(me, after, |me, number| {
+        let (root, members) = (number as usize % me.members(), me.members());
+        let add = |own: &mut [u8], their: &[u8]| {
+            own.iter_mut().zip(their).for_each(|(own, their)| *own = own.wrapping_add(*their));
+        };
+        // Least and greatest of neighbours: any other order would be noticed.
+        let join = |own: &mut [u8], their: &[u8]| {
+            assert_eq!(own[1] + 1, their[0], "neighbours by rank");
+            own[1] = their[1];
+        };
+        for count in [1, 200, 2000] {
+            let mut sums = vec![number as u8; 12 * count];
+            me.allreduce_records(Order::Plan, &mut sums, 12, add)?;
+            assert!(sums == vec![(number as u8).wrapping_mul(members as u8); 12 * count]);
+            let mut ranges = vec![me.rank() as u8; 2 * count];
+            me.start_reduce_records(Order::Rank, root, &mut ranges, 2, join)?.finish()?;
+            assert!(me.rank() != root || ranges == [0, members as u8 - 1].repeat(count));
+        }
+        Ok(())
+    })
+}
+
 fn started(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     agreed(me, after, |me, number| {
         let (root, members) = (number as usize % me.members(), me.members() as u64);
@@ -117,6 +142,16 @@ fn started(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error
             std::thread::yield_now();
         }
         assert_eq!(all.finish()?, number * members);
+        let own = vec![me.rank() as u64; 300];
+        let mut gathering = me.start_gather_slice(root, &own)?;
+        while !gathering.try_finish()? {
+            std::thread::yield_now();
+        }
+        let gathered = gathering.finish()?.map(|slices| slices.concat());
+        assert!(gathered.as_ref().is_none_or(|all| all.chunks(300).zip(0..).all(|(part, rank)| part == [rank; 300])));
+        let mut part = vec![u64::MAX; 300];
+        me.start_scatter_slice(root, gathered.as_deref(), &mut part)?.finish()?;
+        assert!(part == own, "what was gathered goes back");
         Ok(())
     })
 }
