@@ -18,7 +18,7 @@ typedef struct {
 } sample;
 
 // Makes two samples one. No operation of corecast_op does.
-static void merge(void *accumulator, const void *operand, void *context) {
+static void merge(void *context, void *accumulator, const void *operand) {
   (void)context;
   sample *own = (sample *)accumulator;
   const sample *their = (const sample *)operand;

@@ -69,7 +69,7 @@ class member {
     combination.commutes = 1;
     combination.context = &context;
     // Nothing may be thrown through the library.
-    combination.combine = [](void *accumulator, const void *operand, void *context) {
+    combination.combine = [](void *context, void *accumulator, const void *operand) {
       auto &own = *static_cast<calling *>(context);
       try {
         own.combine(*static_cast<T *>(accumulator), *static_cast<const T *>(operand));

@@ -411,7 +411,7 @@ typedef struct {
 
 // What combines two values: it leaves the combination of both in `accumulator`, the left one. It calls nothing with the
 // member, and neither throws nor jumps; the values are its until it returns.
-typedef void (*corecast_combine)(void *accumulator, const void *operand, void *context);
+typedef void (*corecast_combine)(void *context, void *accumulator, const void *operand);
 
 // How values of the caller's own are combined; all members give the same, but for `context`. Set `size` to
 // sizeof(corecast_combination) and all else to 0, then what is wanted.

@@ -21,7 +21,7 @@ const LARGEST_BYTES: usize = MESSAGE_WORDS * size_of::<u64>();
 
 /// What combines two values: it leaves the combination of both in `accumulator`, the left one. It calls nothing with the
 /// member, and neither throws nor jumps; the values are its until it returns.
-pub type Combine = Option<unsafe extern "C" fn(accumulator: *mut c_void, operand: *const c_void, context: *mut c_void)>;
+pub type Combine = Option<unsafe extern "C" fn(context: *mut c_void, accumulator: *mut c_void, operand: *const c_void)>;
 
 /// How values of the caller's own are combined; all members give the same, but for `context`. Set `size` to
 /// sizeof(corecast_combination) and all else to 0, then what is wanted.
@@ -48,7 +48,7 @@ unsafe impl Parameters for Combination {}
 
 /// A combination that has been checked, as the library calls it.
 struct Combining {
-    function: unsafe extern "C" fn(accumulator: *mut c_void, operand: *const c_void, context: *mut c_void),
+    function: unsafe extern "C" fn(context: *mut c_void, accumulator: *mut c_void, operand: *const c_void),
     context: *mut c_void,
     value_bytes: usize,
     order: Order,
@@ -80,7 +80,7 @@ impl Combining {
         let (accumulator_at, operand_at) = (accumulator.as_mut_ptr(), operand.as_ptr());
         if self.is_aligned(accumulator_at) && self.is_aligned(operand_at) {
             // SAFETY: two values, aligned as those of an array, and the caller's function, called as the header says.
-            unsafe { (self.function)(accumulator_at.cast(), operand_at.cast(), self.context) };
+            unsafe { (self.function)(self.context, accumulator_at.cast(), operand_at.cast()) };
         } else {
             self.combine_lifted(accumulator, operand);
         }
@@ -96,7 +96,7 @@ impl Combining {
     fn combine_lifted(&self, accumulator: &mut [u8], operand: &[u8]) {
         let (mut left, right) = (Lifted::of(accumulator), Lifted::of(operand));
         // SAFETY: two values, aligned for all, and the caller's function, called as the header says.
-        unsafe { (self.function)(left.0.as_mut_ptr().cast(), right.0.as_ptr().cast(), self.context) };
+        unsafe { (self.function)(self.context, left.0.as_mut_ptr().cast(), right.0.as_ptr().cast()) };
         // SAFETY: as many bytes were written there, and what the function writes are bytes.
         let combined = unsafe { std::slice::from_raw_parts(left.0.as_ptr().cast::<u8>(), accumulator.len()) };
         accumulator.copy_from_slice(combined);
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     /// Fails where a value is not aligned as its size says; `context` is where the size is, and counts the calls.
-    unsafe extern "C" fn add(accumulator: *mut c_void, operand: *const c_void, context: *mut c_void) {
+    unsafe extern "C" fn add(context: *mut c_void, accumulator: *mut c_void, operand: *const c_void) {
         // SAFETY: the tests pass this.
         let (bytes, calls) = unsafe { &mut *context.cast::<(usize, usize)>() };
         for value in [accumulator.cast_const(), operand] {

@@ -23,7 +23,7 @@ struct Fraction {
 }
 
 /// Adds fractions; counts in `context`.
-unsafe extern "C" fn add(accumulator: *mut c_void, operand: *const c_void, context: *mut c_void) {
+unsafe extern "C" fn add(context: *mut c_void, accumulator: *mut c_void, operand: *const c_void) {
     // SAFETY: the tests pass fractions.
     let own = unsafe { &mut *accumulator.cast::<Fraction>() };
     // SAFETY: as above.
@@ -38,7 +38,7 @@ unsafe extern "C" fn add(accumulator: *mut c_void, operand: *const c_void, conte
 type Word = [u8; 8];
 
 /// Puts one word behind the other, which does not commute.
-unsafe extern "C" fn append(accumulator: *mut c_void, operand: *const c_void, _context: *mut c_void) {
+unsafe extern "C" fn append(_context: *mut c_void, accumulator: *mut c_void, operand: *const c_void) {
     // SAFETY: the tests pass words.
     let own = unsafe { &mut *accumulator.cast::<Word>() };
     // SAFETY: as above.
@@ -153,7 +153,7 @@ fn values_that_do_not_commute_keep_the_order_of_ranks() {
 }
 
 /// Leaves what is there.
-unsafe extern "C" fn first(_accumulator: *mut c_void, _operand: *const c_void, _context: *mut c_void) {}
+unsafe extern "C" fn first(_context: *mut c_void, _accumulator: *mut c_void, _operand: *const c_void) {}
 
 #[test]
 fn limits_pass_and_another_length_is_told() {
