@@ -7,6 +7,7 @@
 //! - `service_plan`: plans made by a plan service;
 //! - `measuring`, `race_checks`: measuring this machine, and checking the model by races; `meter` shows how far a long
 //!   run is, `interrupt` stops it;
+//! - `members`, `forwarding`: processes started as the members of a group, and signals passed on to them;
 //! - `region_dirs`: where regions of shared memory are;
 //! - `output`, `failure`: results, remarks, errors and exit codes;
 //! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `table`, `skipped`, `report`: how results are shown.
@@ -27,6 +28,7 @@ mod levels;
 mod machine_args;
 mod machine_text;
 mod measuring;
+mod members;
 mod meter;
 mod output;
 mod planner_args;

@@ -8,18 +8,17 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::mpsc;
-use std::thread;
 
 use corecast::base::rendezvous::{self, MeetError, Meeting, SocketDir};
 use corecast::processes::{FD_VARIABLE, Founding, RANK_VARIABLE, SIZE_VARIABLE};
 use corecast::{Barrier, CpuSet, Group, Wait, machine};
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 
 use crate::cpus_arg;
 use crate::failure::Failure;
 use crate::forwarding::Signals;
+use crate::members::Members;
 use crate::output::Output;
 
 /// What a shell says of a program that a signal killed is the signal and this.
@@ -114,14 +113,16 @@ fn start_and_wait(
     signals: Signals,
     output: &Output,
 ) -> Result<(), Failure> {
-    let children = signals.let_through(|| start_all(arguments, founding.members(), fd))??;
-    signals.forward(children.iter().map(Pid::from_child).collect(), *output)?;
+    let started = signals.let_through(|is_interrupted| start_all(arguments, founding.members(), fd, is_interrupted))?;
+    let members = started?;
+    signals.forward(members.list(), *output)?;
     let mut first = Ok(());
-    for (rank, status) in wait_for(children) {
+    for (rank, status) in members.ends().map_err(Failure::environment)? {
         // If it had not joined yet, it will not: the others need not wait for it. Where one has damaged the memory, those
         // who come are told that.
         let _ = founding.give_up(rank);
-        if let Some(failure) = failure_of(rank, status.map_err(Failure::environment)?) {
+        let untold = |error| Some(Failure::environment(format!("how rank {rank} ended is not known: {error}")));
+        if let Some(failure) = status.map_or_else(untold, |status| failure_of(rank, status)) {
             // At once, as the others may go on for long.
             output.remark(&failure.to_string());
             first = first.and(Err(failure));
@@ -131,38 +132,20 @@ fn start_and_wait(
 }
 
 /// The processes of all members, or none.
-fn start_all(arguments: &Arguments, members: usize, fd: &OwnedFd) -> Result<Vec<Child>, Failure> {
-    let mut children = Vec::with_capacity(members);
+fn start_all(
+    arguments: &Arguments,
+    members: usize,
+    fd: &OwnedFd,
+    is_interrupted: &dyn Fn() -> bool,
+) -> Result<Members, Failure> {
+    let mut started = Members::default();
     for rank in 0..members {
-        match arguments.start(rank, members, fd) {
-            Ok(child) => children.push(child),
-            Err(failure) => {
-                children.iter_mut().for_each(end);
-                return Err(failure);
-            }
+        if is_interrupted() {
+            return Err(Failure::Interrupted);
         }
+        started.add(arguments.start(rank, members, fd)?);
     }
-    Ok(children)
-}
-
-/// Ends a process that was started in vain.
-fn end(child: &mut Child) {
-    // It may have ended by itself.
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-/// The processes in the order in which they end.
-fn wait_for(children: Vec<Child>) -> mpsc::Receiver<(usize, io::Result<ExitStatus>)> {
-    let (tx, rx) = mpsc::channel();
-    for (rank, mut child) in children.into_iter().enumerate() {
-        let tx = tx.clone();
-        thread::spawn(move || {
-            // Nobody listens only if this program ends anyway.
-            let _ = tx.send((rank, child.wait()));
-        });
-    }
-    rx
+    Ok(started)
 }
 
 /// How a process ended, if not well.

@@ -258,8 +258,26 @@ fn an_interrupt_reaches_the_members_and_nothing_is_left_of_a_name() {
     let seats = region["participants"].as_array().expect("seats").len();
     // The program that runs them sits there too.
     assert_eq!((seats, &region["channels"], &region["trouble"]), (4, &json!([]), &json!(null)));
+    while !reads_signals(&child.id().to_string()) {
+        std::thread::yield_now();
+    }
     kill_process(Pid::from_child(&child), Signal::INT).expect("it is there");
     let run = Run::from(child.wait_with_output().expect("it ends"));
     run.failed(128 + 2, "was killed by signal 2 (SIGINT)");
     assert!(!names().contains(&name), "nothing is left of it");
+}
+
+#[test]
+fn nothing_is_left_of_a_start_that_is_interrupted() {
+    let program = Program::new();
+    // The first member interrupts whoever starts the others, and all would stay for long.
+    let member = "echo $$ >> pids; if [ $CORECAST_RANK = 0 ]; then kill -INT $PPID; fi; exec sleep 600";
+    let line = ["run", "-n", "300", "--no-pin", "--", "sh", "-c", member];
+    let mut child = program.command(&line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let status = child.wait().expect("our child");
+    // On a slow day all have started before the first one gets a turn, and are interrupted.
+    assert!([Some(130), Some(128 + 2)].contains(&status.code()), "{status}");
+    let pids = std::fs::read_to_string(program.path("pids")).expect("the first one has written");
+    let is_left = |pid: &&str| std::path::Path::new("/proc").join(pid).exists();
+    assert_eq!(pids.lines().find(is_left), None, "of {} members", pids.lines().count());
 }
