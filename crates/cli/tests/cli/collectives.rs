@@ -1,8 +1,11 @@
 //! `corecast bench collectives` from outside: among threads and among processes, with every length.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use serde_json::{Value, json};
 
-use crate::program::Program;
+use crate::program::{Program, Run};
 
 fn race(program: &Program, more: &[&str]) -> Value {
     let mut arguments = vec!["bench", "collectives", "--quick", "--json", "--seed", "7"];
@@ -99,11 +102,18 @@ fn a_race_leaves_a_page() {
     ] {
         assert!(page.contains(words), "{words}");
     }
-    let acknowledged = ["bench", "acknowledged", "--quick", "--n", "2", "--bursts", "1,8", "--html", "rings.html"];
-    let run = program.run(&acknowledged).succeeded();
-    assert!(run.stdout.contains("page written to rings.html"), "{}", run.stdout);
-    let page = std::fs::read_to_string(program.path("rings.html")).expect("written");
+}
+
+#[test]
+fn a_page_may_have_a_name_that_is_no_text() {
+    let program = Program::new();
+    let name = OsStr::from_bytes(b"rings-\xff.html");
+    let acknowledged = ["bench", "acknowledged", "--quick", "--n", "2", "--bursts", "1,8", "--html"];
+    let run = Run::from(program.command(&acknowledged).arg(name).output().expect("the program starts")).succeeded();
+    assert!(run.stdout.contains("page written to rings-\u{fffd}.html"), "{}", run.stdout);
+    let page = std::fs::read_to_string(program.path("").join(name)).expect("written");
     assert!(page.contains("rate in bursts of 8") && page.contains("published: SDR, k = 6"));
+    assert!(page.contains("--html 'rings-\u{fffd}.html'"), "the command, as far as it can be shown");
 }
 
 #[test]

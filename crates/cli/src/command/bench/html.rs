@@ -1,5 +1,6 @@
 //! The page about a race that a benchmark may leave.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use corecast::machine::{measure, write_atomically};
@@ -30,7 +31,7 @@ impl HtmlArg {
     /// Writes the page, if one is wanted, and tells where.
     pub(super) fn write(&self, report: &Report, output: &Output) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
-        let command = command(std::env::args().skip(1), report.seed);
+        let command = command(std::env::args_os().skip(1), report.seed);
         let page = render_race(report, &measure::date::now(), env!("CARGO_PKG_VERSION"), &command);
         let written = write_atomically(path, page.as_bytes());
         written.map_err(|error| NotWritten { what: WHAT, path: path.clone(), error })?;
@@ -38,9 +39,10 @@ impl HtmlArg {
     }
 }
 
-/// What was called, as a shell reads it, with the seed where that was drawn.
-fn command(arguments: impl Iterator<Item = String>, seed: u64) -> String {
-    let mut words: Vec<String> = ["corecast".to_owned()].into_iter().chain(arguments.map(quoted)).collect();
+/// What was called, as a shell reads it, with the seed where that was drawn. The page cannot show what is no UTF-8.
+fn command(arguments: impl Iterator<Item = OsString>, seed: u64) -> String {
+    let words = arguments.map(|word| quoted(word.to_string_lossy().into_owned()));
+    let mut words: Vec<String> = ["corecast".to_owned()].into_iter().chain(words).collect();
     if !words.iter().any(|word| word == "--seed" || word.starts_with("--seed=")) {
         words.extend(["--seed".to_owned(), seed.to_string()]);
     }
@@ -62,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_command_is_what_was_called_with_the_seed() {
-        let of = |words: &[&str]| command(words.iter().map(|&word| word.to_owned()), 7);
+        let of = |words: &[&str]| command(words.iter().map(OsString::from), 7);
         assert_eq!(of(&["bench", "--n", "2,3"]), "corecast bench --n 2,3 --seed 7");
         assert_eq!(of(&["bench", "--seed", "4"]), "corecast bench --seed 4");
         assert_eq!(of(&["--seed=4", "core:2 pu:1", "it's"]), r"corecast --seed=4 'core:2 pu:1' 'it'\''s'");
