@@ -117,8 +117,9 @@ impl Contender for Acknowledged {
 
     fn build(&self, setting: &Setting<'_>, _abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
         let builder = Group::builder(setting.machine).cpus(setting.cpus.clone()).members(setting.participants());
-        // The crew has bound the threads that the members go to; the trees are for opening only.
-        let builder = builder.wait(setting.wait).pinned(true).effort(Effort::Quick);
+        // The crew has bound the threads that the members go to; the trees are for opening only, and no race looks at, or
+        // adds to, the plans that its user keeps.
+        let builder = builder.wait(setting.wait).pinned(true).effort(Effort::Quick).plan_folder(None);
         let group = builder.build().map_err(|error| Unfit(error.to_string()))?;
         let join = |rank| group.join(rank).map_err(|error| Unfit(error.to_string()));
         let mut members = (0..group.members()).map(join).collect::<Result<Vec<_>, _>>()?.into_iter();

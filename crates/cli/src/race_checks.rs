@@ -67,9 +67,10 @@ impl Raced<'_> {
         }
     }
 
-    /// The group as it chooses for itself.
+    /// The group as it chooses for itself, by plans made anew, as those of the race were.
     fn group(&self) -> Option<Group> {
-        Group::builder(self.machine).cpus(self.problem.cpus().iter().copied().collect()).build().ok()
+        let cpus = self.problem.cpus().iter().copied().collect();
+        Group::builder(self.machine).cpus(cpus).plan_folder(None).build().ok()
     }
 
     /// A family of barriers is planned by the scheme of its name.
