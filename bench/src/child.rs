@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::de::DeserializeOwned;
@@ -25,7 +25,7 @@ use crate::harness::{Abort, Timing};
 
 /// The most descriptors of a message.
 const MOST_FDS: usize = 4;
-/// The longest message of the socket: the marks of a paced task, as text.
+/// The longest message, which is the marks of a paced task, as text; a longer one is an error at both sides.
 const MOST_BYTES: usize = 128 << 10;
 /// How often is looked whether the contender was given up.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -43,14 +43,17 @@ pub(crate) enum Answer {
 
 /// A process that takes part.
 pub(crate) struct Child {
+    /// Who it is, in words.
+    who: String,
     process: process::Child,
     control: OwnedFd,
     abort: Arc<Abort>,
 }
 
 impl Child {
-    /// Starts the program and tells it what it is.
+    /// Starts the program and tells it what it is; `who` says that to people.
     pub(crate) fn start(
+        who: String,
         (program, arguments): (&Path, &[String]),
         assignment: &impl Serialize,
         fds: &[OwnedFd],
@@ -61,30 +64,33 @@ impl Child {
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::from(theirs)).stdout(Stdio::null());
         let process = command.spawn().map_err(|error| Failure::NoCrew(format!("{}: {error}", program.display())))?;
-        let child = Self { process, control, abort: Arc::clone(abort) };
+        let mut child = Self { who, process, control, abort: Arc::clone(abort) };
         child.tell(assignment, fds)?;
         Ok(child)
     }
 
-    pub(crate) fn tell(&self, what: &impl Serialize, fds: &[OwnedFd]) -> Result<(), Failure> {
-        send(&self.control, what, fds).map_err(Failure::refused)
+    pub(crate) fn tell(&mut self, what: &impl Serialize, fds: &[OwnedFd]) -> Result<(), Failure> {
+        send(&self.control, what, fds).map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => self.ended(),
+            _ => Failure::refused(error),
+        })
     }
 
-    pub(crate) fn await_ready(&self) -> Result<(), Failure> {
+    pub(crate) fn await_ready(&mut self) -> Result<(), Failure> {
         match self.answer()? {
             Answer::Ready => Ok(()),
-            other => Err(Failure::Refused(format!("a process was not ready but {other:?}"))),
+            other => Err(Failure::Refused(format!("{} was not ready but {other:?}", self.who))),
         }
     }
 
-    pub(crate) fn await_done(&self) -> Result<Timing, Failure> {
+    pub(crate) fn await_done(&mut self) -> Result<Timing, Failure> {
         match self.answer()? {
             Answer::Done(timing) => Ok(timing),
-            other => Err(Failure::Refused(format!("a process was not done but {other:?}"))),
+            other => Err(Failure::Refused(format!("{} was not done but {other:?}", self.who))),
         }
     }
 
-    fn answer(&self) -> Result<Answer, Failure> {
+    fn answer(&mut self) -> Result<Answer, Failure> {
         let mut fds = [PollFd::new(&self.control, PollFlags::IN)];
         while poll(&mut fds, Some(&LOOK)).unwrap_or(0) == 0 {
             self.abort.check()?;
@@ -92,8 +98,17 @@ impl Child {
         match receive(&self.control).map_err(Failure::refused)? {
             Some((Answer::Failed(text), _)) => Err(Failure::Refused(text)),
             Some((answer, _)) => Ok(answer),
-            None => Err(Failure::Refused("a process ended".to_owned())),
+            None => Err(self.ended()),
         }
+    }
+
+    /// How it ended, when its end of the socket is closed.
+    fn ended(&mut self) -> Failure {
+        // Whoever ends has its exit status before its descriptors are closed, and keeps it. One that goes on without them
+        // is of no use.
+        let _ = self.process.kill();
+        let how = self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+        Failure::Refused(format!("{} ended: {how}", self.who))
     }
 }
 
@@ -127,6 +142,9 @@ pub(crate) fn hear<T: DeserializeOwned>(control: &impl AsFd) -> Result<Option<(T
 
 fn send(control: &impl AsFd, value: &impl Serialize, fds: &[OwnedFd]) -> io::Result<()> {
     let text = serde_json::to_vec(value)?;
+    if text.len() > MOST_BYTES {
+        return Err(too_long());
+    }
     let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -145,6 +163,7 @@ fn receive<T: DeserializeOwned>(control: &impl AsFd) -> io::Result<Option<(T, Ve
     let mut slices = [IoSliceMut::new(&mut text)];
     let received = rustix::io::retry_on_intr(|| recvmsg(control, &mut slices, &mut ancillary, RecvFlags::CMSG_CLOEXEC));
     let len = match received {
+        Ok(message) if message.flags.contains(ReturnFlags::TRUNC) => return Err(too_long()),
         Ok(message) => message.bytes,
         Err(rustix::io::Errno::CONNRESET) => 0,
         Err(error) => return Err(error.into()),
@@ -155,4 +174,52 @@ fn receive<T: DeserializeOwned>(control: &impl AsFd) -> io::Result<Option<(T, Ve
         .flatten()
         .collect();
     if len == 0 { Ok(None) } else { Ok(Some((serde_json::from_slice(&text[..len])?, fds))) }
+}
+
+#[cold]
+fn too_long() -> io::Error {
+    io::Error::other(format!("a message to or from a process is longer than {MOST_BYTES} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair() -> (OwnedFd, OwnedFd) {
+        socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("sockets")
+    }
+
+    #[test]
+    fn what_is_too_long_is_told_and_not_cut() {
+        let (one, other) = pair();
+        let longest = "x".repeat(MOST_BYTES - 2);
+        send(&one, &longest, &[]).expect("it fits with its quotes");
+        assert_eq!(receive::<String>(&other).expect("whole").expect("there").0, longest);
+        let words = format!("longer than {MOST_BYTES} bytes");
+        let refused = send(&one, &(longest + "x"), &[]).expect_err("one more");
+        assert!(refused.to_string().contains(&words), "{refused}");
+        // A number that is one still, however much of it is cut off.
+        let number = [b'1'; MOST_BYTES + 1];
+        sendmsg(&one, &[IoSlice::new(&number)], &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL)
+            .expect("sent");
+        let refused = receive::<serde_json::Value>(&other).expect_err("cut off");
+        assert!(refused.to_string().contains(&words), "{refused}");
+    }
+
+    #[test]
+    fn whoever_ended_is_named_with_its_exit_status() {
+        let told = |words: &str| {
+            let arguments = ["-c".to_owned(), words.to_owned()];
+            let started = Child::start(
+                "the process of rank 3".to_owned(),
+                (Path::new("/bin/sh"), &arguments),
+                &7,
+                &[],
+                &Arc::default(),
+            );
+            started.and_then(|mut child| child.await_ready()).expect_err("it answers nothing").to_string()
+        };
+        assert_eq!(told("exit 4"), "the process of rank 3 ended: exit status: 4");
+        assert_eq!(told("kill -TERM $$"), "the process of rank 3 ended: signal: 15 (SIGTERM)");
+    }
 }

@@ -47,7 +47,8 @@ impl Proxy {
     ) -> Result<Self, Failure> {
         let cpu = cpu.map(CpuId::get);
         let assignment = Assignment { contender: contender.to_owned(), wire: *wire, word: seed.word, cpu };
-        let child = Child::start(program, &assignment, &seed.fds, abort)?;
+        let who = cpu.map_or_else(|| "a receiver".to_owned(), |cpu| format!("the receiver on CPU {cpu}"));
+        let mut child = Child::start(who, program, &assignment, &seed.fds, abort)?;
         child.await_ready()?;
         Ok(Self { child, timing: Timing::default() })
     }
