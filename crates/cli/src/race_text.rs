@@ -1,7 +1,7 @@
 //! The outcome of a race, for people: a table for each operation, the fastest contender first.
 
 use corecast::{CpuId, CpuSet};
-use corecast_bench::{Group, Report, Row, Summary};
+use corecast_bench::{Group, Report, Row, Summary, Timing};
 
 use crate::{gate_text, skipped, table};
 
@@ -28,7 +28,19 @@ fn headline(group: &Group) -> String {
     let burst = group.burst.map_or_else(String::new, |burst| format!(", bursts of {burst}"));
     let is_usual = group.bytes == group.op.bytes();
     let bytes = if is_usual { String::new() } else { format!(" of {} bytes", group.bytes) };
-    format!("{}{bytes}{burst}: {} members on CPUs {cpus}{shared}", group.op, group.participants)
+    let (members, timed) = (group.participants, timed(group.timing));
+    format!("{}{bytes}{burst}: {members} members on CPUs {cpus}{shared}{timed}", group.op)
+}
+
+/// How operations were timed: times of one way compare with no others.
+fn timed(timing: Timing) -> &'static str {
+    match timing {
+        Timing::Batches => "; timed back to back",
+        Timing::Windows => "; timed from a common start to the last member's end",
+        Timing::LeafEcho => "; timed by the root until a leaf's echo",
+        Timing::Separated => "; timed with a barrier after each",
+        _ => "",
+    }
 }
 
 /// The fastest first.
@@ -49,7 +61,7 @@ fn rows(group: &Group) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corecast_bench::{Op, Timing};
+    use corecast_bench::Op;
 
     fn row(contender: &str, median_ns: Option<f64>, skipped: Option<&str>) -> Row {
         let summary = |median_ns| Summary {
@@ -93,9 +105,14 @@ mod tests {
                 row("a", None, Some("not here")),
             ],
         };
-        assert_eq!(headline(&group), "barrier: 4 members on CPUs 0-1, which share CPU time");
+        assert_eq!(headline(&group), "barrier: 4 members on CPUs 0-1, which share CPU time; timed back to back");
         let long = Group { op: Op::Broadcast, bytes: 4096, oversubscribed: false, ..group.clone() };
-        assert_eq!(headline(&long), "broadcast of 4096 bytes: 4 members on CPUs 0-1");
+        assert_eq!(headline(&long), "broadcast of 4096 bytes: 4 members on CPUs 0-1; timed back to back");
+        let timed = [Timing::Windows, Timing::LeafEcho, Timing::Separated];
+        let told = timed.map(|timing| headline(&Group { timing, ..long.clone() }));
+        assert!(told[0].ends_with("; timed from a common start to the last member's end"), "{told:?}");
+        assert!(told[1].ends_with("; timed by the root until a leaf's echo"), "{told:?}");
+        assert!(told[2].ends_with("; timed with a barrier after each"), "{told:?}");
         let text = rows(&group);
         assert!(text.find("  std").expect("timed") < text.find("* corecast").expect("timed"), "{text}");
         assert!(text.contains("0.50\n") && text.ends_with("   skipped, not here: a\n"), "{text}");
