@@ -3,7 +3,7 @@
 use corecast::collective::{Choice, Entry as Racer, Race};
 use corecast::machine::pin;
 use corecast::plan::{self, Effort, Operation, PlanError, Problem};
-use corecast::{Group, Machine};
+use corecast::{CpuSet, Group, Machine};
 use serde::Serialize;
 
 use crate::bounding::{bounded, certainty};
@@ -41,7 +41,7 @@ const OF_A_GROUP: [Operation; 3] = [Operation::Broadcast, Operation::Reduce, Ope
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     let model = arguments.machine.model(output)?;
     if arguments.race {
-        check_usable(&model)?;
+        check_usable(&model, arguments.members)?;
     }
     let group = group(&model.machine, arguments)?;
     let problem = Problem::of_members(&model.machine, group.cpus())?;
@@ -58,10 +58,10 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     output.text(&format!("{text}a group uses\n{}", group.choice()))
 }
 
-/// Barriers race on the CPUs of the model, so they have to be ours to run on.
-fn check_usable(model: &Model) -> Result<(), Failure> {
+/// Barriers race on the CPUs that members are dealt to, the first ones of the model, so these have to be ours to run on.
+fn check_usable(model: &Model, members: Option<usize>) -> Result<(), Failure> {
     let usable = pin::affinity().map_err(Failure::environment)?;
-    let cpus = model.machine.cpu_set();
+    let cpus: CpuSet = model.machine.cpu_set().iter().take(members.unwrap_or(usize::MAX)).collect();
     let Some(&cpu) = cpus.difference(&usable).as_slice().first() else { return Ok(()) };
     let origin = &model.origin;
     let why = format!(

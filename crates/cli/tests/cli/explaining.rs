@@ -1,5 +1,6 @@
 //! `corecast explain --race`: what is shown of a race, and of whose CPUs there is none.
 
+use corecast::machine::pin;
 use serde_json::Value;
 
 use crate::program::Program;
@@ -44,4 +45,14 @@ fn nothing_races_on_the_cpus_of_another_machine() {
     let run = run.failed(2, &format!("CPU 4000 of model {model} cannot be used here"));
     let run = run.failed(2, "--race runs on the CPUs of the model, expected some of ");
     assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn a_race_needs_the_cpus_of_its_members_only() {
+    let program = Program::new();
+    let usable: Vec<u32> = pin::affinity().expect("own mask").iter().take(2).map(|cpu| cpu.get()).collect();
+    let model = program.model(usable.iter().copied().chain([4000]));
+    let race = ["explain", "barrier", "--race", "--machine", &model];
+    program.run(&race).failed(2, &format!("CPU 4000 of model {model} cannot be used here"));
+    program.run(&[&race[..], &["--members", &usable.len().to_string()]].concat()).succeeded();
 }

@@ -38,9 +38,9 @@ impl Program {
     }
 
     /// Writes the model of a machine with assumed costs and these CPUs, four to a node, and returns its path.
-    pub(crate) fn model(&self, cpus: std::ops::Range<u32>) -> String {
+    pub(crate) fn model(&self, cpus: impl IntoIterator<Item = u32>) -> String {
         let cpu = |id| Cpu { numa: Some(id / 4), ..Cpu::flat(CpuId::new(id)) };
-        let topology = Topology { cpus: cpus.map(cpu).collect(), ..Topology::default() };
+        let topology = Topology { cpus: cpus.into_iter().map(cpu).collect(), ..Topology::default() };
         let path = self.path("model.json");
         model_file::write(&Machine::from_topology(&topology), &path).expect("written");
         path.display().to_string()
