@@ -160,6 +160,10 @@ fn names_that_nobody_has() {
         (&["bench", "collectives", "--size", "65Mi"], "up to 67108864 bytes, not 68157440"),
         (&["bench", "collectives", "--size", "4k"], "'4k' is no number of bytes such as 56, 4Ki or 1Mi"),
         (&["bench", "collectives", "--threads", "--processes"], "cannot be used with"),
+        (
+            &["bench", "collectives", "--leaf-echo", "--op", "barrier,reduce"],
+            "--leaf-echo times broadcasts, expected one in --op barrier,reduce",
+        ),
         (&["bench", "acknowledged", "--arity", "0"], "0 is not in 1..=4096"),
         (&["bench", "acknowledged", "--n", "1"], "2 to 4096 participants, not 1"),
         (&["bench", "acknowledged", "--bursts", "0"], "0 is not in 1..="),

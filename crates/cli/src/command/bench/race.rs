@@ -99,6 +99,7 @@ fn bytes(text: &str) -> Result<usize, String> {
 impl Collectives {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         self.html.check()?;
+        self.check_echo()?;
         let (mut model, options) = self.race.prepare(output)?;
         let options = Options {
             participants: self.members.clone(),
@@ -115,6 +116,16 @@ impl Collectives {
         model.check_by(&report, output);
         show(&report, output)?;
         self.html.write(&report, output)
+    }
+
+    /// Refuses to time by an echo where nothing is raced that can be.
+    fn check_echo(&self) -> Result<(), Failure> {
+        if self.leaf_echo && !self.op.is_empty() && !self.op.contains(&Op::Broadcast) {
+            let ops: Vec<&str> = self.op.iter().map(|op| op.name()).collect();
+            let why = format!("--leaf-echo times broadcasts, expected one in --op {}", ops.join(","));
+            return Err(Failure::input(why));
+        }
+        Ok(())
     }
 
     fn place(&self) -> Result<Place, Failure> {
