@@ -2,7 +2,7 @@
 //! races the plans against what is used today.
 //!
 //! - `command_line`, `command`: what the user can ask for, one file per subcommand;
-//! - `machine_args`, `cpus_arg`: which machine and which of its CPUs;
+//! - `machine_args`, `cpus_arg`: which machine and which of its CPUs; `bytes_arg`: how long, and how much;
 //! - `planner_args`, `cost_args`: who plans how hard, and which costs count; `bounding`, `comparison`: how good it is;
 //! - `service_plan`: plans made by a plan service;
 //! - `measuring`, `race_checks`: measuring this machine, and checking the model by races; `meter` shows how far a long
@@ -13,6 +13,7 @@
 //! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `table`, `skipped`, `report`: how results are shown.
 
 mod bounding;
+mod bytes_arg;
 mod channel_text;
 mod command;
 mod command_line;

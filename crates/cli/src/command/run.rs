@@ -15,14 +15,17 @@ use corecast::{Barrier, CpuSet, Group, Wait, machine};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::Signal;
 
-use crate::cpus_arg;
 use crate::failure::Failure;
 use crate::forwarding::Signals;
 use crate::members::Members;
 use crate::output::Output;
+use crate::{bytes_arg, cpus_arg};
 
 /// What a shell says of a program that a signal killed is the signal and this.
 const KILLED: i32 = 128;
+
+/// The most that may be set aside, in bytes: 64 GiB, which a group takes twice.
+const MOST_ROOM: u64 = 64 << 30;
 
 /// Options of `run`.
 #[derive(Clone, Debug, clap::Args)]
@@ -48,9 +51,17 @@ pub(crate) struct Arguments {
     /// The barrier to use [default: the one that suits the members best].
     #[arg(long, value_name = "NAME")]
     barrier: Option<Barrier>,
+    /// Set aside so many bytes, such as 64Mi, for what members make once they have joined, and for long slices [default: 4Mi].
+    #[arg(long, value_name = "BYTES", value_parser = parse_room)]
+    room: Option<usize>,
     /// The program and its arguments.
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
+}
+
+fn parse_room(text: &str) -> Result<usize, String> {
+    let room = bytes_arg::parse(text)?;
+    if room as u64 > MOST_ROOM { Err(format!("expected {}Mi at most", MOST_ROOM >> 20)) } else { Ok(room) }
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
@@ -76,6 +87,9 @@ impl Arguments {
         }
         if let Some(barrier) = self.barrier {
             builder = builder.barrier(barrier);
+        }
+        if let Some(room) = self.room {
+            builder = builder.room_bytes(room);
         }
         Ok(builder.found()?)
     }

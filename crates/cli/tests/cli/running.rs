@@ -68,6 +68,10 @@ fn play() {
     let mut me = Invitation::from_env().expect("good words").expect("started by run").join().expect("a place");
     let sum = me.allreduce(1 + me.rank(), |a, b| a + b).expect("nobody is lost");
     say(&format!("{} of {}: {sum}", me.rank(), me.members()));
+    if role == "split" {
+        let part = me.split(0, 0).map(|part| part.expect("a colour was named").members());
+        return say(&part.map_or_else(|error| error.to_string(), |members| format!("a part of {members}")));
+    }
     if role == "meet for ever" {
         say(&format!("process {} {}", me.rank(), std::process::id()));
         let lost = std::iter::repeat_with(|| me.barrier()).find_map(Result::err).expect("somebody is lost");
@@ -173,6 +177,23 @@ fn every_member_has_its_rank_and_the_memory() {
         let run = run(options, "add up").succeeded();
         assert_eq!(said(&run), ["0 of 4: 10", "1 of 4: 10", "2 of 4: 10", "3 of 4: 10"]);
     }
+}
+
+#[test]
+fn parts_take_the_room_that_is_asked_for() {
+    let parts = |room: &[&str]| -> Vec<String> {
+        let run = run(&[&["-n", "2", "--no-pin"], room].concat(), "split").succeeded();
+        said(&run).into_iter().filter(|words| !words.contains(" of 2: ")).map(str::to_owned).collect()
+    };
+    for room in [&[][..], &["--room", "1Mi"]] {
+        assert_eq!(parts(room), ["a part of 2"; 2], "{room:?}");
+    }
+    let told = parts(&["--room", "0"]);
+    assert!(told.len() == 2 && told.iter().all(|words| words.contains("memory")), "{told:?}");
+    let program = Program::new();
+    let refused = |room| program.run(&["run", "-n", "2", "--room", room, "--", "true"]);
+    refused("4k").failed(2, "'4k' is no number of bytes such as 56, 4Ki or 1Mi").failed(2, "--room <BYTES>");
+    refused("65537Mi").failed(2, "expected 65536Mi at most").failed(2, "--room <BYTES>");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast_bench::{Fairness, Op, Options, Place, Report, SelectReport, collective_member, collectives, select, ump};
 
+use crate::bytes_arg;
 use crate::failure::Failure;
 use crate::machine_args::Model;
 use crate::meter::Meter;
@@ -22,7 +23,7 @@ pub(super) struct Collectives {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = collective_parser())]
     op: Vec<Op>,
     /// Let broadcasts and reductions carry so many bytes, such as 0,8,4Ki,1Mi [default: a broadcast 56, a reduction 8].
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = bytes)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = bytes_arg::parse)]
     size: Vec<usize>,
     /// The numbers of members [default: as many as CPUs, and for barriers four times as many too].
     #[arg(long, visible_alias = "n", value_name = "LIST", value_delimiter = ',')]
@@ -85,15 +86,6 @@ pub(super) struct RaceArgs {
 
 fn collective_parser() -> impl TypedValueParser<Value = Op> {
     PossibleValuesParser::new(Op::COLLECTIVES.map(Op::name)).try_map(|name| name.parse::<Op>())
-}
-
-/// Reads a number of bytes; Ki and Mi stand for 1024 and 1024 times 1024.
-fn bytes(text: &str) -> Result<usize, String> {
-    let units = [("Ki", 1 << 10), ("Mi", 1 << 20)];
-    let with_unit = units.iter().find_map(|&(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
-    let (digits, factor) = with_unit.unwrap_or((text, 1));
-    let number: usize = digits.parse().map_err(|_| format!("'{text}' is no number of bytes such as 56, 4Ki or 1Mi"))?;
-    number.checked_mul(factor).ok_or_else(|| format!("{text} bytes are too many"))
 }
 
 impl Collectives {
@@ -176,17 +168,4 @@ impl RaceArgs {
 
 pub(super) fn show(report: &Report, output: &Output) -> Result<(), Failure> {
     if output.is_json() { output.json(report) } else { output.text(&race_text::describe(report)) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_may_have_a_unit() {
-        assert_eq!([bytes("56"), bytes("4Ki"), bytes("64Mi")], [Ok(56), Ok(4096), Ok(64 << 20)]);
-        for text in ["", "Ki", "4k", "-8", "18446744073709551615Mi"] {
-            assert!(bytes(text).is_err(), "{text}");
-        }
-    }
 }
