@@ -90,6 +90,11 @@ impl Op {
         }
     }
 
+    /// True if participants bring, or get, so many bytes unless another length is asked for.
+    pub(crate) fn is_usual(self, bytes: usize) -> bool {
+        bytes == self.bytes()
+    }
+
     /// How many operations one iteration of a contender's loop performs, one after the other.
     pub(crate) fn per_iteration(self) -> f64 {
         if self == Self::OneWay { 2.0 } else { 1.0 }

@@ -68,6 +68,14 @@ pub struct Group {
     pub rows: Vec<Row>,
 }
 
+impl Group {
+    /// True if the operation carries what it carries unless another length is asked for.
+    #[must_use]
+    pub fn is_usual(&self) -> bool {
+        self.op.is_usual(self.bytes)
+    }
+}
+
 /// One contender in one group.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {

@@ -60,7 +60,7 @@ impl Seat {
     /// What the bodies of operations that carry slices are told; `None` if operations carry what they usually do.
     pub(crate) fn slice_task(&self) -> Option<SliceTask> {
         let Self { op, bytes, members, root, .. } = *self;
-        (bytes != op.bytes()).then_some(SliceTask { op, root, members, words: bytes / size_of::<u64>() })
+        (!op.is_usual(bytes)).then(|| SliceTask::carrying(bytes, op, root, members))
     }
 }
 

@@ -95,12 +95,12 @@ impl<'a> Setting<'a> {
 
     /// True if operations carry what they carry unless another length is asked for.
     pub(crate) fn is_usual(&self) -> bool {
-        self.bytes == self.op.bytes()
+        self.op.is_usual(self.bytes)
     }
 
     /// What the bodies of operations that carry slices are told.
     pub(crate) fn slice_task(&self) -> SliceTask {
-        SliceTask { op: self.op, root: self.root, members: self.participants(), words: self.bytes / size_of::<u64>() }
+        SliceTask::carrying(self.bytes, self.op, self.root, self.participants())
     }
 
     /// The same where the group's own choice uses this tree: whoever has it too would race against itself.

@@ -16,9 +16,8 @@ pub(crate) fn checks(machine: &Machine, report: &Report) -> Vec<RaceCheck> {
     if machine.unit != Unit::Ns || report.place != Place::Threads.name() {
         return Vec::new();
     }
-    let is_usual = |group: &bench::Group| group.bytes == group.op.bytes();
     let comparable = |group: &&bench::Group| {
-        !group.oversubscribed && matches!(group.timing, Timing::Batches | Timing::Windows) && is_usual(group)
+        !group.oversubscribed && matches!(group.timing, Timing::Batches | Timing::Windows) && group.is_usual()
     };
     report.groups.iter().filter(comparable).flat_map(|group| of_group(machine, group)).collect()
 }

@@ -26,10 +26,8 @@ fn headline(group: &Group) -> String {
     let cpus: CpuSet = group.cpus.iter().copied().map(CpuId::new).collect();
     let shared = if group.oversubscribed { ", which share CPU time" } else { "" };
     let burst = group.burst.map_or_else(String::new, |burst| format!(", bursts of {burst}"));
-    let is_usual = group.bytes == group.op.bytes();
-    let bytes = if is_usual { String::new() } else { format!(" of {} bytes", group.bytes) };
     let (members, timed) = (group.participants, timed(group.timing));
-    format!("{}{bytes}{burst}: {members} members on CPUs {cpus}{shared}{timed}", group.op)
+    format!("{}{}{burst}: {members} members on CPUs {cpus}{shared}{timed}", group.op, length(group))
 }
 
 /// How operations were timed: times of one way compare with no others.
@@ -41,6 +39,11 @@ fn timed(timing: Timing) -> &'static str {
         Timing::Separated => "; timed with a barrier after each",
         _ => "",
     }
+}
+
+/// What follows the name of an operation that carries another length than the usual one; else nothing.
+pub(crate) fn length(group: &Group) -> String {
+    if group.is_usual() { String::new() } else { format!(" of {} bytes", group.bytes) }
 }
 
 /// The fastest first.

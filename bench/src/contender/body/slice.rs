@@ -24,6 +24,13 @@ pub(crate) struct SliceTask {
     pub(crate) words: usize,
 }
 
+impl SliceTask {
+    /// That of an operation which carries so many bytes.
+    pub(crate) fn carrying(bytes: usize, op: Op, root: usize, members: usize) -> Self {
+        Self { op, root, members, words: bytes / size_of::<u64>() }
+    }
+}
+
 struct SliceBody<E> {
     task: SliceTask,
     rank: usize,

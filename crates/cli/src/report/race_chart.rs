@@ -5,6 +5,8 @@
 
 use corecast_bench::Group;
 
+use crate::race_text;
+
 use super::axis::Axis;
 use super::number::{ratio, time};
 use super::ranking::Entrant;
@@ -134,8 +136,7 @@ pub(super) fn title(group: &Group) -> String {
     let cpus = distinct_cpus(group);
     let members = counted(group.participants, "member");
     let shared = if group.oversubscribed { " · oversubscribed" } else { "" };
-    let is_usual = group.bytes == group.op.bytes();
-    let bytes = if is_usual { String::new() } else { format!(" of {} bytes", group.bytes) };
+    let bytes = race_text::length(group);
     format!("{}{bytes}, {members} on {}{shared}", group.op.name().replace('_', "-"), counted(cpus, "CPU"))
 }
 
