@@ -8,6 +8,7 @@ mod body;
 mod condvar_slot;
 mod crossbeam_select;
 mod dissemination;
+mod elsewhere;
 mod external;
 mod hurdles;
 mod mcs_dissemination;

@@ -1,7 +1,6 @@
 //! Who stands for a driver's members in the harness: one of them talks to the driver, the others hear what it saw.
 //!
-//! All of them sleep while the driver works, which has their CPUs to itself, and what their threads saw of a block is
-//! replaced by what the driver saw of it. So the way to the driver and back is not timed.
+//! All of them sleep while the driver works, which has their CPUs to itself.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -10,6 +9,7 @@ use std::time::{Duration, Instant};
 use corecast::base::Clock;
 
 use super::workshop::Workshop;
+use crate::contender::elsewhere::{Elsewhere, Performer};
 use crate::contender::{Body, Setting};
 use crate::dialogue::Dialogue;
 use crate::failure::Failure;
@@ -51,8 +51,6 @@ enum Part {
 struct Member {
     rank: usize,
     part: Part,
-    /// The block that was announced and not yet done.
-    due: Option<Task>,
     block: Arc<Block>,
     /// Keeps what was built until the race is over.
     _workshop: Arc<Workshop>,
@@ -62,7 +60,7 @@ struct Member {
 pub(super) fn bodies(mut speaker: Speaker, participants: usize, workshop: Arc<Workshop>) -> Vec<Box<dyn Body>> {
     let member = |rank, part| -> Box<dyn Body> {
         let (block, workshop) = (Arc::default(), Arc::clone(&workshop));
-        Box::new(Member { rank, part, due: None, block, _workshop: workshop })
+        Box::new(Elsewhere::new(Member { rank, part, block, _workshop: workshop }))
     };
     let mut bodies: Vec<_> = (0..participants - 1)
         .map(|rank| {
@@ -75,10 +73,8 @@ pub(super) fn bodies(mut speaker: Speaker, participants: usize, workshop: Arc<Wo
     bodies
 }
 
-impl Member {
-    /// The whole of the block that was announced, at the first call of its operation; nothing at the calls that follow.
-    fn take_part(&mut self) -> Result<(), Failure> {
-        let Some(task) = self.due.take() else { return Ok(()) };
+impl Performer for Member {
+    fn perform(&mut self, task: Task) -> Result<(), Failure> {
         self.block = match &mut self.part {
             Part::Speaker(speaker) => speaker.block(task)?,
             // The speaker never waits for ever; it is gone if it has failed, and has said why.
@@ -86,27 +82,8 @@ impl Member {
         };
         Ok(())
     }
-}
 
-impl Body for Member {
-    fn ready(&mut self, task: Task) -> Result<(), Failure> {
-        self.due = Some(task);
-        Ok(())
-    }
-
-    fn run(&mut self, _iterations: u64) -> Result<(), Failure> {
-        self.take_part()
-    }
-
-    fn check(&mut self, _rounds: u64) -> Result<(), Failure> {
-        self.take_part()
-    }
-
-    fn performs_elsewhere(&self) -> bool {
-        true
-    }
-
-    fn amend(&mut self, timing: &mut Timing) {
+    fn amend(&self, timing: &mut Timing) {
         // All of them begin and end at the same ticks, so that whoever is asked says what the driver took.
         timing.start = 0;
         timing.end = self.block.took;
