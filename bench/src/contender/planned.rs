@@ -20,8 +20,12 @@ use crate::op::Op;
 /// How the row of a tree that another row has already begins and ends its reason.
 pub(crate) const TWIN: [&str; 2] = ["the same tree as ", " here"];
 
-/// For the chunks of long slices, for each member.
-const ROOM_BYTES: usize = 256 << 10;
+/// What the chunks of long slices take of a group's memory for each member.
+const CHUNKS_BYTES: usize = 64 << 10;
+
+/// For each member. Chunks take at most half of what is left of the memory, and where that is too little long slices go in
+/// messages, and nobody is told: a race would measure these. So there is twice of what would do.
+const ROOM_BYTES: usize = 4 * CHUNKS_BYTES;
 
 /// The row of the group's own choice.
 pub(crate) const CHOSEN: &str = "corecast";
@@ -225,11 +229,44 @@ pub(crate) fn as_planned<'a>(setting: Setting<'a>) -> Setting<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::os::unix::fs::FileExt;
+
     use corecast::base::wait::Wait;
     use corecast::base::{CpuId, CpuSet};
     use corecast::machine::{Cpu, Machine, Topology};
 
     use super::*;
+    use crate::this_machine::this_machine;
+
+    /// The words of a file.
+    fn words(file: OwnedFd) -> Vec<u64> {
+        let file = File::from(file);
+        let mut bytes = vec![0; file.metadata().expect("a file").len() as usize];
+        file.read_exact_at(&mut bytes, 0).expect("all of it");
+        bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().expect("8 bytes"))).collect()
+    }
+
+    #[test]
+    fn long_slices_of_processes_are_raced_in_chunks() {
+        let machine = this_machine();
+        let (op, bytes, members) = (Op::Broadcast, 256 << 10, 3);
+        let setting = Setting::new(&machine, op, &machine.cpu_set(), members, Wait::Yield).carrying(bytes);
+        let planned = || Planned { variant: Variant::Auto };
+        let memory = planned().found(&setting, &mut Arena::heap()).expect("founded").remove(0);
+        std::thread::scope(|scope| {
+            for rank in 0..members {
+                let seat = Seat { op, bytes, rank, members, root: 0, witness: Witness::new(members) };
+                let fds = vec![memory.try_clone().expect("a descriptor")];
+                let attend = move || planned().attend(seat, &mut Arena::heap(), fds).expect("a seat").check(1);
+                scope.spawn(move || attend().expect("performed"));
+            }
+        });
+        // What was broadcast grows by one from word to word, and a message is shorter than this.
+        let words = words(memory);
+        let longest = words.chunk_by(|a, b| a.wrapping_add(1) == *b).map(<[u64]>::len).max();
+        assert!(longest >= Some(1 << 10), "{longest:?} words side by side");
+    }
 
     #[test]
     fn two_members_have_one_edge_and_nobody_is_raced_against_himself() {
