@@ -313,9 +313,20 @@ impl<'a> BytesMut<'a> {
     #[track_caller]
     #[inline]
     pub fn write_values<T: Plain>(&mut self, values: &[T]) {
+        assert_eq!(size_of_val(values), self.len, "the bytes must be as many as were reserved");
+        self.write_values_at(0, values);
+    }
+
+    /// Writes the bytes of values to where those from `offset` on will be.
+    ///
+    /// # Panics
+    /// If the message ends before.
+    #[track_caller]
+    #[inline]
+    pub fn write_values_at<T: Plain>(&mut self, offset: usize, values: &[T]) {
         let bytes = values.as_ptr().cast::<u8>();
         // SAFETY: the bytes of plain values, all of which are initialised, for as long as they are borrowed.
-        self.copy_from(unsafe { std::slice::from_raw_parts(bytes, size_of_val(values)) });
+        self.write_at(offset, unsafe { std::slice::from_raw_parts(bytes, size_of_val(values)) });
     }
 
     /// The bytes as a slice, if nobody else reaches them: on the heap, or in a region that was declared honest. At first
@@ -425,6 +436,9 @@ mod tests {
         view.read_values_at(2, &mut values);
         assert_eq!(values, [2, 3, u16::MAX], "what was not written stays");
         view.read_values_at(8, &mut [0u16; 0]);
+        BytesMut::shared(&memory, 8).write_values_at(4, &[7u16, 8]);
+        view.read_values_at(2, &mut values);
+        assert_eq!(values, [2, 7, 8]);
         BytesMut::shared(&memory, 0).write_values(&[(), ()]);
         view.read_values_at(0, &mut [(); 3]);
     }
@@ -433,6 +447,12 @@ mod tests {
     #[should_panic(expected = "2 bytes at offset 7 are not inside a message of 8 bytes")]
     fn values_beyond_the_end_are_refused() {
         Bytes::shared(&words(1), 8).read_values_at(7, &mut [0u16]);
+    }
+
+    #[test]
+    #[should_panic(expected = "2 bytes at offset 7 are not inside a message of 8 bytes")]
+    fn values_are_not_written_beyond_the_end() {
+        BytesMut::shared(&words(1), 8).write_values_at(7, &[0u16]);
     }
 
     #[test]

@@ -80,6 +80,7 @@ pub use msg::Msg;
 pub use region::{receiver, sender, spec};
 pub use rings::{Rings, any_rings};
 pub use shared::longest_message;
+pub use signature::signature;
 pub use typed::{Receiver, Sender, channel, channel_with};
 
 /// The fewest slots of a ring: a quarter of it must hold a message.

@@ -6,7 +6,8 @@
 use std::any::type_name;
 
 /// The hash of a type's name and size: FNV-1a of 64 bits (Fowler, Noll, Vo). Computed when a type is first met only.
-pub(super) fn signature<T>() -> u64 {
+#[must_use]
+pub fn signature<T>() -> u64 {
     let size = (size_of::<T>() as u64).to_le_bytes();
     type_name::<T>()
         .bytes()
