@@ -20,12 +20,13 @@ use crate::op::Op;
 /// How the row of a tree that another row has already begins and ends its reason.
 pub(crate) const TWIN: [&str; 2] = ["the same tree as ", " here"];
 
-/// What the chunks of long slices take of a group's memory for each member.
-const CHUNKS_BYTES: usize = 64 << 10;
+/// What slices travel in takes of a group's memory for each member, the most at once: the slots in which members show each
+/// other slices, or an area of chunks in each direction.
+const CHUNKS_BYTES: usize = 128 << 10;
 
-/// For each member. Chunks take at most half of what is left of the memory, and where that is too little long slices go in
-/// messages, and nobody is told: a race would measure these. So there is twice of what would do.
-const ROOM_BYTES: usize = 4 * CHUNKS_BYTES;
+/// For each member. They take at most half of what is left of the memory, and where that is too little long slices go in
+/// messages, and nobody is told: a race would measure these. So there is more than what would do.
+const ROOM_BYTES: usize = 3 * CHUNKS_BYTES;
 
 /// The row of the group's own choice.
 pub(crate) const CHOSEN: &str = "corecast";

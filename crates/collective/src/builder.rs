@@ -140,9 +140,9 @@ impl<'a> Builder<'a> {
     }
 
     /// How much memory the members of a group of processes can lay out for objects and parts that they make after they have
-    /// joined, and for the chunks of long slices; 4 MiB by default. As much is set aside for those who
-    /// [shrink](crate::Member::shrink) it. Long slices travel in chunks where 64 KiB for each member and direction are no
-    /// more than half of it, and in messages otherwise. Groups of threads need no such setting.
+    /// joined, and for slices; 4 MiB by default. As much is set aside for those who [shrink](crate::Member::shrink) it. Long
+    /// slices travel in chunks where 64 KiB for each member and direction, and 128 KiB for what few members show each other,
+    /// are no more than half of what is left of it, and in messages otherwise. Groups of threads need no such setting.
     #[must_use]
     pub fn room_bytes(mut self, bytes: usize) -> Self {
         self.room_bytes = bytes;

@@ -71,6 +71,7 @@ impl<'a> Layout<'a> {
             reduce,
             reduce_root: self.reduce_root,
             barrier,
+            exchange: None,
             routes: std::sync::Arc::clone(&self.basis.routes),
             basis: std::sync::Arc::clone(self.basis),
             survivors,

@@ -14,6 +14,7 @@ use crate::broadcast::broadcast;
 use crate::commons::Plot;
 use crate::core::Core;
 use crate::error::{Error, Loss};
+use crate::exchange::Exchange;
 use crate::group::Seats;
 use crate::reduce::{Order, Reduction, reduce};
 use crate::survivors::Survivors;
@@ -28,6 +29,8 @@ pub(crate) struct Ends {
     /// The root of the tree planned for reductions.
     pub(crate) reduce_root: usize,
     pub(crate) barrier: Part,
+    /// In which slices are reduced for all; `None` until one is, and where the memory has no room for it.
+    pub(crate) exchange: Option<Box<Exchange>>,
     /// The ways of acknowledged broadcasts, worked out once for all members in this process.
     pub(crate) routes: std::sync::Arc<Routes>,
     /// What parts of the group are planned from.

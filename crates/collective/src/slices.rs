@@ -3,6 +3,9 @@
 //! **When to take it:** the number of values is known at run time only, or they are more than a few lines. **When not:**
 //! values of a fixed size up to 504 bytes go in one message without a length.
 //!
+//! Few members who reduce a slice for all show each other their values, chunk after chunk of up to 64 KiB, and combine them by
+//! rank: all of them, or from 8 KiB on a part each. Everything else goes along trees:
+//!
 //! The length travels first, so that members who gave another one are told and nobody hangs. Then the values follow in
 //! parts: messages of up to 504 bytes, or from 2 KiB on chunks of 16 KiB beside the edges. A member passes a part on before
 //! it receives the next, so all levels of the tree work at once, whatever the length. A message is written once for each
@@ -29,7 +32,9 @@ use std::time::Duration;
 use corecast_channel::Plain;
 
 use crate::error::Error;
+use crate::exchange::Exchange;
 use crate::member::{Ends, Member};
+use crate::slice_exchange::{self, Exchanging};
 use crate::slice_steps::{Progress, Reduction, broadcast, reduce};
 use crate::started::{Started, check_size, started};
 
@@ -63,14 +68,14 @@ impl Member {
         reduce(&mut ends.core, &mut ends.reduce, root, values, &mut Reduction::default(), combine)
     }
 
-    /// Combines all members' values, first with first and so on, in the order of the plan, and leaves the results, the same
-    /// bits, in the `values` of all.
+    /// Combines all members' values, first with first and so on, and leaves the results, the same bits, in the `values` of all.
+    /// `combine` must be associative and commutative up to rounding; the same group combines the same lengths in the same order.
     ///
     /// # Errors
-    /// As for [`broadcast_slice`](Self::broadcast_slice).
+    /// As for [`broadcast_slice`](Self::broadcast_slice); among few members any who gave another length may be named.
     pub fn allreduce_slice<T: Plain>(&mut self, values: &mut [T], combine: impl FnMut(T, T) -> T) -> Result<(), Error> {
         let ends = self.begin()?;
-        allreduce(ends, values, &mut Default::default(), combine)
+        allreduce(ends, values, &mut Allreduction::default(), combine)
     }
 
     /// Begins to give the root's `values` to all members. Until it is finished the values are some of the root's and some
@@ -184,18 +189,32 @@ impl Member {
         mut combine: impl FnMut(T, T) -> T + Send + 'a,
     ) -> Result<Started<'a, ()>, Error> {
         check_size::<T>()?;
-        let mut state = (Reduction::default(), Progress::default());
+        let mut state = Allreduction::default();
         Started::begin(self, Box::new(move |ends: &mut Ends| allreduce(ends, values, &mut state, &mut combine)))
     }
 }
 
-/// A reduction, and a broadcast of what it made. If a wait fails for a limit, another call goes on where it ended.
+/// How far an allreduce is at one member, whichever way it goes.
+type Allreduction<T> = (Exchanging<T>, Reduction<T>, Progress);
+
+/// By showing each other the values, where members are few and there is room to; else by a reduction, and a broadcast of what it
+/// made. If a wait fails for a limit, another call goes on where it ended.
 fn allreduce<T: Plain>(
-    Ends { core, broadcast: down, reduce: up, reduce_root: root, .. }: &mut Ends,
+    Ends { core, broadcast: down, reduce: up, reduce_root: root, exchange, basis, .. }: &mut Ends,
     values: &mut [T],
-    (reduction, progress): &mut (Reduction<T>, Progress),
-    combine: impl FnMut(T, T) -> T,
+    (exchanging, reduction, progress): &mut Allreduction<T>,
+    mut combine: impl FnMut(T, T) -> T,
 ) -> Result<(), Error> {
+    if exchange.is_none() && slice_exchange::suits(core.members, basis.is_crowded) {
+        let (rank, members) = (core.rank, core.members);
+        *exchange = core.lay_out(|arena| Exchange::lay_out(rank, members, arena))?.map(Box::new);
+    }
+    if let Some(exchange) = exchange {
+        slice_exchange::allreduce(core, exchange, values, exchanging, &mut combine)?;
+        if slice_exchange::fits::<T>() {
+            return Ok(());
+        }
+    }
     reduce(core, up, *root, values, reduction, combine)?;
     broadcast(core, down, *root, values, progress)
 }

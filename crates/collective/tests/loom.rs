@@ -285,6 +285,32 @@ fn a_chunk_is_written_over_after_it_was_read() {
     });
 }
 
+/// Slices of three chunks through two slots, of which the first is written over: values come through whole, both combine all.
+#[test]
+fn a_slice_shown_to_each_other_by_two() {
+    loom::model(|| {
+        let group = group(2, Barrier::Ticket, Wait::Spin);
+        run(&group, |me| {
+            let mut values = [1u64, 2, 3, 4, 5].map(|value| value << (8 * me.rank()));
+            me.allreduce_slice(&mut values, |a, b| a + b).expect("nobody is lost");
+            assert_eq!(values, [0x101, 0x202, 0x303, 0x404, 0x505]);
+        });
+    });
+}
+
+/// Each combines a part, which the others see whole; who sleeps is woken.
+#[test]
+fn parts_of_a_slice_combined_by_three() {
+    briefly(|| {
+        let group = group(3, Barrier::Ticket, Wait::Park);
+        run(&group, |me| {
+            let mut values = [1u32, 2, 3, 4].map(|value| value << (8 * me.rank()));
+            me.allreduce_slice(&mut values, |a, b| a + b).expect("nobody is lost");
+            assert_eq!(values, [0x10101, 0x20202, 0x30303, 0x40404]);
+        });
+    });
+}
+
 /// What a member did before it left its seat is seen by the one that takes the seat after it.
 #[test]
 fn a_seat_passes_on_what_its_member_did() {

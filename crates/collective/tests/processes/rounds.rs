@@ -54,7 +54,7 @@ fn agreed(
 fn slices(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     agreed(me, after, |me, number| {
         let (root, members) = (number as usize % me.members(), me.members() as u64);
-        for len in [0, 1, 63, 64, 3000] {
+        for len in [0, 1, 63, 64, 3000, 10_000] {
             let sent: Vec<u64> = (0..len).map(|i| i * number).collect();
             let mut values = if me.rank() == root { sent.clone() } else { vec![u64::MAX; sent.len()] };
             me.broadcast_slice(root, &mut values)?;
