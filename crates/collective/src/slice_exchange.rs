@@ -234,7 +234,7 @@ mod tests {
                         let exchange = Exchange::lay_out(site.rank, members, &mut site.arena);
                         let mut exchange = exchange.expect("the heap has room").expect("all of it");
                         let mut core = Core::new(site.rank, members, waiter, site.roll, site.arena);
-                        [Way::All, Way::Parts].map(|way| work(&mut core, &mut exchange, way));
+                        [Way::All, Way::Parts].into_iter().for_each(|way| work(&mut core, &mut exchange, way));
                     });
                 }
             });
