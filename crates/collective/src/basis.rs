@@ -14,8 +14,9 @@ use corecast_plan::{Effort, Problem};
 use crate::acknowledged::Routes;
 use crate::barrier::Barrier;
 use crate::census::Census;
-use crate::choose::{Choice, Trees};
+use crate::choose::{Choice, Planning, Trees};
 use crate::error::BuildError;
+use crate::race::Field;
 use crate::searcher::Searcher;
 
 /// What was asked for, as far as it holds for parts too.
@@ -138,6 +139,23 @@ impl Basis {
     pub(crate) fn choose_with(&self, searcher: &Searcher) -> Result<Choice, BuildError> {
         let Wishes { trees, barrier, effort, .. } = &self.wishes;
         Choice::make(&self.problem, trees, searcher, *barrier, *effort, self.is_crowded)
+    }
+
+    /// True if there is something to race for: nobody asked for a barrier or trees, and each member has a CPU.
+    pub(crate) fn is_open(&self) -> bool {
+        let Wishes { trees, barrier, .. } = &self.wishes;
+        self.members() > 1 && !self.is_crowded && barrier.is_none() && matches!(trees, Trees::Cheapest)
+    }
+
+    /// Who may race, for which this searches.
+    pub(crate) fn field_with(&self, searcher: &Searcher) -> Result<Field, BuildError> {
+        let (problem, effort) = (&*self.problem, self.wishes.effort);
+        Field::of(&Planning { problem, trees: &Trees::Cheapest, searcher, effort, is_crowded: false })
+    }
+
+    /// Who may race among members at work, without a plan service.
+    pub(crate) fn field(&self) -> Field {
+        self.field_with(&Searcher::default()).expect("every barrier can be planned")
     }
 
     fn choose(&self) -> Result<Choice, BuildError> {

@@ -4,17 +4,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use corecast_base::wait::{Wait, Waiter};
-use corecast_base::{ArenaError, CpuId, CpuSet};
+use corecast_base::{CpuId, CpuSet};
 use corecast_machine::{Machine, user_cache_folder};
 use corecast_plan::{Effort, Problem, Tree};
 
 use crate::barrier::Barrier;
 use crate::basis::{Basis, Wishes};
-use crate::choose::{Choice, Trees};
+use crate::choose::Trees;
 use crate::commons::Planned;
 use crate::error::BuildError;
 use crate::group::{Group, MAX_MEMBERS};
-use crate::race::{Race, RaceCache};
+use crate::race::{Field, Records};
 use crate::searcher::Searcher;
 
 /// Settings of a group to be; what is not set is chosen.
@@ -158,10 +158,11 @@ impl<'a> Builder<'a> {
         crate::processes::Founding::of(self)
     }
 
-    /// Lets the barriers that the model ranks first race on the CPUs of a group of threads when it is built, beside controls that
-    /// always run, and takes the one that is clearly the fastest; not by default, as it takes some 20 ms and threads of its
-    /// own. The result is kept for later groups like this one. There is no race where members share CPUs, for fewer than two,
-    /// or if a barrier or trees were asked for; and where a race fails, the model decides.
+    /// Lets the barriers that the model ranks first race beside controls that always run, and takes the one that is clearly the
+    /// fastest; not by default, as it takes some 20 ms. Threads race before the group is built, on the members' CPUs;
+    /// processes when all have [joined](crate::processes::Invitation::join). The result is kept for later groups like this
+    /// one. There is no race where members share CPUs, for fewer than two, or if a barrier or trees were asked for; and where
+    /// one of threads fails, the model decides. Members at work race by [`Member::race`](crate::Member::race).
     #[must_use]
     pub fn race(mut self, race: bool) -> Self {
         self.race = race;
@@ -180,13 +181,24 @@ impl<'a> Builder<'a> {
     /// # Errors
     /// A [`BuildError`] that names the setting that does not fit.
     pub fn build(self) -> Result<Group, BuildError> {
-        let mut draft = self.draft()?;
-        let Basis { problem, is_crowded, .. } = &*draft.planned.basis;
-        let is_open = self.barrier.is_none() && matches!(self.trees, Trees::Cheapest) && problem.len() > 1;
-        if self.race && is_open && !is_crowded {
-            self.race_barriers(&mut draft)?;
+        let Draft { mut planned, waiters } = self.draft()?;
+        if let Some(field) = self.field(&planned.basis)? {
+            planned = planned.raced_by_threads(&waiters, &field, &self.records(&planned.basis, false))?;
         }
-        Ok(Group::of_threads(draft.planned, draft.waiters)?)
+        Ok(Group::of_threads(planned, waiters)?)
+    }
+
+    /// Who is to race; `None` where there is no race.
+    pub(crate) fn field(&self, basis: &Basis) -> Result<Option<Field>, BuildError> {
+        let is_wanted = self.race && basis.is_open();
+        is_wanted.then(|| basis.field_with(&self.searcher(&basis.problem))).transpose()
+    }
+
+    /// Where the results of races among these members are kept.
+    pub(crate) fn records(&self, basis: &Basis, are_processes: bool) -> Records {
+        let cpus = basis.problem.cpus();
+        let cpus = self.machine.cpus.iter().filter(|cpu| cpus.contains(&cpu.id)).cloned().collect();
+        Records { folder: self.race_folder.clone(), cpus, are_processes }
     }
 
     /// The same settings for another model of the machine.
@@ -212,7 +224,7 @@ impl<'a> Builder<'a> {
         let wake_cost = self.machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64));
         let mut basis = Basis::of_all(problem, self.wishes(), wake_cost, is_pinned, false);
         let waiters = basis.look_around();
-        let choice = basis.choose_with(&self.searcher(&basis.problem))?;
+        let choice = std::sync::Arc::new(basis.choose_with(&self.searcher(&basis.problem))?);
         Ok(Draft { planned: Planned { basis: std::sync::Arc::new(basis), choice }, waiters })
     }
 
@@ -229,37 +241,6 @@ impl<'a> Builder<'a> {
     #[cfg(not(loom))]
     pub(crate) fn size(&self) -> usize {
         self.members.unwrap_or_else(|| self.cpus.as_ref().map_or_else(|| self.machine.cpus.len(), CpuSet::len))
-    }
-
-    /// Takes the choice that a race finds, or an earlier one like it has found.
-    fn race_barriers(&self, draft: &mut Draft) -> Result<(), BuildError> {
-        let Draft { planned: Planned { basis, choice }, waiters } = draft;
-        let problem = &*basis.problem;
-        let searcher = self.searcher(problem);
-        let racers = choice.racers(problem, &searcher, self.effort)?;
-        let cpus = problem.cpus();
-        let own = self.machine.cpus.iter().filter(|cpu| cpus.contains(&cpu.id)).cloned().collect();
-        let cache =
-            self.race_folder.clone().map(|folder| RaceCache::new(folder, own, cpus.len(), self.wait, basis.is_pinned));
-        let known = cache.as_ref().and_then(RaceCache::load);
-        if let Some(race) = known.filter(|race| racers.iter().any(|racer| racer.barrier == race.winner)) {
-            *choice = choice.raced(problem, &racers, race);
-            return Ok(());
-        }
-        let group = |racer: &Choice| {
-            let planned = Planned { basis: std::sync::Arc::clone(basis), choice: racer.clone() };
-            Group::of_threads(planned, waiters.clone())
-        };
-        let groups = racers.iter().map(group).collect::<Result<Vec<_>, ArenaError>>()?;
-        match Race::run(&groups) {
-            Ok(race) => {
-                // Whoever cannot keep the result races again.
-                let _ = cache.map(|cache| cache.store(&race));
-                *choice = choice.raced(problem, &racers, race);
-            }
-            Err(error) => choice.why = format!("{}; no race, as {error}", choice.why),
-        }
-        Ok(())
     }
 
     /// The members and what messages between them cost.

@@ -6,13 +6,15 @@ use corecast_plan::{AUTO, Effort, Operation, Plan, Problem, Tree};
 
 use crate::barrier::{Barrier, Wants};
 use crate::error::BuildError;
-use crate::layout::setup;
-use crate::race::{CHALLENGERS, CONTROLS, Race};
+use crate::race::{Field, Meeter, Races};
 use crate::searcher::Searcher;
 
 /// The shape of one level. Where members share CPUs every level costs a switch of threads, which the model does not know:
 /// 8 members on one CPU took 19.7 us for a broadcast over the cheapest tree by the model and 10.0 over this one.
 const SHALLOWEST: &str = "sequential";
+
+/// The planner of a tree that the user has given.
+const GIVEN: &str = "given";
 
 /// The planner of barriers that go up one tree and down another.
 const TWO_TREES: &str = "trees";
@@ -44,8 +46,8 @@ pub struct Choice {
     pub barrier: Barrier,
     /// What the barrier should cost by the machine model, in the unit of `meeting`.
     pub predicted: f64,
-    /// The race that decided on the barrier, if there was one.
-    pub race: Option<Race>,
+    /// The races that decided, if there were any.
+    pub races: Option<Races>,
     /// Why this barrier, in words; and who planned, if a plan service was to.
     pub why: String,
 }
@@ -64,58 +66,33 @@ impl Choice {
         let (meeting, barrier, why) = planning.barrier(barrier)?;
         let (broadcast, reduce) = (planning.trees(Operation::Broadcast)?, planning.trees(Operation::Reduce)?);
         let why = searcher.news().into_iter().fold(why, |why, news| format!("{why}; {news}"));
-        let predicted = barrier.predicted(&setup(problem, &meeting));
-        Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, predicted, race: None, why })
+        let Meeter { barrier, meeting, predicted } = Meeter::new(problem, barrier, meeting);
+        Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, predicted, races: None, why })
     }
 }
 
 impl Choice {
-    /// The same with each barrier that is to race: the controls, then the cheapest others by the model. A plan is made for each
-    /// kind of family, not for each family.
-    pub(crate) fn racers(
-        &self,
-        problem: &Problem,
-        searcher: &Searcher,
-        effort: Effort,
-    ) -> Result<Vec<Self>, BuildError> {
-        let planning = Planning { problem, trees: &Trees::Cheapest, searcher, effort, is_crowded: false };
-        let mut plans: Vec<(Wants, Plan)> = Vec::new();
-        let mut controls = Vec::new();
-        let mut others = Vec::new();
-        for &barrier in Barrier::ALL {
-            let wants = barrier.wants();
-            if !plans.iter().any(|(planned, _)| *planned == wants) {
-                plans.push((wants, planning.meeting_for(barrier)?));
-            }
-            let (_, plan) = plans.iter().find(|(planned, _)| *planned == wants).expect("it was planned above");
-            let choice = self.with(problem, barrier, plan.clone());
-            if CONTROLS.contains(&barrier) { controls.push(choice) } else { others.push(choice) }
-        }
-        others.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
-        controls.extend(others.into_iter().take(CHALLENGERS));
-        Ok(controls)
+    /// The same with what races have found, which were run among these.
+    pub(crate) fn raced(&self, field: &Field, races: Races) -> Self {
+        let why = races.barrier.to_string();
+        let choice = Self { why, races: Some(races.clone()), ..self.clone() };
+        let Some(Meeter { barrier, meeting, predicted }) = field.meeter(races.barrier.winner) else { return choice };
+        Self { barrier: *barrier, meeting: meeting.clone(), predicted: *predicted, ..choice }
     }
 
-    /// The same with what a race has found, which was run with these.
-    pub(crate) fn raced(&self, problem: &Problem, racers: &[Self], race: Race) -> Self {
-        let winner = racers.iter().find(|racer| racer.barrier == race.winner).unwrap_or(self);
-        let choice = self.with(problem, winner.barrier, winner.meeting.clone());
-        Self { why: race.to_string(), race: Some(race), ..choice }
-    }
-
-    fn with(&self, problem: &Problem, barrier: Barrier, meeting: Plan) -> Self {
-        let predicted = barrier.predicted(&setup(problem, &meeting));
-        Self { barrier, meeting, predicted, ..self.clone() }
+    /// True unless somebody gave the trees, which the settings of processes do not tell.
+    pub(crate) fn is_open(&self) -> bool {
+        self.broadcast.planner != GIVEN
     }
 }
 
 /// What plans are made from.
-struct Planning<'a> {
-    problem: &'a Problem,
-    trees: &'a Trees,
-    searcher: &'a Searcher,
-    effort: Effort,
-    is_crowded: bool,
+pub(crate) struct Planning<'a> {
+    pub(crate) problem: &'a Problem,
+    pub(crate) trees: &'a Trees,
+    pub(crate) searcher: &'a Searcher,
+    pub(crate) effort: Effort,
+    pub(crate) is_crowded: bool,
 }
 
 impl Planning<'_> {
@@ -125,7 +102,7 @@ impl Planning<'_> {
             Trees::Cheapest if self.is_crowded => self.plan(operation, SHALLOWEST),
             Trees::Cheapest => self.plan(operation, AUTO),
             Trees::Shape(name) => self.plan(operation, name),
-            Trees::Given(tree) => Ok(Plan::of_tree(self.problem, operation, "given", tree.clone())),
+            Trees::Given(tree) => Ok(Plan::of_tree(self.problem, operation, GIVEN, tree.clone())),
         }
     }
 
@@ -171,7 +148,7 @@ impl Planning<'_> {
     }
 
     /// The plan for a barrier that was asked for. Where members share CPUs it is made by greedy rules.
-    fn meeting_for(&self, barrier: Barrier) -> Result<Plan, BuildError> {
+    pub(crate) fn meeting_for(&self, barrier: Barrier) -> Result<Plan, BuildError> {
         if self.problem.len() <= 2 {
             return self.trees(Operation::Barrier);
         }

@@ -18,7 +18,7 @@ use crate::roll::Roll;
 #[derive(Debug, Clone)]
 pub(crate) struct Planned {
     pub(crate) basis: std::sync::Arc<Basis>,
-    pub(crate) choice: Choice,
+    pub(crate) choice: std::sync::Arc<Choice>,
 }
 
 /// The same with a memory.
@@ -33,7 +33,7 @@ pub(crate) struct Commons {
 impl Planned {
     /// For the members of a part.
     pub(crate) fn of_part(basis: Basis) -> Self {
-        let choice = basis.choose_anyhow();
+        let choice = std::sync::Arc::new(basis.choose_anyhow());
         Self { basis: std::sync::Arc::new(basis), choice }
     }
 
@@ -83,7 +83,7 @@ impl Commons {
     }
 }
 
-/// Memory for a group that is yet to be: none but its members lay it out.
+/// Memory apart, for a group that is yet to be or a race: none but its members lay it out.
 #[derive(Debug, Clone)]
 pub(crate) struct Plot(Arc<Mutex<Ground>>);
 
@@ -114,6 +114,16 @@ impl Plot {
         let (left, lines) = (arena.left().unwrap_or(0), arena.bytes());
         let bytes = if left < lines { 0 } else { (left + lines) / 2 / STEP * STEP };
         Self::reserve(arena, bytes)
+    }
+
+    /// The memory itself, from its beginning.
+    pub(crate) fn arena(&self) -> Arena {
+        self.0.lock().expect(UNPOISONED).arena.clone()
+    }
+
+    /// Keeps nothing of what was laid out on the heap beyond those who have it.
+    pub(crate) fn clear(&self) {
+        self.0.lock().expect(UNPOISONED).arena = Arena::heap();
     }
 
     /// What the members have in common. Kept for those of this process, who ask `members` times in all; after that it lives

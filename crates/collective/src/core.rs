@@ -34,6 +34,8 @@ pub(crate) struct Core {
     has_failed: bool,
     /// The operation that opened an object, if it is the last one: it is complete, whatever happens to the object.
     opened: u64,
+    /// Those of the operations begun that do not count: all but one of a race.
+    uncounted: u64,
     /// What this member says of itself in its seat beside its operations, once the group has failed.
     marks: u64,
 }
@@ -56,6 +58,7 @@ impl Core {
             is_pending: false,
             has_failed: false,
             opened: 0,
+            uncounted: 0,
             marks: 0,
         }
     }
@@ -107,12 +110,18 @@ impl Core {
 
     /// How many operations this member has completed.
     pub(crate) fn completed(&self) -> u64 {
-        self.operation - u64::from(self.is_pending || self.has_failed && self.opened != self.operation)
+        let failed = self.is_pending || self.has_failed && self.opened != self.operation;
+        self.operation - self.uncounted - u64::from(failed)
     }
 
     /// Says that the operation at hand has opened an object.
     pub(crate) fn open(&mut self) {
         self.opened = self.operation;
+    }
+
+    /// Lets so many count as begun of the operations that are.
+    pub(crate) fn count_as_begun(&mut self, operations: u64) {
+        self.uncounted = self.operation - operations;
     }
 
     /// Makes the group fail, in an operation that does.

@@ -34,6 +34,7 @@ pub(crate) struct Site {
 /// What all members' ends are built from.
 pub(crate) struct Layout<'a> {
     basis: &'a std::sync::Arc<Basis>,
+    choice: &'a std::sync::Arc<Choice>,
     broadcast: WebPlan,
     reduce: WebPlan,
     reduce_root: usize,
@@ -42,11 +43,12 @@ pub(crate) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    pub(crate) fn of(basis: &'a std::sync::Arc<Basis>, choice: &'a Choice) -> Self {
+    pub(crate) fn of(basis: &'a std::sync::Arc<Basis>, choice: &'a std::sync::Arc<Choice>) -> Self {
         let (broadcast, reduce) = (&choice.broadcast.tree, &choice.reduce.tree);
         let problem = &*basis.problem;
         Self {
             basis,
+            choice,
             broadcast: in_send_order(broadcast),
             reduce: in_arrival_order(problem, reduce),
             reduce_root: reduce.root(),
@@ -74,6 +76,8 @@ impl<'a> Layout<'a> {
             exchange: None,
             routes: std::sync::Arc::clone(&self.basis.routes),
             basis: std::sync::Arc::clone(self.basis),
+            choice: std::sync::Arc::clone(self.choice),
+            races: None,
             survivors,
             successor,
             bytes,

@@ -10,7 +10,7 @@
 //! - [`AtomicStream`]: events from any member, in one order at all;
 //! - [`Barrier`]: the registry of barrier families;
 //! - [`op`]: operations to combine with, and what is known of them;
-//! - [`Race`]: what a live race between barriers found;
+//! - [`Member::race`], [`Races`]: a live race, and what it found;
 //! - [`Order`]: in which order a reduction combines; [`Member::reduce_records`]: values whose size is known at run time only;
 //! - [`acknowledged`]: a broadcast whose root learns how far all others are;
 //! - [`Plain`]: what may be a value.
@@ -68,7 +68,7 @@ pub use error::{BuildError, Error, Loss, RunError};
 pub use group::{Group, MAX_MEMBERS};
 pub use member::Member;
 pub use missing::Missing;
-pub use race::{Entry, Race};
+pub use race::{Entry, Race, Races};
 pub use reduce::Order;
 pub use shrink::Shrunk;
 pub use started::Started;

@@ -11,11 +11,13 @@ use crate::allreduce::Allreduction;
 use crate::barrier::Part;
 use crate::basis::Basis;
 use crate::broadcast::broadcast;
+use crate::choose::Choice;
 use crate::commons::Plot;
 use crate::core::Core;
 use crate::error::{Error, Loss};
 use crate::exchange::Exchange;
 use crate::group::Seats;
+use crate::race::Races;
 use crate::reduce::{Order, Reduction, reduce};
 use crate::survivors::Survivors;
 use crate::web::Web;
@@ -35,6 +37,10 @@ pub(crate) struct Ends {
     pub(crate) routes: std::sync::Arc<Routes>,
     /// What parts of the group are planned from.
     pub(crate) basis: std::sync::Arc<Basis>,
+    /// What it was put together by.
+    pub(crate) choice: std::sync::Arc<Choice>,
+    /// What the last race among its members found.
+    pub(crate) races: Option<std::sync::Arc<Races>>,
     /// Who is left once the group has failed, and where they will be a group.
     pub(crate) survivors: Survivors,
     pub(crate) successor: Plot,

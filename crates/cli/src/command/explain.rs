@@ -152,7 +152,7 @@ struct RacerJson {
 impl RaceJson {
     fn of(race: &Race) -> Self {
         let racer = |entry: &Racer| RacerJson {
-            name: entry.barrier.name(),
+            name: entry.racer.name(),
             predicted: entry.predicted,
             median_ns: entry.median_ns,
             rounds: entry.rounds,
@@ -182,7 +182,7 @@ impl<'a> Explanation<'a> {
                 about: choice.barrier.about(),
                 predicted: choice.predicted,
                 why: &choice.why,
-                race: choice.race.as_ref().map(RaceJson::of),
+                race: choice.races.as_ref().map(|races| RaceJson::of(&races.barrier)),
             },
         }
     }

@@ -5,6 +5,7 @@
 //! founds a group goes by what it reads back from its own text, so that no rounding makes it differ from the others.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use corecast_base::CpuId;
@@ -21,8 +22,9 @@ use crate::choose::{Choice, Trees};
 use crate::commons::Planned;
 use crate::group::MAX_MEMBERS;
 use crate::layout::setup;
+use crate::race::{RacesJson, Records};
 
-const SCHEMA: &str = "corecast-group/2";
+const SCHEMA: &str = "corecast-group/3";
 
 /// The fields of the text.
 #[derive(Debug, Serialize, Deserialize)]
@@ -36,6 +38,8 @@ struct Text {
     wait: String,
     /// What was asked for, as it holds for parts of the group.
     asked: Asked,
+    /// Where members are to race.
+    race: Option<Contest>,
     barrier: String,
     why: String,
     broadcast: Box<RawValue>,
@@ -52,12 +56,29 @@ struct Asked {
     effort: String,
 }
 
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contest {
+    /// Where results are kept.
+    folder: Option<String>,
+    /// What an earlier group has found, by which this one is planned.
+    known: Option<RacesJson>,
+}
+
+/// What a text says.
+#[derive(Debug)]
+pub(super) struct Charter {
+    pub(super) planned: Planned,
+    /// Where members that are to race keep what they find.
+    pub(super) records: Option<Records>,
+}
+
 /// Why a text is no charter, in words.
 type Doubt = String;
 
 /// The text of a group planned for the machine of this model, which is the text of a model file.
-pub(super) fn render(planned: &Planned, model: String) -> String {
-    let Planned { basis, choice } = planned;
+pub(super) fn render(charter: &Charter, model: String) -> String {
+    let Charter { planned: Planned { basis, choice }, records } = charter;
     let ranked = basis.problem.by_rank();
     let json = |plan: &Plan| {
         let json = PlanJson::of(&plan.clone().over(&ranked)).expect("ranks are distinct");
@@ -70,6 +91,7 @@ pub(super) fn render(planned: &Planned, model: String) -> String {
         crowded: basis.is_crowded,
         wait: basis.wishes.wait.name().to_owned(),
         asked: Asked::of(&basis.wishes),
+        race: records.as_ref().map(|records| Contest::of(records, choice)),
         barrier: choice.barrier.name().to_owned(),
         why: choice.why.clone(),
         broadcast: json(&choice.broadcast),
@@ -81,7 +103,7 @@ pub(super) fn render(planned: &Planned, model: String) -> String {
 }
 
 /// What a text says.
-pub(super) fn parse(text: &[u8]) -> Result<Planned, Doubt> {
+pub(super) fn parse(text: &[u8]) -> Result<Charter, Doubt> {
     let text: Text = serde_json::from_slice(text).map_err(in_words)?;
     if text.schema != SCHEMA {
         return Err(format!("its schema is {:?}, expected {SCHEMA}", text.schema));
@@ -95,11 +117,26 @@ pub(super) fn parse(text: &[u8]) -> Result<Planned, Doubt> {
     let choice = choice(&text, &problem)?;
     let wishes = text.asked.wishes(text.wait.parse().map_err(in_words::<UnknownWait>)?)?;
     let basis = Basis::of_all(problem, wishes, wake_cost(&machine), text.pinned, text.crowded);
-    Ok(Planned { basis: std::sync::Arc::new(basis), choice })
+    let planned = Planned { basis: std::sync::Arc::new(basis), choice: std::sync::Arc::new(choice) };
+    let records = text.race.map(|contest| contest.records(machine, &cpus));
+    Ok(Charter { planned, records })
 }
 
 fn in_words<E: fmt::Display>(error: E) -> Doubt {
     error.to_string()
+}
+
+impl Contest {
+    fn of(records: &Records, choice: &Choice) -> Self {
+        // A name that is no text is not told.
+        let folder = records.folder.as_ref().and_then(|folder| folder.to_str()).map(str::to_owned);
+        Self { folder, known: choice.races.as_ref().map(RacesJson::of) }
+    }
+
+    fn records(self, machine: Machine, cpus: &[CpuId]) -> Records {
+        let cpus = machine.cpus.into_iter().filter(|cpu| cpus.contains(&cpu.id)).collect();
+        Records { folder: self.folder.map(PathBuf::from), cpus, are_processes: true }
+    }
 }
 
 impl Asked {
@@ -129,13 +166,15 @@ fn choice(text: &Text, problem: &Problem) -> Result<Choice, Doubt> {
     let meeting = plan(&text.meeting, Operation::Barrier)?;
     let barrier = text.barrier.parse::<Barrier>().map_err(in_words)?;
     let predicted = barrier.predicted(&setup(problem, &meeting));
+    let known = text.race.as_ref().and_then(|contest| contest.known.as_ref());
+    let known = known.map(|known| known.races().ok_or("what an earlier race found cannot be"));
     Ok(Choice {
         broadcast: plan(&text.broadcast, Operation::Broadcast)?,
         reduce: plan(&text.reduce, Operation::Reduce)?,
         is_crowded: text.crowded,
         barrier,
         predicted,
-        race: None,
+        races: known.transpose()?,
         meeting,
         why: text.why.clone(),
     })

@@ -9,11 +9,11 @@ use corecast_base::{Arena, ArenaError, CpuId};
 use corecast_channel::open::KIND_GROUP;
 use corecast_machine::model_file;
 
-use super::charter;
+use super::charter::{self, Charter};
 use super::error::{FoundError, JoinError};
 use super::hall::Hall;
 use super::register::{self, Register, Terms};
-use crate::builder::Builder;
+use crate::builder::{Builder, Draft};
 use crate::census::Census;
 use crate::choose::Choice;
 use crate::commons::Planned;
@@ -34,8 +34,10 @@ impl Founding {
         let (room, wait) = (builder.room_bytes, builder.wait);
         let model = model_file::render(builder.machine)?;
         let machine = model_file::parse(&model)?;
-        let text = charter::render(&builder.on(&machine).draft()?.planned, model);
-        let planned = charter::parse(text.as_bytes()).expect("what was just written can be read");
+        let (charter, course) = charter_of(&builder.on(&machine))?;
+        let text = charter::render(&charter, model);
+        let Charter { planned, .. } = charter::parse(text.as_bytes()).expect("what was just written can be read");
+        let room = room.saturating_add(course);
         let members = planned.basis.members();
         let terms = Terms {
             members,
@@ -109,6 +111,15 @@ impl Founding {
             Err(_) => Ok(false),
         }
     }
+}
+
+/// What members go by, and how much memory a race among them takes.
+fn charter_of(builder: &Builder<'_>) -> Result<(Charter, usize), BuildError> {
+    let Draft { planned, .. } = builder.draft()?;
+    let Some(field) = builder.field(&planned.basis)? else { return Ok((Charter { planned, records: None }, 0)) };
+    let (course, records) = (field.bytes(&planned.basis)?, builder.records(&planned.basis, true));
+    let planned = planned.known(&field, &records).unwrap_or(planned);
+    Ok((Charter { planned, records: Some(records) }, course))
 }
 
 /// What each member lays out, tried on the heap.

@@ -8,7 +8,7 @@ use corecast_base::sync::Arc;
 use corecast_base::wait::LONGEST_NAP;
 use corecast_machine::pin;
 
-use super::charter;
+use super::charter::{self, Charter};
 use super::error::JoinError;
 use super::register::{self, Register, Terms};
 use crate::basis::Basis;
@@ -16,6 +16,7 @@ use crate::census::Census;
 use crate::commons::Commons;
 use crate::error::Loss;
 use crate::member::Ends;
+use crate::race::Records;
 
 /// A group's memory, checked, with what all members share laid out.
 pub(super) struct Hall {
@@ -23,6 +24,8 @@ pub(super) struct Hall {
     basis: std::sync::Arc<Basis>,
     pub(super) census: Arc<Census>,
     pub(super) commons: Commons,
+    /// Where members that are to race keep what they find.
+    pub(super) records: Option<Records>,
 }
 
 impl Hall {
@@ -31,7 +34,8 @@ impl Hall {
         let mut arena = Arena::within(section);
         let register = Register::lay_out(&mut arena, terms.members, terms.charter_bytes);
         let register = register.map_err(JoinError::of_memory)?;
-        let planned = charter::parse(&register.read(&terms)?).map_err(JoinError::Corrupt)?;
+        let charter = charter::parse(&register.read(&terms)?).map_err(JoinError::Corrupt)?;
+        let Charter { planned, records } = charter;
         let basis = std::sync::Arc::clone(&planned.basis);
         terms.check_wait(basis.wishes.wait)?;
         if basis.members() != terms.members {
@@ -40,7 +44,7 @@ impl Hall {
         }
         let census = Arc::new(Census::new(region.clone(), register.members, terms.fences));
         let commons = Commons::new(planned, arena, Some(Arc::clone(&census)), None).map_err(JoinError::of_memory)?;
-        Ok(Self { terms, basis, census, commons })
+        Ok(Self { terms, basis, census, commons, records })
     }
 
     /// Waits for the others, as a member that has its place, and builds its ends.

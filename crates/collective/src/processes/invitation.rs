@@ -120,7 +120,7 @@ impl Invitation {
         self
     }
 
-    /// Joins the group, and returns when all members have. If the group is pinned, this binds the calling thread to the
+    /// Joins the group, and returns when all members have, and have [raced](Builder::race) if they were to. If the group is pinned, this binds the calling thread to the
     /// member's CPU, for good: call it on the thread that is the member.
     ///
     /// # Errors
@@ -141,8 +141,10 @@ impl Invitation {
             Some(rank) => hall.census.join(rank).map(|()| rank),
             None => hall.census.join_any(),
         }?;
-        let kept = self.kept;
-        hall.settle(rank, self.timeout).map(|ends| Member::new(ends, Home::Own { kept }))
+        let (kept, records) = (self.kept, hall.records.clone());
+        let mut me = hall.settle(rank, self.timeout).map(|ends| Member::new(ends, Home::Own { kept }))?;
+        records.map_or(Ok(()), |records| me.race_when_joined(&records))?;
+        Ok(me)
     }
 }
 

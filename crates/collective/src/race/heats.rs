@@ -1,6 +1,4 @@
-//! Which barriers run next in a race, and what came of it.
-
-use std::time::{Duration, Instant};
+//! Who runs next in a race, and what came of it.
 
 use fastrand::Rng;
 
@@ -10,39 +8,33 @@ use super::{Raced, Verdict};
 /// Rounds before the slower half is dropped.
 const ROUNDS_FOR_ALL: usize = 7;
 const MOST_ROUNDS: usize = 31;
-/// After this time no other round begins.
-const LONGEST: Duration = Duration::from_millis(20);
 /// A winner takes at most so much of the control's time.
 const CLEARLY: f64 = 0.97;
 /// and is as fast by chance with at most this probability.
 const CHANCE: f64 = 0.01;
 
-/// The state of a race between so many barriers, of which the first are the controls.
+/// The state of a race between so many, of which the first are the controls. All members keep it, and as all note the same
+/// times, with the same seed, they agree on it.
 #[derive(Debug)]
 pub(super) struct Heats {
     controls: usize,
     /// Those still in the race, in the order of the next round.
     order: Vec<usize>,
-    /// For each barrier the times of its blocks, ns for one operation: of the slowest member.
+    /// For each the times of its blocks, ns for one operation: of the slowest member.
     times: Vec<Vec<f64>>,
-    /// Of the round that runs.
-    slowest: Vec<f64>,
     rounds: usize,
     random: Rng,
-    start: Instant,
 }
 
 impl Heats {
-    /// A race that begins now.
-    pub(super) fn new(barriers: usize, controls: usize, seed: u64) -> Self {
+    /// A race that has not begun.
+    pub(super) fn new(racers: usize, controls: usize, seed: u64) -> Self {
         let mut heats = Self {
             controls,
-            order: (0..barriers).collect(),
-            times: vec![Vec::new(); barriers],
-            slowest: vec![0.0; barriers],
+            order: (0..racers).collect(),
+            times: vec![Vec::new(); racers],
             rounds: 0,
             random: Rng::with_seed(seed),
-            start: Instant::now(),
         };
         heats.random.shuffle(&mut heats.order);
         heats
@@ -53,23 +45,17 @@ impl Heats {
         &self.order
     }
 
-    /// One member's times of the round, ns for one operation, in its order.
-    pub(super) fn note(&mut self, times: &[f64]) {
-        for (&barrier, &time) in self.order.iter().zip(times) {
-            self.slowest[barrier] = self.slowest[barrier].max(time);
-        }
-    }
-
-    /// Ends the round, once all members have noted their times.
-    pub(super) fn end_round(&mut self) {
-        for &barrier in &self.order {
-            self.times[barrier].push(std::mem::take(&mut self.slowest[barrier]));
+    /// Ends a round with the times of the slowest members, ns for one operation, in its order; and the race, if there is no time
+    /// for another one.
+    pub(super) fn end_round(&mut self, slowest: &[f64], is_late: bool) {
+        for (&racer, &time) in self.order.iter().zip(slowest) {
+            self.times[racer].push(time);
         }
         self.rounds += 1;
         if self.rounds == ROUNDS_FOR_ALL {
             self.drop_slower_half();
         }
-        if self.rounds == MOST_ROUNDS || self.start.elapsed() > LONGEST {
+        if self.rounds == MOST_ROUNDS || is_late {
             self.order.clear();
         }
         self.random.shuffle(&mut self.order);
@@ -88,7 +74,7 @@ impl Heats {
         let medians: Vec<f64> = self.times.iter().map(|times| median(times)).collect();
         let fastest = |of: std::ops::Range<usize>| of.min_by(|&a, &b| medians[a].total_cmp(&medians[b]));
         let control = fastest(0..self.controls).expect("a race has a control");
-        let challenger = (self.controls..self.times.len()).filter(|&barrier| self.times[barrier].len() == self.rounds);
+        let challenger = (self.controls..self.times.len()).filter(|&racer| self.times[racer].len() == self.rounds);
         let challenger = challenger.min_by(|&a, &b| medians[a].total_cmp(&medians[b]));
         let p = challenger.map_or(1.0, |challenger| rank_test::p_value(&self.times[challenger], &self.times[control]));
         let wins = |&challenger: &usize| medians[challenger] <= CLEARLY * medians[control] && p < CHANCE;
@@ -100,7 +86,7 @@ impl Heats {
 }
 
 /// Infinite if there is none.
-fn median(times: &[f64]) -> f64 {
+pub(super) fn median(times: &[f64]) -> f64 {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::INFINITY)
@@ -110,18 +96,13 @@ fn median(times: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// A race whose barriers take these times, give or take a little.
+    /// A race of those who take these times, give or take a little.
     fn run(costs: &[f64], controls: usize) -> (Vec<Raced>, Verdict) {
         let mut heats = Heats::new(costs.len(), controls, 1);
-        // However slow this machine is.
-        heats.start += Duration::from_secs(600);
         let mut noise = Rng::with_seed(2);
         while !heats.order().is_empty() {
-            for _member in 0..2 {
-                let times: Vec<f64> = heats.order().iter().map(|&i| costs[i] * (1.0 + 0.005 * noise.f64())).collect();
-                heats.note(&times);
-            }
-            heats.end_round();
+            let times: Vec<f64> = heats.order().iter().map(|&i| costs[i] * (1.0 + 0.005 * noise.f64())).collect();
+            heats.end_round(&times, false);
         }
         heats.verdict()
     }
@@ -140,5 +121,15 @@ mod tests {
         assert_eq!((verdict.winner, verdict.control, verdict.challenger), (0, 0, Some(1)));
         let (_, verdict) = run(&[100.0, 80.0], 2);
         assert_eq!((verdict.winner, verdict.control, verdict.challenger), (1, 1, None));
+    }
+
+    #[test]
+    fn a_race_that_is_late_ends_with_the_round_and_the_control() {
+        let mut heats = Heats::new(3, 1, 1);
+        heats.end_round(&[5.0; 3], true);
+        assert!(heats.order().is_empty());
+        let (raced, verdict) = heats.verdict();
+        assert_eq!((verdict.winner, verdict.control), (0, 0), "one round proves nothing");
+        assert!(raced.iter().all(|raced| raced.rounds == 1));
     }
 }

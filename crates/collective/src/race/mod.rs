@@ -1,58 +1,61 @@
-//! A live race between barriers: the model proposes, the machine decides.
+//! A live race: the model proposes, the machine decides.
 //!
-//! The model under-predicts what it does not know of, such as many readers of one line. So the families that it ranks
-//! first run on the members' own CPUs, beside controls that always do: the message tree, the flat barrier and the ticket. A
-//! round is a block of operations of each, in an order drawn anew; a block's time is that of its slowest member. The
-//! fastest is used if it beats the fastest control clearly and not by chance, and that control if not.
+//! The model under-predicts what it does not know of, such as many readers of one line. So the barriers that it ranks first
+//! run among the members themselves, threads or processes, beside controls that always do: the message tree, the flat barrier
+//! and the ticket. A round is a block of operations of each, in an order drawn anew; a block's time is that of its slowest
+//! member. The fastest is used if it beats the fastest control clearly and not by chance, and that control if not.
 //!
-//! `heats` says who runs and who has won, `rank_test` what is chance, `cache` keeps results between programs.
+//! `field` says who may race, `live` lets members do it, `at_start` those of a group that is put together; `heats` says who runs
+//! next and who has won, `rank_test` what is chance; `cache` keeps results between programs, in the form of `file`.
 
+mod at_start;
 mod cache;
+mod field;
+mod file;
 mod heats;
+mod live;
 mod rank_test;
 
 use std::fmt;
 
-use corecast_base::Clock;
-use corecast_base::sync::Mutex;
-
 use crate::barrier::Barrier;
-use crate::error::{Error, RunError};
-use crate::group::Group;
-pub(crate) use cache::RaceCache;
-use heats::Heats;
+pub(crate) use at_start::Records;
+pub(crate) use field::{Field, Meeter};
+#[cfg(not(loom))]
+pub(crate) use file::RacesJson;
 
-/// Who always runs: barriers that no machine makes look foolish.
-pub(crate) const CONTROLS: [Barrier; 3] = [Barrier::Tree, Barrier::Flat, Barrier::Ticket];
-/// How many others run, the cheapest by the model.
-pub(crate) const CHALLENGERS: usize = 6;
-/// Operations of one block.
-const BLOCK: u32 = 32;
-/// Of the order in which barriers run.
-const SEED: u64 = 0x5EED;
+/// What the races among the members of a group found.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Races {
+    /// Between barriers.
+    pub barrier: Race,
+}
 
 /// What a race found.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Race {
+pub struct Race<T = Barrier> {
     /// All who ran, the fastest first.
-    pub entries: Vec<Entry>,
-    /// The barrier to use.
-    pub winner: Barrier,
+    pub entries: Vec<Entry<T>>,
+    /// The one to use.
+    pub winner: T,
     /// The fastest control, which the winner had to beat.
-    pub control: Barrier,
+    pub control: T,
     /// How probable it is that the fastest of the others is as fast beside the control by chance.
     pub p: f64,
-    /// True if an earlier program has run it.
+    /// How many could not run, as the memory of the group had no room for their lines.
+    pub left_out: usize,
+    /// True if an earlier group like this one has run it.
     pub is_cached: bool,
 }
 
-/// One barrier of a race.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// One that took part in a race.
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Entry {
-    /// The family.
-    pub barrier: Barrier,
+pub struct Entry<T = Barrier> {
+    /// What it is called.
+    pub racer: T,
     /// What it should cost by the model, in the model's unit.
     pub predicted: f64,
     /// Nanoseconds for one operation: the median over the rounds of the slowest member's time.
@@ -61,7 +64,7 @@ pub struct Entry {
     pub rounds: usize,
 }
 
-/// What came of one barrier.
+/// What came of one.
 #[derive(Debug)]
 struct Raced {
     median_ns: f64,
@@ -79,70 +82,60 @@ struct Verdict {
     p: f64,
 }
 
-impl Race {
-    /// Lets these groups' barriers race, of which the first are the controls.
-    pub(crate) fn run(groups: &[Group]) -> Result<Self, RunError> {
-        let heats = Mutex::new(Heats::new(groups.len(), CONTROLS.len(), SEED));
-        groups[0].run(|me| take_part(me, groups, &heats))?.into_iter().collect::<Result<(), Error>>()?;
-        let (raced, verdict) = heats.into_inner().expect(UNPOISONED).verdict();
-        let entry = |(group, Raced { median_ns, rounds }): (&Group, Raced)| {
-            let choice = group.choice();
-            Entry { barrier: choice.barrier, predicted: choice.predicted, median_ns, rounds }
-        };
-        let mut entries: Vec<Entry> = groups.iter().zip(raced).map(entry).collect();
-        let (winner, control) = (entries[verdict.winner].barrier, entries[verdict.control].barrier);
+impl<T: Clone + PartialEq> Race<T> {
+    /// Of these racers and what each should cost, in the order of the heats.
+    fn of(racers: Vec<(T, f64)>, (raced, verdict): (Vec<Raced>, Verdict), left_out: usize) -> Self {
+        let (winner, control) = (racers[verdict.winner].0.clone(), racers[verdict.control].0.clone());
+        let entry = |((racer, predicted), Raced { median_ns, rounds })| Entry { racer, predicted, median_ns, rounds };
+        let mut entries: Vec<_> = racers.into_iter().zip(raced).map(entry).collect();
         entries.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns));
-        Ok(Self { entries, winner, control, p: verdict.p, is_cached: false })
+        Self { entries, winner, control, p: verdict.p, left_out, is_cached: false }
     }
 
-    fn entry(&self, barrier: Barrier) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.barrier == barrier)
-    }
-}
-
-const UNPOISONED: &str = "nobody panics while holding the heats";
-
-/// One member of all groups at once. Between rounds members meet in the first group's barrier.
-fn take_part(me: &mut crate::Member, groups: &[Group], heats: &Mutex<Heats>) -> Result<(), Error> {
-    let mut others = groups[1..].iter().map(|group| group.join(me.rank())).collect::<Result<Vec<_>, _>>()?;
-    let clock = Clock::get();
-    loop {
-        me.barrier()?;
-        let order = heats.lock().expect(UNPOISONED).order().to_vec();
-        if order.is_empty() {
-            return Ok(());
-        }
-        let mut times = Vec::with_capacity(order.len());
-        for &group in &order {
-            let member = if group == 0 { &mut *me } else { &mut others[group - 1] };
-            let start = clock.ticks();
-            (0..BLOCK).try_for_each(|_| member.barrier())?;
-            times.push(clock.ns(clock.ticks().saturating_sub(start)) / f64::from(BLOCK));
-        }
-        heats.lock().expect(UNPOISONED).note(&times);
-        me.barrier()?;
-        if me.rank() == 0 {
-            heats.lock().expect(UNPOISONED).end_round();
-        }
+    /// What an operation took of one that ran; no number if it did not.
+    fn median_ns(&self, racer: &T) -> f64 {
+        self.entries.iter().find(|entry| entry.racer == *racer).map_or(f64::NAN, |entry| entry.median_ns)
     }
 }
 
-impl fmt::Display for Race {
-    /// Why the winner is used, and then a line for each barrier.
+impl<T: Clone + PartialEq + fmt::Display> fmt::Display for Race<T> {
+    /// Why the winner is used, and then a line for each that ran.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ns = |barrier| self.entry(barrier).map_or(f64::NAN, |entry| entry.median_ns);
-        let Self { winner, control, p, .. } = self;
+        let Self { winner, control, p, left_out, .. } = self;
         let when = if self.is_cached { "in an earlier race" } else { "in a race" };
+        let (fast, slow) = (self.median_ns(winner), self.median_ns(control));
         match winner == control {
-            true => write!(f, "{when} nothing was clearly faster than the control {control}, {:.0} ns", ns(*control))?,
-            false => {
-                let (fast, slow) = (ns(*winner), ns(*control));
-                write!(f, "{when} it took {fast:.0} ns and the control {control} {slow:.0} ns (p {p:.4})")?;
-            }
+            true => write!(f, "{when} nothing was clearly faster than the control {control}, {slow:.0} ns")?,
+            false => write!(f, "{when} it took {fast:.0} ns and the control {control} {slow:.0} ns (p {p:.4})")?,
         }
-        for Entry { barrier, predicted, median_ns, rounds } in &self.entries {
-            write!(f, "\n  {barrier}: {median_ns:.0} ns in {rounds} rounds, predicted {predicted:.0}")?;
+        if *left_out > 0 {
+            write!(f, "; no room for {left_out} more")?;
+        }
+        for Entry { racer, predicted, median_ns, rounds } in &self.entries {
+            write!(f, "\n  {racer}: {median_ns:.0} ns in {rounds} rounds, predicted {predicted:.0}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn race(left_out: usize) -> Race<&'static str> {
+        let racers = vec![("slow", 7.0), ("fast", 9.0)];
+        let raced = [30.4, 20.0].map(|median_ns| Raced { median_ns, rounds: 31 }).into();
+        Race::of(racers, (raced, Verdict { winner: 1, control: 0, challenger: Some(1), p: 0.001 }), left_out)
+    }
+
+    #[test]
+    fn a_race_tells_who_won_and_who_had_no_room() {
+        let expected = "in a race it took 20 ns and the control slow 30 ns (p 0.0010)\n  \
+                        fast: 20 ns in 31 rounds, predicted 9\n  slow: 30 ns in 31 rounds, predicted 7";
+        assert_eq!(race(0).to_string(), expected);
+        let (first, _) = expected.split_once('\n').expect("several lines");
+        assert!(race(2).to_string().starts_with(&format!("{first}; no room for 2 more\n")));
+        let kept = Race { winner: "slow", is_cached: true, ..race(0) }.to_string();
+        assert!(kept.starts_with("in an earlier race nothing was clearly faster than the control slow, 30 ns\n"));
     }
 }

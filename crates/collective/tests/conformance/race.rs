@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use corecast_base::CpuId;
-use corecast_collective::{Barrier, Builder, Group};
+use corecast_collective::{Barrier, Builder, Error, Group, Race, Races};
 use corecast_machine::{Cpu, Machine, Topology};
 
 use crate::machine;
@@ -21,6 +21,10 @@ fn raced(machine: &Machine, folder: Option<PathBuf>) -> Group {
     Group::builder(machine).race(true).race_folder(folder).build().expect("a group of the machine's CPUs")
 }
 
+fn barrier_race(group: &Group) -> Option<&Race> {
+    group.choice().races.as_ref().map(|races| &races.barrier)
+}
+
 #[test]
 fn the_winner_of_a_race_is_used_and_remembered() {
     let Some(machine) = this_machine() else { return };
@@ -30,34 +34,34 @@ fn the_winner_of_a_race_is_used_and_remembered() {
     assert!(results.iter().all(Result::is_ok), "{results:?}");
     let choice = first.choice();
     // A container whose quota is below its CPUs is crowded.
-    let Some(race) = &choice.race else { return assert!(choice.is_crowded, "{choice}") };
+    let Some(Races { barrier: race, .. }) = &choice.races else { return assert!(choice.is_crowded, "{choice}") };
     assert_eq!(choice.barrier, race.winner);
     assert!(CONTROLS.contains(&race.control) && !race.is_cached);
-    assert!(CONTROLS.iter().all(|control| race.entries.iter().any(|entry| entry.barrier == *control)));
+    assert!(CONTROLS.iter().all(|control| race.entries.iter().any(|entry| entry.racer == *control)));
     assert!(race.entries.len() > CONTROLS.len() && race.entries.iter().all(|entry| entry.median_ns > 0.0), "{race:?}");
     assert!(race.winner == race.control || race.p < 0.01, "{race:?}");
     assert!(choice.to_string().contains(&race.to_string()), "{choice}");
 
     let again = raced(&machine, Some(folder.path().to_owned()));
-    let cached = again.choice().race.as_ref().expect("remembered");
+    let cached = barrier_race(&again).expect("remembered");
     assert!(cached.is_cached && cached.entries == race.entries && cached.winner == race.winner);
     for file in std::fs::read_dir(folder.path()).expect("listed") {
         std::fs::write(file.expect("a file").path(), "{\"schema\":\"corecast-ra").expect("written");
     }
     let anew = raced(&machine, Some(folder.path().to_owned()));
-    assert!(!anew.choice().race.as_ref().expect("raced again").is_cached, "what is unreadable is ignored");
-    assert!(!raced(&machine, None).choice().race.as_ref().expect("raced").is_cached);
+    assert!(!barrier_race(&anew).expect("raced again").is_cached, "what is unreadable is ignored");
+    assert!(!barrier_race(&raced(&machine, None)).expect("raced").is_cached);
 }
 
 #[test]
 fn there_is_no_race_for_what_was_asked_for_or_cannot_be_won() {
     let Some(here) = this_machine() else { return };
     let race = |builder: Builder<'_>| builder.race(true).race_folder(None).build().expect("a group").choice().clone();
-    assert_eq!(race(Group::builder(&here).barrier(Barrier::Flat)).race, None);
-    assert_eq!(race(Group::builder(&here).shape("binary")).race, None);
-    assert_eq!(race(Group::builder(&here).members(1)).race, None);
-    assert_eq!(race(Group::builder(&here).members(64)).race, None, "members share CPUs");
-    assert_eq!(Group::builder(&here).build().expect("a group").choice().race, None, "it was not asked for");
+    assert_eq!(race(Group::builder(&here).barrier(Barrier::Flat)).races, None);
+    assert_eq!(race(Group::builder(&here).shape("binary")).races, None);
+    assert_eq!(race(Group::builder(&here).members(1)).races, None);
+    assert_eq!(race(Group::builder(&here).members(64)).races, None, "members share CPUs");
+    assert_eq!(Group::builder(&here).build().expect("a group").choice().races, None, "it was not asked for");
 }
 
 #[test]
@@ -65,5 +69,71 @@ fn a_race_on_cpus_that_are_not_here_leaves_it_to_the_model() {
     let far = machine(1025).restricted_to(&"1023-1024".parse().expect("a list"));
     assert_eq!(far.cpus[0].id, CpuId::new(1023));
     let choice = raced(&far, None).choice().clone();
-    assert!(choice.race.is_none() && choice.why.contains("no race, as member"), "{choice}");
+    assert!(choice.races.is_none() && choice.why.contains("no race, as member"), "{choice}");
+}
+
+#[test]
+fn members_at_work_race_and_go_on_with_the_winner() {
+    let Some(here) = this_machine() else { return };
+    let group = Group::builder(&here).build().expect("a group of the machine's CPUs");
+    if group.choice().is_crowded {
+        return;
+    }
+    let work = |me: &mut corecast_collective::Member| {
+        assert_eq!(me.races(), None);
+        for round in 0..3u64 {
+            let found = me.race()?;
+            assert_eq!(me.races(), found.as_ref());
+            let entries = found.expect("each has a CPU").barrier.entries;
+            assert!(entries.iter().all(|entry| entry.rounds > 0 && entry.median_ns > 0.0), "{entries:?}");
+            (0..100).try_for_each(|_| me.barrier())?;
+            assert_eq!(me.allreduce(round, u64::max)?, round);
+            let mut part = me.split(0, 0)?.expect("a color");
+            assert_eq!(part.races(), None, "nothing is raced in parts");
+            part.barrier()?;
+        }
+        Ok::<_, Error>(me.races().cloned())
+    };
+    let found: Vec<_> = group.run(work).expect("nobody panics").into_iter().map(|one| one.expect("no fault")).collect();
+    assert!(found.windows(2).all(|pair| pair[0] == pair[1]), "all know the same: {found:?}");
+    let again = group.run(|me| me.races().cloned()).expect("in step");
+    assert_eq!(again, found, "it is kept with the place");
+    assert_eq!(group.choice().races, None, "that is what the group was put together by");
+}
+
+#[test]
+fn a_race_counts_as_one_operation_for_those_who_are_left() {
+    let Some(here) = this_machine() else { return };
+    let group = Group::builder(&here).members(2).build().expect("a group of the machine's CPUs");
+    let completed = group.run(|me| {
+        (0..3).try_for_each(|_| me.barrier())?;
+        let races = me.race()?;
+        if me.rank() == 1 {
+            return Ok((0, races.is_some()));
+        }
+        me.barrier().expect_err("member 1 has left");
+        Ok::<_, Error>((me.shrink()?.completed, races.is_some()))
+    });
+    let [Ok((completed, has_raced)), _] = completed.expect("nobody panics")[..] else { panic!("a fault") };
+    assert_eq!(completed, 3 + u64::from(has_raced));
+}
+
+#[test]
+fn whoever_panics_in_a_race_is_told_to_the_others() {
+    let Some(here) = this_machine() else { return };
+    let group = Group::builder(&here).members(2).build().expect("a group of the machine's CPUs");
+    if group.choice().is_crowded {
+        return;
+    }
+    let outcome = group.run(|me| {
+        assert_ne!(me.rank(), 1, "planted");
+        loop {
+            if let Err(error) = me.race() {
+                assert!(matches!(error, Error::MemberLost { rank: 1, .. }), "{error}");
+                assert_eq!(me.barrier(), Err(error));
+                return;
+            }
+        }
+    });
+    assert!(outcome.expect_err("one panics").to_string().contains("member 1 panicked"));
 }

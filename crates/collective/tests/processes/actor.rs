@@ -9,7 +9,7 @@ use corecast_collective::processes::{Founding, Invitation, JoinError};
 use corecast_collective::{Error, Member};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use super::{PATIENCE, parts, rounds, shrink, work};
+use super::{PATIENCE, parts, races, rounds, shrink, work};
 
 const ROLE: &str = "CORECAST_TEST_ROLE";
 /// What comes after the name of the rounds that are its role.
@@ -111,6 +111,9 @@ fn play() {
         }
         "work for ever" => tell_end(&mut invitation.join().expect("a free place"), work::one_round),
         "survive" => shrink::survive(invitation.join().expect("a free place")),
+        "tell races" => races::work_and_tell(&mut invitation.join().expect("a free place")),
+        "race at work" => races::race_at_work(&mut invitation.join().expect("a free place")),
+        "race for ever" => tell_end(&mut invitation.join().expect("a free place"), |me, _| me.race().map(drop)),
         "split" => parts::split(&mut invitation.join().expect("a free place")).expect("nobody is lost"),
         "split until full" => say(&parts::split_until_full(&mut invitation.join().expect("a free place"))),
         "split and work for ever" => parts::split_and_work_for_ever(&mut invitation.join().expect("a free place")),

@@ -10,6 +10,7 @@ mod death;
 mod forming;
 mod operations;
 mod parts;
+mod races;
 #[path = "../round/mod.rs"]
 mod round;
 mod rounds;

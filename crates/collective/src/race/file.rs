@@ -1,0 +1,77 @@
+//! What races found, as JSON. It is read as a stranger's: what names or costs nothing that there can be is none.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Entry, Race, Races};
+
+/// What races found, in a file or a charter.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RacesJson {
+    barrier: RaceJson,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RaceJson {
+    winner: String,
+    control: String,
+    p: f64,
+    left_out: usize,
+    entries: Vec<EntryJson>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryJson {
+    name: String,
+    predicted: f64,
+    median_ns: f64,
+    rounds: usize,
+}
+
+impl RacesJson {
+    pub(crate) fn of(races: &Races) -> Self {
+        Self { barrier: RaceJson::of(&races.barrier) }
+    }
+
+    /// What was found earlier, if it can be.
+    pub(crate) fn races(&self) -> Option<Races> {
+        Some(Races { barrier: self.barrier.race()? })
+    }
+}
+
+impl RaceJson {
+    fn of<T: ToString>(race: &Race<T>) -> Self {
+        let entry = |entry: &Entry<T>| EntryJson {
+            name: entry.racer.to_string(),
+            predicted: entry.predicted,
+            median_ns: entry.median_ns,
+            rounds: entry.rounds,
+        };
+        let (winner, control) = (race.winner.to_string(), race.control.to_string());
+        let entries = race.entries.iter().map(entry).collect();
+        Self { winner, control, p: race.p, left_out: race.left_out, entries }
+    }
+
+    fn race<T: FromStr + Clone>(&self) -> Option<Race<T>> {
+        let entries = self.entries.iter().map(EntryJson::entry).collect::<Option<Vec<Entry<T>>>>()?;
+        let place = |name: &str| self.entries.iter().position(|entry| entry.name == name);
+        let ran = |name: &str| Some(entries[place(name)?].racer.clone());
+        let (winner, control) = (ran(&self.winner)?, ran(&self.control)?);
+        let race = Race { winner, control, p: self.p, left_out: self.left_out, entries, is_cached: true };
+        (0.0..=1.0).contains(&self.p).then_some(race)
+    }
+}
+
+impl EntryJson {
+    /// `None` if there is nothing of this name, or its costs are none.
+    fn entry<T: FromStr>(&self) -> Option<Entry<T>> {
+        let Self { predicted, median_ns, rounds, .. } = *self;
+        let is_cost = |cost: f64| cost.is_finite() && cost >= 0.0;
+        let racer = self.name.parse().ok()?;
+        (is_cost(predicted) && is_cost(median_ns)).then_some(Entry { racer, predicted, median_ns, rounds })
+    }
+}

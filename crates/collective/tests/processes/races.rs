@@ -1,0 +1,119 @@
+//! Races among processes: when they have joined, and at work; what room they take, and what becomes of one that is killed.
+
+use std::path::Path;
+use std::time::Duration;
+
+use corecast_base::ArenaError;
+use corecast_collective::processes::Founding;
+use corecast_collective::{Barrier, Error, Member, Races};
+
+use crate::actor::{Actor, say};
+use crate::founding;
+use crate::work::one_round;
+
+/// Works, and says what the members' races found.
+pub(crate) fn work_and_tell(me: &mut Member) {
+    (1..=20).try_for_each(|round| one_round(me, round)).expect("nobody is lost");
+    say(&in_words(me.races()));
+}
+
+/// Races some times, with work between; says what the last race found, or what went wrong.
+pub(crate) fn race_at_work(me: &mut Member) {
+    let mut races = || {
+        for round in 1..=20 {
+            me.race()?.expect("each has a CPU");
+            one_round(me, round)?;
+        }
+        Ok(in_words(me.races()))
+    };
+    let told = races().unwrap_or_else(|error| {
+        assert!(matches!(error, Error::Memory(ArenaError::Full { .. })), "{error}");
+        "no room".to_owned()
+    });
+    one_round(me, 1).expect("the group is as it was");
+    me.split(None, 0).expect("so is its room");
+    say(&told);
+}
+
+fn in_words(races: Option<&Races>) -> String {
+    let Some(Races { barrier, .. }) = races else { return "none".to_owned() };
+    let kind = if barrier.is_cached { "kept" } else { "new" };
+    format!("{kind} {} {} {} {:?}", barrier.winner, barrier.entries.len(), barrier.left_out, barrier.entries)
+}
+
+/// What all members say, which is the same.
+fn hear_all(role: &str, founding: &Founding) -> String {
+    let mut actors = Actor::start_all(role, founding);
+    let told: Vec<String> = actors.iter_mut().map(Actor::hear).collect();
+    assert!(told.iter().all(|other| *other == told[0]), "{told:?}");
+    actors.into_iter().for_each(Actor::expect_end);
+    told[0].clone()
+}
+
+fn racing(folder: Option<&Path>) -> Founding {
+    founding(2, |builder| builder.race(true).race_folder(folder.map(Path::to_owned)))
+}
+
+#[test]
+fn members_race_when_all_have_joined_and_it_is_remembered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let first = racing(Some(folder.path()));
+    if first.choice().is_crowded {
+        return;
+    }
+    assert_eq!(first.choice().races, None, "nobody has raced before");
+    let told = hear_all("tell races", &first);
+    assert!(told.starts_with("new ") && told.split(' ').nth(2) == Some("9"), "{told}");
+    let again = racing(Some(folder.path()));
+    let known = again.choice().races.as_ref().expect("it is kept").barrier.clone();
+    assert!(known.is_cached && known.winner == again.choice().barrier, "{known:?}");
+    assert!(told.starts_with(&format!("new {} ", known.winner)), "{told}");
+    assert_eq!(hear_all("tell races", &again).replacen("kept", "new", 1), told);
+    assert!(hear_all("tell races", &racing(None)).starts_with("new "), "it is kept nowhere");
+}
+
+#[test]
+fn nobody_races_for_what_was_asked_for() {
+    let asked = founding(2, |builder| builder.race(true).race_folder(None).barrier(Barrier::Flat));
+    assert_eq!(hear_all("tell races", &asked), "none");
+    let crowded = founding(2, |builder| builder.race(true).race_folder(None).members(64));
+    assert!(crowded.choice().is_crowded);
+}
+
+#[test]
+fn who_has_less_room_races_fewer_and_gives_it_back() {
+    let mut fields = Vec::new();
+    for room in [0, 16 << 10, 24 << 10, 48 << 10, 96 << 10, 1 << 20] {
+        let founding = founding(2, |builder| builder.room_bytes(room));
+        if founding.choice().is_crowded {
+            return;
+        }
+        let told = hear_all("race at work", &founding);
+        let mut words = told.split(' ').skip(2);
+        let mut number = || words.next().and_then(|word| word.parse::<usize>().ok());
+        let (ran, left_out) = (number(), number());
+        assert!(ran.is_none() || ran.zip(left_out).is_some_and(|(ran, left_out)| ran + left_out == 9), "{told}");
+        fields.push(ran);
+    }
+    assert!(fields.is_sorted() && fields[0].is_none() && fields[5] == Some(9), "{fields:?}");
+    assert!(fields.iter().flatten().any(|&ran| ran < 9), "one room is for some of them: {fields:?}");
+}
+
+#[test]
+fn whoever_is_killed_in_a_race_is_told() {
+    let seed = 0x5eed_0007;
+    let mut random = fastrand::Rng::with_seed(seed);
+    for victim in [0, 1, 0, 1] {
+        let founding = founding(2, |builder| builder);
+        if founding.choice().is_crowded {
+            return;
+        }
+        let mut actors = Actor::start_all("race for ever", &founding);
+        actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
+        std::thread::sleep(Duration::from_micros(random.u64(0..3000)));
+        actors.remove(victim).kill();
+        let mut survivor = actors.pop().expect("the other one");
+        assert_eq!(survivor.hear(), format!("member {victim} died"), "seed {seed:#x}");
+        survivor.expect_end();
+    }
+}
