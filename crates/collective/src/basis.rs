@@ -147,15 +147,15 @@ impl Basis {
         self.members() > 1 && !self.is_crowded && barrier.is_none() && matches!(trees, Trees::Cheapest)
     }
 
-    /// Who may race, for which this searches.
-    pub(crate) fn field_with(&self, searcher: &Searcher) -> Result<Field, BuildError> {
+    /// Who may race beside what was chosen, for which this searches.
+    pub(crate) fn field_with(&self, choice: &Choice, searcher: &Searcher) -> Result<Field, BuildError> {
         let (problem, effort) = (&*self.problem, self.wishes.effort);
-        Field::of(&Planning { problem, trees: &Trees::Cheapest, searcher, effort, is_crowded: false })
+        Field::of(&Planning { problem, trees: &Trees::Cheapest, searcher, effort, is_crowded: false }, choice)
     }
 
     /// Who may race among members at work, without a plan service.
-    pub(crate) fn field(&self) -> Field {
-        self.field_with(&Searcher::default()).expect("every barrier can be planned")
+    pub(crate) fn field(&self, choice: &Choice) -> Field {
+        self.field_with(choice, &Searcher::default()).expect("every barrier can be planned")
     }
 
     fn choose(&self) -> Result<Choice, BuildError> {

@@ -158,8 +158,8 @@ impl<'a> Builder<'a> {
         crate::processes::Founding::of(self)
     }
 
-    /// Lets the barriers that the model ranks first race beside controls that always run, and takes the one that is clearly the
-    /// fastest; not by default, as it takes some 20 ms. Threads race before the group is built, on the members' CPUs;
+    /// Lets what the model ranks first race beside controls that always run, barriers as well as trees for broadcasts and
+    /// reductions, and takes what is clearly the fastest; not by default, as it takes up to some 60 ms. Threads race before the group is built, on the members' CPUs;
     /// processes when all have [joined](crate::processes::Invitation::join). The result is kept for later groups like this
     /// one. There is no race where members share CPUs, for fewer than two, or if a barrier or trees were asked for; and where
     /// one of threads fails, the model decides. Members at work race by [`Member::race`](crate::Member::race).
@@ -182,23 +182,25 @@ impl<'a> Builder<'a> {
     /// A [`BuildError`] that names the setting that does not fit.
     pub fn build(self) -> Result<Group, BuildError> {
         let Draft { mut planned, waiters } = self.draft()?;
-        if let Some(field) = self.field(&planned.basis)? {
-            planned = planned.raced_by_threads(&waiters, &field, &self.records(&planned.basis, false))?;
+        if let Some(field) = self.field(&planned)? {
+            let records = self.records(&planned.basis, &field, false);
+            planned = planned.raced_by_threads(&waiters, &field, &records)?;
         }
         Ok(Group::of_threads(planned, waiters)?)
     }
 
     /// Who is to race; `None` where there is no race.
-    pub(crate) fn field(&self, basis: &Basis) -> Result<Option<Field>, BuildError> {
+    pub(crate) fn field(&self, planned: &Planned) -> Result<Option<Field>, BuildError> {
+        let Planned { basis, choice } = planned;
         let is_wanted = self.race && basis.is_open();
-        is_wanted.then(|| basis.field_with(&self.searcher(&basis.problem))).transpose()
+        is_wanted.then(|| basis.field_with(choice, &self.searcher(&basis.problem))).transpose()
     }
 
     /// Where the results of races among these members are kept.
-    pub(crate) fn records(&self, basis: &Basis, are_processes: bool) -> Records {
+    pub(crate) fn records(&self, basis: &Basis, field: &Field, are_processes: bool) -> Records {
         let cpus = basis.problem.cpus();
         let cpus = self.machine.cpus.iter().filter(|cpu| cpus.contains(&cpu.id)).cloned().collect();
-        Records { folder: self.race_folder.clone(), cpus, are_processes }
+        Records { folder: self.race_folder.clone(), cpus, are_processes, trees: field.trees_digest() }
     }
 
     /// The same settings for another model of the machine.

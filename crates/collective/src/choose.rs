@@ -74,10 +74,16 @@ impl Choice {
 impl Choice {
     /// The same with what races have found, which were run among these.
     pub(crate) fn raced(&self, field: &Field, races: Races) -> Self {
-        let why = races.barrier.to_string();
-        let choice = Self { why, races: Some(races.clone()), ..self.clone() };
-        let Some(Meeter { barrier, meeting, predicted }) = field.meeter(races.barrier.winner) else { return choice };
-        Self { barrier: *barrier, meeting: meeting.clone(), predicted: *predicted, ..choice }
+        let mut choice = Self { why: races.barrier.to_string(), ..self.clone() };
+        if let Some(winner) = field.meeter(races.barrier.winner) {
+            let Meeter { barrier, meeting, predicted } = &**winner;
+            (choice.barrier, choice.meeting, choice.predicted) = (*barrier, meeting.clone(), *predicted);
+        }
+        for (tree, race) in [(&mut choice.broadcast, &races.broadcast), (&mut choice.reduce, &races.reduce)] {
+            let winner = race.as_ref().and_then(|race| field.tree(tree.operation, &race.winner));
+            winner.into_iter().for_each(|winner| tree.clone_from(winner));
+        }
+        Self { races: Some(races), ..choice }
     }
 
     /// True unless somebody gave the trees, which the settings of processes do not tell.
@@ -106,7 +112,7 @@ impl Planning<'_> {
         }
     }
 
-    fn plan(&self, operation: Operation, planner: &str) -> Result<Plan, BuildError> {
+    pub(crate) fn plan(&self, operation: Operation, planner: &str) -> Result<Plan, BuildError> {
         let plan = self.searcher.plan(self.problem, operation, planner, self.effort);
         plan.map_err(|_| BuildError::UnknownShape {
             name: planner.to_owned(),
@@ -167,12 +173,16 @@ impl Planning<'_> {
 
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for plan in [&self.broadcast, &self.reduce] {
+        let races = self.races.as_ref();
+        let broadcast = races.and_then(|races| races.broadcast.as_ref());
+        let reduce = races.and_then(|races| races.reduce.as_ref());
+        for (plan, race) in [(&self.broadcast, broadcast), (&self.reduce, reduce)] {
             let operation = plan.operation.name();
-            let reason = match (plan.effort.is_some(), self.is_crowded) {
-                (true, _) => ", the cheapest found",
-                (false, true) => ", and switches of threads besides, as members share CPUs",
-                (false, false) => "",
+            let reason = match (race, plan.effort.is_some(), self.is_crowded) {
+                (Some(race), ..) => format!("; with a barrier behind it, {race}"),
+                (None, true, _) => ", the cheapest found".to_owned(),
+                (None, false, true) => ", and switches of threads besides, as members share CPUs".to_owned(),
+                (None, false, false) => String::new(),
             };
             let (root, predicted, unit) = (plan.root(), plan.predicted, plan.unit);
             writeln!(f, "{operation}: {} from CPU {root}, predicted {predicted:.0} {unit}{reason}", plan.planner)?;
@@ -185,6 +195,7 @@ impl fmt::Display for Choice {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::race::{Entry, Race};
     use corecast_base::CpuId;
     use corecast_machine::{Cpu, Machine, Topology};
 
@@ -249,6 +260,32 @@ mod tests {
         for plan in [&choice.broadcast, &choice.reduce, &choice.meeting] {
             assert_eq!((plan.planner.as_str(), plan.iterations), ("sequential", 0));
         }
+    }
+
+    #[test]
+    fn a_race_decides_on_barrier_and_trees() {
+        let machine = Machine::from_topology(&Topology {
+            cpus: (0..8).map(|id| Cpu { numa: Some(id / 4), ..Cpu::flat(CpuId::new(id)) }).collect(),
+            ..Topology::default()
+        });
+        let problem = Problem::of_machine(&machine).expect("CPUs");
+        let (searcher, effort) = (Searcher::default(), Effort::Quick);
+        let planning =
+            Planning { problem: &problem, trees: &Trees::Cheapest, searcher: &searcher, effort, is_crowded: false };
+        let choice = chosen(8, &Trees::Cheapest, false);
+        let field = Field::of(&planning, &choice).expect("all can be planned");
+        fn race<T: Clone>(racer: T) -> Race<T> {
+            let entry = Entry { racer: racer.clone(), predicted: 1.0, median_ns: 7.0, rounds: 31 };
+            Race { entries: vec![entry], winner: racer.clone(), control: racer, p: 1.0, left_out: 0, is_cached: false }
+        }
+        let reduce = Some(race("cluster".to_owned()));
+        let raced = choice.raced(&field, Races { barrier: race(Barrier::Flat), broadcast: None, reduce });
+        assert_eq!((raced.barrier, raced.reduce.planner.as_str()), (Barrier::Flat, "cluster"));
+        assert_eq!(raced.broadcast, choice.broadcast, "it has not raced");
+        let text = raced.to_string();
+        let expected = "; with a barrier behind it, in a race nothing was clearly faster than the control cluster, 7 ns\n  \
+                        cluster: 7 ns in 31 rounds, predicted 1\nbarrier: flat (";
+        assert!(text.contains(expected) && text.contains(&format!("; {}", raced.why)), "{text}");
     }
 
     #[test]

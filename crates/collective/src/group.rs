@@ -81,6 +81,11 @@ impl Group {
         Ok(Self { planned, seats: Arc::new(Seats { roll: commons.roll, ends }) })
     }
 
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn planned(&self) -> &Planned {
+        &self.planned
+    }
+
     /// A new group of threads, of members on the CPUs of these ranks in this order, planned anew by what was asked for this one;
     /// a tree that was given is over all members and does not hold, and nothing is raced. The two have nothing to do with each
     /// other afterwards, and should not be used at once: members on one CPU would not know that they share it. To make groups

@@ -18,6 +18,7 @@ use crate::choose::Choice;
 use crate::commons::Plot;
 use crate::core::Core;
 use crate::member::Ends;
+use crate::race::Shelves;
 use crate::roll::Roll;
 use crate::survivors::Survivors;
 use crate::web::WebPlan;
@@ -78,6 +79,7 @@ impl<'a> Layout<'a> {
             basis: std::sync::Arc::clone(self.basis),
             choice: std::sync::Arc::clone(self.choice),
             races: None,
+            shelves: Shelves::default(),
             survivors,
             successor,
             bytes,
@@ -117,12 +119,12 @@ fn lazy<'a, T>(make: impl FnOnce() -> T + 'a) -> Lazy<'a, T> {
     LazyCell::new(Box::new(make))
 }
 
-fn in_send_order(tree: &Tree) -> WebPlan {
+pub(crate) fn in_send_order(tree: &Tree) -> WebPlan {
     WebPlan::of(tree, |rank| tree.children(rank).to_vec())
 }
 
 /// Each member deals with its children in the order in which their values are expected.
-fn in_arrival_order(problem: &Problem, tree: &Tree) -> WebPlan {
+pub(crate) fn in_arrival_order(problem: &Problem, tree: &Tree) -> WebPlan {
     let schedule = Schedule::reduction(problem, tree, 0.0);
     WebPlan::of(tree, |member| {
         let mut arrivals: Vec<_> = schedule.received_by(member).collect();

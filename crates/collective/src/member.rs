@@ -17,7 +17,7 @@ use crate::core::Core;
 use crate::error::{Error, Loss};
 use crate::exchange::Exchange;
 use crate::group::Seats;
-use crate::race::Races;
+use crate::race::{Races, Shelves};
 use crate::reduce::{Order, Reduction, reduce};
 use crate::survivors::Survivors;
 use crate::web::Web;
@@ -41,6 +41,8 @@ pub(crate) struct Ends {
     pub(crate) choice: std::sync::Arc<Choice>,
     /// What the last race among its members found.
     pub(crate) races: Option<std::sync::Arc<Races>>,
+    /// What races have put out of use.
+    pub(crate) shelves: Shelves,
     /// Who is left once the group has failed, and where they will be a group.
     pub(crate) survivors: Survivors,
     pub(crate) successor: Plot,

@@ -2,7 +2,7 @@
 
 use corecast::collective::{Choice, Entry as Racer, Race};
 use corecast::machine::pin;
-use corecast::plan::{self, Effort, Operation, PlanError, Problem};
+use corecast::plan::{self, Effort, Operation, Plan, PlanError, Problem};
 use corecast::{CpuSet, Group, Machine};
 use serde::Serialize;
 
@@ -30,7 +30,8 @@ pub(crate) struct Arguments {
     /// The number of members; more than CPUs are dealt out evenly [default: one for each CPU].
     #[arg(long, value_name = "N")]
     members: Option<usize>,
-    /// Let barriers race on the members' CPUs, as `Builder::race` does, and say what came of it; an earlier result is taken.
+    /// Let barriers and trees race on the members' CPUs, as `Builder::race` does, and say what came of it; an earlier result is
+    /// taken.
     #[arg(long)]
     race: bool,
 }
@@ -58,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     output.text(&format!("{text}a group uses\n{}", group.choice()))
 }
 
-/// Barriers race on the CPUs that members are dealt to, the first ones of the model, so these have to be ours to run on.
+/// Members race on the CPUs that they are dealt to, the first ones of the model, so these have to be ours to run on.
 fn check_usable(model: &Model, members: Option<usize>) -> Result<(), Failure> {
     let usable = pin::affinity().map_err(Failure::environment)?;
     let cpus: CpuSet = model.machine.cpu_set().iter().take(members.unwrap_or(usize::MAX)).collect();
@@ -107,7 +108,17 @@ struct Explanation<'a> {
     members: Vec<u32>,
     levels: Vec<Vec<usize>>,
     operations: Vec<OperationJson>,
+    trees: [TreeJson<'a>; 2],
     barrier: BarrierJson<'a>,
+}
+
+/// The tree that a group uses for an operation.
+#[derive(Debug, Serialize)]
+struct TreeJson<'a> {
+    op: &'static str,
+    planner: &'a str,
+    predicted: f64,
+    race: Option<RaceJson>,
 }
 
 #[derive(Debug, Serialize)]
@@ -136,29 +147,38 @@ struct BarrierJson<'a> {
 #[derive(Debug, Serialize)]
 struct RaceJson {
     cached: bool,
-    control: &'static str,
+    control: String,
     p: f64,
+    left_out: usize,
     entries: Vec<RacerJson>,
 }
 
 #[derive(Debug, Serialize)]
 struct RacerJson {
-    name: &'static str,
+    name: String,
     predicted: f64,
     median_ns: f64,
     rounds: usize,
 }
 
 impl RaceJson {
-    fn of(race: &Race) -> Self {
-        let racer = |entry: &Racer| RacerJson {
-            name: entry.racer.name(),
+    fn of<T: ToString>(race: &Race<T>) -> Self {
+        let racer = |entry: &Racer<T>| RacerJson {
+            name: entry.racer.to_string(),
             predicted: entry.predicted,
             median_ns: entry.median_ns,
             rounds: entry.rounds,
         };
         let entries = race.entries.iter().map(racer).collect();
-        Self { cached: race.is_cached, control: race.control.name(), p: race.p, entries }
+        let (control, left_out) = (race.control.to_string(), race.left_out);
+        Self { cached: race.is_cached, control, p: race.p, left_out, entries }
+    }
+}
+
+impl<'a> TreeJson<'a> {
+    fn of(plan: &'a Plan, race: Option<&Race<String>>) -> Self {
+        let Plan { operation, planner, predicted, .. } = plan;
+        Self { op: operation.name(), planner, predicted: *predicted, race: race.map(RaceJson::of) }
     }
 }
 
@@ -170,6 +190,9 @@ impl<'a> Explanation<'a> {
         explained: &[Explained],
         choice: &'a Choice,
     ) -> Self {
+        let races = choice.races.as_ref();
+        let broadcast = races.and_then(|races| races.broadcast.as_ref());
+        let reduce = races.and_then(|races| races.reduce.as_ref());
         Self {
             machine: &machine.name,
             origin,
@@ -177,12 +200,13 @@ impl<'a> Explanation<'a> {
             members: problem.cpus().iter().map(|cpu| cpu.get()).collect(),
             levels: levels::sizes(problem),
             operations: explained.iter().map(OperationJson::of).collect(),
+            trees: [TreeJson::of(&choice.broadcast, broadcast), TreeJson::of(&choice.reduce, reduce)],
             barrier: BarrierJson {
                 name: choice.barrier.name(),
                 about: choice.barrier.about(),
                 predicted: choice.predicted,
                 why: &choice.why,
-                race: choice.races.as_ref().map(|races| RaceJson::of(&races.barrier)),
+                race: races.map(|races| RaceJson::of(&races.barrier)),
             },
         }
     }

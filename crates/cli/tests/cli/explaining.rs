@@ -10,13 +10,17 @@ use crate::program::Program;
 fn explain_shows_a_race_and_then_what_is_kept_of_it() {
     let program = Program::new();
     let arguments = ["explain", "barrier", "--race", "--members", "2", "--json"];
-    let barrier = &program.json(&arguments)["barrier"];
+    let explained = program.json(&arguments);
+    let barrier = &explained["barrier"];
     let race = &barrier["race"];
+    for (tree, op) in explained["trees"].as_array().expect("trees").iter().zip(["broadcast", "reduce"]) {
+        assert_eq!((&tree["op"], &tree["race"]), (&op.into(), &Value::Null), "all trees of two are one");
+    }
     if race.is_null() {
         println!("skipped: no race here: {}", barrier["why"]);
         return;
     }
-    assert_eq!(race["cached"], false);
+    assert_eq!((&race["cached"], &race["left_out"]), (&false.into(), &0.into()));
     let names: Vec<&str> =
         race["entries"].as_array().expect("entries").iter().filter_map(|e| e["name"].as_str()).collect();
     assert!(["tree", "flat", "ticket"].iter().all(|control| names.contains(control)), "{names:?}");

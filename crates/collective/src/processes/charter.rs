@@ -61,6 +61,8 @@ struct Asked {
 struct Contest {
     /// Where results are kept.
     folder: Option<String>,
+    /// Which trees race.
+    trees: String,
     /// What an earlier group has found, by which this one is planned.
     known: Option<RacesJson>,
 }
@@ -118,7 +120,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Charter, Doubt> {
     let wishes = text.asked.wishes(text.wait.parse().map_err(in_words::<UnknownWait>)?)?;
     let basis = Basis::of_all(problem, wishes, wake_cost(&machine), text.pinned, text.crowded);
     let planned = Planned { basis: std::sync::Arc::new(basis), choice: std::sync::Arc::new(choice) };
-    let records = text.race.map(|contest| contest.records(machine, &cpus));
+    let records = text.race.map(|contest| contest.records(machine, &cpus)).transpose()?;
     Ok(Charter { planned, records })
 }
 
@@ -130,12 +132,13 @@ impl Contest {
     fn of(records: &Records, choice: &Choice) -> Self {
         // A name that is no text is not told.
         let folder = records.folder.as_ref().and_then(|folder| folder.to_str()).map(str::to_owned);
-        Self { folder, known: choice.races.as_ref().map(RacesJson::of) }
+        Self { folder, trees: format!("{:016x}", records.trees), known: choice.races.as_ref().map(RacesJson::of) }
     }
 
-    fn records(self, machine: Machine, cpus: &[CpuId]) -> Records {
+    fn records(self, machine: Machine, cpus: &[CpuId]) -> Result<Records, Doubt> {
         let cpus = machine.cpus.into_iter().filter(|cpu| cpus.contains(&cpu.id)).collect();
-        Records { folder: self.folder.map(PathBuf::from), cpus, are_processes: true }
+        let trees = u64::from_str_radix(&self.trees, 16).map_err(in_words)?;
+        Ok(Records { folder: self.folder.map(PathBuf::from), cpus, are_processes: true, trees })
     }
 }
 

@@ -116,8 +116,8 @@ impl Founding {
 /// What members go by, and how much memory a race among them takes.
 fn charter_of(builder: &Builder<'_>) -> Result<(Charter, usize), BuildError> {
     let Draft { planned, .. } = builder.draft()?;
-    let Some(field) = builder.field(&planned.basis)? else { return Ok((Charter { planned, records: None }, 0)) };
-    let (course, records) = (field.bytes(&planned.basis)?, builder.records(&planned.basis, true));
+    let Some(field) = builder.field(&planned)? else { return Ok((Charter { planned, records: None }, 0)) };
+    let (course, records) = (field.bytes(&planned.basis)?, builder.records(&planned.basis, &field, true));
     let planned = planned.known(&field, &records).unwrap_or(planned);
     Ok((Charter { planned, records: Some(records) }, course))
 }

@@ -24,12 +24,14 @@ pub(crate) struct Records {
     pub(crate) folder: Option<PathBuf>,
     pub(crate) cpus: Vec<Cpu>,
     pub(crate) are_processes: bool,
+    /// Which trees race.
+    pub(crate) trees: u64,
 }
 
 impl Records {
     fn of(&self, basis: &Basis) -> Option<RaceCache> {
         let kind = Kind { wait: basis.wishes.wait, is_pinned: basis.is_pinned, are_processes: self.are_processes };
-        Some(RaceCache::new(self.folder.clone()?, self.cpus.clone(), basis.members(), kind))
+        Some(RaceCache::new(self.folder.clone()?, self.cpus.clone(), basis.members(), self.trees, kind))
     }
 
     /// What an earlier group has found, as far as it is of these.

@@ -43,6 +43,8 @@ struct Key {
     pinned: bool,
     /// True if the members are processes.
     processes: bool,
+    /// Which trees have raced: a number that tells them from others.
+    trees: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,15 +57,16 @@ struct RaceFile {
 
 impl RaceCache {
     /// Of races among members on these CPUs.
-    pub(crate) fn new(folder: PathBuf, cpus: Vec<Cpu>, members: usize, kind: Kind) -> Self {
+    pub(crate) fn new(folder: PathBuf, cpus: Vec<Cpu>, members: usize, trees: u64, kind: Kind) -> Self {
         let fingerprint = Fingerprint::of_this_machine(&Topology { cpus, ..Topology::default() }).id();
         let Kind { wait, is_pinned, are_processes } = kind;
-        let key = Key { fingerprint, members, wait: wait.to_string(), pinned: is_pinned, processes: are_processes };
+        let (wait, trees) = (wait.to_string(), format!("{trees:016x}"));
+        let key = Key { fingerprint, members, wait, pinned: is_pinned, processes: are_processes, trees };
         Self { folder, key }
     }
 
     fn path(&self) -> PathBuf {
-        let Key { fingerprint, members, wait, pinned, processes } = &self.key;
+        let Key { fingerprint, members, wait, pinned, processes, .. } = &self.key;
         let pinned = if *pinned { "pinned" } else { "unpinned" };
         let kind = if *processes { "processes" } else { "threads" };
         self.folder.join(format!("{fingerprint}-{members}-{kind}-{wait}-{pinned}.json"))
@@ -93,14 +96,18 @@ mod tests {
 
     fn cache(folder: PathBuf, members: usize) -> RaceCache {
         let kind = Kind { wait: Wait::Adaptive, is_pinned: false, are_processes: false };
-        RaceCache::new(folder, vec![Cpu::flat(CpuId::new(0))], members, kind)
+        RaceCache::new(folder, vec![Cpu::flat(CpuId::new(0))], members, 7, kind)
     }
 
     fn races(is_cached: bool) -> Races {
         let entry = |racer, median_ns| Entry { racer, predicted: 100.0, median_ns, rounds: 31 };
         let entries = vec![entry(Barrier::Dissemination, 50.0), entry(Barrier::Flat, 80.5)];
         let (winner, control) = (Barrier::Dissemination, Barrier::Flat);
-        Races { barrier: Race { entries, winner, control, p: 0.001, left_out: 0, is_cached } }
+        let barrier = Race { entries, winner, control, p: 0.001, left_out: 0, is_cached };
+        let entry = Entry { racer: "mst".to_owned(), predicted: 7.0, median_ns: 8.25, rounds: 7 };
+        let (winner, control) = (entry.racer.clone(), entry.racer.clone());
+        let reduce = Race { entries: vec![entry], winner, control, p: 1.0, left_out: 1, is_cached };
+        Races { barrier, broadcast: None, reduce: Some(reduce) }
     }
 
     #[test]
@@ -114,6 +121,8 @@ mod tests {
         assert_eq!(three.load(), None);
         fs::copy(two.path(), three.path()).expect("copied under a wrong name");
         assert_eq!(three.load(), None, "the key in the file is another");
+        let other_trees = RaceCache { key: Key { trees: "0".repeat(16), ..two.key.clone() }, ..two.clone() };
+        assert_eq!((other_trees.path(), other_trees.load()), (two.path(), None), "they are to be raced in its place");
         let processes = RaceCache { key: Key { processes: true, ..two.key.clone() }, ..two.clone() };
         assert_ne!(processes.path(), two.path());
         fs::copy(two.path(), processes.path()).expect("copied under a wrong name");
@@ -138,6 +147,8 @@ mod tests {
             ("corecast-race/2", "corecast-race/1"),
             ("\"winner\":\"dissemination\"", "\"winner\":\"../../etc/passwd\""),
             ("\"winner\":\"dissemination\"", "\"winner\":\"ticket\""),
+            ("\"winner\":\"mst\"", "\"winner\":\"cluster\""),
+            ("8.25", "-1"),
             ("80.5", "-1"),
             ("80.5", "1e999"),
             ("\"p\":0.001", "\"p\":7"),

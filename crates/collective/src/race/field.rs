@@ -5,28 +5,40 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use corecast_base::sync::Arc;
 use corecast_base::wait::WakeWord;
 use corecast_base::{Arena, ArenaError};
-use corecast_plan::{Plan, Problem};
+use corecast_plan::{AUTO, Operation, Plan, Problem, SHAPES, Tree};
 
-use super::Races;
+use super::{Race, Races};
 use crate::barrier::{Barrier, Part, Wants};
 use crate::basis::Basis;
-use crate::choose::Planning;
+use crate::choose::{Choice, Planning};
 use crate::error::BuildError;
-use crate::layout::{Site, setup};
+use crate::layout::{Site, in_arrival_order, in_send_order, setup};
 use crate::roll::Roll;
+use crate::web::Web;
 
 /// Who always runs: barriers that no machine makes look foolish.
 pub(super) const CONTROLS: [Barrier; 3] = [Barrier::Tree, Barrier::Flat, Barrier::Ticket];
-/// How many others run, the cheapest by the model.
+/// How many other barriers run, the cheapest by the model.
 const CHALLENGERS: usize = 6;
 /// The most that run in one race.
 pub(super) const MOST: usize = CONTROLS.len() + CHALLENGERS;
+/// The tree that always runs.
+pub(super) const TREE_CONTROL: &str = "cluster";
+/// How many shapes run beside it and what was searched for, the cheapest by the model.
+const SHAPES_RACED: usize = 3;
+/// Shapes that nobody would use.
+const NEVER: [&str; 1] = ["bad"];
+/// All trees of fewer are one edge.
+const FEWEST_WITH_TREES: usize = 3;
 
-/// All who may race among the members of one group.
+/// All who may race among the members of one group, each list with its controls first.
 #[derive(Debug)]
 pub(crate) struct Field {
-    /// The controls, then the others.
-    pub(super) barriers: Vec<Meeter>,
+    pub(super) barriers: Vec<std::sync::Arc<Meeter>>,
+    /// Trees to broadcast down, no two alike; none if there would be only one.
+    pub(super) broadcasts: Vec<std::sync::Arc<Plan>>,
+    /// Trees to reduce up.
+    pub(super) reductions: Vec<std::sync::Arc<Plan>>,
 }
 
 /// A barrier, as it is planned for the members.
@@ -39,68 +51,158 @@ pub(crate) struct Meeter {
 }
 
 /// How many of each list there is room for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Starters {
     pub(super) barriers: usize,
+    pub(super) broadcasts: usize,
+    pub(super) reductions: usize,
     /// What they lay out; 0 where nobody has to know.
     pub(super) bytes: usize,
 }
 
 impl Field {
-    /// Plans who may race. A plan is made for each kind of family, not for each family.
-    pub(crate) fn of(planning: &Planning<'_>) -> Result<Self, BuildError> {
-        let mut plans: Vec<(Wants, Plan)> = Vec::new();
-        let (mut barriers, mut others) = (Vec::new(), Vec::new());
-        for &barrier in Barrier::ALL {
-            let wants = barrier.wants();
-            if !plans.iter().any(|(planned, _)| *planned == wants) {
-                plans.push((wants, planning.meeting_for(barrier)?));
-            }
-            let (_, plan) = plans.iter().find(|(planned, _)| *planned == wants).expect("it was planned above");
-            let meeter = Meeter::new(planning.problem, barrier, plan.clone());
-            if CONTROLS.contains(&barrier) { barriers.push(meeter) } else { others.push(meeter) }
-        }
-        others.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
-        barriers.extend(others.into_iter().take(CHALLENGERS));
-        Ok(Self { barriers })
+    /// Plans who may race beside what was chosen.
+    pub(crate) fn of(planning: &Planning<'_>, choice: &Choice) -> Result<Self, BuildError> {
+        let barriers = barriers(planning)?;
+        let (broadcasts, reductions) = (trees(planning, &choice.broadcast)?, trees(planning, &choice.reduce)?);
+        Ok(Self { barriers, broadcasts, reductions })
     }
 
-    /// True if what was found is to use one of these.
+    /// True if what was found is to use some of these.
     pub(super) fn has(&self, races: &Races) -> bool {
+        let has = |operation, plans: &[_], race: &Option<Race<String>>| match race {
+            Some(race) => self.tree(operation, &race.winner).is_some(),
+            None => plans.is_empty(),
+        };
         self.meeter(races.barrier.winner).is_some()
+            && has(Operation::Broadcast, &self.broadcasts, &races.broadcast)
+            && has(Operation::Reduce, &self.reductions, &races.reduce)
     }
 
-    pub(crate) fn meeter(&self, barrier: Barrier) -> Option<&Meeter> {
+    pub(crate) fn meeter(&self, barrier: Barrier) -> Option<&std::sync::Arc<Meeter>> {
         self.barriers.iter().find(|meeter| meeter.barrier == barrier)
+    }
+
+    /// The tree of this planner for an operation.
+    pub(crate) fn tree(&self, operation: Operation, planner: &str) -> Option<&std::sync::Arc<Plan>> {
+        let plans = if operation == Operation::Reduce { &self.reductions } else { &self.broadcasts };
+        plans.iter().find(|plan| plan.planner == planner)
     }
 
     /// What all lay out, tried on the heap.
     pub(crate) fn bytes(&self, basis: &Basis) -> Result<usize, ArenaError> {
-        self.barriers.iter().map(|meeter| meeter.bytes(basis)).sum()
+        self.starters(basis, Some(usize::MAX)).map(|starters| starters.bytes)
     }
 
-    /// Those that a memory with so much left has room for, in their order: all of them where it has no end.
+    /// Those that a memory with so much left has room for, in their order: all of them where it has no end. Trees race if
+    /// there is room for two.
     pub(super) fn starters(&self, basis: &Basis, left: Option<usize>) -> Result<Starters, ArenaError> {
-        let Some(left) = left else { return Ok(Starters { barriers: self.barriers.len(), bytes: 0 }) };
-        let mut bytes = 0;
-        let mut fitting = 0;
-        for meeter in &self.barriers {
-            let more = meeter.bytes(basis)?;
-            if bytes + more > left {
-                break;
-            }
-            (bytes, fitting) = (bytes + more, fitting + 1);
-        }
-        Ok(Starters { barriers: fitting, bytes })
+        let Self { barriers, broadcasts, reductions } = self;
+        let (barriers, broadcasts, reductions) = (barriers.len(), broadcasts.len(), reductions.len());
+        let Some(left) = left else { return Ok(Starters { barriers, broadcasts, reductions, bytes: 0 }) };
+        let (barriers, bytes) = fitting(left, self.barriers.iter().map(|meeter| meeter.bytes(basis)))?;
+        let trees = |plans: &[std::sync::Arc<Plan>], bytes| {
+            let (count, more) = fitting(left - bytes, plans.iter().map(|plan| web_bytes(plan, basis)))?;
+            Ok(if count < 2 { (0, bytes) } else { (count, bytes + more) })
+        };
+        let (broadcasts, bytes) = trees(&self.broadcasts, bytes)?;
+        let (reductions, bytes) = trees(&self.reductions, bytes)?;
+        Ok(Starters { barriers, broadcasts, reductions, bytes })
     }
 
     /// A number that tells other fields and starters from these, to those who have the same code.
     pub(super) fn digest(&self, starters: Starters) -> u64 {
         let mut hasher = DefaultHasher::new();
-        (starters.barriers, starters.bytes).hash(&mut hasher);
+        starters.hash(&mut hasher);
         self.barriers.iter().for_each(|meeter| meeter.barrier.name().hash(&mut hasher));
+        self.trees_digest().hash(&mut hasher);
         hasher.finish()
     }
+
+    /// A number that tells other trees from these.
+    pub(crate) fn trees_digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for plan in self.broadcasts.iter().chain(&self.reductions) {
+            let tree = &plan.tree;
+            (plan.operation.name(), &plan.planner, tree.root()).hash(&mut hasher);
+            (0..tree.len()).for_each(|rank| tree.children(rank).hash(&mut hasher));
+        }
+        hasher.finish()
+    }
+}
+
+fn barriers(planning: &Planning<'_>) -> Result<Vec<std::sync::Arc<Meeter>>, BuildError> {
+    // One for each kind of family, not for each family.
+    let mut plans: Vec<(Wants, Plan)> = Vec::new();
+    let (mut barriers, mut others) = (Vec::new(), Vec::new());
+    for &barrier in Barrier::ALL {
+        let wants = barrier.wants();
+        if !plans.iter().any(|(planned, _)| *planned == wants) {
+            plans.push((wants, planning.meeting_for(barrier)?));
+        }
+        let (_, plan) = plans.iter().find(|(planned, _)| *planned == wants).expect("it was planned above");
+        let meeter = std::sync::Arc::new(Meeter::new(planning.problem, barrier, plan.clone()));
+        if CONTROLS.contains(&barrier) { barriers.push(meeter) } else { others.push(meeter) }
+    }
+    others.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
+    barriers.extend(others.into_iter().take(CHALLENGERS));
+    Ok(barriers)
+}
+
+/// The control, the tree that was chosen, the cheapest that is found if that is another one, and the cheapest shapes; twins
+/// once.
+fn trees(planning: &Planning<'_>, chosen: &Plan) -> Result<Vec<std::sync::Arc<Plan>>, BuildError> {
+    if chosen.tree.len() < FEWEST_WITH_TREES {
+        return Ok(Vec::new());
+    }
+    let operation = chosen.operation;
+    let mut plans = vec![planning.plan(operation, TREE_CONTROL)?, chosen.clone()];
+    // One that was searched for is the cheapest.
+    if chosen.effort.is_none() {
+        plans.push(planning.plan(operation, AUTO)?);
+    }
+    let is_usable = |name: &&str| !NEVER.contains(name);
+    let shapes = SHAPES.iter().map(|shape| shape.name()).filter(is_usable);
+    let mut shapes = shapes.map(|name| planning.plan(operation, name)).collect::<Result<Vec<_>, _>>()?;
+    shapes.sort_by(|a, b| a.predicted.total_cmp(&b.predicted));
+    plans = distinct(plans);
+    let most = plans.len() + SHAPES_RACED;
+    plans.extend(shapes);
+    let mut plans = distinct(plans);
+    plans.truncate(most);
+    Ok(if plans.len() < 2 { Vec::new() } else { plans.into_iter().map(std::sync::Arc::new).collect() })
+}
+
+/// The first of all that are the same tree, or are called the same.
+fn distinct(plans: Vec<Plan>) -> Vec<Plan> {
+    let mut distinct: Vec<Plan> = Vec::new();
+    for plan in plans {
+        if !distinct.iter().any(|other| other.planner == plan.planner || is_same(other, &plan)) {
+            distinct.push(plan);
+        }
+    }
+    distinct
+}
+
+/// Whether two trees for one operation are the same to those who use them. Children are received from in the order in which
+/// they should come, whatever the tree says.
+pub(super) fn is_same(a: &Plan, b: &Plan) -> bool {
+    let (a, b, is_reduction) = (&a.tree, &b.tree, a.operation == Operation::Reduce);
+    let parents = |tree: &Tree| (0..tree.len()).map(|rank| tree.parent(rank)).collect::<Vec<_>>();
+    if is_reduction { parents(a) == parents(b) } else { a == b }
+}
+
+/// How many of these sizes fit into so many bytes, and what they are together.
+fn fitting(left: usize, sizes: impl Iterator<Item = Result<usize, ArenaError>>) -> Result<(usize, usize), ArenaError> {
+    let (mut count, mut bytes) = (0, 0_usize);
+    for size in sizes {
+        let sum = bytes.saturating_add(size?);
+        if sum > left {
+            break;
+        }
+        (count, bytes) = (count + 1, sum);
+    }
+    Ok((count, bytes))
 }
 
 impl Meeter {
@@ -114,7 +216,6 @@ impl Meeter {
         self.barrier.part(&setup(&basis.problem, &self.meeting), site)
     }
 
-    /// What each member lays out, tried on the heap.
     fn bytes(&self, basis: &Basis) -> Result<usize, ArenaError> {
         let mut site = trial_site(basis)?;
         self.part(basis, &mut site)?;
@@ -122,9 +223,85 @@ impl Meeter {
     }
 }
 
+/// The web of the member at `site` over a tree.
+pub(super) fn web(plan: &Plan, basis: &Basis, site: &mut Site) -> Result<Web, ArenaError> {
+    let web = match plan.operation {
+        Operation::Reduce => in_arrival_order(&basis.problem, &plan.tree),
+        _ => in_send_order(&plan.tree),
+    };
+    web.web(&[], site)
+}
+
+fn web_bytes(plan: &Plan, basis: &Basis) -> Result<usize, ArenaError> {
+    let mut site = trial_site(basis)?;
+    web(plan, basis, &mut site)?;
+    Ok(site.arena.bytes())
+}
+
 /// Where a member's lines can be laid out to count them.
 fn trial_site(basis: &Basis) -> Result<Site, ArenaError> {
     let bell = |cell| WakeWord::of_threads(basis.wishes.wait, cell);
     let roll = Roll::lay_out(&mut Arena::heap(), basis.members(), bell)?;
     Ok(Site { rank: 0, roll: Arc::new(roll), arena: Arena::heap() })
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::group::Group;
+    use corecast_base::CpuId;
+    use corecast_machine::{Cpu, Machine, Topology};
+    use corecast_plan::Effort;
+
+    pub(in crate::race) fn field(members: u32) -> (Field, std::sync::Arc<Basis>) {
+        let cpu = |id| Cpu { numa: Some(id % 4), ..Cpu::flat(CpuId::new(id)) };
+        let topology = Topology { cpus: (0..members).map(cpu).collect(), ..Topology::default() };
+        let machine = Machine::from_topology(&topology);
+        let group = Group::builder(&machine).pinned(false).effort(Effort::Quick).build().expect("a group");
+        let me = group.join(0).expect("a free place");
+        let ends = me.ends();
+        let planning = Planning {
+            problem: &ends.basis.problem,
+            trees: &crate::choose::Trees::Cheapest,
+            searcher: &Default::default(),
+            effort: Effort::Quick,
+            is_crowded: false,
+        };
+        (Field::of(&planning, &ends.choice).expect("all can be planned"), std::sync::Arc::clone(&ends.basis))
+    }
+
+    #[test]
+    fn trees_that_race_are_the_control_and_others_unlike_it() {
+        let (field, _) = field(16);
+        for plans in [&field.broadcasts, &field.reductions] {
+            assert_eq!(plans[0].planner, TREE_CONTROL);
+            assert!((3..=6).contains(&plans.len()), "{plans:?}");
+            assert!(plans.iter().all(|plan| plan.planner != "bad"));
+            let pairs = (1..plans.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+            pairs.for_each(|(i, j)| {
+                assert!(!is_same(&plans[i], &plans[j]), "{} {}", plans[i].planner, plans[j].planner)
+            });
+        }
+        let (pair, _) = self::field(2);
+        assert!(pair.broadcasts.is_empty() && pair.reductions.is_empty(), "all trees are one edge");
+    }
+
+    #[test]
+    fn the_first_have_room_and_trees_race_by_two_at_least() {
+        let (field, basis) = field(5);
+        let whole = field.starters(&basis, Some(usize::MAX)).expect("counted");
+        assert_eq!(whole.bytes, field.bytes(&basis).expect("counted"));
+        assert_eq!((whole.barriers, whole.broadcasts), (MOST, field.broadcasts.len()));
+        let fitting = |left| field.starters(&basis, Some(left)).expect("counted");
+        assert_eq!(fitting(whole.bytes), whole);
+        assert_eq!(fitting(0), Starters { barriers: 0, broadcasts: 0, reductions: 0, bytes: 0 });
+        let mut last = 0;
+        for left in (0..whole.bytes).step_by(128) {
+            let Starters { barriers, broadcasts, reductions, bytes } = fitting(left);
+            assert!(bytes <= left && barriers >= last && broadcasts != 1 && reductions != 1, "{left}");
+            last = barriers;
+        }
+        let without = fitting(whole.bytes - 1);
+        assert_ne!(field.digest(without), field.digest(whole), "other starters");
+    }
 }

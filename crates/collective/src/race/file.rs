@@ -11,6 +11,8 @@ use super::{Entry, Race, Races};
 #[serde(deny_unknown_fields)]
 pub(crate) struct RacesJson {
     barrier: RaceJson,
+    broadcast: Option<RaceJson>,
+    reduce: Option<RaceJson>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,12 +36,16 @@ struct EntryJson {
 
 impl RacesJson {
     pub(crate) fn of(races: &Races) -> Self {
-        Self { barrier: RaceJson::of(&races.barrier) }
+        let Races { barrier, broadcast, reduce } = races;
+        let tree = |race: &Option<Race<String>>| race.as_ref().map(RaceJson::of);
+        Self { barrier: RaceJson::of(barrier), broadcast: tree(broadcast), reduce: tree(reduce) }
     }
 
     /// What was found earlier, if it can be.
     pub(crate) fn races(&self) -> Option<Races> {
-        Some(Races { barrier: self.barrier.race()? })
+        // `None` for what is no race, and nothing within for none.
+        let tree = |race: &Option<RaceJson>| race.as_ref().map_or(Some(None), |race| race.race().map(Some));
+        Some(Races { barrier: self.barrier.race()?, broadcast: tree(&self.broadcast)?, reduce: tree(&self.reduce)? })
     }
 }
 

@@ -5,8 +5,11 @@
 //!
 //! All members call [`Member::race`], as an operation of the group like others. They lay out the lines of all candidates, run
 //! the rounds, and combine their times, so that each of them knows what every other knows, and all come to the same verdict
-//! by themselves. From then on [`Member::barrier`] is the winner's. The group goes on in the same roll and bells: a
-//! candidate is nothing but lines.
+//! by themselves. From then on [`Member::barrier`] is the winner's, and so are the trees that values travel along. The group
+//! goes on in the same roll and bells: a candidate is nothing but lines.
+//!
+//! Trees race with the barrier that has won behind each broadcast or reduction: in a plain loop the root would run ahead, and
+//! what is timed would be how fast it sends.
 //!
 //! Among processes these lines are in the room of the group, and are given back: when the race is over they are zeroed, and the
 //! winner's laid out again at the beginning.
@@ -30,14 +33,20 @@
 use corecast_base::sync::{Arc, AtomicU64, Mutex, Ordering};
 use corecast_base::{Arena, ArenaError, Clock};
 
-use super::field::{CONTROLS, Field, MOST, Starters};
+use corecast_plan::Plan;
+
+use super::field::{CONTROLS, Field, MOST, Meeter, Starters, is_same, web};
 use super::heats::Heats;
+use super::shelf::Shelf;
 use super::{Race, Raced, Races, Verdict};
 use crate::barrier::Part;
+use crate::broadcast::broadcast;
 use crate::commons::Plot;
 use crate::error::Error;
 use crate::layout::Site;
 use crate::member::{Ends, Member};
+use crate::reduce::{Order, Reduction, reduce};
+use crate::web::Web;
 
 /// Operations of one block.
 const BLOCK: u32 = 32;
@@ -63,11 +72,11 @@ impl FieldCell {
 }
 
 impl Member {
-    /// Lets barriers race among all members, takes the one that is clearly the fastest, and returns what it found; `None`
+    /// Lets barriers and trees race among all members, takes what is clearly the fastest, and returns what it found; `None`
     /// where there is nothing to race for: members share CPUs, there is one alone, or a barrier or trees were asked for.
     ///
-    /// All members call it, as an operation of the group like others. It takes some thousand barriers, and ends with the
-    /// round in which 20 ms have passed. [`Group::choice`](crate::Group::choice) goes on telling what was chosen when the
+    /// All members call it, as an operation of the group like others. It takes some thousand barriers, and each race ends with
+    /// the round in which 20 ms have passed. [`Group::choice`](crate::Group::choice) goes on telling what was chosen when the
     /// group was put together; [`races`](Self::races) tells what was found here.
     ///
     /// # Errors
@@ -78,9 +87,9 @@ impl Member {
         if !self.ends().may_race() {
             return Ok(None);
         }
-        let Ends { core, basis, .. } = self.ends_mut();
+        let Ends { core, basis, choice, .. } = self.ends_mut();
         let cell = core.lay_out(|arena| arena.share(FieldCell::default))?;
-        let field = cell.get_or_plan(|| basis.field());
+        let field = cell.get_or_plan(|| basis.field(choice));
         self.race_among(&field).map(Some)
     }
 
@@ -112,26 +121,39 @@ impl Member {
         }
         self.agree_to_race(field.digest(starters))?;
         let course = Course::mark_out(self, starters)?;
-        let mut lanes = course.lanes(self, field, starters)?;
-        let heats = self.heats(CONTROLS.len(), &mut lanes, |ends, part| part.wait(&mut ends.core))?;
-        let racers = field.barriers[..starters.barriers].iter().map(|meeter| (meeter.barrier, meeter.predicted));
-        let barrier = Race::of(racers.collect(), heats, field.barriers.len() - starters.barriers);
+        let races = course.lanes(self, field)?.race(self, field)?;
         // When the rounds are over nobody is in a lane any more, and when all have met nobody has one.
-        drop(lanes);
         self.barrier()?;
         course.give_back(self)?;
-        self.take(field, Races { barrier })
+        self.take(field, &races)?;
+        self.ends_mut().races = Some(std::sync::Arc::new(races.clone()));
+        Ok(races)
     }
 
     /// Goes on with the winners.
-    fn take(&mut self, field: &Field, races: Races) -> Result<Races, Error> {
-        let Ends { core, basis, barrier, races: found, .. } = self.ends_mut();
-        let winner = field.meeter(races.barrier.winner).expect("it has run");
+    fn take(&mut self, field: &Field, races: &Races) -> Result<(), ArenaError> {
+        let Ends { core, basis, choice, barrier, broadcast, reduce, reduce_root, shelves, .. } = self.ends_mut();
         let mut site = Site { rank: core.rank, roll: Arc::clone(&core.roll), arena: core.arena.clone() };
-        *barrier = winner.part(basis, &mut site)?;
+        let winner = field.meeter(races.barrier.winner).expect("it has run");
+        let planned =
+            |barrier, meeting: &Plan| (barrier, meeting.tree.clone(), meeting.up.clone(), meeting.scheme.clone());
+        let of = |key: &Meeter| planned(key.barrier, &key.meeting);
+        let is_it = |key: Option<&Meeter>| key.map_or(planned(choice.barrier, &choice.meeting), of) == of(winner);
+        shelves.barrier.take(barrier, winner, is_it, || winner.part(basis, &mut site))?;
+        for (race, planned, value, shelf) in [
+            (&races.broadcast, &choice.broadcast, broadcast, &mut shelves.broadcast),
+            (&races.reduce, &choice.reduce, reduce, &mut shelves.reduce),
+        ] {
+            let Some(race) = race else { continue };
+            let winner = field.tree(planned.operation, &race.winner).expect("it has run");
+            let is_it = |key: Option<&Plan>| is_same(key.unwrap_or(planned), winner);
+            shelf.take(value, winner, is_it, || web(winner, basis, &mut site))?;
+        }
+        if let Some(race) = &races.reduce {
+            *reduce_root = field.tree(choice.reduce.operation, &race.winner).expect("it has run").tree.root();
+        }
         core.arena = site.arena;
-        *found = Some(std::sync::Arc::new(races.clone()));
-        Ok(races)
+        Ok(())
     }
 
     /// Lets lanes race until it is decided which is the best; `run` is an operation in one of them, after which no member can
@@ -178,6 +200,14 @@ impl Member {
     }
 }
 
+/// What races have put out of use, of each kind.
+#[derive(Debug, Default)]
+pub(crate) struct Shelves {
+    barrier: Shelf<Meeter, Part>,
+    broadcast: Shelf<Plan, Web>,
+    reduce: Shelf<Plan, Web>,
+}
+
 impl Ends {
     fn may_race(&self) -> bool {
         self.basis.is_open() && self.choice.is_open()
@@ -199,11 +229,19 @@ impl Course {
         Ok(Self { plot: Plot::reserve(arena, starters.bytes)?, starters, before })
     }
 
-    /// The member's parts of all barriers that race.
-    fn lanes(&self, me: &Member, field: &Field, starters: Starters) -> Result<Vec<Part>, ArenaError> {
+    /// The member's lines of all who race.
+    fn lanes(&self, me: &Member, field: &Field) -> Result<Lanes, ArenaError> {
         let Ends { core, basis, .. } = me.ends();
+        let Starters { barriers, broadcasts, reductions, .. } = self.starters;
         let mut site = Site { rank: core.rank, roll: Arc::clone(&core.roll), arena: self.plot.arena() };
-        field.barriers[..starters.barriers].iter().map(|meeter| meeter.part(basis, &mut site)).collect()
+        let barriers = field.barriers[..barriers].iter().map(|meeter| meeter.part(basis, &mut site));
+        let barriers = barriers.collect::<Result<_, _>>()?;
+        let mut webs = |plans: &[std::sync::Arc<Plan>]| {
+            let lane = |plan: &std::sync::Arc<Plan>| Ok((web(plan, basis, &mut site)?, plan.tree.root()));
+            plans.iter().map(lane).collect::<Result<_, ArenaError>>()
+        };
+        let broadcasts = webs(&field.broadcasts[..broadcasts])?;
+        Ok(Lanes { barriers, broadcasts, reductions: webs(&field.reductions[..reductions])? })
     }
 
     /// Gives the memory back as it was, once no member uses it.
@@ -225,12 +263,69 @@ impl Course {
     }
 }
 
+/// One member's lines of all who race.
+struct Lanes {
+    barriers: Vec<Part>,
+    /// Webs, and the roots of their trees.
+    broadcasts: Vec<(Web, usize)>,
+    reductions: Vec<(Web, usize)>,
+}
+
+impl Lanes {
+    fn race(mut self, me: &mut Member, field: &Field) -> Result<Races, Error> {
+        let heats = me.heats(CONTROLS.len(), &mut self.barriers, |ends, part| part.wait(&mut ends.core))?;
+        let between = heats.1.winner;
+        let names = |(meeter, _): (&std::sync::Arc<Meeter>, _)| (meeter.barrier, meeter.predicted);
+        let racers = field.barriers.iter().zip(&self.barriers).map(names).collect();
+        let barrier = Race::of(racers, heats, field.barriers.len() - self.barriers.len());
+        let between = &mut self.barriers[between];
+        let down = me.trees(&field.broadcasts, &mut self.broadcasts, between, |ends, web, root| {
+            broadcast(&mut ends.core, web, root, &mut 0_u64, &mut Default::default())
+        })?;
+        let up = me.trees(&field.reductions, &mut self.reductions, between, |ends, web, root| {
+            let mut reduction = Reduction::of(1_u64);
+            reduce(&mut ends.core, web, root, Order::Plan, &mut reduction, u64::wrapping_add).map(drop)
+        })?;
+        Ok(Races { barrier, broadcast: down, reduce: up })
+    }
+}
+
+impl Member {
+    /// Lets trees race: `run` is an operation over one of them, and a barrier comes behind it.
+    fn trees(
+        &mut self,
+        plans: &[std::sync::Arc<Plan>],
+        lanes: &mut [(Web, usize)],
+        between: &mut Part,
+        mut run: impl FnMut(&mut Ends, &mut Web, usize) -> Result<(), Error>,
+    ) -> Result<Option<Race<String>>, Error> {
+        if lanes.is_empty() {
+            return Ok(None);
+        }
+        let heats = self.heats(1, lanes, |ends, (web, root)| {
+            run(ends, web, *root)?;
+            ends.core.begin()?;
+            between.wait(&mut ends.core)
+        })?;
+        let racers = plans.iter().take(lanes.len()).map(|plan| (plan.planner.clone(), plan.predicted)).collect();
+        Ok(Some(Race::of(racers, heats, plans.len() - lanes.len())))
+    }
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use super::super::field::TREE_CONTROL;
     use super::*;
+    use crate::commons::Commons;
     use crate::group::Group;
+    use crate::member::Home;
     use corecast_base::CpuId;
+    use corecast_base::region::{RegionPlan, SharedRegion};
     use corecast_machine::{Cpu, Machine, Topology};
+
+    fn field_of(me: &Member) -> Field {
+        me.ends().basis.field(&me.ends().choice)
+    }
 
     #[test]
     fn all_members_of_a_crowd_come_to_the_same() {
@@ -238,18 +333,29 @@ mod tests {
         let cpu = |id| Cpu { numa: Some(id / 2), ..Cpu::flat(CpuId::new(id)) };
         let machine = Machine::from_topology(&Topology { cpus: (0..4).map(cpu).collect(), ..Topology::default() });
         let group = Group::builder(&machine).pinned(false).build().expect("a group");
-        let field = group.join(0).expect("a free place").ends().basis.field();
+        let field = field_of(&group.join(0).expect("a free place"));
         let race = |me: &mut Member| {
             let races = me.race_among(&field)?;
             (0..20).try_for_each(|_| me.barrier())?;
-            Ok::<_, Error>((races, me.ends().core.completed()))
+            let completed = me.ends().core.completed();
+            for root in 0..me.members() {
+                let mut value = if me.rank() == root { 7 } else { 0 };
+                me.broadcast(root, &mut value)?;
+                assert_eq!(me.reduce(root, value, |a, b| a + b)?, (me.rank() == root).then_some(28));
+            }
+            Ok::<_, Error>((races, completed))
         };
         let found = group.run(race).expect("nobody panics").into_iter().collect::<Result<Vec<_>, _>>();
         let found = found.expect("no fault");
-        let (Races { barrier }, completed) = &found[0];
+        let (Races { barrier, broadcast, reduce }, completed) = &found[0];
         assert!(found.iter().all(|other| *other == found[0]), "{found:?}");
         assert_eq!((barrier.entries.len(), *completed), (MOST, 21));
         assert!(CONTROLS.contains(&barrier.control) && barrier.left_out == 0, "{barrier}");
+        for race in [broadcast, reduce] {
+            let race = race.as_ref().expect("four members have several trees");
+            assert!(race.control == TREE_CONTROL && race.left_out == 0, "{race}");
+            assert!(race.entries.len() > 1 && race.entries.iter().all(|entry| entry.rounds > 0), "{race}");
+        }
     }
 
     #[test]
@@ -258,7 +364,7 @@ mod tests {
         let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
         let group = Group::builder(&machine).pinned(false).build().expect("a group");
         let outcomes = group.run(|me| {
-            let mut field = me.ends().basis.field();
+            let mut field = field_of(me);
             if me.rank() == 1 {
                 field.barriers.swap(0, 1);
             }
@@ -267,5 +373,39 @@ mod tests {
             refused
         });
         assert!(outcomes.expect("nobody panics").iter().all(|outcome| *outcome == Err(Error::Corrupt)));
+    }
+
+    #[test]
+    fn members_over_a_section_race_again_and_again_in_the_room_of_one_race() {
+        let cpu = |id| Cpu { numa: Some(id / 2), ..Cpu::flat(CpuId::new(id)) };
+        let machine = Machine::from_topology(&Topology { cpus: (0..4).map(cpu).collect(), ..Topology::default() });
+        let group = Group::builder(&machine).pinned(false).build().expect("a group");
+        let planned = group.planned();
+        let field = planned.basis.field(&planned.choice);
+        let course = field.bytes(&planned.basis).expect("counted");
+        // What wins may be another one each time; each of them is laid out once.
+        let bytes = 2 * (planned.bytes().expect("counted") + 2 * course);
+        let plan = RegionPlan::new().add("group", 1, [0; 6], bytes as u64).expect("a plan");
+        let region = SharedRegion::memfd(&plan).expect("there is memory");
+        let section = region.section(&region.entry("group").expect("declared"));
+        let work = |rank| {
+            let commons = Commons::new(planned.clone(), Arena::within(section.clone()), None, None)?;
+            let mut me = Member::new(commons.ends(rank)?, Home::Own { kept: None });
+            for round in 1..=6_u64 {
+                let races = me.race_among(&field)?;
+                assert_eq!(races.barrier.left_out, 0, "round {round}");
+                assert!(races.broadcast.is_some() && races.reduce.is_some(), "round {round}");
+                assert_eq!(me.allreduce(round, |a, b| a + b)?, 4 * round);
+                me.barrier()?;
+            }
+            Ok::<_, Error>((me.races().cloned(), me.ends().core.arena.left()))
+        };
+        let outcomes = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|rank| scope.spawn(move || work(rank))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("nobody panics")).collect::<Result<Vec<_>, _>>()
+        });
+        let outcomes = outcomes.expect("no fault");
+        assert!(outcomes.iter().all(|other| *other == outcomes[0]), "{outcomes:?}");
+        assert!(outcomes[0].1 >= Some(course), "there is room for another race");
     }
 }

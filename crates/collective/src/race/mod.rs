@@ -1,12 +1,13 @@
 //! A live race: the model proposes, the machine decides.
 //!
-//! The model under-predicts what it does not know of, such as many readers of one line. So the barriers that it ranks first
-//! run among the members themselves, threads or processes, beside controls that always do: the message tree, the flat barrier
-//! and the ticket. A round is a block of operations of each, in an order drawn anew; a block's time is that of its slowest
+//! The model under-predicts what it does not know of, such as many readers of one line. So what it ranks first runs among the
+//! members themselves, threads or processes, beside controls that always do: the message tree, the flat barrier and the
+//! ticket among barriers, and the cluster tree among those for broadcasts and for reductions. A round is a block of operations of each, in an order drawn anew; a block's time is that of its slowest
 //! member. The fastest is used if it beats the fastest control clearly and not by chance, and that control if not.
 //!
 //! `field` says who may race, `live` lets members do it, `at_start` those of a group that is put together; `heats` says who runs
-//! next and who has won, `rank_test` what is chance; `cache` keeps results between programs, in the form of `file`.
+//! next and who has won, `rank_test` what is chance; `shelf` keeps what has lost for when it wins, `cache` what was found for
+//! other programs, in the form of `file`.
 
 mod at_start;
 mod cache;
@@ -15,6 +16,7 @@ mod file;
 mod heats;
 mod live;
 mod rank_test;
+mod shelf;
 
 use std::fmt;
 
@@ -23,6 +25,7 @@ pub(crate) use at_start::Records;
 pub(crate) use field::{Field, Meeter};
 #[cfg(not(loom))]
 pub(crate) use file::RacesJson;
+pub(crate) use live::Shelves;
 
 /// What the races among the members of a group found.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +33,12 @@ pub(crate) use file::RacesJson;
 pub struct Races {
     /// Between barriers.
     pub barrier: Race,
+    /// Between trees to broadcast down, by their planners' names: a broadcast of 8 bytes from the tree's root and a barrier,
+    /// the one that won, as without it the root would run ahead. `None` if the planners make only one tree, as for two
+    /// members, or there is no room for two.
+    pub broadcast: Option<Race<String>>,
+    /// Between trees to reduce up: a reduction of 8 bytes to the tree's root, and a barrier.
+    pub reduce: Option<Race<String>>,
 }
 
 /// What a race found.

@@ -1,0 +1,65 @@
+//! What a member has laid out of one kind, when races have put one in place of another.
+//!
+//! Memory that was laid out stays so for as long as the group lives. So what goes out of use is kept, and taken again when it
+//! wins again: however often members race, they lay out each thing once.
+
+use corecast_base::ArenaError;
+
+/// What is in use of one kind is told by a key, `None` for what was there before any race.
+#[derive(Debug)]
+pub(crate) struct Shelf<K, V> {
+    used: Option<std::sync::Arc<K>>,
+    others: Vec<(Option<std::sync::Arc<K>>, V)>,
+}
+
+impl<K, V> Default for Shelf<K, V> {
+    fn default() -> Self {
+        Self { used: None, others: Vec::new() }
+    }
+}
+
+impl<K, V> Shelf<K, V> {
+    /// Puts what `key` tells in place of `value`: one that `is_it` by its key, if there is one, or else what `make` lays out.
+    pub(super) fn take(
+        &mut self,
+        value: &mut V,
+        key: &std::sync::Arc<K>,
+        is_it: impl Fn(Option<&K>) -> bool,
+        make: impl FnOnce() -> Result<V, ArenaError>,
+    ) -> Result<(), ArenaError> {
+        if is_it(self.used.as_deref()) {
+            return Ok(());
+        }
+        let new = match self.others.iter().position(|(key, _)| is_it(key.as_deref())) {
+            Some(place) => self.others.swap_remove(place).1,
+            None => make()?,
+        };
+        let old_key = self.used.replace(std::sync::Arc::clone(key));
+        self.others.push((old_key, std::mem::replace(value, new)));
+        Ok(())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_made_once_and_kept() {
+        let (mut shelf, mut value, mut made) = (Shelf::default(), "first".to_owned(), Vec::new());
+        // The one that was there before is number 0.
+        for number in [0, 1, 1, 2, 0, 2, 1, 0, 0] {
+            let is_it = |key: Option<&i32>| key.copied().unwrap_or(0) == number;
+            let make = || {
+                made.push(number);
+                Ok(number.to_string())
+            };
+            shelf.take(&mut value, &std::sync::Arc::new(number), is_it, make).expect("there is room");
+            assert_eq!(value, if number == 0 { "first".to_owned() } else { number.to_string() });
+        }
+        assert_eq!(made, [1, 2]);
+        let full = ArenaError::Full { bytes: 1, used: 0, len: 0 };
+        let refused = shelf.take(&mut value, &std::sync::Arc::new(3), |key| key == Some(&3), || Err(full));
+        assert_eq!((refused, value.as_str()), (Err(full), "first"));
+    }
+}
