@@ -54,6 +54,9 @@ pub(crate) struct Arguments {
     /// Set aside so many bytes, such as 64Mi, for what members make once they have joined, and for long slices [default: 4Mi].
     #[arg(long, value_name = "BYTES", value_parser = parse_room)]
     room: Option<usize>,
+    /// Let the members race when they have joined, as `Builder::race` does; an earlier result is taken.
+    #[arg(long, conflicts_with = "barrier")]
+    race: bool,
     /// The program and its arguments.
     #[arg(trailing_var_arg = true, required = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
@@ -78,7 +81,7 @@ impl Arguments {
     fn found(&self) -> Result<Founding, Failure> {
         let machine = machine::detect()?;
         let cpus = cpus_arg::choose(self.cpus.as_ref(), machine.cpu_set(), "this machine")?;
-        let mut builder = Group::builder(&machine).cpus(cpus).wait(self.wait);
+        let mut builder = Group::builder(&machine).cpus(cpus).wait(self.wait).race(self.race);
         if let Some(members) = self.members {
             builder = builder.members(members);
         }

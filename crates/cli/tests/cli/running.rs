@@ -66,6 +66,9 @@ fn play() {
         _ => {}
     }
     let mut me = Invitation::from_env().expect("good words").expect("started by run").join().expect("a place");
+    if role == "tell races" {
+        return say(&me.races().map_or("none".to_owned(), |races| races.barrier.winner.to_string()));
+    }
     let sum = me.allreduce(1 + me.rank(), |a, b| a + b).expect("nobody is lost");
     say(&format!("{} of {}: {sum}", me.rank(), me.members()));
     if role == "split" {
@@ -78,6 +81,23 @@ fn play() {
         say(&format!("{} heard: {lost}", me.rank()));
         std::process::exit(3);
     }
+}
+
+#[test]
+fn members_race_if_they_are_told_to() {
+    let told = run(&["-n", "2"], "tell races").succeeded();
+    assert_eq!(said(&told), ["none", "none"]);
+    let program = Program::new();
+    let told = Run::from(command(&program, &["-n", "2", "--race"], "tell races").output().expect("it starts"));
+    let told = told.succeeded();
+    let winners = said(&told);
+    assert!(winners.len() == 2 && winners[0] == winners[1], "all know the same: {winners:?}");
+    if winners[0] == "none" {
+        return println!("skipped: two members share CPUs here");
+    }
+    let kept = std::fs::read_dir(program.path("cache/corecast/races")).expect("it is kept").count();
+    assert_eq!(kept, 1);
+    run(&["--race", "--barrier", "flat"], "tell races").failed(2, "cannot be used with");
 }
 
 /// Says how many interrupts have come when it is asked to, by a line from its terminal.

@@ -1,7 +1,8 @@
 //! Races when a group is put together: among threads before it is built, among processes when all have joined.
 //!
-//! What an earlier group like this one has found is taken; what is found is kept, if it can be. Threads race in a group of
-//! their own, so that the one that is built begins afresh.
+//! What an earlier group like this one has found is taken if the barrier that won then takes about as long now; if not, or if
+//! there is nothing, members race, and what they find is kept, if it can be. Threads do so in a group of their own, so that
+//! the one that is built begins afresh.
 
 use std::path::PathBuf;
 
@@ -63,12 +64,12 @@ impl Planned {
         field: &Field,
         records: &Records,
     ) -> Result<Self, ArenaError> {
-        if let Some(known) = self.known(field, records) {
-            return Ok(known);
-        }
-        let group = Group::of_threads(self.clone(), waiters.to_vec())?;
+        let known = self.known(field, records);
+        let planned = known.as_ref().unwrap_or(self);
+        let group = Group::of_threads(planned.clone(), waiters.to_vec())?;
         match run(&group, field) {
-            Ok(races) => {
+            Ok(None) => Ok(planned.clone()),
+            Ok(Some(races)) => {
                 records.keep(&self.basis, &races);
                 Ok(self.raced(field, races))
             }
@@ -81,9 +82,10 @@ impl Planned {
     }
 }
 
-/// What all members of a group find, who find the same.
-fn run(group: &Group, field: &Field) -> Result<Races, RunError> {
-    let found = group.run(|me| me.race_among(field))?.into_iter().collect::<Result<Vec<_>, Error>>()?;
+/// What all members of a group find, who find the same; nothing if what is known still holds.
+fn run(group: &Group, field: &Field) -> Result<Option<Races>, RunError> {
+    let race = |me: &mut Member| if me.is_still_so()? { Ok(None) } else { me.race_among(field).map(Some) };
+    let found = group.run(race)?.into_iter().collect::<Result<Vec<_>, Error>>()?;
     Ok(found.into_iter().next().expect("a group has members"))
 }
 
@@ -92,13 +94,12 @@ impl Member {
     /// model has decided.
     #[cfg(not(loom))]
     pub(crate) fn race_when_joined(&mut self, records: &Records) -> Result<(), Error> {
-        if self.races().is_some() {
-            return Ok(());
-        }
-        match self.race() {
-            Ok(Some(races)) if self.rank() == 0 => records.keep(&self.ends().basis, &races),
-            Ok(_) | Err(Error::Memory(ArenaError::Full { .. })) => {}
-            Err(error) => return Err(error),
+        if !self.is_still_so()? {
+            match self.race() {
+                Ok(Some(races)) if self.rank() == 0 => records.keep(&self.ends().basis, &races),
+                Ok(_) | Err(Error::Memory(ArenaError::Full { .. })) => {}
+                Err(error) => return Err(error),
+            }
         }
         self.ends_mut().core.count_as_begun(0);
         Ok(())

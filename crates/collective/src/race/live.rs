@@ -36,7 +36,7 @@ use corecast_base::{Arena, ArenaError, Clock};
 use corecast_plan::Plan;
 
 use super::field::{CONTROLS, Field, MOST, Meeter, Starters, is_same, web};
-use super::heats::Heats;
+use super::heats::{Heats, median};
 use super::shelf::Shelf;
 use super::{Race, Raced, Races, Verdict};
 use crate::barrier::Part;
@@ -52,6 +52,10 @@ use crate::web::Web;
 const BLOCK: u32 = 32;
 /// Of the order in which candidates run.
 const SEED: u64 = 0x5EED;
+/// Blocks by which it is told whether what was found earlier still holds.
+const BLOCKS_TO_CHECK: usize = 15;
+/// It does if a barrier takes no more than so many times as long, nor was found to take so many times as long as now.
+const FAR_OFF: f64 = 2.0;
 /// After this time no other round begins.
 const LONGEST_NS: f64 = 20e6;
 
@@ -130,6 +134,18 @@ impl Member {
         Ok(races)
     }
 
+    /// Whether what earlier members found of the barrier in use still holds; no, if they found nothing. All members ask, and get
+    /// the same answer.
+    pub(super) fn is_still_so(&mut self) -> Result<bool, Error> {
+        let Some(Races { barrier, .. }) = self.races() else { return Ok(false) };
+        let found_ns = barrier.median_ns(&barrier.winner);
+        // The first one warms up.
+        self.block(Self::barrier)?;
+        let mut times = [0.0; BLOCKS_TO_CHECK];
+        times.iter_mut().try_for_each(|time| self.block(Self::barrier).map(|ns| *time = ns))?;
+        Ok(is_near(median(&self.slowest(times)?), found_ns))
+    }
+
     /// Goes on with the winners.
     fn take(&mut self, field: &Field, races: &Races) -> Result<(), ArenaError> {
         let Ends { core, basis, choice, barrier, broadcast, reduce, reduce_root, shelves, .. } = self.ends_mut();
@@ -198,6 +214,10 @@ impl Member {
         let [least, most] = self.allreduce([told; 2], |a, b| [a[0].min(b[0]), a[1].max(b[1])])?;
         if least == most { Ok(()) } else { Err(Error::Corrupt) }
     }
+}
+
+fn is_near(now_ns: f64, found_ns: f64) -> bool {
+    now_ns <= FAR_OFF * found_ns && found_ns <= FAR_OFF * now_ns
 }
 
 /// What races have put out of use, of each kind.
@@ -322,6 +342,13 @@ mod tests {
     use corecast_base::CpuId;
     use corecast_base::region::{RegionPlan, SharedRegion};
     use corecast_machine::{Cpu, Machine, Topology};
+
+    #[test]
+    fn what_was_found_holds_within_a_factor_of_two_either_way() {
+        assert!([50.1, 100.0, 199.9].iter().all(|&now| is_near(now, 100.0)));
+        assert!([0.0, 49.9, 200.1, f64::INFINITY, f64::NAN].iter().all(|&now| !is_near(now, 100.0)));
+        assert!(!is_near(100.0, f64::NAN), "of one that has not run");
+    }
 
     fn field_of(me: &Member) -> Field {
         me.ends().basis.field(&me.ends().choice)

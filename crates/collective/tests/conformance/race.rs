@@ -42,15 +42,44 @@ fn the_winner_of_a_race_is_used_and_remembered() {
     assert!(race.winner == race.control || race.p < 0.01, "{race:?}");
     assert!(choice.to_string().contains(&race.to_string()), "{choice}");
 
-    let again = raced(&machine, Some(folder.path().to_owned()));
-    let cached = barrier_race(&again).expect("remembered");
-    assert!(cached.is_cached && cached.entries == race.entries && cached.winner == race.winner);
+    // The machine may be in another mood, and then they race again.
+    let mut last = race.clone();
+    let cached = (0..20).find_map(|_| {
+        let again = barrier_race(&raced(&machine, Some(folder.path().to_owned()))).expect("remembered").clone();
+        if again.is_cached { Some(again) } else { (last = again, None).1 }
+    });
+    let cached = cached.expect("it is about as fast once in twenty times");
+    assert_eq!((&cached.entries, cached.winner), (&last.entries, last.winner));
     for file in std::fs::read_dir(folder.path()).expect("listed") {
         std::fs::write(file.expect("a file").path(), "{\"schema\":\"corecast-ra").expect("written");
     }
     let anew = raced(&machine, Some(folder.path().to_owned()));
     assert!(!barrier_race(&anew).expect("raced again").is_cached, "what is unreadable is ignored");
     assert!(!barrier_race(&raced(&machine, None)).expect("raced").is_cached);
+}
+
+#[test]
+fn what_is_remembered_and_no_longer_so_is_raced_anew() {
+    let Some(machine) = this_machine() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    let race = || raced(&machine, Some(folder.path().to_owned())).choice().clone();
+    if race().is_crowded {
+        return;
+    }
+    let file = std::fs::read_dir(folder.path()).expect("listed").next().expect("a file").expect("readable").path();
+    for wrong_ns in [1e-3, 1e12] {
+        let kept = std::fs::read_to_string(&file).expect("text");
+        let mut kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
+        for entry in kept["races"]["barrier"]["entries"].as_array_mut().expect("entries") {
+            entry["median_ns"] = wrong_ns.into();
+        }
+        std::fs::write(&file, kept.to_string()).expect("written");
+        let found = race().races.expect("raced anew").barrier;
+        assert!(!found.is_cached && found.entries.iter().all(|entry| entry.median_ns != wrong_ns), "{found}");
+        let kept = std::fs::read_to_string(&file).expect("text");
+        let kept: serde_json::Value = serde_json::from_str(&kept).expect("JSON");
+        assert_eq!(kept["races"]["barrier"]["entries"][0]["median_ns"], found.entries[0].median_ns, "it is replaced");
+    }
 }
 
 #[test]

@@ -64,11 +64,23 @@ fn members_race_when_all_have_joined_and_it_is_remembered() {
     assert_eq!(first.choice().races, None, "nobody has raced before");
     let told = hear_all("tell races", &first);
     assert!(told.starts_with("new ") && told.split(' ').nth(2) == Some("9"), "{told}");
-    let again = racing(Some(folder.path()));
-    let known = again.choice().races.as_ref().expect("it is kept").barrier.clone();
-    assert!(known.is_cached && known.winner == again.choice().barrier, "{known:?}");
-    assert!(told.starts_with(&format!("new {} ", known.winner)), "{told}");
-    assert_eq!(hear_all("tell races", &again).replacen("kept", "new", 1), told);
+    // The machine may be in another mood, and then they race again.
+    let mut last = told;
+    let kept = (0..20).find_map(|_| {
+        let again = racing(Some(folder.path()));
+        let known = again.choice().races.as_ref().expect("it is kept").barrier.clone();
+        assert!(known.is_cached && known.winner == again.choice().barrier, "{known:?}");
+        assert!(last.starts_with(&format!("new {} ", known.winner)), "{last}");
+        let told = hear_all("tell races", &again);
+        if told.starts_with("kept ") { Some(told) } else { (last = told, None).1 }
+    });
+    assert_eq!(kept.expect("it is about as fast once in twenty times").replacen("kept", "new", 1), last);
+    let file = std::fs::read_dir(folder.path()).expect("listed").next().expect("a file").expect("readable").path();
+    let text = std::fs::read_to_string(&file).expect("text").replace("\"median_ns\":", "\"median_ns\":123456789");
+    std::fs::write(&file, text).expect("written");
+    let told = hear_all("tell races", &racing(Some(folder.path())));
+    assert!(told.starts_with("new ") && !told.contains("123456789"), "what is no longer so is raced anew: {told}");
+    assert!(!std::fs::read_to_string(&file).expect("text").contains("123456789"), "and replaced");
     assert!(hear_all("tell races", &racing(None)).starts_with("new "), "it is kept nowhere");
 }
 
