@@ -71,7 +71,8 @@ impl Founding {
         self.planned.basis.is_pinned
     }
 
-    /// The trees and the barrier in use, and why; its `Display` is text for people.
+    /// The trees and the barrier that it was put together with, and why; its `Display` is text for people. Members that race
+    /// may go on with others, of which [`Member::races`](crate::Member::races) tells.
     #[must_use]
     pub fn choice(&self) -> &Choice {
         &self.planned.choice

@@ -73,6 +73,11 @@ impl FieldCell {
         let mut field = self.0.lock().expect(UNPOISONED);
         std::sync::Arc::clone(field.get_or_insert_with(|| std::sync::Arc::new(plan())))
     }
+
+    /// Keeps nothing, once all have it: what threads share stays for as long as the group lives.
+    fn clear(&self) {
+        *self.0.lock().expect(UNPOISONED) = None;
+    }
 }
 
 impl Member {
@@ -94,7 +99,9 @@ impl Member {
         let Ends { core, basis, choice, .. } = self.ends_mut();
         let cell = core.lay_out(|arena| arena.share(FieldCell::default))?;
         let field = cell.get_or_plan(|| basis.field(choice));
-        self.race_among(&field).map(Some)
+        let outcome = self.race_among(&field);
+        cell.clear();
+        outcome.map(Some)
     }
 
     /// What the last race among the members found, or that of earlier members by which the group was put together.
