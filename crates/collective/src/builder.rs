@@ -101,7 +101,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Asks the plan service that listens at `path` (`corecast serve` is one) wherever this process would search. If it
-    /// does not answer within 2 s, or its plan does not fit, this process searches after all, and [`Choice::why`] says so.
+    /// does not answer within 2 s, or its plan does not fit, this process searches after all, and
+    /// [`Choice::why`](crate::Choice::why) says so.
     #[must_use]
     pub fn plan_service(mut self, path: impl Into<PathBuf>) -> Self {
         self.service = Some(path.into());
@@ -159,10 +160,11 @@ impl<'a> Builder<'a> {
     }
 
     /// Lets what the model ranks first race beside controls that always run, barriers as well as trees for broadcasts and
-    /// reductions, and takes what is clearly the fastest; not by default, as it takes up to some 60 ms. Threads race before the group is built, on the members' CPUs;
-    /// processes when all have [joined](crate::processes::Invitation::join). The result is kept for later groups like this
-    /// one, which race anew if the barrier that won takes half or twice as long among them. There is no race where members share CPUs, for fewer than two, or if a barrier or trees were asked for; and where
-    /// one of threads fails, the model decides. Members at work race by [`Member::race`](crate::Member::race).
+    /// reductions, and takes what is clearly the fastest; not by default, as it takes up to some 60 ms. Threads race before the
+    /// group is built, on the members' CPUs; processes when all have [joined](crate::processes::Invitation::join). The result
+    /// is kept for later groups like this one, which race anew if the barrier that won takes less than half or more than twice
+    /// as long among them. There is no race where members share CPUs, for fewer than two, or if a barrier or trees were asked
+    /// for; and where one of threads fails, the model decides. Members at work race by [`Member::race`](crate::Member::race).
     #[must_use]
     pub fn race(mut self, race: bool) -> Self {
         self.race = race;
