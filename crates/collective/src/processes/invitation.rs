@@ -120,8 +120,8 @@ impl Invitation {
         self
     }
 
-    /// Joins the group, and returns when all members have, and have [raced](Builder::race) if they were to. If the group is pinned, this binds the calling thread to the
-    /// member's CPU, for good: call it on the thread that is the member.
+    /// Joins the group, and returns when all members have, and have [raced](Builder::race) if they were to. If the group
+    /// is pinned, this binds the calling thread to the member's CPU, for good: call it on the thread that is the member.
     ///
     /// # Errors
     /// [`JoinError`]. A place once taken stays so: after an error the group is as if this member had left.

@@ -1,9 +1,10 @@
 //! A live race: the model proposes, the machine decides.
 //!
-//! The model under-predicts what it does not know of, such as many readers of one line. So what it ranks first runs among the
-//! members themselves, threads or processes, beside controls that always do: the message tree, the flat barrier and the
-//! ticket among barriers, and the cluster tree among those for broadcasts and for reductions. A round is a block of operations of each, in an order drawn anew; a block's time is that of its slowest
-//! member. The fastest is used if it beats the fastest control clearly and not by chance, and that control if not.
+//! The model under-predicts what it does not know of, such as many readers of one line. So what it ranks first runs among
+//! the members themselves, threads or processes, beside controls that always do: the message tree, the flat barrier and
+//! the ticket among barriers, and the cluster tree among those for broadcasts and for reductions. A round is a block of
+//! operations of each, in an order drawn anew; a block's time is that of its slowest member. The fastest is used if it
+//! beats the fastest control clearly and not by chance, and that control if not.
 //!
 //! `field` says who may race, `live` lets members do it, `at_start` those of a group that is put together; `heats` says who runs
 //! next and who has won, `rank_test` what is chance; `shelf` keeps what has lost for when it wins, `cache` what was found for
