@@ -224,20 +224,24 @@ fn a_slice_of_another_length_is_no_operation_completed() {
 #[test]
 fn an_object_that_was_opened_is_complete_whatever_happens_to_it() {
     let group = group(3, |builder| builder);
+    let opened = Meeting::new(3);
     run_and_lose(&group, 1, |me| {
         me.barrier().expect("nobody is lost before");
         let limit = Duration::from_millis(20);
         match me.rank() {
             0 => {
                 let mut coordinator = me.coordinator::<u64>().expect("nobody is lost before");
+                opened.wait();
                 while !matches!(coordinator.commit(&1, limit), Err(Error::MemberLost { .. })) {}
             }
             1 => {
                 let mut participant = me.participant::<u64>(0).expect("nobody is lost before");
+                opened.wait();
                 while participant.serve(|_| true, |_, _| ()).is_ok() {}
             }
             _ => {
                 let _participant = me.participant::<u64>(0).expect("nobody is lost before");
+                opened.wait();
                 panic!("planted");
             }
         }
