@@ -8,13 +8,20 @@ use super::Scope;
 use crate::{CacheLine, PlaceSlice};
 
 pub use loom::cell::UnsafeCell;
-pub use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+/// Statics that each run of a model makes anew.
+pub use loom::lazy_static as in_each_run;
+pub use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 pub use loom::sync::{Arc, Mutex};
 
 /// Lets the model run another thread: polling again before anybody else has moved shows nothing new.
 pub fn spin_hint() {
     loom::skip_branch();
     loom::thread::yield_now();
+}
+
+/// As [`spin_hint`]: no time passes in a model.
+pub fn spin_for(_duration: Duration) {
+    spin_hint();
 }
 
 /// Nothing: no thread of a model is killed.
@@ -46,6 +53,30 @@ impl Fences {
     pub fn heavy(self) {
         // ORDERING: SeqCst, pairs with light; forbids that both sides miss each other's store [asymmetric]
         fence(Ordering::SeqCst);
+    }
+}
+
+loom::lazy_static! {
+    /// The kernel's: all words of a model meet at one, so a model has one word to sleep on, or wakes all.
+    static ref SLEEPERS: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+}
+
+/// Sleeps while the word is `seen`. There is no time limit here, so a lost wake-up shows as a deadlock.
+pub fn futex_wait(word: &AtomicU32, seen: u32, _longest: Duration, _scope: Scope) {
+    let kernel = SLEEPERS.0.lock().expect("no thread of a model panics while it holds the kernel");
+    // ORDERING: Relaxed, who changes the word takes the kernel's lock before it wakes
+    if word.load(Ordering::Relaxed) == seen {
+        drop(SLEEPERS.1.wait(kernel).expect("no thread of a model panics while it holds the kernel"));
+    }
+}
+
+/// Wakes one of those who sleep, or all.
+pub fn futex_wake(_word: &AtomicU32, at_most: u32, _scope: Scope) {
+    let _kernel = SLEEPERS.0.lock().expect("no thread of a model panics while it holds the kernel");
+    if at_most == 1 {
+        SLEEPERS.1.notify_one();
+    } else {
+        SLEEPERS.1.notify_all();
     }
 }
 

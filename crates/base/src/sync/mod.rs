@@ -5,7 +5,8 @@
 //! between the two worlds lives in `native.rs` and `loom.rs`, which export the same names:
 //!
 //! - atomics, [`fence`], [`Arc`], [`UnsafeCell`] with `with` and `with_mut`;
-//! - [`spin_hint`]: PAUSE on the machine, a switch to another thread in the model;
+//! - [`spin_hint`]: PAUSE on the machine, a switch to another thread in the model; [`spin_for`]: for a time;
+//! - [`futex_wait`], [`futex_wake`]: a word to sleep on;
 //! - [`keep_order`]: the order in which a killed thread's stores are found;
 //! - [`yield_now`]: gives the CPU to another thread that can run;
 //! - [`Fences`]: a pair of fences of which the frequent side is free;
@@ -23,8 +24,8 @@ mod native;
 pub(crate) use self::loom::Seating;
 #[cfg(loom)]
 pub use self::loom::{
-    Arc, AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering, UnsafeCell,
-    fence, keep_order, spin_hint, yield_now,
+    Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering,
+    UnsafeCell, fence, futex_wait, futex_wake, in_each_run, keep_order, spin_for, spin_hint, yield_now,
 };
 #[cfg(not(loom))]
 pub use self::membarrier::Fences;
@@ -32,8 +33,8 @@ pub use self::membarrier::Fences;
 pub(crate) use self::native::Seating;
 #[cfg(not(loom))]
 pub use self::native::{
-    Arc, AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell, fence,
-    keep_order, spin_hint, yield_now,
+    Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell,
+    fence, futex_wait, futex_wake, keep_order, spin_for, spin_hint, yield_now,
 };
 
 /// Whose threads meet at a word. All who use one must name the same scope.

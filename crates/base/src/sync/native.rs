@@ -6,10 +6,10 @@ use std::time::Duration;
 use rustix::thread::futex;
 
 use super::Scope;
-use crate::{CacheLine, PlaceSlice};
+use crate::{CacheLine, Clock, PlaceSlice};
 
 use std::sync::atomic::compiler_fence;
-pub use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 pub use std::sync::{Arc, Mutex};
 
 /// A cell whose contents are reached through closures, so that loom can watch each access.
@@ -33,6 +33,11 @@ impl<T> UnsafeCell<T> {
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
     }
+
+    /// What it holds.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
 }
 
 /// Tells the core that this is a polling loop (PAUSE, YIELD). Measured on two cores of a Zen 5: without it the line
@@ -51,10 +56,33 @@ pub fn keep_order() {
     compiler_fence(Ordering::SeqCst);
 }
 
+/// Polls nothing for about `duration`.
+#[inline]
+pub fn spin_for(duration: Duration) {
+    let clock = Clock::get();
+    let (start, ticks) = (clock.ticks(), clock.ticks_in(duration));
+    while clock.ticks().wrapping_sub(start) < ticks {
+        spin_hint();
+    }
+}
+
 /// Gives the CPU to another thread that can run, if there is one.
 #[inline]
 pub fn yield_now() {
     rustix::thread::sched_yield();
+}
+
+/// Sleeps while the word is `seen`, for at most `longest`; may also return early for no reason. Whoever changes the word calls
+/// [`futex_wake`] afterwards: the kernel looks at the word and puts the thread to sleep in one step.
+pub fn futex_wait(word: &AtomicU32, seen: u32, longest: Duration, scope: Scope) {
+    // Interrupted, timed out and already changed all mean the same to the caller: look again.
+    let _ = futex::wait(word, flags(scope), seen, Some(&timespec(longest)));
+}
+
+/// Wakes at most so many of those who sleep on the word.
+pub fn futex_wake(word: &AtomicU32, at_most: u32, scope: Scope) {
+    // A failed wake can only mean that nobody sleeps here.
+    let _ = futex::wake(word, flags(scope), at_most);
 }
 
 /// A number that only grows, on which threads can sleep until it changes.
@@ -80,15 +108,13 @@ impl EventCount {
     pub fn advance(&self, scope: Scope) {
         // ORDERING: Release, pairs with the Acquire in now [event-count]
         self.0.fetch_add(1, Ordering::Release);
-        // A failed wake can only mean that nobody sleeps here.
-        let _ = futex::wake(&self.0, flags(scope), i32::MAX.unsigned_abs());
+        futex_wake(&self.0, i32::MAX.unsigned_abs(), scope);
     }
 
     /// Sleeps until the count differs from `seen`, for at most `longest`; may also return early for no reason. True if the
     /// count differs.
     pub fn wait(&self, seen: u32, longest: Duration, scope: Scope) -> bool {
-        // Interrupted, timed out and already changed all mean the same to the caller: look again.
-        let _ = futex::wait(&self.0, flags(scope), seen, Some(&timespec(longest)));
+        futex_wait(&self.0, seen, longest, scope);
         self.now() != seen
     }
 

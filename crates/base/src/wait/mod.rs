@@ -2,6 +2,7 @@
 //!
 //! - [`Wait`]: the policy a user chooses;
 //! - [`Waiter`]: one participant's waiting, with what it has learnt so far;
+//! - [`Spinner`]: one wait of a thread that is no participant, as at a lock;
 //! - [`WakeWord`]: what a waiter sleeps on and a publisher rings;
 //! - [`Seat`]: what one sleeps on who waits at several words;
 //! - [`Crowd`]: whether the participants have a CPU each.
@@ -18,6 +19,7 @@ mod budget;
 mod crowd;
 mod policy;
 mod seat;
+mod spinner;
 mod switches;
 mod waiter;
 mod wake_word;
@@ -28,6 +30,7 @@ pub use affinity::Affinity;
 pub use crowd::{Crew, Crowd};
 pub use policy::{UnknownWait, Wait};
 pub use seat::{Seat, Seats};
+pub use spinner::Spinner;
 pub use waiter::{LONGEST_NAP, WaitCounts, Waiter};
 pub use wake_word::{WakeCell, WakeWord};
 

@@ -1,0 +1,117 @@
+//! One wait of a thread at something that anybody may come to, as a lock.
+//!
+//! A [`Waiter`](super::Waiter) belongs to a participant and learns over its waits. A thread that comes to a lock has
+//! none, and does not know who else does. What can be known is kept for the thread: whether spinning was in vain of
+//! late because another thread wanted this CPU. While that is believed, its waits give up the CPU at once.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use super::budget::ASSUMED_WAKE_COST;
+use super::switches::switches;
+use crate::clock::Clock;
+use crate::sync::{spin_for, spin_hint, yield_now};
+
+/// Polls between two looks at the clock, about 1 us.
+const POLLS_PER_LOOK: u32 = 64;
+/// How long a CPU is believed to be shared.
+const BELIEF: Duration = Duration::from_millis(10);
+
+thread_local! {
+    /// Until when another thread is believed to want this CPU, in ticks; 0 for not at all.
+    static SHARED_UNTIL: Cell<u64> = const { Cell::new(0) };
+}
+
+/// One wait: spins for as long as a wake-up would cost, and yields from then on.
+#[derive(Debug, Default)]
+pub struct Spinner {
+    polls: u32,
+    /// When it began to look at the clock, in ticks.
+    start: u64,
+    is_spent: bool,
+    /// Whether it has asked if a yield let another thread run.
+    has_asked: bool,
+}
+
+impl Spinner {
+    /// A wait that begins now.
+    #[inline]
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { polls: 0, start: 0, is_spent: false, has_asked: false }
+    }
+
+    /// Whether it has spun for as long as a sleep and a wake-up cost, or need not try: who can sleep does so now.
+    #[inline]
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.is_spent
+    }
+
+    /// Between two looks at what is waited for: spins for a moment, or gives up the CPU once spinning is no longer worth it.
+    #[inline]
+    pub fn pause(&mut self) {
+        if self.is_spent {
+            return self.give_way();
+        }
+        if self.polls % POLLS_PER_LOOK == 0 {
+            self.look();
+        }
+        self.polls += 1;
+        spin_hint();
+    }
+
+    /// As [`pause`](Self::pause), for about `duration` where it spins.
+    pub fn pause_for(&mut self, duration: Duration) {
+        self.look();
+        if self.is_spent { self.give_way() } else { spin_for(duration) }
+    }
+
+    #[cold]
+    fn look(&mut self) {
+        let clock = Clock::get();
+        let now = clock.ticks();
+        if self.start == 0 {
+            self.start = now;
+            self.is_spent = now < SHARED_UNTIL.get();
+        } else {
+            self.is_spent |= now.saturating_sub(self.start) >= clock.ticks_in(ASSUMED_WAKE_COST);
+        }
+    }
+
+    /// Yields; the first time it learns whether anybody wanted the CPU.
+    #[cold]
+    fn give_way(&mut self) {
+        if self.has_asked {
+            return yield_now();
+        }
+        self.has_asked = true;
+        let before = switches();
+        yield_now();
+        if switches() > before {
+            let clock = Clock::get();
+            SHARED_UNTIL.set(clock.ticks() + clock.ticks_in(BELIEF));
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_spent_after_a_while_and_at_once_where_the_cpu_is_shared() {
+        SHARED_UNTIL.set(0);
+        let mut spinner = Spinner::new();
+        spinner.pause();
+        assert!(!spinner.is_spent());
+        while !spinner.is_spent() {
+            spinner.pause();
+        }
+        SHARED_UNTIL.set(u64::MAX);
+        let mut spinner = Spinner::new();
+        spinner.pause();
+        assert!(spinner.is_spent());
+        SHARED_UNTIL.set(0);
+    }
+}
