@@ -6,4 +6,4 @@ cd "$(dirname "$0")/.."
 cargo clippy --workspace --all-targets -- -D warnings
 
 RUSTFLAGS="--cfg loom" cargo clippy --release --target-dir "${CARGO_TARGET_DIR:-target}/loom" \
-    --package corecast-base --package corecast-channel --package corecast-collective --lib --test loom -- -D warnings
+    --package corecast-base --package corecast-channel --package corecast-lock --package corecast-collective --lib --test loom -- -D warnings

@@ -5,4 +5,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo test
-cargo test --release --package corecast-base --package corecast-channel --package corecast-collective --lib --tests
+cargo test --release --package corecast-base --package corecast-channel --package corecast-lock --package corecast-collective --lib --tests

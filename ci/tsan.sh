@@ -105,6 +105,6 @@ trap 'rm -rf "$planted"' EXIT
 require_toolchain
 prove_it_sees
 # Where a process is traced, one instruction after the other, the sanitizer's own are many times those of the call.
-under_tsan --package corecast-base --package corecast-channel --lib --tests -- --skip at_every_step
+under_tsan --package corecast-base --package corecast-channel --package corecast-lock --lib --tests -- --skip at_every_step
 # Between processes it sees nothing.
 under_tsan --package corecast-collective --lib --test conformance

@@ -15,8 +15,12 @@ use std::sync::Mutex;
 use std::{fs, io, thread};
 
 /// Crates with models, and the path to their door to atomics.
-const CRATES: [(&str, &str); 3] =
-    [("base", "crate::sync"), ("channel", "corecast_base::sync"), ("collective", "corecast_base::sync")];
+const CRATES: [(&str, &str); 4] = [
+    ("base", "crate::sync"),
+    ("lock", "corecast_base::sync"),
+    ("channel", "corecast_base::sync"),
+    ("collective", "corecast_base::sync"),
+];
 const WEAKER: [(&str, &[&str]); 4] = [
     ("Ordering::Acquire", &["Ordering::Relaxed"]),
     ("Ordering::Release", &["Ordering::Relaxed"]),

@@ -1,5 +1,5 @@
 //! corecast measures what a message costs between every two cores of a machine, plans who talks to whom in which order,
-//! and runs channels and collectives on those plans.
+//! and runs channels and collectives on those plans; and it has locks.
 //!
 //! ```
 //! use corecast::{Group, machine};
@@ -21,6 +21,7 @@
 //! - [`plan`]: trees and what they cost;
 //! - [`channel`]: message channels;
 //! - [`collective`]: groups, their operations and barriers; [`processes`]: the same among processes;
+//! - [`lock`]: locks, and the mutex that has one as a type parameter;
 //! - [`base`]: CPU ids, waiting, the clock.
 
 pub mod machine;
@@ -32,6 +33,7 @@ pub use corecast_base::{CpuId, CpuSet};
 pub use corecast_channel as channel;
 pub use corecast_collective as collective;
 pub use corecast_collective::{Barrier, Group, Member, processes};
+pub use corecast_lock as lock;
 pub use corecast_machine::Machine;
 pub use corecast_plan as plan;
 pub use probe::{UmpProbe, UmpReceiver, UmpSender};

@@ -1,0 +1,40 @@
+//! Locks: many algorithms behind one interface.
+//!
+//! No lock is the best everywhere: which one is depends on how many threads want it, for how long, and how far apart
+//! they run. So they are exchangeable: [`Mutex`] has its algorithm as a type parameter, [`Algorithm`] names them all.
+//!
+//! - [`mutex`]: the safe front, with closures and guards;
+//! - [`RawLock`], [`RawTimed`], [`NodeMoves`]: what an algorithm is; [`Facts`]: what users are told of it;
+//! - [`Tas`], [`Ttas`], [`Ticket`], [`Array`]: locks of words;
+//! - [`Mcs`], [`Clh`]: queues;
+//! - [`Word`], which lets its threads sleep.
+//!
+//! A lock that keeps an order never sleeps: who wakes up late would keep all behind it waiting. Its threads give up
+//! their CPU once they have spun for as long as a wake-up costs. A lock that sleeps lets newcomers overtake.
+
+mod array;
+mod clh;
+mod facts;
+mod holder;
+mod mcs;
+pub mod mutex;
+mod polling;
+mod pool;
+mod raw;
+mod registry;
+mod tas;
+mod ticket;
+mod ttas;
+mod word;
+
+pub use array::Array;
+pub use clh::{Clh, ClhNodes};
+pub use facts::{Facts, NodeKind, Order};
+pub use mcs::{Mcs, McsNode};
+pub use mutex::{Guard, Mutex};
+pub use raw::{NodeMoves, RawLock, RawTimed, Setup};
+pub use registry::{Algorithm, UnknownLock};
+pub use tas::Tas;
+pub use ticket::Ticket;
+pub use ttas::Ttas;
+pub use word::Word;

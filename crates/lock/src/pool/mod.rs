@@ -1,0 +1,104 @@
+//! Nodes that go round among threads, each alone on its lines, known by number.
+//!
+//! A queue in which a thread adopts the node of the one before cannot keep nodes in frames. These lie in slabs that are
+//! never unmapped, so that a late look at one hits live memory. Each thread keeps some; at its end they go to all.
+
+#[cfg_attr(loom, path = "model.rs")]
+#[cfg_attr(not(loom), path = "native.rs")]
+mod slabs;
+
+use corecast_base::CacheLine;
+use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
+
+pub(crate) use slabs::{give, node, take};
+
+/// One node.
+#[derive(Debug)]
+pub(crate) struct PoolNode {
+    /// Whether its thread waits or holds the lock. Written by that thread, polled by the one behind.
+    pub(crate) is_busy: AtomicU32,
+    /// How often it has been in a queue. Written by its thread.
+    rounds: AtomicU32,
+}
+
+/// A node that is in a queue, and for which time: no two are the same while 2^32 are not in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stay {
+    pub(crate) number: u32,
+    round: u32,
+}
+
+impl PoolNode {
+    fn new() -> CacheLine<Self> {
+        CacheLine::new(Self { is_busy: AtomicU32::new(0), rounds: AtomicU32::new(0) })
+    }
+}
+
+impl Stay {
+    /// The next stay of this node, which is the caller's.
+    pub(crate) fn next(number: u32) -> Self {
+        let rounds = &node(number).rounds;
+        // ORDERING: Relaxed, it went from thread to thread with the node
+        let round = rounds.load(Ordering::Relaxed).wrapping_add(1);
+        // ORDERING: Relaxed, the caller alone has the node
+        rounds.store(round, Ordering::Relaxed);
+        Self { number, round }
+    }
+
+    pub(crate) fn word(self) -> u64 {
+        u64::from(self.round) << 32 | u64::from(self.number)
+    }
+
+    pub(crate) fn of_word(word: u64) -> Self {
+        Self { number: word as u32, round: (word >> 32) as u32 }
+    }
+}
+
+/// The word of a stay, to swap.
+pub(crate) type StayWord = AtomicU64;
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_node_is_taken_twice() {
+        let taken: Vec<u32> = (0..1000).map(|_| take()).collect();
+        let mut distinct = taken.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert_eq!(distinct.len(), taken.len());
+        taken.into_iter().for_each(give);
+    }
+
+    #[test]
+    fn a_thread_takes_what_it_gave_back() {
+        let taken: Vec<u32> = (0..20).map(|_| take()).collect();
+        taken.iter().for_each(|&number| give(number));
+        let again: Vec<u32> = (0..20).map(|_| take()).collect();
+        assert!(again.iter().all(|number| taken.contains(number)));
+        again.into_iter().for_each(give);
+    }
+
+    #[test]
+    fn the_nodes_of_a_thread_that_has_ended_go_to_others() {
+        let given = std::thread::spawn(|| {
+            let taken: Vec<u32> = (0..200).map(|_| take()).collect();
+            taken.iter().for_each(|&number| give(number));
+            taken
+        });
+        let given = given.join().expect("it takes and gives");
+        let taken: Vec<u32> = (0..10_000).map(|_| take()).collect();
+        assert!(given.iter().any(|number| taken.contains(number)));
+        taken.into_iter().for_each(give);
+    }
+
+    #[test]
+    fn stays_differ_and_survive_a_word() {
+        let number = take();
+        let (first, second) = (Stay::next(number), Stay::next(number));
+        assert_ne!(first, second);
+        assert_eq!(Stay::of_word(second.word()), second);
+        give(number);
+    }
+}

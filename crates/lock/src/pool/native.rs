@@ -1,0 +1,89 @@
+//! The pool of this process.
+
+use std::cell::RefCell;
+use std::sync::OnceLock;
+
+use corecast_base::CacheLine;
+use corecast_base::sync::Mutex;
+
+use super::PoolNode;
+
+/// Nodes of the first slab; each other one has twice as many as the one before.
+const FIRST: u32 = 64;
+/// So many slabs hold more nodes than a process has threads.
+const SLABS: usize = 20;
+/// A thread that has more gives half of them to all.
+const MOST_OWN: usize = 64;
+
+type Slab = OnceLock<Box<[CacheLine<PoolNode>]>>;
+
+static ALL: [Slab; SLABS] = [const { Slab::new() }; SLABS];
+static SHARED: Mutex<Shared> = Mutex::new(Shared { free: Vec::new(), made: 0 });
+
+#[derive(Debug)]
+struct Shared {
+    free: Vec<u32>,
+    /// Nodes that have been taken at least once, of those in slabs.
+    made: u32,
+}
+
+/// The free nodes of a thread.
+struct Own(RefCell<Vec<u32>>);
+
+thread_local! {
+    static OWN: Own = const { Own(RefCell::new(Vec::new())) };
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        shared(|all| all.free.append(self.0.get_mut()));
+    }
+}
+
+/// The node with this number, which [`take`] has returned.
+#[inline]
+pub(crate) fn node(number: u32) -> &'static PoolNode {
+    let slab = (number / FIRST + 1).ilog2();
+    let nodes = ALL[slab as usize].get().expect("a number is made with its slab");
+    &nodes[(number - FIRST * ((1 << slab) - 1)) as usize]
+}
+
+/// A node for the caller alone.
+#[inline]
+pub(crate) fn take() -> u32 {
+    // A thread that ends has no nodes of its own any more.
+    OWN.try_with(|own| own.0.borrow_mut().pop()).ok().flatten().unwrap_or_else(take_shared)
+}
+
+/// Gives a node back, to whoever takes one next.
+#[inline]
+pub(crate) fn give(number: u32) {
+    let kept = OWN.try_with(|own| {
+        let mut own = own.0.borrow_mut();
+        own.push(number);
+        if own.len() > MOST_OWN {
+            shared(|all| all.free.extend(own.drain(MOST_OWN / 2..)));
+        }
+    });
+    if kept.is_err() {
+        shared(|all| all.free.push(number));
+    }
+}
+
+#[cold]
+fn take_shared() -> u32 {
+    shared(|all| {
+        all.free.pop().unwrap_or_else(|| {
+            let number = all.made;
+            let slab = (number / FIRST + 1).ilog2();
+            let make = || (0..FIRST << slab).map(|_| PoolNode::new()).collect();
+            ALL.get(slab as usize).expect("fewer threads wait than 2^25").get_or_init(make);
+            all.made += 1;
+            number
+        })
+    })
+}
+
+fn shared<R>(use_it: impl FnOnce(&mut Shared) -> R) -> R {
+    use_it(&mut SHARED.lock().expect("nobody panics while holding the pool"))
+}

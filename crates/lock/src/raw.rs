@@ -1,0 +1,87 @@
+//! The one interface of all locks.
+
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
+use std::time::Instant;
+
+use crate::facts::Facts;
+
+/// What a lock is made for.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Setup {
+    /// How many threads will use it, as far as known: twice the CPUs by default. More are no harm but to the speed of some.
+    pub threads: usize,
+}
+
+impl Setup {
+    /// For so many threads, at least one.
+    #[must_use]
+    pub fn of_threads(threads: usize) -> Self {
+        Self { threads: threads.max(1) }
+    }
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self::of_threads(2 * available_parallelism().map_or(1, NonZeroUsize::get))
+    }
+}
+
+/// A lock without the data that it guards. [`Mutex`](crate::Mutex) is the safe front.
+///
+/// **Memory ordering:** what happened before an unlock is visible after the next lock, as with Release and Acquire.
+///
+/// # Safety
+/// - Between a lock, or a try that returned true, and its unlock no other one succeeds.
+/// - What happened before an unlock happens before what follows the next lock.
+/// - A try never waits, and one that returned false leaves nothing behind.
+pub unsafe trait RawLock: Send + Sync + Sized {
+    /// What one acquisition brings along; `()` where that is nothing.
+    type Node: Default;
+
+    /// What users are told of it.
+    const FACTS: Facts;
+
+    /// A free lock.
+    fn new(setup: &Setup) -> Self;
+
+    /// Waits until the lock is free, and takes it.
+    ///
+    /// # Safety
+    /// - `node` is used by no other acquisition until it is unlocked, and neither moved nor dropped, unless the lock is
+    ///   [`NodeMoves`], for which it may move.
+    unsafe fn lock(&self, node: &Self::Node);
+
+    /// Takes the lock if it is free.
+    ///
+    /// # Safety
+    /// - As of [`lock`](Self::lock), if it returns true.
+    unsafe fn try_lock(&self, node: &Self::Node) -> bool;
+
+    /// Frees the lock.
+    ///
+    /// # Safety
+    /// - The lock is held by an acquisition with this node, which ends now.
+    unsafe fn unlock(&self, node: &Self::Node);
+}
+
+/// A lock whose wait can end at a time.
+///
+/// # Safety
+/// - `lock_until` keeps what [`RawLock`] says of a try, but that it waits.
+pub unsafe trait RawTimed: RawLock {
+    /// Waits until the lock is free, and takes it; gives up at `deadline`, perhaps a little later. A deadline that has passed
+    /// is a try.
+    ///
+    /// # Safety
+    /// - As of [`RawLock::lock`], if it returns true.
+    unsafe fn lock_until(&self, node: &Self::Node, deadline: Instant) -> bool;
+}
+
+/// A lock whose node nobody else looks at, so that it may move, or be forgotten (the lock is held for ever then). So
+/// a guard can keep it.
+///
+/// # Safety
+/// - The lock keeps no pointer to the node.
+pub unsafe trait NodeMoves: RawLock {}

@@ -1,0 +1,111 @@
+//! All locks: one line each, from which the program's lists, the conformance tests and the benchmarks follow.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::facts::Facts;
+use crate::raw::RawLock;
+
+/// Calls `$then!` with every lock as `Variant = number: path::to::Type`. The numbers are those of the C interface: a lock
+/// keeps its own for ever.
+#[macro_export]
+macro_rules! for_each_lock {
+    ($then:ident) => {
+        $then! {
+            Tas = 1: $crate::Tas,
+            Ttas = 2: $crate::Ttas,
+            Ticket = 3: $crate::Ticket,
+            Array = 4: $crate::Array,
+            Mcs = 5: $crate::Mcs,
+            Clh = 6: $crate::Clh,
+            Word = 7: $crate::Word,
+        }
+    };
+}
+
+macro_rules! define {
+    ($($variant:ident = $number:literal: $lock:ty,)*) => {
+        /// A lock by name; [`Algorithm::ALL`] is the registry.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[repr(u32)]
+        pub enum Algorithm {
+            $(#[doc = concat!("[`", stringify!($variant), "`](crate::", stringify!($variant), ").")] $variant = $number,)*
+        }
+
+        impl Algorithm {
+            /// All locks.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// What users are told of it.
+            #[must_use]
+            pub const fn facts(self) -> &'static Facts {
+                match self { $(Self::$variant => &<$lock as RawLock>::FACTS,)* }
+            }
+
+            /// Bytes of one lock, without what it allocates.
+            #[must_use]
+            pub const fn len_bytes(self) -> usize {
+                match self { $(Self::$variant => size_of::<$lock>(),)* }
+            }
+        }
+    };
+}
+
+for_each_lock!(define);
+
+impl Algorithm {
+    /// The name by which users choose it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.facts().name
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A text that names no lock.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown lock '{name}': expected one of {}", known.join(", "))]
+#[non_exhaustive]
+pub struct UnknownLock {
+    /// What was asked for.
+    pub name: String,
+    /// The names there are.
+    pub known: Vec<&'static str>,
+}
+
+impl FromStr for Algorithm {
+    type Err = UnknownLock;
+
+    fn from_str(name: &str) -> Result<Self, UnknownLock> {
+        let known = || Self::ALL.iter().map(|lock| lock.name()).collect();
+        let found = Self::ALL.iter().copied().find(|lock| lock.name() == name);
+        found.ok_or_else(|| UnknownLock { name: name.to_owned(), known: known() })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_and_others_are_named_in_the_error() {
+        for &lock in Algorithm::ALL {
+            assert_eq!(lock.name().parse(), Ok(lock));
+        }
+        let error = "spin".parse::<Algorithm>().expect_err("there is no such lock");
+        assert!(error.to_string().starts_with("unknown lock 'spin': expected one of tas, "), "{error}");
+    }
+
+    #[test]
+    fn the_sizes_that_users_were_told() {
+        let sizes = Algorithm::ALL.iter().map(|lock| (lock.name(), lock.len_bytes())).collect::<Vec<_>>();
+        assert_eq!(sizes[..3], [("tas", 4), ("ttas", 4), ("ticket", 8)]);
+        assert_eq!(sizes[4..], [("mcs", 8), ("clh", 8), ("word", 4)]);
+    }
+}

@@ -1,0 +1,108 @@
+//! A mutex in one word: spins for about the cost of a wake-up, then sleeps.
+//!
+//! Take it where there may be more threads than CPUs, or sections are long: it never keeps a CPU from the holder for
+//! long. Who frees it wakes one sleeper, which competes with those who come (nothing is handed to a thread that does
+//! not run). Not where order matters.
+//!
+//! **Progress:** blocking; who waits may be overtaken. **Memory ordering:** that of [`RawLock`].
+//! Source: U. Drepper, Futexes Are Tricky, 2004 (the third mutex).
+
+use std::time::{Duration, Instant};
+
+use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
+use corecast_base::wait::{LONGEST_NAP, Spinner};
+
+use crate::facts::{Facts, NodeKind, Order};
+use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
+
+const FREE: u32 = 0;
+const HELD: u32 = 1;
+/// Held, and somebody may sleep.
+const AWAITED: u32 = 2;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Word {
+    /// [`FREE`], [`HELD`] or [`AWAITED`]. Written by whoever wants the lock, and by its holder.
+    state: AtomicU32,
+}
+
+impl Word {
+    /// Spins while that is worth it, and sleeps then; `left` tells for how long at most, `None` to give up.
+    #[cold]
+    fn lock_slow(&self, left: impl Fn() -> Option<Duration>) -> bool {
+        let mut spinner = Spinner::new();
+        while !spinner.is_spent() {
+            // ORDERING: Relaxed, the exchange looks again
+            // ORDERING: Acquire, pairs with the Release in unlock [word-free]
+            if self.state.load(Ordering::Relaxed) == FREE
+                && self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+            {
+                return true;
+            }
+            if left().is_none() {
+                return false;
+            }
+            spinner.pause();
+        }
+        // A thread that may have slept cannot know whether others do, so it holds the lock as one that is awaited.
+        // ORDERING: Acquire, pairs with the Release in unlock [word-free]
+        while self.state.swap(AWAITED, Ordering::Acquire) != FREE {
+            let Some(longest) = left() else { return false };
+            futex_wait(&self.state, AWAITED, longest, Scope::Process);
+        }
+        true
+    }
+}
+
+// SAFETY: exactly one swap or exchange finds FREE between two stores of it, which only holders do; Acquire and Release.
+unsafe impl RawLock for Word {
+    type Node = ();
+
+    const FACTS: Facts = Facts {
+        name: "word",
+        about: "one word, spins for a while and then sleeps",
+        order: Order::Barging,
+        node: NodeKind::Nothing,
+        parks: true,
+        source: "Drepper 2004",
+    };
+
+    fn new(_setup: &Setup) -> Self {
+        Self { state: AtomicU32::new(FREE) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, node: &()) {
+        // SAFETY: the caller's promise.
+        if !unsafe { self.try_lock(node) } {
+            self.lock_slow(|| Some(LONGEST_NAP));
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [word-free]
+        self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        // ORDERING: Release, pairs with the Acquire in lock and try_lock [word-free]
+        if self.state.swap(FREE, Ordering::Release) == AWAITED {
+            futex_wake(&self.state, 1, Scope::Process);
+        }
+    }
+}
+
+// SAFETY: it takes the lock as lock does, or leaves it marked as awaited, which costs its holder a wake-up of nobody.
+unsafe impl RawTimed for Word {
+    unsafe fn lock_until(&self, node: &(), deadline: Instant) -> bool {
+        let left = || Some(deadline.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero());
+        // SAFETY: the caller's promise.
+        unsafe { self.try_lock(node) || self.lock_slow(left) }
+    }
+}
+
+// SAFETY: there is no node.
+unsafe impl NodeMoves for Word {}
