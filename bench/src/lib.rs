@@ -3,7 +3,7 @@
 //! A library without output of its own: the program's `bench` and `tune` call it, and show what it returns.
 //!
 //! - [`collectives`], [`acknowledged`](fn@acknowledged), [`ump`], [`select`](fn@select), [`stream`], [`idle`],
-//!   [`deaths`](fn@deaths), [`setup`](fn@setup): the benchmarks; [`list`] names all contenders;
+//!   [`deaths`](fn@deaths), [`setup`](fn@setup), [`locks`](fn@locks): the benchmarks; [`list`] names all contenders;
 //! - [`collective_member`]: what a process does that is a member of a race of collectives;
 //! - [`Options`], [`Place`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
 //! - [`Report`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast;
@@ -43,6 +43,7 @@ mod failure;
 mod gate;
 pub mod harness;
 mod idle;
+mod locks;
 mod op;
 mod options;
 mod pair;
@@ -67,6 +68,7 @@ pub use failure::Failure;
 pub use gate::{Gate, Verdict};
 pub use harness::Summary;
 pub use idle::idle;
+pub use locks::{LockCell, LockOptions, LockReport, LockRow, PairRow, locks};
 pub use op::{Op, UnknownOp};
 pub use options::{MAX_BYTES, Options};
 pub use pair::ump;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::ValueEnum;
 use corecast::Barrier;
+use corecast::lock::Algorithm;
 use corecast::machine::source::SOURCES;
 use corecast::plan::{Effort, Operation, SHAPES, planners};
 use serde::Serialize;
@@ -33,6 +34,8 @@ enum Registry {
     Efforts,
     /// The barriers of a group.
     Barriers,
+    /// The locks.
+    Locks,
     /// What `bench` races.
     Contenders,
     /// Who can tell the topology.
@@ -48,6 +51,43 @@ struct Entry {
     /// The operation that a contender is raced at.
     #[serde(skip_serializing_if = "Option::is_none")]
     op: Option<String>,
+    /// The properties of a lock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lock: Option<LockEntry>,
+}
+
+/// What there is to know of a lock before one chooses it.
+#[derive(Debug, Serialize)]
+struct LockEntry {
+    /// Its number in the C interface.
+    id: u32,
+    /// Bytes of one lock, without what it allocates.
+    bytes: usize,
+    /// What an acquisition brings along.
+    node: String,
+    /// Who comes next.
+    order: String,
+    /// True if threads that have waited for long sleep.
+    parks: bool,
+    /// Who described it.
+    source: &'static str,
+}
+
+impl LockEntry {
+    fn text(&self) -> String {
+        let parks = if self.parks { "sleeps" } else { "spins, then yields" };
+        format!("{} bytes, node: {}, {}, {parks}; {}", self.bytes, self.node, self.order, self.source)
+    }
+}
+
+impl Entry {
+    fn of_lock(lock: Algorithm) -> Self {
+        let (facts, bytes) = (lock.facts(), lock.len_bytes());
+        let (node, order) = (facts.node.to_string(), facts.order.to_string());
+        let properties = LockEntry { id: lock as u32, bytes, node, order, parks: facts.parks, source: facts.source };
+        let (name, about) = (facts.name.to_owned(), Some(facts.about.to_owned()));
+        Self { name, about, op: None, lock: Some(properties) }
+    }
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
@@ -65,7 +105,7 @@ impl Registry {
     fn entries(self) -> Vec<Entry> {
         let named = |name: &str, about: &str| {
             let about = (!about.is_empty()).then(|| about.to_owned());
-            Entry { name: name.to_owned(), about, op: None }
+            Entry { name: name.to_owned(), about, op: None, lock: None }
         };
         match self {
             Self::Operations => Operation::ALL.iter().map(|operation| named(operation.name(), "")).collect(),
@@ -73,6 +113,7 @@ impl Registry {
             Self::Planners => planners().into_iter().map(|(name, about)| named(name, about)).collect(),
             Self::Efforts => Effort::ALL.iter().map(|effort| named(effort.name(), "")).collect(),
             Self::Barriers => Barrier::ALL.iter().map(|barrier| named(barrier.name(), barrier.about())).collect(),
+            Self::Locks => Algorithm::ALL.iter().map(|&lock| Entry::of_lock(lock)).collect(),
             Self::Sources => SOURCES.iter().map(|source| named(source.name(), "")).collect(),
             Self::Contenders => corecast_bench::list()
                 .into_iter()
@@ -83,9 +124,10 @@ impl Registry {
 
     fn text(self) -> String {
         let name = self.to_possible_value().expect("no registry is skipped").get_name().to_owned();
-        let mut table = table::table(&["", "", ""]);
+        let mut table = table::table(&["", "", "", ""]);
         for entry in self.entries() {
-            table.add_row([entry.op.unwrap_or_default(), entry.name, entry.about.unwrap_or_default()]);
+            let properties = entry.lock.map_or_else(String::new, |lock| lock.text());
+            table.add_row([entry.op.unwrap_or_default(), entry.name, entry.about.unwrap_or_default(), properties]);
         }
         let rows: String = table::text(&table).lines().skip(1).map(|line| format!("{line}\n")).collect();
         format!("{name}\n{rows}")

@@ -5,6 +5,7 @@ mod channels;
 mod deaths;
 mod html;
 mod idle;
+mod locks;
 mod planner;
 mod race;
 mod setup;
@@ -49,6 +50,8 @@ enum Kind {
     Stream(stream::Arguments),
     /// Find out how much CPU time members and receivers burn that wait for one that is late.
     Idle(idle::Arguments),
+    /// Race locks: one thread alone, and many over one lock or several.
+    Locks(locks::Arguments),
     /// Kill processes at each end of each channel, and find out how long the other end waits for the news.
     Deaths(deaths::Arguments),
     /// What `deaths` kills.
@@ -85,6 +88,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Kind::ChannelMember => channels::member(),
         Kind::Stream(arguments) => arguments.run(output),
         Kind::Idle(arguments) => arguments.run(output),
+        Kind::Locks(arguments) => arguments.run(output),
         Kind::Deaths(arguments) => arguments.run(output),
         Kind::Setup(arguments) => arguments.run(output),
         Kind::Victim(arguments) => arguments.run(),

@@ -1,0 +1,43 @@
+//! The locks to race: those of corecast's registry, and what people use today.
+
+use corecast::lock::{Algorithm, Mutex, for_each_lock};
+
+use super::crowd::{Crowd, Turn, crowd};
+use super::guarded::{Guarded, Line, Pthread};
+use super::pair::pair_ns;
+use crate::failure::Failure;
+
+/// One lock.
+#[derive(Clone, Copy)]
+pub(super) struct Contender {
+    pub(super) name: &'static str,
+    pub(super) ours: bool,
+    /// Whether threads that have waited for long sleep.
+    pub(super) sleeps: bool,
+    /// Nanoseconds to take and free it, alone.
+    pub(super) pair_ns: fn(u32) -> f64,
+    /// Many threads at once.
+    pub(super) crowd: fn(&Crowd<'_>) -> Result<Turn, Failure>,
+}
+
+fn contender<G: Guarded>(name: &'static str, ours: bool, sleeps: bool) -> Contender {
+    Contender { name, ours, sleeps, pair_ns: pair_ns::<G>, crowd: crowd::<G> }
+}
+
+/// All of them.
+pub(super) fn contenders() -> Vec<Contender> {
+    let mut all = Vec::new();
+    macro_rules! ours {
+        ($($variant:ident = $number:literal: $lock:ty,)*) => {
+            $({
+                let facts = Algorithm::$variant.facts();
+                all.push(contender::<Mutex<Line, $lock>>(facts.name, true, facts.parks));
+            })*
+        };
+    }
+    for_each_lock!(ours);
+    all.push(contender::<std::sync::Mutex<Line>>("std", false, true));
+    all.push(contender::<parking_lot::Mutex<Line>>("parking_lot", false, true));
+    all.push(contender::<Pthread>("pthread", false, true));
+    all
+}

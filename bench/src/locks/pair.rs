@@ -1,0 +1,21 @@
+//! What taking and freeing a lock costs that nobody else wants.
+
+use std::hint::black_box;
+
+use corecast::base::Clock;
+
+use super::guarded::Guarded;
+
+/// Nanoseconds for one pair, of so many.
+pub(super) fn pair_ns<G: Guarded>(pairs: u32) -> f64 {
+    let guarded = G::new(1);
+    let clock = Clock::get();
+    let start = clock.ticks_in_order();
+    for _ in 0..pairs {
+        black_box(&guarded).with(|line| line.0 += 1);
+    }
+    let ticks = clock.ticks_in_order().saturating_sub(start);
+    let counted = guarded.with(|line| line.0);
+    assert_eq!(counted, u64::from(pairs), "every pair has counted");
+    clock.ns(ticks) / f64::from(pairs)
+}
