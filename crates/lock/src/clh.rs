@@ -97,8 +97,9 @@ unsafe impl RawLock for Clh {
             return false;
         }
         let own = ClhNodes::busy();
-        // ORDERING: AcqRel, as the swap in lock; Relaxed where it fails, as nothing was taken [clh-tail]
-        if self.tail.compare_exchange(before, own.word(), Ordering::AcqRel, Ordering::Relaxed).is_err() {
+        // ORDERING: Release, pairs with the Acquire of who comes next, as the load above did with that of who came before;
+        // Relaxed where it fails, as nothing was taken [clh-tail]
+        if self.tail.compare_exchange(before, own.word(), Ordering::Release, Ordering::Relaxed).is_err() {
             pool::give(own.number);
             return false;
         }
