@@ -7,7 +7,8 @@
 //! - [`RawLock`], [`RawTimed`], [`NodeMoves`]: what an algorithm is; [`Facts`]: what users are told of it;
 //! - [`Tas`], [`Ttas`], [`Ticket`], [`Array`]: locks of words;
 //! - [`Mcs`], [`Clh`]: queues;
-//! - [`Word`], which lets its threads sleep.
+//! - [`Word`], which lets its threads sleep;
+//! - [`table`]: a hash table with a lock of any kind on each bucket.
 //!
 //! A lock that keeps an order never sleeps: who wakes up late would keep all behind it waiting. Its threads give up
 //! their CPU once they have spun for as long as a wake-up costs. A lock that sleeps lets newcomers overtake.
@@ -22,6 +23,7 @@ mod polling;
 mod pool;
 mod raw;
 mod registry;
+pub mod table;
 mod tas;
 mod ticket;
 mod ttas;
@@ -34,6 +36,7 @@ pub use mcs::{Mcs, McsNode};
 pub use mutex::{Guard, Mutex};
 pub use raw::{NodeMoves, RawLock, RawTimed, Setup};
 pub use registry::{Algorithm, UnknownLock};
+pub use table::Table;
 pub use tas::Tas;
 pub use ticket::Ticket;
 pub use ttas::Ttas;

@@ -1,0 +1,51 @@
+//! One key of a table, while its bucket is locked.
+
+use super::bucket::Bucket;
+
+/// What there is, or is not, of one key. Made by [`Table::with`](super::Table::with).
+#[derive(Debug)]
+pub struct Entry<'a, V> {
+    /// The key's own bucket.
+    bucket: &'a mut Bucket<V>,
+    key: u64,
+}
+
+impl<'a, V: Default> Entry<'a, V> {
+    pub(super) fn new(bucket: &'a mut Bucket<V>, key: u64) -> Self {
+        Self { bucket, key }
+    }
+
+    /// Which key.
+    #[must_use]
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// Its value; `None` if it has none.
+    #[inline]
+    #[must_use]
+    pub fn get(&self) -> Option<&V> {
+        self.bucket.get(self.key)
+    }
+
+    /// As [`get`](Self::get), to change it.
+    #[inline]
+    pub fn get_mut(&mut self) -> Option<&mut V> {
+        self.bucket.get_mut(self.key)
+    }
+
+    /// Gives it a value.
+    ///
+    /// # Errors
+    /// The value, if it has one already, which stays.
+    #[inline]
+    pub fn put(&mut self, value: V) -> Result<(), V> {
+        self.bucket.put(self.key, value)
+    }
+
+    /// Takes its value out; `None` if it has none.
+    #[inline]
+    pub fn remove(&mut self) -> Option<V> {
+        self.bucket.remove(self.key)
+    }
+}
