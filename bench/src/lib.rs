@@ -3,7 +3,7 @@
 //! A library without output of its own: the program's `bench` and `tune` call it, and show what it returns.
 //!
 //! - [`collectives`], [`acknowledged`](fn@acknowledged), [`ump`], [`select`](fn@select), [`stream`], [`idle`],
-//!   [`deaths`](fn@deaths), [`setup`](fn@setup), [`locks`](fn@locks): the benchmarks; [`list`] names all contenders;
+//!   [`deaths`](fn@deaths), [`setup`](fn@setup), [`locks`](fn@locks), [`table`](fn@table): the benchmarks; [`list`] names all contenders;
 //! - [`collective_member`]: what a process does that is a member of a race of collectives;
 //! - [`Options`], [`Place`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
 //! - [`Report`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast;
@@ -55,6 +55,7 @@ mod select;
 mod setup;
 mod stream;
 pub mod study;
+mod table;
 #[cfg(test)]
 mod this_machine;
 
@@ -78,3 +79,4 @@ pub use report::{Group, IdleReport, IdleRow, Report, Row, StreamReport, Timing};
 pub use select::{Fairness, SelectReport, select};
 pub use setup::{SetupReport, SetupRow, setup};
 pub use stream::{StreamOptions, stream};
+pub use table::{Point, Published, TableCell, TableOptions, TableReport, TableRow, table};

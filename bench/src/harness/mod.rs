@@ -4,7 +4,7 @@
 //! - `crew`, `task`: the threads, and what each does in a block;
 //! - `entrant`, `race`: a contender, and all of them in turns;
 //! - `line_probe`, `placement`, `clock_offset`: what the machine is like meanwhile;
-//! - `span`, `statistics`: from time stamps to numbers;
+//! - `span`, `statistics`, `evenness`: from time stamps and counts to numbers;
 //! - `budget`, `pace`: how long all this may take.
 
 mod abort;
@@ -13,6 +13,7 @@ mod clock_offset;
 mod cpu_time;
 mod crew;
 mod entrant;
+mod evenness;
 mod line_probe;
 mod pace;
 mod patience;
@@ -28,6 +29,7 @@ pub(crate) use clock_offset::{LARGEST_ACCEPTED, largest_ns as largest_clock_offs
 pub(crate) use cpu_time::of_this_thread as cpu_time_of_this_thread;
 pub(crate) use crew::Crew;
 pub(crate) use entrant::Entrant;
+pub(crate) use evenness::{jain, most_to_fewest};
 pub(crate) use line_probe::LineProbe;
 pub(crate) use pace::{Pace, iterations_that_fill};
 pub(crate) use race::Race;

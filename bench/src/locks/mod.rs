@@ -19,7 +19,7 @@ use fastrand::Rng;
 
 use crate::error::BenchError;
 use crate::gate::{Demand, Gate};
-use crate::harness::{median, percentile, sorted};
+use crate::harness::{jain, median, most_to_fewest, percentile, sorted};
 use crate::options::Options;
 use crate::progress::Progress;
 use contenders::{Contender, contenders};
@@ -172,28 +172,13 @@ fn row(contender: &Contender, turns: &[Turn]) -> LockRow {
         ours: contender.ours,
         mops: over(|turn| Some(turn.counts.iter().sum::<u64>() as f64 / turn.seconds / 1e6)),
         regret: None,
-        jain: over(jain),
-        most_to_fewest: over(most_to_fewest),
+        jain: over(|turn| jain(&turn.counts)),
+        most_to_fewest: over(|turn| most_to_fewest(&turn.counts)),
         wait_p50_ns: wait(0.5),
         wait_p99_ns: wait(0.99),
         wait_p999_ns: wait(0.999),
         skipped: None,
     }
-}
-
-/// R. Jain, D. Chiu, W. Hawe, A Quantitative Measure of Fairness, 1984.
-fn jain(turn: &Turn) -> Option<f64> {
-    let (sum, squares) = turn.counts.iter().fold((0.0, 0.0), |(sum, squares), &count| {
-        let count = count as f64;
-        (sum + count, squares + count * count)
-    });
-    (squares > 0.0).then(|| sum * sum / (turn.counts.len() as f64 * squares))
-}
-
-/// Infinity would not be JSON: nothing where a thread had none.
-fn most_to_fewest(turn: &Turn) -> Option<f64> {
-    let (most, fewest) = (turn.counts.iter().max()?, turn.counts.iter().min()?);
-    (*fewest > 0).then(|| *most as f64 / *fewest as f64)
 }
 
 fn collapse(contenders: &[Contender], cells: &[LockCell]) -> Gate {
@@ -244,13 +229,5 @@ mod tests {
         let options = LockOptions { options, ..LockOptions::default() };
         let error = locks(&this_machine(), &options, &mut ()).expect_err("there is none");
         assert!(error.to_string().contains("'futex'"), "{error}");
-    }
-
-    #[test]
-    fn fairness_is_one_for_all_and_a_share_for_one() {
-        let turn = |counts: &[u64]| Turn { counts: counts.to_vec(), seconds: 1.0, waits_ns: Vec::new() };
-        assert_eq!((jain(&turn(&[5, 5])), most_to_fewest(&turn(&[5, 5]))), (Some(1.0), Some(1.0)));
-        assert_eq!((jain(&turn(&[8, 0])), most_to_fewest(&turn(&[8, 0]))), (Some(0.5), None));
-        assert_eq!(jain(&turn(&[0, 0])), None);
     }
 }

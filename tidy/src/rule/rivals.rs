@@ -12,6 +12,7 @@ const RIVALS: &[&str] = &[
     "crossbeam-channel",
     "crossbeam-queue",
     "crossfire",
+    "dashmap",
     "disruptor",
     "flume",
     "hurdles",
@@ -19,9 +20,11 @@ const RIVALS: &[&str] = &[
     "ipc-channel",
     "kanal",
     "nexus-queue",
+    "papaya",
     "parking_lot",
     "ringbuf",
     "rtrb",
+    "scc",
     "thingbuf",
 ];
 

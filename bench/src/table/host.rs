@@ -1,0 +1,89 @@
+//! What every contender of the table benchmarks is: a table, and a client of it for each thread that uses it.
+
+use std::time::Duration;
+
+use corecast::base::CpuId;
+use corecast::base::wait::Wait;
+
+use crate::failure::Failure;
+
+/// The 64 bytes that belong to a key.
+pub(super) type Words = [u64; 8];
+
+/// What a table is to be like, and who uses it.
+#[derive(Debug, Clone)]
+pub(super) struct Setting<'a> {
+    pub(super) buckets: usize,
+    /// Elements of a bucket, on average.
+    pub(super) mean: usize,
+    pub(super) threads: usize,
+    /// The CPUs that threads are bound to in turn.
+    pub(super) cpus: &'a [CpuId],
+    /// How channels wait.
+    pub(super) wait: Wait,
+    /// How long a block lasts.
+    pub(super) time: Duration,
+    pub(super) seed: u64,
+}
+
+impl Setting<'_> {
+    /// The elements that are in at the start.
+    pub(super) fn initial(&self) -> u64 {
+        (self.buckets * self.mean) as u64
+    }
+
+    /// Keys are 1 to this: half of them are in at the start.
+    pub(super) fn keys(&self) -> u64 {
+        2 * self.initial()
+    }
+
+    /// The elements that each of so many threads inserts at the start.
+    pub(super) fn shares(&self) -> Vec<u64> {
+        let (each, rest) = (self.initial() / self.threads as u64, self.initial() % self.threads as u64);
+        (0..self.threads as u64).map(|rank| each + u64::from(rank < rest)).collect()
+    }
+}
+
+/// One thread's way to a table.
+pub(super) trait Client {
+    /// Copies what belongs to the key; false if it is not there.
+    fn get(&mut self, key: u64, into: &mut Words) -> bool;
+
+    /// Puts the key in with a buffer that was made before, untouched unless there are `words` to write into it; false if
+    /// it is there already.
+    fn put(&mut self, key: u64, words: Option<&Words>) -> bool;
+
+    /// Takes the key out; false if it is not there.
+    fn remove(&mut self, key: u64) -> bool;
+}
+
+/// A client and where it works.
+pub(super) struct Seat<C> {
+    pub(super) client: C,
+    /// Its number among the participants, by which it is bound to a CPU.
+    pub(super) participant: usize,
+    /// Elements that it inserts at the start.
+    pub(super) share: u64,
+}
+
+/// A table that lives for as long as it is used.
+pub(super) trait Host {
+    type Client<'a>: Client + Send;
+
+    /// How many threads serve the others, of so many.
+    fn servers(_threads: usize) -> usize {
+        0
+    }
+
+    /// Makes an empty one, and ends it when `work` has returned.
+    fn with<R>(
+        setting: &Setting<'_>,
+        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
+    ) -> Result<R, Failure>;
+}
+
+/// A seat for each thread, where none of them serves the others.
+pub(super) fn seats<C>(setting: &Setting<'_>, client: impl Fn() -> C) -> Vec<Seat<C>> {
+    let seat = |(participant, share)| Seat { client: client(), participant, share };
+    setting.shares().into_iter().enumerate().map(seat).collect()
+}

@@ -1,0 +1,257 @@
+//! Servers that own the buckets, and clients that ask them over channels: corecast's `ump` rings, and `Select` at the servers.
+//!
+//! Of n participants every third is a server, from the first on; two are one server and one client, and so is one. Each
+//! server owns a contiguous range of buckets, and the buckets that remain are dealt in turn. A request is one line, and so is
+//! the reply: key, bucket and the place of a buffer, which goes along and belongs to whoever holds the line. A client
+//! waits for each reply. For a get it lends a buffer, the server copies the 64 bytes into it, and the client copies them
+//! once more.
+//!
+//! A server ends when all its clients are gone. The first client fills the table.
+
+use std::thread;
+
+use corecast::base::wait::{Crowd, Waiter};
+use corecast::channel::select::{Select, SelectError};
+use corecast::channel::ump::{Config, Receiver, Sender, channel_with};
+use corecast::lock::table::Bucket;
+use corecast::machine::pin::{self, PinError};
+
+use super::host::{Client, Host, Seat, Setting, Words};
+use super::locked::Stored;
+use crate::failure::Failure;
+
+/// Every so manieth participant is a server.
+const STRIDE: usize = 3;
+/// A client waits for each reply, so there is never more than one message in a ring.
+const SLOTS: usize = 8;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Get,
+    Put,
+    Remove,
+}
+
+#[derive(Debug)]
+struct Request {
+    kind: Kind,
+    /// Among those of the server.
+    bucket: u32,
+    key: u64,
+    /// What is to be put in, or where a get wants its copy.
+    buffer: Stored,
+}
+
+#[derive(Debug)]
+struct Reply {
+    is_done: bool,
+    /// What was removed, or refused, or lent.
+    buffer: Stored,
+}
+
+const _: () = assert!(size_of::<Request>() == 24 && size_of::<Reply>() == 16, "with the header they fit into one line");
+
+/// Where a bucket is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Home {
+    server: usize,
+    bucket: u32,
+}
+
+/// The home of each bucket.
+fn homes(buckets: usize, servers: usize) -> Vec<Home> {
+    let each = buckets / servers;
+    let home = |bucket| match bucket < each * servers {
+        true => Home { server: bucket / each, bucket: (bucket % each) as u32 },
+        false => Home { server: bucket - each * servers, bucket: each as u32 },
+    };
+    (0..buckets).map(home).collect()
+}
+
+/// See the [module](self).
+pub(super) struct Messages;
+
+fn participants(threads: usize) -> usize {
+    threads.max(2)
+}
+
+impl Host for Messages {
+    type Client<'a> = MessageClient<'a>;
+
+    fn servers(threads: usize) -> usize {
+        participants(threads).div_ceil(STRIDE)
+    }
+
+    fn with<R>(
+        setting: &Setting<'_>,
+        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let participants = participants(setting.threads);
+        let (servers, clients): (Vec<usize>, Vec<usize>) = (0..participants).partition(|id| id % STRIDE == 0);
+        let homes = homes(setting.buckets, servers.len());
+        let mut sides: Vec<Server> = (0..servers.len()).map(|server| Server::new(setting, &homes, server)).collect();
+        let mut seat = |(rank, &participant): (usize, &usize)| {
+            let servers = sides.iter_mut().map(|server| server.connect(setting)).collect();
+            let client = MessageClient { homes: &homes, servers, lent: Some(Box::default()), free: Vec::new() };
+            Seat { client, participant, share: if rank == 0 { setting.initial() } else { 0 } }
+        };
+        let seats = clients.iter().enumerate().map(&mut seat).collect();
+        thread::scope(|scope| {
+            let serve = |(server, id): (Server, usize)| {
+                let cpu = setting.cpus.get(id % setting.cpus.len().max(1)).copied();
+                move || -> Result<(), PinError> {
+                    // Its clients wait for it, wherever it runs.
+                    let pinned = cpu.map(pin::pin).transpose();
+                    server.serve();
+                    pinned.map(drop)
+                }
+            };
+            let serving: Vec<_> = sides.into_iter().zip(servers).map(serve).map(|serve| scope.spawn(serve)).collect();
+            let result = work(seats);
+            for server in serving {
+                server.join().expect("no server panics").map_err(Failure::refused)?;
+            }
+            result
+        })
+    }
+}
+
+/// The ends of a client at one server.
+struct Line {
+    requests: Sender<Request>,
+    replies: Receiver<Reply>,
+}
+
+struct Server {
+    buckets: Vec<Bucket<Stored>>,
+    requests: Select<Receiver<Request>>,
+    /// By the number of the client.
+    replies: Vec<Sender<Reply>>,
+}
+
+impl Server {
+    fn new(setting: &Setting<'_>, homes: &[Home], server: usize) -> Self {
+        let buckets = homes.iter().filter(|home| home.server == server).map(|_| Bucket::default()).collect();
+        let waiter = Waiter::new(setting.wait, Crowd::unpinned(participants(setting.threads)), None);
+        Self { buckets, requests: Select::with_waiter(waiter), replies: Vec::new() }
+    }
+
+    fn connect(&mut self, setting: &Setting<'_>) -> Line {
+        let config = || Config { slots: SLOTS, wait: setting.wait, ..Config::default() };
+        let (asking, asked) = channel_with(config());
+        let (replying, replied) = channel_with(config());
+        let token = self.requests.add(asked);
+        assert_eq!(token.index(), self.replies.len(), "clients are numbered as they come");
+        self.replies.push(replying);
+        Line { requests: asking, replies: replied }
+    }
+
+    fn serve(mut self) {
+        loop {
+            let (client, request) = match self.requests.recv() {
+                Ok(received) => received,
+                // A client is gone.
+                Err(SelectError::Channel { .. }) => continue,
+                Err(_none_left) => return,
+            };
+            let reply = answer(&mut self.buckets[request.bucket as usize], request);
+            // One that has gone without waiting for it needs it no more.
+            let _gone = self.replies[client.index()].send(reply);
+        }
+    }
+}
+
+fn answer(bucket: &mut Bucket<Stored>, request: Request) -> Reply {
+    let Request { kind, key, mut buffer, .. } = request;
+    match kind {
+        Kind::Get => {
+            let found = bucket.get(key).and_then(Option::as_ref).zip(buffer.as_mut());
+            let is_done = found.map(|(payload, buffer)| buffer.0 = payload.0).is_some();
+            Reply { is_done, buffer }
+        }
+        Kind::Put => match bucket.put(key, buffer) {
+            Ok(()) => Reply { is_done: true, buffer: None },
+            Err(buffer) => Reply { is_done: false, buffer },
+        },
+        Kind::Remove => {
+            let removed = bucket.remove(key);
+            Reply { is_done: removed.is_some(), buffer: removed.flatten() }
+        }
+    }
+}
+
+/// A client of all servers.
+pub(super) struct MessageClient<'a> {
+    homes: &'a [Home],
+    servers: Vec<Line>,
+    /// What goes along with gets.
+    lent: Stored,
+    free: Vec<Stored>,
+}
+
+impl MessageClient<'_> {
+    #[inline]
+    fn ask(&mut self, kind: Kind, key: u64, buffer: Stored) -> Reply {
+        let Home { server, bucket } = self.homes[(key % self.homes.len() as u64) as usize];
+        let line = &mut self.servers[server];
+        line.requests.send(Request { kind, bucket, key, buffer }).expect("a server outlives its clients");
+        line.replies.recv().expect("a server replies to every request")
+    }
+}
+
+impl Client for MessageClient<'_> {
+    #[inline]
+    fn get(&mut self, key: u64, into: &mut Words) -> bool {
+        let lent = self.lent.take();
+        let reply = self.ask(Kind::Get, key, lent);
+        self.lent = reply.buffer;
+        if let (true, Some(buffer)) = (reply.is_done, &self.lent) {
+            *into = buffer.0;
+        }
+        reply.is_done
+    }
+
+    #[inline]
+    fn put(&mut self, key: u64, words: Option<&Words>) -> bool {
+        let mut buffer = self.free.pop().flatten().unwrap_or_default();
+        if let Some(words) = words {
+            buffer.0 = *words;
+        }
+        let reply = self.ask(Kind::Put, key, Some(buffer));
+        if !reply.is_done {
+            self.free.push(reply.buffer);
+        }
+        reply.is_done
+    }
+
+    #[inline]
+    fn remove(&mut self, key: u64) -> bool {
+        let reply = self.ask(Kind::Remove, key, None);
+        if reply.is_done {
+            self.free.push(reply.buffer);
+        }
+        reply.is_done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_third_participant_is_a_server() {
+        assert_eq!([1, 2, 3, 6, 10, 18, 36].map(Messages::servers), [1, 1, 1, 2, 4, 6, 12]);
+    }
+
+    #[test]
+    fn buckets_are_dealt_in_ranges_and_the_rest_in_turn() {
+        let of = |buckets, servers| {
+            let homes = homes(buckets, servers);
+            homes.into_iter().map(|home| (home.server, home.bucket)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(5, 2), [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2)]);
+        assert_eq!(of(12, 12), (0..12).map(|server| (server, 0)).collect::<Vec<_>>(), "the best case");
+        assert_eq!(of(2, 3), [(0, 0), (1, 0)], "one server has none");
+    }
+}

@@ -1,0 +1,263 @@
+//! `corecast bench table`: corecast's hash table with every lock of the registry and behind message-passing servers, against
+//! dashmap, papaya, scc and the standard library's map behind a mutex.
+//!
+//! The hash table experiment of SSYNC (David, Guerraoui, Trigonakis, SOSP 2013): 12 or 512 buckets of 12 or 48 elements on
+//! average, four fifths of the operations get and copy 64 bytes, the others put and remove in turns. Every contender is
+//! checked in every situation before it is timed there. They run in turns, in an order drawn anew for each round, each
+//! round over new tables.
+
+mod contenders;
+mod gates;
+mod host;
+mod locked;
+mod messages;
+mod play;
+mod published;
+mod report;
+mod rivals;
+
+use std::time::Duration;
+
+use corecast::base::CpuId;
+use corecast::machine::Machine;
+use fastrand::Rng;
+
+use crate::error::BenchError;
+use crate::failure::Failure;
+use crate::harness::{jain, median, most_to_fewest};
+use crate::options::Options;
+use crate::progress::Progress;
+use contenders::{Contender, Kind, contenders};
+use host::Setting;
+use play::Turn;
+pub use published::{Point, Published};
+pub use report::{TableCell, TableReport, TableRow};
+
+/// What to run.
+#[derive(Clone, Debug, Default)]
+pub struct TableOptions {
+    /// CPUs, contenders, how channels wait, pace, seed, and how to stop it. The rest is not looked at.
+    pub options: Options,
+    /// The numbers of threads; 1, 2, 4, .. up to the number of CPUs by default, only 1, 2 and that number if quick.
+    pub threads: Vec<usize>,
+    /// The numbers of buckets; 12 and 512 by default.
+    pub buckets: Vec<usize>,
+    /// The mean numbers of elements in a bucket; 12 and 48 by default.
+    pub means: Vec<usize>,
+    /// How long a block is; a second by default, as in the paper, 5 ms if quick.
+    pub block: Option<Duration>,
+}
+
+const ROUNDS: usize = 10;
+const QUICK_ROUNDS: usize = 5;
+const BLOCK: Duration = Duration::from_secs(1);
+const QUICK_BLOCK: Duration = Duration::from_millis(5);
+
+/// Races all tables.
+///
+/// # Errors
+/// A [`BenchError`] if the options do not fit the machine, or the run is cancelled.
+///
+/// # Panics
+/// If a number of threads, buckets or elements is 0.
+pub fn table(
+    machine: &Machine,
+    options: &TableOptions,
+    progress: &mut dyn Progress,
+) -> Result<TableReport, BenchError> {
+    let TableOptions { options: shared, threads, buckets, means, .. } = options;
+    let counts = threads.iter().chain(buckets).chain(means);
+    assert!(counts.min() != Some(&0), "a table has threads, buckets and elements");
+    let cpus: Vec<CpuId> = shared.usable_cpus(machine)?.iter().collect();
+    let contenders = chosen(shared)?;
+    let seed = shared.seed_or_draw();
+    let mut random = Rng::with_seed(seed);
+    let (rounds, block) = if shared.quick { (QUICK_ROUNDS, QUICK_BLOCK) } else { (ROUNDS, BLOCK) };
+    let time = options.block.unwrap_or(block);
+    let situations = situations(options, cpus.len());
+    let mut cells = Vec::new();
+    for &(buckets, mean, threads) in &situations {
+        let doing = format!("{buckets} buckets of {mean}, {threads} threads");
+        let mut step = |part: f64| progress.step((cells.len() as f64 + part) / situations.len() as f64, &doing);
+        let setting = Setting { buckets, mean, threads, cpus: &cpus, wait: shared.wait, time, seed };
+        let turns = rounds_of(&contenders, &setting, rounds, &mut random, shared, &mut step)?;
+        cells.push(cell(&contenders, &setting, turns));
+    }
+    progress.step(1.0, "done");
+    Ok(TableReport {
+        machine: machine.name.clone(),
+        commit: crate::report::commit(),
+        seed,
+        quick: shared.quick,
+        cpus: cpus.iter().map(|cpu| cpu.get()).collect(),
+        wait: shared.wait.to_string(),
+        block_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+        rounds,
+        gates: gates::judge(&contenders, &cells),
+        cells,
+        published: published::PUBLISHED,
+    })
+}
+
+/// Buckets, mean and threads, in the order in which they are run.
+fn situations(options: &TableOptions, cpus: usize) -> Vec<(usize, usize, usize)> {
+    let or = |asked: &[usize], usual: Vec<usize>| if asked.is_empty() { usual } else { asked.to_vec() };
+    let mut usual = if options.options.quick {
+        vec![1, 2]
+    } else {
+        std::iter::successors(Some(1), |threads| Some(2 * threads)).take_while(|&threads| threads < cpus).collect()
+    };
+    usual.push(cpus);
+    usual.retain(|&threads| threads <= cpus);
+    usual.dedup();
+    let (threads, buckets) = (or(&options.threads, usual), or(&options.buckets, vec![12, 512]));
+    let means = or(&options.means, vec![12, 48]);
+    let mut all = Vec::new();
+    for &buckets in &buckets {
+        for &mean in &means {
+            all.extend(threads.iter().map(|&threads| (buckets, mean, threads)));
+        }
+    }
+    all
+}
+
+/// The contenders asked for by name; all if there is none.
+fn chosen(options: &Options) -> Result<Vec<Contender>, BenchError> {
+    let all = contenders();
+    let is_unknown = |name: &&String| !all.iter().any(|contender| contender.name == **name);
+    if let Some(name) = options.contenders.iter().find(is_unknown) {
+        let known = all.iter().map(|contender| contender.name).collect::<Vec<_>>().join(", ");
+        return Err(BenchError::Contender { name: name.clone(), known });
+    }
+    let is_chosen = |contender: &Contender| {
+        options.contenders.is_empty() || options.contenders.iter().any(|name| name == contender.name)
+    };
+    Ok(all.into_iter().filter(is_chosen).collect())
+}
+
+/// Every contender's blocks, or why it has none, in rounds of an order drawn anew. One that fails runs no more.
+fn rounds_of(
+    contenders: &[Contender],
+    setting: &Setting<'_>,
+    rounds: usize,
+    random: &mut Rng,
+    options: &Options,
+    step: &mut dyn FnMut(f64),
+) -> Result<Vec<Result<Vec<Turn>, Failure>>, BenchError> {
+    let mut found = Vec::new();
+    for contender in contenders {
+        options.go_on()?;
+        found.push((contender.check)(setting).map(|()| Vec::new()));
+    }
+    let mut order: Vec<usize> = (0..contenders.len()).collect();
+    for round in 0..rounds {
+        step(round as f64 / rounds as f64);
+        random.shuffle(&mut order);
+        for &at in &order {
+            options.go_on()?;
+            let Ok(turns) = &mut found[at] else { continue };
+            match (contenders[at].turn)(setting) {
+                Ok(turn) => turns.push(turn),
+                Err(failure) => found[at] = Err(failure),
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn cell(contenders: &[Contender], setting: &Setting<'_>, found: Vec<Result<Vec<Turn>, Failure>>) -> TableCell {
+    let &Setting { buckets, mean, threads, .. } = setting;
+    let row = |(contender, found): (&Contender, Result<Vec<Turn>, Failure>)| match found {
+        Ok(turns) => row(contender, threads, &turns),
+        Err(failure) => TableRow { skipped: Some(failure.to_string()), ..row(contender, threads, &[]) },
+    };
+    let mut rows: Vec<TableRow> = contenders.iter().zip(found).map(row).collect();
+    let best = rows.iter().filter_map(|row| row.mops).fold(0.0, f64::max);
+    rows.iter_mut().for_each(|row| row.regret = row.mops.map(|mops| best / mops));
+    TableCell { buckets, mean, threads, oversubscribed: threads > setting.cpus.len(), rows }
+}
+
+fn row(contender: &Contender, threads: usize, turns: &[Turn]) -> TableRow {
+    let mops: Vec<f64> = turns.iter().map(|turn| tries(turn) as f64 / turn.seconds / 1e6).collect();
+    let all_tries: u64 = turns.iter().map(tries).sum();
+    let share =
+        |of: fn(&Turn) -> u64| (all_tries > 0).then(|| turns.iter().map(of).sum::<u64>() as f64 / all_tries as f64);
+    let over =
+        |of: fn(&[u64]) -> Option<f64>| median(&turns.iter().filter_map(|turn| of(&turn.tries)).collect::<Vec<_>>());
+    let servers = (contender.servers)(threads);
+    TableRow {
+        contender: contender.name.to_owned(),
+        ours: contender.kind != Kind::Rival,
+        clients: threads.max(servers + 1) - servers,
+        servers,
+        mops: median(&mops),
+        mean_mops: (!mops.is_empty()).then(|| mops.iter().sum::<f64>() / mops.len() as f64),
+        min_mops: mops.iter().copied().reduce(f64::min),
+        max_mops: mops.iter().copied().reduce(f64::max),
+        regret: None,
+        hits: share(|turn| turn.hits),
+        gets: share(|turn| turn.gets),
+        jain: over(jain),
+        most_to_fewest: over(most_to_fewest),
+        skipped: None,
+    }
+}
+
+fn tries(turn: &Turn) -> u64 {
+    turn.tries.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::this_machine::this_machine;
+
+    #[test]
+    fn every_table_is_checked_and_told_with_its_hits_and_fairness() {
+        let options = Options { quick: true, ..Options::default() };
+        let (threads, means) = (vec![1, 4], vec![20]);
+        let options = TableOptions { options, threads, means, buckets: vec![3], ..TableOptions::default() };
+        let report = table(&this_machine(), &options, &mut ()).expect("it runs");
+        let names: Vec<_> = contenders().iter().map(|contender| contender.name).collect();
+        assert_eq!(report.cells.iter().map(|cell| cell.threads).collect::<Vec<_>>(), [1, 4]);
+        for cell in &report.cells {
+            assert_eq!(cell.rows.iter().map(|row| row.contender.as_str()).collect::<Vec<_>>(), names);
+            for row in &cell.rows {
+                assert_eq!(row.skipped, None, "{}", row.contender);
+                assert!(row.mops.is_some_and(|mops| mops > 0.0) && row.regret.is_some_and(|regret| regret >= 1.0));
+                assert!(row.min_mops <= row.mops && row.mops <= row.max_mops, "{row:?}");
+                assert!(row.hits.is_some_and(|hits| hits > 0.0 && hits < 1.0), "{row:?}");
+                let serves = if row.contender == "messages" { cell.threads.div_ceil(3) } else { 0 };
+                assert_eq!((row.servers, row.clients), (serves, cell.threads.max(serves + 1) - serves));
+            }
+            assert!(cell.rows.iter().any(|row| row.regret == Some(1.0)));
+        }
+    }
+
+    #[test]
+    fn threads_double_up_to_the_number_of_cpus() {
+        let threads = |quick: bool, cpus: usize| {
+            let options = Options { quick, ..Options::default() };
+            let options = TableOptions { options, buckets: vec![12], means: vec![12], ..TableOptions::default() };
+            situations(&options, cpus).into_iter().map(|(_, _, threads)| threads).collect::<Vec<_>>()
+        };
+        assert_eq!((threads(false, 12), threads(true, 12)), (vec![1, 2, 4, 8, 12], vec![1, 2, 12]));
+        assert_eq!((threads(false, 2), threads(true, 2), threads(true, 1)), (vec![1, 2], vec![1, 2], vec![1]));
+        assert_eq!(situations(&TableOptions::default(), 1), [(12, 12, 1), (12, 48, 1), (512, 12, 1), (512, 48, 1)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a table has threads, buckets and elements")]
+    fn a_table_of_nothing_is_refused() {
+        let options = TableOptions { means: vec![12, 0], ..TableOptions::default() };
+        let _refused = table(&this_machine(), &options, &mut ());
+    }
+
+    #[test]
+    fn an_unknown_contender_is_named() {
+        let options = Options { contenders: vec!["btree".to_owned()], ..Options::default() };
+        let error = table(&this_machine(), &TableOptions { options, ..TableOptions::default() }, &mut ());
+        let error = error.expect_err("there is none").to_string();
+        assert!(error.contains("'btree'") && error.contains("messages, dashmap"), "{error}");
+    }
+}

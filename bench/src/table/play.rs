@@ -1,0 +1,294 @@
+//! The experiment itself: what each thread does to a table, and what came of it; and the check before.
+//!
+//! Of 128 draws 25 are updates, which put and remove in turns, and the others get. An operation that fails (the key is
+//! not there, or is already) is tried again with another key until it succeeds; every try counts.
+
+use std::sync::Barrier;
+use std::thread;
+
+use corecast::base::sync::{AtomicBool, Ordering};
+use corecast::base::{CacheLine, Clock};
+use corecast::machine::pin::{self, PinError};
+use fastrand::Rng;
+
+use super::host::{Client, Host, Seat, Setting, Words};
+use crate::failure::Failure;
+
+/// Of 128: a fifth, rounded down.
+const UPDATES: u64 = 25;
+/// What each thread does for the check.
+const CHECKED: usize = 2000;
+
+/// What came of one block.
+#[derive(Debug, Clone)]
+pub(super) struct Turn {
+    /// Operations that each client tried.
+    pub(super) tries: Vec<u64>,
+    /// Those that succeeded, of all clients.
+    pub(super) hits: u64,
+    /// Tries that were gets, of all clients.
+    pub(super) gets: u64,
+    /// From the first client's start to the last one's end.
+    pub(super) seconds: f64,
+}
+
+/// When threads begin, and end.
+struct Meeting {
+    begin: Barrier,
+    stop: CacheLine<AtomicBool>,
+}
+
+impl Meeting {
+    fn is_over(&self) -> bool {
+        // ORDERING: Relaxed, the flag publishes nothing but itself
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Each client in a thread of its own, bound to its CPU. A job waits for `begin` once.
+fn together<C: Client + Send, R: Send>(
+    setting: &Setting<'_>,
+    seats: &mut [Seat<C>],
+    job: impl Fn(&mut Seat<C>, &Meeting) -> R + Sync,
+) -> Result<Vec<R>, Failure> {
+    let stop = CacheLine::new(AtomicBool::new(false));
+    let meeting = &Meeting { begin: Barrier::new(seats.len() + 1), stop };
+    let job = &job;
+    let run = |seat: &mut Seat<C>| -> Result<R, PinError> {
+        let cpu = setting.cpus.get(seat.participant % setting.cpus.len().max(1));
+        match cpu.map(|&cpu| pin::pin(cpu)).transpose() {
+            Ok(_pinned) => Ok(job(seat, meeting)),
+            Err(error) => {
+                meeting.begin.wait();
+                Err(error)
+            }
+        }
+    };
+    let run = &run;
+    let done: Result<Vec<R>, PinError> = thread::scope(|scope| {
+        let threads: Vec<_> = seats.iter_mut().map(|seat| scope.spawn(move || run(seat))).collect();
+        meeting.begin.wait();
+        thread::sleep(setting.time);
+        // ORDERING: Relaxed, the flag publishes nothing but itself
+        meeting.stop.store(true, Ordering::Relaxed);
+        threads.into_iter().map(|thread| thread.join().expect("no client panics")).collect()
+    });
+    done.map_err(Failure::refused)
+}
+
+/// Each thread draws from a seed of its own.
+fn random(setting: &Setting<'_>, participant: usize) -> Rng {
+    Rng::with_seed(setting.seed ^ (participant as u64) << 32)
+}
+
+/// Puts the client's share in, with keys drawn at random; tells which.
+fn fill<C: Client>(seat: &mut Seat<C>, random: &mut Rng, keys: u64, words: impl Fn(u64) -> Option<Words>) -> Vec<u64> {
+    let mut put = Vec::with_capacity(seat.share as usize);
+    while (put.len() as u64) < seat.share {
+        let key = random.u64(1..=keys);
+        if seat.client.put(key, words(key).as_ref()) {
+            put.push(key);
+        }
+    }
+    put
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Get,
+    Put,
+    Remove,
+}
+
+/// What comes next, of the experiment's mix.
+struct Mix {
+    random: Rng,
+    /// Whether the next update puts.
+    puts: bool,
+}
+
+impl Mix {
+    fn next(&mut self) -> Kind {
+        if self.random.u64(..) >> 57 >= UPDATES {
+            return Kind::Get;
+        }
+        self.puts = !self.puts;
+        if self.puts { Kind::Remove } else { Kind::Put }
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    tries: u64,
+    hits: u64,
+    gets: u64,
+    start: u64,
+    end: u64,
+}
+
+fn play<C: Client>(client: &mut C, mix: &mut Mix, keys: u64, meeting: &Meeting) -> Tally {
+    let clock = Clock::get();
+    let (mut copy, mut tally) = ([0; 8], Tally { start: clock.ticks(), ..Tally::default() });
+    let mut kind = mix.next();
+    while !meeting.is_over() {
+        let key = mix.random.u64(1..=keys);
+        let succeeds = match kind {
+            Kind::Get => client.get(key, &mut copy),
+            Kind::Put => client.put(key, None),
+            Kind::Remove => client.remove(key),
+        };
+        std::hint::black_box(&copy);
+        tally.tries += 1;
+        tally.gets += u64::from(matches!(kind, Kind::Get));
+        if succeeds {
+            tally.hits += 1;
+            kind = mix.next();
+        }
+    }
+    tally.end = clock.ticks();
+    tally
+}
+
+/// Times one block over a new table.
+pub(super) fn turn<H: Host>(setting: &Setting<'_>) -> Result<Turn, Failure> {
+    H::with(setting, |mut seats| {
+        let tallies = together(setting, &mut seats, |seat, meeting| {
+            let mut random = random(setting, seat.participant);
+            fill(seat, &mut random, setting.keys(), |_| None);
+            meeting.begin.wait();
+            play(&mut seat.client, &mut Mix { random, puts: false }, setting.keys(), meeting)
+        })?;
+        let start = tallies.iter().map(|tally| tally.start).min().unwrap_or(0);
+        let end = tallies.iter().map(|tally| tally.end).max().unwrap_or(0);
+        Ok(Turn {
+            tries: tallies.iter().map(|tally| tally.tries).collect(),
+            hits: tallies.iter().map(|tally| tally.hits).sum(),
+            gets: tallies.iter().map(|tally| tally.gets).sum(),
+            seconds: Clock::get().ns(end.saturating_sub(start)) / 1e9,
+        })
+    })
+}
+
+/// What belongs to a key in the check.
+fn words_of(key: u64) -> Words {
+    [key; 8]
+}
+
+/// Puts and removes at random among few keys, gets what was put, and counts.
+fn record<C: Client>(seat: &mut Seat<C>, setting: &Setting<'_>, meeting: &Meeting) -> Result<Vec<i64>, Failure> {
+    let keys = setting.keys();
+    let mut random = random(setting, seat.participant);
+    let mut net = vec![0; keys as usize + 1];
+    for key in fill(seat, &mut random, keys, |key| Some(words_of(key))) {
+        net[key as usize] += 1;
+    }
+    meeting.begin.wait();
+    for _ in 0..CHECKED {
+        // Half of the time among a few keys that all threads like.
+        let key = if random.bool() { random.u64(1..=keys) } else { random.u64(1..=keys.min(8)) };
+        let mut words = [0; 8];
+        match random.u8(..3) {
+            0 => net[key as usize] += i64::from(seat.client.put(key, Some(&words_of(key)))),
+            1 => net[key as usize] -= i64::from(seat.client.remove(key)),
+            _ if seat.client.get(key, &mut words) && words != words_of(key) => {
+                return Err(Failure::Wrong(format!("{words:?} was got for key {key}")));
+            }
+            _ => {}
+        }
+    }
+    Ok(net)
+}
+
+/// Whether, for every key, puts minus removes are its presence, and every get copied what had been put.
+pub(super) fn check<H: Host>(setting: &Setting<'_>) -> Result<(), Failure> {
+    let setting = &Setting { time: std::time::Duration::ZERO, ..setting.clone() };
+    H::with(setting, |mut seats| {
+        let recorded = together(setting, &mut seats, |seat, meeting| record(seat, setting, meeting))?;
+        let recorded = recorded.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let client = &mut seats.first_mut().expect("there is a client").client;
+        for key in 1..=setting.keys() {
+            let mut words = [0; 8];
+            let present = i64::from(client.get(key, &mut words));
+            let net: i64 = recorded.iter().map(|net| net[key as usize]).sum();
+            if present != net {
+                return Err(Failure::Wrong(format!("key {key}: puts minus removes are {net}, present is {present}")));
+            }
+            if present == 1 && words != words_of(key) {
+                return Err(Failure::Wrong(format!("{words:?} was got for key {key}")));
+            }
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use corecast::base::wait::Wait;
+
+    use super::*;
+    use crate::table::host::seats;
+
+    /// Loses a key now and then, or shows a wrong value.
+    struct Broken<const LOSES: bool>(u64);
+
+    impl<const LOSES: bool> Client for Broken<LOSES> {
+        fn get(&mut self, key: u64, into: &mut Words) -> bool {
+            *into = if LOSES { words_of(key) } else { [0; 8] };
+            self.0 >> key & 1 == 1
+        }
+
+        fn put(&mut self, key: u64, _words: Option<&Words>) -> bool {
+            let is_new = self.0 >> key & 1 == 0;
+            self.0 |= u64::from(!(LOSES && key == 3)) << key;
+            is_new
+        }
+
+        fn remove(&mut self, key: u64) -> bool {
+            let was_in = self.0 >> key & 1 == 1;
+            self.0 &= !(1 << key);
+            was_in
+        }
+    }
+
+    impl<const LOSES: bool> Host for Broken<LOSES> {
+        type Client<'a> = Self;
+
+        fn with<R>(
+            setting: &Setting<'_>,
+            work: impl for<'a> FnOnce(Vec<Seat<Self>>) -> Result<R, Failure>,
+        ) -> Result<R, Failure> {
+            work(seats(setting, || Self(0)))
+        }
+    }
+
+    const SETTING: Setting<'static> = Setting {
+        buckets: 2,
+        mean: 4,
+        threads: 1,
+        cpus: &[],
+        wait: Wait::Adaptive,
+        time: Duration::from_millis(2),
+        seed: 5,
+    };
+
+    #[test]
+    fn the_check_finds_a_table_that_loses_keys_or_values() {
+        let lost = check::<Broken<true>>(&SETTING).expect_err("it loses key 3").to_string();
+        assert!(lost.contains("key 3: puts minus removes are"), "{lost}");
+        let wrong = check::<Broken<false>>(&SETTING).expect_err("it shows zeros").to_string();
+        assert!(wrong.contains("was got for key"), "{wrong}");
+    }
+
+    #[test]
+    fn a_fifth_of_what_succeeds_updates_in_turns() {
+        let mut mix = Mix { random: Rng::with_seed(9), puts: false };
+        let kinds: Vec<Kind> = (0..100_000).map(|_| mix.next()).collect();
+        let updates: Vec<bool> =
+            kinds.iter().filter(|kind| !matches!(kind, Kind::Get)).map(|kind| matches!(kind, Kind::Put)).collect();
+        let share = updates.len() as f64 / kinds.len() as f64;
+        assert!((0.18..0.21).contains(&share), "{share}, with this seed always the same");
+        assert!(updates.windows(2).all(|pair| pair[0] != pair[1]), "puts and removes alternate");
+    }
+}

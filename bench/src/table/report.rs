@@ -1,0 +1,81 @@
+//! What a run of the table benchmark found, as values and as JSON. The field names are documented in docs/json/bench.md.
+
+use serde::Serialize;
+
+use super::published::Published;
+use crate::gate::Gate;
+
+/// The outcome of `corecast bench table`.
+#[derive(Clone, Debug, Serialize)]
+pub struct TableReport {
+    /// The machine's name.
+    pub machine: String,
+    /// The commit that the program was built from; `null` if it was not built in a git checkout.
+    pub commit: Option<String>,
+    /// From this all orders and keys were drawn.
+    pub seed: u64,
+    /// True for fewer and shorter blocks.
+    pub quick: bool,
+    /// The CPUs that threads were bound to, in turn.
+    pub cpus: Vec<u32>,
+    /// How channels waited.
+    pub wait: String,
+    /// How long a block was.
+    pub block_ms: u64,
+    /// Blocks of each contender in each situation.
+    pub rounds: usize,
+    /// One entry for each table and number of threads.
+    pub cells: Vec<TableCell>,
+    /// What SSYNC found, on other machines.
+    pub published: &'static [Published],
+    /// What is asked of corecast, and whether it holds here.
+    pub gates: Vec<Gate>,
+}
+
+/// All contenders in one situation, interleaved.
+#[derive(Clone, Debug, Serialize)]
+pub struct TableCell {
+    /// Buckets of the table.
+    pub buckets: usize,
+    /// Elements of a bucket, on average.
+    pub mean: usize,
+    /// Threads.
+    pub threads: usize,
+    /// True if there are more threads than CPUs.
+    pub oversubscribed: bool,
+    /// One entry for each contender.
+    pub rows: Vec<TableRow>,
+}
+
+/// What came of one contender there.
+#[derive(Clone, Debug, Serialize)]
+pub struct TableRow {
+    /// A lock's name, `messages`, or the name of a rival.
+    pub contender: String,
+    /// True for what corecast offers.
+    pub ours: bool,
+    /// Threads that tried operations: all, or those that are no servers.
+    pub clients: usize,
+    /// Threads that served them, of `messages`.
+    pub servers: usize,
+    /// Millions of tries in a second, of all clients: the median over the rounds; `null` if it was skipped.
+    pub mops: Option<f64>,
+    /// Their arithmetic mean, as in the paper.
+    pub mean_mops: Option<f64>,
+    /// The least and the most of a round.
+    pub min_mops: Option<f64>,
+    /// See above.
+    pub max_mops: Option<f64>,
+    /// The best of the cell divided by this: 1 for the best.
+    pub regret: Option<f64>,
+    /// Successes as a part of all tries, over all rounds.
+    pub hits: Option<f64>,
+    /// Gets as a part of all tries, over all rounds.
+    pub gets: Option<f64>,
+    /// Jain's index of the clients' tries, the median: 1 if all are equal, 1 / clients if one has them all.
+    pub jain: Option<f64>,
+    /// The most tries of a client divided by the fewest, the median; `null` if one had none in most rounds.
+    pub most_to_fewest: Option<f64>,
+    /// Why it was not measured; `null` if it was.
+    pub skipped: Option<String>,
+}
