@@ -19,6 +19,7 @@ mod rings;
 mod running;
 mod serving;
 mod system_tree;
+mod tables;
 mod terminal;
 mod topology;
 mod tuning;

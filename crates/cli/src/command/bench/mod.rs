@@ -10,6 +10,7 @@ mod planner;
 mod race;
 mod setup;
 mod stream;
+mod table;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast::Wait;
@@ -52,6 +53,8 @@ enum Kind {
     Idle(idle::Arguments),
     /// Race locks: one thread alone, and many over one lock or several.
     Locks(locks::Arguments),
+    /// Race hash tables: one lock for each bucket, servers that are sent messages, and the maps people use today.
+    Table(table::Arguments),
     /// Kill processes at each end of each channel, and find out how long the other end waits for the news.
     Deaths(deaths::Arguments),
     /// What `deaths` kills.
@@ -89,6 +92,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Kind::Stream(arguments) => arguments.run(output),
         Kind::Idle(arguments) => arguments.run(output),
         Kind::Locks(arguments) => arguments.run(output),
+        Kind::Table(arguments) => arguments.run(output),
         Kind::Deaths(arguments) => arguments.run(output),
         Kind::Setup(arguments) => arguments.run(output),
         Kind::Victim(arguments) => arguments.run(),

@@ -1,0 +1,150 @@
+//! `corecast bench table`: the hash table experiment of SSYNC, over every lock, over messages, and with today's maps.
+
+use std::time::Duration;
+
+use clap::builder::TypedValueParser;
+use corecast_bench::{Options, Point, Published, TableCell, TableOptions, TableReport, TableRow, table};
+
+use crate::failure::Failure;
+use crate::meter::Meter;
+use crate::output::Output;
+use crate::{gate_text, skipped, table as text_table};
+
+use super::Shared;
+
+/// The most threads: every client has two channels to every server.
+const MOST_THREADS: u64 = 256;
+/// The most buckets: each has lines of its own.
+const MOST_BUCKETS: u64 = 1 << 16;
+/// The most elements of a bucket: each is looked at.
+const MOST_ELEMENTS: u64 = 1 << 10;
+
+/// Options of `bench table`.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    shared: Shared,
+    /// The numbers of threads [default: 1, 2, 4, .. and that of the CPUs, or 1, 2 and that of the CPUs with --quick].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_THREADS))]
+    threads: Vec<usize>,
+    /// The numbers of buckets.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "12,512", value_parser = count(MOST_BUCKETS))]
+    buckets: Vec<usize>,
+    /// The numbers of elements in a bucket, on average.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "12,48", value_parser = count(MOST_ELEMENTS))]
+    elements: Vec<usize>,
+    /// How long each of the blocks lasts, in milliseconds [default: 1000, or 5 with --quick].
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    block: Option<u64>,
+    /// Race these only: names of locks, messages, dashmap, papaya, scc, std [default: all].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    contenders: Vec<String>,
+    /// The seed of all random choices [default: drawn, and reported].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Fewer and shorter blocks: seconds in the place of minutes for each number of threads.
+    #[arg(long)]
+    quick: bool,
+}
+
+fn count(most: u64) -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64).range(1..=most).map(|count| count as usize)
+}
+
+impl Arguments {
+    pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let (model, options) = self.shared.prepare(output)?;
+        let Self { quick, seed, .. } = *self;
+        let options = Options { quick, seed, contenders: self.contenders.clone(), ..options };
+        let (threads, buckets, means) = (self.threads.clone(), self.buckets.clone(), self.elements.clone());
+        let block = self.block.map(Duration::from_millis);
+        let options = TableOptions { options, threads, buckets, means, block };
+        let report = table(&model.machine, &options, &mut Meter::start(output))?;
+        if output.is_json() { output.json(&report) } else { output.text(&describe(&report)) }
+    }
+}
+
+fn describe(report: &TableReport) -> String {
+    let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
+    format!(
+        "{} blocks of {} ms; a client counts every try\n\n{}\n{}{}",
+        report.rounds,
+        report.block_ms,
+        cells.join("\n"),
+        describe_published(report),
+        gate_text::describe(&report.gates)
+    )
+}
+
+fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
+}
+
+fn describe_cell(cell: &TableCell) -> String {
+    let head = ["table", ">M/s", ">mean", ">least", ">most", ">regret", ">hits", ">Jain", ">most/fewest", "who"];
+    let mut table = text_table::table(&head);
+    for row in cell.rows.iter().filter(|row| row.skipped.is_none()) {
+        table.add_row([
+            row.contender.clone(),
+            number(row.mops, 3),
+            number(row.mean_mops, 3),
+            number(row.min_mops, 3),
+            number(row.max_mops, 3),
+            number(row.regret, 2),
+            number(row.hits, 2),
+            number(row.jain, 2),
+            number(row.most_to_fewest, 1),
+            who(row),
+        ]);
+    }
+    let threads = if cell.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", cell.threads) };
+    let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
+    let skipped = cell.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
+    let head = format!("{} buckets of {} on average, {threads}{shared}", cell.buckets, cell.mean);
+    format!("{head}\n{}{}", text_table::text(&table), skipped::lines(skipped))
+}
+
+fn who(row: &TableRow) -> String {
+    let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    match row.servers {
+        0 => String::new(),
+        servers => format!("{}, {}", many(servers, "server"), many(row.clients, "client")),
+    }
+}
+
+/// What was published of the tables that were run.
+fn describe_published(report: &TableReport) -> String {
+    let is_of =
+        |published: &Published, cell: &TableCell| (published.buckets, published.mean) == (cell.buckets, cell.mean);
+    let is_run = |published: &&Published| report.cells.iter().any(|cell| is_of(published, cell));
+    let mut table = text_table::table(&[
+        "machine",
+        ">buckets",
+        ">elements",
+        ">1 thread",
+        ">a socket",
+        ">18",
+        ">36",
+        ">messages, 36",
+    ]);
+    let point = |point: Point| format!("{:.2} {}", point.mops, point.lock);
+    let published: Vec<&Published> = report.published.iter().filter(is_run).collect();
+    for published in &published {
+        table.add_row([
+            published.machine.to_owned(),
+            published.buckets.to_string(),
+            published.mean.to_string(),
+            point(published.one_thread),
+            point(published.one_socket),
+            point(published.threads_18),
+            point(published.threads_36),
+            number(published.messages_36, 2),
+        ]);
+    }
+    if published.is_empty() {
+        return String::new();
+    }
+    let head = "published of other machines, of 2010 to 2012 (David, Guerraoui, Trigonakis, SOSP 2013, files in \
+                LPD-EPFL/CLHT): M/s and name of the best lock";
+    format!("{head}\n{}\n", text_table::text(&table))
+}
