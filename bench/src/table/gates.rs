@@ -18,36 +18,37 @@ const DASHMAP: Demand = Demand {
     command: "corecast bench table --threads 2",
 };
 
-/// All of them.
-pub(super) fn judge(contenders: &[Contender], cells: &[TableCell]) -> Vec<Gate> {
-    let most = cells.iter().filter(|cell| !cell.oversubscribed).map(|cell| cell.threads).max();
-    let is_large = |cell: &TableCell| cell.buckets == 512 && Some(cell.threads) == most;
-    let is_of_two = |cell: &TableCell| cell.threads == 2 && !cell.oversubscribed;
-    let rivals = worst(contenders, cells, is_large, &["dashmap", "papaya", "scc"]);
-    let dashmap = worst(contenders, cells, is_of_two, &["dashmap"]);
-    vec![
-        RIVALS.judge(rivals.ok_or_else(|| "512 buckets, a lock, and all three of dashmap, papaya, scc".to_owned())),
-        DASHMAP.judge(dashmap.ok_or_else(|| "2 threads on 2 CPUs, a lock, and dashmap".to_owned())),
-    ]
+/// The paper's tables: buckets and mean.
+const TABLES: [(usize, usize); 4] = [(12, 12), (12, 48), (512, 12), (512, 48)];
+
+/// All of them, of a run on so many CPUs.
+pub(super) fn judge(contenders: &[Contender], cells: &[TableCell], cpus: usize) -> Vec<Gate> {
+    let rivals = worst(contenders, cells, (&TABLES[2..], cpus), &["dashmap", "papaya", "scc"]);
+    let dashmap = worst(contenders, cells, (&TABLES, 2), &["dashmap"]);
+    let of_rivals = || format!("512 buckets of 12 and of 48, {cpus} threads, a lock, and all of dashmap, papaya, scc");
+    let of_dashmap = || "2 threads on 2 CPUs, 12 and 512 buckets of 12 and of 48, a lock, and dashmap".to_owned();
+    vec![RIVALS.judge(rivals.ok_or_else(of_rivals)), DASHMAP.judge(dashmap.ok_or_else(of_dashmap))]
 }
 
-/// The least ratio of the best lock to the best of these rivals, over these cells; `None` if one of them was not measured.
+/// The least ratio of the best lock to the best of these rivals, over these tables with so many threads that have a CPU
+/// each; `None` if something of it was not measured.
 fn worst(
     contenders: &[Contender],
     cells: &[TableCell],
-    is_judged: impl Fn(&TableCell) -> bool,
+    (tables, threads): (&[(usize, usize)], usize),
     rivals: &[&str],
 ) -> Option<f64> {
     let is_lock =
         |name: &str| contenders.iter().any(|contender| contender.name == name && contender.kind == Kind::Lock);
-    let ratio = |cell: &TableCell| {
+    let ratio = |&table: &(usize, usize)| {
+        let is_judged = |cell: &&TableCell| (cell.buckets, cell.mean) == table && cell.threads == threads;
+        let cell = cells.iter().find(is_judged).filter(|cell| !cell.oversubscribed)?;
         let locks = cell.rows.iter().filter(|row| is_lock(&row.contender)).filter_map(|row| row.mops).reduce(f64::max);
-        let found: Vec<f64> =
-            cell.rows.iter().filter(|row| rivals.contains(&&*row.contender)).filter_map(|row| row.mops).collect();
-        let best = found.iter().copied().reduce(f64::max).filter(|_| found.len() == rivals.len());
-        Some(locks? / best?)
+        let of = |name: &&str| cell.rows.iter().find(|row| row.contender == **name)?.mops;
+        let found: Vec<f64> = rivals.iter().map(of).collect::<Option<_>>()?;
+        Some(locks? / found.into_iter().reduce(f64::max)?)
     };
-    let ratios: Option<Vec<f64>> = cells.iter().filter(|cell| is_judged(cell)).map(ratio).collect();
+    let ratios: Option<Vec<f64>> = tables.iter().map(ratio).collect();
     ratios?.into_iter().reduce(f64::min)
 }
 
@@ -77,9 +78,9 @@ mod tests {
         }
     }
 
-    fn cell(buckets: usize, threads: usize, rows: &[(&str, f64)]) -> TableCell {
+    fn cell((buckets, mean): (usize, usize), threads: usize, rows: &[(&str, f64)]) -> TableCell {
         let rows = rows.iter().map(|&(name, mops)| row(name, mops)).collect();
-        TableCell { buckets, mean: 12, threads, oversubscribed: false, rows }
+        TableCell { buckets, mean, threads, oversubscribed: false, rows }
     }
 
     #[test]
@@ -87,22 +88,27 @@ mod tests {
         let rivals = [("dashmap", 10.0), ("papaya", 20.0), ("scc", 5.0), ("std", 99.0), ("messages", 99.0)];
         let with = |locks: &[(&'static str, f64)]| [locks, &rivals].concat();
         let cells = [
-            cell(512, 1, &with(&[("tas", 1.0)])),
-            cell(512, 2, &with(&[("tas", 1.0), ("mcs", 22.0)])),
-            cell(512, 2, &with(&[("tas", 16.0), ("mcs", 2.0)])),
-            cell(12, 2, &with(&[("tas", 9.0)])),
+            cell((512, 12), 1, &with(&[("tas", 1.0)])),
+            cell((512, 12), 2, &with(&[("tas", 1.0), ("mcs", 22.0)])),
+            cell((512, 48), 2, &with(&[("tas", 16.0), ("mcs", 2.0)])),
+            cell((12, 12), 2, &with(&[("tas", 9.0)])),
+            cell((12, 48), 2, &with(&[("tas", 90.0)])),
         ];
-        let gates = judge(&contenders(), &cells);
+        let gates = judge(&contenders(), &cells, 2);
         assert_eq!((gates[0].measured, gates[0].verdict), (Some(0.8), Verdict::Missed), "16 of papaya's 20");
         assert_eq!((gates[1].measured, gates[1].verdict), (Some(0.9), Verdict::Missed), "9 of dashmap's 10");
     }
 
     #[test]
     fn what_was_not_measured_is_not_judged() {
-        let gates = judge(&contenders(), &[cell(512, 2, &[("tas", 16.0), ("dashmap", 10.0)])]);
-        assert_eq!((gates[0].verdict, gates[1].measured), (Verdict::NotJudged, Some(1.6)));
-        assert!(
-            judge(&contenders(), &[]).iter().all(|gate| gate.verdict == Verdict::NotJudged && gate.needs.is_some())
-        );
+        let verdicts = |cells: &[TableCell], cpus| {
+            judge(&contenders(), cells, cpus).into_iter().map(|gate| gate.verdict).collect::<Vec<_>>()
+        };
+        let mut cells = TABLES.map(|table| cell(table, 2, &[("tas", 16.0), ("dashmap", 10.0)]));
+        assert_eq!(verdicts(&cells, 2), [Verdict::NotJudged, Verdict::Holds], "papaya and scc are missing");
+        assert_eq!(verdicts(&cells[1..], 2), [Verdict::NotJudged; 2], "a table is missing");
+        cells[0].oversubscribed = true;
+        assert_eq!(verdicts(&cells, 1), [Verdict::NotJudged; 2], "threads share a CPU");
+        assert!(judge(&contenders(), &[], 2).iter().all(|gate| gate.needs.is_some()));
     }
 }

@@ -93,7 +93,7 @@ pub fn table(
         wait: shared.wait.to_string(),
         block_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
         rounds,
-        gates: gates::judge(&contenders, &cells),
+        gates: gates::judge(&contenders, &cells, cpus.len()),
         cells,
         published: published::PUBLISHED,
     })
