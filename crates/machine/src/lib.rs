@@ -7,7 +7,7 @@
 //! - [`Machine`]: the CPUs with their costs, in memory; [`CostMatrix`] holds the costs;
 //!   [`Extended`] what is known beyond pairs, [`RaceCheck`] how well predictions held;
 //! - [`model_file`]: the same as a file, read strictly and written atomically;
-//! - [`clusters`]: which CPUs are near each other by cost, level by level;
+//! - [`clusters`]: which CPUs are near each other by cost, level by level; [`distance_classes`]: by what they share;
 //! - [`Cache`]: models of machines by [`Fingerprint`].
 
 mod assumed;
@@ -17,6 +17,7 @@ mod cache;
 pub mod clusters;
 mod cost_matrix;
 mod curve;
+mod distance;
 mod extended;
 mod fingerprint;
 mod line_probe;
@@ -34,6 +35,7 @@ pub use bounded_file::{BoundedReadError, read_bounded};
 pub use cache::{Cache, CacheMiss, user_cache_folder};
 pub use cost_matrix::{CostMatrix, CostMatrixError, MAX_COST};
 pub use curve::Curve;
+pub use distance::{DistanceClass, distance_classes};
 pub use extended::Extended;
 pub use fingerprint::Fingerprint;
 pub use line_probe::{LineProbe, LineReceiver, LineSender};

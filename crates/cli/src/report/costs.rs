@@ -1,7 +1,7 @@
 //! The section on what messages cost: heat maps, a table by distance, and what is known beyond pairs.
 
 use corecast::Machine;
-use corecast::machine::{CostMatrix, Unit};
+use corecast::machine::{CostMatrix, Unit, distance_classes};
 use maud::{Markup, PreEscaped, html};
 
 use super::cluster::Clusters;
@@ -77,7 +77,7 @@ fn by_distance(machine: &Machine, parts: &[Part<'_>]) -> Markup {
                 @for part in parts { th scope="col" { (part.short) } }
             } }
             tbody {
-                @for class in distance::classes(machine) {
+                @for class in distance_classes(machine) {
                     tr {
                         th class="words" scope="row" { (class.name) }
                         td { (class.pairs.len()) }
