@@ -8,7 +8,7 @@
 //! - `measuring`, `race_checks`: measuring this machine, and checking the model by races; `meter` shows how far a long
 //!   run is, `interrupt` stops it;
 //! - `members`, `forwarding`: processes started as the members of a group, and signals passed on to them;
-//! - `region_dirs`: where regions of shared memory are;
+//! - `region_dirs`: where regions of shared memory are; `html_arg`: where a page goes;
 //! - `output`, `failure`: results, remarks, errors and exit codes;
 //! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `table`, `skipped`, `report`: how results are shown.
 
@@ -24,6 +24,7 @@ mod dot;
 mod failure;
 mod forwarding;
 mod gate_text;
+mod html_arg;
 mod interrupt;
 mod levels;
 mod machine_args;

@@ -18,13 +18,20 @@ pub(super) struct Scale {
 }
 
 impl Scale {
+    /// The scale of a matrix; what a CPU costs to itself does not count.
     pub(super) fn of(matrix: &CostMatrix) -> Self {
-        let off_diagonal = matrix
-            .rows()
-            .enumerate()
-            .flat_map(|(i, row)| row.iter().enumerate().filter(move |&(j, _)| i != j).map(|(_, &cost)| cost));
+        Self::over(
+            matrix
+                .rows()
+                .enumerate()
+                .flat_map(|(i, row)| row.iter().enumerate().filter(move |&(j, _)| i != j).map(|(_, &cost)| cost)),
+        )
+    }
+
+    /// The scale on which all of these costs lie.
+    pub(super) fn over(costs: impl Iterator<Item = f64>) -> Self {
         let (least, most) =
-            off_diagonal.fold((f64::INFINITY, 0.0_f64), |(least, most), cost| (least.min(cost), most.max(cost)));
+            costs.fold((f64::INFINITY, 0.0_f64), |(least, most), cost| (least.min(cost), most.max(cost)));
         // At least a factor of two, or noise alone would show as light and dark.
         let least = least.min(most / 2.0);
         Self { least, most, is_logarithmic: least > 0.0 && most > LOGARITHMIC_RATIO * least }

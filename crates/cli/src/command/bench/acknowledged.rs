@@ -5,11 +5,11 @@ use corecast::plan::diamond::MAX_NODES;
 use corecast_bench::{AcknowledgedOptions, Options, acknowledged};
 
 use crate::failure::Failure;
+use crate::html_arg::HtmlArg;
 use crate::meter::Meter;
 use crate::output::Output;
 
-use super::html::HtmlArg;
-use super::race::{RaceArgs, show};
+use super::race::{RaceArgs, show, write_page};
 
 /// Options of `bench acknowledged`.
 #[derive(Clone, Debug, clap::Args)]
@@ -50,6 +50,6 @@ impl Arguments {
         };
         let report = acknowledged(&model.machine, &options, &what, &mut Meter::start(output))?;
         show(&report, output)?;
-        self.html.write(&report, output)
+        write_page(&self.html, &report, output)
     }
 }

@@ -3,7 +3,6 @@
 mod acknowledged;
 mod channels;
 mod deaths;
-mod html;
 mod idle;
 mod locks;
 mod planner;

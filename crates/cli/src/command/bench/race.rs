@@ -6,13 +6,14 @@ use corecast_bench::{Fairness, Op, Options, Place, Report, SelectReport, collect
 
 use crate::bytes_arg;
 use crate::failure::Failure;
+use crate::html_arg::HtmlArg;
 use crate::machine_args::Model;
 use crate::meter::Meter;
 use crate::output::Output;
 use crate::race_text;
+use crate::report::render_race;
 
 use super::Shared;
-use super::html::HtmlArg;
 
 /// Options of `bench collectives`.
 #[derive(Clone, Debug, clap::Args)]
@@ -107,7 +108,7 @@ impl Collectives {
         let report = collectives(&model.machine, &options, &mut Meter::start(output))?;
         model.check_by(&report, output);
         show(&report, output)?;
-        self.html.write(&report, output)
+        write_page(&self.html, &report, output)
     }
 
     /// Refuses to time by an echo where nothing is raced that can be.
@@ -168,4 +169,9 @@ impl RaceArgs {
 
 pub(super) fn show(report: &Report, output: &Output) -> Result<(), Failure> {
     if output.is_json() { output.json(report) } else { output.text(&race_text::describe(report)) }
+}
+
+/// Writes the page about a race, if one is wanted.
+pub(super) fn write_page(html: &HtmlArg, report: &Report, output: &Output) -> Result<(), Failure> {
+    html.write(report.seed, output, |now, command| render_race(report, now, env!("CARGO_PKG_VERSION"), command))
 }

@@ -1,14 +1,12 @@
-//! The page about a race that a benchmark may leave.
+//! `--html FILE`: the page about its result that a benchmark may leave.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use corecast::machine::{measure, write_atomically};
-use corecast_bench::Report;
 
 use crate::failure::{Failure, NotWritten};
 use crate::output::Output;
-use crate::report::render_race;
 use crate::target_folder;
 
 /// What the file is called in errors.
@@ -16,23 +14,28 @@ const WHAT: &str = "the page";
 
 /// Where the page goes.
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct HtmlArg {
-    /// Also write a page about the race to this file, with its charts and curves.
+pub(crate) struct HtmlArg {
+    /// Also write a page about the result to this file, with its pictures.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
 
 impl HtmlArg {
-    /// Finds out before the race, and not after it, that the file has no folder to go to.
-    pub(super) fn check(&self) -> Result<(), NotWritten> {
+    /// Finds out before the run, and not after it, that the file has no folder to go to.
+    pub(crate) fn check(&self) -> Result<(), NotWritten> {
         self.html.iter().try_for_each(|path| target_folder::check(WHAT, path))
     }
 
-    /// Writes the page, if one is wanted, and tells where.
-    pub(super) fn write(&self, report: &Report, output: &Output) -> Result<(), Failure> {
+    /// Writes the page, if one is wanted, and tells where. `page` makes it from the time now and from the command that makes
+    /// the same again, with `seed`.
+    pub(crate) fn write(
+        &self,
+        seed: u64,
+        output: &Output,
+        page: impl FnOnce(&str, &str) -> String,
+    ) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
-        let command = command(std::env::args_os().skip(1), report.seed);
-        let page = render_race(report, &measure::date::now(), env!("CARGO_PKG_VERSION"), &command);
+        let page = page(&measure::date::now(), &command(std::env::args_os().skip(1), seed));
         let written = write_atomically(path, page.as_bytes());
         written.map_err(|error| NotWritten { what: WHAT, path: path.clone(), error })?;
         if output.is_json() { Ok(()) } else { output.text(&format!("page written to {}\n", path.display())) }
