@@ -43,6 +43,27 @@ pub enum BenchError {
         /// All names.
         known: String,
     },
+    /// No case of the coherence benchmark has this name or number.
+    #[error("no case is called '{name}': expected a number from 0 to 33 or one of {known}")]
+    Case {
+        /// The name asked for.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// Looking at the clock takes now this long and now that long, so that nothing short can be timed.
+    #[error(
+        "the timer of CPU {cpu} is unsteady: nine tenths of its looks take up to {spread:.1} times what the fastest tenth \
+         takes, at most {most} times was expected"
+    )]
+    UnsteadyTimer {
+        /// The CPU.
+        cpu: CpuId,
+        /// How many times as long.
+        spread: f64,
+        /// How many times as long would do.
+        most: f64,
+    },
     /// No operation carries so many bytes.
     #[error("a broadcast or reduction carries whole words of 8 bytes, up to {most} bytes, not {bytes}")]
     Size {

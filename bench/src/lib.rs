@@ -3,7 +3,9 @@
 //! A library without output of its own: the program's `bench` and `tune` call it, and show what it returns.
 //!
 //! - [`collectives`], [`acknowledged`](fn@acknowledged), [`ump`], [`select`](fn@select), [`stream`], [`idle`],
-//!   [`deaths`](fn@deaths), [`setup`](fn@setup), [`locks`](fn@locks), [`table`](fn@table): the benchmarks; [`list`] names all contenders;
+//!   [`deaths`](fn@deaths), [`setup`](fn@setup), [`locks`](fn@locks), [`table`](fn@table): the benchmarks; [`list`] names
+//!   all contenders;
+//! - [`coherence`](fn@coherence): what single operations on a cache line cost; [`coherence_cases`] names its cases;
 //! - [`collective_member`]: what a process does that is a member of a race of collectives;
 //! - [`Options`], [`Place`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
 //! - [`Report`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast;
@@ -34,6 +36,7 @@ mod acknowledged;
 mod cancel;
 pub mod channels;
 mod child;
+mod coherence;
 mod collectives;
 pub mod contender;
 mod deaths;
@@ -61,6 +64,10 @@ mod this_machine;
 
 pub use acknowledged::{AcknowledgedOptions, acknowledged};
 pub use cancel::Cancel;
+pub use coherence::{
+    CoherenceCell, CoherenceGroup, CoherenceOptions, CoherenceReport, CoherenceTimes, ListedCase, Placement,
+    PublishedRatio, TimerRow, coherence, coherence_cases,
+};
 pub use collectives::collectives;
 pub use contender::{Listed, collective_member, list};
 pub use deaths::{DeathOptions, DeathReport, DeathRow, deaths, victim};

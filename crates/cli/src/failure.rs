@@ -168,6 +168,7 @@ impl From<BenchError> for Failure {
             | BenchError::Cpu { .. }
             | BenchError::Participants { .. }
             | BenchError::Contender { .. }
+            | BenchError::Case { .. }
             | BenchError::Size { .. }
             | BenchError::ThreadsOnly(_)
             | BenchError::Length { .. }

@@ -1,0 +1,116 @@
+//! The participants of a case: a thread bound to each CPU, which meet over lines of their own.
+
+use std::thread;
+
+use corecast::base::CpuId;
+use corecast::machine::pin;
+
+use crate::cancel::Cancel;
+use crate::failure::Failure;
+use crate::harness::{Abort, Patience, Rendezvous};
+
+/// Who takes part.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    /// By rank.
+    pub(super) cpus: Vec<CpuId>,
+    /// By which the user may stop it.
+    pub(super) cancel: Cancel,
+}
+
+/// Where the participants of one case meet.
+#[derive(Debug)]
+pub(super) struct Meeting<'a> {
+    point: Rendezvous,
+    abort: Abort,
+    cancel: &'a Cancel,
+}
+
+impl Meeting<'_> {
+    /// Waits for all. What any of them wrote before is in its cache, and seen by all afterwards.
+    #[inline]
+    pub(super) fn meet(&self) -> Result<(), Failure> {
+        self.point.meet(&self.abort)
+    }
+
+    /// Stops all if the user wants that.
+    pub(super) fn heed_user(&self) {
+        if self.cancel.is_cancelled() {
+            self.abort.raise();
+        }
+    }
+}
+
+impl Group {
+    /// Lets every participant do `part`, which is told its rank, and returns what each of them did. If one fails the others
+    /// are stopped, and its failure is returned; [`Failure::Aborted`] means the user.
+    pub(super) fn run<R: Send>(
+        &self,
+        part: impl Fn(usize, &Meeting<'_>) -> Result<R, Failure> + Sync,
+    ) -> Result<Vec<R>, Failure> {
+        let mut distinct = self.cpus.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let patience = Patience::new(distinct.len() < self.cpus.len());
+        let meeting = Meeting {
+            point: Rendezvous::new(self.cpus.len(), patience),
+            abort: Abort::default(),
+            cancel: &self.cancel,
+        };
+        let run = |rank: usize| {
+            let done = pin::pin(self.cpus[rank]).map_err(Failure::refused).and_then(|_pinned| part(rank, &meeting));
+            if done.is_err() {
+                meeting.abort.raise();
+            }
+            done
+        };
+        let results: Vec<Result<R, Failure>> = thread::scope(|scope| {
+            let run = &run;
+            let threads: Vec<_> = (0..self.cpus.len()).map(|rank| scope.spawn(move || run(rank))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("no participant panics")).collect()
+        });
+        let is_cause = |result: &&Result<R, Failure>| !matches!(result, Ok(_) | Err(Failure::Aborted));
+        if let Some(Err(cause)) = results.iter().find(is_cause) {
+            return Err(cause.clone());
+        }
+        results.into_iter().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn group(cpus: &[u32]) -> Group {
+        Group { cpus: cpus.iter().map(|&cpu| CpuId::new(cpu)).collect(), cancel: Cancel::new() }
+    }
+
+    #[test]
+    fn who_fails_is_named_and_holds_nobody_up() {
+        let here = pin::affinity().expect("own mask").as_slice()[0].get();
+        let done = group(&[here, here, here]).run(|rank, meeting| {
+            meeting.meet()?;
+            if rank == 1 {
+                return Err(Failure::Wrong("lost a value".to_owned()));
+            }
+            meeting.meet()
+        });
+        assert_eq!(done, Err(Failure::Wrong("lost a value".to_owned())));
+        let absent = group(&[here, 1023]).run(|_, meeting| meeting.meet());
+        assert!(matches!(absent, Err(Failure::Refused(_))), "{absent:?}");
+    }
+
+    #[test]
+    fn the_user_stops_all() {
+        let here = pin::affinity().expect("own mask").as_slice()[0].get();
+        let group = group(&[here, here]);
+        group.cancel.cancel();
+        let done = group.run(|_, meeting| -> Result<(), Failure> {
+            loop {
+                meeting.heed_user();
+                meeting.meet()?;
+            }
+        });
+        assert_eq!(done, Err(Failure::Aborted));
+    }
+}

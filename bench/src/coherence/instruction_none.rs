@@ -1,0 +1,33 @@
+//! An architecture on which no instruction that flushes a line is known here: what needs one is skipped by name.
+
+use corecast::base::sync::{AtomicU64, Ordering, fence};
+
+/// Whether lines can be put out of all caches here.
+pub(super) const FLUSHES: bool = false;
+
+/// Does nothing: who needs a flush asks [`FLUSHES`] first.
+pub(super) fn flush(_word: &AtomicU64) {}
+
+/// What the language's acquire fence is here.
+#[inline(always)]
+pub(super) fn load_fence() {
+    // ORDERING: Acquire, timed for its own sake; pairs with the Release in store_fence [timed-fence]
+    fence(Ordering::Acquire);
+}
+
+/// What the language's release fence is here.
+#[inline(always)]
+pub(super) fn store_fence() {
+    // ORDERING: Release, timed for its own sake; pairs with the Acquire in load_fence [timed-fence]
+    fence(Ordering::Release);
+}
+
+/// What the language's strongest fence is here.
+#[inline(always)]
+pub(super) fn full_fence() {
+    // ORDERING: SeqCst, pairs with itself: forbids that the clock is read while a store is on its way [drained]
+    fence(Ordering::SeqCst);
+}
+
+/// An instruction that does nothing is not known here; the compiler puts none.
+pub(super) fn nop() {}

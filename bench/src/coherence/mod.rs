@@ -1,0 +1,294 @@
+//! `corecast cc`: what single operations on a cache line cost, by the state that the line is in and by where it is.
+//!
+//! The cases of ccbench, which SSYNC's study was made with (David, Guerraoui, Trigonakis, SOSP 2013), and those cells of the
+//! table of operations and states that it lacks. Every sample takes a fresh line; all samples count; what a line holds is
+//! checked after every step.
+//!
+//! - `case`: the registry; `operation`, `state`: what is done to a line, and what was done before;
+//! - `handed`, `contended`, `alone`: the three kinds of cases; `group`: their threads; `lines`: what is measured;
+//! - `timer`, `distribution`: from ticks to numbers;
+//! - `report`, `published`: what is told, and what others have told.
+
+mod alone;
+mod case;
+mod contended;
+mod distribution;
+mod group;
+mod handed;
+#[cfg_attr(target_arch = "x86_64", path = "instruction_x86_64.rs")]
+#[cfg_attr(not(target_arch = "x86_64"), path = "instruction_none.rs")]
+mod instruction;
+mod lines;
+mod operation;
+mod published;
+mod report;
+mod state;
+mod timer;
+
+use corecast::base::{CpuId, CpuSet};
+use corecast::machine::{Machine, distance_classes};
+use fastrand::Rng;
+
+use crate::error::BenchError;
+use crate::failure::Failure;
+use crate::options::Options;
+use crate::progress::Progress;
+use alone::{Instruction, REPEATS};
+use case::{Case, Kind, chosen};
+use distribution::Distribution;
+use group::Group;
+use handed::Handed;
+use lines::Lines;
+use timer::Correction;
+
+pub use case::{ListedCase, coherence_cases};
+pub use distribution::Distribution as CoherenceTimes;
+pub use published::PublishedRatio;
+pub use report::{CoherenceCell, CoherenceGroup, CoherenceReport, Placement};
+pub use timer::TimerRow;
+
+/// Samples of a case.
+const THOROUGH: usize = 10_000;
+const QUICK: usize = 1_000;
+
+const _: () = assert!(THOROUGH <= lines::MOST_SAMPLES);
+
+/// What to run.
+#[derive(Clone, Debug, Default)]
+pub struct CoherenceOptions {
+    /// CPUs, pace, seed, and how to stop it. The rest is not looked at.
+    pub options: Options,
+    /// The cases by name or number; all by default.
+    pub cases: Vec<String>,
+}
+
+/// What all groups share.
+struct Run<'a> {
+    options: &'a Options,
+    cases: Vec<Case>,
+    samples: usize,
+    seed: u64,
+    corrections: Vec<(CpuId, Correction)>,
+}
+
+/// Measures the cases asked for: alone, by a pair for each distance, and by all CPUs at once.
+///
+/// # Errors
+/// A [`BenchError`] if the options do not fit the machine, the timer is unsteady, a line does not hold what it should, or the
+/// run is cancelled.
+pub fn coherence(
+    machine: &Machine,
+    options: &CoherenceOptions,
+    progress: &mut dyn Progress,
+) -> Result<CoherenceReport, BenchError> {
+    let CoherenceOptions { options, cases } = options;
+    let cases = chosen(cases)?;
+    let cpus = options.usable_cpus(machine)?;
+    let (samples, seed) = (if options.quick { QUICK } else { THOROUGH }, options.seed_or_draw());
+    let (mut timers, mut corrections) = (Vec::new(), Vec::new());
+    for cpu in cpus.iter() {
+        options.go_on()?;
+        let (row, correction) = timer::measure(cpu)?;
+        timers.push(row);
+        corrections.push((cpu, correction));
+    }
+    let run = Run { options, cases, samples, seed, corrections };
+    let mut groups = groups(&machine.restricted_to(&cpus), &cpus);
+    let total = groups.len() as f64;
+    for (number, group) in groups.iter_mut().enumerate() {
+        let words = group.distance.unwrap_or(match group.placement {
+            Placement::All => "all CPUs at once",
+            _ => "alone",
+        });
+        let lines = Lines::untouched(run.samples, &mut Rng::with_seed(run.seed));
+        let cases: Vec<Case> = run.cases.iter().copied().filter(|case| placement(case) == group.placement).collect();
+        for (done, case) in cases.iter().enumerate() {
+            let fraction = (number as f64 + done as f64 / cases.len() as f64) / total;
+            progress.step(fraction, &format!("{}, {words}", case.name()));
+            for sharers in sharers(case, group.cpus.len()) {
+                group.cells.push(run.cell(case, sharers, &group.cpus, &lines)?);
+            }
+        }
+    }
+    groups.retain(|group| !group.cells.is_empty());
+    progress.step(1.0, "done");
+    let (published, commit) = (published::beside(&groups), crate::report::commit());
+    let (machine, quick) = (machine.name.clone(), options.quick);
+    Ok(CoherenceReport { machine, commit, seed, quick, timers, groups, published })
+}
+
+fn placement(case: &Case) -> Placement {
+    match case.kind {
+        Kind::Handed(..) => Placement::Pair,
+        Kind::Contended(_) => Placement::All,
+        Kind::Chain(_) | Kind::Alone(_) => Placement::Alone,
+    }
+}
+
+/// The groups that cases can run in, without cells: pairs from near to far, with the other CPUs behind them.
+fn groups(machine: &Machine, cpus: &CpuSet) -> Vec<CoherenceGroup> {
+    let group = |placement, distance, cpus: Vec<u32>| CoherenceGroup { placement, distance, cpus, cells: Vec::new() };
+    let all: Vec<u32> = cpus.iter().map(CpuId::get).collect();
+    let mut groups = vec![group(Placement::Alone, None, all[..1].to_vec())];
+    for class in distance_classes(machine) {
+        let (first, second) = class.pairs[0];
+        let pair = [first, second].map(|position| machine.cpus[position].id.get());
+        let others = all.iter().copied().filter(|cpu| !pair.contains(cpu));
+        groups.push(group(Placement::Pair, Some(class.name), pair.into_iter().chain(others).collect()));
+    }
+    if all.len() < 2 {
+        groups.push(group(Placement::Pair, None, all.clone()));
+    }
+    groups.push(group(Placement::All, None, all));
+    groups
+}
+
+/// The numbers of sharers that a case runs with: 1, 2, 4 .. and as many as there are CPUs.
+fn sharers(case: &Case, cpus: usize) -> Vec<usize> {
+    if case.cpus() < 3 {
+        return vec![0];
+    }
+    let most = cpus.saturating_sub(2).max(1);
+    let doubled = std::iter::successors(Some(1), |sharers| Some(2 * sharers));
+    let mut sharers: Vec<usize> = doubled.take_while(|&sharers| sharers < most).collect();
+    sharers.push(most);
+    sharers
+}
+
+impl Run<'_> {
+    fn cell(&self, case: &Case, sharers: usize, cpus: &[u32], lines: &Lines) -> Result<CoherenceCell, BenchError> {
+        self.options.go_on()?;
+        let skipped = skipped(case, cpus.len());
+        let times = if skipped.is_some() {
+            None
+        } else {
+            Distribution::of(
+                self.samples_ns(case, sharers, cpus, lines).map_err(|failure| failed(case, failure))?.into_iter(),
+            )
+        };
+        let (operation, lines) = (case.operation().to_owned(), case.lines());
+        Ok(CoherenceCell { case: case.name(), number: case.number, operation, lines, sharers, times, skipped })
+    }
+
+    fn samples_ns(&self, case: &Case, sharers: usize, cpus: &[u32], lines: &Lines) -> Result<Vec<f64>, Failure> {
+        let cpus: Vec<CpuId> = cpus.iter().map(|&cpu| CpuId::new(cpu)).collect();
+        let group = |len: usize| Group { cpus: cpus[..len].to_vec(), cancel: self.options.cancel.clone() };
+        let ns = |rank: usize, ticks: Vec<u64>, is_fenced: bool| -> Vec<f64> {
+            let correction = self.correction(cpus[rank]);
+            ticks.into_iter().map(|ticks| correction.ns(ticks, is_fenced)).collect()
+        };
+        let part = |ns: Vec<f64>| ns.into_iter().map(|ns| ns / REPEATS as f64).collect();
+        Ok(match case.kind {
+            Kind::Handed(operation, state) => {
+                let case = Handed::new(operation, state);
+                let ticks = case.ticks(&group(2 + sharers), lines)?;
+                ns(case.measured_rank(), ticks, operation.is_fenced())
+            }
+            Kind::Contended(operation) => {
+                let ranks = contended::ticks(operation, &group(cpus.len()), self.samples)?.into_iter().enumerate();
+                ranks.flat_map(|(rank, ticks)| ns(rank, ticks, operation.is_fenced())).collect()
+            }
+            Kind::Chain(bytes) => part(ns(0, alone::chain_ticks(bytes, &group(1), self.samples, self.seed)?, false)),
+            Kind::Alone(Instruction::Empty) => {
+                let ticks = alone::instruction_ticks(Instruction::Empty, &group(1), self.samples)?;
+                ticks.into_iter().map(|ticks| corecast::base::Clock::get().ns(ticks)).collect()
+            }
+            Kind::Alone(what) => part(ns(0, alone::instruction_ticks(what, &group(1), self.samples)?, false)),
+        })
+    }
+
+    fn correction(&self, cpu: CpuId) -> Correction {
+        let found = self.corrections.iter().find(|&&(of, _)| of == cpu);
+        found.expect("the timer of every CPU was measured").1
+    }
+}
+
+/// Why a case cannot run on so many CPUs, if that is so.
+fn skipped(case: &Case, cpus: usize) -> Option<String> {
+    if cpus < case.cpus() {
+        return Some(format!(
+            "needs {} CPUs, and there {}",
+            case.cpus(),
+            if cpus == 1 { "is 1".to_owned() } else { format!("are {cpus}") }
+        ));
+    }
+    match case.kind {
+        Kind::Handed(_, state) => state.impossible().map(str::to_owned),
+        _ => None,
+    }
+}
+
+fn failed(case: &Case, failure: Failure) -> BenchError {
+    match failure {
+        Failure::Aborted => BenchError::Cancelled,
+        Failure::Wrong(words) => BenchError::Failed(Failure::Wrong(format!("{}: {words}", case.name()))),
+        other => BenchError::Failed(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast::machine::{Cpu, Topology};
+
+    use super::*;
+    use crate::cancel::Cancel;
+    use crate::this_machine::this_machine;
+
+    fn machine(cores: &[u32]) -> Machine {
+        let cpu = |(id, &core): (usize, &u32)| Cpu { core: Some(core), ..Cpu::flat(CpuId::new(id as u32)) };
+        let cpus = cores.iter().enumerate().map(cpu).collect();
+        Machine::from_topology(&Topology { cpus, ..Topology::default() })
+    }
+
+    #[test]
+    fn every_case_is_measured_or_says_what_it_needs() {
+        let options = CoherenceOptions { options: Options { quick: true, ..Options::default() }, cases: Vec::new() };
+        let report = coherence(&this_machine(), &options, &mut ()).expect("a report");
+        let cells: Vec<&CoherenceCell> = report.groups.iter().flat_map(|group| &group.cells).collect();
+        for case in coherence_cases() {
+            let cell = cells.iter().find(|cell| cell.case == case.name).expect("all are there");
+            assert_ne!(cell.times.is_some(), cell.skipped.is_some(), "{}", case.name);
+        }
+        let times = cells.iter().filter_map(|cell| cell.times.as_ref());
+        for times in times {
+            assert_eq!(times.histogram.iter().map(|&(_, count)| count).sum::<usize>(), times.samples);
+            assert!(times.samples >= QUICK && times.min_ns <= times.p50_ns && times.p99_ns <= times.max_ns);
+        }
+    }
+
+    #[test]
+    fn there_is_a_pair_for_each_distance() {
+        let machine = machine(&[0, 1, 0, 1]);
+        let groups = groups(&machine, &machine.cpu_set());
+        let pairs: Vec<(Option<&str>, Vec<u32>)> = groups
+            .into_iter()
+            .filter(|group| group.placement == Placement::Pair)
+            .map(|group| (group.distance, group.cpus))
+            .collect();
+        let near = (Some("same core (SMT siblings)"), vec![0, 2, 1, 3]);
+        assert_eq!(pairs, [near, (Some("nothing known in common"), vec![0, 1, 2, 3])]);
+    }
+
+    #[test]
+    fn sharers_double_until_all_take_part() {
+        let triple = chosen(&["9".into()]).expect("known")[0];
+        assert_eq!(sharers(&triple, 2), [1]);
+        assert_eq!(sharers(&triple, 3), [1]);
+        assert_eq!(sharers(&triple, 9), [1, 2, 4, 7]);
+        assert_eq!(sharers(&triple, 10), [1, 2, 4, 8]);
+        assert_eq!(skipped(&triple, 2).as_deref(), Some("needs 3 CPUs, and there are 2"));
+        assert_eq!(skipped(&triple, 3).is_some(), !instruction::FLUSHES);
+        let pair = chosen(&["7".into()]).expect("known")[0];
+        assert_eq!(skipped(&pair, 1).as_deref(), Some("needs 2 CPUs, and there is 1"));
+    }
+
+    #[test]
+    fn the_user_can_stop_it() {
+        let cancel = Cancel::new();
+        cancel.cancel();
+        let options = Options { quick: true, cancel, ..Options::default() };
+        let options = CoherenceOptions { options, cases: Vec::new() };
+        let stopped = coherence(&this_machine(), &options, &mut ());
+        assert!(matches!(stopped, Err(BenchError::Cancelled)), "{stopped:?}");
+    }
+}

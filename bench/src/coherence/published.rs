@@ -1,0 +1,93 @@
+//! What others have published of other machines, to be shown beside what is found here.
+//!
+//! Source: T. David, R. Guerraoui, V. Trigonakis, Everything You Always Wanted to Know About Synchronization but Were Afraid
+//! to Ask, SOSP 2013.
+
+use serde::Serialize;
+
+use super::report::{CoherenceCell, CoherenceGroup, Placement};
+
+const SOURCE: &str = "David, Guerraoui, Trigonakis, SOSP 2013";
+const ATOMIC_TO_LOAD: &str = "compare and swap / load, of a line modified far away";
+const CROSSING: &str = "a line modified in another package / in the same one";
+
+/// A ratio of two costs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PublishedRatio {
+    /// Of what.
+    pub ratio: &'static str,
+    /// The machine that it was published of: not this one.
+    pub machine: &'static str,
+    /// The least that was published.
+    pub least: f64,
+    /// The most that was published.
+    pub most: f64,
+    /// Where it was published.
+    pub source: &'static str,
+    /// The same ratio of medians as found here; `null` if its cases did not run, or not at such distances.
+    pub here: Option<f64>,
+}
+
+/// All of them, beside what `groups` tell of this machine.
+pub(super) fn beside(groups: &[CoherenceGroup]) -> Vec<PublishedRatio> {
+    let published =
+        |ratio, machine, least, most, here| PublishedRatio { ratio, machine, least, most, source: SOURCE, here };
+    let atomic = atomic_to_load(groups);
+    vec![
+        published(ATOMIC_TO_LOAD, "4-socket Opteron", 1.35, 1.35, atomic),
+        published(ATOMIC_TO_LOAD, "8-socket Xeon", 1.15, 1.15, atomic),
+        published(CROSSING, "4-socket Opteron and 8-socket Xeon", 2.0, 7.5, crossing(groups)),
+    ]
+}
+
+fn pairs(groups: &[CoherenceGroup]) -> impl DoubleEndedIterator<Item = &CoherenceGroup> {
+    groups.iter().filter(|group| group.placement == Placement::Pair)
+}
+
+fn median(group: &CoherenceGroup, case: &str) -> Option<f64> {
+    let cell: &CoherenceCell = group.cells.iter().find(|cell| cell.case == case)?;
+    cell.times.as_ref().map(|times| times.p50_ns).filter(|&p50_ns| p50_ns > 0.0)
+}
+
+/// Of the farthest pair.
+fn atomic_to_load(groups: &[CoherenceGroup]) -> Option<f64> {
+    let farthest = pairs(groups).next_back()?;
+    Some(median(farthest, "cas-modified")? / median(farthest, "load-modified")?)
+}
+
+/// Of the farthest pair, if it is in two packages, and the one before it, if that is in one.
+fn crossing(groups: &[CoherenceGroup]) -> Option<f64> {
+    let farthest = pairs(groups).next_back().filter(|group| group.distance == Some("different packages"))?;
+    let near = pairs(groups).rfind(|group| group.distance != farthest.distance)?;
+    Some(median(farthest, "load-modified")? / median(near, "load-modified")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::distribution::Distribution;
+    use super::*;
+
+    fn pair(distance: &'static str, load_ns: f64, cas_ns: f64) -> CoherenceGroup {
+        let cell = |case: &str, ns: f64| CoherenceCell {
+            case: case.to_owned(),
+            number: None,
+            operation: case.split('-').next().unwrap_or_default().to_owned(),
+            lines: "modified".to_owned(),
+            sharers: 0,
+            times: Distribution::of([ns].into_iter()),
+            skipped: None,
+        };
+        let cells = vec![cell("load-modified", load_ns), cell("cas-modified", cas_ns)];
+        CoherenceGroup { placement: Placement::Pair, distance: Some(distance), cpus: vec![0, 1], cells }
+    }
+
+    #[test]
+    fn ratios_are_of_the_farthest_pair_and_absent_where_there_is_none() {
+        let here = |groups: &[CoherenceGroup]| beside(groups).into_iter().map(|row| row.here).collect::<Vec<_>>();
+        assert_eq!(here(&[]), [None; 3]);
+        let one = pair("same package", 50.0, 60.0);
+        assert_eq!(here(&[one.clone()]), [Some(1.2), Some(1.2), None]);
+        assert_eq!(here(&[one, pair("different packages", 200.0, 300.0)]), [Some(1.5), Some(1.5), Some(4.0)]);
+        assert_eq!(here(&[pair("different packages", -1.0, 300.0)]), [None; 3]);
+    }
+}
