@@ -10,11 +10,14 @@
 //! - `members`, `forwarding`: processes started as the members of a group, and signals passed on to them;
 //! - `region_dirs`: where regions of shared memory are; `html_arg`: where a page goes;
 //! - `output`, `failure`: results, remarks, errors and exit codes;
-//! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `table`, `skipped`, `report`: how results are shown.
+//! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `coherence_grid`, `coherence_text`, `table`, `skipped`,
+//!   `report`: how results are shown.
 
 mod bounding;
 mod bytes_arg;
 mod channel_text;
+mod coherence_grid;
+mod coherence_text;
 mod command;
 mod command_line;
 mod comparison;

@@ -4,6 +4,7 @@
 //! follow from those.
 
 mod bench;
+mod cc;
 mod completions;
 mod explain;
 mod gc;
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Run(run::Arguments),
     /// Race corecast against the alternatives, or run its load tests.
     Bench(bench::Arguments),
+    /// Measure what single operations on a cache line cost, by the state that the line is in and by where it is.
+    Cc(cc::Arguments),
     /// Show the shared regions of this user, who is in them, and how far the ends of their channels are.
     Top(top::Arguments),
     /// Remove what dead programs left of shared regions.
@@ -63,6 +66,7 @@ impl Command {
             Self::Serve(arguments) => serve::run(arguments, output),
             Self::Run(arguments) => run::run(arguments, output),
             Self::Bench(arguments) => bench::run(arguments, output),
+            Self::Cc(arguments) => cc::run(arguments, output),
             Self::Top(arguments) => top::run(arguments, output),
             Self::Gc(arguments) => gc::run(arguments, output),
             Self::List(arguments) => list::run(arguments, output),

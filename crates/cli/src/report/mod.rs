@@ -10,10 +10,13 @@
 //! - `predictions`: what races found beside what the model had predicted;
 //! - `ranking`, `race_chart`, `race_picture`, `verdict`: who is how fast; `curves`: with more members or longer values;
 //!   `rings`: acknowledged broadcasts, one and many; `race_page`: a page about all that;
+//! - `coherence_map`, `coherence_page`: what operations on lines in every state cost;
 //! - `svg`, `axis`, `labels`, `ramp`, `palette`, `number`: how things are drawn, coloured and written.
 
 mod axis;
 mod cluster;
+mod coherence_map;
+mod coherence_page;
 mod costs;
 mod curves;
 mod distance;
@@ -47,6 +50,7 @@ mod tree_table;
 mod trees;
 mod verdict;
 
+pub(crate) use coherence_page::render_coherence;
 pub(crate) use input::{PlannedTree, ReportInput, SMELT};
 pub(crate) use page::render;
 pub(crate) use plan_picture::plan_picture;

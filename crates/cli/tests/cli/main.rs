@@ -4,6 +4,7 @@
 mod bad_input;
 mod channels;
 mod closed_output;
+mod coherence;
 mod collectives;
 mod comparing;
 mod explaining;

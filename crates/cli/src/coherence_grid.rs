@@ -1,0 +1,128 @@
+//! The cases of one group as a grid: a row for each operation, a column for each state of the line.
+
+use corecast_bench::{CoherenceCell, CoherenceGroup};
+
+/// A grid of those cases that were measured.
+#[derive(Debug)]
+pub(crate) struct Grid<'a> {
+    group: &'a CoherenceGroup,
+    /// Operations, in the order of the cases.
+    pub(crate) rows: Vec<&'a str>,
+    /// States, in the order of the cases, with the number of sharers where there are some.
+    pub(crate) columns: Vec<String>,
+}
+
+impl<'a> Grid<'a> {
+    pub(crate) fn of(group: &'a CoherenceGroup) -> Self {
+        let mut grid = Self { group, rows: Vec::new(), columns: Vec::new() };
+        for cell in measured(group) {
+            if !grid.rows.contains(&cell.operation.as_str()) {
+                grid.rows.push(&cell.operation);
+            }
+            let column = column(cell);
+            if !grid.columns.contains(&column) {
+                grid.columns.push(column);
+            }
+        }
+        grid
+    }
+
+    /// The case in this place, if it was measured.
+    pub(crate) fn cell(&self, row: &str, column: &str) -> Option<&'a CoherenceCell> {
+        measured(self.group).find(|cell| cell.operation == row && self::column(cell) == column)
+    }
+
+    /// Names and reasons of the cases that were not.
+    pub(crate) fn skipped(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.group.cells.iter().filter_map(|cell| Some((cell.case.as_str(), cell.skipped.as_deref()?)))
+    }
+}
+
+fn measured(group: &CoherenceGroup) -> impl Iterator<Item = &CoherenceCell> {
+    group.cells.iter().filter(|cell| cell.times.is_some())
+}
+
+fn column(cell: &CoherenceCell) -> String {
+    if cell.sharers > 0 { format!("{}, {}", cell.lines, cell.sharers) } else { cell.lines.clone() }
+}
+
+/// What the CPUs of a group are to each other, in words.
+pub(crate) fn title(group: &CoherenceGroup) -> String {
+    use corecast_bench::Placement;
+    let cpu = |place: usize| group.cpus.get(place).map_or_else(|| "-".to_owned(), u32::to_string);
+    match (group.placement, group.distance) {
+        (Placement::Alone, _) => format!("one CPU alone, {}", cpu(0)),
+        (Placement::All, _) => format!("{} CPUs at once", group.cpus.len()),
+        (Placement::Pair, Some(distance)) => format!("CPUs {} and {}, {distance}", cpu(0), cpu(1)),
+        (Placement::Pair, None) => "two CPUs".to_owned(),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use corecast_bench::{CoherenceReport, CoherenceTimes, Placement, PublishedRatio};
+
+    use super::*;
+
+    fn cell(operation: &str, lines: &str, sharers: usize, ns: Option<f64>) -> CoherenceCell {
+        let times = |ns: f64| CoherenceTimes {
+            samples: 10,
+            min_ns: ns,
+            p50_ns: ns,
+            p90_ns: ns,
+            p99_ns: 2.0 * ns,
+            max_ns: 3.0 * ns,
+            mean_ns: ns,
+            histogram: vec![(ns as i64, 10)],
+        };
+        CoherenceCell {
+            case: format!("{operation}-{lines}"),
+            number: Some(7),
+            operation: operation.to_owned(),
+            lines: lines.to_owned(),
+            sharers,
+            times: ns.map(times),
+            skipped: ns.is_none().then(|| "needs 3 CPUs, and there are 2".to_owned()),
+        }
+    }
+
+    /// A report with a pair and a hostile name.
+    pub(crate) fn report() -> CoherenceReport {
+        let cells = vec![
+            cell("load", "modified", 0, Some(50.0)),
+            cell("cas", "modified", 0, Some(60.0)),
+            cell("cas", "shared-elsewhere", 1, None),
+            cell("load", "shared-elsewhere", 4, Some(70.0)),
+        ];
+        let pair =
+            CoherenceGroup { placement: Placement::Pair, distance: Some("same package"), cpus: vec![0, 3], cells };
+        let ratio = PublishedRatio {
+            ratio: "compare and swap / load",
+            machine: "an Opteron",
+            least: 1.35,
+            most: 1.35,
+            source: "somebody",
+            here: Some(1.2),
+        };
+        CoherenceReport {
+            machine: "<script>box</script>".to_owned(),
+            commit: None,
+            seed: 4,
+            quick: true,
+            timers: Vec::new(),
+            groups: vec![pair],
+            published: vec![ratio],
+        }
+    }
+
+    #[test]
+    fn a_grid_has_what_was_measured_and_names_the_rest() {
+        let report = report();
+        let grid = Grid::of(&report.groups[0]);
+        assert_eq!(grid.rows, ["load", "cas"]);
+        assert_eq!(grid.columns, ["modified", "shared-elsewhere, 4"]);
+        assert!(grid.cell("load", "modified").is_some() && grid.cell("cas", "shared-elsewhere, 4").is_none());
+        assert_eq!(grid.skipped().collect::<Vec<_>>(), [("cas-shared-elsewhere", "needs 3 CPUs, and there are 2")]);
+        assert_eq!(title(&report.groups[0]), "CPUs 0 and 3, same package");
+    }
+}

@@ -1,0 +1,55 @@
+//! `corecast cc`: what single operations on a cache line cost, by the state that the line is in.
+
+use corecast::Machine;
+use corecast_bench::{CoherenceOptions, Options, coherence, coherence_cases};
+
+use crate::coherence_text;
+use crate::failure::Failure;
+use crate::html_arg::HtmlArg;
+use crate::interrupt::Interrupt;
+use crate::machine_args::MachineArgs;
+use crate::meter::Meter;
+use crate::output::Output;
+use crate::report::render_coherence;
+
+/// Options of `cc`.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    machine: MachineArgs,
+    /// Measure these cases only, by name or by their number in ccbench [default: all].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    cases: Vec<String>,
+    /// Measure nothing, and list the cases.
+    #[arg(long, conflicts_with_all = ["cases", "quick", "seed", "html"])]
+    list: bool,
+    /// A tenth of the samples.
+    #[arg(long)]
+    quick: bool,
+    /// The seed of the order of lines [default: drawn, and reported].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    html: HtmlArg,
+}
+
+pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    if arguments.list {
+        let cases = coherence_cases();
+        return if output.is_json() { output.json(&cases) } else { output.text(&coherence_text::list(&cases)) };
+    }
+    arguments.html.check()?;
+    let machine = Machine::from_topology(&arguments.machine.topology_to_measure(output)?);
+    let Arguments { quick, seed, .. } = *arguments;
+    let (cpus, cancel) = (Some(machine.cpu_set()), Interrupt::watch()?.cancel());
+    let options = Options { cpus, quick, seed, cancel, ..Options::default() };
+    let options = CoherenceOptions { options, cases: arguments.cases.clone() };
+    let report = coherence(&machine, &options, &mut Meter::start(output))?;
+    if output.is_json() {
+        output.json(&report)?;
+    } else {
+        output.text(&coherence_text::describe(&report))?;
+    }
+    let page = |now: &str, command: &str| render_coherence(&report, now, env!("CARGO_PKG_VERSION"), command);
+    arguments.html.write(report.seed, output, page)
+}

@@ -1,0 +1,123 @@
+//! A page about single operations on cache lines: heat maps, every number as a table, and what others have published.
+
+use corecast_bench::{CoherenceGroup, CoherenceReport, PublishedRatio};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::number::{ratio, significant};
+use super::{coherence_map, palette};
+use crate::coherence_grid::{Grid, title};
+
+/// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
+/// any text, and `command` what makes it again.
+pub(crate) fn render_coherence(report: &CoherenceReport, created_at: &str, version: &str, command: &str) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="generator" content={ "corecast " (version) };
+                title { "corecast cc: " (report.machine) }
+                style { (PreEscaped(palette::page_style())) }
+            }
+            body {
+                header {
+                    p class="kicker" { "corecast cc · " (created_at) " · corecast " (version) }
+                    h1 { (report.machine) }
+                }
+                main {
+                    p {
+                        "What one operation on a cache line costs, by the state that the line was in before. Each sample "
+                        "takes a fresh line; all samples count; the median of the empty timer is taken off, so that a "
+                        "sample may lie below zero. The darker, the dearer; each map has a scale of its own."
+                    }
+                    @for group in &report.groups { (section(group)) }
+                    (published(&report.published))
+                    section { h2 { "Make it again" } pre { code { (command) } } }
+                }
+                footer { "Made by corecast " (version) ", " (created_at) ". It loads nothing from anywhere." }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn section(group: &CoherenceGroup) -> Markup {
+    let (grid, title) = (Grid::of(group), title(group));
+    html! {
+        section {
+            h2 { (title) }
+            @if let Some(picture) = coherence_map::draw(&grid, &title) { figure class="wide" { (PreEscaped(picture)) } }
+            (table(group))
+            @for (case, reason) in grid.skipped() { p class="note" { (case) ": skipped, " (reason) } }
+        }
+    }
+}
+
+fn table(group: &CoherenceGroup) -> Markup {
+    let measured = group.cells.iter().filter_map(|cell| Some((cell, cell.times.as_ref()?)));
+    html! {
+        div class="scroll" { table {
+            caption class="note words" { "in ns" }
+            thead { tr {
+                th class="words" scope="col" { "case" }
+                @for heading in ["number", "sharers", "p50", "p90", "p99", "largest", "mean", "samples"] {
+                    th scope="col" { (heading) }
+                }
+            } }
+            tbody {
+                @for (cell, times) in measured {
+                    tr {
+                        th class="words" scope="row" { (cell.case) }
+                        td { @if let Some(number) = cell.number { (number) } @else { "–" } }
+                        td { (cell.sharers) }
+                        @for ns in [times.p50_ns, times.p90_ns, times.p99_ns, times.max_ns, times.mean_ns] {
+                            td { (significant(ns)) }
+                        }
+                        td { (times.samples) }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+fn published(rows: &[PublishedRatio]) -> Markup {
+    html! {
+        section {
+            h2 { "Published of other machines" }
+            p { "Ratios of costs, as published of the machines named, and the same ratios as found here." }
+            div class="scroll" { table {
+                thead { tr {
+                    @for heading in ["ratio", "machine", "source"] { th class="words" scope="col" { (heading) } }
+                    th scope="col" { "there" } th scope="col" { "here" }
+                } }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            @for words in [row.ratio, row.machine, row.source] { td class="words" { (words) } }
+                            td { (ratio(row.least)) @if row.least < row.most { " – " (ratio(row.most)) } }
+                            td { @if let Some(here) = row.here { (ratio(here)) } @else { "–" } }
+                        }
+                    }
+                }
+            } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coherence_grid::tests::report;
+
+    #[test]
+    fn the_page_has_all_and_hostile_names_stay_text() {
+        let page = render_coherence(&report(), "today", "0.0.0", "corecast cc --seed 4");
+        assert!(!page.contains("<script>") && page.contains("&lt;script&gt;box"), "{page}");
+        for words in ["<svg", "cas-shared-elsewhere: skipped, needs 3 CPUs", "1.35×", "1.20×", "corecast cc --seed 4"]
+        {
+            assert!(page.contains(words), "'{words}' is not in {page}");
+        }
+    }
+}
