@@ -82,7 +82,7 @@ pub(super) fn chain_ticks(bytes: usize, group: &Group, samples: usize, seed: u64
             return Ok(Vec::new());
         }
         let mut chain = Chain::over(bytes, &mut Rng::with_seed(seed));
-        chain.walk(chain.order.len().next_multiple_of(REPEATS) / REPEATS);
+        chain.walk(chain.order.len().div_ceil(REPEATS));
         let ticks = chain.walk(samples);
         chain.check().map(|()| ticks)
     };

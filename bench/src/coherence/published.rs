@@ -86,7 +86,7 @@ mod tests {
         let here = |groups: &[CoherenceGroup]| beside(groups).into_iter().map(|row| row.here).collect::<Vec<_>>();
         assert_eq!(here(&[]), [None; 3]);
         let one = pair("same package", 50.0, 60.0);
-        assert_eq!(here(&[one.clone()]), [Some(1.2), Some(1.2), None]);
+        assert_eq!(here(std::slice::from_ref(&one)), [Some(1.2), Some(1.2), None]);
         assert_eq!(here(&[one, pair("different packages", 200.0, 300.0)]), [Some(1.5), Some(1.5), Some(4.0)]);
         assert_eq!(here(&[pair("different packages", -1.0, 300.0)]), [None; 3]);
     }

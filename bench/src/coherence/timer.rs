@@ -16,7 +16,7 @@ use crate::harness::{percentile, sorted};
 /// Looks of one try.
 const LOOKS: usize = 2000;
 /// The first that is steady counts: others may have worked on the same core, or its frequency changed.
-const TRIES: usize = 10;
+const TRIES: usize = 50;
 /// The timer is steady if nine tenths of its looks take at most so many times as long as the fastest tenth.
 const LARGEST_SPREAD: f64 = 2.0;
 

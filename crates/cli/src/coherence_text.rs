@@ -87,7 +87,7 @@ mod tests {
             "CPUs 0 and 3, same package\n",
             "50.0 (100)",
             "skipped, needs 3 CPUs, and there are 2: cas-shared-elsewhere",
-            "an Opteron    1.35  1.20  somebody",
+            "an Opteron   1.35  1.20  somebody",
         ] {
             assert!(text.contains(words), "'{words}' is not in\n{text}");
         }

@@ -6,7 +6,7 @@ use super::ramp;
 use super::svg::{Area, Paint, Svg};
 use crate::coherence_grid::Grid;
 
-const WIDTH: f64 = 84.0;
+const WIDTH: f64 = 100.0;
 const HEIGHT: f64 = 30.0;
 const LEFT: f64 = 88.0;
 const TOP: f64 = 46.0;

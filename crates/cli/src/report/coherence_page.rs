@@ -1,6 +1,6 @@
 //! A page about single operations on cache lines: heat maps, every number as a table, and what others have published.
 
-use corecast_bench::{CoherenceGroup, CoherenceReport, PublishedRatio};
+use corecast_bench::{CoherenceGroup, CoherenceReport, Placement, PublishedRatio};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::number::{ratio, significant};
@@ -44,10 +44,12 @@ pub(crate) fn render_coherence(report: &CoherenceReport, created_at: &str, versi
 
 fn section(group: &CoherenceGroup) -> Markup {
     let (grid, title) = (Grid::of(group), title(group));
+    // Elsewhere every operation has a column of its own, and a map says less than the table.
+    let picture = (group.placement == Placement::Pair).then(|| coherence_map::draw(&grid, &title)).flatten();
     html! {
         section {
             h2 { (title) }
-            @if let Some(picture) = coherence_map::draw(&grid, &title) { figure class="wide" { (PreEscaped(picture)) } }
+            @if let Some(picture) = picture { figure class="wide" { (PreEscaped(picture)) } }
             (table(group))
             @for (case, reason) in grid.skipped() { p class="note" { (case) ": skipped, " (reason) } }
         }
