@@ -65,7 +65,10 @@ const fn alone(number: u8, instruction: Instruction) -> Case {
 /// All cases.
 pub(super) const CASES: &[Case] = {
     use Operation::{Cas, Fai, FailingCas, Load, Or, Store, Swap, Tas};
-    use State::{Exclusive, Invalid, Modified, OwnedElsewhere, OwnedHere, OwnedThere, Same, Shared, SharedElsewhere};
+    use State::{
+        Demoted, Exclusive, Invalid, Modified, OwnedElsewhere, OwnedHere, OwnedThere, Prefetched, Same, Shared,
+        SharedElsewhere, WrittenBack,
+    };
     &[
         known(0, Store, Modified),
         Case { number: Some(1), kind: Kind::Contended(Store) },
@@ -114,6 +117,15 @@ pub(super) const CASES: &[Case] = {
         known(25, Fai, Invalid),
         added(Tas, Invalid),
         added(Swap, Invalid),
+        added(Load, Prefetched),
+        added(Store, Prefetched),
+        added(Cas, Prefetched),
+        added(Load, Demoted),
+        added(Store, Demoted),
+        added(Cas, Demoted),
+        added(Load, WrittenBack),
+        added(Store, WrittenBack),
+        added(Cas, WrittenBack),
         Case { number: Some(24), kind: Kind::Contended(Cas) },
         Case { number: None, kind: Kind::Contended(Fai) },
         chain(26, 64),

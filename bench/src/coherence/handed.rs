@@ -83,9 +83,9 @@ impl Handed {
             let operation = match doing {
                 Doing::Perform(operation) => operation,
                 Doing::Same => self.operation,
-                Doing::Flush => {
+                Doing::Move(how) => {
                     if role.is_of(rank) {
-                        instruction::flush(lines.word(sample));
+                        how.take(lines.word(sample));
                     }
                     continue;
                 }

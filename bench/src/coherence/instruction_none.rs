@@ -8,6 +8,30 @@ pub(super) const FLUSHES: bool = false;
 /// Does nothing: who needs a flush asks [`FLUSHES`] first.
 pub(super) fn flush(_word: &AtomicU64) {}
 
+/// Never.
+pub(super) fn knows_prefetch_for_write() -> bool {
+    false
+}
+
+/// Does nothing: who needs it asks first.
+pub(super) fn prefetch_for_write(_word: &AtomicU64) {}
+
+/// Never.
+pub(super) fn knows_demote() -> bool {
+    false
+}
+
+/// Does nothing: who needs it asks first.
+pub(super) fn demote(_word: &AtomicU64) {}
+
+/// Never.
+pub(super) fn knows_write_back() -> bool {
+    false
+}
+
+/// Does nothing: who needs it asks first.
+pub(super) fn write_back(_word: &AtomicU64) {}
+
 /// What the language's acquire fence is here.
 #[inline(always)]
 pub(super) fn load_fence() {

@@ -1,6 +1,7 @@
 //! Instructions about caches and order that no stable intrinsic of every supported compiler names alike.
 
 use std::arch::asm;
+use std::arch::x86_64::{__cpuid, __cpuid_count};
 
 use corecast::base::sync::AtomicU64;
 
@@ -12,6 +13,42 @@ pub(super) const FLUSHES: bool = true;
 pub(super) fn flush(word: &AtomicU64) {
     // SAFETY: CLFLUSH is part of SSE2, which every x86-64 has, and changes no value; the address is of a living word.
     unsafe { asm!("clflush [{}]", "mfence", in(reg) std::ptr::from_ref(word), options(nostack, preserves_flags)) };
+}
+
+/// Whether this core knows PREFETCHW (CPUID 8000_0001h, ECX bit 8); others take it for a NOP.
+pub(super) fn knows_prefetch_for_write() -> bool {
+    __cpuid(0x8000_0000).eax >= 0x8000_0001 && __cpuid(0x8000_0001).ecx & (1 << 8) != 0
+}
+
+/// PREFETCHW: fetches the line to write to it.
+#[inline(always)]
+pub(super) fn prefetch_for_write(word: &AtomicU64) {
+    // SAFETY: a hint that changes no value; the address is of a living word.
+    unsafe { asm!("prefetchw [{}]", in(reg) std::ptr::from_ref(word), options(nostack, preserves_flags)) };
+}
+
+/// Whether this core knows CLDEMOTE (CPUID 7, ECX bit 25); others take it for a NOP.
+pub(super) fn knows_demote() -> bool {
+    __cpuid(0).eax >= 7 && __cpuid_count(7, 0).ecx & (1 << 25) != 0
+}
+
+/// CLDEMOTE: moves the line towards the caches that others share.
+#[inline(always)]
+pub(super) fn demote(word: &AtomicU64) {
+    // SAFETY: a hint that changes no value; the address is of a living word.
+    unsafe { asm!("cldemote [{}]", in(reg) std::ptr::from_ref(word), options(nostack, preserves_flags)) };
+}
+
+/// Whether this core knows CLWB (CPUID 7, EBX bit 24); others must not meet it.
+pub(super) fn knows_write_back() -> bool {
+    __cpuid(0).eax >= 7 && __cpuid_count(7, 0).ebx & (1 << 24) != 0
+}
+
+/// CLWB: writes the line to memory and may keep it; done when this returns. Only where [`knows_write_back`].
+#[inline(always)]
+pub(super) fn write_back(word: &AtomicU64) {
+    // SAFETY: the caller has asked whether the core knows it; it changes no value, and the address is of a living word.
+    unsafe { asm!("clwb [{}]", "mfence", in(reg) std::ptr::from_ref(word), options(nostack, preserves_flags)) };
 }
 
 /// LFENCE: waits for every load before it.

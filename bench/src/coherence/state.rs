@@ -3,7 +3,9 @@
 //! States are named after MOESI. What a protocol without the Owned state makes of a line that was written and then read
 //! elsewhere is measured under that name all the same: the preparation is the same.
 
-use super::instruction::FLUSHES;
+use corecast::base::sync::AtomicU64;
+
+use super::instruction;
 use super::operation::Operation;
 
 /// The state of a line, seen from whoever is measured.
@@ -17,6 +19,9 @@ pub(super) enum State {
     OwnedThere,
     OwnedElsewhere,
     Invalid,
+    Prefetched,
+    Demoted,
+    WrittenBack,
     Same,
 }
 
@@ -38,8 +43,21 @@ pub(super) enum Doing {
     Perform(Operation),
     /// The operation that is measured afterwards.
     Same,
-    /// Puts the line out of all caches.
+    /// Moves the line without changing it.
+    Move(Move),
+}
+
+/// What moves a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Move {
+    /// Out of all caches.
     Flush,
+    /// To who means to write.
+    PrefetchForWrite,
+    /// Towards the caches that others share.
+    Demote,
+    /// To memory as well.
+    WriteBack,
 }
 
 /// How a line gets into its state, beginning with one that is in no cache where lines can be flushed.
@@ -53,6 +71,32 @@ pub(super) struct Recipe {
 
 const LOAD: Doing = Doing::Perform(Operation::Load);
 const STORE: Doing = Doing::Perform(Operation::Store);
+
+impl Move {
+    /// Does it.
+    #[inline(always)]
+    pub(super) fn take(self, word: &AtomicU64) {
+        match self {
+            Self::Flush => instruction::flush(word),
+            Self::PrefetchForWrite => instruction::prefetch_for_write(word),
+            Self::Demote => instruction::demote(word),
+            Self::WriteBack => instruction::write_back(word),
+        }
+    }
+
+    /// What it needs, if that is not here.
+    fn lacks(self) -> Option<&'static str> {
+        let (is_here, words) = match self {
+            Self::Flush => {
+                (instruction::FLUSHES, "needs an instruction that flushes a line, which is known here for x86-64 only")
+            }
+            Self::PrefetchForWrite => (instruction::knows_prefetch_for_write(), "needs a core that knows PREFETCHW"),
+            Self::Demote => (instruction::knows_demote(), "needs a core that knows CLDEMOTE"),
+            Self::WriteBack => (instruction::knows_write_back(), "needs a core that knows CLWB"),
+        };
+        (!is_here).then_some(words)
+    }
+}
 
 impl Role {
     /// Whether the participant of this rank has it.
@@ -76,6 +120,9 @@ impl State {
             Self::OwnedThere => "owned-there",
             Self::OwnedElsewhere => "owned-elsewhere",
             Self::Invalid => "invalid",
+            Self::Prefetched => "prefetched",
+            Self::Demoted => "demoted",
+            Self::WrittenBack => "written-back",
             Self::Same => "same",
         }
     }
@@ -90,6 +137,9 @@ impl State {
             Self::OwnedThere => "written by the other, then read here (Owned there where the protocol has that)",
             Self::OwnedElsewhere => "written by the other, then read by further ones, not here",
             Self::Invalid => "flushed by the other: in memory only",
+            Self::Prefetched => "written by the other, then prefetched here for writing (PREFETCHW)",
+            Self::Demoted => "written by the other, which then demotes it (CLDEMOTE)",
+            Self::WrittenBack => "written by the other, which then writes it back (CLWB)",
             Self::Same => "left by the other's same operation; a compare and swap fails here",
         }
     }
@@ -104,7 +154,10 @@ impl State {
             Self::OwnedHere => (&[(Second, STORE), (First, LOAD)], Second),
             Self::OwnedThere => (&[(First, STORE), (Second, LOAD)], Second),
             Self::OwnedElsewhere => (&[(First, STORE), (Sharers, LOAD)], Second),
-            Self::Invalid => (&[(Second, Doing::Flush)], First),
+            Self::Invalid => (&[(Second, Doing::Move(Move::Flush))], First),
+            Self::Prefetched => (&[(First, STORE), (Second, Doing::Move(Move::PrefetchForWrite))], Second),
+            Self::Demoted => (&[(First, STORE), (First, Doing::Move(Move::Demote))], Second),
+            Self::WrittenBack => (&[(First, STORE), (First, Doing::Move(Move::WriteBack))], Second),
             Self::Same => (&[(First, Doing::Same)], Second),
         };
         Recipe { steps, measured }
@@ -115,11 +168,13 @@ impl State {
         self.recipe().steps.iter().any(|&(role, _)| role == Role::Sharers)
     }
 
-    /// Why no line can be put into this state here, if that is so: one that begins with a load, or with a flush, needs lines
-    /// in no cache.
+    /// Why no line can be put into this state here, if that is so. One that begins with a load needs lines in no cache.
     pub(super) fn impossible(self) -> Option<&'static str> {
-        let is_clean = matches!(self.recipe().steps[0].1, LOAD | Doing::Flush);
-        let words = "needs an instruction that flushes a line, which is known here for x86-64 only";
-        (is_clean && !FLUSHES).then_some(words)
+        let mut steps = self.recipe().steps.iter().enumerate();
+        steps.find_map(|(number, &(_, doing))| match doing {
+            Doing::Move(how) => how.lacks(),
+            LOAD if number == 0 => Move::Flush.lacks(),
+            Doing::Perform(_) | Doing::Same => None,
+        })
     }
 }
