@@ -8,12 +8,14 @@
 //! - [`Tas`], [`Ttas`], [`Ticket`], [`Array`]: locks of words;
 //! - [`Mcs`], [`Clh`]: queues;
 //! - [`Word`], which lets its threads sleep;
+//! - [`mod@auto`], which finds out which of these suits;
 //! - [`table`]: a hash table with a lock of any kind on each bucket.
 //!
 //! A lock that keeps an order never sleeps: who wakes up late would keep all behind it waiting. Its threads give up
 //! their CPU once they have spun for as long as a wake-up costs. A lock that sleeps lets newcomers overtake.
 
 mod array;
+pub mod auto;
 mod clh;
 mod facts;
 mod holder;
@@ -30,6 +32,7 @@ mod ttas;
 mod word;
 
 pub use array::Array;
+pub use auto::{Auto, Mode};
 pub use clh::{Clh, ClhNodes};
 pub use facts::{Facts, NodeKind, Order};
 pub use mcs::{Mcs, McsNode};

@@ -136,6 +136,11 @@ impl<T, L: RawLock> Mutex<T, L> {
         unsafe { self.raw.unlock(node) };
     }
 
+    /// The lock itself, for what it can tell.
+    pub fn raw(&self) -> &L {
+        &self.raw
+    }
+
     /// The data, which nobody else can reach.
     pub fn get_mut(&mut self) -> &mut T {
         // SAFETY: this is the only reference to the mutex.

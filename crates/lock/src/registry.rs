@@ -19,6 +19,7 @@ macro_rules! for_each_lock {
             Mcs = 5: $crate::Mcs,
             Clh = 6: $crate::Clh,
             Word = 7: $crate::Word,
+            Auto = 8: $crate::Auto,
         }
     };
 }
@@ -106,6 +107,6 @@ mod tests {
     fn the_sizes_that_users_were_told() {
         let sizes = Algorithm::ALL.iter().map(|lock| (lock.name(), lock.len_bytes())).collect::<Vec<_>>();
         assert_eq!(sizes[..3], [("tas", 4), ("ttas", 4), ("ticket", 8)]);
-        assert_eq!(sizes[4..], [("mcs", 8), ("clh", 8), ("word", 4)]);
+        assert_eq!(sizes[4..], [("mcs", 8), ("clh", 8), ("word", 4), ("auto", 64)]);
     }
 }

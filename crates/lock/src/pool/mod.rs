@@ -10,7 +10,7 @@ mod slabs;
 use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
 
-pub(crate) use slabs::{give, node, take};
+pub(crate) use slabs::{give, node, node_before, take};
 
 /// One node.
 #[derive(Debug)]
@@ -19,6 +19,11 @@ pub(crate) struct PoolNode {
     pub(crate) is_busy: AtomicU32,
     /// How often it has been in a queue. Written by its thread.
     rounds: AtomicU32,
+    /// The name of the node behind, 0 if there is none yet. Written by its thread, and by that of the node behind.
+    pub(crate) next: AtomicU32,
+    /// How its thread waits, and whether it is the head. Written by that thread and by the ones before, also when the node
+    /// is out of their queue again.
+    pub(crate) state: AtomicU32,
 }
 
 /// A node that is in a queue, and for which time: no two are the same while 2^32 are not in between.
@@ -30,7 +35,12 @@ pub(crate) struct Stay {
 
 impl PoolNode {
     fn new() -> CacheLine<Self> {
-        CacheLine::new(Self { is_busy: AtomicU32::new(0), rounds: AtomicU32::new(0) })
+        CacheLine::new(Self {
+            is_busy: AtomicU32::new(0),
+            rounds: AtomicU32::new(0),
+            next: AtomicU32::new(0),
+            state: AtomicU32::new(0),
+        })
     }
 }
 

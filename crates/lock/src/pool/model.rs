@@ -1,7 +1,7 @@
 //! The pool of a model, made anew in every run.
 
 use corecast_base::CacheLine;
-use corecast_base::sync::Mutex;
+use corecast_base::sync::{Mutex, UnsafeCell};
 
 use super::PoolNode;
 
@@ -10,6 +10,9 @@ const NODES: u32 = 6;
 
 corecast_base::sync::in_each_run! {
     static ref ALL: Vec<CacheLine<PoolNode>> = (0..NODES).map(|_| PoolNode::new()).collect();
+    /// Written by who takes a node, read by who hangs itself in behind it: the model fails if the one does not happen before
+    /// the other. It could not show it by a node's words, as a store in a model is never lost behind an older one.
+    static ref PREPARED: Vec<UnsafeCell<()>> = (0..NODES).map(|_| UnsafeCell::new(())).collect();
     static ref FREE: Mutex<Vec<u32>> = Mutex::new((0..NODES).rev().collect());
 }
 
@@ -18,9 +21,17 @@ pub(crate) fn node(number: u32) -> &'static PoolNode {
     &ALL[number as usize]
 }
 
+/// The node with this number, for the thread behind to hang itself in.
+pub(crate) fn node_before(number: u32) -> &'static PoolNode {
+    PREPARED[number as usize].with(|_| ());
+    node(number)
+}
+
 /// A node for the caller alone.
 pub(crate) fn take() -> u32 {
-    FREE.lock().expect("nobody panics while holding the pool").pop().expect("a model has nodes enough")
+    let number = FREE.lock().expect("nobody panics while holding the pool").pop().expect("a model has nodes enough");
+    PREPARED[number as usize].with_mut(|_| ());
+    number
 }
 
 /// Gives a node back, to whoever takes one next.

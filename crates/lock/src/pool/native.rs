@@ -48,6 +48,12 @@ pub(crate) fn node(number: u32) -> &'static PoolNode {
     &nodes[(number - FIRST * ((1 << slab) - 1)) as usize]
 }
 
+/// The node with this number, for the thread behind to hang itself in.
+#[inline]
+pub(crate) fn node_before(number: u32) -> &'static PoolNode {
+    node(number)
+}
+
 /// A node for the caller alone.
 #[inline]
 pub(crate) fn take() -> u32 {

@@ -3,6 +3,8 @@
 //! Two threads add to a value that is no atomic: the model fails if both are inside, or if one misses what the other wrote.
 #![cfg(loom)]
 
+mod auto;
+
 use corecast_base::sync::Arc;
 use corecast_lock::{Mutex, RawLock, for_each_lock};
 use loom::thread;

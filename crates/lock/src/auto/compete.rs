@@ -1,0 +1,203 @@
+//! The wait of a thread that has found the lock held.
+
+use std::time::{Duration, Instant};
+
+use corecast_base::Clock;
+use corecast_base::sync::{Ordering, Scope, futex_wait};
+use corecast_base::wait::{LONGEST_NAP, Spinner};
+
+use super::Auto;
+use super::mode::{LOCKED, Mode, NOBARGE, PARKED};
+use super::queue::Place;
+
+/// Who has spun in vain while nobody is bound to wake it looks again after so long.
+const LONGEST_UNCALLED_NAP: Duration = Duration::from_millis(1);
+/// Who has slept for so long asks those who come for a moment, and again after twice that, and so on: each time costs
+/// all others up to a wake-up. With a fixed millisecond, and more threads than CPUs, all would ask all the time.
+const PATIENCE: Duration = Duration::from_millis(4);
+/// No time passes in a model: there threads sleep at once where somebody wakes them, and never where nobody does.
+const IS_MODEL: bool = cfg!(loom);
+
+/// A thread at the lock.
+pub(super) struct Comer<'a> {
+    lock: &'a Auto,
+    deadline: Option<Instant>,
+    spinner: Spinner,
+    place: Option<Place>,
+    has_waited: bool,
+    /// Whether it has slept on the word: it may have been woken in another thread's place, and others may sleep.
+    has_slept: bool,
+    /// When it began to wait, in ticks.
+    start: u64,
+    /// Ticks after which it asks for a moment; 0 for not yet reckoned.
+    patience: u64,
+    has_asked: bool,
+}
+
+impl<'a> Comer<'a> {
+    pub(super) fn new(lock: &'a Auto, deadline: Option<Instant>) -> Self {
+        Self {
+            lock,
+            deadline,
+            spinner: Spinner::new(),
+            place: None,
+            has_waited: false,
+            has_slept: false,
+            start: 0,
+            patience: 0,
+            has_asked: false,
+        }
+    }
+
+    /// Takes the lock, or gives up at the deadline.
+    pub(super) fn compete(mut self) -> bool {
+        let taken = loop {
+            // ORDERING: Relaxed, the exchanges look again
+            let word = self.lock.word.load(Ordering::Relaxed);
+            if self.may_take(word) && self.take(word) {
+                break true;
+            }
+            if !self.wait(word) {
+                break false;
+            }
+        };
+        self.leave_queue();
+        if taken && self.has_waited {
+            self.lock.enter_wait(self.start, self.spinner.is_spent());
+        }
+        taken
+    }
+
+    /// Whether it is this one's turn to try, as far as there are turns.
+    fn may_take(&self, word: u32) -> bool {
+        if word & LOCKED != 0 {
+            return false;
+        }
+        match (Mode::of(word), &self.place) {
+            (Mode::Spin, _) => true,
+            (Mode::Queue, None) => self.lock.queue.is_empty(),
+            // Where the lock is free and the head has not taken it for so long, the head does not run.
+            (Mode::Queue, Some(place)) => self.spinner.is_spent() || place.is_head(),
+            (Mode::Park, _) => word & NOBARGE == 0 || self.has_slept || self.spinner.is_spent(),
+        }
+    }
+
+    fn take(&self, word: u32) -> bool {
+        let others_may_sleep = self.has_slept && Mode::of(word) == Mode::Park;
+        let kept = if self.has_asked { word & !NOBARGE } else { word };
+        let held = kept | LOCKED | if others_may_sleep { PARKED } else { 0 };
+        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [auto-free]
+        self.lock.word.compare_exchange(word, held, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Waits for a moment, or sleeps; false to give up.
+    fn wait(&mut self, word: u32) -> bool {
+        if !self.has_waited {
+            self.has_waited = true;
+            self.start = Clock::get().ticks();
+        }
+        let mode = Mode::of(word);
+        if mode != Mode::Queue {
+            self.leave_queue();
+        }
+        match mode {
+            Mode::Spin => self.poll(word),
+            Mode::Queue => self.queue(word),
+            Mode::Park => self.park(word),
+        }
+    }
+
+    fn leave_queue(&mut self) {
+        if let Some(place) = self.place.take() {
+            self.lock.queue.leave(place);
+        }
+    }
+
+    /// Polls the word, and naps where that is no longer worth it.
+    fn poll(&mut self, word: u32) -> bool {
+        let Some(left) = self.left() else { return false };
+        if word & LOCKED != 0 && self.spinner.is_spent() {
+            self.lock.ask_to_park();
+            self.has_slept = true;
+            futex_wait(&self.lock.word, word, left.min(LONGEST_UNCALLED_NAP), Scope::Process);
+        } else {
+            self.spinner.pause();
+        }
+        true
+    }
+
+    /// Polls the word as the head, and the own node as another one.
+    fn queue(&mut self, word: u32) -> bool {
+        let Some(place) = &self.place else {
+            self.place = Some(self.lock.queue.enter());
+            return true;
+        };
+        if place.is_head() {
+            return self.poll(word);
+        }
+        while !self.spinner.is_spent() {
+            if self.left().is_none() {
+                return false;
+            }
+            self.spinner.pause();
+            if place.is_head() {
+                // The time before was spent on others.
+                self.spinner = Spinner::new();
+                return true;
+            }
+        }
+        let Some(left) = self.left() else { return false };
+        self.lock.ask_to_park();
+        place.nap(left.min(LONGEST_UNCALLED_NAP));
+        true
+    }
+
+    /// Polls the word for as long as that is worth it, and sleeps.
+    fn park(&mut self, word: u32) -> bool {
+        let left = self.left();
+        if left.is_none() && !self.has_slept {
+            return false;
+        }
+        let may_sleep = left.is_none() || IS_MODEL || self.spinner.is_spent();
+        if word & LOCKED == 0 || !may_sleep {
+            self.spinner.pause();
+            return true;
+        }
+        // Who gives up may have been woken in the place of another: so that bit stays for them.
+        let marked = match left {
+            Some(_) if self.is_impatient() => word | PARKED | NOBARGE,
+            None if self.has_asked => (word | PARKED) & !NOBARGE,
+            _ => word | PARKED,
+        };
+        // ORDERING: Relaxed, the bits publish nothing
+        let exchange = || self.lock.word.compare_exchange(word, marked, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if word != marked && !exchange() {
+            return true;
+        }
+        let Some(left) = left else { return false };
+        self.has_slept = true;
+        futex_wait(&self.lock.word, marked, left, Scope::Process);
+        true
+    }
+
+    /// Whether it has slept for so long that it asks those who come for a moment, once more.
+    fn is_impatient(&mut self) -> bool {
+        let clock = Clock::get();
+        if self.patience == 0 {
+            self.patience = clock.ticks_in(PATIENCE).max(1);
+        }
+        let is_impatient = clock.ticks().saturating_sub(self.start) >= self.patience;
+        if is_impatient {
+            self.patience *= 2;
+            self.has_asked = true;
+        }
+        is_impatient
+    }
+
+    /// For how long it may sleep at once; `None` if its time is over.
+    fn left(&self) -> Option<Duration> {
+        let Some(deadline) = self.deadline else { return Some(LONGEST_NAP) };
+        let left = deadline.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then_some(left)
+    }
+}

@@ -1,0 +1,173 @@
+//! What holders have seen, and how to wait in view of it.
+//!
+//! Only holders read and write it, so it costs no atomic. The number of threads that wait follows from how often they wait and
+//! for how long (J. Little, A Proof for the Queuing Formula L = λW, 1961): nobody counts them.
+
+use std::time::Duration;
+
+use corecast_base::Clock;
+
+use super::mode::Mode;
+
+/// A window is judged once it is so long. With [`AGREEING`] a mode lasts for a millisecond at least, but for what
+/// [`Ledger::is_overdue`] says.
+const WINDOW: Duration = Duration::from_micros(400);
+/// So many windows in turn have to favour another mode.
+const AGREEING: u8 = 3;
+/// One of so many waits is timed: the clock is read while the lock is held.
+const TIMED: u64 = 8;
+/// One of so many waits, or of the releases that look at the ledger anyway, asks whether the window is over.
+const LOOK_EVERY: u64 = 64;
+/// From so many that wait on a queue is worth it. A word that n poll is handed over in about (1 + n / 2) transfers of a
+/// line, a queue needs 3: equal at 4, and a fifth cheaper from 5 on.
+const QUEUE_FROM: f64 = 5.0;
+/// Below so many that wait the queue is no longer worth it, by the same reckoning.
+const SPIN_BELOW: f64 = 3.0;
+
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    pub(super) acquisitions: u64,
+    /// Acquisitions that waited.
+    pub(super) waits: u64,
+    /// When the window began, in ticks.
+    window: u64,
+    /// Ticks that the timed waits of the window took.
+    waited: u64,
+    pub(super) switches: u32,
+    /// Waits in this window.
+    window_waits: u16,
+    /// Those of them that were timed.
+    timed: u16,
+    /// How often a wait has outlasted the cost of a wake-up in this window, or left somebody asleep.
+    sleeps: u16,
+    /// The mode that the last windows favoured, and how many in turn.
+    favoured: Mode,
+    agreeing: u8,
+    pub(super) pinned: Option<Mode>,
+}
+
+impl Ledger {
+    /// Enters that this acquisition has waited since `start`; true if it is time to look at the window.
+    pub(super) fn enter_wait(&mut self, start: u64, was_spent: bool) -> bool {
+        self.waits += 1;
+        self.window_waits = self.window_waits.saturating_add(1);
+        self.sleeps = self.sleeps.saturating_add(was_spent.into());
+        if self.waits % TIMED == 0 {
+            self.timed = self.timed.saturating_add(1);
+            self.waited += Clock::get().ticks().saturating_sub(start);
+        }
+        self.waits % LOOK_EVERY == 0
+    }
+
+    /// Enters that somebody sleeps while the lock is held.
+    pub(super) fn enter_sleeper(&mut self) {
+        self.sleeps = self.sleeps.saturating_add(1);
+    }
+
+    /// The mode from now on. `is_asked` tells that somebody wants the window looked at, `is_overdue` that a waiting thread has
+    /// spun in vain: then sleeping is cheaper from now on, whatever the window says.
+    pub(super) fn decide(&mut self, mode: Mode, is_asked: bool, is_overdue: bool) -> Mode {
+        let next = match self.pinned {
+            Some(pinned) => pinned,
+            None if is_overdue => Mode::Park,
+            None if is_asked || self.acquisitions % LOOK_EVERY == 0 => self.look(mode, Clock::get().ticks()),
+            None => mode,
+        };
+        self.switches += u32::from(next != mode);
+        next
+    }
+
+    /// Judges the window if it is over, and begins the next one.
+    fn look(&mut self, mode: Mode, now: u64) -> Mode {
+        let ticks = now.saturating_sub(self.window);
+        if ticks < Clock::get().ticks_in(WINDOW) {
+            return mode;
+        }
+        let favoured = self.favours(mode, ticks);
+        (self.window, self.waited, self.window_waits, self.timed, self.sleeps) = (now, 0, 0, 0, 0);
+        self.agreeing = if favoured == self.favoured { self.agreeing.saturating_add(1) } else { 1 };
+        self.favoured = favoured;
+        if self.agreeing >= AGREEING { favoured } else { mode }
+    }
+
+    fn favours(&self, mode: Mode, ticks: u64) -> Mode {
+        let waiting = self.waiting(ticks);
+        if self.sleeps > 0 {
+            Mode::Park
+        } else if waiting >= QUEUE_FROM || mode == Mode::Queue && waiting >= SPIN_BELOW {
+            Mode::Queue
+        } else {
+            Mode::Spin
+        }
+    }
+
+    /// How many threads waited at a time, on average over a window of so many ticks.
+    fn waiting(&self, ticks: u64) -> f64 {
+        let mean = self.waited as f64 / f64::from(self.timed.max(1));
+        f64::from(self.window_waits) * mean / ticks as f64
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// A window of 1000 ticks in which `waits` threads waited for 100 each.
+    fn window(waits: u16, sleeps: u16) -> Ledger {
+        Ledger { window_waits: waits, timed: 10, waited: 1000, sleeps, ..Ledger::default() }
+    }
+
+    #[test]
+    fn how_many_wait_follows_from_how_often_and_how_long() {
+        assert_eq!(window(40, 0).waiting(1000), 4.0);
+        assert_eq!(Ledger::default().waiting(1000), 0.0);
+    }
+
+    #[test]
+    fn many_queue_few_spin_and_who_is_in_between_stays() {
+        assert_eq!(window(50, 0).favours(Mode::Spin, 1000), Mode::Queue);
+        assert_eq!(window(40, 0).favours(Mode::Spin, 1000), Mode::Spin);
+        assert_eq!(window(40, 0).favours(Mode::Queue, 1000), Mode::Queue);
+        assert_eq!(window(29, 0).favours(Mode::Queue, 1000), Mode::Spin);
+        assert_eq!(window(0, 0).favours(Mode::Park, 1000), Mode::Spin);
+    }
+
+    #[test]
+    fn a_window_in_which_somebody_slept_favours_sleep() {
+        for mode in Mode::ALL {
+            assert_eq!(window(50, 1).favours(mode, 1000), Mode::Park);
+        }
+    }
+
+    #[test]
+    fn a_mode_changes_when_three_windows_agree() {
+        let mut ledger = Ledger::default();
+        let long = 1 + Clock::get().ticks_in(WINDOW);
+        let mut at = |count: u16, number: u64| {
+            (ledger.window_waits, ledger.timed, ledger.waited) = (count, 1, long);
+            ledger.look(Mode::Spin, number * long)
+        };
+        assert_eq!([at(9, 1), at(9, 2), at(9, 3)], [Mode::Spin, Mode::Spin, Mode::Queue]);
+        assert_eq!([at(9, 4), at(0, 5), at(9, 6), at(9, 7)], [Mode::Queue, Mode::Spin, Mode::Spin, Mode::Spin]);
+        assert_eq!(at(9, 7), Mode::Spin, "the window is not over");
+        assert_eq!(at(9, 8), Mode::Queue);
+    }
+
+    #[test]
+    fn a_wait_in_vain_parks_at_once_and_a_pin_goes_before_all() {
+        let mut ledger = Ledger { acquisitions: 1, ..Ledger::default() };
+        assert_eq!(ledger.decide(Mode::Spin, false, false), Mode::Spin);
+        assert_eq!((ledger.decide(Mode::Spin, true, true), ledger.switches), (Mode::Park, 1));
+        ledger.pinned = Some(Mode::Queue);
+        assert_eq!((ledger.decide(Mode::Park, true, true), ledger.switches), (Mode::Queue, 2));
+        assert_eq!((ledger.decide(Mode::Queue, false, true), ledger.switches), (Mode::Queue, 2));
+    }
+
+    #[test]
+    fn every_sixty_fourth_wait_asks() {
+        let mut ledger = Ledger::default();
+        let asked: Vec<u64> = (1..=128).filter(|_| ledger.enter_wait(0, false)).collect();
+        assert_eq!(asked, [64, 128]);
+        assert_eq!((ledger.waits, ledger.timed), (128, 16));
+    }
+}

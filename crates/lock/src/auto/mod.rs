@@ -1,0 +1,260 @@
+//! The lock that moves between ways to wait.
+//!
+//! Take it unless you know better: it is one line, costs what a test-and-set costs while nobody else wants it, and finds out
+//! how its threads should wait: all at its word ([`Mode::Spin`]), in a queue ([`Mode::Queue`]), or asleep ([`Mode::Park`]).
+//! Not where order matters, or where millions of locks do not fit.
+//!
+//! Exclusion rests on one word: who sets its lowest bit by an exchange holds the lock. All else only says how to wait, and
+//! may be late or wrong.
+//!
+//! 1. The exchange that sets LOCKED makes the holder.
+//! 2. While the lock is held and the mode is not Park only the holder writes the word, so it frees it by a plain store.
+//! 3. The mode changes only when the holder frees the lock.
+//! 4. In Park others set PARKED and NOBARGE, by exchanges of the whole word, and only while it is held.
+//! 5. Who leaves the queue makes the one behind a head, from wherever it leaves.
+//! 6. A change of mode wakes all who sleep on the word, whether PARKED is set or not.
+//!
+//! Threads are in the queue while they wait, and not while they hold the lock: so an acquisition leaves nothing behind that an
+//! unlock would need, and who gives up just leaves. In Park who frees the lock wakes one sleeper, which competes.
+//!
+//! `tests/auto_states` looks at every state of three threads, with arbitrary changes of mode: from each all can finish, and
+//! no longer if a change of mode out of Park wakes only where PARKED is set, if a woken thread takes the lock without PARKED,
+//! or if one leaves the queue without a word.
+//!
+//! What is not there: queues by cache domain, costs measured on the machine, a trial of the second best now and then. The
+//! mode is chosen by what holders see, with thresholds (`ledger.rs`).
+//!
+//! **Progress:** blocking; who waits may be overtaken, in Queue only while that is empty or its head does not run. **Memory
+//! ordering:** that of [`RawLock`].
+//! Source: J. Antic, G. Chatzopoulos, R. Guerraoui, V. Trigonakis, Locking Made Easy, 2016, for a lock that changes its
+//! mode; U. Drepper, Futexes Are Tricky, 2004, for sleep.
+//!
+//! ```
+//! use corecast_lock::{Auto, Mode, Mutex};
+//!
+//! let mutex: Mutex<u32, Auto> = Mutex::new(7);
+//! *mutex.lock() += 1;
+//! let stats = mutex.raw().stats();
+//! assert_eq!((stats.mode, stats.acquisitions, stats.waits), (Mode::Spin, 1, 0));
+//! ```
+
+mod compete;
+mod ledger;
+mod mode;
+mod queue;
+
+use std::time::Instant;
+
+use corecast_base::sync::{AtomicU32, Ordering, Scope, UnsafeCell, futex_wake};
+
+use crate::facts::{Facts, NodeKind, Order};
+use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
+use compete::Comer;
+use ledger::Ledger;
+pub use mode::Mode;
+use mode::{KEPT, LOCKED, PARKED};
+use queue::Queue;
+
+const FREE: u32 = 0;
+/// Nobody wants anything of the holder.
+const NOTHING: u32 = 0;
+/// The holder should look at its ledger when it frees the lock.
+const LOOK: u32 = 1;
+/// Somebody has spun for as long as a wake-up costs.
+const OVERDUE: u32 = 2;
+
+/// See the [module](self).
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Auto {
+    /// LOCKED, PARKED, NOBARGE and the mode. Written by whoever wants the lock, and by its holder.
+    word: AtomicU32,
+    /// [`NOTHING`], [`LOOK`] or [`OVERDUE`]. Written by those who wait, and by the holder.
+    want: AtomicU32,
+    queue: Queue,
+    /// Read and written by the holder.
+    ledger: UnsafeCell<Ledger>,
+}
+
+#[cfg(not(loom))]
+const _: () =
+    assert!(size_of::<Auto>() == corecast_base::LINE_BYTES && align_of::<Auto>() == corecast_base::LINE_BYTES);
+
+// SAFETY: only the holder reaches the ledger, which is made of numbers; the rest are atomics.
+unsafe impl Sync for Auto {}
+
+/// What a lock has seen so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// How its threads wait now.
+    pub mode: Mode,
+    /// How often it was taken and freed again.
+    pub acquisitions: u64,
+    /// Those of them that had to wait.
+    pub waits: u64,
+    /// How often the mode has changed.
+    pub switches: u32,
+}
+
+impl Auto {
+    /// What it has seen. Waits for the lock, which must not be held by this thread; the next one counts that too.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.locked(|mode, ledger| {
+            let Ledger { acquisitions, waits, switches, .. } = *ledger;
+            Stats { mode, acquisitions, waits, switches }
+        })
+    }
+
+    /// Keeps it in `mode`, or lets it choose again. Waits for the lock, which must not be held by this thread.
+    pub fn pin_mode(&self, mode: Option<Mode>) {
+        self.locked(|_, ledger| {
+            ledger.pinned = mode;
+            self.want_look();
+        });
+    }
+
+    fn locked<R>(&self, use_it: impl FnOnce(Mode, &mut Ledger) -> R) -> R {
+        // SAFETY: there is no node.
+        unsafe { self.lock(&()) };
+        // ORDERING: Relaxed, its holder reads what nobody else changes
+        let mode = Mode::of(self.word.load(Ordering::Relaxed));
+        // SAFETY: the lock is held.
+        let result = self.ledger.with_mut(|ledger| use_it(mode, unsafe { &mut *ledger }));
+        // SAFETY: locked above.
+        unsafe { self.unlock(&()) };
+        result
+    }
+
+    /// For the holder: it has waited since `start`.
+    fn enter_wait(&self, start: u64, was_spent: bool) {
+        // SAFETY: the caller holds the lock.
+        if self.ledger.with_mut(|ledger| unsafe { &mut *ledger }.enter_wait(start, was_spent)) {
+            self.want_look();
+        }
+    }
+
+    /// For the holder. A want of others may be lost: they say it again.
+    fn want_look(&self) {
+        // ORDERING: Relaxed, it publishes nothing
+        self.want.store(LOOK, Ordering::Relaxed);
+    }
+
+    /// For one who has spun in vain.
+    fn ask_to_park(&self) {
+        // ORDERING: Relaxed, it publishes nothing
+        self.want.store(OVERDUE, Ordering::Relaxed);
+    }
+
+    /// For the holder that has found the word like this: the next mode.
+    fn decide(&self, word: u32) -> Mode {
+        // ORDERING: Relaxed, it publishes nothing
+        let want = self.want.load(Ordering::Relaxed);
+        if want != NOTHING {
+            // ORDERING: Relaxed, a want that is lost is said again
+            self.want.store(NOTHING, Ordering::Relaxed);
+        }
+        self.ledger.with_mut(|ledger| {
+            // SAFETY: the caller holds the lock.
+            let ledger = unsafe { &mut *ledger };
+            ledger.acquisitions += 1;
+            if word & PARKED != 0 {
+                ledger.enter_sleeper();
+            }
+            ledger.decide(Mode::of(word), want != NOTHING, want == OVERDUE)
+        })
+    }
+
+    /// Frees the lock where there is something to decide, or somebody to wake.
+    #[inline(never)]
+    fn unlock_slow(&self, word: u32) {
+        let (mode, next) = (Mode::of(word), self.decide(word));
+        if mode == Mode::Park && next == Mode::Park {
+            // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]
+            if self.word.fetch_and(KEPT, Ordering::Release) & PARKED != 0 {
+                futex_wake(&self.word, 1, Scope::Process);
+            }
+            return;
+        }
+        if mode == Mode::Park {
+            // A swap, so that it comes after all bits that others have set, for the model checker too.
+            // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]
+            self.word.swap(next.bits(), Ordering::Release);
+        } else {
+            // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]
+            self.word.store(next.bits(), Ordering::Release);
+        }
+        if next != mode {
+            futex_wake(&self.word, u32::MAX, Scope::Process);
+        }
+    }
+
+    #[cold]
+    fn lock_slow(&self, deadline: Option<Instant>) -> bool {
+        Comer::new(self, deadline).compete()
+    }
+}
+
+// SAFETY: exactly one exchange sets LOCKED between two stores without it, which only holders do; Acquire and Release.
+unsafe impl RawLock for Auto {
+    type Node = ();
+
+    const FACTS: Facts = Facts {
+        name: "auto",
+        about: "moves between polling, a queue and sleep",
+        order: Order::Barging,
+        node: NodeKind::Nothing,
+        parks: true,
+        source: "Antic, Chatzopoulos, Guerraoui, Trigonakis 2016; Drepper 2004",
+    };
+
+    fn new(_setup: &Setup) -> Self {
+        let ledger = UnsafeCell::new(Ledger::default());
+        Self { word: AtomicU32::new(FREE), want: AtomicU32::new(NOTHING), queue: Queue::new(), ledger }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [auto-free]
+        if self.word.compare_exchange(FREE, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            self.lock_slow(None);
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        // ORDERING: Acquire, as in lock; Relaxed where it fails, as nothing was taken [auto-free]
+        match self.word.compare_exchange(FREE, LOCKED, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => true,
+            Err(word) if word & LOCKED != 0 => false,
+            // ORDERING: Acquire, as in lock; Relaxed where it fails, as nothing was taken [auto-free]
+            Err(word) => self.word.compare_exchange(word, word | LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok(),
+        }
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        // ORDERING: Relaxed, in this mode nobody but the holder changes it
+        let word = self.word.load(Ordering::Relaxed);
+        // ORDERING: Relaxed, it publishes nothing
+        if word != LOCKED || self.want.load(Ordering::Relaxed) != NOTHING {
+            return self.unlock_slow(word);
+        }
+        // SAFETY: the caller holds the lock.
+        self.ledger.with_mut(|ledger| unsafe { (*ledger).acquisitions += 1 });
+        // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]
+        self.word.store(FREE, Ordering::Release);
+    }
+}
+
+// SAFETY: it takes the lock as lock does, or leaves the queue, and the word marked where others may sleep.
+unsafe impl RawTimed for Auto {
+    unsafe fn lock_until(&self, node: &(), deadline: Instant) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.try_lock(node) || self.lock_slow(Some(deadline)) }
+    }
+}
+
+// SAFETY: there is no node.
+unsafe impl NodeMoves for Auto {}

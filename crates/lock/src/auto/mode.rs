@@ -1,0 +1,85 @@
+//! The bits of the lock's word, and the ways to wait that two of them name.
+
+use std::fmt;
+
+/// Somebody holds the lock: whoever's exchange set this bit.
+pub(super) const LOCKED: u32 = 1;
+/// While the mode is [`Mode::Park`]: somebody may sleep.
+pub(super) const PARKED: u32 = 1 << 1;
+/// While the mode is [`Mode::Park`]: somebody has slept for long, and who comes leaves it a moment.
+pub(super) const NOBARGE: u32 = 1 << 2;
+/// The mode: 0 is [`Mode::Spin`], and 2 is kept for queues by cache domain.
+const MODE: u32 = 3 << 4;
+const QUEUE: u32 = 1 << 4;
+const PARK: u32 = 3 << 4;
+/// What an unlock keeps while the mode stays [`Mode::Park`].
+pub(super) const KEPT: u32 = MODE | NOBARGE;
+
+/// How the threads at an [`Auto`](crate::Auto) lock wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Mode {
+    /// All poll the word. For few threads, each on a CPU.
+    #[default]
+    Spin,
+    /// The first of a queue polls the word, each other one its own line. For many threads, each on a CPU.
+    Queue,
+    /// All poll the word for as long as a wake-up costs, and sleep then. For long sections, and for more threads than CPUs.
+    Park,
+}
+
+impl Mode {
+    /// All modes.
+    pub const ALL: [Self; 3] = [Self::Spin, Self::Queue, Self::Park];
+
+    /// That of a word.
+    #[inline]
+    pub(super) fn of(word: u32) -> Self {
+        match word & MODE {
+            QUEUE => Self::Queue,
+            PARK => Self::Park,
+            _ => Self::Spin,
+        }
+    }
+
+    /// A free word with this mode.
+    #[inline]
+    pub(super) fn bits(self) -> u32 {
+        match self {
+            Self::Spin => 0,
+            Self::Queue => QUEUE,
+            Self::Park => PARK,
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Spin => "spin",
+            Self::Queue => "queue",
+            Self::Park => "park",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_is_read_from_its_word_whatever_else_is_set() {
+        for mode in Mode::ALL {
+            assert_eq!(Mode::of(mode.bits() | LOCKED | PARKED | NOBARGE), mode);
+            assert_eq!(mode.bits() & (LOCKED | PARKED | NOBARGE), 0);
+        }
+        assert_eq!(Mode::of(0), Mode::default(), "a free word of zeros");
+        assert_eq!(Mode::Park.to_string(), "park");
+    }
+}

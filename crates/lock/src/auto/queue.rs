@@ -1,0 +1,159 @@
+//! The queue of those who wait: it says who polls the word, not who holds the lock.
+//!
+//! Anybody may leave at any time, and tells the one behind that it is the head. So there may be several heads, for
+//! instance when one in the middle has left: they compete for the word. A node that has left may still be told so by the
+//! one that was before it, perhaps in another queue by then: that makes one more head, no fewer. Nothing is read
+//! from a node by others but what names its neighbour, so no data passes by the queue.
+
+use std::time::Duration;
+
+use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
+use corecast_base::wait::Spinner;
+
+use crate::pool;
+
+const WAITS: u32 = 0;
+/// As [`WAITS`], and its thread may sleep on this word.
+const NAPS: u32 = 1;
+const HEAD: u32 = 2;
+
+/// No node. Others are named by their number plus one, so that a lock of zeros has no queue.
+const NONE: u32 = 0;
+
+/// The last node of a queue, [`NONE`] if it is empty. Written by whoever enters, and by the last when it leaves.
+#[derive(Debug)]
+pub(super) struct Queue(AtomicU32);
+
+/// A thread's place in a queue, which has to [leave](Queue::leave) it.
+#[derive(Debug)]
+pub(super) struct Place {
+    number: u32,
+}
+
+impl Queue {
+    pub(super) fn new() -> Self {
+        Self(AtomicU32::new(NONE))
+    }
+
+    /// Whether nobody was in it a moment ago.
+    pub(super) fn is_empty(&self) -> bool {
+        // ORDERING: Relaxed, only who may try first depends on it
+        self.0.load(Ordering::Relaxed) == NONE
+    }
+
+    /// Enters at the end.
+    pub(super) fn enter(&self) -> Place {
+        let place = Place { number: pool::take() };
+        let own = pool::node(place.number);
+        // ORDERING: Relaxed, released by the swap
+        own.next.store(NONE, Ordering::Relaxed);
+        // ORDERING: Relaxed, released by the swap and by the link
+        own.state.store(WAITS, Ordering::Relaxed);
+        // ORDERING: AcqRel, pairs with itself: who hangs itself in behind a node does so after that was prepared [auto-tail]
+        let before = self.0.swap(place.name(), Ordering::AcqRel);
+        if before == NONE {
+            // ORDERING: Relaxed, its own thread reads it
+            own.state.store(HEAD, Ordering::Relaxed);
+        } else {
+            // ORDERING: Release, pairs with the Acquire in behind: the head is told after this node was prepared [auto-link]
+            pool::node_before(before - 1).next.store(place.name(), Ordering::Release);
+        }
+        place
+    }
+
+    /// Leaves, and makes the one behind a head.
+    pub(super) fn leave(&self, place: Place) {
+        let mut behind = place.behind();
+        // ORDERING: Relaxed, who finds the queue empty looks at no node
+        if behind != NONE || self.0.compare_exchange(place.name(), NONE, Ordering::Relaxed, Ordering::Relaxed).is_err()
+        {
+            let mut spinner = Spinner::new();
+            while behind == NONE {
+                spinner.pause();
+                behind = place.behind();
+            }
+            let state = &pool::node(behind - 1).state;
+            // ORDERING: Relaxed, it only says who polls the word
+            if state.swap(HEAD, Ordering::Relaxed) == NAPS {
+                futex_wake(state, 1, Scope::Process);
+            }
+        }
+        pool::give(place.number);
+    }
+}
+
+impl Place {
+    fn name(&self) -> u32 {
+        self.number + 1
+    }
+
+    /// The node behind, as far as it has hung itself in.
+    fn behind(&self) -> u32 {
+        // ORDERING: Acquire, pairs with the Release in enter [auto-link]
+        pool::node(self.number).next.load(Ordering::Acquire)
+    }
+
+    /// Whether nobody is before it.
+    pub(super) fn is_head(&self) -> bool {
+        // ORDERING: Relaxed, it only says who polls the word
+        pool::node(self.number).state.load(Ordering::Relaxed) == HEAD
+    }
+
+    /// Sleeps until it is the head, but not for longer.
+    pub(super) fn nap(&self, longest: Duration) {
+        let state = &pool::node(self.number).state;
+        // ORDERING: Relaxed, it only says who polls the word
+        if state.compare_exchange(WAITS, NAPS, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            futex_wait(state, NAPS, longest, Scope::Process);
+            // A head stays one.
+            // ORDERING: Relaxed, it only says who polls the word
+            let _ = state.compare_exchange(NAPS, WAITS, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_is_who_comes_first_and_then_the_one_behind() {
+        let queue = Queue::new();
+        let (first, second, third) = (queue.enter(), queue.enter(), queue.enter());
+        assert!(first.is_head() && !second.is_head() && !third.is_head() && !queue.is_empty());
+        queue.leave(first);
+        assert!(second.is_head() && !third.is_head());
+        queue.leave(second);
+        queue.leave(third);
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn one_that_leaves_from_the_middle_makes_a_second_head() {
+        let queue = Queue::new();
+        let (first, second, third) = (queue.enter(), queue.enter(), queue.enter());
+        queue.leave(second);
+        assert!(first.is_head() && third.is_head());
+        queue.leave(first);
+        assert!(third.is_head());
+        queue.leave(third);
+        assert!(queue.is_empty());
+    }
+
+    #[test]
+    fn a_nap_ends_by_itself_and_by_who_leaves() {
+        let queue = Queue::new();
+        let (first, second) = (queue.enter(), queue.enter());
+        second.nap(Duration::from_millis(1));
+        assert!(!second.is_head());
+        std::thread::scope(|scope| {
+            scope.spawn(|| queue.leave(first));
+            while !second.is_head() {
+                second.nap(Duration::from_secs(1));
+            }
+        });
+        second.nap(Duration::MAX);
+        queue.leave(second);
+        assert!(queue.is_empty());
+    }
+}

@@ -1,0 +1,78 @@
+//! Models of the lock that moves between ways to wait: one of each, and moves while others wait.
+
+use corecast_base::sync::Arc;
+use corecast_lock::{Auto, Mode, Mutex};
+use loom::thread;
+
+type Shared = Arc<Mutex<u32, Auto>>;
+
+fn pinned(mode: Mode) -> Shared {
+    let mutex: Shared = Arc::new(Mutex::new(0));
+    mutex.raw().pin_mode(Some(mode));
+    mutex
+}
+
+/// Three threads add, each once; the first pins the lock to `next`, if there is one, before.
+fn all_add(mode: Mode, next: Option<Mode>) {
+    loom::model(move || {
+        let mutex = pinned(mode);
+        let add = |mutex: &Shared| mutex.with(|value| *value += 1);
+        let others: Vec<_> = (0..2)
+            .map(|_| {
+                let theirs = Arc::clone(&mutex);
+                thread::spawn(move || add(&theirs))
+            })
+            .collect();
+        match next {
+            Some(next) => mutex.raw().pin_mode(Some(next)),
+            None => add(&mutex),
+        }
+        others.into_iter().for_each(|other| other.join().expect("it adds"));
+        let stats = mutex.raw().stats();
+        assert_eq!(stats.mode, next.unwrap_or(mode));
+        assert_eq!(mutex.with(|value| *value), 2 + u32::from(next.is_none()));
+    });
+}
+
+#[test]
+fn three_threads_spin() {
+    all_add(Mode::Spin, None);
+}
+
+#[test]
+fn those_in_a_queue_are_told_by_who_leaves() {
+    all_add(Mode::Queue, None);
+}
+
+#[test]
+fn nobody_sleeps_for_ever() {
+    all_add(Mode::Park, None);
+}
+
+#[test]
+fn a_queue_dissolves_when_its_threads_should_sleep() {
+    all_add(Mode::Queue, Some(Mode::Park));
+}
+
+#[test]
+fn sleepers_are_woken_when_all_should_spin() {
+    all_add(Mode::Park, Some(Mode::Spin));
+}
+
+#[test]
+fn sleepers_are_woken_to_queue() {
+    all_add(Mode::Park, Some(Mode::Queue));
+}
+
+/// A try that succeeds in a mode whose free word is not zero has seen what the last holder did.
+#[test]
+fn a_try_in_another_mode() {
+    loom::model(|| {
+        let mutex = pinned(Mode::Park);
+        let theirs = Arc::clone(&mutex);
+        let other = thread::spawn(move || theirs.try_with(|value| *value += 1).is_some());
+        let added = u32::from(mutex.try_with(|value| *value += 1).is_some());
+        let added = added + u32::from(other.join().expect("it tries"));
+        assert_eq!(mutex.with(|value| *value), added);
+    });
+}
