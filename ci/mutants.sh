@@ -4,4 +4,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 export LOOM_MAX_PREEMPTIONS="${LOOM_MAX_PREEMPTIONS:-2}"
-cargo run --quiet --package corecast-tidy --example ordering_mutants
+cargo run --quiet --package corecast-tidy --example ordering_mutants -- "$@"
