@@ -64,6 +64,23 @@ fn sleepers_are_woken_to_queue() {
     all_add(Mode::Park, Some(Mode::Queue));
 }
 
+/// A node that goes into a queue again is no longer looked at by who was behind it.
+#[test]
+fn a_node_is_used_again() {
+    loom::model(|| {
+        let mutex = pinned(Mode::Queue);
+        let held = mutex.lock();
+        let add = |times: u32| {
+            let theirs = Arc::clone(&mutex);
+            thread::spawn(move || (0..times).for_each(|_| theirs.with(|value| *value += 1)))
+        };
+        let others = [add(2), add(1)];
+        drop(held);
+        others.into_iter().for_each(|other| other.join().expect("it adds"));
+        assert_eq!(mutex.with(|value| *value), 3);
+    });
+}
+
 /// A try that succeeds in a mode whose free word is not zero has seen what the last holder did.
 #[test]
 fn a_try_in_another_mode() {
