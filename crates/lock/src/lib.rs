@@ -1,7 +1,8 @@
 //! Locks: many algorithms behind one interface.
 //!
 //! No lock is the best everywhere: which one is depends on how many threads want it, for how long, and how far apart
-//! they run. So they are exchangeable: [`Mutex`] has its algorithm as a type parameter, [`Algorithm`] names them all.
+//! they run. So they are exchangeable: [`Mutex`] has its algorithm as a type parameter ([`Auto`] if none is named),
+//! [`Algorithm`] names them all.
 //!
 //! - [`mutex`]: the safe front, with closures and guards;
 //! - [`RawLock`], [`RawTimed`], [`NodeMoves`]: what an algorithm is; [`Facts`]: what users are told of it;

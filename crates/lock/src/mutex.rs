@@ -1,4 +1,4 @@
-//! Data behind a lock: the safe front of every [`RawLock`].
+//! Data behind a lock: the safe front of every [`RawLock`]; of [`Auto`] where none is named.
 //!
 //! [`Mutex::with`] works with every lock: what an acquisition brings along lies in its frame. [`Mutex::lock`] returns a
 //! guard, and exists for locks whose node may be forgotten ([`NodeMoves`]): a guard that borrowed a node of a queue would
@@ -8,7 +8,7 @@
 //! lock a mutex that this thread holds waits for ever; with debug assertions it panics.
 //!
 //! ```
-//! use corecast_lock::{Mutex, Mcs, Word};
+//! use corecast_lock::{Mcs, Mutex, Word};
 //!
 //! let queue: Mutex<Vec<u32>, Mcs> = Mutex::new(Vec::new());
 //! std::thread::scope(|scope| {
@@ -17,6 +17,9 @@
 //!     }
 //! });
 //! assert_eq!(queue.into_inner().len(), 4);
+//!
+//! let any: Mutex<u32> = Mutex::new(7); // the lock that finds out how to wait
+//! assert_eq!(any.with(|value| *value), 7);
 //!
 //! let word: Mutex<u32, Word> = Mutex::new(7);
 //! *word.lock() += 1;
@@ -45,11 +48,12 @@ use std::time::{Duration, Instant};
 
 use corecast_base::sync::UnsafeCell;
 
+use crate::auto::Auto;
 use crate::holder::Holder;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 /// Data that one thread at a time reaches. See the [module](self).
-pub struct Mutex<T, L> {
+pub struct Mutex<T, L = Auto> {
     raw: L,
     holder: Holder,
     data: UnsafeCell<T>,
@@ -225,7 +229,7 @@ where
 }
 
 /// A mutex that is held. Dropped, it frees it; forgotten, the mutex is held for ever. It stays on its thread.
-pub struct Guard<'a, T, L: NodeMoves> {
+pub struct Guard<'a, T, L: NodeMoves = Auto> {
     mutex: &'a Mutex<T, L>,
     node: L::Node,
     _thread: PhantomData<*const ()>,
