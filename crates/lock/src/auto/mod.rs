@@ -56,12 +56,14 @@ use mode::{KEPT, LOCKED, PARKED};
 use queue::Queue;
 
 const FREE: u32 = 0;
-/// Nobody wants anything of the holder.
+/// The mode is Spin, and nobody wants anything of the holder: it frees the lock by a store.
 const NOTHING: u32 = 0;
+/// The mode is another one.
+const MOVED: u32 = 1;
 /// The holder should look at its ledger when it frees the lock.
-const LOOK: u32 = 1;
+const LOOK: u32 = 2;
 /// Somebody has spun for as long as a wake-up costs.
-const OVERDUE: u32 = 2;
+const OVERDUE: u32 = 3;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -69,7 +71,9 @@ const OVERDUE: u32 = 2;
 pub struct Auto {
     /// LOCKED, PARKED, NOBARGE and the mode. Written by whoever wants the lock, and by its holder.
     word: AtomicU32,
-    /// [`NOTHING`], [`LOOK`] or [`OVERDUE`]. Written by those who wait, and by the holder.
+    /// [`NOTHING`], [`MOVED`], [`LOOK`] or [`OVERDUE`]. Written by those who wait, and by the holder; only the holder writes
+    /// [`NOTHING`], and only when it leaves the lock in Spin. So an unlock need not read the word that its lock has just
+    /// exchanged: on an Intel Xeon that read alone costs 5 ns of 11, as no store is forwarded from an exchange.
     want: AtomicU32,
     queue: Queue,
     /// Read and written by the holder.
@@ -151,24 +155,28 @@ impl Auto {
     fn decide(&self, word: u32) -> Mode {
         // ORDERING: Relaxed, it publishes nothing
         let want = self.want.load(Ordering::Relaxed);
-        if want != NOTHING {
-            // ORDERING: Relaxed, a want that is lost is said again
-            self.want.store(NOTHING, Ordering::Relaxed);
-        }
-        self.ledger.with_mut(|ledger| {
+        let next = self.ledger.with_mut(|ledger| {
             // SAFETY: the caller holds the lock.
             let ledger = unsafe { &mut *ledger };
             ledger.acquisitions += 1;
             if word & PARKED != 0 {
                 ledger.enter_sleeper();
             }
-            ledger.decide(Mode::of(word), want != NOTHING, want == OVERDUE)
-        })
+            ledger.decide(Mode::of(word), want == LOOK, want == OVERDUE)
+        });
+        let rest = if next == Mode::Spin { NOTHING } else { MOVED };
+        if want != rest {
+            // ORDERING: Relaxed, released with the lock; a want that is lost is said again
+            self.want.store(rest, Ordering::Relaxed);
+        }
+        next
     }
 
     /// Frees the lock where there is something to decide, or somebody to wake.
     #[inline(never)]
-    fn unlock_slow(&self, word: u32) {
+    fn unlock_slow(&self) {
+        // ORDERING: Relaxed, nobody but the holder changes the mode
+        let word = self.word.load(Ordering::Relaxed);
         let (mode, next) = (Mode::of(word), self.decide(word));
         if mode == Mode::Park && next == Mode::Park {
             // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]
@@ -235,11 +243,9 @@ unsafe impl RawLock for Auto {
 
     #[inline]
     unsafe fn unlock(&self, (): &()) {
-        // ORDERING: Relaxed, in this mode nobody but the holder changes it
-        let word = self.word.load(Ordering::Relaxed);
-        // ORDERING: Relaxed, it publishes nothing
-        if word != LOCKED || self.want.load(Ordering::Relaxed) != NOTHING {
-            return self.unlock_slow(word);
+        // ORDERING: Relaxed, what the last holder wrote came with the lock
+        if self.want.load(Ordering::Relaxed) != NOTHING {
+            return self.unlock_slow();
         }
         // SAFETY: the caller holds the lock.
         self.ledger.with_mut(|ledger| unsafe { (*ledger).acquisitions += 1 });
