@@ -15,22 +15,22 @@
 //! A lock that keeps an order never sleeps: who wakes up late would keep all behind it waiting. Its threads give up
 //! their CPU once they have spun for as long as a wake-up costs. A lock that sleeps lets newcomers overtake.
 
-mod array;
+pub mod array;
 pub mod auto;
-mod clh;
+pub mod clh;
 mod facts;
 mod holder;
-mod mcs;
+pub mod mcs;
 pub mod mutex;
 mod polling;
 mod pool;
 mod raw;
 mod registry;
 pub mod table;
-mod tas;
-mod ticket;
-mod ttas;
-mod word;
+pub mod tas;
+pub mod ticket;
+pub mod ttas;
+pub mod word;
 
 pub use array::Array;
 pub use auto::{Auto, Mode};
