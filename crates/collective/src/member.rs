@@ -57,6 +57,10 @@ pub(crate) struct Ends {
 /// otherwise. Values are of any [`Plain`] types: up to 56 bytes travel in one cache line with their header, larger ones in
 /// several.
 ///
+/// Beside what its own documentation names, any operation returns [`Error::Pending`] while one that was started is not
+/// finished, [`Error::Forked`] in a child of the process that joined, and [`Error::Corrupt`] once something was read from
+/// the memory of a group of processes that no member writes.
+///
 /// Dropping a member leaves the group: in a panic, or while others still wait for it, their operations fail with
 /// [`Error::MemberLost`] that names it.
 #[derive(Debug)]
