@@ -259,8 +259,12 @@ impl AtomicStream<'_> {
         Ok(has_moved)
     }
 
-    /// Waits until something can be taken in or passed on, or `len` bytes published.
+    /// Waits until something can be delivered, taken in or passed on, or `len` bytes published.
     fn wait(&mut self, len: Option<usize>) -> Result<(), Error> {
+        if self.delivered < self.taken {
+            // Taken in after the last delivery: nothing else may ever come.
+            return Ok(());
+        }
         let has_room = self.kept() < WINDOW;
         let Self { me, source, children, events, taken, .. } = self;
         me.ends_mut().core.wait_at_own_bell(|| {
@@ -364,5 +368,28 @@ impl Member {
         let children = below.map(|rank| Child { rank, tx: sender(down(rank), rank), passed: 0 }).collect();
         let events = vec![Event::NONE; WINDOW as usize];
         Ok(AtomicStream { me: self, source, children, events, taken: 0, delivered: 0, ended: 0 })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::Group;
+    use corecast_base::CpuId;
+    use corecast_machine::{Cpu, Machine, Topology};
+
+    #[test]
+    fn nobody_waits_while_an_event_is_here() {
+        let cpus = (0..2).map(|id| Cpu::flat(CpuId::new(id))).collect();
+        let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let group = Group::builder(&machine).pinned(false).build().expect("a group");
+        let [mut first, mut second] = [0, 1].map(|rank| group.join(rank).expect("nobody has joined"));
+        let mut streams = [&mut first, &mut second].map(|me| me.atomic_stream().expect("nobody is lost"));
+        let root = streams.iter_mut().find(|stream| matches!(stream.source, Source::Publishers(..))).expect("a root");
+        assert_eq!(root.try_publish(b"the last"), Ok(true));
+        root.me.ends_mut().core.deadline = NOW;
+        assert_eq!(root.wait(None), Ok(()), "it has been passed on, and is still to be delivered");
+        root.me.ends_mut().core.deadline = NEVER;
+        assert_eq!(root.deliver(|_, _, bytes| assert_eq!(bytes, b"the last")), Ok(1));
     }
 }
