@@ -35,7 +35,7 @@ impl Word {
     #[cold]
     fn lock_slow(&self, left: impl Fn() -> Option<Duration>) -> bool {
         let mut spinner = Spinner::new();
-        while !(IS_MODEL || spinner.is_spent()) {
+        loop {
             // ORDERING: Relaxed, the exchange looks again
             // ORDERING: Acquire, pairs with the Release in unlock [word-free]
             if self.state.load(Ordering::Relaxed) == FREE
@@ -45,6 +45,9 @@ impl Word {
             }
             if left().is_none() {
                 return false;
+            }
+            if IS_MODEL || spinner.is_spent() {
+                break;
             }
             spinner.pause();
         }
