@@ -163,6 +163,9 @@ impl AtomicStream<'_> {
             self.delivered += 1;
         }
         self.progress()?;
+        if count == 0 {
+            self.me.ends_mut().core.look_around()?;
+        }
         Ok(count)
     }
 

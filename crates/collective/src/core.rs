@@ -11,7 +11,7 @@ use corecast_channel::ump::{AnyReceiver, AnySender};
 
 use crate::error::{Error, Interrupted, Loss};
 use crate::missing::Missing;
-use crate::roll::{GAVE_UP, Roll, SUCCEEDED};
+use crate::roll::{GAVE_UP, Roll, SUCCEEDED, SUSPICIOUS};
 use crate::web::Link;
 
 /// One member's place in its group. On lines of its own, as members may lie side by side in a vector.
@@ -32,6 +32,8 @@ pub(crate) struct Core {
     pub(crate) is_pending: bool,
     /// True once an operation has failed here, which is then the last one.
     has_failed: bool,
+    /// When a look that finds nothing is worth one at who has left or died, in ticks.
+    next_look: u64,
     /// The operation that opened an object, if it is the last one: it is complete, whatever happens to the object.
     opened: u64,
     /// Those of the operations begun that do not count: all but one of a race.
@@ -57,6 +59,7 @@ impl Core {
             deadline: NEVER,
             is_pending: false,
             has_failed: false,
+            next_look: 0,
             opened: 0,
             uncounted: 0,
             marks: 0,
@@ -171,6 +174,19 @@ impl Core {
         let Self { operation, waiter, roll, deadline, has_failed, .. } = self;
         let found = waiter.until(&roll.common, poll, |waited| check(roll, *operation, *deadline, waited));
         found.map_err(|error| failed(has_failed, error))
+    }
+
+    /// Looks from time to time who has left or died, as waits do: for operations that have found nothing and do not wait, or
+    /// not for long.
+    pub(crate) fn look_around(&mut self) -> Result<(), Error> {
+        let clock = Clock::get();
+        let now = clock.ticks();
+        if now < self.next_look {
+            return Ok(());
+        }
+        self.next_look = now + clock.ticks_in(SUSPICIOUS);
+        let found = self.roll.check(self.operation, SUSPICIOUS);
+        found.map(drop).map_err(|error| failed(&mut self.has_failed, error))
     }
 
     /// Sends `value` along an edge.

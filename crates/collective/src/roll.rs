@@ -23,7 +23,7 @@ use crate::missing::Missing;
 use crate::origin::Origin;
 
 /// A wait this long is worth a look at who has left.
-const SUSPICIOUS: Duration = Duration::from_millis(10);
+pub(crate) const SUSPICIOUS: Duration = Duration::from_millis(10);
 
 /// Set in a seat's word once its member has left.
 pub(crate) const LEFT: u64 = 1 << 63;

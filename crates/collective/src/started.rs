@@ -113,6 +113,10 @@ impl<'a, T> Started<'a, T> {
             ends.core.deadline = deadline;
             let result = (self.steps)(ends);
             ends.core.deadline = NEVER;
+            if let Err(Error::Timeout { .. }) = result {
+                // Who only ever asks waits for others as well.
+                ends.core.look_around()?;
+            }
             self.result = Some(result?);
             ends.core.is_pending = false;
         }

@@ -158,12 +158,16 @@ impl<T: Plain> Coordinator<'_, T> {
                 words.open(*sequence);
                 poll_votes(core, words, participants, *sequence, proposal)
             }
-            Err(_) => {
-                core.deadline = NEVER;
-                return Ok(false);
-            }
+            Err(error) => Err(error),
         };
         core.deadline = NEVER;
+        if let Err(Error::Timeout { .. }) = all_agree {
+            // Whoever is lost, the next call says it.
+            let _ = core.look_around();
+        }
+        if is_free.is_err() {
+            return Ok(false);
+        }
         let is_commit = words.decide(*sequence, if matches!(all_agree, Ok(true)) { COMMIT } else { ABORT });
         core.roll.common.notify();
         Ok(is_commit)

@@ -35,7 +35,7 @@ impl<'m, T: Plain> AckFollower<'m, T> {
     #[inline]
     pub fn drain(&mut self, mut process: impl FnMut(Event<T>)) -> Result<usize, AckError> {
         loop {
-            let count = self.try_drain(&mut process)?;
+            let count = self.drain_now(&mut process)?;
             if count > 0 || self.is_over() {
                 return Ok(count);
             }
@@ -48,7 +48,16 @@ impl<'m, T: Plain> AckFollower<'m, T> {
     /// # Errors
     /// As for [`drain`](Self::drain).
     #[inline]
-    pub fn try_drain(&mut self, mut process: impl FnMut(Event<T>)) -> Result<usize, AckError> {
+    pub fn try_drain(&mut self, process: impl FnMut(Event<T>)) -> Result<usize, AckError> {
+        let count = self.drain_now(process)?;
+        if count == 0 {
+            self.core.look_around()?;
+        }
+        Ok(count)
+    }
+
+    #[inline]
+    fn drain_now(&mut self, mut process: impl FnMut(Event<T>)) -> Result<usize, AckError> {
         let Self { core, incoming, window } = self;
         let roll = &core.roll;
         roll.fault().map_or(Ok(()), Err)?;
@@ -75,7 +84,7 @@ impl<'m, T: Plain> AckFollower<'m, T> {
     #[inline]
     pub fn recv(&mut self) -> Result<Option<Event<T>>, AckError> {
         loop {
-            let next = self.try_recv()?;
+            let next = self.recv_now()?;
             if next.is_some() || self.is_over() {
                 return Ok(next);
             }
@@ -89,6 +98,15 @@ impl<'m, T: Plain> AckFollower<'m, T> {
     /// As for [`drain`](Self::drain).
     #[inline]
     pub fn try_recv(&mut self) -> Result<Option<Event<T>>, AckError> {
+        let next = self.recv_now()?;
+        if next.is_none() {
+            self.core.look_around()?;
+        }
+        Ok(next)
+    }
+
+    #[inline]
+    fn recv_now(&mut self) -> Result<Option<Event<T>>, AckError> {
         let Self { core, incoming, .. } = self;
         let roll = &core.roll;
         roll.fault().map_or(Ok(()), Err)?;

@@ -80,6 +80,9 @@ impl<'m, T: Plain> AckRoot<'m, T> {
     pub fn acked(&mut self) -> Result<u64, AckError> {
         self.core.roll.fault().map_or(Ok(()), Err)?;
         self.look()?;
+        if self.acked < self.published {
+            self.core.look_around()?;
+        }
         Ok(self.acked)
     }
 
@@ -112,7 +115,10 @@ impl<'m, T: Plain> AckRoot<'m, T> {
     pub fn wait_timeout(&mut self, number: u64, longest: Duration) -> Result<(), AckError> {
         let outcome = self.wait_while(number, |waited| Some(longest.saturating_sub(waited)));
         match outcome {
-            Err(AckError::Timeout { .. }) => Err(AckError::Timeout { acked: self.acked }),
+            Err(AckError::Timeout { .. }) => {
+                self.core.look_around()?;
+                Err(AckError::Timeout { acked: self.acked })
+            }
             other => other,
         }
     }

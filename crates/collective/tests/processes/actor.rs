@@ -141,7 +141,7 @@ fn play() {
         "commit and count" => {
             let mut committed = 0;
             let mut me = invitation.join().expect("a free place");
-            let error = rounds::counted_commit(&mut me, &mut committed, &mut count_rounds());
+            let error = rounds::counted_commit(&mut me, PATIENCE, &mut committed, &mut count_rounds());
             say(&format!("{}, {committed} committed", error.expect_err("one is lost")));
         }
         role if role.ends_with(FOR_SOME_TIME) => {

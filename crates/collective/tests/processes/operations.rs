@@ -93,6 +93,17 @@ fn whoever_is_killed_while_it_is_stopped_is_told() {
 }
 
 #[test]
+fn who_only_asks_is_told_too() {
+    for (name, _) in rounds::ASKING {
+        for victim in 0..2 {
+            let mut actors = begun(name, 2);
+            actors.remove(victim).kill();
+            expect_told(actors, &format!("member {victim} died"), name);
+        }
+    }
+}
+
+#[test]
 fn a_limit_names_the_stopped_one_and_the_operation_goes_on() {
     let founding = founding(3, |builder| builder);
     let mut actors = Actor::start_all("meet with limits for ever", &founding);

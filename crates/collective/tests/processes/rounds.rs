@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use corecast_collective::acknowledged::{AckConfig, AckError, AckOn, Discipline, Edges, Variant};
 use corecast_collective::op::{MaxLoc, Sum};
-use corecast_collective::{Error, Member, Order};
+use corecast_collective::{AtomicStream, Error, Member, Order};
 
 use crate::PATIENCE;
 
@@ -30,9 +30,17 @@ pub(crate) const ALL: &[(&str, Rounds)] = &[
     }),
 ];
 
+/// Those in which nobody waits but by asking again and again.
+pub(crate) const ASKING: &[(&str, Rounds)] = &[
+    ("meetings asked for", meetings_asked_for),
+    ("commits with short limits", |me, after| counted_commit(me, Duration::from_micros(100), &mut 0, after)),
+    ("a stream asked for", |me, after| stream_by(me, publish_by_asking, after)),
+    ("acknowledgements asked for", acknowledgements_asked_for),
+];
+
 /// The rounds of this name.
 pub(crate) fn of(name: &str) -> Rounds {
-    ALL.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("no rounds of {name}")).1
+    ALL.iter().chain(ASKING).find(|(known, _)| *known == name).unwrap_or_else(|| panic!("no rounds of {name}")).1
 }
 
 /// Does this until one member would not go on.
@@ -172,12 +180,13 @@ fn limits(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error>
 
 /// Member 1 proposes numbers, of which member 0 refuses every third one.
 fn commit(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
-    counted_commit(me, &mut 0, after)
+    counted_commit(me, PATIENCE, &mut 0, after)
 }
 
 /// The same, and counts what is committed.
 pub(crate) fn counted_commit(
     me: &mut Member,
+    limit: Duration,
     committed: &mut u64,
     after: &mut dyn FnMut() -> bool,
 ) -> Result<(), Error> {
@@ -206,7 +215,7 @@ pub(crate) fn counted_commit(
     }
     let mut coordinator = me.coordinator::<[u64; 5]>()?;
     for number in 1.. {
-        let is_commit = coordinator.commit(&[number; 5], PATIENCE)?;
+        let is_commit = coordinator.commit(&[number; 5], limit)?;
         assert!(!is_commit || is_wanted(number));
         *committed += u64::from(is_commit);
         if !after() {
@@ -219,6 +228,26 @@ pub(crate) fn counted_commit(
 
 /// All publish, and compare what was delivered.
 fn stream(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
+    stream_by(me, |stream, bytes, deliver| stream.publish(bytes, deliver), after)
+}
+
+fn publish_by_asking(stream: &mut AtomicStream<'_>, bytes: &[u8], deliver: &mut Deliver<'_>) -> Result<(), Error> {
+    while !stream.try_publish(bytes)? {
+        if stream.deliver(&mut *deliver)? == 0 {
+            std::thread::yield_now();
+        }
+    }
+    Ok(())
+}
+
+type Deliver<'a> = dyn FnMut(u64, usize, &[u8]) + 'a;
+
+/// The same, published by `publish`.
+fn stream_by(
+    me: &mut Member,
+    publish: impl Fn(&mut AtomicStream<'_>, &[u8], &mut Deliver<'_>) -> Result<(), Error>,
+    after: &mut dyn FnMut() -> bool,
+) -> Result<(), Error> {
     let (rank, members) = (me.rank(), me.members());
     let (mut order, mut next) = (DefaultHasher::new(), vec![0; members]);
     let mut deliver = |number: u64, origin: usize, bytes: &[u8]| {
@@ -228,7 +257,7 @@ fn stream(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error>
     };
     let mut stream = me.atomic_stream()?;
     for number in 0.. {
-        stream.publish(&event(rank, number), &mut deliver)?;
+        publish(&mut stream, &event(rank, number), &mut deliver)?;
         if !after() {
             break;
         }
@@ -259,10 +288,47 @@ const TASKS: AckConfig = AckConfig { edges: Edges::Tasks(Discipline::Lifo), ..CO
 /// The root publishes, and what is acknowledged has been processed by all.
 fn acknowledged(me: &mut Member, config: AckConfig, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     let outcome = if me.rank() == config.root { publish(me, config, after) } else { process(me, config, after) };
-    outcome.map_err(|error| match error {
+    outcome.map_err(of_group)
+}
+
+#[track_caller]
+fn of_group(error: AckError) -> Error {
+    match error {
         AckError::Group(error) => error,
         other => panic!("{other}"),
-    })
+    }
+}
+
+fn acknowledgements_asked_for(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
+    if me.rank() != COUNTERS.root {
+        let mut follower = me.ack_follower::<[u64; 4]>(COUNTERS).map_err(of_group)?;
+        while !follower.is_over() {
+            if follower.try_drain(|_| ()).map_err(of_group)? == 0 {
+                after();
+                std::thread::yield_now();
+            }
+        }
+        return Ok(());
+    }
+    let mut root = me.ack_root::<[u64; 4]>(COUNTERS).map_err(of_group)?;
+    while after() {
+        match root.try_publish(&[0; 4]) {
+            Err(AckError::WindowFull { .. }) => std::thread::yield_now(),
+            other => drop(other.map_err(of_group)?),
+        }
+    }
+    root.close().map_err(of_group)
+}
+
+fn meetings_asked_for(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
+    while after() {
+        let mut meeting = me.start_barrier()?;
+        while !meeting.try_finish()? {
+            std::thread::yield_now();
+        }
+        meeting.finish()?;
+    }
+    Ok(())
 }
 
 fn publish(me: &mut Member, config: AckConfig, after: &mut dyn FnMut() -> bool) -> Result<(), AckError> {
