@@ -26,6 +26,16 @@ pub(crate) fn cost(cost: f64) -> String {
     if cost < 100.0 { format!("{cost:.1}") } else { format!("{cost:.0}") }
 }
 
+/// A number with so many digits behind the point; `-` for none.
+pub(crate) fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
+}
+
+/// So many of these: `1 thread`, `2 threads`.
+pub(crate) fn many(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A size for people.
 pub(crate) fn bytes(bytes: u64) -> String {
     match bytes {
@@ -45,6 +55,8 @@ mod tests {
         table.add_row(["a long name", "1"]).add_row(["b", "1000"]);
         assert_eq!(text(&table), " name         cost\n a long name     1\n b            1000\n");
         assert_eq!([cost(3.04), cost(123.4)], ["3.0", "123"]);
+        assert_eq!([number(Some(1.25), 1), number(None, 1)], ["1.2", "-"]);
+        assert_eq!([many(1, "lock"), many(0, "lock")], ["1 lock", "0 locks"]);
         assert_eq!([9_999, 69_632, 1 << 30].map(bytes), ["9999 B", "70 kB", "1074 MB"]);
     }
 }

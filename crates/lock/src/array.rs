@@ -8,14 +8,12 @@
 //! Source: T. Anderson, The Performance of Spin Lock Alternatives for Shared-Memory Multiprocessors, 1990.
 
 use std::cell::Cell;
-use std::time::Instant;
 
 use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
 use crate::facts::{Facts, NodeKind, Order};
-use crate::polling;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 /// See the [module](self).
@@ -93,12 +91,7 @@ unsafe impl RawLock for Array {
 }
 
 // SAFETY: it tries again and again.
-unsafe impl RawTimed for Array {
-    unsafe fn lock_until(&self, node: &Cell<u32>, deadline: Instant) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { polling::lock_until(self, node, deadline) }
-    }
-}
+unsafe impl RawTimed for Array {}
 
 // SAFETY: the node is a number that only its owner reads.
 unsafe impl NodeMoves for Array {}

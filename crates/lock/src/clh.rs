@@ -10,13 +10,11 @@
 //! E. Hagersten, Queue Locks on Cache Coherent Multiprocessors, 1994.
 
 use std::cell::Cell;
-use std::time::Instant;
 
 use corecast_base::sync::Ordering;
 use corecast_base::wait::Spinner;
 
 use crate::facts::{Facts, NodeKind, Order};
-use crate::polling;
 use crate::pool::{self, Stay, StayWord};
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
@@ -123,12 +121,7 @@ impl Drop for Clh {
 }
 
 // SAFETY: it tries again and again.
-unsafe impl RawTimed for Clh {
-    unsafe fn lock_until(&self, node: &ClhNodes, deadline: Instant) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { polling::lock_until(self, node, deadline) }
-    }
-}
+unsafe impl RawTimed for Clh {}
 
 // SAFETY: the node is two numbers that only its owner reads; what is in the queue lies in the pool.
 unsafe impl NodeMoves for Clh {}

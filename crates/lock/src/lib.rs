@@ -22,7 +22,6 @@ mod facts;
 mod holder;
 pub mod mcs;
 pub mod mutex;
-mod polling;
 mod pool;
 mod raw;
 mod registry;

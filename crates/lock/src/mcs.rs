@@ -8,13 +8,11 @@
 //! Source: J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors, 1991.
 
 use std::ptr;
-use std::time::Instant;
 
 use corecast_base::sync::{AtomicPtr, AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
 use crate::facts::{Facts, NodeKind, Order};
-use crate::polling;
 use crate::raw::{RawLock, RawTimed, Setup};
 
 const WAITS: u32 = 0;
@@ -131,9 +129,4 @@ unsafe impl RawLock for Mcs {
 }
 
 // SAFETY: it tries again and again.
-unsafe impl RawTimed for Mcs {
-    unsafe fn lock_until(&self, node: &McsNode, deadline: Instant) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { polling::lock_until(self, node, deadline) }
-    }
-}
+unsafe impl RawTimed for Mcs {}

@@ -4,6 +4,8 @@ use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
+use corecast_base::wait::Spinner;
+
 use crate::facts::Facts;
 
 /// What a lock is made for.
@@ -72,11 +74,23 @@ pub unsafe trait RawLock: Send + Sync + Sized {
 /// - `lock_until` keeps what [`RawLock`] says of a try, but that it waits.
 pub unsafe trait RawTimed: RawLock {
     /// Waits until the lock is free, and takes it; gives up at `deadline`, perhaps a little later. A deadline that has passed
-    /// is a try.
+    /// is a try. A lock that has nothing better tries again and again, and may starve.
     ///
     /// # Safety
     /// - As of [`RawLock::lock`], if it returns true.
-    unsafe fn lock_until(&self, node: &Self::Node, deadline: Instant) -> bool;
+    unsafe fn lock_until(&self, node: &Self::Node, deadline: Instant) -> bool {
+        let mut spinner = Spinner::new();
+        loop {
+            // SAFETY: the caller's promise; a try that failed has used nothing.
+            if unsafe { self.try_lock(node) } {
+                return true;
+            }
+            if Instant::now() >= deadline {
+                return false;
+            }
+            spinner.pause();
+        }
+    }
 }
 
 /// A lock whose node nobody else looks at, so that it may move, or be forgotten (the lock is held for ever then). So

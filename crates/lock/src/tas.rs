@@ -6,13 +6,10 @@
 //! **Progress:** blocking; who waits may be overtaken for ever. **Memory ordering:** that of [`RawLock`].
 //! Source: the textbook's first lock, e.g. T. Anderson, The Performance of Spin Lock Alternatives, 1990.
 
-use std::time::Instant;
-
 use corecast_base::sync::{AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
 use crate::facts::{Facts, NodeKind, Order};
-use crate::polling;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 const FREE: u32 = 0;
@@ -23,6 +20,15 @@ const HELD: u32 = 1;
 pub struct Tas {
     /// [`FREE`] or [`HELD`]. Written by whoever wants the lock, and by its holder.
     word: AtomicU32,
+}
+
+impl Tas {
+    /// Whether it was free a moment ago.
+    #[inline]
+    pub(crate) fn looks_free(&self) -> bool {
+        // ORDERING: Relaxed, who takes it looks again
+        self.word.load(Ordering::Relaxed) == FREE
+    }
 }
 
 // SAFETY: exactly one swap or exchange finds FREE between two stores of it, which only holders do; Acquire and Release.
@@ -66,12 +72,7 @@ unsafe impl RawLock for Tas {
 }
 
 // SAFETY: it tries again and again.
-unsafe impl RawTimed for Tas {
-    unsafe fn lock_until(&self, node: &(), deadline: Instant) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { polling::lock_until(self, node, deadline) }
-    }
-}
+unsafe impl RawTimed for Tas {}
 
 // SAFETY: there is no node.
 unsafe impl NodeMoves for Tas {}

@@ -8,13 +8,12 @@
 //! **Progress:** blocking, first in first out. **Memory ordering:** that of [`RawLock`].
 //! Source: J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors, 1991.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use corecast_base::sync::{AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
 use crate::facts::{Facts, NodeKind, Order};
-use crate::polling;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 /// What each thread ahead is given: a short section and the transfer of a line.
@@ -88,12 +87,7 @@ unsafe impl RawLock for Ticket {
 }
 
 // SAFETY: it tries again and again.
-unsafe impl RawTimed for Ticket {
-    unsafe fn lock_until(&self, node: &(), deadline: Instant) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { polling::lock_until(self, node, deadline) }
-    }
-}
+unsafe impl RawTimed for Ticket {}
 
 // SAFETY: there is no node.
 unsafe impl NodeMoves for Ticket {}

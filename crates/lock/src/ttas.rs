@@ -7,17 +7,14 @@
 //! **Progress:** blocking; who waits may be overtaken for ever. **Memory ordering:** that of [`RawLock`].
 //! Source: T. Anderson, The Performance of Spin Lock Alternatives for Shared-Memory Multiprocessors, 1990.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use corecast_base::sync::{AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
 use crate::facts::{Facts, NodeKind, Order};
-use crate::polling;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
+use crate::tas::Tas;
 
-const FREE: u32 = 0;
-const HELD: u32 = 1;
 /// The first limit: a transfer of the line between neighbours.
 const SHORTEST_NS: u32 = 64;
 /// Where the limit starts anew.
@@ -25,10 +22,7 @@ const LONGEST_NS: u32 = 8192;
 
 /// See the [module](self).
 #[derive(Debug)]
-pub struct Ttas {
-    /// [`FREE`] or [`HELD`]. Written by whoever finds it free, and by its holder.
-    word: AtomicU32,
-}
+pub struct Ttas(Tas);
 
 impl Ttas {
     #[cold]
@@ -37,8 +31,7 @@ impl Ttas {
         let mut limit_ns = SHORTEST_NS;
         let mut random = std::ptr::from_ref(self).addr() as u32 ^ std::ptr::from_ref(&spinner).addr() as u32 | 1;
         loop {
-            // ORDERING: Relaxed, try_lock looks again
-            while self.word.load(Ordering::Relaxed) != FREE {
+            while !self.0.looks_free() {
                 spinner.pause();
             }
             // SAFETY: there is no node.
@@ -59,7 +52,7 @@ fn next(mut x: u32) -> u32 {
     x ^ (x << 5)
 }
 
-// SAFETY: exactly one exchange finds FREE between two stores of it, which only holders do; Acquire and Release.
+// SAFETY: it takes and frees the lock inside, and waits in another way.
 unsafe impl RawLock for Ttas {
     type Node = ();
 
@@ -72,8 +65,8 @@ unsafe impl RawLock for Ttas {
         source: "Anderson 1990",
     };
 
-    fn new(_setup: &Setup) -> Self {
-        Self { word: AtomicU32::new(FREE) }
+    fn new(setup: &Setup) -> Self {
+        Self(Tas::new(setup))
     }
 
     #[inline]
@@ -85,25 +78,20 @@ unsafe impl RawLock for Ttas {
     }
 
     #[inline]
-    unsafe fn try_lock(&self, (): &()) -> bool {
-        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [ttas-free]
-        self.word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    unsafe fn try_lock(&self, node: &()) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.try_lock(node) }
     }
 
     #[inline]
-    unsafe fn unlock(&self, (): &()) {
-        // ORDERING: Release, pairs with the Acquire in try_lock [ttas-free]
-        self.word.store(FREE, Ordering::Release);
+    unsafe fn unlock(&self, node: &()) {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.unlock(node) };
     }
 }
 
 // SAFETY: it tries again and again.
-unsafe impl RawTimed for Ttas {
-    unsafe fn lock_until(&self, node: &(), deadline: Instant) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { polling::lock_until(self, node, deadline) }
-    }
-}
+unsafe impl RawTimed for Ttas {}
 
 // SAFETY: there is no node.
 unsafe impl NodeMoves for Ttas {}

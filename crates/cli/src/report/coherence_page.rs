@@ -1,45 +1,28 @@
 //! A page about single operations on cache lines: heat maps, every number as a table, and what others have published.
 
 use corecast_bench::{CoherenceGroup, CoherenceReport, Placement, PublishedRatio};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 
+use super::coherence_map;
+use super::frame::Frame;
 use super::number::{ratio, significant};
-use super::{coherence_map, palette};
 use crate::coherence_grid::{Grid, title};
 
 /// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
 /// any text, and `command` what makes it again.
 pub(crate) fn render_coherence(report: &CoherenceReport, created_at: &str, version: &str, command: &str) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="generator" content={ "corecast " (version) };
-                title { "corecast cc: " (report.machine) }
-                style { (PreEscaped(palette::page_style())) }
-            }
-            body {
-                header {
-                    p class="kicker" { "corecast cc · " (created_at) " · corecast " (version) }
-                    h1 { (report.machine) }
-                }
-                main {
-                    p {
-                        "What one operation on a cache line costs, by the state that the line was in before. Each sample "
-                        "takes a fresh line; all samples count; the median of the empty timer is taken off, so that a "
-                        "sample may lie below zero. The darker, the dearer; each map has a scale of its own."
-                    }
-                    @for group in &report.groups { (section(group)) }
-                    (published(&report.published))
-                    section { h2 { "Make it again" } pre { code { (command) } } }
-                }
-                footer { "Made by corecast " (version) ", " (created_at) ". It loads nothing from anywhere." }
-            }
+    let frame = Frame { kind: "corecast cc", machine: &report.machine, created_at, version };
+    let main = html! {
+        p {
+            "What one operation on a cache line costs, by the state that the line was in before. Each sample "
+            "takes a fresh line; all samples count; the median of the empty timer is taken off, so that a "
+            "sample may lie below zero. The darker, the dearer; each map has a scale of its own."
         }
+        @for group in &report.groups { (section(group)) }
+        (published(&report.published))
+        section { h2 { "Make it again" } pre { code { (command) } } }
     };
-    page.into_string()
+    frame.around(&frame.header(&html! {}), &main)
 }
 
 fn section(group: &CoherenceGroup) -> Markup {

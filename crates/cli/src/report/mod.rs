@@ -22,6 +22,7 @@ mod curves;
 mod distance;
 #[cfg(test)]
 pub(crate) mod example;
+mod frame;
 mod head;
 mod heat_map;
 mod heat_scale;

@@ -73,25 +73,23 @@ fn describe(report: &LockReport) -> String {
 }
 
 fn describe_cell(cell: &LockCell) -> String {
-    let mut table =
+    let mut rows =
         table::table(&["lock", ">M/s", ">regret", ">Jain", ">most/fewest", ">wait p50 ns", ">p99", ">p99.9"]);
-    let number = |value: Option<f64>, digits: usize| value.map_or("-".to_owned(), |value| format!("{value:.digits$}"));
     for row in cell.rows.iter().filter(|row| row.skipped.is_none()) {
-        table.add_row([
+        rows.add_row([
             row.contender.clone(),
-            number(row.mops, 3),
-            number(row.regret, 2),
-            number(row.jain, 2),
-            number(row.most_to_fewest, 1),
-            number(row.wait_p50_ns, 0),
-            number(row.wait_p99_ns, 0),
-            number(row.wait_p999_ns, 0),
+            table::number(row.mops, 3),
+            table::number(row.regret, 2),
+            table::number(row.jain, 2),
+            table::number(row.most_to_fewest, 1),
+            table::number(row.wait_p50_ns, 0),
+            table::number(row.wait_p99_ns, 0),
+            table::number(row.wait_p999_ns, 0),
         ]);
     }
-    let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
     let hold = if cell.hold_ns == 0 { String::new() } else { format!(", each held for {} ns", cell.hold_ns) };
     let skipped = cell.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
-    let head = format!("{}, {}{hold}{shared}", many(cell.threads, "thread"), many(cell.locks, "lock"));
-    format!("{head}\n{}{}", table::text(&table), skipped::lines(skipped))
+    let head = format!("{}, {}{hold}{shared}", table::many(cell.threads, "thread"), table::many(cell.locks, "lock"));
+    format!("{head}\n{}{}", table::text(&rows), skipped::lines(skipped))
 }

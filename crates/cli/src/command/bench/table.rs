@@ -8,6 +8,7 @@ use corecast_bench::{Options, Point, Published, TableCell, TableOptions, TableRe
 use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::output::Output;
+use crate::table::{many, number};
 use crate::{gate_text, skipped, table as text_table};
 
 use super::Shared;
@@ -76,10 +77,6 @@ fn describe(report: &TableReport) -> String {
     )
 }
 
-fn number(value: Option<f64>, digits: usize) -> String {
-    value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
-}
-
 fn describe_cell(cell: &TableCell) -> String {
     let head = ["table", ">M/s", ">mean", ">least", ">most", ">regret", ">hits", ">Jain", ">most/fewest", "who"];
     let mut table = text_table::table(&head);
@@ -97,7 +94,7 @@ fn describe_cell(cell: &TableCell) -> String {
             who(row),
         ]);
     }
-    let threads = if cell.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", cell.threads) };
+    let threads = many(cell.threads, "thread");
     let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
     let skipped = cell.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
     let head = format!("{} buckets of {} on average, {threads}{shared}", cell.buckets, cell.mean);
@@ -105,7 +102,6 @@ fn describe_cell(cell: &TableCell) -> String {
 }
 
 fn who(row: &TableRow) -> String {
-    let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     match row.servers {
         0 => String::new(),
         servers => format!("{}, {}", many(servers, "server"), many(row.clients, "client")),

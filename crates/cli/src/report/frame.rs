@@ -1,0 +1,54 @@
+//! What all pages have around them: the head of the document, its style, and who made it when.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::palette;
+
+/// What a page says of itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame<'a> {
+    /// The kind of page, as `corecast report`.
+    pub(super) kind: &'a str,
+    /// The name of the machine.
+    pub(super) machine: &'a str,
+    /// Any text.
+    pub(super) created_at: &'a str,
+    pub(super) version: &'a str,
+}
+
+impl Frame<'_> {
+    /// An HTML document in UTF-8. It loads nothing, runs nothing, and has no place for what texts would be if they were markup.
+    pub(super) fn around(&self, header: &Markup, main: &Markup) -> String {
+        let Self { kind, machine, created_at, version } = self;
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="generator" content={ "corecast " (version) };
+                    title { (kind) ": " (machine) }
+                    style { (PreEscaped(palette::page_style())) }
+                }
+                body {
+                    (header)
+                    main { (main) }
+                    footer { "Made by corecast " (version) ", " (created_at) ". It loads nothing from anywhere." }
+                }
+            }
+        };
+        page.into_string()
+    }
+
+    /// A header that names the machine, and then says `more`.
+    pub(super) fn header(&self, more: &Markup) -> Markup {
+        let Self { kind, machine, created_at, version } = self;
+        html! {
+            header {
+                p class="kicker" { (kind) " · " (created_at) " · corecast " (version) }
+                h1 { (machine) }
+                (more)
+            }
+        }
+    }
+}
