@@ -11,16 +11,16 @@ use crate::harness::{Abort, Patience, Rendezvous};
 
 /// Who takes part.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// By rank.
-    pub(super) cpus: Vec<CpuId>,
+    pub(crate) cpus: Vec<CpuId>,
     /// By which the user may stop it.
-    pub(super) cancel: Cancel,
+    pub(crate) cancel: Cancel,
 }
 
 /// Where the participants of one case meet.
 #[derive(Debug)]
-pub(super) struct Meeting<'a> {
+pub(crate) struct Meeting<'a> {
     point: Rendezvous,
     abort: Abort,
     cancel: &'a Cancel,
@@ -29,12 +29,12 @@ pub(super) struct Meeting<'a> {
 impl Meeting<'_> {
     /// Waits for all. What any of them wrote before is in its cache, and seen by all afterwards.
     #[inline]
-    pub(super) fn meet(&self) -> Result<(), Failure> {
+    pub(crate) fn meet(&self) -> Result<(), Failure> {
         self.point.meet(&self.abort)
     }
 
     /// Stops all if the user wants that.
-    pub(super) fn heed_user(&self) {
+    pub(crate) fn heed_user(&self) {
         if self.cancel.is_cancelled() {
             self.abort.raise();
         }
@@ -44,7 +44,7 @@ impl Meeting<'_> {
 impl Group {
     /// Lets every participant do `part`, which is told its rank, and returns what each of them did. If one fails the others
     /// are stopped, and its failure is returned; [`Failure::Aborted`] means the user.
-    pub(super) fn run<R: Send>(
+    pub(crate) fn run<R: Send>(
         &self,
         part: impl Fn(usize, &Meeting<'_>) -> Result<R, Failure> + Sync,
     ) -> Result<Vec<R>, Failure> {

@@ -23,7 +23,7 @@ mod operation;
 mod published;
 mod report;
 mod state;
-mod timer;
+pub(crate) mod timer;
 
 use corecast::base::{CpuId, CpuSet};
 use corecast::machine::{Machine, distance_classes};
@@ -36,10 +36,10 @@ use crate::progress::Progress;
 use alone::{Instruction, REPEATS};
 use case::{Case, Kind, chosen};
 use distribution::Distribution;
-use group::Group;
+pub(crate) use group::Group;
 use handed::Handed;
 use lines::Lines;
-use timer::Correction;
+pub(crate) use timer::Correction;
 
 pub use case::{ListedCase, coherence_cases};
 pub use distribution::Distribution as CoherenceTimes;

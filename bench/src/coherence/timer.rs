@@ -33,14 +33,14 @@ pub struct TimerRow {
 
 /// What is taken from samples of one CPU, in ticks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Correction {
+pub(crate) struct Correction {
     empty: u64,
     fenced: u64,
 }
 
 impl Correction {
     /// Nanoseconds that something took by itself, which with the timer took `ticks`.
-    pub(super) fn ns(self, ticks: u64, is_fenced: bool) -> f64 {
+    pub(crate) fn ns(self, ticks: u64, is_fenced: bool) -> f64 {
         let own = if is_fenced { self.fenced } else { self.empty };
         let clock = Clock::get();
         clock.ns(ticks) - clock.ns(own)
@@ -48,7 +48,7 @@ impl Correction {
 }
 
 /// Measures the timer of a CPU.
-pub(super) fn measure(cpu: CpuId) -> Result<(TimerRow, Correction), BenchError> {
+pub(crate) fn measure(cpu: CpuId) -> Result<(TimerRow, Correction), BenchError> {
     let both = || -> Result<_, BenchError> {
         let _pinned = pin::pin(cpu)?;
         let empty = steady(cpu, || timed(|| ()).0)?;

@@ -3,8 +3,10 @@
 use corecast::lock::{Algorithm, Mutex, for_each_lock};
 
 use super::crowd::{Crowd, Turn, crowd};
-use super::guarded::{Guarded, Line, Pthread};
+use super::distance::{Handed, handed};
+use super::guarded::{BareCas, Guarded, Line, Pthread};
 use super::pair::pair_ns;
+use crate::coherence::Group;
 use crate::failure::Failure;
 
 /// One lock.
@@ -16,12 +18,14 @@ pub(super) struct Contender {
     pub(super) sleeps: bool,
     /// Nanoseconds to take and free it, alone.
     pub(super) pair_ns: fn(u32) -> f64,
+    /// A few threads in turns, so many times.
+    pub(super) handed: fn(&Group, usize) -> Result<Vec<Handed>, Failure>,
     /// Many threads at once.
     pub(super) crowd: fn(&Crowd<'_>) -> Result<Turn, Failure>,
 }
 
 fn contender<G: Guarded>(name: &'static str, ours: bool, sleeps: bool) -> Contender {
-    Contender { name, ours, sleeps, pair_ns: pair_ns::<G>, crowd: crowd::<G> }
+    Contender { name, ours, sleeps, pair_ns: pair_ns::<G>, handed: handed::<G>, crowd: crowd::<G> }
 }
 
 /// All of them.
@@ -40,4 +44,9 @@ pub(super) fn contenders() -> Vec<Contender> {
     all.push(contender::<parking_lot::Mutex<Line>>("parking_lot", false, true));
     all.push(contender::<Pthread>("pthread", false, true));
     all
+}
+
+/// The one exchange that every lock needs.
+pub(super) fn yardstick() -> Contender {
+    contender::<BareCas>("bare-cas", false, false)
 }

@@ -46,6 +46,13 @@ pub(super) struct Turn {
     pub(super) waits_ns: Vec<f64>,
 }
 
+impl Turn {
+    /// Millions of acquisitions in a second, of all threads.
+    pub(super) fn mops(&self) -> f64 {
+        self.counts.iter().sum::<u64>() as f64 / self.seconds / 1e6
+    }
+}
+
 struct Thread {
     count: u64,
     waits_ns: Vec<f64>,

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 use corecast::base::CacheLine;
-use corecast::base::sync::UnsafeCell;
+use corecast::base::sync::{AtomicU32, Ordering, UnsafeCell};
 use corecast::lock::{Mutex, RawLock, Setup};
 
 /// What a lock guards here: a line with a count.
@@ -48,6 +48,34 @@ impl Guarded for parking_lot::Mutex<Line> {
     #[inline(always)]
     fn with<R>(&self, work: impl FnOnce(&mut Line) -> R) -> R {
         work(&mut self.lock())
+    }
+}
+
+/// No lock, but the exchange and the store that every lock needs: for threads that take it in turns.
+#[derive(Default)]
+pub(super) struct BareCas {
+    word: AtomicU32,
+    line: UnsafeCell<Line>,
+}
+
+// SAFETY: who uses it while it is in use is stopped by a panic.
+unsafe impl Sync for BareCas {}
+
+impl Guarded for BareCas {
+    fn new(_threads: usize) -> Self {
+        Self::default()
+    }
+
+    #[inline(always)]
+    fn with<R>(&self, work: impl FnOnce(&mut Line) -> R) -> R {
+        // ORDERING: Acquire, pairs with the Release below; Relaxed where it fails, as nothing was taken [bare-cas]
+        let exchanged = self.word.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed);
+        assert_eq!(exchanged, Ok(0), "it is used in turns");
+        // SAFETY: nobody else is between the exchange and the store.
+        let result = self.line.with_mut(|line| work(unsafe { &mut *line }));
+        // ORDERING: Release, pairs with the Acquire above [bare-cas]
+        self.word.store(0, Ordering::Release);
+        result
     }
 }
 

@@ -19,8 +19,12 @@ pub struct LockReport {
     pub cpus: Vec<u32>,
     /// What a lock costs that nobody else wants.
     pub pairs: Vec<PairRow>,
+    /// What taking and freeing a lock costs that another CPU had last: alone first, then from near to far.
+    pub distances: Vec<LockDistance>,
     /// Many threads at once, over one lock or several.
     pub cells: Vec<LockCell>,
+    /// What each lock loses over all cells, the best first; none that was skipped in a cell.
+    pub regrets: Vec<RegretRow>,
     /// What is asked of corecast, and whether it holds here.
     pub gates: Vec<Gate>,
 }
@@ -38,6 +42,55 @@ pub struct PairRow {
     pub min_ns: f64,
 }
 
+/// All locks taken in turns by two CPUs, or by one.
+#[derive(Clone, Debug, Serialize)]
+pub struct LockDistance {
+    /// What the CPUs share, or `alone`.
+    pub distance: String,
+    /// The CPUs.
+    pub cpus: Vec<u32>,
+    /// The bare exchange, and then one entry for each lock.
+    pub rows: Vec<DistanceRow>,
+}
+
+/// What one lock costs there. The median of the empty timer is taken off.
+#[derive(Clone, Debug, Serialize)]
+pub struct DistanceRow {
+    /// Its name, or `bare-cas` for one compare and exchange.
+    pub contender: String,
+    /// True for what corecast offers.
+    pub ours: bool,
+    /// The median time to take it; `null` if it was skipped.
+    pub acquire_p50_ns: Option<f64>,
+    /// What one of a hundred exceeds.
+    pub acquire_p99_ns: Option<f64>,
+    /// The median time to free it.
+    pub release_p50_ns: Option<f64>,
+    /// What one of a hundred exceeds.
+    pub release_p99_ns: Option<f64>,
+    /// Why it was not measured; `null` if it was.
+    pub skipped: Option<String>,
+}
+
+/// What one lock loses against the one that was best in each cell.
+#[derive(Clone, Debug, Serialize)]
+pub struct RegretRow {
+    /// Its name.
+    pub contender: String,
+    /// True for what corecast offers.
+    pub ours: bool,
+    /// The geometric mean over all cells.
+    pub mean: f64,
+    /// Where that lies in 95 of 100 draws of as many cells from these.
+    pub interval: [f64; 2],
+    /// What one cell of 20 exceeds.
+    pub p95: f64,
+    /// The worst cell.
+    pub max: f64,
+    /// All cells, ascending.
+    pub curve: Vec<f64>,
+}
+
 /// All locks in one situation, interleaved.
 #[derive(Clone, Debug, Serialize)]
 pub struct LockCell {
@@ -47,6 +100,8 @@ pub struct LockCell {
     pub locks: usize,
     /// How long each spins in the critical section, beyond writing a line.
     pub hold_ns: u64,
+    /// True if each thread is bound to a CPU, in turn.
+    pub pinned: bool,
     /// True if there are more threads than CPUs.
     pub oversubscribed: bool,
     /// One entry for each lock.
@@ -62,7 +117,7 @@ pub struct LockRow {
     pub ours: bool,
     /// Millions of acquisitions in a second, of all threads: the median over the rounds; `null` if it was skipped.
     pub mops: Option<f64>,
-    /// The best of the cell divided by this: 1 for the best.
+    /// The throughput of the fixed lock that was best in the odd rounds, in the even ones, divided by this one's in them.
     pub regret: Option<f64>,
     /// Jain's index of the threads' acquisitions, the median: 1 if all are equal, 1 / threads if one has them all.
     pub jain: Option<f64>,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::Program;
+use crate::program::{Program, assert_fields};
 
 const ROW: [&str; 19] = [
     "contender",
@@ -53,11 +53,6 @@ fn race(program: &Program, more: &[&str]) -> Value {
 }
 
 #[track_caller]
-fn assert_fields(value: &Value, fields: &[&str]) {
-    let found: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(found.len(), fields.len(), "{found:?}");
-    assert!(fields.iter().all(|field| found.contains(field)), "{found:?}");
-}
 
 fn rows(report: &Value) -> impl Iterator<Item = &Value> {
     report["groups"].as_array().expect("groups").iter().flat_map(|group| group["rows"].as_array().expect("rows"))

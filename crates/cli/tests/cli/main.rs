@@ -11,6 +11,7 @@ mod explaining;
 mod generated;
 mod interrupted;
 mod limits;
+mod locking;
 mod measuring;
 mod picturing;
 mod planning;

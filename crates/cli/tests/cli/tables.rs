@@ -1,8 +1,6 @@
 //! `corecast bench table` from outside: a row of every contender, and what was published beside them.
 
-use serde_json::Value;
-
-use crate::program::Program;
+use crate::program::{Program, assert_fields};
 
 const ROW: [&str; 14] = [
     "contender",
@@ -25,12 +23,6 @@ const REPORT: [&str; 11] =
     ["machine", "commit", "seed", "quick", "cpus", "wait", "block_ms", "rounds", "cells", "published", "gates"];
 
 const QUICK: [&str; 9] = ["bench", "table", "--quick", "--block", "1", "--buckets", "12", "--elements", "12"];
-
-fn assert_fields(value: &Value, fields: &[&str]) {
-    let found: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(found.len(), fields.len(), "{found:?}");
-    assert!(fields.iter().all(|field| found.contains(field)), "{found:?}");
-}
 
 #[test]
 fn every_contender_has_a_row() {

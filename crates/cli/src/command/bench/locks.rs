@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use corecast_bench::{LockCell, LockOptions, LockReport, Options, locks};
+use corecast_bench::{LockCell, LockDistance, LockOptions, LockReport, Options, RegretRow, locks};
 
 use crate::failure::Failure;
 use crate::meter::Meter;
@@ -27,9 +27,12 @@ pub(super) struct Arguments {
     /// The numbers of locks, chosen from at random [default: 1, 4, 16, 32, 128 and 512, or 1, 16 and 512 with --quick].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_LOCKS))]
     locks: Vec<usize>,
-    /// How long each thread spins in the critical section, beyond writing a line, in nanoseconds.
-    #[arg(long, value_name = "NS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
-    hold: u64,
+    /// How long each thread spins in the critical section, beyond writing a line, in nanoseconds [default: 0 and 2000].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
+    hold: Vec<u64>,
+    /// Whether threads are bound to CPUs [default: pinned and unpinned].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    placement: Vec<Placement>,
     /// Race these locks only [default: all].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
@@ -39,6 +42,15 @@ pub(super) struct Arguments {
     /// Fewer and shorter blocks.
     #[arg(long)]
     quick: bool,
+}
+
+/// Where threads run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Placement {
+    /// Each on a CPU of its own, as far as there are enough.
+    Pinned,
+    /// Wherever the system puts them.
+    Unpinned,
 }
 
 fn count(most: i64) -> impl clap::builder::TypedValueParser<Value = usize> {
@@ -52,7 +64,9 @@ impl Arguments {
         let Self { quick, seed, .. } = *self;
         let options = Options { quick, seed, contenders: self.contenders.clone(), ..options };
         let (threads, locks_asked) = (self.threads.clone(), self.locks.clone());
-        let options = LockOptions { options, threads, locks: locks_asked, hold: Duration::from_nanos(self.hold) };
+        let holds = self.hold.iter().map(|&ns| Duration::from_nanos(ns)).collect();
+        let pinned = self.placement.iter().map(|&placement| placement == Placement::Pinned).collect();
+        let options = LockOptions { options, threads, locks: locks_asked, holds, pinned };
         let report = locks(&model.machine, &options, &mut Meter::start(output))?;
         if output.is_json() { output.json(&report) } else { output.text(&describe(&report)) }
     }
@@ -63,12 +77,45 @@ fn describe(report: &LockReport) -> String {
     for row in &report.pairs {
         pairs.add_row([row.contender.clone(), format!("{:.1}", row.median_ns), format!("{:.1}", row.min_ns)]);
     }
+    let distances: Vec<String> = report.distances.iter().map(describe_distance).collect();
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
     format!(
-        "lock and unlock by one thread, ns\n{}\n{}\n{}",
+        "lock and unlock by one thread, ns\n{}\n{}\n{}\n{}\n{}",
         table::text(&pairs),
+        distances.join("\n"),
         cells.join("\n"),
+        describe_regrets(&report.regrets),
         gate_text::describe(&report.gates)
+    )
+}
+
+fn describe_distance(distance: &LockDistance) -> String {
+    let mut rows = table::table(&["lock", ">take p50 ns", ">p99", ">free p50 ns", ">p99"]);
+    for row in distance.rows.iter().filter(|row| row.skipped.is_none()) {
+        let times = [row.acquire_p50_ns, row.acquire_p99_ns, row.release_p50_ns, row.release_p99_ns];
+        let times = times.map(|ns| table::number(ns, 1));
+        rows.add_row(std::iter::once(row.contender.clone()).chain(times).collect::<Vec<_>>());
+    }
+    let cpus = distance.cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(" and ");
+    let head = match distance.cpus.len() {
+        1 => format!("taken again and again on CPU {cpus}"),
+        _ => format!("taken in turns by CPUs {cpus}: {}", distance.distance),
+    };
+    let skipped = distance.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
+    format!("{head}\n{}{}", table::text(&rows), skipped::lines(skipped))
+}
+
+fn describe_regrets(regrets: &[RegretRow]) -> String {
+    let mut rows = table::table(&["lock", ">mean regret", ">of 95 in 100 draws", ">p95", ">worst"]);
+    for row in regrets {
+        let [low, high] = row.interval;
+        let interval = format!("{low:.2} to {high:.2}");
+        let [mean, p95, max] = [row.mean, row.p95, row.max].map(|ratio| format!("{ratio:.2}"));
+        rows.add_row([row.contender.clone(), mean, interval, p95, max]);
+    }
+    format!(
+        "over all situations: throughput of the lock that was best in the odd rounds / of this one, in the even ones\n{}",
+        table::text(&rows)
     )
 }
 
@@ -88,8 +135,10 @@ fn describe_cell(cell: &LockCell) -> String {
         ]);
     }
     let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
+    let free = if cell.pinned { "" } else { ", unpinned" };
     let hold = if cell.hold_ns == 0 { String::new() } else { format!(", each held for {} ns", cell.hold_ns) };
     let skipped = cell.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
-    let head = format!("{}, {}{hold}{shared}", table::many(cell.threads, "thread"), table::many(cell.locks, "lock"));
+    let head =
+        format!("{}, {}{hold}{free}{shared}", table::many(cell.threads, "thread"), table::many(cell.locks, "lock"));
     format!("{head}\n{}{}", table::text(&rows), skipped::lines(skipped))
 }

@@ -1,0 +1,57 @@
+//! `corecast bench locks` from outside: every lock alone, in turns and in a crowd, and what each loses over all.
+
+use serde_json::Value;
+
+use crate::program::{Program, assert_fields};
+
+const REPORT: [&str; 10] =
+    ["machine", "commit", "seed", "quick", "cpus", "pairs", "distances", "cells", "regrets", "gates"];
+const DISTANCE_ROW: [&str; 7] =
+    ["contender", "ours", "acquire_p50_ns", "acquire_p99_ns", "release_p50_ns", "release_p99_ns", "skipped"];
+const CELL: [&str; 6] = ["threads", "locks", "hold_ns", "pinned", "oversubscribed", "rows"];
+const REGRET: [&str; 7] = ["contender", "ours", "mean", "interval", "p95", "max", "curve"];
+
+const QUICK: [&str; 10] =
+    ["bench", "locks", "--quick", "--locks", "2", "--hold", "100", "--contenders", "tas,word,auto,std", "--seed"];
+
+fn names(rows: &Value) -> Vec<&str> {
+    rows.as_array().expect("an array").iter().filter_map(|row| row["contender"].as_str()).collect()
+}
+
+#[test]
+fn every_lock_has_a_row_in_each_situation_and_its_regret() {
+    let report = Program::new().json(&[&QUICK[..], &["7", "--threads", "1,3", "--json"]].concat());
+    assert_fields(&report, &REPORT);
+    assert_eq!(names(&report["pairs"]), ["tas", "word", "auto", "std"]);
+    for distance in report["distances"].as_array().expect("an array") {
+        assert_eq!(names(&distance["rows"]), ["bare-cas", "tas", "word", "auto", "std"]);
+        assert_fields(&distance["rows"][1], &DISTANCE_ROW);
+    }
+    let cells = report["cells"].as_array().expect("an array");
+    let situation = |cell: &Value| (cell["threads"].as_u64(), cell["pinned"].as_bool(), cell["hold_ns"].as_u64());
+    let expected = [(1, true), (1, false), (3, true), (3, false)];
+    let expected = expected.map(|(threads, pinned)| (Some(threads), Some(pinned), Some(100)));
+    assert_eq!(cells.iter().map(situation).collect::<Vec<_>>(), expected);
+    for cell in cells {
+        assert_fields(cell, &CELL);
+        assert_eq!(names(&cell["rows"]), ["tas", "word", "auto", "std"]);
+    }
+    let regrets = report["regrets"].as_array().expect("an array");
+    assert_eq!(regrets.len(), 4);
+    for row in regrets {
+        assert_fields(row, &REGRET);
+        assert_eq!(row["curve"].as_array().map(Vec::len), Some(4), "one for each situation");
+    }
+    let grid = report["gates"].as_array().expect("an array").iter().find(|gate| gate["limit"] == 2.0).expect("a gate");
+    assert_eq!(grid["verdict"], "not_judged", "a part of the grid says nothing of the whole");
+}
+
+#[test]
+fn people_are_told_which_situation_a_table_is_of() {
+    let text = Program::new()
+        .run(&[&QUICK[..], &["7", "--threads", "3", "--placement", "unpinned"]].concat())
+        .succeeded()
+        .stdout;
+    assert!(text.contains("3 threads, 2 locks, each held for 100 ns, unpinned"), "{text}");
+    assert!(text.contains("mean regret") && text.contains("taken again and again on CPU"), "{text}");
+}
