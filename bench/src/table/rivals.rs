@@ -129,7 +129,11 @@ impl Shared for Scc {
             *into = *words;
             end_of_section();
         };
-        self.read_sync(&key, read).is_some()
+        let is_in = self.read_sync(&key, read).is_some();
+        if !is_in {
+            end_of_section();
+        }
+        is_in
     }
 
     #[inline]

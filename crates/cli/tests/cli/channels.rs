@@ -52,8 +52,6 @@ fn race(program: &Program, more: &[&str]) -> Value {
     program.json(&arguments)
 }
 
-#[track_caller]
-
 fn rows(report: &Value) -> impl Iterator<Item = &Value> {
     report["groups"].as_array().expect("groups").iter().flat_map(|group| group["rows"].as_array().expect("rows"))
 }
