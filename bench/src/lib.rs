@@ -76,7 +76,9 @@ pub use failure::Failure;
 pub use gate::{Gate, Verdict};
 pub use harness::Summary;
 pub use idle::idle;
-pub use locks::{DistanceRow, LockCell, LockDistance, LockOptions, LockReport, LockRow, PairRow, RegretRow, locks};
+pub use locks::{
+    DistanceRow, LockCell, LockDistance, LockOptions, LockReport, LockRow, PairRow, PublishedScaling, RegretRow, locks,
+};
 pub use op::{Op, UnknownOp};
 pub use options::{MAX_BYTES, Options};
 pub use pair::ump;

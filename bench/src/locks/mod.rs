@@ -13,6 +13,7 @@ mod distance;
 mod gates;
 mod guarded;
 mod pair;
+mod published;
 mod regret;
 mod report;
 
@@ -28,6 +29,7 @@ use crate::options::Options;
 use crate::progress::Progress;
 use contenders::{Contender, contenders};
 use crowd::Crowd;
+pub use published::PublishedScaling;
 pub use report::{DistanceRow, LockCell, LockDistance, LockReport, LockRow, PairRow, RegretRow};
 
 /// What to run.
@@ -124,9 +126,10 @@ pub fn locks(machine: &Machine, options: &LockOptions, progress: &mut dyn Progre
     progress.step(1.0, "done");
     let regrets = regret::rows(&contenders, &outcomes, &mut random);
     let gates = gates::judge(&contenders, &pairs, &distances, &cells, &regrets);
+    let published = published::beside(&cells);
     let (machine, commit) = (machine.name.clone(), crate::report::commit());
     let (quick, cpus) = (shared.quick, cpus.iter().map(|cpu| cpu.get()).collect());
-    Ok(LockReport { machine, commit, seed, quick, cpus, pairs, distances, cells, regrets, gates })
+    Ok(LockReport { machine, commit, seed, quick, cpus, pairs, distances, cells, regrets, published, gates })
 }
 
 /// The contenders asked for by name; all if there is none.

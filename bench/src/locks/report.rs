@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::published::PublishedScaling;
 use crate::gate::Gate;
 
 /// The outcome of `corecast bench locks`.
@@ -25,6 +26,8 @@ pub struct LockReport {
     pub cells: Vec<LockCell>,
     /// What each lock loses over all cells, the best first; none that was skipped in a cell.
     pub regrets: Vec<RegretRow>,
+    /// What SSYNC found, on other machines.
+    pub published: Vec<PublishedScaling>,
     /// What is asked of corecast, and whether it holds here.
     pub gates: Vec<Gate>,
 }

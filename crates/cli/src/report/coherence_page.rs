@@ -6,6 +6,7 @@ use maud::{Markup, PreEscaped, html};
 use super::coherence_map;
 use super::frame::Frame;
 use super::number::{ratio, significant};
+use super::plain_table::table;
 use crate::coherence_grid::{Grid, title};
 
 /// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
@@ -33,38 +34,21 @@ fn section(group: &CoherenceGroup) -> Markup {
         section {
             h2 { (title) }
             @if let Some(picture) = picture { figure class="wide" { (PreEscaped(picture)) } }
-            (table(group))
+            (table_of_group(group))
             @for (case, reason) in grid.skipped() { p class="note" { (case) ": skipped, " (reason) } }
         }
     }
 }
 
-fn table(group: &CoherenceGroup) -> Markup {
+fn table_of_group(group: &CoherenceGroup) -> Markup {
     let measured = group.cells.iter().filter_map(|cell| Some((cell, cell.times.as_ref()?)));
-    html! {
-        div class="scroll" { table {
-            caption class="note words" { "in ns" }
-            thead { tr {
-                th class="words" scope="col" { "case" }
-                @for heading in ["number", "sharers", "p50", "p90", "p99", "largest", "mean", "samples"] {
-                    th scope="col" { (heading) }
-                }
-            } }
-            tbody {
-                @for (cell, times) in measured {
-                    tr {
-                        th class="words" scope="row" { (cell.case) }
-                        td { @if let Some(number) = cell.number { (number) } @else { "–" } }
-                        td { (cell.sharers) }
-                        @for ns in [times.p50_ns, times.p90_ns, times.p99_ns, times.max_ns, times.mean_ns] {
-                            td { (significant(ns)) }
-                        }
-                        td { (times.samples) }
-                    }
-                }
-            }
-        } }
-    }
+    let rows = measured.map(|(cell, times)| {
+        let number = cell.number.map_or_else(|| "–".to_owned(), |number| number.to_string());
+        let ns = [times.p50_ns, times.p90_ns, times.p99_ns, times.max_ns, times.mean_ns].map(significant);
+        let names = [cell.case.to_owned(), number, cell.sharers.to_string()];
+        names.into_iter().chain(ns).chain([times.samples.to_string()]).collect()
+    });
+    table("in ns", &["case", "number", "sharers", "p50", "p90", "p99", "largest", "mean", "samples"], rows)
 }
 
 fn published(rows: &[PublishedRatio]) -> Markup {

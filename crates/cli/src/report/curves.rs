@@ -4,26 +4,15 @@
 //! spaced; the other axis is logarithmic. Shown are those whom the headline of the last step's chart shows: every rival,
 //! and of corecast's variants its own choice, the fastest and the slowest.
 
-use std::fmt::Write;
-
 use corecast_bench::{Group, Op, Report};
 use maud::{Markup, PreEscaped, html};
 
-use super::axis::Axis;
-use super::labels::{self, Label};
+use super::line_chart::{Line, LineChart};
 use super::number::time;
 use super::ranking::headline;
-use super::svg::{Paint, Point, Svg, coordinate};
 
 /// Fewer steps are no curve.
 const FEWEST_STEPS: usize = 3;
-const WIDTH: f64 = 860.0;
-const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 70.0;
-const RIGHT: f64 = 590.0;
-const NAMES: f64 = 620.0;
-const TOP: f64 = 16.0;
-const BELOW: f64 = 40.0;
 
 /// The groups of one operation that differ in one thing.
 struct Curves<'a> {
@@ -103,23 +92,21 @@ impl<'a> Curves<'a> {
     fn picture(&self) -> Option<String> {
         let (_, last) = self.groups.last()?;
         let shown = headline(last);
-        let times = self.groups.iter().flat_map(|(_, group)| &group.rows);
-        let times = times.filter(|row| shown.iter().any(|entrant| entrant.name == row.contender));
-        let times: Vec<f64> = times.filter_map(|row| Some(row.summary?.median_ns)).filter(|&ns| ns > 0.0).collect();
-        let least = times.iter().copied().reduce(f64::min)?;
-        let most = times.iter().copied().fold(least, f64::max);
-        let height = HEIGHT.max(labels::height(shown.len()) + TOP + BELOW);
-        let axis = Axis::logarithmic(least, most, height - BELOW, TOP - (height - BELOW));
-        let mut svg = Svg::begin(WIDTH, height, &self.title, &self.description());
-        svg.text((LEFT, 10.0), "small", &self.title);
-        self.grid(&mut svg, &axis);
-        let names = shown.iter().filter_map(|entrant| {
-            let class = if entrant.is_ours { "ours" } else { "rival" };
-            self.curve(&mut svg, &axis, entrant.name, class)
+        let lines = shown.iter().map(|entrant| Line {
+            name: entrant.name.to_owned(),
+            is_ours: entrant.is_ours,
+            values: self.groups.iter().map(|(_, group)| median_ns(group, entrant.name)).collect(),
         });
-        let names = names.collect();
-        labels::column(&mut svg, names, NAMES, (TOP + 6.0, height - BELOW));
-        Some(svg.finish())
+        let lines = lines.collect();
+        let chart = LineChart {
+            title: &self.title,
+            description: &self.description(),
+            steps: self.groups.iter().map(|(step, group)| self.step_text(*step, group)).collect(),
+            note: self.note(),
+            lines,
+            write: time,
+        };
+        chart.picture()
     }
 
     fn description(&self) -> String {
@@ -127,50 +114,19 @@ impl<'a> Curves<'a> {
         format!("A curve for each contender over {} {}, times logarithmic.", steps.join(", "), self.steps)
     }
 
-    fn x(&self, step: usize) -> f64 {
-        LEFT + (RIGHT - LEFT) * step as f64 / (self.groups.len() - 1) as f64
+    fn step_text(&self, step: usize, group: &Group) -> String {
+        let text = if self.steps == "bytes" { bytes(step) } else { step.to_string() };
+        format!("{text}{}", if group.oversubscribed { "*" } else { "" })
     }
 
-    fn grid(&self, svg: &mut Svg, axis: &Axis) {
-        for tick in axis.ticks() {
-            let y = axis.pixel(tick);
-            svg.line((LEFT, y), (RIGHT, y), "grid");
-            svg.text((LEFT - 6.0, y + 4.0), "small end quiet", &time(tick));
-        }
-        let bottom = axis.start();
-        for (i, (step, group)) in self.groups.iter().enumerate() {
-            let x = self.x(i);
-            svg.line((x, bottom), (x, bottom + 4.0), "grid");
-            let text = if self.steps == "bytes" { bytes(*step) } else { step.to_string() };
-            let shared = if group.oversubscribed { "*" } else { "" };
-            svg.text((x, bottom + 17.0), "small middle quiet", &format!("{text}{shared}"));
-        }
+    fn note(&self) -> String {
         let shared = self.groups.iter().any(|(_, group)| group.oversubscribed);
-        let note = if shared { "   * members share CPU time" } else { "" };
-        svg.text((LEFT, bottom + 32.0), "small quiet", &format!("{}{note}", self.steps));
+        format!("{}{}", self.steps, if shared { "   * members share CPU time" } else { "" })
     }
+}
 
-    /// Draws the curve of one contender; returns the name of its end.
-    fn curve(&self, svg: &mut Svg, axis: &Axis, name: &str, kind: &str) -> Option<Label> {
-        let mut path = String::new();
-        let mut points: Vec<(Point, String)> = Vec::new();
-        for (i, (step, group)) in self.groups.iter().enumerate() {
-            let row = group.rows.iter().find(|row| row.contender == name);
-            let Some(summary) = row.and_then(|row| row.summary) else { continue };
-            let at = (self.x(i), axis.pixel(summary.median_ns));
-            let verb = if path.is_empty() { 'M' } else { 'L' };
-            write!(path, "{verb}{} {}", coordinate(at.0), coordinate(at.1))
-                .expect("a text takes what is written to it");
-            points.push((at, format!("{name}: {step} {}, {}", self.steps, time(summary.median_ns))));
-        }
-        let &(end, _) = points.last()?;
-        svg.path(&path, &format!("curve-{kind}"), name);
-        for (at, tip) in points {
-            svg.circle(at, 3.0, Paint::Class(&format!("median-{kind}")), &tip);
-        }
-        let class = if kind == "ours" { "small text-ours" } else { "small" };
-        Some(Label { at: end, class, text: name.to_owned() })
-    }
+fn median_ns(group: &Group, contender: &str) -> Option<f64> {
+    Some(group.rows.iter().find(|row| row.contender == contender)?.summary?.median_ns)
 }
 
 #[cfg(test)]

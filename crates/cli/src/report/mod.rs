@@ -11,7 +11,8 @@
 //! - `ranking`, `race_chart`, `race_picture`, `verdict`: who is how fast; `curves`: with more members or longer values;
 //!   `rings`: acknowledged broadcasts, one and many; `race_page`: a page about all that;
 //! - `coherence_map`, `coherence_page`: what operations on lines in every state cost;
-//! - `svg`, `axis`, `labels`, `ramp`, `palette`, `number`: how things are drawn, coloured and written.
+//! - `throughput`: what threads get done, against their number; `locks_page`, `table_page`: pages about that;
+//! - `svg`, `axis`, `labels`, `line_chart`, `plain_table`, `gates`, `ramp`, `palette`, `number`: how things are drawn, coloured and written.
 
 mod axis;
 mod cluster;
@@ -23,15 +24,19 @@ mod distance;
 #[cfg(test)]
 pub(crate) mod example;
 mod frame;
+mod gates;
 mod head;
 mod heat_map;
 mod heat_scale;
 mod how_to_read;
 mod input;
 mod labels;
+mod line_chart;
+mod locks_page;
 mod number;
 mod page;
 mod palette;
+mod plain_table;
 mod plan_picture;
 mod predictions;
 mod race_chart;
@@ -42,8 +47,10 @@ mod ramp;
 mod ranking;
 mod rings;
 mod svg;
+mod table_page;
 #[cfg(test)]
 mod tests;
+mod throughput;
 mod timeline;
 mod tree_layout;
 mod tree_picture;
@@ -53,7 +60,9 @@ mod verdict;
 
 pub(crate) use coherence_page::render_coherence;
 pub(crate) use input::{PlannedTree, ReportInput, SMELT};
+pub(crate) use locks_page::render_locks;
 pub(crate) use page::render;
 pub(crate) use plan_picture::plan_picture;
 pub(crate) use race_page::render_race;
 pub(crate) use race_picture::race_picture;
+pub(crate) use table_page::render_table;

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::program::{Program, assert_fields};
 
-const REPORT: [&str; 10] =
-    ["machine", "commit", "seed", "quick", "cpus", "pairs", "distances", "cells", "regrets", "gates"];
+const REPORT: [&str; 11] =
+    ["machine", "commit", "seed", "quick", "cpus", "pairs", "distances", "cells", "regrets", "published", "gates"];
 const DISTANCE_ROW: [&str; 7] =
     ["contender", "ours", "acquire_p50_ns", "acquire_p99_ns", "release_p50_ns", "release_p99_ns", "skipped"];
 const CELL: [&str; 6] = ["threads", "locks", "hold_ns", "pinned", "oversubscribed", "rows"];
@@ -48,10 +48,11 @@ fn every_lock_has_a_row_in_each_situation_and_its_regret() {
 
 #[test]
 fn people_are_told_which_situation_a_table_is_of() {
-    let text = Program::new()
-        .run(&[&QUICK[..], &["7", "--threads", "3", "--placement", "unpinned"]].concat())
-        .succeeded()
-        .stdout;
+    let program = Program::new();
+    let options = ["7", "--threads", "1,3", "--placement", "unpinned", "--html", "locks.html"];
+    let text = program.run(&[&QUICK[..], &options].concat()).succeeded().stdout;
     assert!(text.contains("3 threads, 2 locks, each held for 100 ns, unpinned"), "{text}");
     assert!(text.contains("mean regret") && text.contains("taken again and again on CPU"), "{text}");
+    let page = std::fs::read_to_string(program.path("locks.html")).expect("written");
+    assert!(page.contains("corecast bench locks --quick") && page.contains("--seed 7"), "{page}");
 }

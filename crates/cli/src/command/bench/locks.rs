@@ -5,8 +5,10 @@ use std::time::Duration;
 use corecast_bench::{LockCell, LockDistance, LockOptions, LockReport, Options, RegretRow, locks};
 
 use crate::failure::Failure;
+use crate::html_arg::HtmlArg;
 use crate::meter::Meter;
 use crate::output::Output;
+use crate::report::render_locks;
 use crate::{gate_text, skipped, table};
 
 use super::Shared;
@@ -42,6 +44,8 @@ pub(super) struct Arguments {
     /// Fewer and shorter blocks.
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    html: HtmlArg,
 }
 
 /// Where threads run.
@@ -60,6 +64,7 @@ fn count(most: i64) -> impl clap::builder::TypedValueParser<Value = usize> {
 
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        self.html.check()?;
         let (model, options) = self.shared.prepare(output)?;
         let Self { quick, seed, .. } = *self;
         let options = Options { quick, seed, contenders: self.contenders.clone(), ..options };
@@ -68,7 +73,13 @@ impl Arguments {
         let pinned = self.placement.iter().map(|&placement| placement == Placement::Pinned).collect();
         let options = LockOptions { options, threads, locks: locks_asked, holds, pinned };
         let report = locks(&model.machine, &options, &mut Meter::start(output))?;
-        if output.is_json() { output.json(&report) } else { output.text(&describe(&report)) }
+        if output.is_json() {
+            output.json(&report)?;
+        } else {
+            output.text(&describe(&report))?;
+        }
+        let page = |now: &str, command: &str| render_locks(&report, now, env!("CARGO_PKG_VERSION"), command);
+        self.html.write(report.seed, output, page)
     }
 }
 

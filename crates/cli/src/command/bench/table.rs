@@ -6,8 +6,10 @@ use clap::builder::TypedValueParser;
 use corecast_bench::{Options, Point, Published, TableCell, TableOptions, TableReport, TableRow, table};
 
 use crate::failure::Failure;
+use crate::html_arg::HtmlArg;
 use crate::meter::Meter;
 use crate::output::Output;
+use crate::report::render_table;
 use crate::table::{many, number};
 use crate::{gate_text, skipped, table as text_table};
 
@@ -46,6 +48,8 @@ pub(super) struct Arguments {
     /// Fewer and shorter blocks: seconds in the place of minutes for each number of threads.
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    html: HtmlArg,
 }
 
 fn count(most: u64) -> impl TypedValueParser<Value = usize> {
@@ -54,6 +58,7 @@ fn count(most: u64) -> impl TypedValueParser<Value = usize> {
 
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        self.html.check()?;
         let (model, options) = self.shared.prepare(output)?;
         let Self { quick, seed, .. } = *self;
         let options = Options { quick, seed, contenders: self.contenders.clone(), ..options };
@@ -61,7 +66,13 @@ impl Arguments {
         let block = self.block.map(Duration::from_millis);
         let options = TableOptions { options, threads, buckets, means, block };
         let report = table(&model.machine, &options, &mut Meter::start(output))?;
-        if output.is_json() { output.json(&report) } else { output.text(&describe(&report)) }
+        if output.is_json() {
+            output.json(&report)?;
+        } else {
+            output.text(&describe(&report))?;
+        }
+        let page = |now: &str, command: &str| render_table(&report, now, env!("CARGO_PKG_VERSION"), command);
+        self.html.write(report.seed, output, page)
     }
 }
 
