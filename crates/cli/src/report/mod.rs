@@ -12,7 +12,8 @@
 //!   `rings`: acknowledged broadcasts, one and many; `race_page`: a page about all that;
 //! - `coherence_map`, `coherence_page`: what operations on lines in every state cost;
 //! - `throughput`: what threads get done, against their number; `locks_page`, `table_page`: pages about that;
-//! - `svg`, `axis`, `labels`, `line_chart`, `plain_table`, `gates`, `ramp`, `palette`, `number`: how things are drawn, coloured and written.
+//! - `svg`, `axis`, `labels`, `line_chart`, `plain_table`, `gates`, `ramp`, `palette`, `number`: how things are drawn, coloured
+//!   and written.
 
 mod axis;
 mod cluster;

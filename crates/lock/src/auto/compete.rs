@@ -15,6 +15,11 @@ const LONGEST_UNCALLED_NAP: Duration = Duration::from_millis(1);
 /// Who has slept for so long asks those who come for a moment, and again after twice that, and so on. Each time costs all
 /// others up to a wake-up: asked for after 4 ms, by 16 threads on 2 CPUs, half of the acquisitions were lost.
 const PATIENCE: Duration = Duration::from_millis(100);
+/// Who has spun in vain gives up its CPU so often, and until it has waited for [`YIELDING`], before it asks for sleep. While
+/// others have work this passes the time until the holder runs again, and costs less than a sleep: without it 16 threads on
+/// 2 CPUs took 16 locks 0.73 times as often.
+const YIELDS: u32 = 8;
+const YIELDING: Duration = Duration::from_micros(200);
 /// No time passes in a model: there threads sleep at once where somebody wakes them, and never where nobody does.
 const IS_MODEL: bool = cfg!(loom);
 
@@ -25,6 +30,8 @@ pub(super) struct Comer<'a> {
     spinner: Spinner,
     place: Option<Place>,
     has_waited: bool,
+    /// How often it has given up its CPU in the place of a sleep.
+    yields: u32,
     /// Whether it has slept on the word: it may have been woken in another thread's place, and others may sleep.
     has_slept: bool,
     /// When it began to wait, in ticks.
@@ -41,6 +48,7 @@ impl<'a> Comer<'a> {
             spinner: Spinner::new(),
             place: None,
             has_waited: false,
+            yields: 0,
             has_slept: false,
             start: 0,
             patience: 0,
@@ -61,7 +69,7 @@ impl<'a> Comer<'a> {
         };
         self.leave_queue();
         if taken && self.has_waited {
-            self.lock.enter_wait(self.start, self.spinner.is_spent());
+            self.lock.enter_wait(self.start, self.yields > 0, self.has_slept);
         }
         taken
     }
@@ -114,7 +122,7 @@ impl<'a> Comer<'a> {
     /// Polls the word, and naps where that is no longer worth it.
     fn poll(&mut self, word: u32) -> bool {
         let Some(left) = self.left() else { return false };
-        if word & LOCKED != 0 && self.spinner.is_spent() {
+        if word & LOCKED != 0 && self.spinner.is_spent() && self.has_yielded() {
             self.lock.ask_to_park();
             self.has_slept = true;
             futex_wait(&self.lock.word, word, left.min(LONGEST_UNCALLED_NAP), Scope::Process);
@@ -122,6 +130,18 @@ impl<'a> Comer<'a> {
             self.spinner.pause();
         }
         true
+    }
+
+    /// Gives up the CPU, unless it has done so often enough.
+    fn has_yielded(&mut self) -> bool {
+        let clock = Clock::get();
+        let waited = clock.ticks().saturating_sub(self.start);
+        let is_enough = self.yields >= YIELDS && waited >= clock.ticks_in(YIELDING);
+        if !is_enough {
+            self.yields += 1;
+            self.spinner.pause();
+        }
+        is_enough
     }
 
     /// Polls the word as the head, and the own node as another one.

@@ -26,9 +26,10 @@ const SPIN_BELOW: f64 = 3.0;
 
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
-    pub(super) acquisitions: u64,
     /// Acquisitions that waited.
     pub(super) waits: u64,
+    /// Releases that have looked at this.
+    releases: u64,
     /// When the window began, in ticks.
     window: u64,
     /// Ticks that the timed waits of the window took.
@@ -38,7 +39,9 @@ pub(super) struct Ledger {
     window_waits: u16,
     /// Those of them that were timed.
     timed: u16,
-    /// How often a wait has outlasted the cost of a wake-up in this window, or left somebody asleep.
+    /// Those that spun in vain, and gave up their CPU.
+    yields: u16,
+    /// Those that slept, and how often somebody slept while the lock was freed.
     sleeps: u16,
     /// The mode that the last windows favoured, and how many in turn.
     favoured: Mode,
@@ -48,10 +51,11 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// Enters that this acquisition has waited since `start`; true if it is time to look at the window.
-    pub(super) fn enter_wait(&mut self, start: u64, was_spent: bool) -> bool {
+    pub(super) fn enter_wait(&mut self, start: u64, has_yielded: bool, has_slept: bool) -> bool {
         self.waits += 1;
         self.window_waits = self.window_waits.saturating_add(1);
-        self.sleeps = self.sleeps.saturating_add(was_spent.into());
+        self.yields = self.yields.saturating_add(has_yielded.into());
+        self.sleeps = self.sleeps.saturating_add(has_slept.into());
         if self.waits % TIMED == 0 {
             self.timed = self.timed.saturating_add(1);
             self.waited += Clock::get().ticks().saturating_sub(start);
@@ -67,10 +71,11 @@ impl Ledger {
     /// The mode from now on. `is_asked` tells that somebody wants the window looked at, `is_overdue` that a waiting thread has
     /// spun in vain: then sleeping is cheaper from now on, whatever the window says.
     pub(super) fn decide(&mut self, mode: Mode, is_asked: bool, is_overdue: bool) -> Mode {
+        self.releases += 1;
         let next = match self.pinned {
             Some(pinned) => pinned,
             None if is_overdue => Mode::Park,
-            None if is_asked || self.acquisitions % LOOK_EVERY == 0 => self.look(mode, Clock::get().ticks()),
+            None if is_asked || self.releases % LOOK_EVERY == 0 => self.look(mode, Clock::get().ticks()),
             None => mode,
         };
         self.switches += u32::from(next != mode);
@@ -84,7 +89,8 @@ impl Ledger {
             return mode;
         }
         let favoured = self.favours(mode, ticks);
-        (self.window, self.waited, self.window_waits, self.timed, self.sleeps) = (now, 0, 0, 0, 0);
+        (self.window, self.waited) = (now, 0);
+        (self.window_waits, self.timed, self.yields, self.sleeps) = (0, 0, 0, 0);
         self.agreeing = if favoured == self.favoured { self.agreeing.saturating_add(1) } else { 1 };
         self.favoured = favoured;
         if self.agreeing >= AGREEING { favoured } else { mode }
@@ -94,6 +100,9 @@ impl Ledger {
         let waiting = self.waiting(ticks);
         if self.sleeps > 0 {
             Mode::Park
+        } else if self.yields > 0 {
+            // Not all of them run: a queue would wait for those who do not.
+            Mode::Spin
         } else if waiting >= QUEUE_FROM || mode == Mode::Queue && waiting >= SPIN_BELOW {
             Mode::Queue
         } else {
@@ -140,6 +149,14 @@ mod tests {
     }
 
     #[test]
+    fn who_does_not_run_all_the_time_does_not_queue() {
+        for mode in Mode::ALL {
+            assert_eq!(Ledger { yields: 1, ..window(50, 0) }.favours(mode, 1000), Mode::Spin);
+            assert_eq!(Ledger { yields: 1, ..window(50, 1) }.favours(mode, 1000), Mode::Park);
+        }
+    }
+
+    #[test]
     fn a_mode_changes_when_three_windows_agree() {
         let mut ledger = Ledger::default();
         let long = 1 + Clock::get().ticks_in(WINDOW);
@@ -155,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_wait_in_vain_parks_at_once_and_a_pin_goes_before_all() {
-        let mut ledger = Ledger { acquisitions: 1, ..Ledger::default() };
+        let mut ledger = Ledger::default();
         assert_eq!(ledger.decide(Mode::Spin, false, false), Mode::Spin);
         assert_eq!((ledger.decide(Mode::Spin, true, true), ledger.switches), (Mode::Park, 1));
         ledger.pinned = Some(Mode::Queue);
@@ -166,7 +183,7 @@ mod tests {
     #[test]
     fn every_sixty_fourth_wait_asks() {
         let mut ledger = Ledger::default();
-        let asked: Vec<u64> = (1..=128).filter(|_| ledger.enter_wait(0, false)).collect();
+        let asked: Vec<u64> = (1..=128).filter(|_| ledger.enter_wait(0, false, false)).collect();
         assert_eq!(asked, [64, 128]);
         assert_eq!((ledger.waits, ledger.timed), (128, 16));
     }

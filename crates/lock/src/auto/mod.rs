@@ -35,7 +35,7 @@
 //! let mutex: Mutex<u32, Auto> = Mutex::new(7);
 //! *mutex.lock() += 1;
 //! let stats = mutex.raw().stats();
-//! assert_eq!((stats.mode, stats.acquisitions, stats.waits), (Mode::Spin, 1, 0));
+//! assert_eq!((stats.mode, stats.waits, stats.switches), (Mode::Spin, 0, 0));
 //! ```
 
 mod compete;
@@ -93,9 +93,7 @@ unsafe impl Sync for Auto {}
 pub struct Stats {
     /// How its threads wait now.
     pub mode: Mode,
-    /// How often it was taken and freed again.
-    pub acquisitions: u64,
-    /// Those of them that had to wait.
+    /// How often somebody had to wait for it. Acquisitions are not counted: to do so costs a store each.
     pub waits: u64,
     /// How often the mode has changed.
     pub switches: u32,
@@ -106,8 +104,8 @@ impl Auto {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.locked(|mode, ledger| {
-            let Ledger { acquisitions, waits, switches, .. } = *ledger;
-            Stats { mode, acquisitions, waits, switches }
+            let Ledger { waits, switches, .. } = *ledger;
+            Stats { mode, waits, switches }
         })
     }
 
@@ -132,9 +130,9 @@ impl Auto {
     }
 
     /// For the holder: it has waited since `start`.
-    fn enter_wait(&self, start: u64, was_spent: bool) {
+    fn enter_wait(&self, start: u64, has_yielded: bool, has_slept: bool) {
         // SAFETY: the caller holds the lock.
-        if self.ledger.with_mut(|ledger| unsafe { &mut *ledger }.enter_wait(start, was_spent)) {
+        if self.ledger.with_mut(|ledger| unsafe { &mut *ledger }.enter_wait(start, has_yielded, has_slept)) {
             self.want_look();
         }
     }
@@ -158,7 +156,6 @@ impl Auto {
         let next = self.ledger.with_mut(|ledger| {
             // SAFETY: the caller holds the lock.
             let ledger = unsafe { &mut *ledger };
-            ledger.acquisitions += 1;
             if word & PARKED != 0 {
                 ledger.enter_sleeper();
             }
@@ -247,8 +244,6 @@ unsafe impl RawLock for Auto {
         if self.want.load(Ordering::Relaxed) != NOTHING {
             return self.unlock_slow();
         }
-        // SAFETY: the caller holds the lock.
-        self.ledger.with_mut(|ledger| unsafe { (*ledger).acquisitions += 1 });
         // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]
         self.word.store(FREE, Ordering::Release);
     }

@@ -128,7 +128,7 @@ fn waits_that_outlast_a_wake_up_make_it_park() {
         scope.spawn(long);
     });
     let stats = mutex.raw().stats();
-    assert!(stats.switches >= 1 && stats.waits >= 1 && stats.acquisitions > stats.waits, "{stats:?}");
+    assert!(stats.switches >= 1 && stats.waits >= 1, "{stats:?}");
     // When nobody waits any more it is worth nothing.
     while is_parked() {
         mutex.with(|value| *value += 1);
