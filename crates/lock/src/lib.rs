@@ -10,11 +10,14 @@
 //! - [`Mcs`], [`Clh`]: queues;
 //! - [`Word`], which lets its threads sleep;
 //! - [`mod@auto`], which finds out which of these suits;
+//! - [`AnyLock`], whose algorithm is chosen when it is made;
 //! - [`table`]: a hash table with a lock of any kind on each bucket.
 //!
 //! A lock that keeps an order never sleeps: who wakes up late would keep all behind it waiting. Its threads give up
 //! their CPU once they have spun for as long as a wake-up costs. A lock that sleeps lets newcomers overtake.
 
+#[cfg(not(loom))]
+pub mod any;
 pub mod array;
 pub mod auto;
 pub mod clh;
@@ -31,6 +34,8 @@ pub mod ticket;
 pub mod ttas;
 pub mod word;
 
+#[cfg(not(loom))]
+pub use any::{AnyLock, WrongUse};
 pub use array::Array;
 pub use auto::{Auto, Mode};
 pub use clh::{Clh, ClhNodes};

@@ -44,6 +44,15 @@ macro_rules! define {
                 match self { $(Self::$variant => &<$lock as RawLock>::FACTS,)* }
             }
 
+            /// The lock with this number of the C interface.
+            #[must_use]
+            pub const fn of_number(number: u32) -> Option<Self> {
+                match number {
+                    $($number => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
             /// Bytes of one lock, without what it allocates.
             #[must_use]
             pub const fn len_bytes(self) -> usize {
@@ -98,7 +107,9 @@ mod tests {
     fn names_lead_back_and_others_are_named_in_the_error() {
         for &lock in Algorithm::ALL {
             assert_eq!(lock.name().parse(), Ok(lock));
+            assert_eq!(Algorithm::of_number(lock as u32), Some(lock));
         }
+        assert_eq!([0, u32::MAX].map(Algorithm::of_number), [None; 2]);
         let error = "spin".parse::<Algorithm>().expect_err("there is no such lock");
         assert!(error.to_string().starts_with("unknown lock 'spin': expected one of tas, "), "{error}");
     }

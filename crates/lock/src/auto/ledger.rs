@@ -24,6 +24,7 @@ const QUEUE_FROM: f64 = 5.0;
 /// Below so many that wait the queue is no longer worth it, by the same reckoning.
 const SPIN_BELOW: f64 = 3.0;
 
+/// Zeroes are an empty one, as [`AnyLock`](crate::AnyLock) needs.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     /// Acquisitions that waited.
@@ -46,10 +47,18 @@ pub(super) struct Ledger {
     /// The mode that the last windows favoured, and how many in turn.
     favoured: Mode,
     agreeing: u8,
-    pub(super) pinned: Option<Mode>,
+    is_pinned: bool,
+    /// The mode to keep, if it is pinned.
+    pinned: Mode,
 }
 
 impl Ledger {
+    /// Keeps this mode from the next look on, or lets the windows choose again.
+    pub(super) fn pin(&mut self, mode: Option<Mode>) {
+        self.is_pinned = mode.is_some();
+        self.pinned = mode.unwrap_or_default();
+    }
+
     /// Enters that this acquisition has waited since `start`; true if it is time to look at the window.
     pub(super) fn enter_wait(&mut self, start: u64, has_yielded: bool, has_slept: bool) -> bool {
         self.waits += 1;
@@ -72,11 +81,14 @@ impl Ledger {
     /// spun in vain: then sleeping is cheaper from now on, whatever the window says.
     pub(super) fn decide(&mut self, mode: Mode, is_asked: bool, is_overdue: bool) -> Mode {
         self.releases += 1;
-        let next = match self.pinned {
-            Some(pinned) => pinned,
-            None if is_overdue => Mode::Park,
-            None if is_asked || self.releases % LOOK_EVERY == 0 => self.look(mode, Clock::get().ticks()),
-            None => mode,
+        let next = if self.is_pinned {
+            self.pinned
+        } else if is_overdue {
+            Mode::Park
+        } else if is_asked || self.releases % LOOK_EVERY == 0 {
+            self.look(mode, Clock::get().ticks())
+        } else {
+            mode
         };
         self.switches += u32::from(next != mode);
         next
@@ -175,7 +187,7 @@ mod tests {
         let mut ledger = Ledger::default();
         assert_eq!(ledger.decide(Mode::Spin, false, false), Mode::Spin);
         assert_eq!((ledger.decide(Mode::Spin, true, true), ledger.switches), (Mode::Park, 1));
-        ledger.pinned = Some(Mode::Queue);
+        ledger.pin(Some(Mode::Queue));
         assert_eq!((ledger.decide(Mode::Park, true, true), ledger.switches), (Mode::Queue, 2));
         assert_eq!((ledger.decide(Mode::Queue, false, true), ledger.switches), (Mode::Queue, 2));
     }
@@ -186,5 +198,12 @@ mod tests {
         let asked: Vec<u64> = (1..=128).filter(|_| ledger.enter_wait(0, false, false)).collect();
         assert_eq!(asked, [64, 128]);
         assert_eq!((ledger.waits, ledger.timed), (128, 16));
+    }
+
+    #[test]
+    fn zeroes_are_an_empty_ledger() {
+        // SAFETY: numbers, truth values and modes, all of which may be zero.
+        let zeroes: Ledger = unsafe { std::mem::zeroed() };
+        assert_eq!(format!("{zeroes:?}"), format!("{:?}", Ledger::default()));
     }
 }

@@ -18,10 +18,11 @@ pub(super) const KEPT: u32 = MODE | NOBARGE;
 /// How the threads at an [`Auto`](crate::Auto) lock wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
+#[repr(u8)]
 pub enum Mode {
     /// All poll the word. For few threads, each on a CPU.
     #[default]
-    Spin,
+    Spin = 0,
     /// The first of a queue polls the word, each other one its own line. For many threads, each on a CPU.
     Queue,
     /// All poll the word for as long as a wake-up costs, and sleep then. For long sections, and for more threads than CPUs.

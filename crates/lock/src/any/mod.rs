@@ -1,0 +1,336 @@
+//! A lock whose algorithm is chosen when it is made, in one line.
+//!
+//! Take it where a type cannot choose: behind the C interface, or where a configuration names the lock. It guards no data, and
+//! it is told when to unlock. Where the algorithm is known [`Mutex`](crate::Mutex) is the better front: this one looks up what
+//! it is at every call, and writes down who holds it.
+//!
+//! A line of zeroes is a free [`Auto`], so it needs no call before its first use where the memory is zero. Nothing points into
+//! a lock: its owner may move it, also while it is held.
+//!
+//! What is wrong use, and told: a thread that locks what it holds, that unlocks what it does not hold, or that uses a lock
+//! which was destroyed. What cannot be told: whether a thread that has ended held it (it is held for ever then). A child of
+//! `fork` holds what the thread that forked held, and must not wait for what other threads of its parent held.
+//!
+//! **Progress** and **memory ordering:** those of the algorithm. **Source:** as the algorithm.
+//!
+//! ```
+//! use corecast_lock::{Algorithm, AnyLock, Setup};
+//!
+//! let name = "mcs"; // from a configuration
+//! let lock = AnyLock::new(name.parse::<Algorithm>()?, &Setup::default());
+//! lock.lock()?;
+//! assert!(!lock.try_lock()?);
+//! lock.unlock()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod kind;
+mod spare;
+
+use std::cell::Cell;
+use std::fmt;
+use std::mem::{MaybeUninit, offset_of};
+use std::time::Instant;
+
+use corecast_base::LINE_BYTES;
+use corecast_base::sync::{AtomicU32, Ordering, UnsafeCell};
+
+use crate::auto::{Auto, Stats};
+use crate::raw::{RawLock, RawTimed, Setup};
+use crate::registry::Algorithm;
+use kind::Kind;
+
+/// The label of a line: the number of the algorithm in the upper 8 bits, 0 for [`Auto`]; that of the thread that holds the
+/// lock in the lower 24, 0 for nobody. Numbers of threads have 22 bits at most on Linux.
+const THREAD: u32 = (1 << 24) - 1;
+const AUTO: u32 = 0;
+/// The number of no algorithm.
+const DESTROYED: u32 = 0xff;
+
+/// A lock of any algorithm. See the [module](self).
+#[repr(C, align(64))]
+pub struct AnyLock {
+    /// An [`Auto`]; or the label where that has its own, what [`Kind`] keeps behind it, and nothing before.
+    line: UnsafeCell<[MaybeUninit<u8>; LINE_BYTES]>,
+}
+
+const _: () = assert!(size_of::<AnyLock>() == LINE_BYTES && size_of::<Auto>() == LINE_BYTES);
+const _: () = assert!(offset_of!(Auto, label) + size_of::<u32>() == kind::LOCK_AT);
+
+// SAFETY: atomics, and what the algorithm lets its holder reach; every algorithm is Send.
+unsafe impl Send for AnyLock {}
+// SAFETY: as above; every algorithm is Sync.
+unsafe impl Sync for AnyLock {}
+
+/// A rule that a call would break; nothing was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WrongUse {
+    /// It would wait for itself.
+    #[error("this thread holds the lock already")]
+    HeldHere,
+    /// Another thread holds it, or nobody.
+    #[error("this thread does not hold the lock")]
+    NotHeldHere,
+    /// It cannot be destroyed.
+    #[error("the lock is held")]
+    Held,
+    /// It has to be made anew.
+    #[error("the lock was destroyed")]
+    Destroyed,
+    /// The memory is not that of a lock.
+    #[error("this is no lock: there is no algorithm with the number {number}")]
+    NoLock {
+        /// Where a lock has the number of its algorithm.
+        number: u32,
+    },
+    /// Only [`Auto`] has them.
+    #[error("only the lock auto keeps statistics")]
+    NoStats,
+}
+
+/// How long an acquisition waits.
+#[derive(Debug, Clone, Copy)]
+enum Patience {
+    None,
+    Until(Instant),
+    Endless,
+}
+
+impl Patience {
+    /// # Safety
+    /// - As of [`RawLock::lock`], if it returns true.
+    #[inline]
+    unsafe fn acquire<L: RawTimed>(self, lock: &L, node: &L::Node) -> bool {
+        match self {
+            // SAFETY: the caller's promise.
+            Self::None => unsafe { lock.try_lock(node) },
+            // SAFETY: the caller's promise.
+            Self::Until(deadline) => unsafe { lock.lock_until(node, deadline) },
+            Self::Endless => {
+                // SAFETY: the caller's promise.
+                unsafe { lock.lock(node) };
+                true
+            }
+        }
+    }
+}
+
+thread_local! {
+    /// The number of this thread, once it was asked for.
+    static THIS_THREAD: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A number that no other thread of this process has at the same time; never 0.
+#[inline]
+fn this_thread() -> u32 {
+    match THIS_THREAD.get() {
+        0 => ask_for_this_thread(),
+        number => number,
+    }
+}
+
+#[cold]
+fn ask_for_this_thread() -> u32 {
+    let number = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs() & THREAD;
+    THIS_THREAD.set(number);
+    number
+}
+
+impl AnyLock {
+    /// A free lock.
+    #[must_use]
+    pub fn new(algorithm: Algorithm, setup: &Setup) -> Self {
+        let lock = Self { line: UnsafeCell::new([MaybeUninit::zeroed(); LINE_BYTES]) };
+        if algorithm != Algorithm::Auto {
+            let number = algorithm as u32;
+            Kind::of(number).expect("every algorithm has a kind").create(&lock, setup);
+            // ORDERING: Relaxed, the lock is not shared yet
+            lock.label().store(number << THREAD.count_ones(), Ordering::Relaxed);
+        }
+        lock
+    }
+
+    /// What it is.
+    ///
+    /// # Errors
+    /// [`WrongUse::Destroyed`] and [`WrongUse::NoLock`].
+    pub fn algorithm(&self) -> Result<Algorithm, WrongUse> {
+        match self.number() {
+            AUTO => Ok(Algorithm::Auto),
+            number => Algorithm::of_number(number).ok_or_else(|| no_lock(number)),
+        }
+    }
+
+    /// Waits until the lock is free, and takes it for this thread.
+    ///
+    /// # Errors
+    /// [`WrongUse::HeldHere`], [`WrongUse::Destroyed`] and [`WrongUse::NoLock`].
+    #[inline]
+    pub fn lock(&self) -> Result<(), WrongUse> {
+        self.expect_another()?;
+        self.acquire(Patience::Endless).map(|_| ())
+    }
+
+    /// Takes the lock for this thread if it is free, and returns whether it was.
+    ///
+    /// # Errors
+    /// [`WrongUse::Destroyed`] and [`WrongUse::NoLock`].
+    #[inline]
+    pub fn try_lock(&self) -> Result<bool, WrongUse> {
+        self.acquire(Patience::None)
+    }
+
+    /// As [`lock`](Self::lock), but gives up at `deadline`, perhaps a little later, and returns false then.
+    ///
+    /// # Errors
+    /// As of [`lock`](Self::lock).
+    #[inline]
+    pub fn lock_until(&self, deadline: Instant) -> Result<bool, WrongUse> {
+        self.expect_another()?;
+        self.acquire(Patience::Until(deadline))
+    }
+
+    /// Frees the lock.
+    ///
+    /// # Errors
+    /// [`WrongUse::NotHeldHere`], [`WrongUse::Destroyed`] and [`WrongUse::NoLock`].
+    #[inline]
+    pub fn unlock(&self) -> Result<(), WrongUse> {
+        let label = self.label();
+        // ORDERING: Relaxed, a thread sees its own store, and no other one has its number
+        let seen = label.load(Ordering::Relaxed);
+        let kind = self.kind()?;
+        if seen & THREAD != this_thread() {
+            return Err(WrongUse::NotHeldHere);
+        }
+        // ORDERING: Relaxed, as above; the next holder's store comes after this one, by the lock
+        label.store(seen & !THREAD, Ordering::Relaxed);
+        match kind {
+            // SAFETY: this thread holds it.
+            None => unsafe { self.auto().unlock(&()) },
+            // SAFETY: this thread holds it.
+            Some(kind) => unsafe { kind.release(self) },
+        }
+        Ok(())
+    }
+
+    /// What an [`Auto`] has seen. Waits for the lock.
+    ///
+    /// # Errors
+    /// [`WrongUse::NoStats`] for other algorithms; else as of [`lock`](Self::lock).
+    pub fn stats(&self) -> Result<Stats, WrongUse> {
+        self.expect_another()?;
+        match self.kind()? {
+            None => Ok(self.auto().stats()),
+            Some(_) => Err(WrongUse::NoStats),
+        }
+    }
+
+    /// Frees what the lock has allocated; it has to be made anew before it is used again. Dropping a lock does the same.
+    ///
+    /// # Errors
+    /// [`WrongUse::Held`] if anybody holds it, [`WrongUse::Destroyed`] and [`WrongUse::NoLock`].
+    ///
+    /// # Safety
+    /// - No other thread uses the lock meanwhile; none waits for it.
+    pub unsafe fn destroy(&self) -> Result<(), WrongUse> {
+        let kind = self.kind()?;
+        if !self.try_lock()? {
+            return Err(WrongUse::Held);
+        }
+        self.unlock()?;
+        if let Some(kind) = kind {
+            // SAFETY: it was made, is not destroyed yet, and nobody uses it.
+            unsafe { kind.destroy(self) };
+        }
+        // ORDERING: Relaxed, nobody uses the lock meanwhile
+        self.label().store(DESTROYED << THREAD.count_ones(), Ordering::Relaxed);
+        Ok(())
+    }
+
+    #[inline]
+    fn acquire(&self, patience: Patience) -> Result<bool, WrongUse> {
+        let is_taken = match self.kind()? {
+            // SAFETY: there is no node.
+            None => unsafe { patience.acquire(self.auto(), &()) },
+            Some(kind) => kind.acquire(self, patience),
+        };
+        if is_taken {
+            let label = self.label();
+            // ORDERING: Relaxed, only holders write it
+            let seen = label.load(Ordering::Relaxed);
+            // ORDERING: Relaxed, other threads only see that it is none of theirs
+            label.store(seen & !THREAD | this_thread(), Ordering::Relaxed);
+        }
+        Ok(is_taken)
+    }
+
+    #[inline]
+    fn expect_another(&self) -> Result<(), WrongUse> {
+        // ORDERING: Relaxed, a thread sees its own store, and no other one has its number
+        let holder = self.label().load(Ordering::Relaxed) & THREAD;
+        if holder == this_thread() { Err(WrongUse::HeldHere) } else { Ok(()) }
+    }
+
+    fn number(&self) -> u32 {
+        // ORDERING: Relaxed, it does not change while the lock is in use
+        self.label().load(Ordering::Relaxed) >> THREAD.count_ones()
+    }
+
+    /// `None` for an [`Auto`].
+    #[inline]
+    fn kind(&self) -> Result<Option<&'static Kind>, WrongUse> {
+        match self.number() {
+            AUTO => Ok(None),
+            number => Kind::of(number).map(Some).ok_or_else(|| no_lock(number)),
+        }
+    }
+
+    /// Where the byte with this number is.
+    #[inline]
+    fn at(&self, byte: usize) -> *mut u8 {
+        // SAFETY: only bytes of the line are asked for.
+        self.line.with_mut(|line| unsafe { line.cast::<u8>().add(byte) })
+    }
+
+    #[inline]
+    fn label(&self) -> &AtomicU32 {
+        let label = self.at(offset_of!(Auto, label)).cast::<AtomicU32>();
+        // SAFETY: inside the line, aligned as in an Auto, and reached as an atomic only once it is shared.
+        unsafe { &*label }
+    }
+
+    #[inline]
+    fn auto(&self) -> &Auto {
+        // SAFETY: zeroes are an Auto: it is made of numbers, truth values and modes, for all of which zero is what a free one
+        // has. Lines that are no Auto have another label.
+        unsafe { &*self.at(0).cast::<Auto>() }
+    }
+}
+
+#[cold]
+fn no_lock(number: u32) -> WrongUse {
+    if number == DESTROYED { WrongUse::Destroyed } else { WrongUse::NoLock { number } }
+}
+
+impl Default for AnyLock {
+    fn default() -> Self {
+        Self::new(Algorithm::Auto, &Setup::default())
+    }
+}
+
+impl Drop for AnyLock {
+    fn drop(&mut self) {
+        if let Ok(Some(kind)) = self.kind() {
+            // SAFETY: it was made, is not destroyed, and nobody else has it.
+            unsafe { kind.destroy(self) };
+        }
+    }
+}
+
+impl fmt::Debug for AnyLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AnyLock").field("algorithm", &self.algorithm()).finish_non_exhaustive()
+    }
+}
