@@ -8,7 +8,8 @@
 // `data` has `len` bytes; outputs can be written. NULL is CORECAST_INVALID_ARGUMENT where it is not allowed.
 //
 // Threads. Different objects can be used by different threads at the same time. One object is used by one thread at a
-// time, which need not be the one that made it; a corecast_region may be used by many. Waiting calls block.
+// time, which need not be the one that made it; a corecast_region and a corecast_lock may be used by many. Waiting calls
+// block.
 //
 // Parameters. A struct of parameters begins with its size; its other fields mean a default if they are 0. So set all of it
 // to 0 (memset), then size to its sizeof, then what is wanted. Later versions may add fields at its end.
@@ -22,6 +23,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+// The bytes to which a type is aligned.
+#define CORECAST_ALIGNED(bytes) __attribute__((aligned(bytes)))
 
 // The color of those who want to be in no part.
 #define CORECAST_NO_COLOR -1
@@ -117,6 +121,36 @@ typedef enum {
   // At one cell for a whole line, which the receiver clears at once. Up to 16 cells fewer can be in use.
   CORECAST_FF_PROBE_LINE = 1,
 } corecast_ff_probe;
+
+// What a lock is. `corecast list locks` tells of each, and when to take it. The number of one stays its own for ever.
+typedef enum {
+  // Swaps one word until it was free.
+  CORECAST_LOCK_ALGORITHM_TAS = 1,
+  // Reads one word until it is free, with exponential back-off.
+  CORECAST_LOCK_ALGORITHM_TTAS = 2,
+  // Draws a number, with back-off in proportion to those ahead.
+  CORECAST_LOCK_ALGORITHM_TICKET = 3,
+  // Draws a number, each polls a line of its own.
+  CORECAST_LOCK_ALGORITHM_ARRAY = 4,
+  // A queue, each polls its own node.
+  CORECAST_LOCK_ALGORITHM_MCS = 5,
+  // A queue, each polls the node before.
+  CORECAST_LOCK_ALGORITHM_CLH = 6,
+  // One word, spins for a while and then sleeps.
+  CORECAST_LOCK_ALGORITHM_WORD = 7,
+  // Moves between polling, a queue and sleep. Take it unless you know better.
+  CORECAST_LOCK_ALGORITHM_AUTO = 8,
+} corecast_lock_algorithm;
+
+// How the threads at a lock of the algorithm auto wait.
+typedef enum {
+  // All poll one word.
+  CORECAST_LOCK_MODE_SPIN = 0,
+  // The first of a queue polls the word, each other one its own line.
+  CORECAST_LOCK_MODE_QUEUE = 1,
+  // All poll the word for as long as a wake-up costs, and sleep then.
+  CORECAST_LOCK_MODE_PARK = 2,
+} corecast_lock_mode;
 
 // Whether the senders of a mcast channel may overwrite what a reader has not read.
 typedef enum {
@@ -459,6 +493,34 @@ typedef struct {
 
 // What processes an event: its number, its bytes.
 typedef void (*corecast_process)(void *context, uint64_t number, const void *data, size_t len);
+
+// A lock. All zeroes are a free one of the algorithm auto, so one in zeroed memory, such as a static one, needs no
+// corecast_lock_create. It lies where its user puts it, aligned to its size; while nobody waits for it, it may be moved.
+//
+// The thread that locked it unlocks it. Wrong use that returns CORECAST_INVALID_ARGUMENT, with words, and changes nothing: to
+// lock what this thread holds; to unlock what it does not hold; to use a lock that was destroyed; an address that is not
+// aligned.
+//
+// Not checked: memory that never was a lock, unless it looks like none; a lock in memory that is freed; creating a lock, or
+// destroying it, while others use it or wait for it. A lock whose holder ends without unlocking it is held for ever. Locks in
+// memory that processes share are for one of them. A child of fork() holds what the thread that forked held, and must
+// not use locks that other threads held then.
+typedef struct CORECAST_ALIGNED(64) {
+  // For the library.
+  uint64_t opaque[8];
+} corecast_lock;
+
+// What a lock of the algorithm auto has seen.
+typedef struct {
+  // A corecast_lock_mode: how its threads wait now.
+  uint32_t mode;
+  // How often the mode has changed.
+  uint32_t switches;
+  // How often the lock was taken and freed again.
+  uint64_t acquisitions;
+  // Those of them that had to wait.
+  uint64_t waits;
+} corecast_lock_stats;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1318,6 +1380,36 @@ corecast_status corecast_ack_follower_try_drain(corecast_ack_follower *follower,
 // Waits until this member has passed on all events that it has processed. For a member that will not call for a while, so
 // that others need not wait for it meanwhile.
 corecast_status corecast_ack_follower_flush(corecast_ack_follower *follower);
+
+// The corecast_lock_algorithm with this name, such as "mcs". CORECAST_NOT_FOUND if there is none; the message lists all.
+corecast_status corecast_lock_algorithm_of_name(const char *name,
+                                                uint32_t *algorithm);
+
+// Makes a free lock where `lock` points. `algorithm` is a corecast_lock_algorithm. Most locks lie in these 64 bytes; array
+// allocates. CORECAST_NOT_FOUND if there is no such algorithm.
+corecast_status corecast_lock_create(uint32_t algorithm,
+                                     corecast_lock *lock);
+
+// Waits until the lock is free, and takes it.
+corecast_status corecast_lock_lock(corecast_lock *lock);
+
+// Takes the lock if it is free; CORECAST_TAKEN if not, also where this thread holds it.
+corecast_status corecast_lock_try_lock(corecast_lock *lock);
+
+// Waits until the lock is free, at most so long, and takes it; CORECAST_TIMEOUT if it was held all the time. Of the algorithms
+// word and auto only may a waiting thread expect its turn: the others try again and again.
+corecast_status corecast_lock_lock_timeout_ns(corecast_lock *lock,
+                                              uint64_t timeout_ns);
+
+// Frees the lock, which this thread holds.
+corecast_status corecast_lock_unlock(corecast_lock *lock);
+
+// What a lock of the algorithm auto has seen; CORECAST_INVALID_ARGUMENT for others. Waits for the lock.
+corecast_status corecast_lock_read_stats(corecast_lock *lock, corecast_lock_stats *stats);
+
+// Frees what the lock has allocated. To use its memory as a lock again, create one there, or set it to zeroes.
+// CORECAST_TAKEN if anybody holds it. A lock of zeroes need not be destroyed.
+corecast_status corecast_lock_destroy(corecast_lock *lock);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -8,6 +8,7 @@ use corecast::channel::select::SelectError;
 use corecast::channel::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use corecast::collective::acknowledged::AckError;
 use corecast::collective::{BuildError, Error as GroupError};
+use corecast::lock::{UnknownLock, WrongUse};
 use corecast::processes::{FoundError, JoinError};
 
 use crate::error::Failure;
@@ -29,6 +30,7 @@ always! {
     BuildError => InvalidArgument,
     PlanError => InvalidArgument,
     Forked => Forked,
+    UnknownLock => NotFound,
     std::io::Error => System,
 }
 
@@ -108,6 +110,14 @@ impl From<GroupError> for Failure {
             GroupError::Corrupt => Status::Corrupt,
             _ => Status::InvalidArgument,
         };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<WrongUse> for Failure {
+    #[cold]
+    fn from(error: WrongUse) -> Self {
+        let status = if error == WrongUse::Held { Status::Taken } else { Status::InvalidArgument };
         Self::new(status, error.to_string())
     }
 }

@@ -60,3 +60,5 @@ pub mod commit;
 pub mod atomic_stream;
 
 pub mod acknowledged;
+
+pub mod lock;

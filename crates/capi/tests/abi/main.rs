@@ -10,6 +10,7 @@ mod ff;
 mod gather;
 mod group;
 mod header;
+mod lock;
 mod mcast;
 mod members;
 mod region;

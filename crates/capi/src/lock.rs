@@ -1,0 +1,192 @@
+//! Locks among the threads of this process.
+
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
+use std::time::{Duration, Instant};
+
+use corecast::lock::{Algorithm, AnyLock, Setup};
+
+use crate::argument::{required, text};
+use crate::error::{Failure, call};
+use crate::status::Status;
+
+/// What a lock is. `corecast list locks` tells of each, and when to take it. The number of one stays its own for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+#[non_exhaustive]
+pub enum LockAlgorithm {
+    /// Swaps one word until it was free.
+    Tas = 1,
+    /// Reads one word until it is free, with exponential back-off.
+    Ttas = 2,
+    /// Draws a number, with back-off in proportion to those ahead.
+    Ticket = 3,
+    /// Draws a number, each polls a line of its own.
+    Array = 4,
+    /// A queue, each polls its own node.
+    Mcs = 5,
+    /// A queue, each polls the node before.
+    Clh = 6,
+    /// One word, spins for a while and then sleeps.
+    Word = 7,
+    /// Moves between polling, a queue and sleep. Take it unless you know better.
+    Auto = 8,
+}
+
+/// How the threads at a lock of the algorithm auto wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+#[non_exhaustive]
+pub enum LockMode {
+    /// All poll one word.
+    Spin = 0,
+    /// The first of a queue polls the word, each other one its own line.
+    Queue = 1,
+    /// All poll the word for as long as a wake-up costs, and sleep then.
+    Park = 2,
+}
+
+/// A lock. All zeroes are a free one of the algorithm auto, so one in zeroed memory, such as a static one, needs no
+/// corecast_lock_create. It lies where its user puts it, aligned to its size; while nobody waits for it, it may be moved.
+///
+/// The thread that locked it unlocks it. Wrong use that returns CORECAST_INVALID_ARGUMENT, with words, and changes nothing: to
+/// lock what this thread holds; to unlock what it does not hold; to use a lock that was destroyed; an address that is not
+/// aligned.
+///
+/// Not checked: memory that never was a lock, unless it looks like none; a lock in memory that is freed; creating a lock, or
+/// destroying it, while others use it or wait for it. A lock whose holder ends without unlocking it is held for ever. Locks in
+/// memory that processes share are for one of them. A child of fork() holds what the thread that forked held, and must
+/// not use locks that other threads held then.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Lock {
+    /// For the library.
+    pub opaque: [u64; 8],
+}
+
+const _: () = assert!(size_of::<Lock>() == size_of::<AnyLock>() && align_of::<Lock>() == align_of::<AnyLock>());
+
+/// What a lock of the algorithm auto has seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct LockStats {
+    /// A corecast_lock_mode: how its threads wait now.
+    pub mode: u32,
+    /// How often the mode has changed.
+    pub switches: u32,
+    /// How often the lock was taken and freed again.
+    pub acquisitions: u64,
+    /// Those of them that had to wait.
+    pub waits: u64,
+}
+
+/// The lock at an address that C passes.
+///
+/// # Safety
+/// - `lock` is NULL, or writable for the bytes of a lock for `'a`, which are reached by this library alone.
+#[inline]
+unsafe fn at<'a>(lock: *mut Lock) -> Result<&'a AnyLock, Failure> {
+    required((!lock.is_null()).then_some(()), "lock")?;
+    if !lock.is_aligned() {
+        return Err(Failure::argument("lock", format_args!("is not aligned to {} bytes", align_of::<Lock>())));
+    }
+    // SAFETY: neither NULL nor askew; any bytes are a line, and otherwise the caller's promise.
+    Ok(unsafe { &*lock.cast::<AnyLock>() })
+}
+
+/// The corecast_lock_algorithm with this name, such as "mcs". CORECAST_NOT_FOUND if there is none; the message lists all.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_lock_algorithm_of_name(
+    name: *const c_char,
+    algorithm: Option<&mut MaybeUninit<u32>>,
+) -> Status {
+    call(|| {
+        // SAFETY: C passes a text.
+        let name = unsafe { text(name, "name") }?;
+        required(algorithm, "algorithm")?.write(name.parse::<Algorithm>()? as u32);
+        Ok(())
+    })
+}
+
+/// Makes a free lock where `lock` points. `algorithm` is a corecast_lock_algorithm. Most locks lie in these 64 bytes; array
+/// allocates. CORECAST_NOT_FOUND if there is no such algorithm.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_lock_create(algorithm: u32, lock: *mut Lock) -> Status {
+    call(|| {
+        // SAFETY: C passes memory for a lock.
+        unsafe { at(lock) }?;
+        let unknown = || Failure::new(Status::NotFound, format!("there is no lock with the number {algorithm}"));
+        let made = AnyLock::new(Algorithm::of_number(algorithm).ok_or_else(unknown)?, &Setup::default());
+        // SAFETY: aligned, and C passes memory for a lock; what it was before is not looked at.
+        unsafe { lock.cast::<AnyLock>().write(made) };
+        Ok(())
+    })
+}
+
+/// Waits until the lock is free, and takes it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_lock_lock(lock: *mut Lock) -> Status {
+    // SAFETY: C passes a lock.
+    call(|| Ok(unsafe { at(lock) }?.lock()?))
+}
+
+/// Takes the lock if it is free; CORECAST_TAKEN if not, also where this thread holds it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_lock_try_lock(lock: *mut Lock) -> Status {
+    call(|| {
+        // SAFETY: C passes a lock.
+        let is_taken = unsafe { at(lock) }?.try_lock()?;
+        if is_taken { Ok(()) } else { Err(Failure::new(Status::Taken, "the lock is held")) }
+    })
+}
+
+/// Waits until the lock is free, at most so long, and takes it; CORECAST_TIMEOUT if it was held all the time. Of the algorithms
+/// word and auto only may a waiting thread expect its turn: the others try again and again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_lock_lock_timeout_ns(lock: *mut Lock, timeout_ns: u64) -> Status {
+    call(|| {
+        // SAFETY: C passes a lock.
+        let lock = unsafe { at(lock) }?;
+        let is_taken = match Instant::now().checked_add(Duration::from_nanos(timeout_ns)) {
+            Some(deadline) => lock.lock_until(deadline)?,
+            None => lock.lock().map(|()| true)?,
+        };
+        if is_taken { Ok(()) } else { Err(Failure::new(Status::Timeout, "the lock stayed held until the deadline")) }
+    })
+}
+
+/// Frees the lock, which this thread holds.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_lock_unlock(lock: *mut Lock) -> Status {
+    // SAFETY: C passes a lock.
+    call(|| Ok(unsafe { at(lock) }?.unlock()?))
+}
+
+/// What a lock of the algorithm auto has seen; CORECAST_INVALID_ARGUMENT for others. Waits for the lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_lock_read_stats(
+    lock: *mut Lock,
+    stats: Option<&mut MaybeUninit<LockStats>>,
+) -> Status {
+    call(|| {
+        // SAFETY: C passes a lock.
+        let lock = unsafe { at(lock) }?;
+        let to = required(stats, "stats")?;
+        let seen = lock.stats()?;
+        let (mode, switches) = (seen.mode as u32, seen.switches);
+        to.write(LockStats { mode, switches, acquisitions: seen.acquisitions, waits: seen.waits });
+        Ok(())
+    })
+}
+
+/// Frees what the lock has allocated. To use its memory as a lock again, create one there, or set it to zeroes.
+/// CORECAST_TAKEN if anybody holds it. A lock of zeroes need not be destroyed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_lock_destroy(lock: *mut Lock) -> Status {
+    call(|| {
+        // SAFETY: C passes a lock.
+        let lock = unsafe { at(lock) }?;
+        // SAFETY: that nobody else uses it meanwhile is the caller's promise.
+        Ok(unsafe { lock.destroy() }?)
+    })
+}
