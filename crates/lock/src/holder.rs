@@ -25,6 +25,12 @@ mod checked {
         HERE.try_with(|here| std::ptr::from_ref(here).addr()).unwrap_or(0)
     }
 
+    #[cfg(not(loom))]
+    impl Holder {
+        #[allow(clippy::declare_interior_mutable_const, reason = "each use is a holder of its own")]
+        pub(crate) const NOBODY: Self = Self { thread: AtomicUsize::new(0) };
+    }
+
     impl Holder {
         pub(crate) fn new() -> Self {
             Self { thread: AtomicUsize::new(0) }
@@ -56,6 +62,9 @@ mod unchecked {
     pub(crate) struct Holder;
 
     impl Holder {
+        #[cfg(not(loom))]
+        pub(crate) const NOBODY: Self = Self;
+
         pub(crate) fn new() -> Self {
             Self
         }

@@ -5,7 +5,7 @@
 //! [`Algorithm`] names them all.
 //!
 //! - [`mutex`]: the safe front, with closures and guards;
-//! - [`RawLock`], [`RawTimed`], [`NodeMoves`]: what an algorithm is; [`Facts`]: what users are told of it;
+//! - [`RawLock`], [`RawTimed`], [`NodeMoves`], `RawConst`: what an algorithm is; [`Facts`]: what users are told of it;
 //! - [`Tas`], [`Ttas`], [`Ticket`], [`Array`]: locks of words;
 //! - [`Mcs`], [`Clh`]: queues;
 //! - [`Word`], which lets its threads sleep;
@@ -42,6 +42,8 @@ pub use clh::{Clh, ClhNodes};
 pub use facts::{Facts, NodeKind, Order};
 pub use mcs::{Mcs, McsNode};
 pub use mutex::{Guard, Mutex};
+#[cfg(not(loom))]
+pub use raw::RawConst;
 pub use raw::{NodeMoves, RawLock, RawTimed, Setup};
 pub use registry::{Algorithm, UnknownLock};
 pub use table::Table;

@@ -13,6 +13,8 @@ use corecast_base::sync::{AtomicPtr, AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
 use crate::facts::{Facts, NodeKind, Order};
+#[cfg(not(loom))]
+use crate::raw::RawConst;
 use crate::raw::{RawLock, RawTimed, Setup};
 
 const WAITS: u32 = 0;
@@ -130,3 +132,8 @@ unsafe impl RawLock for Mcs {
 
 // SAFETY: it tries again and again.
 unsafe impl RawTimed for Mcs {}
+
+#[cfg(not(loom))]
+impl RawConst for Mcs {
+    const INIT: Self = Self { tail: AtomicPtr::new(ptr::null_mut()) };
+}

@@ -26,6 +26,18 @@
 //! assert_eq!(word.try_with(|value| *value), Some(8));
 //! ```
 //!
+//! A mutex of a lock that is a constant may be a static:
+//! ```
+//! use corecast_lock::{Mcs, Mutex};
+//!
+//! static EVENTS: Mutex<Vec<u32>, Mcs> = Mutex::const_new(Vec::new());
+//! static COUNT: Mutex<u32> = Mutex::const_new(7);
+//!
+//! EVENTS.with(|events| events.push(1));
+//! *COUNT.lock() += 1;
+//! assert_eq!((EVENTS.with(|events| events.len()), *COUNT.lock()), (1, 8));
+//! ```
+//!
 //! A mutex cannot be dropped while another thread waits for it, as that one borrows it:
 //! ```compile_fail,E0505
 //! use corecast_lock::{Mutex, Word};
@@ -50,6 +62,8 @@ use corecast_base::sync::UnsafeCell;
 
 use crate::auto::Auto;
 use crate::holder::Holder;
+#[cfg(not(loom))]
+use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 /// Data that one thread at a time reaches. See the [module](self).
@@ -149,6 +163,14 @@ impl<T, L: RawLock> Mutex<T, L> {
     pub fn get_mut(&mut self) -> &mut T {
         // SAFETY: this is the only reference to the mutex.
         self.data.with_mut(|data| unsafe { &mut *data })
+    }
+}
+
+#[cfg(not(loom))]
+impl<T, L: RawConst> Mutex<T, L> {
+    /// `value`, free, as a constant.
+    pub const fn const_new(value: T) -> Self {
+        Self { raw: L::INIT, holder: Holder::NOBODY, data: UnsafeCell::new(value) }
     }
 }
 

@@ -93,6 +93,15 @@ pub unsafe trait RawTimed: RawLock {
     }
 }
 
+/// A lock of which a free one is a constant, so that it may be a static. Those that allocate are not, nor those that are
+/// made for a number of threads.
+#[cfg(not(loom))]
+pub trait RawConst: RawLock {
+    /// A free lock.
+    #[allow(clippy::declare_interior_mutable_const, reason = "each use is a lock of its own")]
+    const INIT: Self;
+}
+
 /// A lock whose node nobody else looks at, so that it may move, or be forgotten (the lock is held for ever then). So
 /// a guard can keep it.
 ///

@@ -10,6 +10,8 @@ use corecast_base::sync::{AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
 use crate::facts::{Facts, NodeKind, Order};
+#[cfg(not(loom))]
+use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 const FREE: u32 = 0;
@@ -76,3 +78,8 @@ unsafe impl RawTimed for Tas {}
 
 // SAFETY: there is no node.
 unsafe impl NodeMoves for Tas {}
+
+#[cfg(not(loom))]
+impl RawConst for Tas {
+    const INIT: Self = Self { word: AtomicU32::new(FREE) };
+}

@@ -14,6 +14,8 @@ use corecast_base::sync::{AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
 use crate::facts::{Facts, NodeKind, Order};
+#[cfg(not(loom))]
+use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 /// What each thread ahead is given: a short section and the transfer of a line.
@@ -91,3 +93,8 @@ unsafe impl RawTimed for Ticket {}
 
 // SAFETY: there is no node.
 unsafe impl NodeMoves for Ticket {}
+
+#[cfg(not(loom))]
+impl RawConst for Ticket {
+    const INIT: Self = Self { next: AtomicU32::new(0), owner: AtomicU32::new(0) };
+}

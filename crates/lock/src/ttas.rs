@@ -12,6 +12,8 @@ use std::time::Duration;
 use corecast_base::wait::Spinner;
 
 use crate::facts::{Facts, NodeKind, Order};
+#[cfg(not(loom))]
+use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 use crate::tas::Tas;
 
@@ -95,3 +97,8 @@ unsafe impl RawTimed for Ttas {}
 
 // SAFETY: there is no node.
 unsafe impl NodeMoves for Ttas {}
+
+#[cfg(not(loom))]
+impl RawConst for Ttas {
+    const INIT: Self = Self(Tas::INIT);
+}

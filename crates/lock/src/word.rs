@@ -13,6 +13,8 @@ use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
 use corecast_base::wait::{LONGEST_NAP, Spinner};
 
 use crate::facts::{Facts, NodeKind, Order};
+#[cfg(not(loom))]
+use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 const FREE: u32 = 0;
@@ -112,3 +114,8 @@ unsafe impl RawTimed for Word {
 
 // SAFETY: there is no node.
 unsafe impl NodeMoves for Word {}
+
+#[cfg(not(loom))]
+impl RawConst for Word {
+    const INIT: Self = Self { state: AtomicU32::new(FREE) };
+}

@@ -25,7 +25,7 @@ const QUEUE_FROM: f64 = 5.0;
 const SPIN_BELOW: f64 = 3.0;
 
 /// Zeroes are an empty one, as [`AnyLock`](crate::AnyLock) needs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Ledger {
     /// Acquisitions that waited.
     pub(super) waits: u64,
@@ -53,6 +53,22 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
+    pub(super) const EMPTY: Self = Self {
+        releases: 0,
+        waits: 0,
+        window: 0,
+        waited: 0,
+        switches: 0,
+        window_waits: 0,
+        timed: 0,
+        yields: 0,
+        sleeps: 0,
+        favoured: Mode::Spin,
+        agreeing: 0,
+        is_pinned: false,
+        pinned: Mode::Spin,
+    };
+
     /// Keeps this mode from the next look on, or lets the windows choose again.
     pub(super) fn pin(&mut self, mode: Option<Mode>) {
         self.is_pinned = mode.is_some();
@@ -135,13 +151,13 @@ mod tests {
 
     /// A window of 1000 ticks in which `waits` threads waited for 100 each.
     fn window(waits: u16, sleeps: u16) -> Ledger {
-        Ledger { window_waits: waits, timed: 10, waited: 1000, sleeps, ..Ledger::default() }
+        Ledger { window_waits: waits, timed: 10, waited: 1000, sleeps, ..Ledger::EMPTY }
     }
 
     #[test]
     fn how_many_wait_follows_from_how_often_and_how_long() {
         assert_eq!(window(40, 0).waiting(1000), 4.0);
-        assert_eq!(Ledger::default().waiting(1000), 0.0);
+        assert_eq!(Ledger::EMPTY.waiting(1000), 0.0);
     }
 
     #[test]
@@ -170,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_mode_changes_when_three_windows_agree() {
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger::EMPTY;
         let long = 1 + Clock::get().ticks_in(WINDOW);
         let mut at = |count: u16, number: u64| {
             (ledger.window_waits, ledger.timed, ledger.waited) = (count, 1, long);
@@ -184,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_wait_in_vain_parks_at_once_and_a_pin_goes_before_all() {
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger::EMPTY;
         assert_eq!(ledger.decide(Mode::Spin, false, false), Mode::Spin);
         assert_eq!((ledger.decide(Mode::Spin, true, true), ledger.switches), (Mode::Park, 1));
         ledger.pin(Some(Mode::Queue));
@@ -194,7 +210,7 @@ mod tests {
 
     #[test]
     fn every_sixty_fourth_wait_asks() {
-        let mut ledger = Ledger::default();
+        let mut ledger = Ledger::EMPTY;
         let asked: Vec<u64> = (1..=128).filter(|_| ledger.enter_wait(0, false, false)).collect();
         assert_eq!(asked, [64, 128]);
         assert_eq!((ledger.waits, ledger.timed), (128, 16));
@@ -204,6 +220,6 @@ mod tests {
     fn zeroes_are_an_empty_ledger() {
         // SAFETY: numbers, truth values and modes, all of which may be zero.
         let zeroes: Ledger = unsafe { std::mem::zeroed() };
-        assert_eq!(format!("{zeroes:?}"), format!("{:?}", Ledger::default()));
+        assert_eq!(format!("{zeroes:?}"), format!("{:?}", Ledger::EMPTY));
     }
 }

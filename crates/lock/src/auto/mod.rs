@@ -48,6 +48,8 @@ use std::time::Instant;
 use corecast_base::sync::{AtomicU32, Ordering, Scope, UnsafeCell, futex_wake};
 
 use crate::facts::{Facts, NodeKind, Order};
+#[cfg(not(loom))]
+use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 use compete::Comer;
 use ledger::Ledger;
@@ -217,7 +219,7 @@ unsafe impl RawLock for Auto {
     };
 
     fn new(_setup: &Setup) -> Self {
-        let ledger = UnsafeCell::new(Ledger::default());
+        let ledger = UnsafeCell::new(Ledger::EMPTY);
         let (word, want, label) = (AtomicU32::new(FREE), AtomicU32::new(NOTHING), AtomicU32::new(0));
         Self { word, want, queue: Queue::new(), label, ledger }
     }
@@ -262,3 +264,14 @@ unsafe impl RawTimed for Auto {
 
 // SAFETY: there is no node.
 unsafe impl NodeMoves for Auto {}
+
+#[cfg(not(loom))]
+impl RawConst for Auto {
+    const INIT: Self = Self {
+        word: AtomicU32::new(FREE),
+        want: AtomicU32::new(NOTHING),
+        queue: Queue::EMPTY,
+        label: AtomicU32::new(0),
+        ledger: UnsafeCell::new(Ledger::EMPTY),
+    };
+}

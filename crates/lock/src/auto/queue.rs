@@ -30,6 +30,12 @@ pub(super) struct Place {
     number: u32,
 }
 
+#[cfg(not(loom))]
+impl Queue {
+    #[allow(clippy::declare_interior_mutable_const, reason = "each use is a queue of its own")]
+    pub(super) const EMPTY: Self = Self(AtomicU32::new(NONE));
+}
+
 impl Queue {
     pub(super) fn new() -> Self {
         Self(AtomicU32::new(NONE))

@@ -1,0 +1,52 @@
+//! Mutexes that are statics, of every lock of which a free one is a constant.
+#![cfg(not(loom))]
+
+use std::thread;
+
+use corecast_lock::{Auto, Mcs, Mutex, RawConst, RawLock, Tas, Ticket, Ttas, Word};
+
+const THREADS: usize = 4;
+const ROUNDS: usize = 2000;
+
+/// Adds without an atomic, and shows a torn pair if two are inside at once.
+fn add(pair: &mut (usize, usize)) {
+    assert_eq!(pair.0, pair.1, "two threads are inside");
+    pair.0 += 1;
+    std::hint::black_box(&mut *pair);
+    pair.1 += 1;
+}
+
+fn all_add<L: RawConst>(mutex: &'static Mutex<(usize, usize), L>) {
+    let threads = [(); THREADS].map(|()| thread::spawn(|| (0..ROUNDS).for_each(|_| mutex.with(add))));
+    threads.into_iter().for_each(|thread| thread.join().expect("it adds"));
+    assert_eq!(mutex.with(|pair| *pair), (THREADS * ROUNDS, THREADS * ROUNDS), "{}", L::FACTS.name);
+}
+
+macro_rules! statics {
+    ($($lock:ident)*) => {
+        $(
+            #[test]
+            #[allow(non_snake_case, reason = "the registry's names")]
+            fn $lock() {
+                static MUTEX: Mutex<(usize, usize), $lock> = Mutex::const_new((0, 0));
+                all_add(&MUTEX);
+            }
+        )*
+    };
+}
+
+statics!(Tas Ttas Ticket Mcs Word Auto);
+
+#[test]
+fn a_constant_is_what_new_makes() {
+    fn same<L: RawConst + std::fmt::Debug>() {
+        let made = format!("{:?}", L::new(&corecast_lock::Setup::default()));
+        assert_eq!(format!("{:?}", L::INIT), made, "{}", <L as RawLock>::FACTS.name);
+    }
+    same::<Tas>();
+    same::<Ttas>();
+    same::<Ticket>();
+    same::<Mcs>();
+    same::<Word>();
+    same::<Auto>();
+}
