@@ -11,6 +11,7 @@
 //! - [`Word`], which lets its threads sleep;
 //! - [`mod@auto`], which finds out which of these suits;
 //! - [`AnyLock`], whose algorithm is chosen when it is made;
+//! - [`Condvar`], for threads that wait for each other's changes;
 //! - [`table`]: a hash table with a lock of any kind on each bucket.
 //!
 //! A lock that keeps an order never sleeps: who wakes up late would keep all behind it waiting. Its threads give up
@@ -21,6 +22,7 @@ pub mod any;
 pub mod array;
 pub mod auto;
 pub mod clh;
+pub mod condvar;
 mod facts;
 mod holder;
 pub mod mcs;
@@ -39,6 +41,7 @@ pub use any::{AnyLock, WrongUse};
 pub use array::Array;
 pub use auto::{Auto, Mode};
 pub use clh::{Clh, ClhNodes};
+pub use condvar::Condvar;
 pub use facts::{Facts, NodeKind, Order};
 pub use mcs::{Mcs, McsNode};
 pub use mutex::{Guard, Mutex};

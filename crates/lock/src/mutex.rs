@@ -257,6 +257,13 @@ pub struct Guard<'a, T, L: NodeMoves = Auto> {
     _thread: PhantomData<*const ()>,
 }
 
+impl<'a, T, L: NodeMoves> Guard<'a, T, L> {
+    /// What it frees.
+    pub(crate) fn mutex(guard: &Self) -> &'a Mutex<T, L> {
+        guard.mutex
+    }
+}
+
 // SAFETY: it lends the data as a reference to it would.
 unsafe impl<T: Sync, L: NodeMoves> Sync for Guard<'_, T, L> {}
 

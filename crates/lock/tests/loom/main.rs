@@ -4,6 +4,7 @@
 #![cfg(loom)]
 
 mod auto;
+mod condvar;
 
 use corecast_base::sync::Arc;
 use corecast_lock::{Mutex, RawLock, for_each_lock};
