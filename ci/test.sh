@@ -5,4 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo test
+# What is off by default.
+cargo test --package corecast-lock --features lock_api --test lock_api
+cargo test --package corecast-lock --features lock_api --doc lock_api
 cargo test --release --package corecast-base --package corecast-channel --package corecast-lock --package corecast-collective --lib --tests

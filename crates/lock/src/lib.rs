@@ -12,6 +12,7 @@
 //! - [`mod@auto`], which finds out which of these suits;
 //! - [`AnyLock`], whose algorithm is chosen when it is made;
 //! - [`Condvar`], for threads that wait for each other's changes;
+//! - `lock_api`, behind the feature of that name: the same locks for libraries that are generic over that crate;
 //! - [`table`]: a hash table with a lock of any kind on each bucket.
 //!
 //! A lock that keeps an order never sleeps: who wakes up late would keep all behind it waiting. Its threads give up
@@ -25,6 +26,8 @@ pub mod clh;
 pub mod condvar;
 mod facts;
 mod holder;
+#[cfg(all(feature = "lock_api", not(loom)))]
+pub mod lock_api;
 pub mod mcs;
 pub mod mutex;
 mod pool;

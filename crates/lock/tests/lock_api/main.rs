@@ -1,0 +1,101 @@
+//! The locks behind the interface of the crate `lock_api`, reached through that crate's mutex.
+#![cfg(not(loom))]
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use corecast_lock::lock_api::{Mutex, MutexGuard, Raw};
+use corecast_lock::{Auto, Mode, RawConst, RawTimed, Tas, Ticket, Ttas, Word};
+use lock_api::{RawMutex, RawMutexTimed};
+
+const THREADS: usize = 6;
+const ROUNDS: usize = 2000;
+const SHORT: Duration = Duration::from_millis(2);
+
+/// Adds without an atomic, and shows a torn pair if two are inside at once.
+fn add(pair: &mut (usize, usize)) {
+    assert_eq!(pair.0, pair.1, "two threads are inside");
+    pair.0 += 1;
+    std::hint::black_box(&mut *pair);
+    pair.1 += 1;
+}
+
+/// A library that knows that interface only.
+fn all_ways_exclude_each_other<R>(mutex: &lock_api::Mutex<R, (usize, usize)>)
+where
+    R: RawMutex + RawMutexTimed<Duration = Duration, Instant = Instant> + Sync,
+{
+    let done: usize = thread::scope(|scope| {
+        let run = |seed| {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut once = || {
+                let limit = Duration::from_micros(random.u64(..100));
+                let guard = match random.u8(..4) {
+                    0 => mutex.try_lock(),
+                    1 => mutex.try_lock_for(limit),
+                    2 => mutex.try_lock_until(Instant::now() + limit),
+                    _ => Some(mutex.lock()),
+                };
+                guard.map(|mut guard| add(&mut guard)).is_some()
+            };
+            (0..ROUNDS).filter(|_| once()).count()
+        };
+        let threads: Vec<_> = (0..THREADS as u64).map(|seed| scope.spawn(move || run(seed))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("nobody panics")).sum()
+    });
+    assert!(done >= ROUNDS, "{done}");
+    assert_eq!(*mutex.lock(), (done, done));
+}
+
+fn tries_and_limits_fail_while_it_is_held<R>(mutex: &lock_api::Mutex<R, (usize, usize)>)
+where
+    R: RawMutex + RawMutexTimed<Duration = Duration, Instant = Instant> + Sync,
+{
+    let held = mutex.lock();
+    assert!(mutex.is_locked());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            assert!(mutex.try_lock().is_none());
+            let start = Instant::now();
+            assert!(mutex.try_lock_for(SHORT).is_none());
+            assert!(start.elapsed() >= SHORT, "it gave up early");
+            assert!(mutex.try_lock_until(start).is_none());
+        });
+    });
+    drop(held);
+    assert!(!mutex.is_locked());
+    assert!(mutex.try_lock_for(Duration::MAX).is_some(), "a free one needs no time");
+}
+
+fn conforms<L: RawConst<Node = ()> + RawTimed>() {
+    let mutex: Mutex<(usize, usize), L> = Mutex::default();
+    all_ways_exclude_each_other(&mutex);
+    tries_and_limits_fail_while_it_is_held(&mutex);
+}
+
+macro_rules! with_each {
+    ($($lock:ident)*) => {
+        $(
+            #[test]
+            #[allow(non_snake_case, reason = "the registry's names")]
+            fn $lock() {
+                conforms::<$lock>();
+            }
+        )*
+    };
+}
+
+with_each!(Tas Ttas Ticket Word Auto);
+
+#[test]
+fn guards_are_mapped_and_the_lock_tells_of_itself() {
+    static PAIR: Mutex<(u32, u32)> = Mutex::new((1, 2));
+    let mut second = MutexGuard::map(PAIR.lock(), |pair| &mut pair.1);
+    *second += 1;
+    drop(second);
+    assert_eq!(*PAIR.lock(), (1, 3));
+    // SAFETY: the lock is not taken by what this calls.
+    let raw: &Raw<Auto> = unsafe { PAIR.raw() };
+    let stats = raw.inner().stats();
+    assert_eq!((stats.mode, stats.acquisitions, stats.waits), (Mode::Spin, 2, 0));
+}
