@@ -199,6 +199,13 @@ impl SharedRegion {
         Ok(table.seated().map(|who| table.describe(who, Some(self.me()))).collect())
     }
 
+    /// Who has the seat with this number, dead or alive; `None` if nobody has, and in a forked child.
+    #[must_use]
+    pub fn seated(&self, index: u32) -> Option<ParticipantId> {
+        self.check_fork().ok()?;
+        self.0.table().seated().find(|who| who.index == index)
+    }
+
     /// Whether a participant is there: a system call if it does not say that it has left. In a forked child, which cannot
     /// know, everybody is dead: ask [`check_fork`](Self::check_fork) first.
     #[must_use]

@@ -94,6 +94,8 @@ fn each_death_is_taken_note_of_once() {
     assert_eq!(settled, dead.iter().copied().collect::<Vec<_>>());
     assert!(dead.iter().all(|&who| other.liveness(who) == Liveness::Dead), "also when it is on record");
     assert_eq!(region.participants().expect("not forked").len(), 2);
+    assert!(dead.iter().all(|who| region.seated(who.index).is_none()), "nobody has their seats");
+    assert_eq!((other.seated(region.me().index), other.seated(u32::MAX)), (Some(region.me()), None));
 }
 
 #[test]
