@@ -22,6 +22,8 @@ pub const KIND_FF: u32 = 2;
 pub const KIND_MCAST: u32 = 3;
 /// What a directory says of the memory of a group of processes, which is no channel.
 pub const KIND_GROUP: u32 = 4;
+/// What a directory says of a lock among processes, which is no channel.
+pub const KIND_LOCK: u32 = 5;
 
 /// What a region has to hold for a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +131,7 @@ fn kind_name(kind: u32) -> &'static str {
         KIND_FF => "ff",
         KIND_MCAST => "mcast",
         KIND_GROUP => "group",
+        KIND_LOCK => "lock",
         _ => "unknown",
     }
 }

@@ -13,6 +13,7 @@
 //! - [`AnyLock`], whose algorithm is chosen when it is made;
 //! - [`Condvar`], for threads that wait for each other's changes;
 //! - `lock_api`, behind the feature of that name: the same locks for libraries that are generic over that crate;
+//! - [`shared`]: locks among processes;
 //! - [`table`]: a hash table with a lock of any kind on each bucket.
 //!
 //! A lock that keeps an order never sleeps: who wakes up late would keep all behind it waiting. Its threads give up
@@ -30,9 +31,12 @@ mod holder;
 pub mod lock_api;
 pub mod mcs;
 pub mod mutex;
+#[cfg(not(loom))]
+mod patience;
 mod pool;
 mod raw;
 mod registry;
+pub mod shared;
 pub mod table;
 pub mod tas;
 pub mod ticket;

@@ -19,6 +19,7 @@ const HELD: u32 = 1;
 
 /// See the [module](self).
 #[derive(Debug)]
+#[repr(transparent)]
 pub struct Tas {
     /// [`FREE`] or [`HELD`]. Written by whoever wants the lock, and by its holder.
     word: AtomicU32,

@@ -24,6 +24,7 @@ const LONGEST_NS: u32 = 8192;
 
 /// See the [module](self).
 #[derive(Debug)]
+#[repr(transparent)]
 pub struct Ttas(Tas);
 
 impl Ttas {

@@ -5,10 +5,11 @@
 //! keep boxes for the next time.
 
 use crate::for_each_lock;
+use crate::patience::Patience;
 use crate::raw::{RawTimed, Setup};
 use crate::registry::Algorithm;
 
-use super::{AnyLock, Patience, spare};
+use super::{AnyLock, spare};
 
 /// Where a line has its lock, or the address of that.
 pub(super) const LOCK_AT: usize = 16;

@@ -36,7 +36,8 @@ use corecast_base::LINE_BYTES;
 use corecast_base::sync::{AtomicU32, Ordering, UnsafeCell};
 
 use crate::auto::{Auto, Stats};
-use crate::raw::{RawLock, RawTimed, Setup};
+use crate::patience::Patience;
+use crate::raw::{RawLock, Setup};
 use crate::registry::Algorithm;
 use kind::Kind;
 
@@ -87,33 +88,6 @@ pub enum WrongUse {
     /// Only [`Auto`] has them.
     #[error("only the lock auto keeps statistics")]
     NoStats,
-}
-
-/// How long an acquisition waits.
-#[derive(Debug, Clone, Copy)]
-enum Patience {
-    None,
-    Until(Instant),
-    Endless,
-}
-
-impl Patience {
-    /// # Safety
-    /// - As of [`RawLock::lock`], if it returns true.
-    #[inline]
-    unsafe fn acquire<L: RawTimed>(self, lock: &L, node: &L::Node) -> bool {
-        match self {
-            // SAFETY: the caller's promise.
-            Self::None => unsafe { lock.try_lock(node) },
-            // SAFETY: the caller's promise.
-            Self::Until(deadline) => unsafe { lock.lock_until(node, deadline) },
-            Self::Endless => {
-                // SAFETY: the caller's promise.
-                unsafe { lock.lock(node) };
-                true
-            }
-        }
-    }
 }
 
 thread_local! {

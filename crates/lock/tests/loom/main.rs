@@ -5,6 +5,7 @@
 
 mod auto;
 mod condvar;
+mod owned_word;
 
 use corecast_base::sync::Arc;
 use corecast_lock::{Mutex, RawLock, for_each_lock};

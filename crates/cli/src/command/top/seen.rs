@@ -3,7 +3,7 @@
 use corecast::base::region::{Entry, Liveness, Observer, Participant, ParticipantId};
 use corecast::channel::inspect::{ChannelView, EndState, EndView, Unit, inspect};
 use corecast::channel::mcast::Policy;
-use corecast::channel::open::{KIND_GROUP, OpenError};
+use corecast::channel::open::{KIND_GROUP, KIND_LOCK, OpenError};
 use serde::Serialize;
 
 use super::process;
@@ -103,8 +103,8 @@ impl Inside {
         // This program forks nobody.
         let participants = observer.participants().unwrap_or_default();
         let participants: Vec<_> = participants.iter().map(ParticipantSeen::of).collect();
-        // The memory of a group of processes is no channel: who is in it tells all there is to show.
-        let channels = observer.entries().iter().filter(|entry| entry.kind != KIND_GROUP);
+        // The memory of a group of processes is no channel: who is in it tells all there is to show. Locks are none either.
+        let channels = observer.entries().iter().filter(|entry| ![KIND_GROUP, KIND_LOCK].contains(&entry.kind));
         let channels = channels.map(|entry| ChannelSeen::of(observer, entry, &participants)).collect();
         Self {
             generation: format!("{:016x}", observer.generation()),
