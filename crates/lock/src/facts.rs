@@ -28,6 +28,8 @@ pub enum Order {
     Fifo,
     /// Whoever finds it free, also before those who wait.
     Barging,
+    /// Of readers and writers: who writes, also before readers that wait.
+    WritersFirst,
 }
 
 /// What an acquisition brings along.
@@ -49,6 +51,7 @@ impl fmt::Display for Order {
         f.write_str(match self {
             Self::Fifo => "fifo",
             Self::Barging => "barging",
+            Self::WritersFirst => "writers first",
         })
     }
 }

@@ -38,18 +38,22 @@ mod checked {
 
         #[track_caller]
         pub(crate) fn expect_another(&self) {
+            assert!(!self.is_this_thread(), "a thread must not lock a mutex that it holds");
+        }
+
+        pub(crate) fn is_this_thread(&self) -> bool {
             // ORDERING: Relaxed, a thread sees its own store, and no other one has its number
             let holder = self.thread.load(Ordering::Relaxed);
-            assert!(holder == 0 || holder != this_thread(), "a thread must not lock a mutex that it holds");
+            holder != 0 && holder == this_thread()
         }
 
         pub(crate) fn enter(&self) {
-            // ORDERING: Relaxed, as in expect_another
+            // ORDERING: Relaxed, as in is_this_thread
             self.thread.store(this_thread(), Ordering::Relaxed);
         }
 
         pub(crate) fn leave(&self) {
-            // ORDERING: Relaxed, as in expect_another
+            // ORDERING: Relaxed, as in is_this_thread
             self.thread.store(0, Ordering::Relaxed);
         }
     }
@@ -71,6 +75,11 @@ mod unchecked {
 
         #[inline(always)]
         pub(crate) fn expect_another(&self) {}
+
+        #[inline(always)]
+        pub(crate) fn is_this_thread(&self) -> bool {
+            false
+        }
 
         #[inline(always)]
         pub(crate) fn enter(&self) {}

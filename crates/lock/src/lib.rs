@@ -14,6 +14,7 @@
 //! - [`Condvar`], for threads that wait for each other's changes;
 //! - `lock_api`, behind the feature of that name: the same locks for libraries that are generic over that crate;
 //! - [`shared`]: locks among processes;
+//! - [`rw`]: locks that many may read at once;
 //! - [`table`]: a hash table with a lock of any kind on each bucket.
 //!
 //! A lock that keeps an order never sleeps: who wakes up late would keep all behind it waiting. Its threads give up
@@ -37,6 +38,7 @@ mod pool;
 mod raw;
 mod registry;
 pub mod shared;
+pub mod rw;
 pub mod table;
 pub mod tas;
 pub mod ticket;
@@ -56,6 +58,7 @@ pub use mutex::{Guard, Mutex};
 pub use raw::RawConst;
 pub use raw::{NodeMoves, RawLock, RawTimed, Setup};
 pub use registry::{Algorithm, UnknownLock};
+pub use rw::{RawRwLock, RawRwTimed, RawRwUpgrade, ReadGuard, RwAlgorithm, RwLock, RwTtas, WriteGuard};
 pub use table::Table;
 pub use tas::Tas;
 pub use ticket::Ticket;

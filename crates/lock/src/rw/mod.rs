@@ -1,0 +1,19 @@
+//! Data that many may read at once, or one may write: [`RwLock`] and its algorithms.
+//!
+//! Take one where reads are many and long enough that readers would wait for each other; where they are short, or writes are
+//! not rare, a [`Mutex`](crate::Mutex) is faster, as a reader of most of these writes to the lock twice.
+//!
+//! - [`RwLock`]: the safe front, with closures and guards;
+//! - [`RawRwLock`], [`RawRwTimed`], [`RawRwUpgrade`]: what an algorithm is;
+//! - [`RwTtas`]: one word;
+//! - [`RwAlgorithm`]: all of them by name.
+
+mod lock;
+mod raw;
+mod registry;
+pub mod ttas;
+
+pub use lock::{ReadGuard, RwLock, WriteGuard};
+pub use raw::{RawRwLock, RawRwTimed, RawRwUpgrade};
+pub use registry::RwAlgorithm;
+pub use ttas::RwTtas;
