@@ -30,6 +30,8 @@ pub enum Order {
     Barging,
     /// Of readers and writers: who writes, also before readers that wait.
     WritersFirst,
+    /// Readers and writers in turns.
+    Phases,
 }
 
 /// What an acquisition brings along.
@@ -52,6 +54,7 @@ impl fmt::Display for Order {
             Self::Fifo => "fifo",
             Self::Barging => "barging",
             Self::WritersFirst => "writers first",
+            Self::Phases => "phases",
         })
     }
 }

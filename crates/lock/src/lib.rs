@@ -58,7 +58,7 @@ pub use mutex::{Guard, Mutex};
 pub use raw::RawConst;
 pub use raw::{NodeMoves, RawLock, RawTimed, Setup};
 pub use registry::{Algorithm, UnknownLock};
-pub use rw::{RawRwLock, RawRwTimed, RawRwUpgrade, ReadGuard, RwAlgorithm, RwLock, RwTtas, WriteGuard};
+pub use rw::{RawRwLock, RawRwTimed, RawRwUpgrade, ReadGuard, RwAlgorithm, RwLock, RwPhase, RwTtas, WriteGuard};
 pub use table::Table;
 pub use tas::Tas;
 pub use ticket::Ticket;

@@ -5,15 +5,17 @@
 //!
 //! - [`RwLock`]: the safe front, with closures and guards;
 //! - [`RawRwLock`], [`RawRwTimed`], [`RawRwUpgrade`]: what an algorithm is;
-//! - [`RwTtas`]: one word;
+//! - [`RwTtas`]: one word; [`RwPhase`]: readers and writers take turns;
 //! - [`RwAlgorithm`]: all of them by name.
 
 mod lock;
+pub mod phase;
 mod raw;
 mod registry;
 pub mod ttas;
 
 pub use lock::{ReadGuard, RwLock, WriteGuard};
+pub use phase::RwPhase;
 pub use raw::{RawRwLock, RawRwTimed, RawRwUpgrade};
 pub use registry::RwAlgorithm;
 pub use ttas::RwTtas;

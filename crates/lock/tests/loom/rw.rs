@@ -134,3 +134,33 @@ macro_rules! upgradable {
 }
 
 upgradable!(RwTtas);
+
+/// A reader that came during one writer's turn goes in before the next writer, and neither waits for ever, though a try has
+/// drawn a ticket in between.
+#[test]
+fn phases_alternate() {
+    loom::model(|| {
+        let lock: Shared<corecast_lock::RwPhase> = Arc::new(RwLock::new(0));
+        let theirs = Arc::clone(&lock);
+        let writer = lock.write();
+        let reader = thread::spawn(move || reads(&theirs));
+        drop(writer);
+        let added = tries_to_write(&lock) + writes(&lock);
+        reader.join().expect("it reads");
+        assert_eq!(lock.with_read(|value| *value), added);
+    });
+}
+
+/// Two writers and a reader: the second writer comes after the first one's bits.
+#[test]
+fn two_writers_and_a_reader_take_turns() {
+    loom::model(|| {
+        let lock: Shared<corecast_lock::RwPhase> = Arc::new(RwLock::new(0));
+        let others = [writes, reads].map(|step| {
+            let theirs = Arc::clone(&lock);
+            thread::spawn(move || step(&theirs))
+        });
+        let added = writes(&lock) + others.map(|other| other.join().expect("it ends")).iter().sum::<u32>();
+        assert_eq!(lock.with_read(|value| *value), added);
+    });
+}
