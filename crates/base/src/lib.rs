@@ -6,6 +6,7 @@
 //! - [`Clock`]: ticks cheap enough to read while polling;
 //! - [`cgroup`]: what the container grants;
 //! - [`Place`]: a value in memory that several threads or processes share; [`Arena`]: memory that they lay out alike;
+//! - [`Plain`]: values that are nothing but their bytes;
 //! - [`region`]: shared memory with participants, for threads or processes;
 //! - [`rendezvous`]: how processes find such memory;
 //! - [`small_file`]: text files of untrusted size;
@@ -19,6 +20,7 @@ mod cpu;
 #[cfg(not(loom))]
 mod liveness;
 pub mod place;
+mod plain;
 #[cfg(not(loom))]
 pub mod region;
 #[cfg(not(loom))]
@@ -31,3 +33,4 @@ pub use cache_line::{CacheLine, LINE_BYTES};
 pub use clock::Clock;
 pub use cpu::{CpuId, CpuSet, CpuSetError, MAX_CPU_ID};
 pub use place::{Arena, ArenaError, Place, PlaceSlice, Shareable};
+pub use plain::{Plain, zeroed};

@@ -11,59 +11,13 @@ use std::fmt;
 use std::mem::MaybeUninit;
 
 use corecast_base::sync::{AtomicU64, Ordering};
+pub use corecast_base::{Plain, zeroed};
 
 use crate::bulk;
 
 const WORD_BYTES: usize = size_of::<u64>();
 /// Bytes that [`Bytes::fold`] hands out at a time.
 const CHUNK_BYTES: usize = 64;
-
-/// What is nothing but its bytes, so that it can be read from memory that anybody may have written.
-///
-/// Numbers are, and arrays of what is; a structure is where its author says so. `bool`, `char` and most enums are not, as
-/// some bytes are no value of them, and tuples are not, as their layout is the compiler's to choose.
-///
-/// ```
-/// use corecast_channel::Plain;
-/// #[derive(Clone, Copy)]
-/// #[repr(C)]
-/// struct Sample {
-///     node: u32,
-///     load: f32,
-/// }
-/// // SAFETY: two numbers of 4 bytes, laid out as C does: no padding, and any bytes are a value.
-/// unsafe impl Plain for Sample {}
-/// ```
-///
-/// # Safety
-/// - Any bytes are a value of it.
-/// - It has no padding: each of its bytes is initialised.
-/// - Its layout is fixed: `repr(C)`, `repr(transparent)` or primitive.
-pub unsafe trait Plain: Copy + Send + 'static {}
-
-/// The value of all zeroes: room to receive into.
-#[must_use]
-pub fn zeroed<T: Plain>() -> T {
-    // SAFETY: any bytes are a value of a plain type.
-    unsafe { std::mem::zeroed() }
-}
-
-// SAFETY: no bytes.
-unsafe impl Plain for () {}
-
-macro_rules! plain {
-    ($($number:ty)*) => {
-        $(
-            // SAFETY: a primitive number: all bits are valid, all of its bytes are initialised.
-            unsafe impl Plain for $number {}
-        )*
-    };
-}
-
-plain!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
-
-// SAFETY: plain values side by side, without gaps.
-unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
 /// The bytes of a received message where they lie.
 pub struct Bytes<'a> {
