@@ -15,6 +15,7 @@
 //! - `lock_api`, behind the feature of that name: the same locks for libraries that are generic over that crate;
 //! - [`shared`]: locks among processes;
 //! - [`rw`]: locks that many may read at once;
+//! - [`seq`]: a small value that readers copy without a trace;
 //! - [`table`]: a hash table with a lock of any kind on each bucket.
 //!
 //! A lock that keeps an order never sleeps: who wakes up late would keep all behind it waiting. Its threads give up
@@ -39,6 +40,7 @@ mod raw;
 mod registry;
 pub mod shared;
 pub mod rw;
+pub mod seq;
 pub mod table;
 pub mod tas;
 pub mod ticket;
@@ -59,6 +61,7 @@ pub use raw::RawConst;
 pub use raw::{NodeMoves, RawLock, RawTimed, Setup};
 pub use registry::{Algorithm, UnknownLock};
 pub use rw::{RawRwLock, RawRwTimed, RawRwUpgrade, ReadGuard, RwAlgorithm, RwLock, RwPhase, RwTtas, WriteGuard};
+pub use seq::Seq;
 pub use table::Table;
 pub use tas::Tas;
 pub use ticket::Ticket;

@@ -7,6 +7,7 @@ mod auto;
 mod condvar;
 mod owned_word;
 mod rw;
+mod seq;
 
 use corecast_base::sync::Arc;
 use corecast_lock::{Mutex, RawLock, for_each_lock};
