@@ -60,7 +60,9 @@ pub use mutex::{Guard, Mutex};
 pub use raw::RawConst;
 pub use raw::{NodeMoves, RawLock, RawTimed, Setup};
 pub use registry::{Algorithm, UnknownLock};
-pub use rw::{RawRwLock, RawRwTimed, RawRwUpgrade, ReadGuard, RwAlgorithm, RwLock, RwPhase, RwTtas, WriteGuard};
+pub use rw::{
+    RawRwLock, RawRwTimed, RawRwUpgrade, ReadGuard, RwAlgorithm, RwLock, RwPhase, RwSpread, RwTtas, WriteGuard,
+};
 pub use seq::Seq;
 pub use table::Table;
 pub use tas::Tas;

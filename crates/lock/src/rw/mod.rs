@@ -5,17 +5,20 @@
 //!
 //! - [`RwLock`]: the safe front, with closures and guards;
 //! - [`RawRwLock`], [`RawRwTimed`], [`RawRwUpgrade`]: what an algorithm is;
-//! - [`RwTtas`]: one word; [`RwPhase`]: readers and writers take turns;
+//! - [`RwTtas`]: one word; [`RwPhase`]: readers and writers take turns; [`RwSpread`]: readers that do not
+//!   disturb each other;
 //! - [`RwAlgorithm`]: all of them by name.
 
 mod lock;
 pub mod phase;
 mod raw;
 mod registry;
+pub mod spread;
 pub mod ttas;
 
 pub use lock::{ReadGuard, RwLock, WriteGuard};
 pub use phase::RwPhase;
 pub use raw::{RawRwLock, RawRwTimed, RawRwUpgrade};
 pub use registry::RwAlgorithm;
+pub use spread::RwSpread;
 pub use ttas::RwTtas;

@@ -133,7 +133,87 @@ macro_rules! upgradable {
     };
 }
 
-upgradable!(RwTtas);
+upgradable!(RwTtas RwSpread);
+
+mod spread {
+    //! The lock whose readers have lines of their own, from the moment in which they have.
+    use corecast_lock::{RwSpread, Setup};
+
+    use super::*;
+
+    type Lock = RwLock<u32, RwSpread>;
+
+    fn spread() -> Shared<RwSpread> {
+        let lock: Shared<RwSpread> = Arc::new(RwLock::for_setup(0, &Setup::of_threads(2)));
+        drop((lock.read(), lock.read()));
+        assert!(lock.raw().is_spread());
+        lock
+    }
+
+    /// As [`super::both`], of a lock that is spread.
+    fn both(mine: Step<RwSpread>, theirs: Step<RwSpread>) {
+        loom::model(move || {
+            let lock = spread();
+            let shared = Arc::clone(&lock);
+            let other = thread::spawn(move || theirs(&shared));
+            let added = mine(&lock) + other.join().expect("it ends");
+            assert_eq!(lock.with_read(|value| *value), added);
+            assert!(lock.try_write().is_some(), "something was left behind");
+        });
+    }
+
+    /// Folds the lock if nobody has read yet.
+    fn writes_and_reads(lock: &Lock) -> u32 {
+        writes(lock) + reads(lock)
+    }
+
+    #[test]
+    fn a_reader_between_two_writes_and_a_writer_between_two_reads() {
+        both(reads, writes_twice);
+        both(writes, reads_twice);
+    }
+
+    #[test]
+    fn tries_of_both_kinds() {
+        both(tries_to_write, reads);
+        both(tries_to_read, writes_twice);
+        both(tries_to_write, tries_to_write);
+    }
+
+    #[test]
+    fn it_folds_and_readers_that_meet_spread_it_again() {
+        both(writes_and_reads, reads_twice);
+        both(writes_and_reads, writes_and_reads);
+    }
+
+    /// A reader that saw the lock spread counts itself on a line when it is folded.
+    #[test]
+    fn a_late_reader_beside_two_writers() {
+        loom::model(|| {
+            let lock = spread();
+            let others = [writes, reads].map(|step: Step<RwSpread>| {
+                let theirs = Arc::clone(&lock);
+                thread::spawn(move || step(&theirs))
+            });
+            let added = writes(&lock) + others.map(|other| other.join().expect("it ends")).iter().sum::<u32>();
+            assert_eq!(lock.with_read(|value| *value), added);
+        });
+    }
+
+    #[test]
+    fn a_writer_becomes_a_reader_and_a_reader_a_writer() {
+        both(downgrades, reads);
+        both(downgrades, writes);
+        both(upgrades, reads);
+        both(upgrades, writes);
+    }
+
+    #[test]
+    fn one_gives_up() {
+        both(gives_up, reads);
+        both(gives_up, writes);
+    }
+}
 
 /// A reader that came during one writer's turn goes in before the next writer, and neither waits for ever, though a try has
 /// drawn a ticket in between.

@@ -222,7 +222,7 @@ for_each_rw_lock!(every);
 
 mod upgrade {
     //! Of the locks that can.
-    use corecast_lock::{RawRwUpgrade, RwLock, RwTtas};
+    use corecast_lock::{RawRwUpgrade, RwLock, RwSpread, RwTtas};
 
     fn the_only_reader_may_write<L: RawRwUpgrade>() {
         let lock: RwLock<u32, L> = RwLock::new(0);
@@ -240,5 +240,10 @@ mod upgrade {
     #[test]
     fn of_one_word() {
         the_only_reader_may_write::<RwTtas>();
+    }
+
+    #[test]
+    fn of_one_that_spreads() {
+        the_only_reader_may_write::<RwSpread>();
     }
 }
