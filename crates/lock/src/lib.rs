@@ -14,6 +14,7 @@
 //! - [`Condvar`], for threads that wait for each other's changes;
 //! - `lock_api`, behind the feature of that name: the same locks for libraries that are generic over that crate;
 //! - [`shared`]: locks among processes;
+//! - [`combine`]: data that closures are sent to;
 //! - [`rw`]: locks that many may read at once;
 //! - [`seq`]: a small value that readers copy without a trace;
 //! - [`table`]: a hash table with a lock of any kind on each bucket.
@@ -27,6 +28,7 @@ pub mod array;
 pub mod auto;
 pub mod clh;
 pub mod condvar;
+pub mod combine;
 mod facts;
 mod holder;
 #[cfg(all(feature = "lock_api", not(loom)))]
@@ -53,6 +55,7 @@ pub use array::Array;
 pub use auto::{Auto, Mode};
 pub use clh::{Clh, ClhNodes};
 pub use condvar::Condvar;
+pub use combine::Combine;
 pub use facts::{Facts, NodeKind, Order};
 pub use mcs::{Mcs, McsNode};
 pub use mutex::{Guard, Mutex};

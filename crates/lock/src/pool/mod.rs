@@ -24,6 +24,9 @@ pub(crate) struct PoolNode {
     /// How its thread waits, and whether it is the head. Written by that thread and by the ones before, also when the node
     /// is out of their queue again.
     pub(crate) state: AtomicU32,
+    /// How far a request for combined data is. Written by its thread and by the one that runs it, and by one that calls it, also
+    /// when the node serves another request.
+    pub(crate) request: AtomicU32,
 }
 
 /// A node that is in a queue, and for which time: no two are the same while 2^32 are not in between.
@@ -40,6 +43,7 @@ impl PoolNode {
             rounds: AtomicU32::new(0),
             next: AtomicU32::new(0),
             state: AtomicU32::new(0),
+            request: AtomicU32::new(0),
         })
     }
 }

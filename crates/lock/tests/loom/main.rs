@@ -6,6 +6,7 @@
 mod auto;
 mod condvar;
 mod owned_word;
+mod combine;
 mod rw;
 mod seq;
 

@@ -1,0 +1,125 @@
+//! How far a request is, in a word that outlives it.
+//!
+//! The word lies in a node of the pool: who has left requests behind calls one of them after it has freed the data, when another
+//! thread may have run that request, and the word may serve another one. A call in vain makes its hearer look at the data
+//! once more.
+
+use std::time::Duration;
+
+use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
+
+use crate::pool;
+
+/// Its thread may sleep on this word. Set by that thread.
+const ASLEEP: u32 = 1;
+/// It has run. Set by who ran it, who does not look at the request again.
+const DONE: u32 = 1 << 1;
+/// The data was free a moment ago, and nobody else was told. Set by who left, cleared by the request's thread.
+const CALLED: u32 = 1 << 2;
+/// It is not to run. Set by its thread, which does not look at the request again.
+const WITHDRAWN: u32 = 1 << 3;
+/// It runs, and cannot be withdrawn. Set by who runs it, if it is one that can be.
+const BEGUN: u32 = 1 << 4;
+
+/// The number of a node.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Progress(u32);
+
+/// What there is to do for the thread of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    Done,
+    Called,
+    Nothing,
+}
+
+/// The request has begun, or is done.
+#[derive(Debug)]
+pub(super) struct Late;
+
+impl Progress {
+    /// Of a request to be made.
+    pub(super) fn take() -> Self {
+        let progress = Self(pool::take());
+        // ORDERING: Relaxed, released with the request; a late call is lost here, as it should be
+        progress.word().store(0, Ordering::Relaxed);
+        progress
+    }
+
+    /// For whoever has the request last.
+    pub(super) fn give_back(self) {
+        pool::give(self.0);
+    }
+
+    fn word(self) -> &'static AtomicU32 {
+        &pool::node(self.0).request
+    }
+
+    /// For the request's thread.
+    #[inline]
+    pub(super) fn look(self) -> Seen {
+        // ORDERING: Relaxed, what follows from it is acquired where it is found
+        let word = self.word().load(Ordering::Relaxed);
+        if word & DONE != 0 {
+            // ORDERING: Acquire, pairs with the Release in finish [combine-done]
+            self.word().load(Ordering::Acquire);
+            return Seen::Done;
+        }
+        if word & CALLED != 0 { Seen::Called } else { Seen::Nothing }
+    }
+
+    /// For the request's thread, which looks at the data next.
+    pub(super) fn hear(self) {
+        // ORDERING: Acquire, pairs with the Release in call: it sees the data free, or taken by somebody later [combine-called]
+        self.word().fetch_and(!(CALLED | ASLEEP), Ordering::Acquire);
+    }
+
+    /// For the request's thread: sleeps while there is nothing to do, but not for longer.
+    pub(super) fn sleep(self, longest: Duration) {
+        // ORDERING: Relaxed, who is woken looks again
+        let seen = self.word().fetch_or(ASLEEP, Ordering::Relaxed) | ASLEEP;
+        if seen & (DONE | CALLED) == 0 {
+            futex_wait(self.word(), seen, longest, Scope::Process);
+        }
+    }
+
+    /// For the request's thread: nobody runs it from now on, and whoever comes across it frees it. Tells whether it was called.
+    pub(super) fn withdraw(self) -> Result<bool, Late> {
+        // ORDERING: Acquire, pairs with the Release in call, as in hear [combine-called]
+        let before = self.word().fetch_or(WITHDRAWN, Ordering::Acquire);
+        if before & (BEGUN | DONE) == 0 { Ok(before & CALLED != 0) } else { Err(Late) }
+    }
+
+    /// Whether it is withdrawn; if not, it may be a moment later.
+    pub(super) fn is_withdrawn(self) -> bool {
+        // ORDERING: Relaxed, who withdrew it published nothing
+        self.word().load(Ordering::Relaxed) & WITHDRAWN != 0
+    }
+
+    /// For who wants to run a request that can be withdrawn: false if it is.
+    pub(super) fn begin(self) -> bool {
+        // ORDERING: Relaxed, the request came with the queue, and who withdrew it published nothing
+        self.word().fetch_or(BEGUN, Ordering::Relaxed) & WITHDRAWN == 0
+    }
+
+    /// For who has run it; the request may be gone at once.
+    pub(super) fn finish(self) {
+        // ORDERING: Release, pairs with the Acquire in look [combine-done]
+        self.wake_if(self.word().swap(DONE, Ordering::Release));
+    }
+
+    /// For who has left and freed the data: its thread looks whether it is free. False if that has withdrawn.
+    pub(super) fn call(self) -> bool {
+        // ORDERING: Release, pairs with the Acquire in hear and withdraw [combine-called]
+        let before = self.word().fetch_or(CALLED, Ordering::Release);
+        self.wake_if(before);
+        before & WITHDRAWN == 0
+    }
+
+    fn wake_if(self, before: u32) {
+        if before & ASLEEP != 0 {
+            // One thread sleeps here; after it has gone perhaps another one, which looks and sleeps again.
+            futex_wake(self.word(), u32::MAX, Scope::Process);
+        }
+    }
+}
