@@ -56,27 +56,43 @@ impl Fences {
     }
 }
 
+/// Where the sleepers of a word are woken, by its address.
+type Queues = Vec<(usize, std::sync::Arc<Condvar>)>;
+
 loom::lazy_static! {
-    /// The kernel's: all words of a model meet at one, so a model has one word to sleep on, or wakes all.
-    static ref SLEEPERS: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+    /// The kernel's.
+    static ref KERNEL: Mutex<Queues> = Mutex::new(Vec::new());
+}
+
+/// The queue of this word, made when it is first asked for.
+fn queue_of(queues: &mut Queues, word: &AtomicU32) -> std::sync::Arc<Condvar> {
+    let address = std::ptr::from_ref(word).addr();
+    if let Some((_, queue)) = queues.iter().find(|(word, _)| *word == address) {
+        return std::sync::Arc::clone(queue);
+    }
+    let queue = std::sync::Arc::new(Condvar::new());
+    queues.push((address, std::sync::Arc::clone(&queue)));
+    queue
 }
 
 /// Sleeps while the word is `seen`. There is no time limit here, so a lost wake-up shows as a deadlock.
 pub fn futex_wait(word: &AtomicU32, seen: u32, _longest: Duration, _scope: Scope) {
-    let kernel = SLEEPERS.0.lock().expect("no thread of a model panics while it holds the kernel");
+    let mut kernel = KERNEL.lock().expect("no thread of a model panics while it holds the kernel");
     // ORDERING: Relaxed, who changes the word takes the kernel's lock before it wakes
     if word.load(Ordering::Relaxed) == seen {
-        drop(SLEEPERS.1.wait(kernel).expect("no thread of a model panics while it holds the kernel"));
+        let queue = queue_of(&mut kernel, word);
+        drop(queue.wait(kernel).expect("no thread of a model panics while it holds the kernel"));
     }
 }
 
-/// Wakes one of those who sleep, or all.
-pub fn futex_wake(_word: &AtomicU32, at_most: u32, _scope: Scope) {
-    let _kernel = SLEEPERS.0.lock().expect("no thread of a model panics while it holds the kernel");
+/// Wakes one of those who sleep on the word, or all.
+pub fn futex_wake(word: &AtomicU32, at_most: u32, _scope: Scope) {
+    let mut kernel = KERNEL.lock().expect("no thread of a model panics while it holds the kernel");
+    let queue = queue_of(&mut kernel, word);
     if at_most == 1 {
-        SLEEPERS.1.notify_one();
+        queue.notify_one();
     } else {
-        SLEEPERS.1.notify_all();
+        queue.notify_all();
     }
 }
 
