@@ -10,20 +10,18 @@
 use std::time::{Duration, Instant};
 
 use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
-use corecast_base::wait::{LONGEST_NAP, Spinner};
+use corecast_base::wait::LONGEST_NAP;
 
 use crate::facts::{Facts, NodeKind, Order};
 #[cfg(not(loom))]
 use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
+use crate::three_states::{ThreeStates, time_until, wait_and_take};
 
 const FREE: u32 = 0;
 const HELD: u32 = 1;
 /// Held, and somebody may sleep.
 const AWAITED: u32 = 2;
-
-/// No time passes in a model, which would never see a thread go to sleep.
-const IS_MODEL: bool = cfg!(loom);
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -32,34 +30,26 @@ pub struct Word {
     state: AtomicU32,
 }
 
-impl Word {
-    /// Spins while that is worth it, and sleeps then; `left` tells for how long at most, `None` to give up.
-    #[cold]
-    fn lock_slow(&self, left: impl Fn() -> Option<Duration>) -> bool {
-        let mut spinner = Spinner::new();
-        loop {
-            // ORDERING: Relaxed, the exchange looks again
-            // ORDERING: Acquire, pairs with the Release in unlock [word-free]
-            if self.state.load(Ordering::Relaxed) == FREE
-                && self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
-            {
-                return true;
-            }
-            if left().is_none() {
-                return false;
-            }
-            if IS_MODEL || spinner.is_spent() {
-                break;
-            }
-            spinner.pause();
-        }
-        // A thread that may have slept cannot know whether others do, so it holds the lock as one that is awaited.
+impl ThreeStates for Word {
+    #[inline]
+    fn looks_free(&self) -> bool {
+        // ORDERING: Relaxed, who takes it looks again
+        self.state.load(Ordering::Relaxed) == FREE
+    }
+
+    #[inline]
+    fn take(&self) -> bool {
+        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [word-free]
+        self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    fn take_awaited(&self) -> bool {
         // ORDERING: Acquire, pairs with the Release in unlock [word-free]
-        while self.state.swap(AWAITED, Ordering::Acquire) != FREE {
-            let Some(longest) = left() else { return false };
-            futex_wait(&self.state, AWAITED, longest, Scope::Process);
-        }
-        true
+        self.state.swap(AWAITED, Ordering::Acquire) == FREE
+    }
+
+    fn sleep(&self, longest: Duration) {
+        futex_wait(&self.state, AWAITED, longest, Scope::Process);
     }
 }
 
@@ -84,31 +74,29 @@ unsafe impl RawLock for Word {
     unsafe fn lock(&self, node: &()) {
         // SAFETY: the caller's promise.
         if !unsafe { self.try_lock(node) } {
-            self.lock_slow(|| Some(LONGEST_NAP));
+            wait_and_take(self, || Some(LONGEST_NAP));
         }
     }
 
     #[inline]
     unsafe fn try_lock(&self, (): &()) -> bool {
-        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [word-free]
-        self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.take()
     }
 
     #[inline]
     unsafe fn unlock(&self, (): &()) {
-        // ORDERING: Release, pairs with the Acquire in lock and try_lock [word-free]
+        // ORDERING: Release, pairs with the Acquire in take and take_awaited [word-free]
         if self.state.swap(FREE, Ordering::Release) == AWAITED {
             futex_wake(&self.state, 1, Scope::Process);
         }
     }
 }
 
-// SAFETY: it takes the lock as lock does, or leaves it marked as awaited, which costs its holder a wake-up of nobody.
+// SAFETY: it takes the lock as lock does, or leaves it marked as awaited, which costs its holder a wake-up.
 unsafe impl RawTimed for Word {
     unsafe fn lock_until(&self, node: &(), deadline: Instant) -> bool {
-        let left = || Some(deadline.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero());
         // SAFETY: the caller's promise.
-        unsafe { self.try_lock(node) || self.lock_slow(left) }
+        unsafe { self.try_lock(node) || wait_and_take(self, || time_until(deadline)) }
     }
 }
 

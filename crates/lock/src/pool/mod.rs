@@ -27,6 +27,8 @@ pub(crate) struct PoolNode {
     /// How far a request for combined data is. Written by its thread and by the one that runs it, and by one that calls it, also
     /// when the node serves another request.
     pub(crate) request: AtomicU32,
+    /// Whether its thread sleeps in the table of `parking`. Written by that thread, and by who wakes it.
+    pub(crate) sleep: AtomicU32,
 }
 
 /// A node that is in a queue, and for which time: no two are the same while 2^32 are not in between.
@@ -44,6 +46,7 @@ impl PoolNode {
             next: AtomicU32::new(0),
             state: AtomicU32::new(0),
             request: AtomicU32::new(0),
+            sleep: AtomicU32::new(0),
         })
     }
 }

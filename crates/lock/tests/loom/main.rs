@@ -9,6 +9,7 @@ mod owned_word;
 mod combine;
 mod rw;
 mod seq;
+mod byte;
 
 use corecast_base::sync::Arc;
 use corecast_lock::{Mutex, RawLock, for_each_lock};
@@ -78,7 +79,7 @@ macro_rules! every {
 
 for_each_lock!(every);
 
-macro_rules! queues {
+macro_rules! three {
     ($($lock:ident)*) => {
         mod three_threads_never_meet_inside {
             $(
@@ -92,4 +93,4 @@ macro_rules! queues {
     };
 }
 
-queues!(Ticket Array Mcs Clh);
+three!(Ticket Array Mcs Clh Byte);
