@@ -8,7 +8,7 @@
 //! - [`RawLock`], [`RawTimed`], [`NodeMoves`], `RawConst`: what an algorithm is; [`Facts`]: what users are told of it;
 //! - [`Tas`], [`Ttas`], [`Ticket`], [`Array`]: locks of words;
 //! - [`Mcs`], [`Clh`]: queues;
-//! - [`Word`] and [`Byte`], which let their threads sleep;
+//! - [`Word`] and [`Byte`], which let their threads sleep, and [`Qword`], which lets them queue and sleep;
 //! - [`mod@auto`], which finds out which of these suits;
 //! - [`AnyLock`], whose algorithm is chosen when it is made;
 //! - [`Condvar`], for threads that wait for each other's changes;
@@ -40,6 +40,7 @@ pub mod mutex;
 mod patience;
 mod parking;
 mod pool;
+pub mod qword;
 mod raw;
 mod registry;
 pub mod shared;
@@ -65,6 +66,7 @@ pub use mcs::{Mcs, McsNode};
 pub use mutex::{Guard, Mutex};
 #[cfg(not(loom))]
 pub use raw::RawConst;
+pub use qword::Qword;
 pub use raw::{NodeMoves, RawLock, RawTimed, Setup};
 pub use registry::{Algorithm, UnknownLock};
 pub use rw::{

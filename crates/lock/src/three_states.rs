@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use corecast_base::wait::Spinner;
 
 /// No time passes in a model, which would never see a thread go to sleep.
-const IS_MODEL: bool = cfg!(loom);
+pub(crate) const IS_MODEL: bool = cfg!(loom);
 
 /// A lock with these states.
 pub(crate) trait ThreeStates {

@@ -41,7 +41,7 @@
 mod compete;
 mod ledger;
 mod mode;
-mod queue;
+pub(crate) mod queue;
 
 use std::time::Instant;
 

@@ -22,11 +22,11 @@ const NONE: u32 = 0;
 
 /// The last node of a queue, [`NONE`] if it is empty. Written by whoever enters, and by the last when it leaves.
 #[derive(Debug)]
-pub(super) struct Queue(AtomicU32);
+pub(crate) struct Queue(AtomicU32);
 
 /// A thread's place in a queue, which has to [leave](Queue::leave) it.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     number: u32,
 }
 
@@ -37,18 +37,18 @@ impl Queue {
 }
 
 impl Queue {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(AtomicU32::new(NONE))
     }
 
     /// Whether nobody was in it a moment ago.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         // ORDERING: Relaxed, only who may try first depends on it
         self.0.load(Ordering::Relaxed) == NONE
     }
 
     /// Enters at the end.
-    pub(super) fn enter(&self) -> Place {
+    pub(crate) fn enter(&self) -> Place {
         let place = Place { number: pool::take() };
         let own = pool::node(place.number);
         // ORDERING: Relaxed, released by the swap
@@ -68,7 +68,7 @@ impl Queue {
     }
 
     /// Leaves, and makes the one behind a head.
-    pub(super) fn leave(&self, place: Place) {
+    pub(crate) fn leave(&self, place: Place) {
         let mut behind = place.behind();
         // ORDERING: Relaxed, who finds the queue empty looks at no node
         if behind != NONE || self.0.compare_exchange(place.name(), NONE, Ordering::Relaxed, Ordering::Relaxed).is_err()
@@ -100,13 +100,13 @@ impl Place {
     }
 
     /// Whether nobody is before it.
-    pub(super) fn is_head(&self) -> bool {
+    pub(crate) fn is_head(&self) -> bool {
         // ORDERING: Relaxed, it only says who polls the word
         pool::node(self.number).state.load(Ordering::Relaxed) == HEAD
     }
 
     /// Sleeps until it is the head, but not for longer.
-    pub(super) fn nap(&self, longest: Duration) {
+    pub(crate) fn nap(&self, longest: Duration) {
         let state = &pool::node(self.number).state;
         // ORDERING: Relaxed, it only says who polls the word
         if state.compare_exchange(WAITS, NAPS, Ordering::Relaxed, Ordering::Relaxed).is_ok() {

@@ -10,6 +10,7 @@ mod combine;
 mod rw;
 mod seq;
 mod byte;
+mod qword;
 
 use corecast_base::sync::Arc;
 use corecast_lock::{Mutex, RawLock, for_each_lock};
@@ -93,4 +94,4 @@ macro_rules! three {
     };
 }
 
-three!(Ticket Array Mcs Clh Byte);
+three!(Ticket Array Mcs Clh Byte Qword);

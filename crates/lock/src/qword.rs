@@ -1,0 +1,211 @@
+//! A word that says who holds the lock, and a queue of those who wait: the first polls the word, each other one its own node.
+//!
+//! Take it where many threads want one lock, there may be more of them than CPUs, and none should be overtaken for long;
+//! `auto` does the same and finds out whether a queue is worth it. Eight bytes, and nothing that an acquisition has to keep: a
+//! thread is in the queue while it waits, and not while it holds the lock.
+//!
+//! Who has waited in vain for about as long as a wake-up costs sleeps, the first of the queue on the word, each other one on
+//! its node. While somebody queues, those who come queue too. But where the first one sleeps, whoever comes may take the
+//! lock: nothing waits for a thread that does not run. Exclusion rests on the word alone; the queue only says who
+//! tries, and anybody may leave it at any time.
+//!
+//! **Progress:** blocking; who waits may be overtaken while the first of the queue sleeps. **Memory ordering:** that of
+//! [`RawLock`].
+//! Source: the lock of K42, as in M. Scott, Shared-Memory Synchronization, 2013, for a queue that a holder is no longer
+//! in; U. Drepper, Futexes Are Tricky, 2004, for sleep on the word.
+
+use std::time::{Duration, Instant};
+
+use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
+use corecast_base::wait::{LONGEST_NAP, Spinner};
+
+use crate::auto::queue::{Place, Queue};
+use crate::facts::{Facts, NodeKind, Order};
+use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
+use crate::three_states::{IS_MODEL, time_until};
+
+const FREE: u32 = 0;
+/// Free, and somebody who is awake is in the queue, or was a moment ago.
+const QUEUED: u32 = 1;
+/// Somebody holds the lock: whoever's exchange set this bit.
+const HELD: u32 = 1 << 1;
+/// While it is held: somebody may sleep on the word.
+const AWAITED: u32 = 1 << 2;
+
+/// See the [module](self).
+#[derive(Debug)]
+#[repr(C, align(8))]
+pub struct Qword {
+    /// [`FREE`], [`QUEUED`], or [`HELD`], perhaps with [`AWAITED`]. Written by whoever wants the lock, and by its holder.
+    word: AtomicU32,
+    queue: Queue,
+}
+
+impl Qword {
+    #[cold]
+    fn lock_slow(&self, left: impl Fn() -> Option<Duration>) -> bool {
+        Comer { lock: self, left, spinner: Spinner::new(), place: None, has_slept: false }.compete()
+    }
+
+    /// Wakes one who sleeps on the word, which was left like this. Until that one runs anybody may take the lock.
+    #[cold]
+    fn wake(&self, word: u32) {
+        if word == QUEUED {
+            // ORDERING: Relaxed, it publishes nothing, and as an exchange passes on what unlock has released
+            let _ = self.word.compare_exchange(QUEUED, FREE, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        futex_wake(&self.word, 1, Scope::Process);
+    }
+}
+
+/// A thread that has found the lock held. `left` tells for how long it may sleep at once, `None` to give up.
+struct Comer<'a, F> {
+    lock: &'a Qword,
+    left: F,
+    spinner: Spinner,
+    place: Option<Place>,
+    /// Whether it has slept on the word: it may have been woken in another thread's place, and others may sleep.
+    has_slept: bool,
+}
+
+impl<F: Fn() -> Option<Duration>> Comer<'_, F> {
+    /// Takes the lock, or gives up.
+    fn compete(mut self) -> bool {
+        let taken = loop {
+            // ORDERING: Relaxed, the exchanges look again
+            let word = self.lock.word.load(Ordering::Relaxed);
+            if word & HELD == 0 && self.may_take(word) && self.take(word) {
+                break true;
+            }
+            if !self.wait(word) {
+                break false;
+            }
+        };
+        if let Some(place) = self.place {
+            self.lock.queue.leave(place);
+        }
+        taken
+    }
+
+    /// Whether it is this one's turn to try. Where the lock is free and the first has not taken it for so long, that one
+    /// does not run.
+    fn may_take(&self, word: u32) -> bool {
+        match &self.place {
+            None => word == FREE || self.lock.queue.is_empty(),
+            Some(place) => self.spinner.is_spent() || place.is_head(),
+        }
+    }
+
+    fn take(&self, word: u32) -> bool {
+        let held = if self.has_slept { HELD | AWAITED } else { HELD };
+        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [qword-free]
+        self.lock.word.compare_exchange(word, held, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// Waits for a moment, or sleeps; false to give up.
+    fn wait(&mut self, word: u32) -> bool {
+        match &self.place {
+            None if (self.left)().is_none() => return false,
+            None => self.place = Some(self.lock.queue.enter()),
+            Some(place) if place.is_head() => return self.wait_first(word),
+            Some(_) => return self.wait_behind(),
+        }
+        true
+    }
+
+    /// Polls the own node for as long as that is worth it, and sleeps.
+    fn wait_behind(&mut self) -> bool {
+        let (Some(left), Some(place)) = ((self.left)(), &self.place) else { return false };
+        if IS_MODEL || self.spinner.is_spent() {
+            place.nap(left);
+        } else {
+            self.spinner.pause();
+        }
+        if place.is_head() {
+            // The time before was spent on others.
+            self.spinner = Spinner::new();
+        }
+        true
+    }
+
+    /// Polls the word for as long as that is worth it, and sleeps.
+    fn wait_first(&mut self, word: u32) -> bool {
+        let left = (self.left)();
+        if left.is_none() && !self.has_slept {
+            return false;
+        }
+        let may_sleep = left.is_none() || IS_MODEL || self.spinner.is_spent();
+        if word & HELD == 0 || !may_sleep {
+            self.spinner.pause();
+            return true;
+        }
+        // Who gives up may have been woken in the place of another: so the mark stays for them.
+        let marked = word | AWAITED;
+        // ORDERING: Relaxed, the mark publishes nothing
+        let mark = || self.lock.word.compare_exchange(word, marked, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if word != marked && !mark() {
+            return true;
+        }
+        let Some(left) = left else { return false };
+        self.has_slept = true;
+        futex_wait(&self.lock.word, marked, left, Scope::Process);
+        true
+    }
+}
+
+// SAFETY: exactly one exchange sets HELD between two swaps that clear it, which only holders do; Acquire and Release.
+unsafe impl RawLock for Qword {
+    type Node = ();
+
+    const FACTS: Facts = Facts {
+        name: "qword",
+        about: "one word and a queue of those who wait, who sleep",
+        order: Order::Barging,
+        node: NodeKind::Nothing,
+        parks: true,
+        source: "Scott 2013; Drepper 2004",
+    };
+
+    fn new(_setup: &Setup) -> Self {
+        Self { word: AtomicU32::new(FREE), queue: Queue::new() }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [qword-free]
+        if self.word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            self.lock_slow(|| Some(LONGEST_NAP));
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [qword-free]
+        match self.word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => true,
+            Err(word) if word & HELD != 0 => false,
+            // ORDERING: Acquire, as above; Relaxed where it fails, as nothing was taken [qword-free]
+            Err(word) => self.word.compare_exchange(word, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok(),
+        }
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        let rest = if self.queue.is_empty() { FREE } else { QUEUED };
+        // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [qword-free]
+        if self.word.swap(rest, Ordering::Release) & AWAITED != 0 {
+            self.wake(rest);
+        }
+    }
+}
+
+// SAFETY: it takes the lock as lock does, or leaves the queue, and the word marked where others may sleep.
+unsafe impl RawTimed for Qword {
+    unsafe fn lock_until(&self, node: &(), deadline: Instant) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.try_lock(node) || self.lock_slow(|| time_until(deadline)) }
+    }
+}
+
+// SAFETY: there is no node.
+unsafe impl NodeMoves for Qword {}
