@@ -26,6 +26,8 @@ pub struct Facts {
 pub enum Order {
     /// Who comes first.
     Fifo,
+    /// Who comes first in the domain of the last holder, for so many times in turn; then who comes first in another one.
+    Bounded,
     /// Whoever finds it free, also before those who wait.
     Barging,
     /// Of readers and writers: who writes, also before readers that wait.
@@ -52,6 +54,7 @@ impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Fifo => "fifo",
+            Self::Bounded => "bounded",
             Self::Barging => "barging",
             Self::WritersFirst => "writers first",
             Self::Phases => "phases",

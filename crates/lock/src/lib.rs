@@ -7,7 +7,7 @@
 //! - [`mutex`]: the safe front, with closures and guards;
 //! - [`RawLock`], [`RawTimed`], [`NodeMoves`], `RawConst`: what an algorithm is; [`Facts`]: what users are told of it;
 //! - [`Tas`], [`Ttas`], [`Ticket`], [`Array`]: locks of words;
-//! - [`Mcs`], [`Clh`]: queues;
+//! - [`Mcs`], [`Clh`]: queues; [`Hmcs`], a tree of them that hands over to who is near ([`Domains`]);
 //! - [`Word`] and [`Byte`], which let their threads sleep, and [`Qword`], which lets them queue and sleep;
 //! - [`mod@auto`], which finds out which of these suits;
 //! - [`AnyLock`], whose algorithm is chosen when it is made;
@@ -30,7 +30,9 @@ pub mod byte;
 pub mod clh;
 pub mod condvar;
 pub mod combine;
+mod domains;
 mod facts;
+pub mod hmcs;
 mod holder;
 #[cfg(all(feature = "lock_api", not(loom)))]
 pub mod lock_api;
@@ -61,7 +63,9 @@ pub use byte::Byte;
 pub use clh::{Clh, ClhNodes};
 pub use condvar::Condvar;
 pub use combine::Combine;
+pub use domains::Domains;
 pub use facts::{Facts, NodeKind, Order};
+pub use hmcs::{Hmcs, HmcsNode};
 pub use mcs::{Mcs, McsNode};
 pub use mutex::{Guard, Mutex};
 #[cfg(not(loom))]

@@ -18,7 +18,7 @@ use crate::raw::RawConst;
 use crate::raw::{RawLock, RawTimed, Setup};
 
 const WAITS: u32 = 0;
-const HOLDS: u32 = 1;
+pub(crate) const HOLDS: u32 = 1;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct Mcs {
 pub struct McsNode {
     /// The node behind; null if there is none yet. Written by its thread.
     next: AtomicPtr<Self>,
-    /// [`WAITS`] or [`HOLDS`]. Written by the thread before.
+    /// [`WAITS`] or what was handed over, [`HOLDS`] by a lock that has one queue. Written by its thread and by the one before.
     state: AtomicU32,
 }
 
@@ -48,17 +48,107 @@ impl McsNode {
         ptr::from_ref(self).cast_mut()
     }
 
+    /// The node behind, if its thread has hung it in.
+    pub(crate) fn behind(&self) -> Option<&Self> {
+        // ORDERING: Acquire, pairs with the Release in enter: the node behind is initialised [mcs-link]
+        let next = self.next.load(Ordering::Acquire);
+        // SAFETY: null, or the node of a thread that waits until this one hands over.
+        unsafe { next.as_ref() }
+    }
+
     /// The node behind, whose thread has come.
-    fn await_next(&self) -> *mut Self {
+    fn await_behind(&self) -> &Self {
         let mut spinner = Spinner::new();
         loop {
-            // ORDERING: Acquire, pairs with the Release in lock: the node behind is initialised [mcs-link]
-            let next = self.next.load(Ordering::Acquire);
-            if !next.is_null() {
-                return next;
+            if let Some(behind) = self.behind() {
+                return behind;
             }
             spinner.pause();
         }
+    }
+
+    /// What it was handed, or has noted itself.
+    pub(crate) fn state(&self) -> u32 {
+        // ORDERING: Relaxed, the caller holds the queue with it, and nobody else writes it any more
+        self.state.load(Ordering::Relaxed)
+    }
+
+    /// For a thread that holds the queue with it.
+    pub(crate) fn note(&self, state: u32) {
+        // ORDERING: Relaxed, as in state
+        self.state.store(state, Ordering::Relaxed);
+    }
+
+    /// Hands the queue over to this node's thread, with something to tell it that is not [`WAITS`].
+    pub(crate) fn receive(&self, state: u32) {
+        // ORDERING: Release, pairs with the Acquire in enter [mcs-handed]
+        self.state.store(state, Ordering::Release);
+    }
+}
+
+/// The queue by itself, for locks that are made of several: what is handed over may tell more than [`HOLDS`].
+impl Mcs {
+    pub(crate) fn empty() -> Self {
+        Self { tail: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Enters, and waits for what the one before hands over; `None` if there is nobody before.
+    ///
+    /// # Safety
+    /// - `node` is used for nothing else, and stays where it is, until it has been handed over.
+    #[inline]
+    pub(crate) unsafe fn enter(&self, node: &McsNode) -> Option<u32> {
+        // ORDERING: Relaxed, released by the swap
+        node.next.store(ptr::null_mut(), Ordering::Relaxed);
+        // ORDERING: Relaxed, released by the swap
+        node.state.store(WAITS, Ordering::Relaxed);
+        // ORDERING: AcqRel, pairs with itself: who comes next finds an initialised node; and with the Release in
+        // hand_over [mcs-tail]
+        let before = self.tail.swap(node.address(), Ordering::AcqRel);
+        // SAFETY: null, or a node that was the tail, which stays until its thread has handed over to the one behind: this one.
+        let before = unsafe { before.as_ref() }?;
+        // ORDERING: Release, pairs with the Acquire in behind [mcs-link]
+        before.next.store(node.address(), Ordering::Release);
+        let mut spinner = Spinner::new();
+        loop {
+            // ORDERING: Acquire, pairs with the Release in receive [mcs-handed]
+            match node.state.load(Ordering::Acquire) {
+                WAITS => spinner.pause(),
+                state => return Some(state),
+            }
+        }
+    }
+
+    /// Enters if nobody is there.
+    ///
+    /// # Safety
+    /// - As of [`enter`](Self::enter), if it returns true.
+    #[inline]
+    pub(crate) unsafe fn try_enter(&self, node: &McsNode) -> bool {
+        // ORDERING: Relaxed, released by the exchange
+        node.next.store(ptr::null_mut(), Ordering::Relaxed);
+        // ORDERING: AcqRel, as the swap in enter; Relaxed where it fails, as nothing was taken [mcs-tail]
+        let taken = self.tail.compare_exchange(ptr::null_mut(), node.address(), Ordering::AcqRel, Ordering::Relaxed);
+        taken.is_ok()
+    }
+
+    /// Leaves the queue to the one behind, if there is one, who is told `state`.
+    ///
+    /// # Safety
+    /// - The caller is first in the queue with this node.
+    #[inline]
+    pub(crate) unsafe fn hand_over(&self, node: &McsNode, state: u32) {
+        // ORDERING: Relaxed, null is looked at again
+        if node.next.load(Ordering::Relaxed).is_null() {
+            // ORDERING: Release, pairs with the Acquire of who comes next; Relaxed where it fails, as the link tells who has
+            // come [mcs-tail]
+            let freed =
+                self.tail.compare_exchange(node.address(), ptr::null_mut(), Ordering::Release, Ordering::Relaxed);
+            if freed.is_ok() {
+                return;
+            }
+        }
+        node.await_behind().receive(state);
     }
 }
 
@@ -76,57 +166,25 @@ unsafe impl RawLock for Mcs {
     };
 
     fn new(_setup: &Setup) -> Self {
-        Self { tail: AtomicPtr::new(ptr::null_mut()) }
+        Self::empty()
     }
 
     #[inline]
     unsafe fn lock(&self, node: &McsNode) {
-        // ORDERING: Relaxed, released by the swap
-        node.next.store(ptr::null_mut(), Ordering::Relaxed);
-        // ORDERING: Relaxed, released by the swap
-        node.state.store(WAITS, Ordering::Relaxed);
-        // ORDERING: AcqRel, pairs with itself: who comes next finds an initialised node; and with the Release in unlock
-        // [mcs-tail]
-        let before = self.tail.swap(node.address(), Ordering::AcqRel);
-        if before.is_null() {
-            return;
-        }
-        // SAFETY: a node that was the tail stays until its thread has handed over to the one behind, which is this one.
-        let before = unsafe { &*before };
-        // ORDERING: Release, pairs with the Acquire in await_next [mcs-link]
-        before.next.store(node.address(), Ordering::Release);
-        let mut spinner = Spinner::new();
-        // ORDERING: Acquire, pairs with the Release in unlock [mcs-handed]
-        while node.state.load(Ordering::Acquire) == WAITS {
-            spinner.pause();
-        }
+        // SAFETY: the caller's promise.
+        unsafe { self.enter(node) };
     }
 
     #[inline]
     unsafe fn try_lock(&self, node: &McsNode) -> bool {
-        // ORDERING: Relaxed, released by the exchange
-        node.next.store(ptr::null_mut(), Ordering::Relaxed);
-        // ORDERING: AcqRel, as the swap in lock; Relaxed where it fails, as nothing was taken [mcs-tail]
-        let taken = self.tail.compare_exchange(ptr::null_mut(), node.address(), Ordering::AcqRel, Ordering::Relaxed);
-        taken.is_ok()
+        // SAFETY: the caller's promise.
+        unsafe { self.try_enter(node) }
     }
 
     #[inline]
     unsafe fn unlock(&self, node: &McsNode) {
-        // ORDERING: Relaxed, null is looked at again
-        if node.next.load(Ordering::Relaxed).is_null() {
-            // ORDERING: Release, pairs with the Acquire of who comes next; Relaxed where it fails, as the link tells who has
-            // come [mcs-tail]
-            let freed =
-                self.tail.compare_exchange(node.address(), ptr::null_mut(), Ordering::Release, Ordering::Relaxed);
-            if freed.is_ok() {
-                return;
-            }
-        }
-        // SAFETY: the thread of that node waits until it is handed the lock, in the next line.
-        let next = unsafe { &*node.await_next() };
-        // ORDERING: Release, pairs with the Acquire in lock [mcs-handed]
-        next.state.store(HOLDS, Ordering::Release);
+        // SAFETY: who holds the lock is first in the queue.
+        unsafe { self.hand_over(node, HOLDS) };
     }
 }
 

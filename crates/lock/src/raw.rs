@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use corecast_base::wait::Spinner;
 
+use crate::domains::Domains;
 use crate::facts::Facts;
 
 /// What a lock is made for.
@@ -14,13 +15,20 @@ use crate::facts::Facts;
 pub struct Setup {
     /// How many threads will use it, as far as known: twice the CPUs by default. More are no harm but to the speed of some.
     pub threads: usize,
+    /// Which CPUs are near each other: all by default. For locks that hand over to who is near.
+    pub domains: Domains,
+    /// How often in turn such a lock is handed over within a domain at most, before others have their turn.
+    pub hand_overs: u32,
 }
 
+/// Enough that a transfer of the lock to another domain is no longer felt, and 64 short sections are a few microseconds.
+const HAND_OVERS: u32 = 64;
+
 impl Setup {
-    /// For so many threads, at least one.
+    /// For so many threads, at least one, in one domain.
     #[must_use]
     pub fn of_threads(threads: usize) -> Self {
-        Self { threads: threads.max(1) }
+        Self { threads: threads.max(1), domains: Domains::one(), hand_overs: HAND_OVERS }
     }
 }
 

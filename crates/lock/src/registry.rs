@@ -22,6 +22,7 @@ macro_rules! for_each_lock {
             Auto = 8: $crate::Auto,
             Byte = 9: $crate::Byte,
             Qword = 10: $crate::Qword,
+            Hmcs = 11: $crate::Hmcs,
         }
     };
 }
@@ -120,6 +121,9 @@ mod tests {
     fn the_sizes_that_users_were_told() {
         let sizes = Algorithm::ALL.iter().map(|lock| (lock.name(), lock.len_bytes())).collect::<Vec<_>>();
         assert_eq!(sizes[..3], [("tas", 4), ("ttas", 4), ("ticket", 8)]);
-        assert_eq!(sizes[4..], [("mcs", 8), ("clh", 8), ("word", 4), ("auto", 64), ("byte", 1), ("qword", 8)]);
+        assert_eq!(
+            sizes[4..],
+            [("mcs", 8), ("clh", 8), ("word", 4), ("auto", 64), ("byte", 1), ("qword", 8), ("hmcs", 32)]
+        );
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use corecast_lock::{Mutex, RawLock, RawTimed, Setup, for_each_lock};
+use corecast_base::CpuId;
+use corecast_lock::{Domains, Mutex, RawLock, RawTimed, Setup, for_each_lock};
+use corecast_machine::{Cpu, Machine, Topology};
 
 const THREADS: usize = 6;
 const ROUNDS: usize = 2000;
@@ -135,10 +137,18 @@ fn a_thread_that_would_wait_for_itself_is_told<L: RawLock>(setup: &Setup) {
     assert_eq!(mutex.with(|_| mutex.try_with(|value| *value)), None);
 }
 
+/// For as many threads as there are and for fewer; in one domain, in several, and where each CPU is one.
+fn setups() -> [Setup; 4] {
+    let mut setups = [THREADS, 1, THREADS, THREADS].map(Setup::of_threads);
+    setups[2].domains = Domains::dealt(&[2, 2]);
+    setups[2].hand_overs = 2;
+    let cpus = (0..256).map(|id| Cpu { l3: Some(id), ..Cpu::flat(CpuId::new(id)) }).collect();
+    setups[3].domains = Domains::of_machine(&Machine::from_topology(&Topology { cpus, ..Topology::default() }));
+    setups
+}
+
 fn conforms<L: RawTimed>() {
-    // One more thread than there are slots, too.
-    for threads in [THREADS, 1] {
-        let setup = Setup::of_threads(threads);
+    for setup in setups() {
         nobody_else_is_inside::<L>(&setup);
         all_ways_mixed_exclude_each_other::<L>(&setup);
         a_try_and_a_limit_fail_while_it_is_held::<L>(&setup);

@@ -10,6 +10,7 @@ mod combine;
 mod rw;
 mod seq;
 mod byte;
+mod domains;
 mod qword;
 
 use corecast_base::sync::Arc;
