@@ -4,7 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo clippy --workspace --all-targets -- -D warnings
-cargo clippy --package corecast-lock --all-targets --features lock_api -- -D warnings
+cargo clippy --package corecast-lock --all-targets --all-features -- -D warnings
 
 RUSTFLAGS="--cfg loom" cargo clippy --release --target-dir "${CARGO_TARGET_DIR:-target}/loom" \
-    --package corecast-base --package corecast-channel --package corecast-lock --package corecast-collective --lib --test loom -- -D warnings
+    --package corecast-base --package corecast-channel --package corecast-lock --package corecast-collective \
+    --features corecast-lock/hierarchical --lib --test loom -- -D warnings

@@ -21,6 +21,8 @@ const CRATES: [(&str, &str); 4] = [
     ("channel", "corecast_base::sync"),
     ("collective", "corecast_base::sync"),
 ];
+/// What is built along with the models of a crate.
+const FEATURES: [(&str, &str); 1] = [("lock", "hierarchical")];
 const WEAKER: [(&str, &[&str]); 4] = [
     ("Ordering::Acquire", &["Ordering::Relaxed"]),
     ("Ordering::Release", &["Ordering::Relaxed"]),
@@ -140,6 +142,9 @@ fn models_of(workspace: &Path, crate_name: &str) -> io::Result<Vec<Model>> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(workspace).args(["test", "--release", "--no-run", "--test", "loom", "--message-format=json"]);
     cargo.args(["--package", &package]).env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", target_dir());
+    for (_, feature) in FEATURES.iter().filter(|(name, _)| *name == crate_name) {
+        cargo.args(["--features", feature]);
+    }
     let built = cargo.stderr(Stdio::inherit()).output()?;
     let text = String::from_utf8_lossy(&built.stdout);
     let binary = text.lines().rev().find_map(|line| line.split_once("\"executable\":\"")?.1.split('"').next());

@@ -44,9 +44,19 @@ impl ClhNodes {
         stay
     }
 
-    fn hold(&self, own: Stay, before: Stay) {
+    pub(crate) fn hold(&self, own: Stay, before: Stay) {
         self.own.set(own.number);
         self.before.set(before.number);
+    }
+
+    /// The node that was put into a queue.
+    pub(crate) fn own(&self) -> u32 {
+        self.own.get()
+    }
+
+    /// The node that was before it, and is given back.
+    pub(crate) fn before(&self) -> u32 {
+        self.before.get()
     }
 }
 
@@ -108,8 +118,8 @@ unsafe impl RawLock for Clh {
     #[inline]
     unsafe fn unlock(&self, node: &ClhNodes) {
         // ORDERING: Release, pairs with the Acquire in lock and try_lock [clh-idle]
-        pool::node(node.own.get()).is_busy.store(IDLE, Ordering::Release);
-        pool::give(node.before.get());
+        pool::node(node.own()).is_busy.store(IDLE, Ordering::Release);
+        pool::give(node.before());
     }
 }
 

@@ -9,6 +9,7 @@
 //! - [`Tas`], [`Ttas`], [`Ticket`], [`Array`]: locks of words;
 //! - [`Mcs`], [`Clh`]: queues; [`Hmcs`], a tree of them that hands over to who is near ([`Domains`]);
 //! - [`Word`] and [`Byte`], which let their threads sleep, and [`Qword`], which lets them queue and sleep;
+//! - with the feature `hierarchical` only, for the sake of patents: `Hticket` and `Hclh`, tickets and queues that do so, too;
 //! - [`mod@auto`], which finds out which of these suits;
 //! - [`AnyLock`], whose algorithm is chosen when it is made;
 //! - [`Condvar`], for threads that wait for each other's changes;
@@ -32,10 +33,14 @@ pub mod condvar;
 pub mod combine;
 mod domains;
 mod facts;
+#[cfg(feature = "hierarchical")]
+pub mod hclh;
 pub mod hmcs;
 mod holder;
 #[cfg(all(feature = "lock_api", not(loom)))]
 pub mod lock_api;
+#[cfg(feature = "hierarchical")]
+pub mod hticket;
 pub mod mcs;
 pub mod mutex;
 #[cfg(not(loom))]
@@ -65,7 +70,11 @@ pub use condvar::Condvar;
 pub use combine::Combine;
 pub use domains::Domains;
 pub use facts::{Facts, NodeKind, Order};
+#[cfg(feature = "hierarchical")]
+pub use hclh::Hclh;
 pub use hmcs::{Hmcs, HmcsNode};
+#[cfg(feature = "hierarchical")]
+pub use hticket::Hticket;
 pub use mcs::{Mcs, McsNode};
 pub use mutex::{Guard, Mutex};
 #[cfg(not(loom))]

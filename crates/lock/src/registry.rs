@@ -7,11 +7,12 @@ use crate::facts::Facts;
 use crate::raw::RawLock;
 
 /// Calls `$then!` with every lock as `Variant = number: path::to::Type`. The numbers are those of the C interface: a lock
-/// keeps its own for ever.
+/// keeps its own for ever. Those of the feature `hierarchical` come last, if this crate was built with it.
 #[macro_export]
 macro_rules! for_each_lock {
     ($then:ident) => {
-        $then! {
+        $crate::with_hierarchical_locks! {
+            $then:
             Tas = 1: $crate::Tas,
             Ttas = 2: $crate::Ttas,
             Ticket = 3: $crate::Ticket,
@@ -24,6 +25,30 @@ macro_rules! for_each_lock {
             Qword = 10: $crate::Qword,
             Hmcs = 11: $crate::Hmcs,
         }
+    };
+}
+
+/// Calls `$then!` with these locks, and those of the feature.
+#[cfg(feature = "hierarchical")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! with_hierarchical_locks {
+    ($then:ident: $($locks:tt)*) => {
+        $then! {
+            $($locks)*
+            Hticket = 12: $crate::Hticket,
+            Hclh = 13: $crate::Hclh,
+        }
+    };
+}
+
+/// Calls `$then!` with these locks: those of the feature are not here.
+#[cfg(not(feature = "hierarchical"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! with_hierarchical_locks {
+    ($then:ident: $($locks:tt)*) => {
+        $then! { $($locks)* }
     };
 }
 
@@ -121,9 +146,16 @@ mod tests {
     fn the_sizes_that_users_were_told() {
         let sizes = Algorithm::ALL.iter().map(|lock| (lock.name(), lock.len_bytes())).collect::<Vec<_>>();
         assert_eq!(sizes[..3], [("tas", 4), ("ttas", 4), ("ticket", 8)]);
-        assert_eq!(
-            sizes[4..],
-            [("mcs", 8), ("clh", 8), ("word", 4), ("auto", 64), ("byte", 1), ("qword", 8), ("hmcs", 32)]
-        );
+        let told = [("mcs", 8), ("clh", 8), ("word", 4), ("auto", 64), ("byte", 1), ("qword", 8), ("hmcs", 32)];
+        assert_eq!(sizes[4..][..told.len()], told);
+    }
+
+    #[test]
+    fn a_lock_keeps_its_number() {
+        let numbers = Algorithm::ALL.iter().map(|&lock| (lock.name(), lock as u32)).collect::<Vec<_>>();
+        let told = [("tas", 1), ("array", 4), ("auto", 8), ("byte", 9), ("qword", 10), ("hmcs", 11)];
+        assert!(told.iter().all(|lock| numbers.contains(lock)), "{numbers:?}");
+        let others = [("hticket", 12), ("hclh", 13)].map(|lock| numbers.contains(&lock));
+        assert_eq!(others, [cfg!(feature = "hierarchical"); 2]);
     }
 }

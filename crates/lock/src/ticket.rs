@@ -33,6 +33,17 @@ pub struct Ticket {
     owner: AtomicU32,
 }
 
+#[cfg(feature = "hierarchical")]
+impl Ticket {
+    /// For the holder: whether somebody waits.
+    pub(crate) fn is_awaited(&self) -> bool {
+        // ORDERING: Relaxed, who comes later is missed anyway
+        let next = self.next.load(Ordering::Relaxed);
+        // ORDERING: Relaxed, only holders write it
+        next.wrapping_sub(self.owner.load(Ordering::Relaxed)) > 1
+    }
+}
+
 // SAFETY: each number is drawn once, and called by the holder of the one before; a try draws the number that is called, or
 // nothing. (Numbers may wrap: no 2^32 threads wait.)
 unsafe impl RawLock for Ticket {

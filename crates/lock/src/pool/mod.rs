@@ -29,13 +29,17 @@ pub(crate) struct PoolNode {
     pub(crate) request: AtomicU32,
     /// Whether its thread sleeps in the table of `parking`. Written by that thread, and by who wakes it.
     pub(crate) sleep: AtomicU32,
+    /// Which stay it is in, whether its thread waits or holds the lock, and whether it was the last of those who were spliced
+    /// together. Written by its thread, and by the one that splices.
+    #[cfg(feature = "hierarchical")]
+    pub(crate) splice: AtomicU64,
 }
 
 /// A node that is in a queue, and for which time: no two are the same while 2^32 are not in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stay {
     pub(crate) number: u32,
-    round: u32,
+    pub(crate) round: u32,
 }
 
 impl PoolNode {
@@ -47,6 +51,8 @@ impl PoolNode {
             state: AtomicU32::new(0),
             request: AtomicU32::new(0),
             sleep: AtomicU32::new(0),
+            #[cfg(feature = "hierarchical")]
+            splice: AtomicU64::new(0),
         })
     }
 }

@@ -58,6 +58,11 @@ macro_rules! every {
                 }
 
                 #[test]
+                fn a_thread_that_comes_again_behind_others() {
+                    all_add::<corecast_lock::$lock, 2>(&[2], 1, twice, once);
+                }
+
+                #[test]
                 fn a_try_past_the_domains() {
                     all_add::<corecast_lock::$lock, 1>(&[2], 1, tries, twice);
                     all_add::<corecast_lock::$lock, 1>(&[2], 1, twice, tries);
@@ -68,3 +73,5 @@ macro_rules! every {
 }
 
 every!(Hmcs);
+#[cfg(feature = "hierarchical")]
+every!(Hticket Hclh);
