@@ -1,6 +1,6 @@
 //! The locks to race: those of corecast's registry, and what people use today.
 
-use corecast::lock::{Algorithm, Mutex, for_each_lock};
+use corecast::lock::{Algorithm, Domains, Mutex, for_each_lock};
 
 use super::crowd::{Crowd, Turn, crowd};
 use super::distance::{Handed, handed};
@@ -17,9 +17,9 @@ pub(super) struct Contender {
     /// Whether threads that have waited for long sleep.
     pub(super) sleeps: bool,
     /// Nanoseconds to take and free it, alone.
-    pub(super) pair_ns: fn(u32) -> f64,
+    pub(super) pair_ns: fn(u32, &Domains) -> f64,
     /// A few threads in turns, so many times.
-    pub(super) handed: fn(&Group, usize) -> Result<Vec<Handed>, Failure>,
+    pub(super) handed: fn(&Group, usize, &Domains) -> Result<Vec<Handed>, Failure>,
     /// Many threads at once.
     pub(super) crowd: fn(&Crowd<'_>) -> Result<Turn, Failure>,
 }
@@ -42,7 +42,8 @@ pub(super) fn contenders() -> Vec<Contender> {
     for_each_lock!(ours);
     all.push(contender::<std::sync::Mutex<Line>>("std", false, true));
     all.push(contender::<parking_lot::Mutex<Line>>("parking_lot", false, true));
-    all.push(contender::<Pthread>("pthread", false, true));
+    all.push(contender::<Pthread<{ libc::PTHREAD_MUTEX_NORMAL }>>("pthread", false, true));
+    all.push(contender::<Pthread<{ libc::PTHREAD_MUTEX_ADAPTIVE_NP }>>("pthread_adaptive", false, true));
     all
 }
 

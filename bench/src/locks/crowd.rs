@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use corecast::base::sync::{AtomicBool, Ordering, spin_for};
 use corecast::base::{Clock, CpuId};
+use corecast::lock::{Domains, Setup};
 use corecast::machine::pin;
 use fastrand::Rng;
 
@@ -30,6 +31,8 @@ pub(super) struct Crowd<'a> {
     pub(super) hold: Duration,
     /// The CPUs that threads are bound to in turn; none are bound if there is none.
     pub(super) cpus: &'a [CpuId],
+    /// Which CPUs are near each other.
+    pub(super) domains: &'a Domains,
     /// For so long.
     pub(super) time: Duration,
     pub(super) seed: u64,
@@ -62,7 +65,9 @@ struct Thread {
 
 /// Runs the crowd over new locks.
 pub(super) fn crowd<G: Guarded>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
-    let locks: Vec<G> = (0..crowd.locks).map(|_| G::new(crowd.threads)).collect();
+    let mut setup = Setup::of_threads(crowd.threads);
+    setup.domains = crowd.domains.clone();
+    let locks: Vec<G> = (0..crowd.locks).map(|_| G::new(&setup)).collect();
     let (begin, stop) = (Barrier::new(crowd.threads + 1), AtomicBool::new(false));
     let threads = thread::scope(|scope| {
         let run = |rank| {

@@ -6,6 +6,7 @@
 //! line is here. [`BareCas`] is the yardstick: no lock, but the one exchange that every lock needs.
 
 use corecast::base::CpuId;
+use corecast::lock::{Domains, Setup};
 use corecast::machine::{Machine, distance_classes};
 
 use super::contenders::{Contender, yardstick};
@@ -25,8 +26,10 @@ pub(super) struct Handed {
 }
 
 /// So many acquisitions of each participant, in turns.
-pub(super) fn handed<G: Guarded>(group: &Group, count: usize) -> Result<Vec<Handed>, Failure> {
-    let guarded = G::new(group.cpus.len());
+pub(super) fn handed<G: Guarded>(group: &Group, count: usize, domains: &Domains) -> Result<Vec<Handed>, Failure> {
+    let mut setup = Setup::of_threads(group.cpus.len());
+    setup.domains = domains.clone();
+    let guarded = G::new(&setup);
     let done = group.run(|rank, meeting| {
         let mut handed = Handed::default();
         for _ in 0..count {
@@ -65,6 +68,7 @@ fn take<G: Guarded>(guarded: &G, handed: &mut Handed) {
 pub(super) fn measure(
     machine: &Machine,
     contenders: &[Contender],
+    domains: &Domains,
     count: usize,
     options: &Options,
 ) -> Result<Vec<LockDistance>, BenchError> {
@@ -74,13 +78,14 @@ pub(super) fn measure(
         (class.name, vec![cpu(first), cpu(second)])
     });
     let alone = std::iter::once(("alone", vec![cpu(0)]));
-    alone.chain(pairs).map(|(distance, cpus)| at_distance(distance, cpus, contenders, count, options)).collect()
+    alone.chain(pairs).map(|(distance, cpus)| at_distance(distance, cpus, contenders, domains, count, options)).collect()
 }
 
 fn at_distance(
     distance: &str,
     cpus: Vec<CpuId>,
     contenders: &[Contender],
+    domains: &Domains,
     count: usize,
     options: &Options,
 ) -> Result<LockDistance, BenchError> {
@@ -89,7 +94,7 @@ fn at_distance(
     let mut rows = Vec::new();
     for contender in std::iter::once(&yardstick()).chain(contenders) {
         options.go_on()?;
-        rows.push(match (contender.handed)(&group, count) {
+        rows.push(match (contender.handed)(&group, count, domains) {
             Ok(handed) => row(contender, &handed, &corrections),
             Err(Failure::Aborted) => return Err(options.go_on().expect_err("only the user stops it")),
             Err(failure) => DistanceRow { skipped: Some(failure.to_string()), ..row(contender, &[], &[]) },
@@ -126,7 +131,7 @@ mod tests {
     #[test]
     fn every_lock_is_taken_alone_and_in_turns_beside_the_bare_exchange() {
         let machine = this_machine();
-        let found = measure(&machine, &contenders(), 50, &Options::default()).expect("it runs");
+        let found = measure(&machine, &contenders(), &Domains::of_machine(&machine), 50, &Options::default()).expect("it runs");
         assert_eq!(found[0].distance, "alone");
         assert_eq!(found.len(), 1 + distance_classes(&machine).len());
         for distance in &found {
@@ -143,7 +148,7 @@ mod tests {
         let options = Options::default();
         options.cancel.cancel();
         let machine = this_machine();
-        let stopped = measure(&machine, &contenders(), 50, &options);
+        let stopped = measure(&machine, &contenders(), &Domains::of_machine(&machine), 50, &options);
         assert!(matches!(stopped, Err(BenchError::Cancelled)), "{stopped:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! Data behind a lock, as every contender of the lock benchmarks offers it.
 
+use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
 use corecast::base::CacheLine;
@@ -11,16 +12,16 @@ pub(super) type Line = CacheLine<u64>;
 
 /// A line that one thread at a time reaches.
 pub(super) trait Guarded: Sync + Sized {
-    /// Free, for so many threads.
-    fn new(threads: usize) -> Self;
+    /// Free, made for this.
+    fn new(setup: &Setup) -> Self;
 
     /// Waits until it is free, and works on the line.
     fn with<R>(&self, work: impl FnOnce(&mut Line) -> R) -> R;
 }
 
 impl<L: RawLock> Guarded for Mutex<Line, L> {
-    fn new(threads: usize) -> Self {
-        Self::for_setup(Line::default(), &Setup::of_threads(threads))
+    fn new(setup: &Setup) -> Self {
+        Self::for_setup(Line::default(), setup)
     }
 
     #[inline(always)]
@@ -30,7 +31,7 @@ impl<L: RawLock> Guarded for Mutex<Line, L> {
 }
 
 impl Guarded for std::sync::Mutex<Line> {
-    fn new(_threads: usize) -> Self {
+    fn new(_setup: &Setup) -> Self {
         Self::default()
     }
 
@@ -41,7 +42,7 @@ impl Guarded for std::sync::Mutex<Line> {
 }
 
 impl Guarded for parking_lot::Mutex<Line> {
-    fn new(_threads: usize) -> Self {
+    fn new(_setup: &Setup) -> Self {
         Self::default()
     }
 
@@ -62,7 +63,7 @@ pub(super) struct BareCas {
 unsafe impl Sync for BareCas {}
 
 impl Guarded for BareCas {
-    fn new(_threads: usize) -> Self {
+    fn new(_setup: &Setup) -> Self {
         Self::default()
     }
 
@@ -79,21 +80,28 @@ impl Guarded for BareCas {
     }
 }
 
-/// The C library's mutex of the default kind, in one place for as long as it lives.
-pub(super) struct Pthread {
+/// The C library's mutex of a kind, in one place for as long as it lives.
+pub(super) struct Pthread<const KIND: c_int> {
     raw: Box<UnsafeCell<MaybeUninit<libc::pthread_mutex_t>>>,
     line: UnsafeCell<Line>,
 }
 
 // SAFETY: the mutex is made to be used by many threads, and lets one at a time reach the line.
-unsafe impl Sync for Pthread {}
+unsafe impl<const KIND: c_int> Sync for Pthread<KIND> {}
 
-impl Guarded for Pthread {
-    fn new(_threads: usize) -> Self {
+impl<const KIND: c_int> Guarded for Pthread<KIND> {
+    fn new(_setup: &Setup) -> Self {
         let raw = Box::new(UnsafeCell::new(MaybeUninit::uninit()));
-        // SAFETY: it is at its final place and not yet initialised; no attributes mean the default kind.
-        let status = raw.with_mut(|raw| unsafe { libc::pthread_mutex_init(raw.cast(), std::ptr::null()) });
-        assert_eq!(status, 0, "a mutex of the default kind needs nothing");
+        let mut attributes = MaybeUninit::uninit();
+        // SAFETY: they are not yet initialised.
+        let made = unsafe { libc::pthread_mutexattr_init(attributes.as_mut_ptr()) };
+        // SAFETY: just initialised.
+        let chosen = unsafe { libc::pthread_mutexattr_settype(attributes.as_mut_ptr(), KIND) };
+        // SAFETY: it is at its final place and not yet initialised, and the attributes are.
+        let status = raw.with_mut(|raw| unsafe { libc::pthread_mutex_init(raw.cast(), attributes.as_ptr()) });
+        // SAFETY: initialised, and no mutex looks at them again.
+        let ended = unsafe { libc::pthread_mutexattr_destroy(attributes.as_mut_ptr()) };
+        assert_eq!([made, chosen, status, ended], [0; 4], "a mutex of a kind that the C library knows needs nothing");
         Self { raw, line: UnsafeCell::new(Line::default()) }
     }
 
@@ -109,7 +117,7 @@ impl Guarded for Pthread {
     }
 }
 
-impl Drop for Pthread {
+impl<const KIND: c_int> Drop for Pthread<KIND> {
     fn drop(&mut self) {
         // SAFETY: initialised, and nobody holds it or waits for it, as this is the only reference.
         self.raw.with_mut(|raw| unsafe { libc::pthread_mutex_destroy(raw.cast()) });

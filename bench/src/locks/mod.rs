@@ -20,6 +20,7 @@ mod report;
 use std::time::Duration;
 
 use corecast::base::CpuId;
+use corecast::lock::Domains;
 use corecast::machine::Machine;
 use fastrand::Rng;
 
@@ -80,14 +81,14 @@ impl Grid {
     }
 
     /// The situations, in an order that people read: `cpus` are what pinned threads are bound to.
-    fn crowds<'a>(&self, cpus: &'a [CpuId], time: Duration, seed: u64) -> Vec<Crowd<'a>> {
+    fn crowds<'a>(&self, cpus: &'a [CpuId], domains: &'a Domains, time: Duration, seed: u64) -> Vec<Crowd<'a>> {
         let mut crowds = Vec::new();
         for &threads in &self.threads {
             for &locks in &self.locks {
                 for &hold in &self.holds {
                     for &pinned in &self.pinned {
                         let cpus = if pinned { cpus } else { &[] };
-                        crowds.push(Crowd { threads, locks, hold, cpus, time, seed });
+                        crowds.push(Crowd { threads, locks, hold, cpus, domains, time, seed });
                     }
                 }
             }
@@ -112,9 +113,10 @@ pub fn locks(machine: &Machine, options: &LockOptions, progress: &mut dyn Progre
     let amount = if shared.quick { QUICK } else { THOROUGH };
     let seed = shared.seed_or_draw();
     let mut random = Rng::with_seed(seed);
-    let pairs = pairs(&contenders, &amount, &mut random, shared)?;
-    let distances = distance::measure(&machine.restricted_to(&usable), &contenders, amount.handed, shared)?;
-    let crowds = Grid::of(options).crowds(&cpus, amount.block, seed);
+    let domains = Domains::of_machine(machine);
+    let pairs = pairs(&contenders, &domains, &amount, &mut random, shared)?;
+    let distances = distance::measure(&machine.restricted_to(&usable), &contenders, &domains, amount.handed, shared)?;
+    let crowds = Grid::of(options).crowds(&cpus, &domains, amount.block, seed);
     let (mut cells, mut outcomes) = (Vec::new(), Vec::new());
     for (number, crowd) in crowds.iter().enumerate() {
         let words = format!("{} threads, {} locks", crowd.threads, crowd.locks);
@@ -168,11 +170,12 @@ fn rounds<T>(
 
 fn pairs(
     contenders: &[Contender],
+    domains: &Domains,
     amount: &Amount,
     random: &mut Rng,
     options: &Options,
 ) -> Result<Vec<PairRow>, BenchError> {
-    let times = rounds(contenders, amount, random, options, |contender| (contender.pair_ns)(amount.pairs))?;
+    let times = rounds(contenders, amount, random, options, |contender| (contender.pair_ns)(amount.pairs, domains))?;
     let row = |(contender, times): (&Contender, Vec<f64>)| PairRow {
         contender: contender.name.to_owned(),
         ours: contender.ours,

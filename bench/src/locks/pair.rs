@@ -3,12 +3,15 @@
 use std::hint::black_box;
 
 use corecast::base::Clock;
+use corecast::lock::{Domains, Setup};
 
 use super::guarded::Guarded;
 
-/// Nanoseconds for one pair, of so many.
-pub(super) fn pair_ns<G: Guarded>(pairs: u32) -> f64 {
-    let guarded = G::new(1);
+/// Nanoseconds for one pair, of so many, of a thread in one of these domains.
+pub(super) fn pair_ns<G: Guarded>(pairs: u32, domains: &Domains) -> f64 {
+    let mut setup = Setup::of_threads(1);
+    setup.domains = domains.clone();
+    let guarded = G::new(&setup);
     let clock = Clock::get();
     let start = clock.ticks_in_order();
     for _ in 0..pairs {
