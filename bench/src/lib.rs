@@ -39,6 +39,7 @@ mod child;
 mod coherence;
 mod collectives;
 pub mod contender;
+mod counts;
 mod deaths;
 mod dialogue;
 mod error;

@@ -97,6 +97,18 @@ impl Options {
         numbered.filter(|(i, contender)| *i == 0 || is_meant(&**contender)).map(|(_, contender)| contender).collect()
     }
 
+    /// Those of `all` that are named, in the order of `all`; all if none is.
+    pub(crate) fn chosen<C>(&self, all: Vec<C>, name_of: impl Fn(&C) -> &'static str) -> Result<Vec<C>, BenchError> {
+        let is_unknown = |name: &&String| !all.iter().any(|contender| name_of(contender) == **name);
+        if let Some(name) = self.contenders.iter().find(is_unknown) {
+            let known = all.iter().map(&name_of).collect::<Vec<_>>().join(", ");
+            return Err(BenchError::Contender { name: name.clone(), known });
+        }
+        let is_chosen =
+            |contender: &C| self.contenders.is_empty() || self.contenders.iter().any(|name| name == name_of(contender));
+        Ok(all.into_iter().filter(is_chosen).collect())
+    }
+
     /// Every operation with every length and every number of participants.
     pub(crate) fn heats(&self, cpus: usize) -> Result<Vec<(Op, usize, usize)>, BenchError> {
         let ops = self.collectives()?;

@@ -29,6 +29,7 @@ use corecast::base::{CpuId, CpuSet};
 use corecast::machine::{Machine, distance_classes};
 use fastrand::Rng;
 
+use crate::counts::doubled_up_to;
 use crate::error::BenchError;
 use crate::failure::Failure;
 use crate::options::Options;
@@ -148,11 +149,7 @@ fn sharers(case: &Case, cpus: usize) -> Vec<usize> {
     if case.cpus() < 3 {
         return vec![0];
     }
-    let most = cpus.saturating_sub(2).max(1);
-    let doubled = std::iter::successors(Some(1), |sharers| Some(2 * sharers));
-    let mut sharers: Vec<usize> = doubled.take_while(|&sharers| sharers < most).collect();
-    sharers.push(most);
-    sharers
+    doubled_up_to(cpus.saturating_sub(2).max(1))
 }
 
 impl Run<'_> {

@@ -24,6 +24,7 @@ use corecast::lock::Domains;
 use corecast::machine::Machine;
 use fastrand::Rng;
 
+use crate::counts::or_usual;
 use crate::error::BenchError;
 use crate::harness::median;
 use crate::options::Options;
@@ -73,10 +74,10 @@ impl Grid {
     fn of(options: &LockOptions) -> Self {
         let quick = options.options.quick;
         Self {
-            threads: or_default(&options.threads, if quick { &[1, 2, 16] } else { &[1, 2, 4, 8, 16] }),
-            locks: or_default(&options.locks, if quick { &[1, 16, 512] } else { &[1, 4, 16, 32, 128, 512] }),
-            holds: or_default(&options.holds, &[Duration::ZERO, Duration::from_micros(2)]),
-            pinned: or_default(&options.pinned, &[true, false]),
+            threads: or_usual(&options.threads, || if quick { vec![1, 2, 16] } else { vec![1, 2, 4, 8, 16] }),
+            locks: or_usual(&options.locks, || if quick { vec![1, 16, 512] } else { vec![1, 4, 16, 32, 128, 512] }),
+            holds: or_usual(&options.holds, || vec![Duration::ZERO, Duration::from_micros(2)]),
+            pinned: or_usual(&options.pinned, || vec![true, false]),
         }
     }
 
@@ -97,10 +98,6 @@ impl Grid {
     }
 }
 
-fn or_default<T: Clone>(asked: &[T], usual: &[T]) -> Vec<T> {
-    if asked.is_empty() { usual.to_vec() } else { asked.to_vec() }
-}
-
 /// Races all locks.
 ///
 /// # Errors
@@ -109,7 +106,7 @@ pub fn locks(machine: &Machine, options: &LockOptions, progress: &mut dyn Progre
     let shared = &options.options;
     let usable = shared.usable_cpus(machine)?;
     let cpus: Vec<CpuId> = usable.iter().collect();
-    let contenders = chosen(shared)?;
+    let contenders = shared.chosen(contenders(), |contender| contender.name)?;
     let amount = if shared.quick { QUICK } else { THOROUGH };
     let seed = shared.seed_or_draw();
     let mut random = Rng::with_seed(seed);
@@ -132,20 +129,6 @@ pub fn locks(machine: &Machine, options: &LockOptions, progress: &mut dyn Progre
     let (machine, commit) = (machine.name.clone(), crate::report::commit());
     let (quick, cpus) = (shared.quick, cpus.iter().map(|cpu| cpu.get()).collect());
     Ok(LockReport { machine, commit, seed, quick, cpus, pairs, distances, cells, regrets, published, gates })
-}
-
-/// The contenders asked for by name; all if there is none.
-fn chosen(options: &Options) -> Result<Vec<Contender>, BenchError> {
-    let all = contenders();
-    let is_known = |name: &&String| !all.iter().any(|contender| contender.name == **name);
-    if let Some(name) = options.contenders.iter().find(is_known) {
-        let known = all.iter().map(|contender| contender.name).collect::<Vec<_>>().join(", ");
-        return Err(BenchError::Contender { name: name.clone(), known });
-    }
-    let is_chosen = |contender: &Contender| {
-        options.contenders.is_empty() || options.contenders.iter().any(|name| name == contender.name)
-    };
-    Ok(all.into_iter().filter(is_chosen).collect())
 }
 
 /// Every contender's times, in rounds of an order drawn anew.

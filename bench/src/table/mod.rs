@@ -22,6 +22,7 @@ use corecast::base::CpuId;
 use corecast::machine::Machine;
 use fastrand::Rng;
 
+use crate::counts::{doubled_up_to, or_usual};
 use crate::error::BenchError;
 use crate::failure::Failure;
 use crate::harness::{jain, median, most_to_fewest};
@@ -69,7 +70,7 @@ pub fn table(
     let counts = threads.iter().chain(buckets).chain(means);
     assert!(counts.min() != Some(&0), "a table has threads, buckets and elements");
     let cpus: Vec<CpuId> = shared.usable_cpus(machine)?.iter().collect();
-    let contenders = chosen(shared)?;
+    let contenders = shared.chosen(contenders(), |contender| contender.name)?;
     let seed = shared.seed_or_draw();
     let mut random = Rng::with_seed(seed);
     let (rounds, block) = if shared.quick { (QUICK_ROUNDS, QUICK_BLOCK) } else { (ROUNDS, BLOCK) };
@@ -101,17 +102,10 @@ pub fn table(
 
 /// Buckets, mean and threads, in the order in which they are run.
 fn situations(options: &TableOptions, cpus: usize) -> Vec<(usize, usize, usize)> {
-    let or = |asked: &[usize], usual: Vec<usize>| if asked.is_empty() { usual } else { asked.to_vec() };
-    let mut usual = if options.options.quick {
-        vec![1, 2]
-    } else {
-        std::iter::successors(Some(1), |threads| Some(2 * threads)).take_while(|&threads| threads < cpus).collect()
-    };
-    usual.push(cpus);
-    usual.retain(|&threads| threads <= cpus);
-    usual.dedup();
-    let (threads, buckets) = (or(&options.threads, usual), or(&options.buckets, vec![12, 512]));
-    let means = or(&options.means, vec![12, 48]);
+    let mut usual = doubled_up_to(cpus);
+    usual.retain(|&threads| !options.options.quick || threads <= 2 || threads == cpus);
+    let (threads, buckets) = (or_usual(&options.threads, || usual), or_usual(&options.buckets, || vec![12, 512]));
+    let means = or_usual(&options.means, || vec![12, 48]);
     let mut all = Vec::new();
     for &buckets in &buckets {
         for &mean in &means {
@@ -119,20 +113,6 @@ fn situations(options: &TableOptions, cpus: usize) -> Vec<(usize, usize, usize)>
         }
     }
     all
-}
-
-/// The contenders asked for by name; all if there is none.
-fn chosen(options: &Options) -> Result<Vec<Contender>, BenchError> {
-    let all = contenders();
-    let is_unknown = |name: &&String| !all.iter().any(|contender| contender.name == **name);
-    if let Some(name) = options.contenders.iter().find(is_unknown) {
-        let known = all.iter().map(|contender| contender.name).collect::<Vec<_>>().join(", ");
-        return Err(BenchError::Contender { name: name.clone(), known });
-    }
-    let is_chosen = |contender: &Contender| {
-        options.contenders.is_empty() || options.contenders.iter().any(|name| name == contender.name)
-    };
-    Ok(all.into_iter().filter(is_chosen).collect())
 }
 
 /// Every contender's blocks, or why it has none, in rounds of an order drawn anew. One that fails runs no more.
