@@ -5,6 +5,7 @@
 //! - [`collectives`], [`acknowledged`](fn@acknowledged), [`ump`], [`select`](fn@select), [`stream`], [`idle`],
 //!   [`deaths`](fn@deaths), [`setup`](fn@setup), [`locks`](fn@locks), [`table`](fn@table): the benchmarks; [`list`] names
 //!   all contenders;
+//! - [`atomics`](fn@atomics): what many threads get from one word;
 //! - [`coherence`](fn@coherence): what single operations on a cache line cost; [`coherence_cases`] names its cases;
 //! - [`collective_member`]: what a process does that is a member of a race of collectives;
 //! - [`Options`], [`Place`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
@@ -33,6 +34,7 @@
 //! ```
 
 mod acknowledged;
+mod atomics;
 mod cancel;
 pub mod channels;
 mod child;
@@ -53,6 +55,7 @@ mod options;
 mod pair;
 mod place;
 mod progress;
+mod published;
 mod report;
 mod run;
 mod select;
@@ -62,8 +65,10 @@ pub mod study;
 mod table;
 #[cfg(test)]
 mod this_machine;
+mod transfer;
 
 pub use acknowledged::{AcknowledgedOptions, acknowledged};
+pub use atomics::{AtomicCell, AtomicOptions, AtomicReport, AtomicRow, atomics};
 pub use cancel::Cancel;
 pub use coherence::{
     CoherenceCell, CoherenceGroup, CoherenceOptions, CoherenceReport, CoherenceTimes, ListedCase, Placement,
@@ -85,8 +90,10 @@ pub use options::{MAX_BYTES, Options};
 pub use pair::ump;
 pub use place::Place;
 pub use progress::Progress;
+pub use published::PublishedFigure;
 pub use report::{Group, IdleReport, IdleRow, Report, Row, StreamReport, Timing};
 pub use select::{Fairness, SelectReport, select};
 pub use setup::{SetupReport, SetupRow, setup};
 pub use stream::{StreamOptions, stream};
 pub use table::{Point, Published, TableCell, TableOptions, TableReport, TableRow, table};
+pub use transfer::LineTransfer;

@@ -1,8 +1,8 @@
-//! The participants of a case: a thread bound to each CPU, which meet over lines of their own.
+//! Participants: a thread bound to each CPU, which meet over lines of their own.
 
 use std::thread;
 
-use corecast::base::CpuId;
+use corecast::base::{Clock, CpuId};
 use corecast::machine::pin;
 
 use crate::cancel::Cancel;
@@ -31,6 +31,11 @@ impl Meeting<'_> {
     #[inline]
     pub(crate) fn meet(&self) -> Result<(), Failure> {
         self.point.meet(&self.abort)
+    }
+
+    /// As [`meet`](Self::meet); tells all the same tick, at which the last of them was here.
+    pub(crate) fn meet_at(&self) -> Result<u64, Failure> {
+        self.point.meet_with(&self.abort, || Clock::get().ticks())
     }
 
     /// Stops all if the user wants that.

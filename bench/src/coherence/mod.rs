@@ -23,7 +23,7 @@ mod operation;
 mod published;
 mod report;
 mod state;
-pub(crate) mod timer;
+mod timer;
 
 use corecast::base::{CpuId, CpuSet};
 use corecast::machine::{Machine, distance_classes};
@@ -37,10 +37,12 @@ use crate::progress::Progress;
 use alone::{Instruction, REPEATS};
 use case::{Case, Kind, chosen};
 use distribution::Distribution;
-pub(crate) use group::Group;
 use handed::Handed;
 use lines::Lines;
-pub(crate) use timer::Correction;
+
+pub(crate) use group::{Group, Meeting};
+pub(crate) use operation::timed;
+pub(crate) use timer::{Correction, measure as measure_timer};
 
 pub use case::{ListedCase, coherence_cases};
 pub use distribution::Distribution as CoherenceTimes;

@@ -118,7 +118,7 @@ impl Operation {
 
 /// Ticks that `work` takes, the timer's own included, and its result.
 #[inline(always)]
-pub(super) fn timed<R>(work: impl FnOnce() -> R) -> (u64, R) {
+pub(crate) fn timed<R>(work: impl FnOnce() -> R) -> (u64, R) {
     let clock = Clock::get();
     let begin = clock.ticks_in_order();
     let result = work();

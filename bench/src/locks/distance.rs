@@ -12,7 +12,7 @@ use corecast::machine::{Machine, distance_classes};
 use super::contenders::{Contender, yardstick};
 use super::guarded::Guarded;
 use super::report::{DistanceRow, LockDistance};
-use crate::coherence::{Correction, Group, timer};
+use crate::coherence::{Correction, Group, measure_timer};
 use crate::error::BenchError;
 use crate::failure::Failure;
 use crate::harness::{percentile, sorted};
@@ -89,7 +89,7 @@ fn at_distance(
     count: usize,
     options: &Options,
 ) -> Result<LockDistance, BenchError> {
-    let corrections = cpus.iter().map(|&cpu| Ok(timer::measure(cpu)?.1)).collect::<Result<Vec<_>, BenchError>>()?;
+    let corrections = cpus.iter().map(|&cpu| Ok(measure_timer(cpu)?.1)).collect::<Result<Vec<_>, BenchError>>()?;
     let group = Group { cpus, cancel: options.cancel.clone() };
     let mut rows = Vec::new();
     for contender in std::iter::once(&yardstick()).chain(contenders) {

@@ -37,6 +37,7 @@ mod members;
 mod meter;
 mod output;
 mod planner_args;
+mod published_text;
 mod race_checks;
 mod race_text;
 mod region_dirs;

@@ -181,6 +181,13 @@ fn names_that_nobody_has() {
         (&["bench", "locks", "--locks", "0"], "0 is not in 1..="),
         (&["bench", "locks", "--hold", "-1"], "unexpected argument '-1'"),
         (&["bench", "locks", "--placement", "here"], "[possible values: pinned, unpinned]"),
+        (&["bench", "atomics", "--contenders", "cas,xor"], "no contender is called 'xor': there are cas, tas, fai, "),
+        (&["bench", "atomics", "--threads", "2,0"], "0 is not in 1..=10000"),
+        (&["bench", "atomics", "--pause", "long"], "invalid value 'long' for '--pause <NS>'"),
+        (
+            &["bench", "messages", "--contenders", "ump,zimp"],
+            "no contender is called 'zimp': there are ump, one-line, ",
+        ),
         (&["bench", "table", "--contenders", "mcs,btree"], "no contender is called 'btree': there are tas, "),
         (&["bench", "table", "--threads", "0"], "0 is not in 1..=256"),
         (&["bench", "table", "--buckets", "12,0"], "0 is not in 1..=65536"),

@@ -20,6 +20,7 @@ mod regions;
 mod rings;
 mod running;
 mod serving;
+mod stressing;
 mod system_tree;
 mod tables;
 mod terminal;

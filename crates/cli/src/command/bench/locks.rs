@@ -11,12 +11,12 @@ use crate::output::Output;
 use crate::report::render_locks;
 use crate::{gate_text, skipped, table};
 
-use super::Shared;
+use super::{Shared, count};
 
 /// The most threads: each has a stack.
-const MOST_THREADS: i64 = 10_000;
+const MOST_THREADS: u64 = 10_000;
 /// The most locks: each has lines of its own.
-const MOST_LOCKS: i64 = 1 << 20;
+const MOST_LOCKS: u64 = 1 << 20;
 
 /// Options of `bench locks`.
 #[derive(Clone, Debug, clap::Args)]
@@ -55,11 +55,6 @@ enum Placement {
     Pinned,
     /// Wherever the system puts them.
     Unpinned,
-}
-
-fn count(most: i64) -> impl clap::builder::TypedValueParser<Value = usize> {
-    use clap::builder::TypedValueParser;
-    clap::value_parser!(u64).range(1..=most as u64).map(|count| count as usize)
 }
 
 impl Arguments {

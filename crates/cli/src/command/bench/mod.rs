@@ -1,6 +1,7 @@
 //! `corecast bench`: races against the alternatives, and load tests. One file per kind.
 
 mod acknowledged;
+mod atomics;
 mod channels;
 mod deaths;
 mod idle;
@@ -52,6 +53,8 @@ enum Kind {
     Idle(idle::Arguments),
     /// Race locks: one thread alone, and many over one lock or several.
     Locks(locks::Arguments),
+    /// Stress one word with each atomic operation, by many threads at once.
+    Atomics(atomics::Arguments),
     /// Race hash tables: one lock for each bucket, servers that are sent messages, and the maps people use today.
     Table(table::Arguments),
     /// Kill processes at each end of each channel, and find out how long the other end waits for the news.
@@ -79,6 +82,11 @@ fn wait_parser() -> impl TypedValueParser<Value = Wait> {
     PossibleValuesParser::new(Wait::ALL.map(Wait::name)).try_map(|name| name.parse::<Wait>())
 }
 
+/// A number from 1 to `most`.
+fn count(most: u64) -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64).range(1..=most).map(|count| count as usize)
+}
+
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     match &arguments.kind {
         Kind::Collectives(arguments) => arguments.run(output),
@@ -91,6 +99,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Kind::Stream(arguments) => arguments.run(output),
         Kind::Idle(arguments) => arguments.run(output),
         Kind::Locks(arguments) => arguments.run(output),
+        Kind::Atomics(arguments) => arguments.run(output),
         Kind::Table(arguments) => arguments.run(output),
         Kind::Deaths(arguments) => arguments.run(output),
         Kind::Setup(arguments) => arguments.run(output),

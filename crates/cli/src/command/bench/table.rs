@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use clap::builder::TypedValueParser;
 use corecast_bench::{Options, Point, Published, TableCell, TableOptions, TableReport, TableRow, table};
 
 use crate::failure::Failure;
@@ -13,7 +12,7 @@ use crate::report::render_table;
 use crate::table::{many, number};
 use crate::{gate_text, skipped, table as text_table};
 
-use super::Shared;
+use super::{Shared, count};
 
 /// The most threads: every client has two channels to every server.
 const MOST_THREADS: u64 = 256;
@@ -50,10 +49,6 @@ pub(super) struct Arguments {
     quick: bool,
     #[command(flatten)]
     html: HtmlArg,
-}
-
-fn count(most: u64) -> impl TypedValueParser<Value = usize> {
-    clap::value_parser!(u64).range(1..=most).map(|count| count as usize)
 }
 
 impl Arguments {

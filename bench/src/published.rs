@@ -1,0 +1,42 @@
+//! What others have published of other machines, to be shown beside what is found here: heights may not be compared.
+
+use corecast::machine::Machine;
+use serde::Serialize;
+
+/// T. David, R. Guerraoui, V. Trigonakis, Everything You Always Wanted to Know About Synchronization but Were Afraid to Ask.
+const SSYNC: &str = "David, Guerraoui, Trigonakis, SOSP 2013";
+
+/// A number, or a range of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PublishedFigure {
+    /// What was counted, with its unit.
+    pub figure: &'static str,
+    /// The machine that it was published of: not this one.
+    pub machine: &'static str,
+    /// The least that was published.
+    pub least: f64,
+    /// The most that was published.
+    pub most: f64,
+    /// Where it was published.
+    pub source: &'static str,
+    /// The same as found here; `null` if it was not measured, or the CPUs here are too few.
+    pub here: Option<f64>,
+}
+
+impl PublishedFigure {
+    /// A figure of SSYNC's study.
+    pub(crate) fn of_ssync(
+        figure: &'static str,
+        machine: &'static str,
+        (least, most): (f64, f64),
+        here: Option<f64>,
+    ) -> Self {
+        Self { figure, machine, least, most, source: SSYNC, here }
+    }
+}
+
+/// True if all CPUs are known to be in the same package, as those of figures that are told of one socket.
+pub(crate) fn is_one_package(machine: &Machine) -> bool {
+    let package = machine.cpus.first().and_then(|cpu| cpu.package);
+    package.is_some() && machine.cpus.iter().all(|cpu| cpu.package == package)
+}
