@@ -27,7 +27,24 @@ pub(crate) fn sum(bytes: &[u8]) -> u64 {
 }
 
 /// Where `bytes` first differ from message `number`.
+#[inline]
 pub(crate) fn first_difference(bytes: &[u8], number: u64) -> Option<usize> {
+    let mut word = first_word(number);
+    let mut chunks = bytes.chunks_exact(8);
+    let mut difference = 0;
+    for chunk in &mut chunks {
+        difference |= word ^ u64::from_le_bytes(chunk.try_into().expect("chunks of eight bytes"));
+        word = word.wrapping_add(BY_WORD);
+    }
+    let rest = chunks.remainder();
+    if difference == 0 && *rest == word.to_le_bytes()[..rest.len()] {
+        return None;
+    }
+    locate_difference(bytes, number)
+}
+
+#[cold]
+fn locate_difference(bytes: &[u8], number: u64) -> Option<usize> {
     let mut word = first_word(number);
     for (i, chunk) in bytes.chunks(8).enumerate() {
         let expected = word.to_le_bytes();

@@ -292,6 +292,7 @@ mod tests {
     #[test]
     fn every_contender_delivers_short_messages() {
         conformance(1, 1);
+        conformance(56, 1);
         conformance(64, 3);
         conformance(500, 2);
     }

@@ -8,6 +8,8 @@ use crate::harness::Abort;
 
 /// The most bytes that travel inside the queue. Beyond, copying costs more than a block that is shared.
 pub(super) const INLINE_BYTES: usize = 1024;
+/// As many as fill one line with the word that a queue keeps beside each message.
+const LINE_BYTES: usize = 56;
 
 /// A message as a value.
 pub(super) trait Payload: Clone + Default + Send + Sync + 'static {
@@ -117,7 +119,8 @@ pub(super) trait ForPayload {
 pub(super) fn for_payload(maker: &impl ForPayload, wire: &Wire, abort: &Arc<Abort>) -> Ends {
     match wire.bytes {
         0..=8 => maker.open::<Inline<8>>(wire, abort),
-        9..=64 => maker.open::<Inline<64>>(wire, abort),
+        9..=LINE_BYTES => maker.open::<Inline<LINE_BYTES>>(wire, abort),
+        57..=64 => maker.open::<Inline<64>>(wire, abort),
         65..=128 => maker.open::<Inline<128>>(wire, abort),
         129..=512 => maker.open::<Inline<512>>(wire, abort),
         513..=INLINE_BYTES => maker.open::<Inline<INLINE_BYTES>>(wire, abort),
