@@ -5,7 +5,7 @@
 //! - [`collectives`], [`acknowledged`](fn@acknowledged), [`ump`], [`select`](fn@select), [`stream`], [`idle`],
 //!   [`deaths`](fn@deaths), [`setup`](fn@setup), [`locks`](fn@locks), [`table`](fn@table): the benchmarks; [`list`] names
 //!   all contenders;
-//! - [`atomics`](fn@atomics): what many threads get from one word;
+//! - [`atomics`](fn@atomics): what many threads get from one word; [`messages`](fn@messages): pairs, servers and clients;
 //! - [`coherence`](fn@coherence): what single operations on a cache line cost; [`coherence_cases`] names its cases;
 //! - [`collective_member`]: what a process does that is a member of a race of collectives;
 //! - [`Options`], [`Place`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
@@ -50,6 +50,7 @@ mod gate;
 pub mod harness;
 mod idle;
 mod locks;
+mod messages;
 mod op;
 mod options;
 mod pair;
@@ -84,6 +85,10 @@ pub use harness::Summary;
 pub use idle::idle;
 pub use locks::{
     DistanceRow, LockCell, LockDistance, LockOptions, LockReport, LockRow, PairRow, PublishedScaling, RegretRow, locks,
+};
+pub use messages::{
+    MAX_PAIR_BYTES, MessageOptions, MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip,
+    messages,
 };
 pub use op::{Op, UnknownOp};
 pub use options::{MAX_BYTES, Options};

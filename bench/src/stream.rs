@@ -166,7 +166,7 @@ impl Tally {
 /// A message of which every word alone tells the number, each in its own way and with all its bits, so that no mixture of
 /// two looks whole: the factors are odd and hence can be undone.
 #[inline(always)]
-fn sealed(number: u64) -> Message {
+pub(crate) fn sealed(number: u64) -> Message {
     std::array::from_fn(|word| number.wrapping_mul((word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c16) + 1))
 }
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::contender::{Carrier, Inlets};
+use super::bodies::{Sink, Source};
+use super::contender::{Carrier, Inlets, carrier};
 use super::ends::{Inlet, Outlet, Reading};
 use super::wire::Wire;
 use crate::contender::Body;
@@ -87,6 +88,29 @@ pub(super) fn nodes(
         Traffic::Stream | Traffic::Checkpoint => channels.checkpoint(),
     };
     Ok(steps?.into_iter().map(|steps| Box::new(Node { steps, next: 0 }) as Box<dyn Body>).collect())
+}
+
+/// The two participants of a pair over this contender's channels: one sends and the other receives; or, for a round trip,
+/// one asks and waits, and the other answers the same.
+///
+/// # Errors
+/// Why the contender cannot do it.
+pub(crate) fn pair(
+    contender: &str,
+    wire: &Wire,
+    is_round_trip: bool,
+    abort: &Arc<Abort>,
+) -> Result<Vec<Box<dyn Body>>, String> {
+    let carrier = carrier(contender).ok_or_else(|| format!("no channel is called '{contender}'"))?;
+    let channels = Channels { carrier, wire, abort };
+    let (to, asked) = channels.unicast(wire.bytes)?;
+    if !is_round_trip {
+        return Ok(vec![Box::new(Source::new(to)), Box::new(Sink::new(asked))]);
+    }
+    let (answer, answered) = channels.unicast(wire.bytes)?;
+    let asks = vec![Step::Send(to), Step::Receive(answered)];
+    let answers = vec![Step::Receive(asked), Step::Send(answer)];
+    Ok([asks, answers].map(|steps| Box::new(Node { steps, next: 0 }) as Box<dyn Body>).into())
 }
 
 /// A channel: its sending end, and what receives.
@@ -184,7 +208,6 @@ mod tests {
     use corecast::base::wait::Wait;
 
     use super::*;
-    use crate::channels::contender::carrier;
     use crate::harness::{Crew, Task};
     use crate::this_machine::this_machine;
 

@@ -14,8 +14,6 @@ pub(super) struct CrossbeamSelect {
     pub(super) channels: usize,
 }
 
-struct Sending(Sender<Message>);
-
 struct Receiving {
     /// Borrows the receivers, which are never dropped: a selection made once for all is its fastest use.
     select: Select<'static>,
@@ -39,7 +37,7 @@ impl Contender for CrossbeamSelect {
 
     fn build(&self, _setting: &Setting<'_>, _abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
         let (mut senders, receivers): (Vec<_>, Vec<_>) = (0..self.channels).map(|_| bounded(SLOTS)).unzip();
-        let busy = Sending(senders.swap_remove(self.channels / 2));
+        let busy = senders.swap_remove(self.channels / 2);
         // A contender is built once in a run.
         let receivers: &'static [_] = receivers.leak();
         let mut select = Select::new();
@@ -50,12 +48,12 @@ impl Contender for CrossbeamSelect {
     }
 }
 
-impl SendEnd for Sending {
+impl SendEnd for Sender<Message> {
     type Item = Message;
 
     #[inline]
     fn send(&mut self, message: Message) -> Result<(), Failure> {
-        self.0.send(message).map_err(Failure::refused)
+        Sender::send(self, message).map_err(Failure::refused)
     }
 }
 

@@ -1,0 +1,167 @@
+//! The contenders of `corecast bench messages`, and what each does: channels between two, and ways of a server to receive.
+//!
+//! To add a pair: name a contender of `bench channels`. To add a server: a file here that implements [`Family`]. Either is a
+//! line in [`contenders`].
+
+mod crossbeam_select;
+mod one_queue;
+mod ump;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use corecast::base::wait::Wait;
+
+use super::report::{Receive, Trip};
+use super::server::bodies;
+use crate::channels::{self, Wire};
+use crate::contender::{Body, Message, RecvEnd, SendEnd};
+use crate::failure::Failure;
+use crate::harness::Abort;
+use crossbeam_select::CrossbeamSelect;
+use one_queue::{Crossbeam, Std};
+use ump::Ump;
+
+/// Messages that may be under way in one channel.
+pub(super) const DEPTH: usize = 64;
+
+/// What a server and its clients are to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Serving {
+    pub(super) clients: usize,
+    pub(super) trip: Trip,
+    pub(super) receive: Receive,
+    /// What the server does for each message.
+    pub(super) work: Duration,
+    /// How corecast's channels wait, and what a wake-up costs if that is known.
+    pub(super) wait: Wait,
+    pub(super) wake_cost: Option<Duration>,
+}
+
+/// A way to have one server for many clients.
+pub(super) trait Family: Sized {
+    type Sender: SendEnd<Item = Message>;
+    type Receiver: RecvEnd<Item = Message>;
+    type Server: ServerEnd;
+
+    /// Why it cannot receive so, if that is so.
+    fn refuses(receive: Receive) -> Option<&'static str> {
+        let _ = receive;
+        None
+    }
+
+    /// The ends of the server and of each client.
+    fn connect(serving: &Serving) -> Connected<Self>;
+}
+
+/// All ends of a server and its clients.
+pub(super) struct Connected<F: Family> {
+    pub(super) server: F::Server,
+    /// From the server to each client.
+    pub(super) answers: Vec<F::Sender>,
+    /// Of each client: to the server, and back.
+    pub(super) clients: Vec<(F::Sender, F::Receiver)>,
+}
+
+/// What the server receives from.
+pub(super) trait ServerEnd: Send + 'static {
+    /// Waits for a message from any client.
+    fn receive(&mut self) -> Result<Message, Failure>;
+
+    /// Waits for a message from a client of one half: of those with even numbers (0), or with odd ones (1).
+    fn receive_from(&mut self, half: usize) -> Result<Message, Failure>;
+}
+
+/// Makes the bodies of a server and its clients, or says why not.
+type Serve = fn(&Serving) -> Result<Vec<Box<dyn Body>>, String>;
+
+/// One of them.
+#[derive(Clone, Copy)]
+pub(super) struct Contender {
+    pub(super) name: &'static str,
+    pub(super) ours: bool,
+    /// Whether it races between pairs.
+    pub(super) is_pair: bool,
+    pub(super) serve: Option<Serve>,
+}
+
+/// All of them, corecast's first.
+pub(super) fn contenders() -> Vec<Contender> {
+    let pair = |name| Contender { name, ours: false, is_pair: true, serve: None };
+    vec![
+        Contender { ours: true, serve: Some(serve::<Ump>), ..pair("ump") },
+        pair("one-line"),
+        pair("rtrb"),
+        Contender { serve: Some(serve::<Crossbeam>), ..pair("crossbeam-channel") },
+        Contender { is_pair: false, serve: Some(serve::<CrossbeamSelect>), ..pair("crossbeam-select") },
+        Contender { serve: Some(serve::<Std>), ..pair("std-sync-channel") },
+    ]
+}
+
+fn serve<F: Family>(serving: &Serving) -> Result<Vec<Box<dyn Body>>, String> {
+    match F::refuses(serving.receive) {
+        Some(reason) => Err(reason.to_owned()),
+        None => Ok(bodies::<F>(serving)),
+    }
+}
+
+impl Contender {
+    /// The bodies of one pair: who sends or asks, then who receives or answers.
+    pub(super) fn pair(&self, wire: &Wire, trip: Trip, abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, String> {
+        channels::pair(self.name, wire, trip == Trip::RoundTrip, abort)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Crew, Task};
+    use crate::this_machine::this_machine;
+
+    /// All bodies do this once more and more often.
+    fn run(bodies: Vec<Box<dyn Body>>, abort: &Arc<Abort>) -> Result<(), Failure> {
+        let cpus = this_machine().cpu_set();
+        let seats: Vec<_> = cpus.iter().collect::<Vec<_>>().into_iter().cycle().take(bodies.len()).collect();
+        let mut crew = Crew::start(&seats, true, Duration::from_secs(60)).expect("allowed CPUs");
+        let bodies = crew.run(bodies, Task::Check { rounds: 200 }, abort)?.bodies;
+        crew.run(bodies, Task::Check { rounds: 3 }, abort).map(drop)
+    }
+
+    #[test]
+    fn every_pair_delivers_both_ways() {
+        for contender in contenders().into_iter().filter(|contender| contender.is_pair) {
+            for (trip, bytes) in [(Trip::OneWay, 56), (Trip::OneWay, 64), (Trip::RoundTrip, 56), (Trip::RoundTrip, 64)]
+            {
+                let (wire, abort) = (Wire::new(bytes, 1, true, Wait::Adaptive), Arc::default());
+                let bodies = contender.pair(&wire, trip, &abort).expect("a pair");
+                assert_eq!(run(bodies, &abort), Ok(()), "{} {trip:?} {bytes}", contender.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_server_hears_all_its_clients_or_says_why_not() {
+        let (wait, wake_cost) = (Wait::Adaptive, None);
+        for contender in contenders() {
+            let Some(serve) = contender.serve else { continue };
+            for (clients, trip, receive) in [
+                (1, Trip::OneWay, Receive::Subset),
+                (3, Trip::OneWay, Receive::Any),
+                (3, Trip::RoundTrip, Receive::Subset),
+                (4, Trip::OneWay, Receive::Subset),
+                (2, Trip::RoundTrip, Receive::Any),
+            ] {
+                let work = Duration::from_nanos(100);
+                match serve(&Serving { clients, trip, receive, work, wait, wake_cost }) {
+                    Ok(bodies) => {
+                        let done = run(bodies, &Arc::default());
+                        assert_eq!(done, Ok(()), "{} {clients} {trip:?} {receive:?}", contender.name);
+                    }
+                    Err(reason) => {
+                        assert!(receive == Receive::Subset && contender.name.ends_with("-channel"), "{reason}");
+                    }
+                }
+            }
+        }
+    }
+}

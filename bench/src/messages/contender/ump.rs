@@ -1,0 +1,52 @@
+//! corecast's own: a ring of each client to the server, all of which it looks at through `Select`, and a ring back.
+
+use corecast::base::wait::{Crowd, Waiter};
+use corecast::channel::select::{Select, Subset};
+use corecast::channel::ump::{Config, Receiver, Sender, channel_with};
+
+use super::{Connected, DEPTH, Family, ServerEnd, Serving};
+use crate::contender::Message;
+use crate::failure::Failure;
+
+pub(super) struct Ump;
+
+pub(super) struct Server {
+    from: Select<Receiver<Message>>,
+    /// The clients with even numbers, and those with odd ones.
+    halves: [Subset; 2],
+}
+
+impl Family for Ump {
+    type Sender = Sender<Message>;
+    type Receiver = Receiver<Message>;
+    type Server = Server;
+
+    fn connect(serving: &Serving) -> Connected<Self> {
+        let Serving { clients, wait, wake_cost, .. } = *serving;
+        let channel = || channel_with(Config { slots: DEPTH, wait, wake_cost, ..Config::default() });
+        let waiter = Waiter::new(wait, Crowd::unpinned(clients + 1), wake_cost);
+        let server = Server { from: Select::with_waiter(waiter), halves: Default::default() };
+        let mut all = Connected::<Self> { server, answers: Vec::new(), clients: Vec::new() };
+        for number in 0..clients {
+            let ((asking, asked), (answering, answered)) = (channel(), channel());
+            let token = all.server.from.add(asked);
+            assert_eq!(token.index(), number, "clients are numbered as they come");
+            all.server.halves[number % 2].insert(token);
+            all.answers.push(answering);
+            all.clients.push((asking, answered));
+        }
+        all
+    }
+}
+
+impl ServerEnd for Server {
+    #[inline]
+    fn receive(&mut self) -> Result<Message, Failure> {
+        self.from.recv().map(|(_, message)| message).map_err(Failure::refused)
+    }
+
+    #[inline]
+    fn receive_from(&mut self, half: usize) -> Result<Message, Failure> {
+        self.from.recv_from(&self.halves[half]).map(|(_, message)| message).map_err(Failure::refused)
+    }
+}

@@ -1,0 +1,232 @@
+//! `corecast bench messages`: one-to-one and client-server message passing, one way and there and back.
+//!
+//! The experiments of SSYNC (David, Guerraoui, Trigonakis, SOSP 2013): a pair at each distance and several pairs at once; one
+//! server and more and more clients, which it receives from as they come or from two halves in turns, with work of its own
+//! or none; and a server for each so many CPUs. Every message has a number and is checked where it arrives, in timed
+//! blocks too. Contenders run in turns, in an order drawn anew for each round, with a probe of the bare line beside it.
+//!
+//! - `pairs`, `servers`: the situations; `race`: contenders in one of them;
+//! - `server`, `message`: what servers and clients do, and how messages are checked; pairs are those of `channels`;
+//! - `contender`: the registry; `report`, `published`, `gates`: what is told, what others have told, what is asked.
+
+mod contender;
+mod gates;
+mod message;
+mod pairs;
+mod published;
+mod race;
+mod report;
+mod server;
+mod servers;
+
+use std::time::Duration;
+
+use corecast::base::CpuId;
+use corecast::machine::Machine;
+use fastrand::Rng;
+
+use crate::counts::{doubled_up_to, or_usual};
+use crate::error::BenchError;
+use crate::options::Options;
+use crate::progress::Progress;
+use contender::contenders;
+use race::{Amount, Run};
+pub use report::{MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip};
+use servers::Job;
+
+/// The longest message between pairs: beyond, a race of channels tells more.
+pub const MAX_PAIR_BYTES: usize = 4096;
+
+/// What to run.
+#[derive(Clone, Debug, Default)]
+pub struct MessageOptions {
+    /// CPUs, contenders, how corecast's channels wait, pace, seed, and how to stop it. The rest is not looked at.
+    pub options: Options,
+    /// The numbers of pairs at once; 1, 2, 4, .. and as many as have CPUs of their own at a distance by default.
+    pub pairs: Vec<usize>,
+    /// The lengths of messages between pairs; 56, which fills one line with the channel's own word, and 64 by default.
+    pub bytes: Vec<usize>,
+    /// The numbers of clients of one server; 1, 2, 4, .. up to one less than there are CPUs, and less than twice the CPUs by
+    /// one, by default.
+    pub clients: Vec<usize>,
+    /// For each so many participants a server; 3 by default.
+    pub strides: Vec<usize>,
+    /// What a server does for each message; nothing, 0.1 us and 1 us by default.
+    pub work: Vec<Duration>,
+    /// How long a block is to be where everybody has a CPU, twice that elsewhere; 5 ms by default, 1 ms if quick.
+    pub block: Option<Duration>,
+}
+
+const THOROUGH: Amount = Amount { rounds: 31, block: Duration::from_millis(5) };
+const QUICK: Amount = Amount { rounds: 11, block: Duration::from_millis(1) };
+
+/// Races all channels between pairs, then all servers.
+///
+/// # Errors
+/// A [`BenchError`] if the options do not fit the machine, or the run is cancelled.
+///
+/// # Panics
+/// If a number of pairs or clients is 0, a length is not 1 to [`MAX_PAIR_BYTES`], or a stride is less than 2.
+pub fn messages(
+    machine: &Machine,
+    options: &MessageOptions,
+    progress: &mut dyn Progress,
+) -> Result<MessageReport, BenchError> {
+    let MessageOptions { options: shared, pairs, bytes, clients, strides, .. } = options;
+    assert!(pairs.iter().chain(clients).all(|&count| count > 0), "there is a pair, and a client");
+    assert!(bytes.iter().all(|bytes| (1..=MAX_PAIR_BYTES).contains(bytes)), "1 to {MAX_PAIR_BYTES} bytes");
+    assert!(strides.iter().all(|&stride| stride > 1), "a server has a client");
+    let cpus = shared.usable_cpus(machine)?;
+    let (amount, seed) = (if shared.quick { QUICK } else { THOROUGH }, shared.seed_or_draw());
+    let mut run = Run {
+        options: shared,
+        cpus: cpus.iter().collect(),
+        contenders: shared.chosen(contenders(), |contender| contender.name)?,
+        amount: Amount { block: options.block.unwrap_or(amount.block), ..amount },
+        random: Rng::with_seed(seed),
+        wake_cost: machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64)),
+    };
+    let machine = machine.restricted_to(&cpus);
+    let pairs = run_pairs(&mut run, &machine, options, progress)?;
+    let servers = run_servers(&mut run, options, progress)?;
+    progress.step(1.0, "done");
+    Ok(MessageReport {
+        machine: machine.name.clone(),
+        commit: crate::report::commit(),
+        seed,
+        quick: shared.quick,
+        cpus: cpus.iter().map(CpuId::get).collect(),
+        wait: shared.wait.name(),
+        block_ms: u64::try_from(run.amount.block.as_millis()).unwrap_or(u64::MAX),
+        rounds: run.amount.rounds,
+        published: published::beside(&machine, &pairs, &servers),
+        gates: gates::judge(&pairs),
+        pairs,
+        servers,
+    })
+}
+
+/// What part of the run pairs are.
+const PAIRS_PART: f64 = 0.2;
+
+fn run_pairs(
+    run: &mut Run<'_>,
+    machine: &Machine,
+    options: &MessageOptions,
+    progress: &mut dyn Progress,
+) -> Result<Vec<PairCell>, BenchError> {
+    let seatings = pairs::seatings(machine, &options.pairs);
+    let lengths = or_usual(&options.bytes, || vec![gates::LINE_MESSAGE, 64]);
+    let total = (seatings.len() * lengths.len() * Trip::ALL.len()) as f64;
+    let mut cells = Vec::new();
+    for seating in &seatings {
+        for &bytes in &lengths {
+            for trip in Trip::ALL {
+                progress.step(PAIRS_PART * cells.len() as f64 / total, &format!("pairs, {bytes} bytes"));
+                cells.push(pairs::cell(run, seating, bytes, trip)?);
+            }
+        }
+    }
+    Ok(cells)
+}
+
+fn run_servers(
+    run: &mut Run<'_>,
+    options: &MessageOptions,
+    progress: &mut dyn Progress,
+) -> Result<Vec<ServerCell>, BenchError> {
+    let cpus = run.cpus.len();
+    let clients = or_usual(&options.clients, || usual_clients(cpus));
+    let strides = or_usual(&options.strides, || vec![3]);
+    let work = or_usual(&options.work, || [0, 100, 1000].map(Duration::from_nanos).to_vec());
+    let layouts = servers::layouts(&clients, &strides, cpus);
+    let mut jobs = Vec::new();
+    for trip in Trip::ALL {
+        for receive in Receive::ALL {
+            jobs.extend(work.iter().map(|&work| Job { trip, receive, work }));
+        }
+    }
+    let total = (layouts.len() * jobs.len()) as f64;
+    let mut cells = Vec::new();
+    for layout in &layouts {
+        let doing = format!("{} servers, {} clients", layout.len(), layout.iter().sum::<usize>());
+        for &job in &jobs {
+            progress.step(PAIRS_PART + (1.0 - PAIRS_PART) * cells.len() as f64 / total, &doing);
+            cells.push(servers::cell(run, layout, job)?);
+        }
+    }
+    Ok(cells)
+}
+
+/// Up to as many as leave the server a CPU, and in a crowd of two participants for each CPU.
+fn usual_clients(cpus: usize) -> Vec<usize> {
+    let mut clients = if cpus > 1 { doubled_up_to(cpus - 1) } else { Vec::new() };
+    clients.push(2 * cpus - 1);
+    clients
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::Verdict;
+    use crate::this_machine::this_machine;
+
+    fn quick() -> MessageOptions {
+        let options = Options { quick: true, seed: Some(5), ..Options::default() };
+        MessageOptions { options, block: Some(Duration::from_millis(1)), ..MessageOptions::default() }
+    }
+
+    #[test]
+    fn every_contender_is_told_in_every_situation() {
+        let options = MessageOptions {
+            bytes: vec![56],
+            clients: vec![1, 3],
+            work: vec![Duration::ZERO, Duration::from_nanos(100)],
+            ..quick()
+        };
+        let report = messages(&this_machine(), &options, &mut ()).expect("it runs");
+        let names = |is_asked: fn(&contender::Contender) -> bool| -> Vec<&str> {
+            contenders().iter().filter(|contender| is_asked(contender)).map(|contender| contender.name).collect()
+        };
+        for cell in &report.pairs {
+            let found: Vec<&str> = cell.rows.iter().map(|row| row.contender).collect();
+            assert_eq!(found, names(|contender| contender.is_pair));
+            for row in &cell.rows {
+                assert_eq!(row.skipped, None, "{}", row.contender);
+                assert!(row.messages > 0 && row.mops > Some(0.0), "{row:?}");
+                assert!(row.lines.is_some() == cell.line_ns.is_some() && row.summary.is_some(), "{row:?}");
+            }
+        }
+        assert_eq!(report.servers.len(), 3 * 2 * 2 * 2, "layouts, trips, ways to receive, work");
+        for cell in &report.servers {
+            let found: Vec<&str> = cell.rows.iter().map(|row| row.contender).collect();
+            assert_eq!(found, names(|contender| contender.serve.is_some()));
+            for row in &cell.rows {
+                let refuses = cell.receive == Receive::Subset && row.contender.ends_with("-channel");
+                assert_eq!(row.skipped.is_some(), refuses, "{row:?}");
+                assert_eq!(row.messages > 0 && row.mops > Some(0.0) && row.client_ns > Some(0.0), !refuses, "{row:?}");
+                assert!(row.jain.is_none_or(|jain| jain <= 1.0 + 1e-9), "{row:?}");
+            }
+        }
+        let is_judged = report.pairs.iter().any(|cell| !cell.oversubscribed);
+        assert!(report.gates.iter().all(|gate| (gate.verdict != Verdict::NotJudged) == is_judged), "{report:?}");
+    }
+
+    #[test]
+    fn clients_double_up_to_the_last_cpu_and_then_share_cpus() {
+        assert_eq!([1, 2, 4, 9].map(usual_clients), [vec![1], vec![1, 3], vec![1, 2, 3, 7], vec![1, 2, 4, 8, 17]]);
+    }
+
+    #[test]
+    fn the_user_stops_it_and_an_unknown_contender_is_named() {
+        let run = |options: Options| {
+            let options = MessageOptions { options, ..quick() };
+            messages(&this_machine(), &options, &mut ()).expect_err("no report")
+        };
+        let unknown = run(Options { contenders: vec!["zimp".to_owned()], ..Options::default() }).to_string();
+        assert!(unknown.starts_with("no contender is called 'zimp': there are ump, one-line, rtrb, "), "{unknown}");
+        let stopped = Options::default();
+        stopped.cancel.cancel();
+        assert_eq!(run(stopped), BenchError::Cancelled);
+    }
+}

@@ -1,0 +1,81 @@
+//! What SSYNC found, beside the same of corecast's channel here.
+
+use corecast::machine::Machine;
+
+use super::gates;
+use super::report::{PairCell, Receive, ServerCell, Trip};
+use crate::published::{PublishedFigure, is_one_package};
+
+/// All of it. Its messages are lines of 64 bytes in a buffer of one line; ours are too, in a ring.
+pub(super) fn beside(machine: &Machine, pairs: &[PairCell], servers: &[ServerCell]) -> Vec<PublishedFigure> {
+    let (many, xeon) = ("all machines of the study", "Xeon, 8 sockets of 10");
+    let published = PublishedFigure::of_ssync;
+    let in_package = servers_mops(servers).filter(|_| is_one_package(machine));
+    vec![
+        published("one message, one way / line transfer", many, (2.0, 3.2), gates::worst(pairs, Trip::OneWay)),
+        published("message and answer / line transfer", many, (5.2, 6.8), gates::worst(pairs, Trip::RoundTrip)),
+        published("server in a socket, one way, millions of messages in a second", xeon, (25.0, 25.0), in_package),
+        published("the same with one client in another socket", xeon, (8.0, 8.0), None),
+    ]
+}
+
+/// The most messages in a second that a server received through `ump` from any of its clients, with a CPU for each.
+fn servers_mops(servers: &[ServerCell]) -> Option<f64> {
+    let is_such = |cell: &&ServerCell| {
+        let is_idle = cell.work_ns == 0 && !cell.oversubscribed;
+        cell.servers == 1 && cell.trip == Trip::OneWay && cell.receive == Receive::Any && is_idle
+    };
+    let mops = |cell: &ServerCell| cell.rows.iter().find(|row| row.contender == "ump")?.mops;
+    servers.iter().filter(is_such).filter_map(mops).reduce(f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast::base::CpuId;
+    use corecast::machine::{Cpu, Topology};
+
+    use super::super::gates::tests::pair;
+    use super::super::report::ServerRow;
+    use super::*;
+
+    fn server(work_ns: u64, mops: f64) -> ServerCell {
+        let row = ServerRow {
+            contender: "ump",
+            ours: true,
+            messages: 9,
+            mops: Some(mops),
+            min_mops: None,
+            max_mops: None,
+            lines: None,
+            client_ns: None,
+            jain: None,
+            skipped: None,
+        };
+        ServerCell {
+            servers: 1,
+            clients: 1,
+            cpus: vec![0, 1],
+            oversubscribed: false,
+            trip: Trip::OneWay,
+            receive: Receive::Any,
+            work_ns,
+            line_ns: None,
+            placement_changes: 0,
+            rows: vec![row],
+        }
+    }
+
+    #[test]
+    fn each_figure_stands_beside_its_like_and_sockets_must_be_known() {
+        let machine = |package| {
+            let cpus = (0..2).map(|id| Cpu { package, ..Cpu::flat(CpuId::new(id)) }).collect();
+            Machine::from_topology(&Topology { cpus, ..Topology::default() })
+        };
+        let pairs = [pair(Trip::OneWay, Some(0.5)), pair(Trip::RoundTrip, Some(4.5))];
+        let crowded = ServerCell { oversubscribed: true, ..server(0, 90.0) };
+        let servers = [server(0, 30.0), server(0, 40.0), server(100, 80.0), crowded];
+        let here = |package| beside(&machine(package), &pairs, &servers).into_iter().map(|row| row.here);
+        assert_eq!(here(Some(0)).collect::<Vec<_>>(), [Some(0.5), Some(4.5), Some(40.0), None]);
+        assert_eq!(here(None).collect::<Vec<_>>(), [Some(0.5), Some(4.5), None, None]);
+    }
+}
