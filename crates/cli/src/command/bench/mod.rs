@@ -6,6 +6,7 @@ mod channels;
 mod deaths;
 mod idle;
 mod locks;
+mod messages;
 mod planner;
 mod race;
 mod setup;
@@ -55,6 +56,8 @@ enum Kind {
     Locks(locks::Arguments),
     /// Stress one word with each atomic operation, by many threads at once.
     Atomics(atomics::Arguments),
+    /// Race channels between pairs, and servers that receive from their clients.
+    Messages(messages::Arguments),
     /// Race hash tables: one lock for each bucket, servers that are sent messages, and the maps people use today.
     Table(table::Arguments),
     /// Kill processes at each end of each channel, and find out how long the other end waits for the news.
@@ -100,6 +103,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Kind::Idle(arguments) => arguments.run(output),
         Kind::Locks(arguments) => arguments.run(output),
         Kind::Atomics(arguments) => arguments.run(output),
+        Kind::Messages(arguments) => arguments.run(output),
         Kind::Table(arguments) => arguments.run(output),
         Kind::Deaths(arguments) => arguments.run(output),
         Kind::Setup(arguments) => arguments.run(output),
