@@ -78,7 +78,10 @@ pub(super) fn measure(
         (class.name, vec![cpu(first), cpu(second)])
     });
     let alone = std::iter::once(("alone", vec![cpu(0)]));
-    alone.chain(pairs).map(|(distance, cpus)| at_distance(distance, cpus, contenders, domains, count, options)).collect()
+    alone
+        .chain(pairs)
+        .map(|(distance, cpus)| at_distance(distance, cpus, contenders, domains, count, options))
+        .collect()
 }
 
 fn at_distance(
@@ -131,7 +134,8 @@ mod tests {
     #[test]
     fn every_lock_is_taken_alone_and_in_turns_beside_the_bare_exchange() {
         let machine = this_machine();
-        let found = measure(&machine, &contenders(), &Domains::of_machine(&machine), 50, &Options::default()).expect("it runs");
+        let found =
+            measure(&machine, &contenders(), &Domains::of_machine(&machine), 50, &Options::default()).expect("it runs");
         assert_eq!(found[0].distance, "alone");
         assert_eq!(found.len(), 1 + distance_classes(&machine).len());
         for distance in &found {

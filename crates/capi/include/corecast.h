@@ -516,9 +516,7 @@ typedef struct {
   uint32_t mode;
   // How often the mode has changed.
   uint32_t switches;
-  // How often the lock was taken and freed again.
-  uint64_t acquisitions;
-  // Those of them that had to wait.
+  // How often somebody had to wait for it.
   uint64_t waits;
 } corecast_lock_stats;
 

@@ -74,9 +74,7 @@ pub struct LockStats {
     pub mode: u32,
     /// How often the mode has changed.
     pub switches: u32,
-    /// How often the lock was taken and freed again.
-    pub acquisitions: u64,
-    /// Those of them that had to wait.
+    /// How often somebody had to wait for it.
     pub waits: u64,
 }
 
@@ -174,7 +172,7 @@ pub unsafe extern "C" fn corecast_lock_read_stats(
         let to = required(stats, "stats")?;
         let seen = lock.stats()?;
         let (mode, switches) = (seen.mode as u32, seen.switches);
-        to.write(LockStats { mode, switches, acquisitions: seen.acquisitions, waits: seen.waits });
+        to.write(LockStats { mode, switches, waits: seen.waits });
         Ok(())
     })
 }

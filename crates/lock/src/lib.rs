@@ -29,30 +29,30 @@ pub mod array;
 pub mod auto;
 pub mod byte;
 pub mod clh;
-pub mod condvar;
 pub mod combine;
+pub mod condvar;
 mod domains;
 mod facts;
 #[cfg(feature = "hierarchical")]
 pub mod hclh;
 pub mod hmcs;
 mod holder;
-#[cfg(all(feature = "lock_api", not(loom)))]
-pub mod lock_api;
 #[cfg(feature = "hierarchical")]
 pub mod hticket;
+#[cfg(all(feature = "lock_api", not(loom)))]
+pub mod lock_api;
 pub mod mcs;
 pub mod mutex;
+mod parking;
 #[cfg(not(loom))]
 mod patience;
-mod parking;
 mod pool;
 pub mod qword;
 mod raw;
 mod registry;
-pub mod shared;
 pub mod rw;
 pub mod seq;
+pub mod shared;
 pub mod table;
 pub mod tas;
 mod three_states;
@@ -66,8 +66,8 @@ pub use array::Array;
 pub use auto::{Auto, Mode};
 pub use byte::Byte;
 pub use clh::{Clh, ClhNodes};
-pub use condvar::Condvar;
 pub use combine::Combine;
+pub use condvar::Condvar;
 pub use domains::Domains;
 pub use facts::{Facts, NodeKind, Order};
 #[cfg(feature = "hierarchical")]
@@ -77,9 +77,9 @@ pub use hmcs::{Hmcs, HmcsNode};
 pub use hticket::Hticket;
 pub use mcs::{Mcs, McsNode};
 pub use mutex::{Guard, Mutex};
+pub use qword::Qword;
 #[cfg(not(loom))]
 pub use raw::RawConst;
-pub use qword::Qword;
 pub use raw::{NodeMoves, RawLock, RawTimed, Setup};
 pub use registry::{Algorithm, UnknownLock};
 pub use rw::{

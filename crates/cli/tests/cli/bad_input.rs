@@ -176,7 +176,26 @@ fn names_that_nobody_has() {
         (&["bench", "channels", "--macro", "paxos", "--processes"], "traffic 'paxos' is played by threads only"),
         (&["bench", "channels", "--macro", "raft"], "[possible values: paxos, checkpoint]"),
         (&["bench", "channels", "--paper", "--quick"], "cannot be used with"),
-        (&["bench", "locks", "--contenders", "mcs,futex"], "no contender is called 'futex': there are tas, "),
+        (&["bench"], "Usage: corecast bench"),
+        (&["list", "mutexes"], "[possible values: operations, shapes"),
+        (&["man", "locks"], "'locks' is no subcommand; expected one of tune, topo"),
+        (&["completions", "tcsh"], "[possible values: bash"),
+        (&["tunes"], "unrecognized subcommand 'tunes'"),
+        (&["--fast"], "unexpected argument '--fast'"),
+        (&["--quick", "topo"], "options before a subcommand belong to `tune`"),
+        (&["topo", "--synthetic", "pack:2 core:x"], "synthetic topology 'pack:2 core:x'"),
+        (&["topo", "--synthetic", "pu:2", "--machine", "m.json"], "cannot be used with"),
+    ] {
+        let run = program.run(arguments).failed(2, words);
+        assert_eq!(run.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn locks_and_numbers_that_no_benchmark_of_synchronization_has() {
+    let program = Program::new();
+    for (arguments, words) in [
+        (&["bench", "locks", "--contenders", "mcs,futex"][..], "no contender is called 'futex': there are tas, "),
         (&["bench", "locks", "--threads", "10001"], "10001 is not in 1..=10000"),
         (&["bench", "locks", "--locks", "0"], "0 is not in 1..="),
         (&["bench", "locks", "--hold", "-1"], "unexpected argument '-1'"),
@@ -199,15 +218,6 @@ fn names_that_nobody_has() {
         (&["bench", "table", "--buckets", "12,0"], "0 is not in 1..=65536"),
         (&["bench", "table", "--elements", "many"], "invalid value 'many' for '--elements <LIST>'"),
         (&["bench", "table", "--block", "0"], "0 is not in 1..=60000"),
-        (&["bench"], "Usage: corecast bench"),
-        (&["list", "mutexes"], "[possible values: operations, shapes"),
-        (&["man", "locks"], "'locks' is no subcommand; expected one of tune, topo"),
-        (&["completions", "tcsh"], "[possible values: bash"),
-        (&["tunes"], "unrecognized subcommand 'tunes'"),
-        (&["--fast"], "unexpected argument '--fast'"),
-        (&["--quick", "topo"], "options before a subcommand belong to `tune`"),
-        (&["topo", "--synthetic", "pack:2 core:x"], "synthetic topology 'pack:2 core:x'"),
-        (&["topo", "--synthetic", "pu:2", "--machine", "m.json"], "cannot be used with"),
     ] {
         let run = program.run(arguments).failed(2, words);
         assert_eq!(run.stdout, "", "{arguments:?}");

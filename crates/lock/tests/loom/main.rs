@@ -4,14 +4,14 @@
 #![cfg(loom)]
 
 mod auto;
-mod condvar;
-mod owned_word;
+mod byte;
 mod combine;
+mod condvar;
+mod domains;
+mod owned_word;
+mod qword;
 mod rw;
 mod seq;
-mod byte;
-mod domains;
-mod qword;
 
 use corecast_base::sync::Arc;
 use corecast_lock::{Mutex, RawLock, for_each_lock};
