@@ -262,6 +262,13 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "a stress has a thread")]
+    fn a_stress_of_nobody_is_refused() {
+        let options = AtomicOptions { threads: vec![2, 0], ..AtomicOptions::default() };
+        let _refused = atomics(&this_machine(), &options, &mut ());
+    }
+
+    #[test]
     fn the_user_stops_it_and_an_unknown_operation_is_named() {
         let run = |options| {
             let options = AtomicOptions { options, threads: vec![2], pause: None };

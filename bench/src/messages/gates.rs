@@ -22,15 +22,15 @@ const ROUND_TRIP: Demand = Demand {
 
 /// Both.
 pub(super) fn judge(cells: &[PairCell]) -> Vec<Gate> {
-    let found = |trip| worst(cells, trip).ok_or_else(|| "2 CPUs, one pair, 56 bytes, contender ump".to_owned());
+    let found = |trip| worst(cells, "ump", trip).ok_or_else(|| "2 CPUs, one pair, 56 bytes, contender ump".to_owned());
     vec![ONE_WAY.judge(found(Trip::OneWay)), ROUND_TRIP.judge(found(Trip::RoundTrip))]
 }
 
-/// The most lines that a message of `ump` takes between one pair, over all distances.
-pub(super) fn worst(cells: &[PairCell], trip: Trip) -> Option<f64> {
+/// The most lines that a message takes between one pair, over all distances.
+pub(super) fn worst(cells: &[PairCell], contender: &str, trip: Trip) -> Option<f64> {
     let is_judged =
         |cell: &&PairCell| cell.trip == trip && cell.pairs == 1 && cell.bytes == LINE_MESSAGE && !cell.oversubscribed;
-    let lines = |cell: &PairCell| cell.rows.iter().find(|row| row.contender == "ump")?.lines;
+    let lines = |cell: &PairCell| cell.rows.iter().find(|row| row.contender == contender)?.lines;
     let all: Option<Vec<f64>> = cells.iter().filter(is_judged).map(lines).collect();
     all?.into_iter().reduce(f64::max)
 }

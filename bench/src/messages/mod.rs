@@ -218,6 +218,18 @@ mod tests {
     }
 
     #[test]
+    #[should_panic(expected = "there is a pair, and a client")]
+    fn a_server_without_clients_is_refused() {
+        let _refused = messages(&this_machine(), &MessageOptions { clients: vec![2, 0], ..quick() }, &mut ());
+    }
+
+    #[test]
+    #[should_panic(expected = "1 to 4096 bytes")]
+    fn a_message_of_nothing_is_refused() {
+        let _refused = messages(&this_machine(), &MessageOptions { bytes: vec![0], ..quick() }, &mut ());
+    }
+
+    #[test]
     fn the_user_stops_it_and_an_unknown_contender_is_named() {
         let run = |options: Options| {
             let options = MessageOptions { options, ..quick() };

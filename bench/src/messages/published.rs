@@ -1,4 +1,4 @@
-//! What SSYNC found, beside the same of corecast's channel here.
+//! What SSYNC found over libssmp, beside the same of libssmp's buffer (`one-line`) and of corecast's channel here.
 
 use corecast::machine::Machine;
 
@@ -6,15 +6,23 @@ use super::gates;
 use super::report::{PairCell, Receive, ServerCell, Trip};
 use crate::published::{PublishedFigure, is_one_package};
 
-/// All of it. Its messages are lines of 64 bytes in a buffer of one line; ours are too, in a ring.
+/// All of it. Its messages are lines of 64 bytes; what is set beside are messages that fill one.
 pub(super) fn beside(machine: &Machine, pairs: &[PairCell], servers: &[ServerCell]) -> Vec<PublishedFigure> {
     let (many, xeon) = ("all machines of the study", "Xeon, 8 sockets of 10");
     let published = PublishedFigure::of_ssync;
     let in_package = servers_mops(servers).filter(|_| is_one_package(machine));
+    let lines = |contender, trip| gates::worst(pairs, contender, trip);
     vec![
-        published("one message, one way / line transfer", many, (2.0, 3.2), gates::worst(pairs, Trip::OneWay)),
-        published("message and answer / line transfer", many, (5.2, 6.8), gates::worst(pairs, Trip::RoundTrip)),
-        published("server in a socket, one way, millions of messages in a second", xeon, (25.0, 25.0), in_package),
+        published("one way / line transfer; here one-line", many, (2.0, 3.2), lines("one-line", Trip::OneWay)),
+        published("one way / line transfer; here ump", many, (2.0, 3.2), lines("ump", Trip::OneWay)),
+        published("round trip / line transfer; here one-line", many, (5.2, 6.8), lines("one-line", Trip::RoundTrip)),
+        published("round trip / line transfer; here ump", many, (5.2, 6.8), lines("ump", Trip::RoundTrip)),
+        published(
+            "server in a socket, one way, millions of messages in a second; here ump",
+            xeon,
+            (25.0, 25.0),
+            in_package,
+        ),
         published("the same with one client in another socket", xeon, (8.0, 8.0), None),
     ]
 }
@@ -75,7 +83,7 @@ mod tests {
         let crowded = ServerCell { oversubscribed: true, ..server(0, 90.0) };
         let servers = [server(0, 30.0), server(0, 40.0), server(100, 80.0), crowded];
         let here = |package| beside(&machine(package), &pairs, &servers).into_iter().map(|row| row.here);
-        assert_eq!(here(Some(0)).collect::<Vec<_>>(), [Some(0.5), Some(4.5), Some(40.0), None]);
-        assert_eq!(here(None).collect::<Vec<_>>(), [Some(0.5), Some(4.5), None, None]);
+        assert_eq!(here(Some(0)).collect::<Vec<_>>(), [None, Some(0.5), None, Some(4.5), Some(40.0), None]);
+        assert_eq!(here(None).collect::<Vec<_>>(), [None, Some(0.5), None, Some(4.5), None, None]);
     }
 }

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 
 pub(super) struct CrossbeamSelect;
 
-/// Receivers, and a selection of them that is made once, its fastest use. It borrows them for ever, so they are leaked: a
-/// few hundred bytes in a program that ends when the benchmark does.
+/// Receivers, and a selection of them that is made once, its fastest use. It borrows them for ever, so they are leaked: some
+/// kilobytes for each client, in a program that ends when the benchmark does.
 struct Chosen {
     select: Select<'static>,
     receivers: Vec<&'static Receiver<Message>>,

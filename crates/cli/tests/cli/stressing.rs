@@ -134,7 +134,7 @@ fn every_channel_has_a_row_between_pairs_and_at_servers() {
             assert_ne!(row["skipped"].is_null(), row["mops"].is_null(), "{row}");
         }
     }
-    assert_eq!((array(&report, "published").len(), array(&report, "gates").len()), (4, 2));
+    assert_eq!((array(&report, "published").len(), array(&report, "gates").len()), (6, 2));
 }
 
 #[test]
