@@ -120,3 +120,19 @@ fn one_of_two_takes_the_lock_of_one_that_is_gone() {
         assert_eq!(shared.value(), 2 + added);
     });
 }
+
+/// So does a try, which has not exchanged the word before.
+#[test]
+fn a_try_takes_the_lock_of_one_that_is_gone() {
+    loom::model(|| {
+        let shared = Shared::new();
+        let theirs = Arc::clone(&shared);
+        let dying = thread::spawn(move || {
+            let added = theirs.try_add(8);
+            theirs.word.try_lock(gone(), is_gone);
+            added
+        });
+        let added = shared.try_add(2);
+        assert_eq!(dying.join().expect("it dies as it should") + added, shared.value());
+    });
+}
