@@ -16,6 +16,7 @@
 //! - `lock_api`, behind the feature of that name: the same locks for libraries that are generic over that crate;
 //! - [`shared`]: locks among processes;
 //! - [`combine`]: data that closures are sent to;
+//! - [`combine`], [`delegate`]: data that closures are sent to;
 //! - [`rw`]: locks that many may read at once;
 //! - [`seq`]: a small value that readers copy without a trace;
 //! - [`table`]: a hash table with a lock of any kind on each bucket.
@@ -32,6 +33,7 @@ pub mod clh;
 pub mod combine;
 pub mod condvar;
 mod domains;
+pub mod delegate;
 mod facts;
 #[cfg(feature = "hierarchical")]
 pub mod hclh;
@@ -50,6 +52,7 @@ mod pool;
 pub mod qword;
 mod raw;
 mod registry;
+mod request;
 pub mod rw;
 pub mod seq;
 pub mod shared;
@@ -69,6 +72,7 @@ pub use clh::{Clh, ClhNodes};
 pub use combine::Combine;
 pub use condvar::Condvar;
 pub use domains::Domains;
+pub use delegate::Delegate;
 pub use facts::{Facts, NodeKind, Order};
 #[cfg(feature = "hierarchical")]
 pub use hclh::Hclh;

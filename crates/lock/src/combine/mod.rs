@@ -40,31 +40,19 @@
 //! corecast_lock::Combine::new(0).run(|count| *count += *mine);
 //! ```
 
-#[cfg_attr(loom, path = "chain_model.rs")]
-#[cfg_attr(not(loom), path = "chain_native.rs")]
-mod chain;
-mod job;
-mod progress;
-mod queue;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::time::{Duration, Instant};
 
 use corecast_base::sync::UnsafeCell;
-use corecast_base::wait::{LONGEST_NAP, Spinner};
 
 use crate::facts::{Facts, NodeKind, Order};
 use crate::raw::Setup;
-use job::Job;
-use progress::{Progress, Seen};
-use queue::{Queue, Request};
-
-/// No time passes in a model: there threads sleep at once.
-const IS_MODEL: bool = cfg!(loom);
+use crate::request::{Outcome, Queue, chain, returned, send};
 
 /// Data that closures are sent to. See the [module](self).
 pub struct Combine<T> {
@@ -112,18 +100,11 @@ impl<T: Send> Combine<T> {
         if self.queue.try_lock() {
             return self.run_locked(f);
         }
-        let progress = Progress::take();
-        let job = Job::new(f);
-        let request = Request::within(&job, progress);
-        // SAFETY: the request and the job stay in this frame until the job is done.
-        let is_locked = unsafe { self.queue.lock_or_push(ptr::from_ref(&request).cast_mut()) };
-        if is_locked {
-            progress.give_back();
-            return self.run_locked(job.into_closure());
+        match send(&self.queue, f, None, || (), || self.serve_if_free()) {
+            Outcome::Done(result) => returned(result),
+            Outcome::Locked(f) => self.run_locked(f),
+            Outcome::Withdrawn(_) => unreachable!("there is no limit"),
         }
-        self.await_done(progress, || Some(LONGEST_NAP));
-        progress.give_back();
-        job.into_result().unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     /// As [`run`](Self::run) if the data is free.
@@ -152,25 +133,11 @@ impl<T: Send> Combine<T> {
         if self.queue.try_lock() {
             return Ok(self.run_locked(f));
         }
-        let progress = Progress::take();
-        let job = Job::new(f);
-        // A request that is withdrawn stays where it is until somebody comes across it, so it cannot lie in this frame.
-        let request = Box::into_raw(Box::new(Request::to_withdraw(&job, progress)));
-        // SAFETY: the job stays in this frame until it is done or withdrawn, and the request until then or for good.
-        let is_locked = unsafe { self.queue.lock_or_push(request) };
-        if !is_locked {
-            let left = || Some(deadline.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero());
-            if !self.await_done(progress, left) {
-                return Err(job.into_closure());
-            }
+        match send(&self.queue, f, Some(deadline), || (), || self.serve_if_free()) {
+            Outcome::Done(result) => Ok(returned(result)),
+            Outcome::Locked(f) => Ok(self.run_locked(f)),
+            Outcome::Withdrawn(f) => Err(f),
         }
-        // SAFETY: made above; nobody else has it any more, or has ever had.
-        drop(unsafe { Box::from_raw(request) });
-        progress.give_back();
-        if is_locked {
-            return Ok(self.run_locked(job.into_closure()));
-        }
-        Ok(job.into_result().unwrap_or_else(|panic| resume_unwind(panic)))
     }
 
     #[track_caller]
@@ -193,7 +160,7 @@ impl<T: Send> Combine<T> {
             self.serve_and_leave();
             result
         });
-        result.unwrap_or_else(|panic| resume_unwind(panic))
+        returned(result)
     }
 
     /// For who has locked the queue.
@@ -225,37 +192,6 @@ impl<T: Send> Combine<T> {
             begun.run(unsafe { &mut *data });
         });
         true
-    }
-
-    /// Waits until the request is done; `left` tells for how long at most, `None` to withdraw it: false if that was in time.
-    fn await_done(&self, progress: Progress, left: impl Fn() -> Option<Duration>) -> bool {
-        let mut spinner = Spinner::new();
-        let mut is_late = false;
-        loop {
-            match progress.look() {
-                Seen::Done => return true,
-                Seen::Called => {
-                    progress.hear();
-                    self.serve_if_free();
-                    continue;
-                }
-                Seen::Nothing => {}
-            }
-            let left = if is_late { Some(LONGEST_NAP) } else { left() };
-            match left {
-                None => match progress.withdraw() {
-                    Ok(was_called) => {
-                        if was_called {
-                            self.serve_if_free();
-                        }
-                        return false;
-                    }
-                    Err(_) => is_late = true,
-                },
-                Some(left) if IS_MODEL || spinner.is_spent() => progress.sleep(left),
-                Some(_) => spinner.pause(),
-            }
-        }
     }
 
     /// For one that was called: runs requests, unless somebody else has come, who does.

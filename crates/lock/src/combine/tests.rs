@@ -3,6 +3,8 @@
 use std::sync::Barrier;
 use std::thread::{self, ThreadId};
 
+use corecast_base::wait::Spinner;
+
 use super::*;
 
 /// Takes `combine`, lets `others` threads push a closure each, and leaves; who ran them.

@@ -10,6 +10,7 @@ mod condvar;
 mod domains;
 mod owned_word;
 mod qword;
+mod delegate;
 mod rw;
 mod seq;
 

@@ -13,21 +13,21 @@ enum State<F, R> {
 }
 
 /// One closure. Reached by who runs it from when it is sent until it is done, and by its caller before and after.
-pub(super) struct Job<F, R>(UnsafeCell<State<F, R>>);
+pub(crate) struct Job<F, R>(UnsafeCell<State<F, R>>);
 
 /// A job whose type is forgotten, for data of type `T`.
-pub(super) struct AnyJob<T> {
+pub(crate) struct AnyJob<T> {
     job: *const (),
     run: unsafe fn(*const (), &mut T),
 }
 
 impl<F, R> Job<F, R> {
-    pub(super) fn new(f: F) -> Self {
+    pub(crate) fn new(f: F) -> Self {
         Self(UnsafeCell::new(State::Waits(f)))
     }
 
     /// The same, to send.
-    pub(super) fn forget_type<T>(&self) -> AnyJob<T>
+    pub(crate) fn forget_type<T>(&self) -> AnyJob<T>
     where
         F: FnOnce(&mut T) -> R,
     {
@@ -35,7 +35,7 @@ impl<F, R> Job<F, R> {
     }
 
     /// The closure, which has not run.
-    pub(super) fn into_closure(self) -> F {
+    pub(crate) fn into_closure(self) -> F {
         match self.into_state() {
             State::Waits(f) => f,
             _ => unreachable!("nobody has run it"),
@@ -43,7 +43,7 @@ impl<F, R> Job<F, R> {
     }
 
     /// What the closure returned, or its panic.
-    pub(super) fn into_result(self) -> thread::Result<R> {
+    pub(crate) fn into_result(self) -> thread::Result<R> {
         match self.into_state() {
             State::Done(result) => result,
             _ => unreachable!("it is done"),
@@ -62,7 +62,7 @@ impl<T> AnyJob<T> {
     ///
     /// # Safety
     /// - The job is alive, has not run, and nobody else reaches it.
-    pub(super) unsafe fn run(&self, data: &mut T) {
+    pub(crate) unsafe fn run(&self, data: &mut T) {
         // SAFETY: the function belongs to the type of the job; the rest is the caller's promise.
         unsafe { (self.run)(self.job, data) }
     }

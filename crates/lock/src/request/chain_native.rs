@@ -23,7 +23,7 @@ impl Drop for Unlink {
 
 /// Calls `f` while this thread runs closures on `data`.
 #[inline]
-pub(super) fn with<R>(data: *const (), f: impl FnOnce() -> R) -> R {
+pub(crate) fn with<R>(data: *const (), f: impl FnOnce() -> R) -> R {
     let outer = INNERMOST.get();
     let link = Link { data, outer };
     INNERMOST.set(&raw const link);
@@ -33,7 +33,7 @@ pub(super) fn with<R>(data: *const (), f: impl FnOnce() -> R) -> R {
 
 /// Whether this thread runs closures on `data`.
 #[inline]
-pub(super) fn has(data: *const ()) -> bool {
+pub(crate) fn has(data: *const ()) -> bool {
     let mut link = INNERMOST.get();
     // SAFETY: links lie in frames that are left after they are unlinked.
     while let Some(inner) = unsafe { link.as_ref() } {

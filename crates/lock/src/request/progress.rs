@@ -4,11 +4,15 @@
 //! thread may have run that request, and the word may serve another one. A call in vain makes its hearer look at the data
 //! once more.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
+use corecast_base::wait::{LONGEST_NAP, Spinner};
 
 use crate::pool;
+
+/// No time passes in a model: there threads sleep at once.
+const IS_MODEL: bool = cfg!(loom);
 
 /// Its thread may sleep on this word. Set by that thread.
 const ASLEEP: u32 = 1;
@@ -23,11 +27,11 @@ const BEGUN: u32 = 1 << 4;
 
 /// The number of a node.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Progress(u32);
+pub(crate) struct Progress(u32);
 
 /// What there is to do for the thread of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Seen {
+enum Seen {
     Done,
     Called,
     Nothing,
@@ -35,11 +39,11 @@ pub(super) enum Seen {
 
 /// The request has begun, or is done.
 #[derive(Debug)]
-pub(super) struct Late;
+struct Late;
 
 impl Progress {
     /// Of a request to be made.
-    pub(super) fn take() -> Self {
+    pub(crate) fn take() -> Self {
         let progress = Self(pool::take());
         // ORDERING: Relaxed, released with the request; a late call is lost here, as it should be
         progress.word().store(0, Ordering::Relaxed);
@@ -47,7 +51,7 @@ impl Progress {
     }
 
     /// For whoever has the request last.
-    pub(super) fn give_back(self) {
+    pub(crate) fn give_back(self) {
         pool::give(self.0);
     }
 
@@ -55,9 +59,43 @@ impl Progress {
         &pool::node(self.0).request
     }
 
-    /// For the request's thread.
+    /// For the request's thread: waits until it is done, and calls `called` whenever it is called. At the deadline it withdraws
+    /// the request: false if that was in time. It may be called at that moment, too.
+    pub(crate) fn wait(self, deadline: Option<Instant>, called: impl Fn()) -> bool {
+        let mut spinner = Spinner::new();
+        let mut deadline = deadline;
+        loop {
+            match self.look() {
+                Seen::Done => return true,
+                Seen::Called => {
+                    self.hear();
+                    called();
+                    continue;
+                }
+                Seen::Nothing => {}
+            }
+            let left = deadline.map_or(LONGEST_NAP, |deadline| deadline.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                match self.withdraw() {
+                    Ok(was_called) => {
+                        if was_called {
+                            called();
+                        }
+                        return false;
+                    }
+                    // It runs: there is no way but to wait for it.
+                    Err(Late) => deadline = None,
+                }
+            } else if IS_MODEL || spinner.is_spent() {
+                self.sleep(left);
+            } else {
+                spinner.pause();
+            }
+        }
+    }
+
     #[inline]
-    pub(super) fn look(self) -> Seen {
+    fn look(self) -> Seen {
         // ORDERING: Relaxed, what follows from it is acquired where it is found
         let word = self.word().load(Ordering::Relaxed);
         if word & DONE != 0 {
@@ -69,13 +107,13 @@ impl Progress {
     }
 
     /// For the request's thread, which looks at the data next.
-    pub(super) fn hear(self) {
+    fn hear(self) {
         // ORDERING: Acquire, pairs with the Release in call: it sees the data free, or taken by somebody later [combine-called]
         self.word().fetch_and(!(CALLED | ASLEEP), Ordering::Acquire);
     }
 
     /// For the request's thread: sleeps while there is nothing to do, but not for longer.
-    pub(super) fn sleep(self, longest: Duration) {
+    fn sleep(self, longest: Duration) {
         // ORDERING: Relaxed, who is woken looks again
         let seen = self.word().fetch_or(ASLEEP, Ordering::Relaxed) | ASLEEP;
         if seen & (DONE | CALLED) == 0 {
@@ -84,32 +122,32 @@ impl Progress {
     }
 
     /// For the request's thread: nobody runs it from now on, and whoever comes across it frees it. Tells whether it was called.
-    pub(super) fn withdraw(self) -> Result<bool, Late> {
+    fn withdraw(self) -> Result<bool, Late> {
         // ORDERING: Acquire, pairs with the Release in call, as in hear [combine-called]
         let before = self.word().fetch_or(WITHDRAWN, Ordering::Acquire);
         if before & (BEGUN | DONE) == 0 { Ok(before & CALLED != 0) } else { Err(Late) }
     }
 
     /// Whether it is withdrawn; if not, it may be a moment later.
-    pub(super) fn is_withdrawn(self) -> bool {
+    pub(crate) fn is_withdrawn(self) -> bool {
         // ORDERING: Relaxed, who withdrew it published nothing
         self.word().load(Ordering::Relaxed) & WITHDRAWN != 0
     }
 
     /// For who wants to run a request that can be withdrawn: false if it is.
-    pub(super) fn begin(self) -> bool {
+    pub(crate) fn begin(self) -> bool {
         // ORDERING: Relaxed, the request came with the queue, and who withdrew it published nothing
         self.word().fetch_or(BEGUN, Ordering::Relaxed) & WITHDRAWN == 0
     }
 
     /// For who has run it; the request may be gone at once.
-    pub(super) fn finish(self) {
+    pub(crate) fn finish(self) {
         // ORDERING: Release, pairs with the Acquire in look [combine-done]
         self.wake_if(self.word().swap(DONE, Ordering::Release));
     }
 
     /// For who has left and freed the data: its thread looks whether it is free. False if that has withdrawn.
-    pub(super) fn call(self) -> bool {
+    pub(crate) fn call(self) -> bool {
         // ORDERING: Release, pairs with the Acquire in hear and withdraw [combine-called]
         let before = self.word().fetch_or(CALLED, Ordering::Release);
         self.wake_if(before);

@@ -15,7 +15,7 @@ use super::progress::Progress;
 const TAKEN: usize = 1;
 
 /// One closure that waits.
-pub(super) struct Request<T> {
+pub(crate) struct Request<T> {
     /// The one behind: towards the bottom of the stack, and once it was taken from there the next younger one. Written by its
     /// thread before it is pushed, and by who runs requests.
     next: Cell<*mut Self>,
@@ -26,22 +26,22 @@ pub(super) struct Request<T> {
 
 impl<T> Request<T> {
     /// One that stays with its caller until it is done.
-    pub(super) fn within<F: FnOnce(&mut T) -> R, R>(job: &Job<F, R>, progress: Progress) -> Self {
+    pub(crate) fn within<F: FnOnce(&mut T) -> R, R>(job: &Job<F, R>, progress: Progress) -> Self {
         Self { next: Cell::new(ptr::null_mut()), job: job.forget_type(), progress, can_be_withdrawn: false }
     }
 
     /// One that lies in a box, and is left there if it is withdrawn.
-    pub(super) fn to_withdraw<F: FnOnce(&mut T) -> R, R>(job: &Job<F, R>, progress: Progress) -> Self {
+    pub(crate) fn to_withdraw<F: FnOnce(&mut T) -> R, R>(job: &Job<F, R>, progress: Progress) -> Self {
         Self { can_be_withdrawn: true, ..Self::within(job, progress) }
     }
 }
 
 /// A request that nobody else runs, and that cannot be withdrawn any more.
-pub(super) struct Begun<T>(*mut Request<T>);
+pub(crate) struct Begun<T>(*mut Request<T>);
 
 impl<T> Begun<T> {
     /// Runs it and tells its thread.
-    pub(super) fn run(self, data: &mut T) {
+    pub(crate) fn run(self, data: &mut T) {
         // SAFETY: a request that has begun stays until it is done, which is told in the last line.
         let request = unsafe { &*self.0 };
         let progress = request.progress;
@@ -51,7 +51,7 @@ impl<T> Begun<T> {
     }
 }
 
-pub(super) struct Queue<T> {
+pub(crate) struct Queue<T> {
     /// The last request that was pushed, and [`TAKEN`]; null if nobody runs requests. Written by whoever comes, and by who runs
     /// them.
     word: AtomicPtr<Request<T>>,
@@ -66,7 +66,7 @@ struct Left<T> {
 }
 
 impl<T> Queue<T> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let left = Left { oldest: ptr::null_mut(), youngest: ptr::null_mut() };
         Self { word: AtomicPtr::new(ptr::null_mut()), left: UnsafeCell::new(left) }
     }
@@ -81,20 +81,20 @@ impl<T> Queue<T> {
 
     /// The last request on the stack, null if there is none, or if nobody runs requests.
     #[cfg(all(test, not(loom)))]
-    pub(super) fn last(&self) -> *mut Request<T> {
+    pub(crate) fn last(&self) -> *mut Request<T> {
         // ORDERING: Relaxed, nobody looks at the request
         Self::pushed(self.word.load(Ordering::Relaxed))
     }
 
     /// Whether nobody runs requests, as far as can be seen here.
-    pub(super) fn is_free(&self) -> bool {
+    pub(crate) fn is_free(&self) -> bool {
         // ORDERING: Relaxed, who takes it looks again
         self.word.load(Ordering::Relaxed).is_null()
     }
 
     /// Takes it if nobody has.
     #[inline]
-    pub(super) fn try_lock(&self) -> bool {
+    pub(crate) fn try_lock(&self) -> bool {
         let (free, taken) = (ptr::null_mut(), Self::taken(ptr::null_mut()));
         // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [combine-free]
         self.word.compare_exchange(free, taken, Ordering::Acquire, Ordering::Relaxed).is_ok()
@@ -105,7 +105,7 @@ impl<T> Queue<T> {
     /// # Safety
     /// - The request and its job stay until it is done or withdrawn, and the request, if it is withdrawn, until somebody else
     ///   frees it.
-    pub(super) unsafe fn lock_or_push(&self, request: *mut Request<T>) -> bool {
+    pub(crate) unsafe fn lock_or_push(&self, request: *mut Request<T>) -> bool {
         loop {
             // ORDERING: Relaxed, the exchanges look again
             let word = self.word.load(Ordering::Relaxed);
@@ -130,7 +130,7 @@ impl<T> Queue<T> {
     ///
     /// # Safety
     /// - The queue is locked by this thread.
-    pub(super) unsafe fn begin_oldest(&self) -> Option<Begun<T>> {
+    pub(crate) unsafe fn begin_oldest(&self) -> Option<Begun<T>> {
         loop {
             // SAFETY: the caller's promise.
             let request = unsafe { self.pop() }?;
@@ -178,7 +178,7 @@ impl<T> Queue<T> {
     ///
     /// # Safety
     /// - The queue is locked by this thread.
-    pub(super) unsafe fn unlock(&self) -> Option<Progress> {
+    pub(crate) unsafe fn unlock(&self) -> Option<Progress> {
         loop {
             let oldest = self.left.with_mut(|left| {
                 // SAFETY: the queue is locked, so nobody else reaches what is left.
@@ -246,7 +246,11 @@ unsafe fn free<T>(request: *mut Request<T>) {
 impl<T> Drop for Queue<T> {
     fn drop(&mut self) {
         // Nobody waits any more, so all that is left is withdrawn.
-        // SAFETY: this is the only reference to the queue.
-        self.left.with_mut(|left| unsafe { &mut *left }.drop_withdrawn());
+        self.left.with_mut(|left| {
+            // SAFETY: this is the only reference to the queue.
+            let left = unsafe { &mut *left };
+            self.collect(left);
+            left.drop_withdrawn();
+        });
     }
 }
