@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::ValueEnum;
 use corecast::Barrier;
-use corecast::lock::Algorithm;
+use corecast::lock::{Algorithm, Combine, Delegate, Facts, RwAlgorithm, Seq};
 use corecast::machine::source::SOURCES;
 use corecast::plan::{Effort, Operation, SHAPES, planners};
 use serde::Serialize;
@@ -59,9 +59,12 @@ struct Entry {
 /// What there is to know of a lock before one chooses it.
 #[derive(Debug, Serialize)]
 struct LockEntry {
-    /// Its number in the C interface.
-    id: u32,
-    /// Bytes of one lock, without what it allocates.
+    /// The type that it is used by.
+    front: &'static str,
+    /// Its number in the C interface, if it is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<u32>,
+    /// Bytes of one lock, without its data and what it allocates.
     bytes: usize,
     /// What an acquisition brings along.
     node: String,
@@ -76,17 +79,30 @@ struct LockEntry {
 impl LockEntry {
     fn text(&self) -> String {
         let parks = if self.parks { "sleeps" } else { "spins, then yields" };
-        format!("{} bytes, node: {}, {}, {parks}; {}", self.bytes, self.node, self.order, self.source)
+        let Self { front, bytes, node, order, source, .. } = self;
+        format!("{front}, {bytes} bytes, node: {node}, {order}, {parks}; {source}")
     }
 }
 
 impl Entry {
-    fn of_lock(lock: Algorithm) -> Self {
-        let (facts, bytes) = (lock.facts(), lock.len_bytes());
+    fn of_lock(front: &'static str, id: Option<u32>, facts: &Facts, bytes: usize) -> Self {
         let (node, order) = (facts.node.to_string(), facts.order.to_string());
-        let properties = LockEntry { id: lock as u32, bytes, node, order, parks: facts.parks, source: facts.source };
+        let properties = LockEntry { front, id, bytes, node, order, parks: facts.parks, source: facts.source };
         let (name, about) = (facts.name.to_owned(), Some(facts.about.to_owned()));
         Self { name, about, op: None, lock: Some(properties) }
+    }
+
+    /// All that keeps threads from each other: both registries, and what is of one kind.
+    fn of_locks() -> Vec<Self> {
+        let mutexes = Algorithm::ALL.iter().map(|&lock| ("Mutex", Some(lock as u32), lock.facts(), lock.len_bytes()));
+        let shared = RwAlgorithm::ALL.iter().map(|lock| ("RwLock", None, lock.facts(), lock.len_bytes()));
+        let others = [
+            ("Seq", None, &Seq::<()>::FACTS, size_of::<Seq<()>>()),
+            ("Combine", None, &Combine::FACTS, size_of::<Combine<()>>()),
+            ("Delegate", None, &Delegate::FACTS, size_of::<Delegate<()>>()),
+        ];
+        let all = mutexes.chain(shared).chain(others);
+        all.map(|(front, id, facts, bytes)| Self::of_lock(front, id, facts, bytes)).collect()
     }
 }
 
@@ -113,7 +129,7 @@ impl Registry {
             Self::Planners => planners().into_iter().map(|(name, about)| named(name, about)).collect(),
             Self::Efforts => Effort::ALL.iter().map(|effort| named(effort.name(), "")).collect(),
             Self::Barriers => Barrier::ALL.iter().map(|barrier| named(barrier.name(), barrier.about())).collect(),
-            Self::Locks => Algorithm::ALL.iter().map(|&lock| Entry::of_lock(lock)).collect(),
+            Self::Locks => Entry::of_locks(),
             Self::Sources => SOURCES.iter().map(|source| named(source.name(), "")).collect(),
             Self::Contenders => corecast_bench::list()
                 .into_iter()

@@ -38,6 +38,9 @@ fn lists_have_the_registries() {
         ("barriers", "dissemination"),
         ("contenders", "pthread"),
         ("sources", "synthetic"),
+        ("locks", "mcs"),
+        ("locks", "rw_phase"),
+        ("locks", "combine"),
     ] {
         let names: Vec<&str> = lists[list].as_array().expect(list).iter().filter_map(|e| e["name"].as_str()).collect();
         assert!(names.contains(&name), "{name} is not among {names:?}");
@@ -45,6 +48,12 @@ fn lists_have_the_registries() {
     let shapes = program.json(&["list", "shapes", "--json"]);
     assert_eq!(shapes.as_object().expect("an object").len(), 1);
     assert!(shapes["shapes"][0]["about"].is_string());
+    for lock in lists["locks"].as_array().expect("locks") {
+        let (name, properties) = (&lock["name"], &lock["lock"]);
+        assert!(properties["bytes"].as_u64() > Some(0), "{name}");
+        // Only what a C program can ask for has a number.
+        assert_eq!(properties["id"].is_u64(), properties["front"] == "Mutex", "{name}");
+    }
     let text = program.run(&["list", "barriers"]).succeeded().stdout;
     assert!(text.starts_with("barriers\n") && text.contains("ticket"), "{text}");
 }
