@@ -1,6 +1,7 @@
 //! The one interface of all locks.
 
 use std::num::NonZeroUsize;
+use std::sync::OnceLock;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
@@ -33,8 +34,11 @@ impl Setup {
 }
 
 impl Default for Setup {
+    /// For the CPUs that there were when the first one was asked for: to ask the system takes as long as a thousand locks.
     fn default() -> Self {
-        Self::of_threads(2 * available_parallelism().map_or(1, NonZeroUsize::get))
+        static USUAL: OnceLock<Setup> = OnceLock::new();
+        let make = || Self::of_threads(2 * available_parallelism().map_or(1, NonZeroUsize::get));
+        USUAL.get_or_init(make).clone()
     }
 }
 
