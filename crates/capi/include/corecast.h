@@ -140,6 +140,12 @@ typedef enum {
   CORECAST_LOCK_ALGORITHM_WORD = 7,
   // Moves between polling, a queue and sleep. Take it unless you know better.
   CORECAST_LOCK_ALGORITHM_AUTO = 8,
+  // One byte's states, its threads sleep in a table that all such locks share.
+  CORECAST_LOCK_ALGORITHM_BYTE = 9,
+  // A queue whose threads sleep.
+  CORECAST_LOCK_ALGORITHM_QWORD = 10,
+  // A tree of queues: hands over to who is near, so many times.
+  CORECAST_LOCK_ALGORITHM_HMCS = 11,
 } corecast_lock_algorithm;
 
 // How the threads at a lock of the algorithm auto wait.

@@ -31,6 +31,12 @@ pub enum LockAlgorithm {
     Word = 7,
     /// Moves between polling, a queue and sleep. Take it unless you know better.
     Auto = 8,
+    /// One byte's states, its threads sleep in a table that all such locks share.
+    Byte = 9,
+    /// A queue whose threads sleep.
+    Qword = 10,
+    /// A tree of queues: hands over to who is near, so many times.
+    Hmcs = 11,
 }
 
 /// How the threads at a lock of the algorithm auto wait.

@@ -32,8 +32,8 @@ pub mod byte;
 pub mod clh;
 pub mod combine;
 pub mod condvar;
-mod domains;
 pub mod delegate;
+mod domains;
 mod facts;
 #[cfg(feature = "hierarchical")]
 pub mod hclh;
@@ -71,8 +71,8 @@ pub use byte::Byte;
 pub use clh::{Clh, ClhNodes};
 pub use combine::Combine;
 pub use condvar::Condvar;
-pub use domains::Domains;
 pub use delegate::Delegate;
+pub use domains::Domains;
 pub use facts::{Facts, NodeKind, Order};
 #[cfg(feature = "hierarchical")]
 pub use hclh::Hclh;

@@ -7,10 +7,10 @@ mod auto;
 mod byte;
 mod combine;
 mod condvar;
+mod delegate;
 mod domains;
 mod owned_word;
 mod qword;
-mod delegate;
 mod rw;
 mod seq;
 
