@@ -81,8 +81,8 @@ pub fn futex_wait(word: &AtomicU32, seen: u32, longest: Duration, scope: Scope) 
 
 /// Wakes at most so many of those who sleep on the word.
 pub fn futex_wake(word: &AtomicU32, at_most: u32, scope: Scope) {
-    // A failed wake can only mean that nobody sleeps here.
-    let _ = futex::wake(word, flags(scope), at_most);
+    // The kernel takes a signed number, and wakes one for a negative one. A failed wake can only mean that nobody sleeps here.
+    let _ = futex::wake(word, flags(scope), at_most.min(i32::MAX.unsigned_abs()));
 }
 
 /// A number that only grows, on which threads can sleep until it changes.
@@ -108,7 +108,7 @@ impl EventCount {
     pub fn advance(&self, scope: Scope) {
         // ORDERING: Release, pairs with the Acquire in now [event-count]
         self.0.fetch_add(1, Ordering::Release);
-        futex_wake(&self.0, i32::MAX.unsigned_abs(), scope);
+        futex_wake(&self.0, u32::MAX, scope);
     }
 
     /// Sleeps until the count differs from `seen`, for at most `longest`; may also return early for no reason. True if the
@@ -178,5 +178,39 @@ impl Seating {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         // ORDERING: Relaxed, the number is all there is to know
         NEXT.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// Each sleeps for an hour unless it is woken.
+    #[test]
+    fn all_means_all() {
+        let (word, arrived) = (AtomicU32::new(0), AtomicU32::new(0));
+        thread::scope(|scope| {
+            let sleep = || {
+                for round in 0..200 {
+                    arrived.fetch_add(1, Ordering::Relaxed);
+                    while word.load(Ordering::Relaxed) == round {
+                        futex_wait(&word, round, Duration::from_secs(3600), Scope::Process);
+                    }
+                }
+            };
+            let threads = [scope.spawn(sleep), scope.spawn(sleep), scope.spawn(sleep)];
+            for round in 0..200 {
+                while arrived.load(Ordering::Relaxed) < 3 * (round + 1) {
+                    yield_now();
+                }
+                // So that most of them sleep by then.
+                (0..20).for_each(|_| yield_now());
+                word.store(round + 1, Ordering::Relaxed);
+                futex_wake(&word, u32::MAX, Scope::Process);
+            }
+            threads.into_iter().for_each(|thread| thread.join().expect("it was woken"));
+        });
     }
 }
