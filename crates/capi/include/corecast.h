@@ -1389,8 +1389,9 @@ corecast_status corecast_ack_follower_flush(corecast_ack_follower *follower);
 corecast_status corecast_lock_algorithm_of_name(const char *name,
                                                 uint32_t *algorithm);
 
-// Makes a free lock where `lock` points. `algorithm` is a corecast_lock_algorithm. Most locks lie in these 64 bytes; array
-// allocates. CORECAST_NOT_FOUND if there is no such algorithm.
+// Makes a free lock where `lock` points. `algorithm` is a corecast_lock_algorithm. Most locks lie in these 64 bytes; array and
+// hmcs allocate, until they are destroyed. From C hmcs knows of one domain, and is a queue. CORECAST_NOT_FOUND if there is
+// no such algorithm.
 corecast_status corecast_lock_create(uint32_t algorithm,
                                      corecast_lock *lock);
 
@@ -1400,8 +1401,8 @@ corecast_status corecast_lock_lock(corecast_lock *lock);
 // Takes the lock if it is free; CORECAST_TAKEN if not, also where this thread holds it.
 corecast_status corecast_lock_try_lock(corecast_lock *lock);
 
-// Waits until the lock is free, at most so long, and takes it; CORECAST_TIMEOUT if it was held all the time. Of the algorithms
-// word and auto only may a waiting thread expect its turn: the others try again and again.
+// Waits until the lock is free, at most so long, and takes it; CORECAST_TIMEOUT if it was held all the time. Of the
+// algorithms word, byte, qword and auto only may a waiting thread expect its turn: the others try again and again.
 corecast_status corecast_lock_lock_timeout_ns(corecast_lock *lock,
                                               uint64_t timeout_ns);
 

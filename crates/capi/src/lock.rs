@@ -112,8 +112,9 @@ pub unsafe extern "C" fn corecast_lock_algorithm_of_name(
     })
 }
 
-/// Makes a free lock where `lock` points. `algorithm` is a corecast_lock_algorithm. Most locks lie in these 64 bytes; array
-/// allocates. CORECAST_NOT_FOUND if there is no such algorithm.
+/// Makes a free lock where `lock` points. `algorithm` is a corecast_lock_algorithm. Most locks lie in these 64 bytes; array and
+/// hmcs allocate, until they are destroyed. From C hmcs knows of one domain, and is a queue. CORECAST_NOT_FOUND if there is
+/// no such algorithm.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_lock_create(algorithm: u32, lock: *mut Lock) -> Status {
     call(|| {
@@ -144,8 +145,8 @@ pub unsafe extern "C" fn corecast_lock_try_lock(lock: *mut Lock) -> Status {
     })
 }
 
-/// Waits until the lock is free, at most so long, and takes it; CORECAST_TIMEOUT if it was held all the time. Of the algorithms
-/// word and auto only may a waiting thread expect its turn: the others try again and again.
+/// Waits until the lock is free, at most so long, and takes it; CORECAST_TIMEOUT if it was held all the time. Of the
+/// algorithms word, byte, qword and auto only may a waiting thread expect its turn: the others try again and again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_lock_lock_timeout_ns(lock: *mut Lock, timeout_ns: u64) -> Status {
     call(|| {

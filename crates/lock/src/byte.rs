@@ -23,6 +23,8 @@ use corecast_base::wait::LONGEST_NAP;
 
 use crate::facts::{Facts, NodeKind, Order};
 use crate::parking::{sleep_if, wake_one};
+#[cfg(not(loom))]
+use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 use crate::three_states::{ThreeStates, time_until, wait_and_take};
 
@@ -118,3 +120,8 @@ unsafe impl RawTimed for Byte {
 
 // SAFETY: there is no node.
 unsafe impl NodeMoves for Byte {}
+
+#[cfg(not(loom))]
+impl RawConst for Byte {
+    const INIT: Self = Self { state: AtomicU8::new(FREE) };
+}

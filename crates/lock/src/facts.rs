@@ -26,7 +26,8 @@ pub struct Facts {
 pub enum Order {
     /// Who comes first.
     Fifo,
-    /// Who comes first in the domain of the last holder, for so many times in turn; then who comes first in another one.
+    /// Who comes first in the domain of the last holder, for so many times in turn, or as many as had come together; then who
+    /// comes first in another one.
     Bounded,
     /// Whoever finds it free, also before those who wait.
     Barging,

@@ -19,7 +19,7 @@ use std::cell::Cell;
 
 use crate::domains::Domains;
 use crate::facts::{Facts, NodeKind, Order};
-use crate::mcs::{HOLDS, Mcs, McsNode};
+use crate::mcs::{HOLDS, Mcs, McsNode, hand_to};
 use crate::raw::{RawLock, RawTimed, Setup};
 
 /// What is handed over to who has to enter the queue above. Less is the count of holders of this domain in turn, from
@@ -88,7 +88,7 @@ impl Hmcs {
         };
         let turn = own.state();
         if let Some(behind) = own.behind().filter(|_| turn <= self.hand_overs) {
-            return behind.receive(turn + 1);
+            return hand_to(behind.inbox(), turn + 1);
         }
         // SAFETY: the caller's promise.
         unsafe { self.descend(above, next) };

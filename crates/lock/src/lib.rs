@@ -15,7 +15,6 @@
 //! - [`Condvar`], for threads that wait for each other's changes;
 //! - `lock_api`, behind the feature of that name: the same locks for libraries that are generic over that crate;
 //! - [`shared`]: locks among processes;
-//! - [`combine`]: data that closures are sent to;
 //! - [`combine`], [`delegate`]: data that closures are sent to;
 //! - [`rw`]: locks that many may read at once;
 //! - [`seq`]: a small value that readers copy without a trace;

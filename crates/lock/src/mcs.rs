@@ -79,11 +79,16 @@ impl McsNode {
         self.state.store(state, Ordering::Relaxed);
     }
 
-    /// Hands the queue over to this node's thread, with something to tell it that is not [`WAITS`].
-    pub(crate) fn receive(&self, state: u32) {
-        // ORDERING: Release, pairs with the Acquire in enter [mcs-handed]
-        self.state.store(state, Ordering::Release);
+    /// Where the one before hands the queue over to this node's thread.
+    pub(crate) fn inbox(&self) -> &AtomicU32 {
+        &self.state
     }
+}
+
+/// Hands the queue over, with something to tell that is not [`WAITS`]. The node may be gone before this returns.
+pub(crate) fn hand_to(inbox: &AtomicU32, state: u32) {
+    // ORDERING: Release, pairs with the Acquire in enter [mcs-handed]
+    inbox.store(state, Ordering::Release);
 }
 
 /// The queue by itself, for locks that are made of several: what is handed over may tell more than [`HOLDS`].
@@ -111,7 +116,7 @@ impl Mcs {
         before.next.store(node.address(), Ordering::Release);
         let mut spinner = Spinner::new();
         loop {
-            // ORDERING: Acquire, pairs with the Release in receive [mcs-handed]
+            // ORDERING: Acquire, pairs with the Release in hand_to [mcs-handed]
             match node.state.load(Ordering::Acquire) {
                 WAITS => spinner.pause(),
                 state => return Some(state),
@@ -148,7 +153,7 @@ impl Mcs {
                 return;
             }
         }
-        node.await_behind().receive(state);
+        hand_to(node.await_behind().inbox(), state);
     }
 }
 

@@ -21,6 +21,8 @@ use corecast_base::wait::{LONGEST_NAP, Spinner};
 
 use crate::auto::queue::{Place, Queue};
 use crate::facts::{Facts, NodeKind, Order};
+#[cfg(not(loom))]
+use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 use crate::three_states::{IS_MODEL, time_until};
 
@@ -42,6 +44,13 @@ pub struct Qword {
 }
 
 impl Qword {
+    /// Takes the lock if nobody has it or waits for it.
+    #[inline]
+    fn take_unwanted(&self) -> bool {
+        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [qword-free]
+        self.word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
     #[cold]
     fn lock_slow(&self, left: impl Fn() -> Option<Duration>) -> bool {
         Comer { lock: self, left, spinner: Spinner::new(), place: None, has_slept: false }.compete()
@@ -172,8 +181,7 @@ unsafe impl RawLock for Qword {
 
     #[inline]
     unsafe fn lock(&self, (): &()) {
-        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [qword-free]
-        if self.word.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        if !self.take_unwanted() {
             self.lock_slow(|| Some(LONGEST_NAP));
         }
     }
@@ -203,9 +211,14 @@ unsafe impl RawLock for Qword {
 unsafe impl RawTimed for Qword {
     unsafe fn lock_until(&self, node: &(), deadline: Instant) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { self.try_lock(node) || self.lock_slow(|| time_until(deadline)) }
+        unsafe { self.take_unwanted() || self.lock_slow(|| time_until(deadline)) || self.try_lock(node) }
     }
 }
 
 // SAFETY: there is no node.
 unsafe impl NodeMoves for Qword {}
+
+#[cfg(not(loom))]
+impl RawConst for Qword {
+    const INIT: Self = Self { word: AtomicU32::new(FREE), queue: Queue::EMPTY };
+}

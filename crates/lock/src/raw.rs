@@ -18,7 +18,8 @@ pub struct Setup {
     pub threads: usize,
     /// Which CPUs are near each other: all by default. For locks that hand over to who is near.
     pub domains: Domains,
-    /// How often in turn such a lock is handed over within a domain at most, before others have their turn.
+    /// How often in turn such a lock is handed over within a domain at most, before others have their turn. `Hclh` does not
+    /// look at it: it hands over to all who had come together.
     pub hand_overs: u32,
 }
 

@@ -197,10 +197,13 @@ impl Table<'_> {
 
     /// Everybody who sits there, dead or alive.
     pub(super) fn seated(&self) -> impl Iterator<Item = ParticipantId> + '_ {
-        (0..self.count).filter_map(|index| {
-            let (state, generation) = self.ctl(index);
-            (state == ACTIVE).then_some(ParticipantId { index, generation })
-        })
+        (0..self.count).filter_map(|index| self.seated_at(index))
+    }
+
+    /// Who has the seat with this number; `None` too if there is no such seat.
+    pub(super) fn seated_at(&self, index: u32) -> Option<ParticipantId> {
+        let (state, generation) = (index < self.count).then(|| self.ctl(index))?;
+        (state == ACTIVE).then_some(ParticipantId { index, generation })
     }
 
     /// What `who` tells of itself.

@@ -135,8 +135,9 @@ impl SharedRegion {
         }
     }
 
-    /// True in a forked child of the process that attached.
-    pub(crate) fn is_copy(&self) -> bool {
+    /// True in a forked child of the process that attached, also where that inherited the memory.
+    #[must_use]
+    pub fn is_copy(&self) -> bool {
         self.0.mapping.is_copy()
     }
 
@@ -203,7 +204,7 @@ impl SharedRegion {
     #[must_use]
     pub fn seated(&self, index: u32) -> Option<ParticipantId> {
         self.check_fork().ok()?;
-        self.0.table().seated().find(|who| who.index == index)
+        self.0.table().seated_at(index)
     }
 
     /// Whether a participant is there: a system call if it does not say that it has left. In a forked child, which cannot

@@ -199,6 +199,13 @@ impl Auto {
         }
     }
 
+    /// Takes the lock if nobody has it, waits for it, or has moved it into another mode.
+    #[inline]
+    fn take_unwanted(&self) -> bool {
+        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [auto-free]
+        self.word.compare_exchange(FREE, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
     #[cold]
     fn lock_slow(&self, deadline: Option<Instant>) -> bool {
         Comer::new(self, deadline).compete()
@@ -226,8 +233,7 @@ unsafe impl RawLock for Auto {
 
     #[inline]
     unsafe fn lock(&self, (): &()) {
-        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [auto-free]
-        if self.word.compare_exchange(FREE, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        if !self.take_unwanted() {
             self.lock_slow(None);
         }
     }
@@ -258,7 +264,7 @@ unsafe impl RawLock for Auto {
 unsafe impl RawTimed for Auto {
     unsafe fn lock_until(&self, node: &(), deadline: Instant) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { self.try_lock(node) || self.lock_slow(Some(deadline)) }
+        unsafe { self.take_unwanted() || self.lock_slow(Some(deadline)) || self.try_lock(node) }
     }
 }
 

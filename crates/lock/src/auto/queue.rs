@@ -33,7 +33,7 @@ pub(crate) struct Place {
 #[cfg(not(loom))]
 impl Queue {
     #[allow(clippy::declare_interior_mutable_const, reason = "each use is a queue of its own")]
-    pub(super) const EMPTY: Self = Self(AtomicU32::new(NONE));
+    pub(crate) const EMPTY: Self = Self(AtomicU32::new(NONE));
 }
 
 impl Queue {

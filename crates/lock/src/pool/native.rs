@@ -78,16 +78,18 @@ pub(crate) fn give(number: u32) {
 
 #[cold]
 fn take_shared() -> u32 {
-    shared(|all| {
-        all.free.pop().unwrap_or_else(|| {
+    let taken = shared(|all| {
+        all.free.pop().or_else(|| {
             let number = all.made;
             let slab = (number / FIRST + 1).ilog2();
             let make = || (0..FIRST << slab).map(|_| PoolNode::new()).collect();
-            ALL.get(slab as usize).expect("fewer threads wait than 2^25").get_or_init(make);
+            ALL.get(slab as usize)?.get_or_init(make);
             all.made += 1;
-            number
+            Some(number)
         })
-    })
+    });
+    // Not while the pool is locked, which would be of no use to anybody then.
+    taken.expect("fewer than 2^25 threads wait, or closures that were given up")
 }
 
 fn shared<R>(use_it: impl FnOnce(&mut Shared) -> R) -> R {

@@ -15,6 +15,7 @@ use std::ptr;
 use std::thread;
 use std::time::Instant;
 
+use crate::three_states::IS_MODEL;
 use job::Job;
 use progress::Progress;
 use queue::Request;
@@ -30,7 +31,8 @@ pub(crate) enum Outcome<F, R> {
     Withdrawn(F),
 }
 
-/// Sends `f` to whoever has the queue, and waits until it has run, or until the deadline if it has not begun then. Calls
+/// Sends `f` to whoever has the queue, and waits until it has run, or until the deadline if it has not begun then; one that has
+/// passed sends nothing. Calls
 /// `pushed` once it is sent, and `called` whenever whoever had the queue has left.
 pub(crate) fn send<T, R: Send, F: FnOnce(&mut T) -> R + Send>(
     queue: &Queue<T>,
@@ -39,6 +41,10 @@ pub(crate) fn send<T, R: Send, F: FnOnce(&mut T) -> R + Send>(
     pushed: impl FnOnce(),
     called: impl Fn(),
 ) -> Outcome<F, R> {
+    // In a model every deadline has passed, and is for when nobody can go on.
+    if !IS_MODEL && deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+        return Outcome::Withdrawn(f);
+    }
     let progress = Progress::take();
     let job = Job::new(f);
     let within = Request::within(&job, progress);

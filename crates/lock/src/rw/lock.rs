@@ -194,7 +194,7 @@ pub struct ReadGuard<'a, T, L: RawRwLock> {
 unsafe impl<T: Sync, L: RawRwLock> Sync for ReadGuard<'_, T, L> {}
 
 impl<'a, T, L: RawRwUpgrade> ReadGuard<'a, T, L> {
-    /// Writes if this is the only reader, and nobody is about to write.
+    /// Writes if this is the only reader; some locks ask as well that nobody is about to write.
     ///
     /// # Errors
     /// The guard, if there are others: it reads on.

@@ -94,7 +94,8 @@ fn poll_until<R>(deadline: Instant, look: impl Fn() -> Option<R>) -> Option<R> {
 /// # Safety
 /// - A try that returned true has ended the reader and begun a writer, with no other writer in between.
 pub unsafe trait RawRwUpgrade: RawRwLock {
-    /// Makes the reader a writer if it is the only one, and nobody is about to write; else it reads on.
+    /// Makes the reader a writer if it is the only one; else it reads on. A lock may refuse, too, where somebody is about to
+    /// write.
     ///
     /// # Safety
     /// - As of [`RawRwLock::unlock_read`], if it returns true.

@@ -64,7 +64,7 @@ impl<T: Plain> Seq<T> {
         about: "readers copy the value until nobody wrote meanwhile, and write nothing",
         order: Order::WritersFirst,
         node: NodeKind::Nothing,
-        parks: false,
+        parks: true,
         source: "Lameter 2005; Boehm 2012",
     };
 

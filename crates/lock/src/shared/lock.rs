@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
-use corecast_base::region::{Liveness, RegionPlan, SharedRegion};
+use corecast_base::region::{Forked, Liveness, RegionPlan, SharedRegion};
 use corecast_base::sync::Scope;
 use corecast_base::wait::LONGEST_NAP;
 use corecast_base::{LINE_BYTES, Place, Shareable};
@@ -66,7 +66,7 @@ impl SharedLock {
     /// # Errors
     /// [`OpenError`] if there is none, or it is damaged.
     pub fn open(region: &SharedRegion, name: &str) -> Result<Self, OpenError> {
-        region.check_fork()?;
+        refuse_copy(region)?;
         let named = || name.to_owned();
         let entry = region.entry(name).ok_or_else(|| OpenError::NoLock(named()))?;
         if entry.kind != KIND_LOCK {
@@ -125,7 +125,7 @@ impl SharedLock {
         patience: Patience,
         in_vain: SharedLockError<'a>,
     ) -> Result<SharedGuard<'a>, SharedLockError<'a>> {
-        self.region.check_fork()?;
+        refuse_copy(&self.region)?;
         let outcome = match &self.words {
             Words::Word(word) => self.acquire_word(word, patience),
             Words::Tas(lock) => acquire_polled(&**lock, patience),
@@ -164,7 +164,7 @@ impl SharedLock {
     }
 
     fn release(&self) {
-        if self.region.check_fork().is_err() {
+        if self.region.is_copy() {
             // The parent holds it.
             return;
         }
@@ -175,6 +175,11 @@ impl SharedLock {
             Words::Ticket(lock) => release_polled(&**lock),
         }
     }
+}
+
+/// A forked child that inherits the memory is no participant either: what it held its parent would seem to hold.
+fn refuse_copy(region: &SharedRegion) -> Result<(), Forked> {
+    if region.is_copy() { Err(Forked) } else { Ok(()) }
 }
 
 fn acquire_polled<L: RawTimed<Node = ()>>(lock: &L, patience: Patience) -> Outcome {

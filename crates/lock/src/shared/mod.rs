@@ -11,8 +11,9 @@
 //! so does, with `ticket`, a dead thread that waited. Queues of nodes have pointers, which mean nothing elsewhere.
 //!
 //! What is not there: a thread that ends holds what it held for as long as its process is a participant; a process that is
-//! stopped is alive. Other processes may write anything into the words: the lock may then be held by two, or by nobody for ever,
-//! but nothing worse happens here; wait with limits where that matters.
+//! stopped is alive, and so is one of whose life the kernel gives no evidence (without `/proc`, or with a descriptor that it
+//! shares with another). Other processes may write anything into the words: the lock may then be held by two, or by nobody
+//! for ever, but nothing worse happens here; wait with limits where that matters.
 //!
 //! **Progress:** blocking. **Memory ordering:** that of [`RawLock`](crate::RawLock).
 //!

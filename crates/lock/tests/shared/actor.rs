@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use corecast_base::region::SharedRegion;
+use corecast_base::region::{ForkPolicy, SharedRegion};
 use corecast_lock::shared::{SharedLock, SharedLockError};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -119,6 +119,10 @@ fn play() {
         "wait" => wait(&lock),
         "leave" => leave(&lock),
         "fork" => fork(&lock),
+        "fork with the memory" => {
+            region.set_fork_policy(ForkPolicy::Inherit).expect("a policy of this system");
+            fork(&lock);
+        }
         other => panic!("no such role: {other}"),
     }
 }

@@ -201,12 +201,14 @@ fn one_that_leaves_without_a_word_leaves_the_lock_to_others() {
 
 #[test]
 fn a_forked_child_has_no_part_in_it() {
-    let (region, lock) = opened(Algorithm::Word);
-    let mut forks = Actor::start("fork", &region);
-    assert_eq!(forks.says(), "refused");
-    assert!(matches!(lock.try_lock(), Err(SharedLockError::WouldBlock)), "its parent holds it");
-    forks.dismiss();
-    drop(lock.lock().expect("the parent has freed it"));
+    for role in ["fork", "fork with the memory"] {
+        let (region, lock) = opened(Algorithm::Word);
+        let mut forks = Actor::start(role, &region);
+        assert_eq!(forks.says(), "refused", "{role}");
+        assert!(matches!(lock.try_lock(), Err(SharedLockError::WouldBlock)), "{role}: its parent holds it");
+        forks.dismiss();
+        drop(lock.lock().expect("the parent has freed it"));
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use corecast_lock::{Auto, Mcs, Mutex, RawConst, RawLock, Tas, Ticket, Ttas, Word};
+use corecast_lock::{Auto, Byte, Mcs, Mutex, Qword, RawConst, RawLock, Tas, Ticket, Ttas, Word};
 
 const THREADS: usize = 4;
 const ROUNDS: usize = 2000;
@@ -35,7 +35,7 @@ macro_rules! statics {
     };
 }
 
-statics!(Tas Ttas Ticket Mcs Word Auto);
+statics!(Tas Ttas Ticket Mcs Word Auto Byte Qword);
 
 #[test]
 fn a_constant_is_what_new_makes() {
@@ -49,4 +49,6 @@ fn a_constant_is_what_new_makes() {
     same::<Mcs>();
     same::<Word>();
     same::<Auto>();
+    same::<Byte>();
+    same::<Qword>();
 }

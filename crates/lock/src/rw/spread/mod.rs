@@ -61,6 +61,8 @@ const SPREAD: u32 = 1 << 30;
 const READERS: u32 = SPREAD - 1;
 /// So many at most, with room for as many that come at once and are refused.
 const MOST_READERS: u32 = READERS / 2;
+/// What who is one too many is told.
+const TOO_MANY: &str = "a lock has fewer than 2^29 readers";
 /// One reader on a line: it reads, in the lower half, and has come, in the upper half.
 const ON_LINE: u64 = 1 << 32 | 1;
 /// The lines of a lock, at most.
@@ -146,7 +148,7 @@ impl RwSpread {
         if before & WRITER != 0 || readers >= MOST_READERS {
             // ORDERING: Relaxed, it has read nothing
             self.word.fetch_sub(1, Ordering::Relaxed);
-            assert!(readers < MOST_READERS, "a lock has fewer than 2^29 readers");
+            assert!(readers < MOST_READERS, "{TOO_MANY}");
             return None;
         }
         if readers > 0 && before & SPREAD == 0 {
@@ -155,11 +157,18 @@ impl RwSpread {
         Some(Place::Word)
     }
 
+    /// # Panics
+    /// If there are as many readers on this line as can be counted.
     #[inline]
     fn enter_line(&self, lines: &[Line]) -> Option<Place> {
         let seat = seat::of_this_thread() % lines.len();
         // ORDERING: Relaxed, the fence orders it before the look at the word
-        lines[seat].fetch_add(ON_LINE, Ordering::Relaxed);
+        let before = lines[seat].fetch_add(ON_LINE, Ordering::Relaxed);
+        if before as u32 >= MOST_READERS {
+            // ORDERING: Relaxed, it has read nothing
+            lines[seat].fetch_sub(1, Ordering::Relaxed);
+            panic!("{TOO_MANY}");
+        }
         // ORDERING: SeqCst, pairs with the fence in exclude; forbids that this reader sees no writer, and that one no reader
         // [rw-spread]
         fence(Ordering::SeqCst);

@@ -76,3 +76,12 @@ fn more_readers_than_can_be_counted_are_refused() {
     lock.word.store(MOST_READERS, Ordering::Relaxed);
     lock.read();
 }
+
+#[test]
+#[should_panic(expected = "a lock has fewer than 2^29 readers")]
+fn more_readers_than_can_be_counted_on_a_line_are_refused() {
+    let lock = RwSpread::new(&Setup::of_threads(1));
+    let lines: Box<[Line]> = (0..lock.seats).map(|_| Line::default()).collect();
+    lines.iter().for_each(|line| line.store(MOST_READERS.into(), Ordering::Relaxed));
+    lock.enter_line(&lines);
+}
