@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
-# All tests, documentation examples included: the README's command, then those of the locks with the feature that is off by
-# default, and those of the crates with protocols over shared memory once more, optimised as users run them: there
+# All tests, documentation examples included: the README's command, then those of the locks with the features that are off
+# by default, and those of the crates with protocols over shared memory once more, optimised as users run them: there
 # optimisation changes what interleaves.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo test
-# What is off by default.
 cargo test --package corecast-lock --all-features
 cargo test --release --package corecast-base --package corecast-channel --package corecast-lock --package corecast-collective --lib --tests

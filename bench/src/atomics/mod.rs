@@ -12,7 +12,7 @@ mod stress;
 
 use std::time::Duration;
 
-use corecast::base::CpuId;
+use corecast::base::{Clock, CpuId};
 use corecast::machine::Machine;
 use fastrand::Rng;
 
@@ -108,11 +108,11 @@ pub fn atomics(
         seed,
         quick: shared.quick,
         cpus: cpus.iter().map(CpuId::get).collect(),
-        lines,
         pause_ns: u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX),
         block_ms: u64::try_from(amount.block.as_millis()).unwrap_or(u64::MAX),
         rounds: amount.rounds,
-        published: published(&machine.restricted_to(&cpus), &cells),
+        published: published(&machine.restricted_to(&cpus), &cells, pause >= longest(&lines) && !lines.is_empty()),
+        lines,
         cells,
     })
 }
@@ -120,7 +120,8 @@ pub fn atomics(
 /// What a pause must not be shorter than, in whole nanoseconds.
 fn longest(lines: &[LineTransfer]) -> Duration {
     let longest_ns = lines.iter().filter_map(|line| line.line_ns).fold(0.0, f64::max);
-    Duration::from_nanos(longest_ns.ceil() as u64)
+    // A pause ends up to a tick early.
+    Duration::from_nanos((longest_ns + Clock::get().ns(1)).ceil() as u64)
 }
 
 /// Every operation's blocks with so many threads, in rounds of an order drawn anew. One that fails runs no more.
@@ -183,9 +184,10 @@ fn calls(turn: &Turn) -> u64 {
 }
 
 /// What SSYNC found, beside the most that any operation gets from the most threads that have a CPU each, if these are
-/// several, all in one package.
-fn published(machine: &Machine, cells: &[AtomicCell]) -> Vec<PublishedFigure> {
-    let seated = cells.iter().filter(|cell| !cell.oversubscribed && cell.threads > 1 && is_one_package(machine));
+/// several, all in one package, and pause for long enough that others get the line.
+fn published(machine: &Machine, cells: &[AtomicCell], is_long_enough: bool) -> Vec<PublishedFigure> {
+    let is_like = is_long_enough && is_one_package(machine);
+    let seated = cells.iter().filter(|cell| !cell.oversubscribed && cell.threads > 1 && is_like);
     let most = seated.max_by_key(|cell| cell.threads);
     let here = most.and_then(|cell| cell.rows.iter().filter_map(|row| row.mops).reduce(f64::max));
     let figure = "threads of one socket on one word, millions of operations in a second";
@@ -257,7 +259,7 @@ mod tests {
             rows: vec![AtomicRow { mops: Some(mops), ..AtomicRow::default() }],
         };
         let cells = [cell(1, 90.0), cell(2, 30.0), cell(4, 50.0)];
-        let here = |packages, cells: &[AtomicCell]| published(&machine(packages), cells)[0].here;
+        let here = |packages, cells: &[AtomicCell]| published(&machine(packages), cells, true)[0].here;
         assert_eq!((here([0, 0], &cells), here([0, 1], &cells), here([0, 0], &cells[..1])), (Some(30.0), None, None));
     }
 

@@ -71,8 +71,12 @@ impl Group {
         };
         let results: Vec<Result<R, Failure>> = thread::scope(|scope| {
             let run = &run;
-            let threads: Vec<_> = (0..self.cpus.len()).map(|rank| scope.spawn(move || run(rank))).collect();
-            threads.into_iter().map(|thread| thread.join().expect("no participant panics")).collect()
+            let spawn = |rank| thread::Builder::new().spawn_scoped(scope, move || run(rank)).map_err(Failure::refused);
+            // Whoever is there waits for the others, and must not where one could not be started.
+            let spawn = |rank| spawn(rank).inspect_err(|_| meeting.abort.raise());
+            let threads: Vec<_> = (0..self.cpus.len()).map(spawn).collect();
+            let join = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().expect("no participant panics");
+            threads.into_iter().map(|thread| thread.and_then(join)).collect()
         });
         let is_cause = |result: &&Result<R, Failure>| !matches!(result, Ok(_) | Err(Failure::Aborted));
         if let Some(Err(cause)) = results.iter().find(is_cause) {

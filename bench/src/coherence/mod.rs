@@ -46,7 +46,6 @@ pub(crate) use timer::{Correction, measure as measure_timer};
 
 pub use case::{ListedCase, coherence_cases};
 pub use distribution::Distribution as CoherenceTimes;
-pub use published::PublishedRatio;
 pub use report::{CoherenceCell, CoherenceGroup, CoherenceReport, Placement};
 pub use timer::TimerRow;
 

@@ -1,42 +1,19 @@
 //! What others have published of other machines, to be shown beside what is found here.
-//!
-//! Source: T. David, R. Guerraoui, V. Trigonakis, Everything You Always Wanted to Know About Synchronization but Were Afraid
-//! to Ask, SOSP 2013.
-
-use serde::Serialize;
 
 use super::report::{CoherenceCell, CoherenceGroup, Placement};
+use crate::published::PublishedFigure;
 
-const SOURCE: &str = "David, Guerraoui, Trigonakis, SOSP 2013";
-const ATOMIC_TO_LOAD: &str = "compare and swap / load, of a line modified far away";
-const CROSSING: &str = "a line modified in another package / in the same one";
-
-/// A ratio of two costs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PublishedRatio {
-    /// Of what.
-    pub ratio: &'static str,
-    /// The machine that it was published of: not this one.
-    pub machine: &'static str,
-    /// The least that was published.
-    pub least: f64,
-    /// The most that was published.
-    pub most: f64,
-    /// Where it was published.
-    pub source: &'static str,
-    /// The same ratio of medians as found here; `null` if its cases did not run, or not at such distances.
-    pub here: Option<f64>,
-}
+const ATOMIC_TO_LOAD: &str = "time of compare and swap / of load, of a line modified far away";
+const CROSSING: &str = "time of load, of a line modified in another package / in the same one";
 
 /// All of them, beside what `groups` tell of this machine.
-pub(super) fn beside(groups: &[CoherenceGroup]) -> Vec<PublishedRatio> {
-    let published =
-        |ratio, machine, least, most, here| PublishedRatio { ratio, machine, least, most, source: SOURCE, here };
+pub(super) fn beside(groups: &[CoherenceGroup]) -> Vec<PublishedFigure> {
+    let published = PublishedFigure::of_ssync;
     let atomic = atomic_to_load(groups);
     vec![
-        published(ATOMIC_TO_LOAD, "4-socket Opteron", 1.35, 1.35, atomic),
-        published(ATOMIC_TO_LOAD, "8-socket Xeon", 1.15, 1.15, atomic),
-        published(CROSSING, "4-socket Opteron and 8-socket Xeon", 2.0, 7.5, crossing(groups)),
+        published(ATOMIC_TO_LOAD, "4-socket Opteron", (1.35, 1.35), atomic),
+        published(ATOMIC_TO_LOAD, "8-socket Xeon", (1.15, 1.15), atomic),
+        published(CROSSING, "4-socket Opteron and 8-socket Xeon", (2.0, 7.5), crossing(groups)),
     ]
 }
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::distribution::Distribution;
-use super::published::PublishedRatio;
 use super::timer::TimerRow;
+use crate::published::PublishedFigure;
 
 /// The outcome of `corecast cc`.
 #[derive(Clone, Debug, Serialize)]
@@ -22,7 +22,7 @@ pub struct CoherenceReport {
     /// Alone on a CPU, by pairs from near to far, and all at once.
     pub groups: Vec<CoherenceGroup>,
     /// What was published of other machines.
-    pub published: Vec<PublishedRatio>,
+    pub published: Vec<PublishedFigure>,
 }
 
 /// How participants are placed.

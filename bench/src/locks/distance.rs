@@ -8,10 +8,12 @@
 use corecast::base::CpuId;
 use corecast::lock::{Domains, Setup};
 use corecast::machine::{Machine, distance_classes};
+use fastrand::Rng;
 
 use super::contenders::{Contender, yardstick};
 use super::guarded::Guarded;
 use super::report::{DistanceRow, LockDistance};
+use super::{Amount, rounds};
 use crate::coherence::{Correction, Group, measure_timer};
 use crate::error::BenchError;
 use crate::failure::Failure;
@@ -64,52 +66,66 @@ fn take<G: Guarded>(guarded: &G, handed: &mut Handed) {
     handed.release.push(done.saturating_sub(freed));
 }
 
-/// Each lock alone, and between two CPUs at each distance.
-pub(super) fn measure(
-    machine: &Machine,
-    contenders: &[Contender],
-    domains: &Domains,
-    count: usize,
-    options: &Options,
-) -> Result<Vec<LockDistance>, BenchError> {
-    let cpu = |position: usize| machine.cpus[position].id;
-    let pairs = distance_classes(machine).into_iter().map(|class| {
-        let (first, second) = class.pairs[0];
-        (class.name, vec![cpu(first), cpu(second)])
-    });
-    let alone = std::iter::once(("alone", vec![cpu(0)]));
-    alone
-        .chain(pairs)
-        .map(|(distance, cpus)| at_distance(distance, cpus, contenders, domains, count, options))
-        .collect()
+/// What is measured at each distance.
+pub(super) struct Field<'a> {
+    pub(super) contenders: &'a [Contender],
+    pub(super) domains: &'a Domains,
+    pub(super) amount: &'a Amount,
+    pub(super) options: &'a Options,
 }
 
-fn at_distance(
-    distance: &str,
-    cpus: Vec<CpuId>,
-    contenders: &[Contender],
-    domains: &Domains,
-    count: usize,
-    options: &Options,
-) -> Result<LockDistance, BenchError> {
-    let corrections = cpus.iter().map(|&cpu| Ok(measure_timer(cpu)?.1)).collect::<Result<Vec<_>, BenchError>>()?;
-    let group = Group { cpus, cancel: options.cancel.clone() };
-    let mut rows = Vec::new();
-    for contender in std::iter::once(&yardstick()).chain(contenders) {
-        options.go_on()?;
-        rows.push(match (contender.handed)(&group, count, domains) {
-            Ok(handed) => row(contender, &handed, &corrections),
-            Err(Failure::Aborted) => return Err(options.go_on().expect_err("only the user stops it")),
-            Err(failure) => DistanceRow { skipped: Some(failure.to_string()), ..row(contender, &[], &[]) },
+impl Field<'_> {
+    /// Each lock alone, and between two CPUs at each distance.
+    pub(super) fn measure(&self, machine: &Machine, random: &mut Rng) -> Result<Vec<LockDistance>, BenchError> {
+        let cpu = |position: usize| machine.cpus[position].id;
+        let pairs = distance_classes(machine).into_iter().map(|class| {
+            let (first, second) = class.pairs[0];
+            (class.name, vec![cpu(first), cpu(second)])
         });
+        let alone = std::iter::once(("alone", vec![cpu(0)]));
+        alone.chain(pairs).map(|(distance, cpus)| self.at_distance(distance, cpus, random)).collect()
     }
-    let cpus = group.cpus.iter().map(|cpu| cpu.get()).collect();
-    Ok(LockDistance { distance: distance.to_owned(), cpus, rows })
+
+    fn at_distance(&self, distance: &str, cpus: Vec<CpuId>, random: &mut Rng) -> Result<LockDistance, BenchError> {
+        let contenders: Vec<Contender> = std::iter::once(yardstick()).chain(self.contenders.iter().copied()).collect();
+        let timers: Result<Vec<_>, BenchError> = cpus.iter().map(|&cpu| Ok(measure_timer(cpu)?.1)).collect();
+        let rows = match timers {
+            Ok(corrections) => self.rows(&contenders, &cpus, &corrections, random)?,
+            Err(unsteady) => contenders.iter().map(|contender| skipped(contender, &unsteady)).collect(),
+        };
+        let cpus = cpus.iter().map(|cpu| cpu.get()).collect();
+        Ok(LockDistance { distance: distance.to_owned(), cpus, rows })
+    }
+
+    fn rows(
+        &self,
+        contenders: &[Contender],
+        cpus: &[CpuId],
+        corrections: &[Correction],
+        random: &mut Rng,
+    ) -> Result<Vec<DistanceRow>, BenchError> {
+        let group = Group { cpus: cpus.to_vec(), cancel: self.options.cancel.clone() };
+        let count = self.amount.handed.div_ceil(self.amount.rounds);
+        let found = rounds(contenders, self.amount, random, self.options, |contender| {
+            (contender.handed)(&group, count, self.domains)
+        })?;
+        // Who was stopped in its round was stopped by the user.
+        self.options.go_on()?;
+        let row = |(contender, rounds): (&Contender, Vec<Result<_, Failure>>)| {
+            let rounds = rounds.into_iter().collect::<Result<Vec<Vec<Handed>>, _>>();
+            rounds.map_or_else(|failure| skipped(contender, &failure), |rounds| row(contender, &rounds, corrections))
+        };
+        Ok(contenders.iter().zip(found).map(row).collect())
+    }
 }
 
-fn row(contender: &Contender, handed: &[Handed], corrections: &[Correction]) -> DistanceRow {
+fn skipped(contender: &Contender, why: &dyn std::error::Error) -> DistanceRow {
+    DistanceRow { skipped: Some(why.to_string()), ..row(contender, &[], &[]) }
+}
+
+fn row(contender: &Contender, rounds: &[Vec<Handed>], corrections: &[Correction]) -> DistanceRow {
     let ns = |of: fn(&Handed) -> &[u64]| {
-        let each = handed.iter().zip(corrections);
+        let each = rounds.iter().flat_map(|handed| handed.iter().zip(corrections));
         sorted(each.flat_map(|(handed, own)| of(handed).iter().map(|&ticks| own.ns(ticks, false))))
     };
     let (acquire, release) = (ns(|handed| &handed.acquire), ns(|handed| &handed.release));
@@ -127,17 +143,25 @@ fn row(contender: &Contender, handed: &[Handed], corrections: &[Correction]) -> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::QUICK;
     use super::super::contenders::contenders;
     use super::*;
     use crate::this_machine::this_machine;
 
+    const AMOUNT: Amount = Amount { rounds: 2, handed: 50, ..QUICK };
+
+    fn measured(options: &Options) -> Result<Vec<LockDistance>, BenchError> {
+        let (machine, contenders) = (this_machine(), contenders());
+        let domains = Domains::of_machine(&machine);
+        let field = Field { contenders: &contenders, domains: &domains, amount: &AMOUNT, options };
+        field.measure(&machine, &mut Rng::with_seed(3))
+    }
+
     #[test]
     fn every_lock_is_taken_alone_and_in_turns_beside_the_bare_exchange() {
-        let machine = this_machine();
-        let found =
-            measure(&machine, &contenders(), &Domains::of_machine(&machine), 50, &Options::default()).expect("it runs");
+        let found = measured(&Options::default()).expect("it runs");
         assert_eq!(found[0].distance, "alone");
-        assert_eq!(found.len(), 1 + distance_classes(&machine).len());
+        assert_eq!(found.len(), 1 + distance_classes(&this_machine()).len());
         for distance in &found {
             assert_eq!(distance.rows.len(), 1 + contenders().len());
             assert_eq!(distance.rows[0].contender, "bare-cas");
@@ -151,8 +175,7 @@ mod tests {
     fn the_user_stops_it() {
         let options = Options::default();
         options.cancel.cancel();
-        let machine = this_machine();
-        let stopped = measure(&machine, &contenders(), &Domains::of_machine(&machine), 50, &options);
+        let stopped = measured(&options);
         assert!(matches!(stopped, Err(BenchError::Cancelled)), "{stopped:?}");
     }
 }

@@ -17,15 +17,17 @@ const MEAN: Demand = Demand {
     is_most: true,
     command: "corecast bench locks",
 };
+const TAIL: Demand =
+    Demand { gate: "auto, regret over the grid, what one situation of 20 exceeds", limit: 1.25, ..MEAN };
 const WORST: Demand = Demand { gate: "auto, regret over the grid, the worst situation", limit: 2.0, ..MEAN };
 const CROWDED: Demand = Demand {
-    gate: "auto, 16 threads on fewer CPUs, one lock: acquisitions / those of the best other lock that sleeps",
+    gate: "auto, 16 threads on fewer CPUs, one lock: acquisitions / those of the best other lock that sleeps, the worst",
     limit: 0.9,
     is_most: false,
     command: "corecast bench locks --threads 16 --locks 1",
 };
 const COLLAPSE: Demand = Demand {
-    gate: "16 threads on fewer CPUs, one lock: acquisitions of the best lock that sleeps / of corecast's slowest lock",
+    gate: "16 threads on fewer CPUs, one lock: acquisitions of the best lock that sleeps / of corecast's slowest, the worst",
     limit: 20.0,
     is_most: true,
     command: CROWDED.command,
@@ -35,20 +37,29 @@ const HANDED: [(&[&str], f64); 3] = [(&["tas", "ttas", "auto"], 1.25), (&["ticke
 /// The situations over which regret is judged.
 const GRID: (&[usize], &[usize]) = (&[1, 2, 4, 8, 16], &[1, 4, 16, 128, 512]);
 
-/// All of them.
+/// Fewer nanoseconds for a bare exchange are a few ticks of a coarse clock, and say nothing.
+const LEAST_BARE_NS: f64 = 5.0;
+
+/// All of them. `field` is all locks; `None` if some were left out, with whom most would mean something else.
 pub(super) fn judge(
-    contenders: &[Contender],
+    field: Option<&[Contender]>,
     pairs: &[PairRow],
     distances: &[LockDistance],
     cells: &[LockCell],
     regrets: &[RegretRow],
 ) -> Vec<Gate> {
-    let crowded = cells.iter().find(|cell| (cell.threads, cell.locks) == (16, 1) && cell.oversubscribed);
+    let is_crowded = |cell: &&LockCell| (cell.threads, cell.locks) == (16, 1) && cell.oversubscribed;
+    let crowded: Vec<&LockCell> = cells.iter().filter(is_crowded).collect();
+    let contenders = field.unwrap_or_default();
+    let pairs = if field.is_some() { pairs } else { &[] };
+    let regrets = if field.is_some() { regrets } else { &[] };
     let mut gates = vec![alone(pairs)];
     gates.extend(HANDED.iter().map(|&(names, limit)| handed(names, limit, distances)));
-    gates.extend([MEAN, WORST].map(|demand| over_grid(demand, cells, regrets)));
-    gates.push(crowded_chooser(contenders, crowded));
-    gates.push(collapse(contenders, crowded));
+    gates.push(over_grid(MEAN, |row| row.mean, cells, regrets));
+    gates.push(over_grid(TAIL, |row| row.p95, cells, regrets));
+    gates.push(over_grid(WORST, |row| row.max, cells, regrets));
+    gates.push(crowded_chooser(contenders, &crowded));
+    gates.push(collapse(contenders, &crowded));
     gates
 }
 
@@ -56,56 +67,170 @@ fn alone(pairs: &[PairRow]) -> Gate {
     let of = |row: &PairRow| row.median_ns;
     let own = pairs.iter().find(|row| row.contender == CHOOSER).map(of);
     let others = pairs.iter().filter(|row| row.contender != CHOOSER).map(of).reduce(f64::min);
-    ALONE.judge(own.zip(others).map(|(own, best)| own / best).ok_or_else(|| "auto and another lock".to_owned()))
+    ALONE.judge(own.zip(others).map(|(own, best)| own / best).ok_or_else(|| "all locks, none chosen".to_owned()))
 }
 
-/// The worst distance and lock count.
+/// The worst lock at the worst distance, if all were measured at all of them.
 fn handed(names: &[&str], limit: f64, distances: &[LockDistance]) -> Gate {
-    let ratios = distances.iter().filter(|distance| distance.cpus.len() > 1).flat_map(|distance| {
+    let apart = || distances.iter().filter(|distance| distance.cpus.len() > 1);
+    let ratios = apart().flat_map(|distance| {
         let acquire = |name: &str| distance.rows.iter().find(|row| row.contender == name)?.acquire_p50_ns;
-        let bare = acquire(&distance.rows[0].contender);
-        names.iter().filter_map(move |name| Some(acquire(name)? / bare?))
+        let bare = acquire(&distance.rows[0].contender).filter(|&ns| ns >= LEAST_BARE_NS);
+        names.iter().map(move |name| Some(acquire(name)? / bare?))
     });
+    let worst = ratios.collect::<Option<Vec<f64>>>().and_then(|ratios| ratios.into_iter().reduce(f64::max));
     let gate = format!("{}: taken from another CPU, time / a bare exchange there, the worst", names.join(", "));
-    Gate::new(gate, limit, true, ratios.reduce(f64::max).ok_or_else(|| "2 CPUs and these locks".to_owned()))
+    Gate::new(gate, limit, true, worst.ok_or_else(|| "2 CPUs, a clock that is fine enough, and these locks".to_owned()))
 }
 
-fn over_grid(demand: Demand, cells: &[LockCell], regrets: &[RegretRow]) -> Gate {
+fn over_grid(demand: Demand, of: fn(&RegretRow) -> f64, cells: &[LockCell], regrets: &[RegretRow]) -> Gate {
     let is_there = |threads: usize, locks: usize| {
         let here = cells.iter().filter(|cell| (cell.threads, cell.locks) == (threads, locks));
         here.map(|cell| (cell.pinned, cell.hold_ns > 0)).collect::<std::collections::BTreeSet<_>>().len() == 4
     };
     let is_whole = GRID.0.iter().all(|&threads| GRID.1.iter().all(|&locks| is_there(threads, locks)));
     let row = regrets.iter().find(|row| row.contender == CHOOSER).filter(|_| is_whole && regrets.len() > 1);
-    let found = row.map(|row| if demand.gate == MEAN.gate { row.mean } else { row.max });
-    demand.judge(found.ok_or_else(|| format!("the whole grid and all locks, `{}`", demand.command)))
+    demand.judge(row.map(of).ok_or_else(|| format!("the whole grid and all locks, `{}`", demand.command)))
 }
 
-fn crowded_chooser(contenders: &[Contender], cell: Option<&LockCell>) -> Gate {
-    let others = best(contenders, cell, |contender| contender.sleeps && contender.name != CHOOSER);
-    let own = best(contenders, cell, |contender| contender.name == CHOOSER);
-    let ratio = own.zip(others).map(|(own, best)| own / best);
-    CROWDED.judge(ratio.ok_or_else(|| "16 threads on fewer CPUs, one lock, and the locks".to_owned()))
+fn crowded_chooser(contenders: &[Contender], cells: &[&LockCell]) -> Gate {
+    let ratios = cells.iter().filter_map(|cell| {
+        let others = mops(contenders, cell, |contender| contender.sleeps && contender.name != CHOOSER).reduce(f64::max);
+        let own = mops(contenders, cell, |contender| contender.name == CHOOSER).next();
+        Some(own? / others?)
+    });
+    CROWDED.judge(ratios.reduce(f64::min).ok_or_else(needs_crowd))
 }
 
-fn collapse(contenders: &[Contender], cell: Option<&LockCell>) -> Gate {
-    let sleeping = best(contenders, cell, |contender| contender.sleeps);
-    let slowest = mops(contenders, cell, |contender| contender.ours).reduce(f64::min);
-    let ratio = sleeping.zip(slowest).map(|(best, slowest)| best / slowest);
-    COLLAPSE.judge(ratio.ok_or_else(|| "16 threads on fewer CPUs, one lock, and the locks".to_owned()))
+fn collapse(contenders: &[Contender], cells: &[&LockCell]) -> Gate {
+    let ratios = cells.iter().filter_map(|cell| {
+        let sleeping = mops(contenders, cell, |contender| contender.sleeps).reduce(f64::max);
+        let slowest = mops(contenders, cell, |contender| contender.ours).reduce(f64::min);
+        Some(sleeping? / slowest?)
+    });
+    COLLAPSE.judge(ratios.reduce(f64::max).ok_or_else(needs_crowd))
 }
 
-fn best(contenders: &[Contender], cell: Option<&LockCell>, is_wanted: fn(&Contender) -> bool) -> Option<f64> {
-    mops(contenders, cell, is_wanted).reduce(f64::max)
+fn needs_crowd() -> String {
+    "16 threads on fewer CPUs, one lock, and all locks, none chosen".to_owned()
 }
 
 fn mops<'a>(
     contenders: &'a [Contender],
-    cell: Option<&'a LockCell>,
+    cell: &'a LockCell,
     is_wanted: fn(&Contender) -> bool,
 ) -> impl Iterator<Item = f64> + 'a {
     let wanted = move |row: &&LockRow| {
         contenders.iter().any(|contender| contender.name == row.contender && is_wanted(contender))
     };
-    cell.into_iter().flat_map(|cell| &cell.rows).filter(wanted).filter_map(|row| row.mops)
+    cell.rows.iter().filter(wanted).filter_map(|row| row.mops)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::contenders::contenders;
+    use super::super::report::DistanceRow;
+    use super::*;
+    use crate::gate::Verdict;
+
+    fn cell(threads: usize, locks: usize, (pinned, hold_ns): (bool, u64), mops: [f64; 3]) -> LockCell {
+        let rows = ["tas", "auto", "std"].into_iter().zip(mops).map(|(contender, mops)| LockRow {
+            contender: contender.to_owned(),
+            ours: contender != "std",
+            mops: Some(mops),
+            regret: None,
+            jain: None,
+            most_to_fewest: None,
+            wait_p50_ns: None,
+            wait_p99_ns: None,
+            wait_p999_ns: None,
+            skipped: None,
+        });
+        LockCell { threads, locks, hold_ns, pinned, oversubscribed: threads > 2, rows: rows.collect() }
+    }
+
+    fn judged(cells: &[LockCell], regrets: &[RegretRow]) -> Vec<(Option<f64>, Verdict)> {
+        let pair = |(contender, median_ns): (&str, f64)| PairRow {
+            contender: contender.to_owned(),
+            ours: true,
+            median_ns,
+            min_ns: 1.0,
+        };
+        let pairs = [("tas", 8.0), ("auto", 10.0)].map(pair);
+        let gates = judge(Some(&contenders()), &pairs, &[], cells, regrets);
+        gates.into_iter().map(|gate| (gate.measured, gate.verdict)).collect()
+    }
+
+    #[test]
+    fn the_worst_of_the_crowds_counts() {
+        let crowd = |is_pinned, mops| cell(16, 1, (is_pinned, 0), mops);
+        let found = judged(&[crowd(true, [4.0, 8.0, 8.0]), crowd(false, [1.0, 4.0, 32.0])], &[]);
+        assert_eq!(found[0], (Some(1.25), Verdict::Missed), "alone");
+        assert_eq!(found[1], (None, Verdict::NotJudged), "no pair of CPUs");
+        assert_eq!(found[7..], [(Some(0.125), Verdict::Missed), (Some(32.0), Verdict::Missed)]);
+    }
+
+    #[test]
+    fn nothing_is_judged_of_some_locks_that_is_asked_of_all() {
+        let pairs = [("tas", 8.0), ("auto", 10.0)].map(|(name, median_ns)| PairRow {
+            contender: name.to_owned(),
+            ours: true,
+            median_ns,
+            min_ns: 1.0,
+        });
+        let cells = [cell(16, 1, (true, 0), [4.0, 8.0, 8.0])];
+        let gates = judge(None, &pairs, &[], &cells, &[]);
+        assert!(gates.iter().all(|gate| gate.verdict == Verdict::NotJudged), "{gates:?}");
+    }
+
+    fn distance(times: &[(&str, Option<f64>)]) -> LockDistance {
+        let row = |&(contender, acquire_p50_ns): &(&str, Option<f64>)| DistanceRow {
+            contender: contender.to_owned(),
+            ours: true,
+            acquire_p50_ns,
+            acquire_p99_ns: None,
+            release_p50_ns: None,
+            release_p99_ns: None,
+            skipped: None,
+        };
+        let rows = times.iter().map(row).collect();
+        LockDistance { distance: "same package".to_owned(), cpus: vec![0, 1], rows }
+    }
+
+    #[test]
+    fn a_lock_taken_from_afar_is_judged_where_all_were_measured() {
+        let found = |times: &[(&str, Option<f64>)]| handed(&["mcs", "clh"], 2.5, &[distance(times)]);
+        let gate = found(&[("bare-cas", Some(80.0)), ("mcs", Some(100.0)), ("clh", Some(240.0))]);
+        assert_eq!((gate.measured, gate.verdict), (Some(3.0), Verdict::Missed));
+        for times in [
+            [("bare-cas", Some(80.0)), ("mcs", Some(100.0)), ("clh", None)],
+            [("bare-cas", Some(0.0)), ("mcs", Some(100.0)), ("clh", Some(240.0))],
+        ] {
+            assert_eq!(found(&times).verdict, Verdict::NotJudged);
+        }
+    }
+
+    #[test]
+    fn regret_is_judged_over_the_whole_grid_only() {
+        let situations = [(true, 0), (true, 2000), (false, 0), (false, 2000)];
+        let at = |&threads: &usize| {
+            GRID.1.iter().flat_map(move |&locks| situations.map(|how| cell(threads, locks, how, [1.0; 3])))
+        };
+        let cells: Vec<LockCell> = GRID.0.iter().flat_map(at).collect();
+        let row = |contender: &str| RegretRow {
+            contender: contender.to_owned(),
+            ours: true,
+            mean: 1.04,
+            interval: [1.0, 1.1],
+            p95: 1.5,
+            max: 2.5,
+            curve: Vec::new(),
+        };
+        let regrets = ["auto", "tas"].map(row);
+        let (holds, missed) = (Verdict::Holds, Verdict::Missed);
+        assert_eq!(judged(&cells, &regrets)[4..7], [(Some(1.04), holds), (Some(1.5), missed), (Some(2.5), missed)]);
+        let few = [(None, Verdict::NotJudged); 3];
+        assert_eq!(judged(&cells[1..], &regrets)[4..7], few, "a situation is missing");
+        assert_eq!(judged(&cells, &regrets[..1])[4..7], few, "nobody to compare with");
+    }
 }

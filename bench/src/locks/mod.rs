@@ -31,6 +31,7 @@ use crate::options::Options;
 use crate::progress::Progress;
 use contenders::{Contender, contenders};
 use crowd::Crowd;
+use distance::Field;
 pub use published::PublishedScaling;
 pub use report::{DistanceRow, LockCell, LockDistance, LockReport, LockRow, PairRow, RegretRow};
 
@@ -55,7 +56,7 @@ struct Amount {
     rounds: usize,
     pairs: u32,
     block: Duration,
-    /// Acquisitions of each of two that take a lock in turns.
+    /// Acquisitions of each of two that take a lock in turns, over all rounds.
     handed: usize,
 }
 
@@ -112,7 +113,8 @@ pub fn locks(machine: &Machine, options: &LockOptions, progress: &mut dyn Progre
     let mut random = Rng::with_seed(seed);
     let domains = Domains::of_machine(machine);
     let pairs = pairs(&contenders, &domains, &amount, &mut random, shared)?;
-    let distances = distance::measure(&machine.restricted_to(&usable), &contenders, &domains, amount.handed, shared)?;
+    let field = Field { contenders: &contenders, domains: &domains, amount: &amount, options: shared };
+    let distances = field.measure(&machine.restricted_to(&usable), &mut random)?;
     let crowds = Grid::of(options).crowds(&cpus, &domains, amount.block, seed);
     let (mut cells, mut outcomes) = (Vec::new(), Vec::new());
     for (number, crowd) in crowds.iter().enumerate() {
@@ -124,7 +126,8 @@ pub fn locks(machine: &Machine, options: &LockOptions, progress: &mut dyn Progre
     }
     progress.step(1.0, "done");
     let regrets = regret::rows(&contenders, &outcomes, &mut random);
-    let gates = gates::judge(&contenders, &pairs, &distances, &cells, &regrets);
+    let field = shared.contenders.is_empty().then_some(&contenders[..]);
+    let gates = gates::judge(field, &pairs, &distances, &cells, &regrets);
     let published = published::beside(&cells);
     let (machine, commit) = (machine.name.clone(), crate::report::commit());
     let (quick, cpus) = (shared.quick, cpus.iter().map(|cpu| cpu.get()).collect());

@@ -16,8 +16,8 @@ use crate::failure::Failure;
 use crate::harness::{Abort, Crew, LineProbe, Task, Timing, iterations_that_fill};
 use crate::options::Options;
 
-/// What a block may last before its contender is given up: on a busy machine a poller waits for a slice of time now and
-/// then.
+/// What a block may last, beyond four times what it is to last, before its contender is given up: on a busy machine a poller
+/// waits for a slice of time now and then.
 const LIMIT: Duration = Duration::from_secs(10);
 /// Messages of each participant that are checked before a contender is timed: its rings are lapped.
 const CHECKED: u64 = 200;
@@ -77,7 +77,7 @@ impl Run<'_> {
     ) -> Result<Raced, BenchError> {
         let is_crowded = self.is_crowded(seats.len());
         let block = self.amount.block * if is_crowded { 2 } else { 1 };
-        let mut crew = Crew::start(seats, is_crowded, LIMIT)?;
+        let mut crew = Crew::start(seats, is_crowded, LIMIT + 4 * block)?;
         let pair: CpuSet = seats.iter().copied().take(2).collect();
         let mut probe = LineProbe::start(&pair)?;
         let mut entrants: Vec<Entrant> = Vec::with_capacity(contenders.len());

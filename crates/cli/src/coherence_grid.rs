@@ -60,7 +60,7 @@ pub(crate) fn title(group: &CoherenceGroup) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use corecast_bench::{CoherenceReport, CoherenceTimes, Placement, PublishedRatio};
+    use corecast_bench::{CoherenceReport, CoherenceTimes, Placement, PublishedFigure};
 
     use super::*;
 
@@ -96,8 +96,8 @@ pub(crate) mod tests {
         ];
         let pair =
             CoherenceGroup { placement: Placement::Pair, distance: Some("same package"), cpus: vec![0, 3], cells };
-        let ratio = PublishedRatio {
-            ratio: "compare and swap / load",
+        let ratio = PublishedFigure {
+            figure: "compare and swap / load",
             machine: "an Opteron",
             least: 1.35,
             most: 1.35,

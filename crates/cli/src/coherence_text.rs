@@ -1,14 +1,14 @@
 //! What `corecast cc` found, and its cases, as tables.
 
-use corecast_bench::{CoherenceGroup, CoherenceReport, ListedCase, Placement, PublishedRatio};
+use corecast_bench::{CoherenceGroup, CoherenceReport, ListedCase, Placement};
 
 use crate::coherence_grid::{Grid, title};
-use crate::{skipped, table};
+use crate::{published_text, skipped, table};
 
 /// The whole result.
 pub(crate) fn describe(report: &CoherenceReport) -> String {
     let groups: Vec<String> = report.groups.iter().map(describe_group).collect();
-    let published = describe_published(&report.published);
+    let published = published_text::describe(&report.published);
     format!(
         "ns, the timer taken off: p50 (p99) of all samples\n\n{}\n{published}\nlines drawn from seed {}\n",
         groups.join("\n"),
@@ -65,16 +65,6 @@ fn describe_cases(group: &CoherenceGroup) -> String {
     if measured.count() == 0 { String::new() } else { table::text(&table) }
 }
 
-fn describe_published(rows: &[PublishedRatio]) -> String {
-    let mut table = table::table(&["published of other machines", "machine", ">there", ">here", "source"]);
-    for row in rows {
-        let there = if row.least < row.most { format!("{} to {}", row.least, row.most) } else { row.least.to_string() };
-        let here = row.here.map_or_else(|| "-".to_owned(), |here| format!("{here:.2}"));
-        table.add_row([row.ratio, row.machine, there.as_str(), here.as_str(), row.source]);
-    }
-    table::text(&table)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,7 +77,7 @@ mod tests {
             "CPUs 0 and 3, same package\n",
             "50.0 (100)",
             "skipped, needs 3 CPUs, and there are 2: cas-shared-elsewhere",
-            "an Opteron   1.35  1.20  somebody",
+            "an Opteron   1.35  1.35  1.20  somebody",
         ] {
             assert!(text.contains(words), "'{words}' is not in\n{text}");
         }

@@ -65,7 +65,8 @@ impl<Q: Queue> Family for OneQueue<Q> {
     }
 
     fn connect(serving: &Serving) -> Connected<Self> {
-        let (asking, asked) = Q::queue(DEPTH);
+        // As many places as the others' clients have together.
+        let (asking, asked) = Q::queue(DEPTH * serving.clients);
         let (answers, answered): (Vec<_>, Vec<_>) = (0..serving.clients).map(|_| Q::queue(DEPTH)).unzip();
         let clients = answered.into_iter().map(|answered| (asking.clone(), answered)).collect();
         Connected { server: Server(asked), answers, clients }

@@ -80,7 +80,7 @@ impl LockEntry {
     fn text(&self) -> String {
         let parks = if self.parks { "sleeps" } else { "spins, then yields" };
         let Self { front, bytes, node, order, source, .. } = self;
-        format!("{front}, {bytes} bytes, node: {node}, {order}, {parks}; {source}")
+        format!("{front}, {}, node: {node}, {order}, {parks}; {source}", table::many(*bytes, "byte"))
     }
 }
 

@@ -7,7 +7,7 @@ use super::frame::Frame;
 use super::gates;
 use super::line_chart::{Line, LineChart};
 use super::number::{ratio, significant};
-use super::plain_table::{or_dash, table};
+use super::plain_table::{or_dash, reasons, table};
 use super::throughput::{Rate, Situation, pictures};
 use crate::table::many;
 
@@ -27,7 +27,7 @@ pub(crate) fn render_locks(report: &LockReport, created_at: &str, version: &str,
         section {
             h2 { "In a crowd" }
             p { "Threads take locks at random, write the line behind, and free them. Further up is better." }
-            (pictures("acquisitions", &report.cells.iter().map(situation).collect::<Vec<_>>()))
+            (pictures(("acquisitions", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
             @for cell in &report.cells { (table_of_cell(cell)) }
         }
         (published(report))
@@ -48,8 +48,9 @@ fn section_of_distance(distance: &LockDistance) -> Markup {
         let times = times.map(|ns| or_dash(ns, significant));
         std::iter::once(row.contender.clone()).chain(times).collect()
     });
+    let reasons = reasons(distance.rows.iter().map(|row| (row.contender.as_str(), row.skipped.as_deref())));
     let headings = ["lock", "take, p50", "p99", "free, p50", "p99"];
-    html! { section { h2 { (title) } (table("in ns; nobody waits for it", &headings, rows)) } }
+    html! { section { h2 { (title) } (table("in ns; nobody waits for it", &headings, rows)) (reasons) } }
 }
 
 fn section_of_regret(regrets: &[RegretRow]) -> Markup {
@@ -104,7 +105,7 @@ fn words(cell: &LockCell) -> String {
 fn situation(cell: &LockCell) -> Situation<'_> {
     Situation {
         words: words(cell),
-        threads: cell.threads,
+        participants: cell.threads,
         is_oversubscribed: cell.oversubscribed,
         rates: cell
             .rows
@@ -127,9 +128,10 @@ fn table_of_cell(cell: &LockCell) -> Markup {
             or_dash(row.wait_p999_ns, significant),
         ]
     });
+    let reasons = reasons(cell.rows.iter().map(|row| (row.contender.as_str(), row.skipped.as_deref())));
     let headings = ["lock", "M/s", "regret", "Jain", "most/fewest", "wait p50, ns", "p99", "p99.9"];
     let caption = format!("{}, {}", many(cell.threads, "thread"), words(cell));
-    html! { details { summary { (caption) } (table("", &headings, rows)) } }
+    html! { details { summary { (caption) } (table("", &headings, rows)) (reasons) } }
 }
 
 fn published(report: &LockReport) -> Markup {

@@ -11,10 +11,12 @@
 //! - `ranking`, `race_chart`, `race_picture`, `verdict`: who is how fast; `curves`: with more members or longer values;
 //!   `rings`: acknowledged broadcasts, one and many; `race_page`: a page about all that;
 //! - `coherence_map`, `coherence_page`: what operations on lines in every state cost;
-//! - `throughput`: what threads get done, against their number; `locks_page`, `table_page`: pages about that;
-//! - `svg`, `axis`, `labels`, `line_chart`, `plain_table`, `gates`, `ramp`, `palette`, `number`: how things are drawn, coloured
-//!   and written.
+//! - `throughput`: what threads get done, against their number; `locks_page`, `table_page`, `atomics_page`, `messages_page`:
+//!   pages about that;
+//! - `svg`, `axis`, `labels`, `line_chart`, `plain_table`, `gates`, `published`, `ramp`, `palette`, `number`: how things are
+//!   drawn, coloured and written.
 
+mod atomics_page;
 mod axis;
 mod cluster;
 mod coherence_map;
@@ -34,12 +36,14 @@ mod input;
 mod labels;
 mod line_chart;
 mod locks_page;
+mod messages_page;
 mod number;
 mod page;
 mod palette;
 mod plain_table;
 mod plan_picture;
 mod predictions;
+mod published;
 mod race_chart;
 mod race_page;
 mod race_picture;
@@ -59,9 +63,11 @@ mod tree_table;
 mod trees;
 mod verdict;
 
+pub(crate) use atomics_page::render_atomics;
 pub(crate) use coherence_page::render_coherence;
 pub(crate) use input::{PlannedTree, ReportInput, SMELT};
 pub(crate) use locks_page::render_locks;
+pub(crate) use messages_page::render_messages;
 pub(crate) use page::render;
 pub(crate) use plan_picture::plan_picture;
 pub(crate) use race_page::render_race;

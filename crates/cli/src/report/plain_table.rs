@@ -2,6 +2,8 @@
 
 use maud::{Markup, html};
 
+use crate::skipped;
+
 /// The heading of the names comes first.
 pub(super) fn table(caption: &str, headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Markup {
     html! {
@@ -25,6 +27,12 @@ pub(super) fn table(caption: &str, headings: &[&str], rows: impl IntoIterator<It
     }
 }
 
+/// Who is without numbers, and why: a line for each reason.
+pub(super) fn reasons<'a>(skipped: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Markup {
+    let lines = skipped::lines(skipped.filter_map(|(name, reason)| Some((name, reason?))));
+    html! { @for line in lines.lines() { p class="note" { (line.trim()) } } }
+}
+
 /// A number where there is one, as `write` writes it.
 pub(super) fn or_dash(value: Option<f64>, write: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| "–".to_owned(), write)
@@ -40,6 +48,8 @@ mod tests {
         let page = table("in ns", &["case", "p50"], rows).into_string();
         assert!(page.contains("&lt;b&gt;") && page.contains("<td>–</td>") && page.contains("in ns"), "{page}");
         assert!(!table("", &["case"], []).into_string().contains("caption"));
+        let reasons = reasons([("a", None), ("b", Some("too <late>"))].into_iter()).into_string();
+        assert!(reasons.contains("skipped, too &lt;late&gt;: b") && !reasons.contains("a,"), "{reasons}");
         assert_eq!(or_dash(Some(1.5), |value| format!("{value} s")), "1.5 s");
     }
 }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::frame::Frame;
 use super::gates;
 use super::number::{ratio, significant};
-use super::plain_table::{or_dash, table};
+use super::plain_table::{or_dash, reasons, table};
 use super::throughput::{Rate, Situation, pictures};
 use crate::table::many;
 
@@ -21,7 +21,7 @@ pub(crate) fn render_table(report: &TableReport, created_at: &str, version: &str
                 "Threads get, put and remove keys of a hash table at random; every try counts. Further up is better. "
                 "`messages` has servers that own the buckets, and fewer threads that try."
             }
-            (pictures("tries", &report.cells.iter().map(situation).collect::<Vec<_>>()))
+            (pictures(("tries", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
             @for cell in &report.cells { (table_of_cell(cell)) }
         }
         (published(report.published))
@@ -39,7 +39,7 @@ fn situation(cell: &TableCell) -> Situation<'_> {
     let rates = cell.rows.iter().map(|row| Rate { contender: &row.contender, is_ours: row.ours, mops: row.mops });
     Situation {
         words: words(cell),
-        threads: cell.threads,
+        participants: cell.threads,
         is_oversubscribed: cell.oversubscribed,
         rates: rates.collect(),
     }
@@ -58,9 +58,10 @@ fn table_of_cell(cell: &TableCell) -> Markup {
             or_dash(row.most_to_fewest, ratio),
         ]
     });
+    let reasons = reasons(cell.rows.iter().map(|row| (row.contender.as_str(), row.skipped.as_deref())));
     let headings = ["table", "M/s", "mean", "least", "most", "regret", "Jain", "most/fewest"];
     let caption = format!("{}, {}", words(cell), many(cell.threads, "thread"));
-    html! { details { summary { (caption) } (table("", &headings, rows)) } }
+    html! { details { summary { (caption) } (table("", &headings, rows)) (reasons) } }
 }
 
 fn published(published: &[Published]) -> Markup {

@@ -99,16 +99,22 @@ fn every_operation_has_a_row_for_each_number_of_threads() {
 
 #[test]
 fn operations_are_chosen_and_the_pause_is_as_asked_for() {
+    let program = Program::new();
     let arguments = ["bench", "atomics", "--quick", "--threads", "2", "--contenders", "swap", "--pause", "500"];
-    let text = Program::new().run(&arguments).succeeded().stdout;
+    let text = program.run(&[&arguments[..], &["--html", "atomics.html"]].concat()).succeeded().stdout;
     assert!(text.contains("pauses for 500 ns") && text.contains("\n2 threads") && text.contains(" swap"), "{text}");
     assert!(text.contains("David, Guerraoui, Trigonakis") && !text.contains(" fai"), "{text}");
+    let page = std::fs::read_to_string(program.path("atomics.html")).expect("written");
+    assert!(page.contains("pause for 500 ns") && page.contains("--contenders swap"), "{page}");
 }
 
 #[test]
 fn every_channel_has_a_row_between_pairs_and_at_servers() {
-    let arguments = [&MESSAGES[..], &["--clients", "3", "--every", "2", "--seed", "7", "--json"]].concat();
-    let report = Program::new().json(&arguments);
+    let program = Program::new();
+    let more = ["--clients", "3", "--every", "2", "--seed", "7", "--json", "--html", "messages.html"];
+    let report = program.json(&[&MESSAGES[..], &more].concat());
+    let page = std::fs::read_to_string(program.path("messages.html")).expect("written");
+    assert!(page.contains("from halves in turns") && page.contains("--every 2"), "{page}");
     assert_fields(&report, &MESSAGE_REPORT);
     assert_eq!((&report["seed"], &report["block_ms"]), (&7.into(), &1.into()));
     for cell in array(&report, "pairs") {

@@ -5,10 +5,12 @@ use std::time::Duration;
 use corecast_bench::{AtomicCell, AtomicOptions, AtomicReport, Options, atomics};
 
 use crate::failure::Failure;
+use crate::html_arg::HtmlArg;
 use crate::interrupt::Interrupt;
 use crate::machine_args::MachineArgs;
 use crate::meter::Meter;
 use crate::output::Output;
+use crate::report::render_atomics;
 use crate::table::{many, number};
 use crate::{published_text, skipped, table};
 
@@ -37,10 +39,13 @@ pub(super) struct Arguments {
     /// Fewer and shorter blocks.
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    html: HtmlArg,
 }
 
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        self.html.check()?;
         let model = self.machine.model(output)?;
         let (cpus, cancel) = (Some(model.machine.cpu_set()), Interrupt::watch()?.cancel());
         let Self { quick, seed, .. } = *self;
@@ -48,7 +53,13 @@ impl Arguments {
         let pause = self.pause.map(Duration::from_nanos);
         let options = AtomicOptions { options, threads: self.threads.clone(), pause };
         let report = atomics(&model.machine, &options, &mut Meter::start(output))?;
-        if output.is_json() { output.json(&report) } else { output.text(&describe(&report)) }
+        if output.is_json() {
+            output.json(&report)?;
+        } else {
+            output.text(&describe(&report))?;
+        }
+        let page = |now: &str, command: &str| render_atomics(&report, now, env!("CARGO_PKG_VERSION"), command);
+        self.html.write(report.seed, output, page)
     }
 }
 

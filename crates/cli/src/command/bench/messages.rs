@@ -7,8 +7,10 @@ use corecast_bench::{
 };
 
 use crate::failure::Failure;
+use crate::html_arg::HtmlArg;
 use crate::meter::Meter;
 use crate::output::Output;
+use crate::report::render_messages;
 use crate::table::{many, number};
 use crate::{gate_text, published_text, skipped, table};
 
@@ -53,6 +55,8 @@ pub(super) struct Arguments {
     /// Fewer and shorter blocks.
     #[arg(long)]
     quick: bool,
+    #[command(flatten)]
+    html: HtmlArg,
 }
 
 /// A server and a client at least.
@@ -63,6 +67,7 @@ fn stride() -> impl clap::builder::TypedValueParser<Value = usize> {
 
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        self.html.check()?;
         let (model, options) = self.shared.prepare(output)?;
         let Self { quick, seed, .. } = *self;
         let options = MessageOptions {
@@ -75,7 +80,13 @@ impl Arguments {
             block: self.block.map(Duration::from_millis),
         };
         let report = messages(&model.machine, &options, &mut Meter::start(output))?;
-        if output.is_json() { output.json(&report) } else { output.text(&describe(&report)) }
+        if output.is_json() {
+            output.json(&report)?;
+        } else {
+            output.text(&describe(&report))?;
+        }
+        let page = |now: &str, command: &str| render_messages(&report, now, env!("CARGO_PKG_VERSION"), command);
+        self.html.write(report.seed, output, page)
     }
 }
 
