@@ -20,7 +20,7 @@ use crate::coherence::{Correction, measure_timer};
 use crate::counts::{doubled_up_to, or_usual};
 use crate::error::BenchError;
 use crate::failure::Failure;
-use crate::harness::{jain, median, percentile, sorted};
+use crate::harness::{is_crowded, jain, median, percentile, sorted};
 use crate::options::Options;
 use crate::progress::Progress;
 use crate::published::{PublishedFigure, is_one_package};
@@ -151,7 +151,7 @@ fn cell(
         Err(failure) => AtomicRow { skipped: Some(failure.to_string()), ..row(contender.name, &[]) },
     };
     let rows = contenders.iter().zip(found).map(row).collect();
-    Ok(AtomicCell { threads: stress.threads, oversubscribed: stress.threads > stress.cpus.len(), rows })
+    Ok(AtomicCell { threads: stress.threads, oversubscribed: is_crowded(stress.threads, stress.cpus.len()), rows })
 }
 
 fn row(contender: &'static str, turns: &[Turn]) -> AtomicRow {

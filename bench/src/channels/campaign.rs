@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use corecast::base::wait::Crowd;
 use corecast::base::{CpuId, CpuSet};
 use corecast::machine::Machine;
 
@@ -14,7 +13,7 @@ use super::report::{ChannelGroup, ChannelReport};
 use super::traffic::Traffic;
 use super::wire::Wire;
 use crate::error::BenchError;
-use crate::harness::{Pace, largest_clock_offset_ns, median};
+use crate::harness::{Pace, is_crowded, largest_clock_offset_ns, median};
 use crate::options::Options;
 use crate::place::Place;
 use crate::progress::{Part, Progress};
@@ -98,7 +97,7 @@ impl Campaign<'_> {
         progress: &mut dyn Progress,
     ) -> Result<ChannelGroup, BenchError> {
         let participants = self.wanted.traffic.participants(receivers);
-        let oversubscribed = Crowd::pinned(participants, participants.div_ceil(self.cpus.len())).is_crowded();
+        let oversubscribed = is_crowded(participants, self.cpus.len());
         let wire = Wire::new(bytes, receivers, oversubscribed, self.options.wait);
         let among_processes = self.wanted.place != Place::Threads;
         let seats: Vec<CpuId> = self.cpus.as_slice().iter().copied().cycle().take(participants).collect();

@@ -1,6 +1,7 @@
 //! The multi-participant harness: pinned threads, checked contenders, interleaved blocks, robust statistics.
 //!
 //! - [`Abort`], [`Patience`], [`Rendezvous`]: how participants wait, meet and give up;
+//! - `crowded`: whether there are too many of them;
 //! - `crew`, `task`: the threads, and what each does in a block;
 //! - `entrant`, `race`: a contender, and all of them in turns;
 //! - `line_probe`, `placement`, `clock_offset`: what the machine is like meanwhile;
@@ -12,6 +13,7 @@ mod budget;
 mod clock_offset;
 mod cpu_time;
 mod crew;
+mod crowded;
 mod entrant;
 mod evenness;
 mod line_probe;
@@ -28,6 +30,7 @@ pub(crate) use budget::Budget;
 pub(crate) use clock_offset::{LARGEST_ACCEPTED, largest_ns as largest_clock_offset_ns};
 pub(crate) use cpu_time::of_this_thread as cpu_time_of_this_thread;
 pub(crate) use crew::Crew;
+pub(crate) use crowded::is_crowded;
 pub(crate) use entrant::Entrant;
 pub(crate) use evenness::{jain, most_to_fewest};
 pub(crate) use line_probe::LineProbe;

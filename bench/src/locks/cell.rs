@@ -10,7 +10,7 @@ use super::report::{LockCell, LockRow};
 use super::{Amount, rounds};
 use crate::error::BenchError;
 use crate::failure::Failure;
-use crate::harness::{jain, median, most_to_fewest, percentile, sorted};
+use crate::harness::{is_crowded, jain, median, most_to_fewest, percentile, sorted};
 use crate::options::Options;
 
 /// What was found, to be read, and each lock's rounds.
@@ -34,7 +34,7 @@ pub(super) fn measure(
     let rows = rows.collect();
     let hold_ns = u64::try_from(crowd.hold.as_nanos()).unwrap_or(u64::MAX);
     let Crowd { threads, locks, .. } = *crowd;
-    let (oversubscribed, pinned) = (threads > cpus.len(), !crowd.cpus.is_empty());
+    let (oversubscribed, pinned) = (is_crowded(threads, cpus.len()), !crowd.cpus.is_empty());
     Ok((LockCell { threads, locks, hold_ns, pinned, oversubscribed, rows }, outcome))
 }
 

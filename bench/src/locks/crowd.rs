@@ -4,11 +4,11 @@
 //! if there is one lock only, as in SSYNC's experiment: else a thread would take the lock again before the others have
 //! seen it free. What was counted behind the locks is compared with what the threads have counted themselves.
 
-use std::sync::Barrier;
+use std::sync::RwLock;
 use std::thread;
 use std::time::Duration;
 
-use corecast::base::sync::{AtomicBool, Ordering, spin_for};
+use corecast::base::sync::{AtomicBool, AtomicU32, Ordering, spin_for};
 use corecast::base::{Clock, CpuId};
 use corecast::lock::{Domains, Setup};
 use corecast::machine::pin;
@@ -68,23 +68,39 @@ pub(super) fn crowd<G: Guarded>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     let mut setup = Setup::of_threads(crowd.threads);
     setup.domains = crowd.domains.clone();
     let locks: Vec<G> = (0..crowd.locks).map(|_| G::new(&setup)).collect();
-    let (begin, stop) = (Barrier::new(crowd.threads + 1), AtomicBool::new(false));
+    let (gate, ready, stop) = (RwLock::new(()), AtomicU32::new(0), AtomicBool::new(false));
     let threads = thread::scope(|scope| {
         let run = |rank| {
             let pinned = crowd.cpus.get(rank % crowd.cpus.len().max(1)).map(|&cpu| pin::pin(cpu)).transpose();
-            begin.wait();
-            pinned.map(|_pinned| take(crowd, &locks, rank, &stop))
+            // ORDERING: Relaxed, the count publishes nothing but itself
+            ready.fetch_add(1, Ordering::Relaxed);
+            drop(gate.read());
+            pinned.map(|_pinned| take(crowd, &locks, rank, &stop)).map_err(Failure::refused)
         };
-        let threads: Vec<_> = (0..crowd.threads).map(|rank| scope.spawn(move || run(rank))).collect();
-        begin.wait();
-        thread::sleep(crowd.time);
+        let closed = gate.write();
+        let spawn = |rank| thread::Builder::new().spawn_scoped(scope, move || run(rank)).map_err(Failure::refused);
+        let threads: Vec<_> = (0..crowd.threads).map(spawn).collect();
+        let spawned = threads.iter().flatten().count();
+        // ORDERING: Relaxed, the count publishes nothing but itself
+        while (ready.load(Ordering::Relaxed) as usize) < spawned {
+            thread::yield_now();
+        }
+        drop(closed);
+        if spawned == crowd.threads {
+            thread::sleep(crowd.time);
+        }
         // ORDERING: Relaxed, the flag publishes nothing but itself
         stop.store(true, Ordering::Relaxed);
-        let joined = threads.into_iter().map(|thread| thread.join().expect("no thread of a crowd panics"));
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().expect("no thread of a crowd panics");
+        let joined = threads.into_iter().map(|thread| thread.and_then(join));
         joined.collect::<Result<Vec<Thread>, _>>()
-    });
-    let threads = threads.map_err(Failure::refused)?;
+    })?;
     let behind: u64 = locks.iter().map(|lock| lock.with(|line| line.0)).sum();
+    turn(threads, behind)
+}
+
+/// What the threads did, if that is what was counted behind the locks.
+fn turn(threads: Vec<Thread>, behind: u64) -> Result<Turn, Failure> {
     let counted: u64 = threads.iter().map(|thread| thread.count).sum();
     if behind != counted {
         return Err(Failure::Wrong(format!("{counted} acquisitions have counted to {behind}")));

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use corecast::base::wait::Crowd;
 use corecast::base::{Clock, CpuId, CpuSet};
 use fastrand::Rng;
 
@@ -13,7 +12,7 @@ use super::contender::Contender;
 use crate::contender::Body;
 use crate::error::BenchError;
 use crate::failure::Failure;
-use crate::harness::{Abort, Crew, LineProbe, Task, Timing, iterations_that_fill};
+use crate::harness::{Abort, Crew, LineProbe, Task, Timing, is_crowded, iterations_that_fill};
 use crate::options::Options;
 
 /// What a block may last, beyond four times what it is to last, before its contender is given up: on a busy machine a poller
@@ -65,7 +64,7 @@ type Build<'a> = dyn Fn(&Contender, &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, S
 impl Run<'_> {
     /// True if so many participants, bound to CPUs in turn, have to wait for one.
     pub(super) fn is_crowded(&self, participants: usize) -> bool {
-        Crowd::pinned(participants, participants.div_ceil(self.cpus.len())).is_crowded()
+        is_crowded(participants, self.cpus.len())
     }
 
     /// Races these contenders on these seats, with a probe of the line between the first two beside each round.

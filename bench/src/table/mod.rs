@@ -25,7 +25,7 @@ use fastrand::Rng;
 use crate::counts::{doubled_up_to, or_usual};
 use crate::error::BenchError;
 use crate::failure::Failure;
-use crate::harness::{jain, median, most_to_fewest};
+use crate::harness::{is_crowded, jain, median, most_to_fewest};
 use crate::options::Options;
 use crate::progress::Progress;
 use contenders::{Contender, Kind, contenders};
@@ -154,7 +154,7 @@ fn cell(contenders: &[Contender], setting: &Setting<'_>, found: Vec<Result<Vec<T
     let mut rows: Vec<TableRow> = contenders.iter().zip(found).map(row).collect();
     let best = rows.iter().filter_map(|row| row.mops).fold(0.0, f64::max);
     rows.iter_mut().for_each(|row| row.regret = row.mops.map(|mops| best / mops));
-    TableCell { buckets, mean, threads, oversubscribed: threads > setting.cpus.len(), rows }
+    TableCell { buckets, mean, threads, oversubscribed: is_crowded(threads, setting.cpus.len()), rows }
 }
 
 fn row(contender: &Contender, threads: usize, turns: &[Turn]) -> TableRow {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use corecast::machine::{measure, write_atomically};
+use serde::Serialize;
 
 use crate::failure::{Failure, NotWritten};
 use crate::output::Output;
@@ -24,6 +25,23 @@ impl HtmlArg {
     /// Finds out before the run, and not after it, that the file has no folder to go to.
     pub(crate) fn check(&self) -> Result<(), NotWritten> {
         self.html.iter().try_for_each(|path| target_folder::check(WHAT, path))
+    }
+
+    /// Prints a result, as `text` or as JSON, and writes the `page` about it, if one is wanted: that is made of the result, the
+    /// time, the version and the command that makes the same again.
+    pub(crate) fn tell<R: Serialize>(
+        &self,
+        output: &Output,
+        (result, seed): (&R, u64),
+        text: impl FnOnce(&R) -> String,
+        page: impl FnOnce(&R, &str, &str, &str) -> String,
+    ) -> Result<(), Failure> {
+        if output.is_json() {
+            output.json(result)?;
+        } else {
+            output.text(&text(result))?;
+        }
+        self.write(seed, output, |now, command| page(result, now, env!("CARGO_PKG_VERSION"), command))
     }
 
     /// Writes the page, if one is wanted, and tells where. `page` makes it from the time now and from the command that makes

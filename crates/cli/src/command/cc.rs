@@ -45,11 +45,5 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     let options = Options { cpus, quick, seed, cancel, ..Options::default() };
     let options = CoherenceOptions { options, cases: arguments.cases.clone() };
     let report = coherence(&machine, &options, &mut Meter::start(output))?;
-    if output.is_json() {
-        output.json(&report)?;
-    } else {
-        output.text(&coherence_text::describe(&report))?;
-    }
-    let page = |now: &str, command: &str| render_coherence(&report, now, env!("CARGO_PKG_VERSION"), command);
-    arguments.html.write(report.seed, output, page)
+    arguments.html.tell(output, (&report, report.seed), coherence_text::describe, render_coherence)
 }

@@ -9,7 +9,8 @@
 //!
 //! What is wrong use, and told: a thread that locks what it holds, that unlocks what it does not hold, or that uses a lock
 //! which was destroyed. What cannot be told: whether a thread that has ended held it (it is held for ever then). A child of
-//! `fork` holds what the thread that forked held, and must not wait for what other threads of its parent held.
+//! `fork` holds what the thread that forked held, and must not wait for what other threads of its parent held; a thread that it
+//! starts later may have the number of one of those, and be taken for it.
 //!
 //! **Progress** and **memory ordering:** those of the algorithm. **Source:** as the algorithm.
 //!

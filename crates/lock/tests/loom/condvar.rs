@@ -1,7 +1,6 @@
 //! Models of the condition variable: who waits and who notifies meet in all orders, and nobody sleeps for ever.
 //!
-//! The mutex polls, and only reads to do so. It does not sleep: the model's sleepers all meet at one place, where a
-//! notification of one might wake who waits for the other's word.
+//! The mutex polls, and only reads to do so: one that sleeps as well would make the models much larger, and has its own.
 
 use corecast_base::sync::Arc;
 use corecast_lock::{Condvar, Mutex, Ticket};

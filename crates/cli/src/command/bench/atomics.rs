@@ -53,13 +53,7 @@ impl Arguments {
         let pause = self.pause.map(Duration::from_nanos);
         let options = AtomicOptions { options, threads: self.threads.clone(), pause };
         let report = atomics(&model.machine, &options, &mut Meter::start(output))?;
-        if output.is_json() {
-            output.json(&report)?;
-        } else {
-            output.text(&describe(&report))?;
-        }
-        let page = |now: &str, command: &str| render_atomics(&report, now, env!("CARGO_PKG_VERSION"), command);
-        self.html.write(report.seed, output, page)
+        self.html.tell(output, (&report, report.seed), describe, render_atomics)
     }
 }
 

@@ -68,13 +68,7 @@ impl Arguments {
         let pinned = self.placement.iter().map(|&placement| placement == Placement::Pinned).collect();
         let options = LockOptions { options, threads, locks: locks_asked, holds, pinned };
         let report = locks(&model.machine, &options, &mut Meter::start(output))?;
-        if output.is_json() {
-            output.json(&report)?;
-        } else {
-            output.text(&describe(&report))?;
-        }
-        let page = |now: &str, command: &str| render_locks(&report, now, env!("CARGO_PKG_VERSION"), command);
-        self.html.write(report.seed, output, page)
+        self.html.tell(output, (&report, report.seed), describe, render_locks)
     }
 }
 

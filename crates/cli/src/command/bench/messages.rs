@@ -80,13 +80,7 @@ impl Arguments {
             block: self.block.map(Duration::from_millis),
         };
         let report = messages(&model.machine, &options, &mut Meter::start(output))?;
-        if output.is_json() {
-            output.json(&report)?;
-        } else {
-            output.text(&describe(&report))?;
-        }
-        let page = |now: &str, command: &str| render_messages(&report, now, env!("CARGO_PKG_VERSION"), command);
-        self.html.write(report.seed, output, page)
+        self.html.tell(output, (&report, report.seed), describe, render_messages)
     }
 }
 

@@ -61,13 +61,7 @@ impl Arguments {
         let block = self.block.map(Duration::from_millis);
         let options = TableOptions { options, threads, buckets, means, block };
         let report = table(&model.machine, &options, &mut Meter::start(output))?;
-        if output.is_json() {
-            output.json(&report)?;
-        } else {
-            output.text(&describe(&report))?;
-        }
-        let page = |now: &str, command: &str| render_table(&report, now, env!("CARGO_PKG_VERSION"), command);
-        self.html.write(report.seed, output, page)
+        self.html.tell(output, (&report, report.seed), describe, render_table)
     }
 }
 
