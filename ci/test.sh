@@ -6,5 +6,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cargo test
-cargo test --package corecast-lock --all-features --lib --test conformance --test faults --test linearizable --test lock_api
+cargo test --package corecast-lock --all-features --lib --test locks --test faults
 cargo test --release --package corecast-base --package corecast-channel --package corecast-lock --package corecast-collective --lib --tests

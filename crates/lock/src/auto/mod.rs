@@ -17,9 +17,9 @@
 //! Threads are in the queue while they wait, and not while they hold the lock: so an acquisition leaves nothing behind that an
 //! unlock would need, and who gives up just leaves. In Park who frees the lock wakes one sleeper, which competes.
 //!
-//! `tests/auto_states` looks at every state of three threads, with arbitrary changes of mode: from each all can finish, and
-//! no longer if a change of mode out of Park wakes only where PARKED is set, if a woken thread takes the lock without PARKED,
-//! or if one leaves the queue without a word.
+//! `tests/locks/auto_states.rs` looks at every state of three threads, with arbitrary changes of mode: from each all can
+//! finish, and no longer if a change of mode out of Park wakes only where PARKED is set, if a woken thread takes the lock
+//! without PARKED, or if one leaves the queue without a word.
 //!
 //! What is not there: queues by cache domain, costs measured on the machine, a trial of the second best now and then. The
 //! mode is chosen by what holders see, with thresholds (`ledger.rs`).

@@ -2,6 +2,9 @@
 //! CPUs that are taken away from those who wait, delays where nobody expects them.
 #![cfg(not(loom))]
 
+#[path = "../locks/pair.rs"]
+mod pair;
+
 use std::sync::mpsc;
 use std::thread::{self, Builder, Scope};
 use std::time::{Duration, Instant};
@@ -10,19 +13,13 @@ use corecast_base::sync::{AtomicBool, Ordering};
 use corecast_lock::{Domains, Mutex, RawLock, RawTimed, Setup, for_each_lock};
 use rustix::thread::{CpuSet, Pid, gettid, sched_getaffinity, sched_setaffinity};
 
+use pair::add;
+
 /// Fewer under the sanitizer, which keeps a history of each.
 const MANY: usize = if cfg!(sanitized) { 500 } else { 10_000 };
 /// Those that sleep, all at once.
 const SLEEPERS: usize = if cfg!(sanitized) { 50 } else { 500 };
 const STACK_BYTES: usize = 64 << 10;
-
-/// Adds without an atomic, and shows a torn pair if two are inside at once.
-fn add(pair: &mut (usize, usize)) {
-    assert_eq!(pair.0, pair.1, "two threads are inside");
-    pair.0 += 1;
-    std::hint::black_box(&mut *pair);
-    pair.1 += 1;
-}
 
 fn spin(time: Duration) {
     let start = Instant::now();

@@ -1,5 +1,4 @@
 //! What every reader-writer lock of the registry has to keep, by all ways to take it.
-#![cfg(not(loom))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Barrier, mpsc};
@@ -8,19 +7,13 @@ use std::time::{Duration, Instant};
 
 use corecast_lock::{RawRwLock, RawRwTimed, RwLock, Setup, for_each_rw_lock};
 
+use crate::pair::add;
+
 const THREADS: usize = 6;
 const ROUNDS: usize = 2000;
 const SHORT: Duration = Duration::from_millis(2);
 
 type Pair = (usize, usize);
-
-/// Adds without an atomic, and shows a torn pair if anybody else is inside.
-fn add(pair: &mut Pair) {
-    assert_eq!(pair.0, pair.1, "two threads are inside");
-    pair.0 += 1;
-    std::hint::black_box(&mut *pair);
-    pair.1 += 1;
-}
 
 fn see(pair: &Pair) {
     assert_eq!(pair.0, std::hint::black_box(pair).1, "a reader is inside with a writer");

@@ -1,5 +1,4 @@
 //! The locks behind the interface of the crate `lock_api`, reached through that crate's mutex.
-#![cfg(not(loom))]
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,17 +7,11 @@ use corecast_lock::lock_api::{Mutex, MutexGuard, Raw};
 use corecast_lock::{Auto, Mode, RawConst, RawTimed, Tas, Ticket, Ttas, Word};
 use lock_api::{RawMutex, RawMutexTimed};
 
+use crate::pair::add;
+
 const THREADS: usize = 6;
 const ROUNDS: usize = 2000;
 const SHORT: Duration = Duration::from_millis(2);
-
-/// Adds without an atomic, and shows a torn pair if two are inside at once.
-fn add(pair: &mut (usize, usize)) {
-    assert_eq!(pair.0, pair.1, "two threads are inside");
-    pair.0 += 1;
-    std::hint::black_box(&mut *pair);
-    pair.1 += 1;
-}
 
 /// A library that knows that interface only.
 fn all_ways_exclude_each_other<R>(mutex: &lock_api::Mutex<R, (usize, usize)>)

@@ -1,5 +1,4 @@
 //! What every lock of the registry has to keep, by all ways to take it.
-#![cfg(not(loom))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
@@ -10,17 +9,11 @@ use corecast_base::CpuId;
 use corecast_lock::{Domains, Mutex, RawLock, RawTimed, Setup, for_each_lock};
 use corecast_machine::{Cpu, Machine, Topology};
 
+use crate::pair::add;
+
 const THREADS: usize = 6;
 const ROUNDS: usize = 2000;
 const SHORT: Duration = Duration::from_millis(2);
-
-/// Adds without an atomic, and shows a torn pair if two are inside at once.
-fn add(pair: &mut (usize, usize)) {
-    assert_eq!(pair.0, pair.1, "two threads are inside");
-    pair.0 += 1;
-    std::hint::black_box(&mut *pair);
-    pair.1 += 1;
-}
 
 fn nobody_else_is_inside<L: RawLock>(setup: &Setup) {
     let mutex: Mutex<(usize, usize), L> = Mutex::for_setup((0, 0), setup);

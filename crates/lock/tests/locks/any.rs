@@ -1,5 +1,4 @@
 //! The lock whose algorithm is chosen at run time: every algorithm of the registry behind it, and wrong use of each.
-#![cfg(not(loom))]
 
 use std::cell::RefCell;
 use std::mem::MaybeUninit;

@@ -3,8 +3,6 @@
 //! In none two threads hold the lock, and from each all can still finish: 600,000 states, each for up to six of threads
 //! that have changed places. The orderings are for the models in `tests/loom`; here is what they cannot reach: arbitrary
 //! changes of mode, waits that end, wake-ups that somebody else gets.
-// One thread: the sanitizer has nothing to see.
-#![cfg(not(any(loom, sanitized)))]
 
 mod machine;
 

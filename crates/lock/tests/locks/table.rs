@@ -1,5 +1,4 @@
 //! What a table has to keep with every lock of the registry.
-#![cfg(not(loom))]
 
 use std::collections::HashMap;
 use std::thread;

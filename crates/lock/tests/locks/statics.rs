@@ -1,20 +1,13 @@
 //! Mutexes that are statics, of every lock of which a free one is a constant.
-#![cfg(not(loom))]
 
 use std::thread;
 
 use corecast_lock::{Auto, Byte, Mcs, Mutex, Qword, RawConst, RawLock, Tas, Ticket, Ttas, Word};
 
+use crate::pair::add;
+
 const THREADS: usize = 4;
 const ROUNDS: usize = 2000;
-
-/// Adds without an atomic, and shows a torn pair if two are inside at once.
-fn add(pair: &mut (usize, usize)) {
-    assert_eq!(pair.0, pair.1, "two threads are inside");
-    pair.0 += 1;
-    std::hint::black_box(&mut *pair);
-    pair.1 += 1;
-}
 
 fn all_add<L: RawConst>(mutex: &'static Mutex<(usize, usize), L>) {
     let threads = [(); THREADS].map(|()| thread::spawn(|| (0..ROUNDS).for_each(|_| mutex.with(add))));

@@ -1,5 +1,4 @@
 //! The lock that moves between ways to wait: each of them, moves under load, and what it tells of itself.
-#![cfg(not(loom))]
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -9,16 +8,10 @@ use std::time::{Duration, Instant};
 
 use corecast_lock::{Auto, Mode, Mutex};
 
+use crate::pair::add;
+
 const THREADS: usize = 6;
 const ROUNDS: usize = 2000;
-
-/// Adds without an atomic, and shows a torn pair if two are inside at once.
-fn add(pair: &mut (usize, usize)) {
-    assert_eq!(pair.0, pair.1, "two threads are inside");
-    pair.0 += 1;
-    std::hint::black_box(&mut *pair);
-    pair.1 += 1;
-}
 
 fn in_mode(mode: Mode) -> Mutex<(usize, usize), Auto> {
     let mutex: Mutex<_, Auto> = Mutex::new((0, 0));

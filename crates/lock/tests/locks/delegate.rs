@@ -1,5 +1,4 @@
 //! What delegated data has to keep.
-#![cfg(not(loom))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Barrier};

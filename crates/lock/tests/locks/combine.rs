@@ -1,5 +1,4 @@
 //! What combined data has to keep, by all ways to send closures to it.
-#![cfg(not(loom))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
@@ -8,17 +7,11 @@ use std::time::{Duration, Instant};
 
 use corecast_lock::{Combine, Setup};
 
+use crate::pair::add;
+
 const THREADS: usize = 6;
 const ROUNDS: usize = 2000;
 const SHORT: Duration = Duration::from_millis(2);
-
-/// Adds without an atomic, and shows a torn pair if two are inside at once.
-fn add(pair: &mut (usize, usize)) {
-    assert_eq!(pair.0, pair.1, "two threads are inside");
-    pair.0 += 1;
-    std::hint::black_box(&mut *pair);
-    pair.1 += 1;
-}
 
 #[test]
 fn all_closures_run_once_and_one_at_a_time() {

@@ -1,5 +1,4 @@
 //! A register behind every lock of the registry: each small history of it can be told in some order.
-#![cfg(not(loom))]
 
 mod history;
 

@@ -1,5 +1,4 @@
 //! The condition variable: with each lock that has guards, with limits, with many threads.
-#![cfg(not(loom))]
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,5 +1,4 @@
 //! What a sequence lock has to keep, with every lock among its writers.
-#![cfg(not(loom))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;

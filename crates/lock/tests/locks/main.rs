@@ -1,0 +1,19 @@
+//! What locks have to keep, a module for each front and for each question. One program, as each takes seconds to link.
+#![cfg(not(loom))]
+
+mod any;
+mod auto;
+#[cfg(not(sanitized))] // one thread: the sanitizer has nothing to see
+mod auto_states;
+mod combine;
+mod condvar;
+mod conformance;
+mod delegate;
+mod linearizable;
+#[cfg(feature = "lock_api")]
+mod lock_api;
+mod pair;
+mod rw;
+mod seq;
+mod statics;
+mod table;
