@@ -97,29 +97,33 @@ fn a_try_and_a_limit_give_the_closure_back_while_it_is_taken() {
     assert_eq!(format!("{combine:?}"), "Combine { data: 1, .. }");
 }
 
-#[test]
-fn a_closure_that_has_begun_is_waited_for() {
-    let combine = Combine::new(0);
-    let (inside, pushed) = (Barrier::new(2), Barrier::new(2));
+/// Sends a closure that takes longer than its limit to a combiner; whether it was begun there, and waited for.
+fn a_late_one_is_begun_by_another() -> bool {
+    let combine = Combine::new(None);
+    let inside = Barrier::new(2);
+    let (here, limit) = (thread::current().id(), 5 * SHORT);
     thread::scope(|scope| {
         scope.spawn(|| {
             combine.run(|_| {
                 inside.wait();
-                pushed.wait();
+                thread::sleep(SHORT);
             });
         });
         inside.wait();
-        pushed.wait();
-        // Whether it runs here or there, it takes longer than the limit.
-        let long = |value: &mut i32| {
-            thread::sleep(2 * SHORT);
-            *value += 1;
+        let long = |by: &mut Option<thread::ThreadId>| {
+            thread::sleep(2 * limit);
+            *by = Some(thread::current().id());
         };
-        if let Err(long) = combine.run_timeout(SHORT, long) {
-            combine.run(long);
+        if combine.run_timeout(limit, long).is_ok() {
+            assert!(combine.run(|by| by.is_some()), "it has returned before its closure");
         }
     });
-    assert_eq!(combine.into_inner(), 1);
+    combine.into_inner().is_some_and(|by| by != here)
+}
+
+#[test]
+fn a_closure_that_has_begun_is_waited_for() {
+    assert!((0..100).any(|_| a_late_one_is_begun_by_another()), "the other thread never came to it in time");
 }
 
 #[test]
