@@ -30,6 +30,17 @@ pub(crate) fn check(field: &'static str, curve: &Curve) -> Result<(), MachineErr
     Ok(())
 }
 
+/// As [`check`], and that no cost is 0.
+pub(crate) fn check_positive(field: &'static str, curve: &Curve) -> Result<(), MachineError> {
+    check(field, curve)?;
+    match curve.iter().find(|&&(_, cost)| cost == 0.0) {
+        Some((k, _)) => {
+            Err(MachineError::NoCurve { field, rule: format!("has a cost of 0 for k = {k}, expected more") })
+        }
+        None => Ok(()),
+    }
+}
+
 /// The curve where at most `most` can take part: up to the first point that reaches it, which is needed to tell what
 /// lies before it. `None` if none can.
 pub(crate) fn up_to(most: usize, curve: &Curve) -> Option<Curve> {

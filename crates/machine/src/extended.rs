@@ -47,6 +47,10 @@ pub struct Extended {
     /// The time in which k CPUs that all increment one word have each had a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetch_add: Option<Curve>,
+    /// Nanoseconds from one holder of a lock to the next where k threads wait for it, by how they wait: the modes of
+    /// `corecast_lock::Auto` by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lock_hand_over_ns: BTreeMap<String, Curve>,
     /// How well predictions held in races, oldest first: see [`Machine::record_race`](crate::Machine::record_race).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub races: Vec<RaceCheck>,
@@ -82,7 +86,8 @@ impl Extended {
             ("readers", &self.readers),
             ("fetch_add", &self.fetch_add),
         ];
-        curves.iter().try_for_each(|(field, curve)| curve.iter().try_for_each(|curve| curve::check(field, curve)))
+        curves.iter().try_for_each(|(field, curve)| curve.iter().try_for_each(|curve| curve::check(field, curve)))?;
+        self.lock_hand_over_ns.values().try_for_each(|curve| curve::check_positive("lock_hand_over_ns", curve))
     }
 
     /// What it tells of the CPUs at the positions `kept`, which are among `cpus`.
@@ -98,8 +103,14 @@ impl Extended {
             fan_in: curve(&self.fan_in, others),
             readers: curve(&self.readers, others),
             fetch_add: curve(&self.fetch_add, kept.len()),
+            lock_hand_over_ns: self.hand_overs_up_to(others),
             races: self.races.iter().filter(stays).cloned().collect(),
             ..self.clone()
         }
+    }
+
+    fn hand_overs_up_to(&self, most: usize) -> BTreeMap<String, Curve> {
+        let part = |(mode, curve): (&String, &Curve)| Some((mode.clone(), curve::up_to(most, curve)?));
+        self.lock_hand_over_ns.iter().filter_map(part).collect()
     }
 }

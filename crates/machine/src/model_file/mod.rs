@@ -38,7 +38,7 @@ pub const SCHEMA: &str = "corecast-machine/1";
 pub const MAX_LEN_BYTES: u64 = 64 << 20;
 
 /// The fields of a model file that this version knows; others are kept as they are.
-const KNOWN_FIELDS: [&str; 22] = [
+const KNOWN_FIELDS: [&str; 23] = [
     "schema",
     "name",
     "unit",
@@ -56,6 +56,7 @@ const KNOWN_FIELDS: [&str; 22] = [
     "fan_in",
     "readers",
     "fetch_add",
+    "lock_hand_over_ns",
     "races",
     "fingerprint",
     "measured_at",

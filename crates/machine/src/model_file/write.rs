@@ -132,6 +132,10 @@ mod tests {
             fan_in: Some(vec![(2, 70.0)]),
             readers: Some(vec![(1, 30.0)]),
             fetch_add: Some(vec![(1, 5.0), (2, 66.6)]),
+            lock_hand_over_ns: BTreeMap::from([
+                ("spin".to_owned(), vec![(1, 80.5)]),
+                ("later".to_owned(), vec![(3, 1.0)]),
+            ]),
             races: vec![RaceCheck {
                 operation: "barrier".to_owned(),
                 algorithm: "dissemination".to_owned(),
