@@ -10,7 +10,7 @@
 //! - [`Mcs`], [`Clh`]: queues; [`Hmcs`], a tree of them that hands over to who is near ([`Domains`]);
 //! - [`Word`] and [`Byte`], which let their threads sleep, and [`Qword`], which lets them queue and sleep;
 //! - with the feature `hierarchical` only, for the sake of patents: `Hticket` and `Hclh`, tickets and queues that do so, too;
-//! - [`mod@auto`], which finds out which of these suits;
+//! - [`mod@auto`], which finds out which of these suits, by the costs of the machine if it is told them ([`Params`]);
 //! - [`AnyLock`], whose algorithm is chosen when it is made;
 //! - [`Condvar`], for threads that wait for each other's changes;
 //! - `lock_api`, behind the feature of that name: the same locks for libraries that are generic over that crate;
@@ -65,7 +65,7 @@ pub mod word;
 #[cfg(not(loom))]
 pub use any::{AnyLock, WrongUse};
 pub use array::Array;
-pub use auto::{Auto, Mode};
+pub use auto::{Auto, Mode, Params};
 pub use byte::Byte;
 pub use clh::{Clh, ClhNodes};
 pub use combine::Combine;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::clock::Clock;
 
 /// What putting a thread to sleep and waking it costs where nobody has measured it.
-pub(super) const ASSUMED_WAKE_COST: Duration = Duration::from_micros(20);
+pub const ASSUMED_WAKE_COST: Duration = Duration::from_micros(20);
 
 const SHORTEST: Duration = Duration::from_micros(1);
 const LONGEST: Duration = Duration::from_micros(50);

@@ -27,6 +27,7 @@ mod wake_word;
 #[cfg(not(loom))]
 pub(crate) use affinity::AFFINITY_WORDS;
 pub use affinity::Affinity;
+pub use budget::ASSUMED_WAKE_COST;
 pub use crowd::{Crew, Crowd};
 pub use policy::{UnknownWait, Wait};
 pub use seat::{Seat, Seats};

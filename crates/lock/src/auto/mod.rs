@@ -21,8 +21,13 @@
 //! finish, and no longer if a change of mode out of Park wakes only where PARKED is set, if a woken thread takes the lock
 //! without PARKED, or if one leaves the queue without a word.
 //!
-//! What is not there: queues by cache domain, costs measured on the machine, a trial of the second best now and then. The
-//! mode is chosen by what holders see, with thresholds (`ledger.rs`).
+//! Holders look at what they have seen in windows of 400 us (`ledger.rs`). Who has spun for as long as a wake-up costs makes the
+//! mode Park at once. A window in which somebody slept favours Park, one in which somebody gave up its CPU Spin, as not all of
+//! them run. Else the number of those who wait follows from how often and for how long they did, and what a hand-over to one of
+//! so many costs in Spin and in Queue from [`Params`]: a mode that makes the time from one acquisition to the next a fifth shorter,
+//! three windows running, is the next one. So long sections, beside which no hand-over matters, do not move it.
+//!
+//! What is not there: queues by cache domain, and a trial of the second best now and then.
 //!
 //! **Progress:** blocking; who waits may be overtaken, in Queue only while that is empty or its head does not run. **Memory
 //! ordering:** that of [`RawLock`].
@@ -41,6 +46,7 @@
 mod compete;
 mod ledger;
 mod mode;
+mod params;
 pub(crate) mod queue;
 
 use std::time::Instant;
@@ -55,6 +61,7 @@ use compete::Comer;
 use ledger::Ledger;
 pub use mode::Mode;
 use mode::{KEPT, LOCKED, PARKED};
+pub use params::Params;
 use queue::Queue;
 
 const FREE: u32 = 0;

@@ -1,0 +1,241 @@
+//! What it costs to hand a lock over, by how its threads wait and how many do: what [`Auto`](crate::Auto) decides by.
+//!
+//! Where nothing was measured it is reckoned from what a line takes from CPU to CPU, L: a word that n poll is handed over in
+//! L (1 + n / 2), as it goes to half of them in vain; a queue needs 3 L, however many wait; and who sleeps takes a wake-up in
+//! addition. `corecast measure locks` measures the three on a machine, and keeps them in its model.
+//!
+//! The costs are those of the process: a lock of one line has no place for its own, and all locks are on the same machine.
+//! Without a word of the program they are reckoned with a line of 60 ns, and as only the ratio of two costs decides, that is as
+//! good as any other.
+//!
+//! ```
+//! use corecast_base::CpuId;
+//! use corecast_lock::{Mode, Params};
+//! use corecast_machine::{Cpu, Machine, Topology};
+//!
+//! // In a program: `corecast::machine::detect()?`, or the file of `corecast measure locks --out FILE`.
+//! let cpus = (0..8).map(|id| Cpu::flat(CpuId::new(id))).collect();
+//! let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+//! let params = Params::of(&machine);
+//! assert!(params.hand_over_ns(Mode::Queue, 7.0) < params.hand_over_ns(Mode::Spin, 7.0));
+//! params.set_for_process();
+//! ```
+
+#[cfg_attr(loom, path = "process_model.rs")]
+#[cfg_attr(not(loom), path = "process_native.rs")]
+mod process;
+
+use corecast_base::wait::ASSUMED_WAKE_COST;
+use corecast_machine::{Curve, Machine, Unit};
+
+use super::mode::Mode;
+use crate::domains::Domains;
+
+/// What a line takes from CPU to CPU where nobody has measured it, nanoseconds.
+const ASSUMED_LINE_NS: f64 = 60.0;
+/// A queue is handed over in so many transfers: of the word, of the link to the one behind, and of its node.
+const QUEUE_TRANSFERS: f64 = 3.0;
+
+/// See the [module](self).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Params {
+    line_ns: f64,
+    near_ns: f64,
+    far_ns: f64,
+    wake_ns: f64,
+    domains: usize,
+    /// What was measured, by mode; empty where nothing was.
+    measured: [Curve; Mode::ALL.len()],
+}
+
+impl Params {
+    /// Of a machine that nobody knows.
+    pub const ASSUMED: Self = Self {
+        line_ns: ASSUMED_LINE_NS,
+        near_ns: ASSUMED_LINE_NS,
+        far_ns: ASSUMED_LINE_NS,
+        wake_ns: ASSUMED_WAKE_COST.as_nanos() as f64,
+        domains: 1,
+        measured: [const { Curve::new() }; Mode::ALL.len()],
+    };
+
+    /// What the model of this machine tells: hand-overs as far as they were measured, and the costs of a line and of a wake-up,
+    /// from which the others are reckoned. A line takes what a bare one does, or else what sending and receiving a message do.
+    /// Of a model in cycles only hand-overs and wake-ups are taken, which are in nanoseconds.
+    #[must_use]
+    pub fn of(machine: &Machine) -> Self {
+        let extended = &machine.extended;
+        let curve = |mode: Mode| extended.lock_hand_over_ns.get(mode.name()).cloned().unwrap_or_default();
+        let wake_ns = extended.wake_ns.filter(|&ns| ns > 0.0).unwrap_or(Self::ASSUMED.wake_ns);
+        let domains = Domains::of_machine(machine).count();
+        Self { wake_ns, domains, measured: Mode::ALL.map(curve), ..Self::of_lines(machine) }
+    }
+
+    fn of_lines(machine: &Machine) -> Self {
+        let between = |i: usize, j: usize| match &machine.extended.bounce {
+            Some(bounce) => bounce.get(i, j),
+            None => machine.send.get(i, j) + machine.receive.get(i, j),
+        };
+        let cpus = if machine.unit == Unit::Ns { machine.cpus.len() } else { 0 };
+        let pairs = (0..cpus).flat_map(|i| (0..cpus).filter(move |&j| j != i).map(move |j| (i, j)));
+        let lines: Vec<f64> = pairs.map(|(i, j)| between(i, j)).filter(|&ns| ns > 0.0).collect();
+        if lines.is_empty() {
+            return Self::ASSUMED;
+        }
+        let line_ns = lines.iter().sum::<f64>() / lines.len() as f64;
+        let (near_ns, far_ns) =
+            (lines.iter().copied().fold(line_ns, f64::min), lines.into_iter().fold(line_ns, f64::max));
+        Self { line_ns, near_ns, far_ns, ..Self::ASSUMED }
+    }
+
+    /// What a line takes between the two CPUs that are nearest to each other, nanoseconds.
+    #[must_use]
+    pub fn near_ns(&self) -> f64 {
+        self.near_ns
+    }
+
+    /// The same of the two that are farthest.
+    #[must_use]
+    pub fn far_ns(&self) -> f64 {
+        self.far_ns
+    }
+
+    /// From a wake-up to the sleeper's first step, nanoseconds.
+    #[must_use]
+    pub fn wake_ns(&self) -> f64 {
+        self.wake_ns
+    }
+
+    /// How many groups of CPUs near each other there are: see [`Domains::of_machine`].
+    #[must_use]
+    pub fn domains(&self) -> usize {
+        self.domains
+    }
+
+    /// Whether the hand-overs of this mode were measured.
+    #[must_use]
+    pub fn is_measured(&self, mode: Mode) -> bool {
+        !self.measured[mode as usize].is_empty()
+    }
+
+    /// Nanoseconds from one holder to the next where so many threads wait in this mode and none of them sleeps. Between numbers
+    /// of threads that were measured, and beyond them, the cost is reckoned and put right by what was measured beside.
+    #[must_use]
+    pub fn hand_over_ns(&self, mode: Mode, waiting: f64) -> f64 {
+        let ratio = |&(threads, ns): &(u32, f64)| (f64::from(threads), ns / self.reckoned_ns(mode, f64::from(threads)));
+        self.reckoned_ns(mode, waiting) * between(self.measured[mode as usize].iter().map(ratio), waiting)
+    }
+
+    /// Those who poll take the line from each other, in Park as in Spin.
+    fn reckoned_ns(&self, mode: Mode, waiting: f64) -> f64 {
+        self.line_ns
+            * match mode {
+                Mode::Spin | Mode::Park => 1.0 + waiting / 2.0,
+                Mode::Queue => QUEUE_TRANSFERS,
+            }
+    }
+
+    /// Makes these the costs that all locks of this process decide by, until others are set; from each lock's next window on. A
+    /// value that was ever set is kept for ever.
+    pub fn set_for_process(self) {
+        process::set(self);
+    }
+
+    /// Those that the locks of this process decide by: [`Params::ASSUMED`] if none were set.
+    #[must_use]
+    pub fn of_process() -> &'static Self {
+        process::get()
+    }
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self::ASSUMED
+    }
+}
+
+/// The y at `x` on straight lines between points of ascending x; that of the nearest one outside of them, and 1 if there is none.
+fn between(points: impl Iterator<Item = (f64, f64)>, x: f64) -> f64 {
+    let mut before: Option<(f64, f64)> = None;
+    for (at, y) in points {
+        match before {
+            _ if at < x => before = Some((at, y)),
+            Some((from, y_from)) => return y_from + (y - y_from) * (x - from) / (at - from),
+            None => return y,
+        }
+    }
+    before.map_or(1.0, |(_, y)| y)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use corecast_base::CpuId;
+    use corecast_machine::{CostMatrix, Cpu, Topology};
+
+    use super::*;
+
+    fn machine(cpus: u32) -> Machine {
+        let cpus = (0..cpus).map(|id| Cpu { l3: Some(id / 2), ..Cpu::flat(CpuId::new(id)) }).collect();
+        Machine::from_topology(&Topology { cpus, ..Topology::default() })
+    }
+
+    #[test]
+    fn without_a_measurement_costs_are_reckoned_from_a_line() {
+        let params = Params::default();
+        let ns = |mode, waiting| params.hand_over_ns(mode, waiting) / ASSUMED_LINE_NS;
+        assert_eq!([ns(Mode::Spin, 0.0), ns(Mode::Spin, 4.0), ns(Mode::Park, 4.0)], [1.0, 3.0, 3.0]);
+        assert_eq!([ns(Mode::Queue, 1.0), ns(Mode::Queue, 100.0)], [3.0, 3.0]);
+        assert!(!params.is_measured(Mode::Spin));
+        assert_eq!((params.wake_ns(), params.domains()), (20_000.0, 1));
+    }
+
+    #[test]
+    fn a_machine_tells_lines_wake_ups_and_domains() {
+        let mut machine = machine(4);
+        // Assumed: 10 + 35 within a cache, 30 + 120 beyond; two of three CPUs are beyond.
+        let params = Params::of(&machine);
+        assert_eq!((params.near_ns(), params.far_ns(), params.domains()), (45.0, 150.0, 2));
+        assert!((params.line_ns - 115.0).abs() < 1e-9, "{}", params.line_ns);
+        machine.extended.bounce = Some(CostMatrix::from_fn(4, |i, j| if i == j { 0.0 } else { 7.0 }).expect("costs"));
+        machine.extended.wake_ns = Some(5000.0);
+        let params = Params::of(&machine);
+        assert_eq!((params.line_ns, params.near_ns(), params.far_ns(), params.wake_ns()), (7.0, 7.0, 7.0, 5000.0));
+        machine.unit = Unit::Cycles;
+        let params = Params::of(&machine);
+        assert_eq!((params.line_ns, params.wake_ns(), params.domains()), (ASSUMED_LINE_NS, 5000.0, 2));
+        assert_eq!(Params::of(&self::machine(1)).line_ns, ASSUMED_LINE_NS, "there is no pair");
+    }
+
+    #[test]
+    fn what_was_measured_counts_and_puts_right_what_was_not() {
+        let mut machine = machine(4);
+        let curve = vec![(1, 230.0), (3, 575.0)];
+        machine.extended.lock_hand_over_ns =
+            BTreeMap::from([("spin".to_owned(), curve), ("other".to_owned(), vec![(1, 9.0)])]);
+        let params = Params::of(&machine);
+        let spin = |waiting| params.hand_over_ns(Mode::Spin, waiting);
+        // Reckoned: 172.5 for 1, 230 for 2, 287.5 for 3, 345 for 4.
+        for (waiting, expected) in
+            [(1.0, 230.0), (3.0, 575.0), (2.0, 230.0 * 5.0 / 3.0), (4.0, 690.0), (0.0, 115.0 * 4.0 / 3.0)]
+        {
+            assert!((spin(waiting) - expected).abs() < 1e-9, "{waiting}: {}", spin(waiting));
+        }
+        assert_eq!(params.hand_over_ns(Mode::Queue, 3.0), 345.0, "reckoned");
+        assert_eq!(Mode::ALL.map(|mode| params.is_measured(mode)), [true, false, false]);
+    }
+
+    #[test]
+    fn the_process_has_those_that_were_set_last() {
+        let params = Params::of(&machine(2));
+        params.clone().set_for_process();
+        let set = Params::of_process();
+        assert_eq!(set, &params);
+        Params::default().set_for_process();
+        assert_eq!(Params::of_process(), &Params::ASSUMED);
+        params.set_for_process();
+        assert!(std::ptr::eq(Params::of_process(), set), "a value is kept once");
+        Params::default().set_for_process();
+    }
+}
