@@ -65,6 +65,8 @@ pub mod word;
 #[cfg(not(loom))]
 pub use any::{AnyLock, WrongUse};
 pub use array::Array;
+#[cfg(not(loom))]
+pub use auto::measure_hand_overs;
 pub use auto::{Auto, Mode, Params};
 pub use byte::Byte;
 pub use clh::{Clh, ClhNodes};

@@ -1,23 +1,34 @@
-//! `corecast measure`: what messages between the CPUs cost, as a model file and in the cache.
+//! `corecast measure`: what messages between the CPUs cost, or what locks take from holder to holder, as a model file and in
+//! the cache.
 
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
-use corecast::machine::model_file;
+use corecast::Machine;
+use corecast::lock::{Mode, measure_hand_overs};
+use corecast::machine::measure::Options;
+use corecast::machine::{Curve, model_file};
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::machine_args::MachineArgs;
 use crate::machine_text;
 use crate::measuring::{keep, measure_machine};
+use crate::meter::Meter;
 use crate::output::Output;
-use crate::target_folder;
+use crate::{table, target_folder};
+
+use super::tune::costs;
 
 /// Options of `measure`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Arguments {
+    /// What to measure. What locks cost is added to the model, which is measured first if there is none.
+    #[arg(default_value = "messages")]
+    what: What,
     #[command(flatten)]
     machine: MachineArgs,
-    /// Look at each pair a few times only.
+    /// Look at each pair a few times only, and at locks for a shorter time.
     #[arg(long)]
     quick: bool,
     /// Also write the model to this file.
@@ -25,22 +36,97 @@ pub(crate) struct Arguments {
     out: Option<PathBuf>,
 }
 
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum What {
+    /// What messages between every two CPUs cost.
+    Messages,
+    /// What the lock `auto` takes from holder to holder in each of its modes.
+    Locks,
+}
+
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     arguments.out.iter().try_for_each(|path| target_folder::check("the model", path))?;
+    match arguments.what {
+        What::Messages => measure_messages(arguments, output),
+        What::Locks => measure_locks(arguments, output),
+    }
+}
+
+fn measure_messages(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     let topology = arguments.machine.topology_to_measure(output)?;
     let interrupt = Interrupt::watch()?;
     let machine = measure_machine(&topology, arguments.quick, output, &interrupt)?;
     interrupt.check()?;
     let kept = keep(&machine, &topology, output);
-    if let Some(path) = &arguments.out {
-        model_file::write(&machine, path)?;
+    let text = || machine_text::describe(&machine) + &machine_text::notes(&machine);
+    arguments.tell(output, &machine, kept, text)
+}
+
+fn measure_locks(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    let interrupt = Interrupt::watch()?;
+    let mut model = costs::model(&arguments.machine, arguments.quick, false, output, &interrupt)?;
+    let options = Options { quick: arguments.quick, cancelled: Some(interrupt.flag()), ..Options::default() };
+    let curves = measure_hand_overs(&model.machine, &options, &mut Meter::start(output))?;
+    interrupt.check()?;
+    let kept = model.file.filter(|path| add_to_file(path, &model.machine, &curves, output));
+    model.machine.extended.lock_hand_over_ns = curves;
+    arguments.tell(output, &model.machine, kept, || describe_curves(&model.machine))
+}
+
+/// Adds them to the model in a file, if that is of the same CPUs. A file that cannot be written loses them, and is no error.
+fn add_to_file(path: &Path, machine: &Machine, curves: &BTreeMap<String, Curve>, output: &Output) -> bool {
+    let added = model_file::read(path).and_then(|mut whole| {
+        let is_whole = whole.cpu_set() == machine.cpu_set();
+        whole.extended.lock_hand_over_ns = curves.clone();
+        if is_whole { model_file::write(&whole, path).map(|()| true) } else { Ok(false) }
+    });
+    match added {
+        Ok(true) => return true,
+        Ok(false) => output.remark("what locks cost is not kept: the model is of more CPUs; `--out FILE` writes it"),
+        Err(error) => output.remark(&format!("what locks cost is not kept: {error}")),
     }
-    if output.is_json() {
-        return output.text(&model_file::render(&machine).map_err(Failure::environment)?);
+    false
+}
+
+/// A line for each number of threads.
+fn describe_curves(machine: &Machine) -> String {
+    let curves = &machine.extended.lock_hand_over_ns;
+    if curves.is_empty() {
+        return "only one CPU can be used, so no lock is handed over\n".to_owned();
     }
-    let mut text = machine_text::describe(&machine) + &machine_text::notes(&machine);
-    for path in kept.iter().chain(&arguments.out) {
-        text += &format!("model written to {}\n", path.display());
+    let modes = Mode::ALL.map(|mode| format!(">{mode} ns"));
+    let headings: Vec<&str> = std::iter::once(">waiting").chain(modes.iter().map(String::as_str)).collect();
+    let mut rows = table::table(&headings);
+    let numbers: BTreeSet<u32> = curves.values().flatten().map(|&(waiting, _)| waiting).collect();
+    for waiting in numbers {
+        let ns = |mode: Mode| curves.get(mode.name())?.iter().find(|(k, _)| *k == waiting).map(|&(_, ns)| ns);
+        let times = Mode::ALL.map(|mode| table::number(ns(mode), 0));
+        rows.add_row(std::iter::once(waiting.to_string()).chain(times).collect::<Vec<_>>());
     }
-    output.text(&text)
+    format!(
+        "from one holder of the lock auto to the next, by how threads wait for it and how many do\n{}",
+        table::text(&rows)
+    )
+}
+
+impl Arguments {
+    /// Writes the model where it is wanted, and tells it: `kept` is where it is already.
+    fn tell(
+        &self,
+        output: &Output,
+        machine: &Machine,
+        kept: Option<PathBuf>,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Failure> {
+        if let Some(path) = &self.out {
+            model_file::write(machine, path)?;
+        }
+        if output.is_json() {
+            return output.text(&model_file::render(machine).map_err(Failure::environment)?);
+        }
+        let paths = kept.iter().chain(&self.out);
+        let written: String = paths.map(|path| format!("model written to {}\n", path.display())).collect();
+        output.text(&(text() + &written))
+    }
 }

@@ -102,6 +102,11 @@ fn a_model_file_that_is_unreadable_or_foreign() {
             &whole.replace("corecast-machine/1", "corecast-machine/9"),
             "expected an object with \"schema\": \"corecast-machine/1\"",
         ),
+        (
+            &whole.replacen("\"unit\"", "\"lock_hand_over_ns\": {\"spin\": [[2, 5], [2, 5]]}, \"unit\"", 1),
+            "has k = 2 after 2",
+        ),
+        (&whole.replacen("\"unit\"", "\"lock_hand_over_ns\": {\"spin\": [[1, 0]]}, \"unit\"", 1), "has a cost of 0"),
         ("{\"schema\": 7}", "corecast-machine/1"),
         ("#!/bin/sh\n", "neither a corecast-machine/1 model (JSON) nor hwloc XML: it begins with \"#!/bin/sh"),
         ("", "neither a corecast-machine/1 model"),

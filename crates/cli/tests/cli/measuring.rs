@@ -21,6 +21,36 @@ fn a_model_is_written_cached_and_planned_with() {
 }
 
 #[test]
+fn what_locks_cost_is_added_to_the_model() {
+    let program = Program::new();
+    let text = program.run(&["measure", "locks", "--quick", "--out", "model.json"]).succeeded().stdout;
+    assert!(text.ends_with("model written to model.json\n"), "{text}");
+    let [cached] = &program.cached()[..] else { panic!("one model is kept") };
+    let written = program.path("model.json");
+    let models = [cached, &written].map(|path| std::fs::read_to_string(path).expect("written"));
+    assert_eq!(models[0], models[1], "the machine was measured first, and is kept with its locks");
+    let several = corecast::machine::pin::affinity().expect("told").len() > 1;
+    let again = program.json(&["measure", "locks", "--quick", "--json"]);
+    assert_eq!(again["lock_hand_over_ns"]["queue"][0][0], if several { json!(1) } else { json!(null) });
+    assert_eq!(text.contains("waiting"), several, "{text}");
+    let model: serde_json::Value = serde_json::from_str(&models[0]).expect("JSON");
+    assert_eq!(again["send"], model["send"], "messages are not measured again");
+}
+
+#[test]
+fn locks_that_cannot_be_measured_or_kept() {
+    let program = Program::new();
+    let model = program.model([0]);
+    let text = program.run(&["measure", "locks", "--quick", "--machine", &model]).succeeded().stdout;
+    assert_eq!(text, "only one CPU can be used, so no lock is handed over\n", "it is not known to be of this machine");
+    let absent = program.model(1000..1004);
+    let run = program.run(&["measure", "locks", "--quick", "--machine", &absent]);
+    run.failed(1, "costs are not measured without pinned threads: cannot pin to CPU 100");
+    program.run(&["measure", "locks", "--out", "absent/m.json"]).failed(1, "cannot write the model to absent/m.json");
+    program.run(&["measure", "spins"]).failed(2, "[possible values: messages, locks]");
+}
+
+#[test]
 fn a_full_disk_is_told_and_the_cache_keeps_the_model() {
     let program = Program::new();
     let run = program.run(&["measure", "--quick", "--out", "/dev/full"]);

@@ -44,6 +44,8 @@
 //! ```
 
 mod compete;
+#[cfg(not(loom))]
+mod hand_over;
 mod ledger;
 mod mode;
 mod params;
@@ -58,6 +60,8 @@ use crate::facts::{Facts, NodeKind, Order};
 use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 use compete::Comer;
+#[cfg(not(loom))]
+pub use hand_over::measure_hand_overs;
 use ledger::Ledger;
 pub use mode::Mode;
 use mode::{KEPT, LOCKED, PARKED};

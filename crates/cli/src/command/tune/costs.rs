@@ -1,4 +1,4 @@
-//! The model that `tune` works with: given, cached, measured now, or in the end assumed.
+//! The model that `tune` and `measure locks` work with: given, cached, measured now, or in the end assumed.
 
 use corecast::Machine;
 use corecast::machine::Topology;
@@ -11,7 +11,7 @@ use crate::measuring::{keep, measure_machine};
 use crate::output::Output;
 
 /// The model in the file given or in the cache, or else one that is measured now.
-pub(super) fn model(
+pub(crate) fn model(
     machine: &MachineArgs,
     quick: bool,
     remeasure: bool,

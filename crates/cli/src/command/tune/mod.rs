@@ -2,7 +2,7 @@
 //!
 //! `costs` gets the model, `race` runs the race, `files` writes report and picture, `outcome` is all of it as JSON.
 
-mod costs;
+pub(crate) mod costs;
 mod files;
 mod outcome;
 mod race;
