@@ -67,7 +67,7 @@ pub use any::{AnyLock, WrongUse};
 pub use array::Array;
 #[cfg(not(loom))]
 pub use auto::measure_hand_overs;
-pub use auto::{Auto, Mode, Params};
+pub use auto::{Auto, Explanation, Mode, Params, Why};
 pub use byte::Byte;
 pub use clh::{Clh, ClhNodes};
 pub use combine::Combine;

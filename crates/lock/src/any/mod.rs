@@ -36,7 +36,7 @@ use std::time::Instant;
 use corecast_base::LINE_BYTES;
 use corecast_base::sync::{AtomicU32, Ordering, UnsafeCell};
 
-use crate::auto::{Auto, Stats};
+use crate::auto::{Auto, Explanation, Stats};
 use crate::patience::Patience;
 use crate::raw::{RawLock, Setup};
 use crate::registry::Algorithm;
@@ -198,6 +198,18 @@ impl AnyLock {
         self.expect_another()?;
         match self.kind()? {
             None => Ok(self.auto().stats()),
+            Some(_) => Err(WrongUse::NoStats),
+        }
+    }
+
+    /// Why an [`Auto`] waits as it does, for people. Waits for the lock.
+    ///
+    /// # Errors
+    /// As of [`stats`](Self::stats).
+    pub fn explain(&self) -> Result<Explanation, WrongUse> {
+        self.expect_another()?;
+        match self.kind()? {
+            None => Ok(self.auto().explain()),
             Some(_) => Err(WrongUse::NoStats),
         }
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use corecast_base::Clock;
 
+use super::explanation::{Explanation, Why};
 use super::mode::Mode;
 use super::params::Params;
 
@@ -18,7 +19,9 @@ const AGREEING: u8 = 3;
 /// One of so many waits is timed: the clock is read while the lock is held.
 const TIMED: u64 = 8;
 /// One of so many waits, or of the releases that look at the ledger anyway, asks whether the window is over.
-const LOOK_EVERY: u64 = 64;
+const LOOK_EVERY: u8 = 64;
+/// When the mode changed is known to 2^24 ticks, some milliseconds: what 32 bits count then is months.
+const MOMENT: u32 = 24;
 /// Another mode has to cost at most this part of what the present one does.
 const CHEAPER: f64 = 0.8;
 /// Where fewer wait, on average, the lock is free now and then: hand-overs are not all there is to its period, and a queue
@@ -30,50 +33,65 @@ const FEWEST: f64 = 1.0;
 pub(super) struct Ledger {
     /// Acquisitions that waited.
     pub(super) waits: u64,
-    /// Releases that have looked at this.
-    releases: u64,
     /// When the window began, in ticks.
     window: u64,
     /// Ticks that the timed waits of the window took.
-    waited: u64,
+    waited: f32,
     pub(super) switches: u32,
+    /// When the mode changed last, in [moments](MOMENT).
+    switched: u32,
+    /// How many waited at a time in the last window that was judged, and the ns from one acquisition to the next.
+    waiting: f32,
+    period_ns: f32,
     /// Waits in this window.
     window_waits: u16,
-    /// Those of them that were timed.
-    timed: u16,
-    /// Those that spun in vain, and gave up their CPU.
-    yields: u16,
     /// Those that slept, and how often somebody slept while the lock was freed.
     sleeps: u16,
+    /// Waits in this window that spun in vain, and gave up their CPU, if not more than it can say.
+    yields: u8,
+    /// How many of 100 hand-overs in the last window met a sleeper.
+    asleep: u8,
+    /// Releases that have looked at this, from 0 again after [`LOOK_EVERY`].
+    releases: u8,
     /// The mode that the last windows favoured, and how many in turn.
     favoured: Mode,
     agreeing: u8,
-    is_pinned: bool,
-    /// The mode to keep, if it is pinned.
-    pinned: Mode,
+    /// How threads waited in the last window that was judged.
+    judged: Mode,
+    /// The mode to keep, and one more; 0 for any.
+    kept: u8,
+    /// Why the mode changed last.
+    why: Why,
 }
 
 impl Ledger {
     pub(super) const EMPTY: Self = Self {
-        releases: 0,
         waits: 0,
         window: 0,
-        waited: 0,
+        waited: 0.0,
         switches: 0,
+        switched: 0,
+        waiting: 0.0,
+        period_ns: 0.0,
         window_waits: 0,
-        timed: 0,
-        yields: 0,
         sleeps: 0,
+        yields: 0,
+        asleep: 0,
+        releases: 0,
         favoured: Mode::Spin,
         agreeing: 0,
-        is_pinned: false,
-        pinned: Mode::Spin,
+        judged: Mode::Spin,
+        kept: 0,
+        why: Why::FewWait,
     };
 
     /// Keeps this mode from the next look on, or lets the windows choose again.
     pub(super) fn pin(&mut self, mode: Option<Mode>) {
-        self.is_pinned = mode.is_some();
-        self.pinned = mode.unwrap_or_default();
+        self.kept = mode.map_or(0, |mode| mode as u8 + 1);
+    }
+
+    fn kept(&self) -> Option<Mode> {
+        Mode::ALL.get(usize::from(self.kept).checked_sub(1)?).copied()
     }
 
     /// Enters that this acquisition has waited since `start`; true if it is time to look at the window.
@@ -83,10 +101,9 @@ impl Ledger {
         self.yields = self.yields.saturating_add(has_yielded.into());
         self.sleeps = self.sleeps.saturating_add(has_slept.into());
         if self.waits % TIMED == 0 {
-            self.timed = self.timed.saturating_add(1);
-            self.waited += Clock::get().ticks().saturating_sub(start);
+            self.waited += Clock::get().ticks().saturating_sub(start) as f32;
         }
-        self.waits % LOOK_EVERY == 0
+        self.waits % u64::from(LOOK_EVERY) == 0
     }
 
     /// Enters that somebody sleeps while the lock is held.
@@ -97,93 +114,162 @@ impl Ledger {
     /// The mode from now on. `is_asked` tells that somebody wants the window looked at, `is_overdue` that a waiting thread has
     /// spun in vain: then sleeping is cheaper from now on, whatever the window says.
     pub(super) fn decide(&mut self, mode: Mode, is_asked: bool, is_overdue: bool) -> Mode {
-        self.releases += 1;
-        let next = if self.is_pinned {
-            self.pinned
+        self.releases = (self.releases + 1) % LOOK_EVERY;
+        let (next, why) = if let Some(kept) = self.kept() {
+            (kept, Why::Pinned)
         } else if is_overdue {
-            Mode::Park
-        } else if is_asked || self.releases % LOOK_EVERY == 0 {
+            (Mode::Park, Why::Overdue)
+        } else if is_asked || self.releases == 0 {
             self.look(mode, Clock::get().ticks(), Params::of_process())
         } else {
-            mode
+            (mode, self.why)
         };
-        self.switches += u32::from(next != mode);
+        if next != mode {
+            self.switches += 1;
+            (self.switched, self.why) = (moment(), why);
+        }
         next
     }
 
     /// Judges the window if it is over, and begins the next one.
-    fn look(&mut self, mode: Mode, now: u64, params: &Params) -> Mode {
+    fn look(&mut self, mode: Mode, now: u64, params: &Params) -> (Mode, Why) {
         let ticks = now.saturating_sub(self.window);
         if ticks < Clock::get().ticks_in(WINDOW) {
-            return mode;
+            return (mode, self.why);
         }
-        let favoured = self.favours(mode, ticks, params);
-        (self.window, self.waited) = (now, 0);
-        (self.window_waits, self.timed, self.yields, self.sleeps) = (0, 0, 0, 0);
+        let seen = self.seen(mode, ticks);
+        let (favoured, why) = self.favours(&seen, params);
+        (self.judged, self.asleep) = (mode, (seen.asleep * 100.0) as u8);
+        (self.waiting, self.period_ns) = (seen.waiting as f32, seen.period_ns as f32);
+        (self.window, self.waited) = (now, 0.0);
+        (self.window_waits, self.yields, self.sleeps) = (0, 0, 0);
         self.agreeing = if favoured == self.favoured { self.agreeing.saturating_add(1) } else { 1 };
         self.favoured = favoured;
-        if self.agreeing >= AGREEING { favoured } else { mode }
+        if self.agreeing >= AGREEING { (favoured, why) } else { (mode, why) }
     }
 
-    fn favours(&self, mode: Mode, ticks: u64, params: &Params) -> Mode {
-        let waiting = self.waiting(ticks);
+    fn favours(&self, seen: &Seen, params: &Params) -> (Mode, Why) {
         if self.sleeps > 0 {
-            Mode::Park
-        } else if self.yields > 0 || waiting < FEWEST {
-            // Where somebody yields not all of them run: a queue would wait for those who do not.
-            Mode::Spin
+            (Mode::Park, Why::Slept)
+        } else if self.yields > 0 {
+            // Not all of them run: a queue would wait for those who do not.
+            (Mode::Spin, Why::Yielded)
+        } else if seen.waiting < FEWEST {
+            (Mode::Spin, Why::FewWait)
         } else {
-            let period_ns = Clock::get().ns(ticks) / f64::from(self.window_waits.max(1));
-            cheaper(mode, waiting, period_ns, params)
+            (seen.cheaper(params), Why::Cheaper)
         }
     }
 
-    /// How many threads waited at a time, on average over a window of so many ticks.
-    fn waiting(&self, ticks: u64) -> f64 {
-        let mean = self.waited as f64 / f64::from(self.timed.max(1));
-        f64::from(self.window_waits) * mean / ticks as f64
+    /// A window of so many ticks.
+    fn seen(&self, mode: Mode, ticks: u64) -> Seen {
+        let (before, waits) = (self.waits - u64::from(self.window_waits), f64::from(self.window_waits.max(1)));
+        let timed = self.waits / TIMED - before / TIMED;
+        let mean = f64::from(self.waited) / timed.max(1) as f64;
+        Seen {
+            mode,
+            waiting: f64::from(self.window_waits) * mean / ticks as f64,
+            period_ns: Clock::get().ns(ticks) / waits,
+            asleep: (f64::from(self.sleeps) / waits).min(1.0),
+        }
+    }
+
+    /// What it is to people, while the mode is this one.
+    pub(super) fn explain(&self, mode: Mode, params: &Params) -> Explanation {
+        let (waiting, period_ns) = (f64::from(self.waiting), f64::from(self.period_ns));
+        let seen = Seen { mode: self.judged, waiting, period_ns, asleep: f64::from(self.asleep) / 100.0 };
+        let periods = Mode::ALL.map(|other| (other, seen.period_in(other, params)));
+        let moments = moment().wrapping_sub(self.switched);
+        let ago = Clock::get().duration(u64::from(moments) << MOMENT);
+        Explanation {
+            mode,
+            is_pinned: self.kept != 0,
+            waiting,
+            periods_ns: if waiting < FEWEST { Vec::new() } else { periods.to_vec() },
+            is_measured: Mode::ALL.iter().all(|&mode| params.is_measured(mode)),
+            switches: self.switches,
+            last_switch: (self.switches > 0).then_some((self.why, ago)),
+            domains: params.domains(),
+        }
     }
 }
 
-/// Queue or Spin: the present mode unless the other one is a fifth cheaper. Out of Park it is Spin that has to be beaten.
-fn cheaper(mode: Mode, waiting: f64, period_ns: f64, params: &Params) -> Mode {
-    let period = |other| period_in(other, mode, waiting, period_ns, params);
-    let (own, rival) = if mode == Mode::Queue { (Mode::Queue, Mode::Spin) } else { (Mode::Spin, Mode::Queue) };
-    if period(rival) <= CHEAPER * period(own) { rival } else { own }
+/// Now, in [moments](MOMENT).
+fn moment() -> u32 {
+    (Clock::get().ticks() >> MOMENT) as u32
 }
 
-/// Nanoseconds from one acquisition to the next if threads waited in the mode `other`, as they take `period_ns` now.
-///
-/// What the present mode's hand-over does not explain are the sections themselves, which last as long in any mode. Where it
-/// explains more than there is, all hand-overs are cheaper here than they were thought to be.
-fn period_in(other: Mode, mode: Mode, waiting: f64, period_ns: f64, params: &Params) -> f64 {
-    let predicted = params.hand_over_ns(mode, waiting);
-    let scale = (period_ns / predicted).min(1.0);
-    (period_ns - predicted).max(0.0) + scale * params.hand_over_ns(other, waiting)
+/// What a window has shown.
+#[derive(Debug)]
+struct Seen {
+    /// How threads waited then.
+    mode: Mode,
+    /// How many at a time, on average.
+    waiting: f64,
+    /// Nanoseconds from one acquisition that waited to the next.
+    period_ns: f64,
+    /// The part of them that met a sleeper.
+    asleep: f64,
+}
+
+impl Seen {
+    /// Queue or Spin: the present mode unless the other one is a fifth cheaper. Out of Park it is Spin that has to be beaten.
+    fn cheaper(&self, params: &Params) -> Mode {
+        let is_queue = self.mode == Mode::Queue;
+        let (own, rival) = if is_queue { (Mode::Queue, Mode::Spin) } else { (Mode::Spin, Mode::Queue) };
+        if self.period_in(rival, params) <= CHEAPER * self.period_in(own, params) { rival } else { own }
+    }
+
+    /// Nanoseconds from one acquisition to the next if threads waited in the mode `other`.
+    ///
+    /// What the present mode's hand-over does not explain are the sections themselves, which last as long in any mode. Where
+    /// it explains more than there is, all hand-overs are cheaper here than they were thought to be.
+    fn period_in(&self, other: Mode, params: &Params) -> f64 {
+        let predicted = self.hand_over_ns(self.mode, params);
+        let scale = (self.period_ns / predicted).min(1.0);
+        (self.period_ns - predicted).max(0.0) + scale * self.hand_over_ns(other, params)
+    }
+
+    fn hand_over_ns(&self, mode: Mode, params: &Params) -> f64 {
+        let awake = params.hand_over_ns(mode, self.waiting);
+        if mode == Mode::Park { awake + self.asleep * params.wake_ns() } else { awake }
+    }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::path::Path;
+
+    use corecast_base::CpuId;
+    use corecast_machine::{Cpu, Machine, Topology, model_file};
+
     use super::*;
 
     /// A window of 1000 ticks in which `waits` threads waited for 100 each.
     fn window(waits: u16, sleeps: u16) -> Ledger {
-        Ledger { window_waits: waits, timed: 10, waited: 1000, sleeps, ..Ledger::EMPTY }
+        let (waited, waits) = (100.0 * f32::from(waits / 8), u64::from(waits));
+        Ledger { waits, window_waits: waits as u16, waited, sleeps, ..Ledger::EMPTY }
+    }
+
+    fn favours_of(ledger: &Ledger, mode: Mode, ticks: u64) -> (Mode, Why) {
+        ledger.favours(&ledger.seen(mode, ticks), &Params::ASSUMED)
     }
 
     /// A window in which so many waited at a time, and sections lasted for so long beyond the hand-overs of the mode.
     fn favours(mode: Mode, waiting: f64, hold_ns: f64, params: &Params) -> Mode {
-        let (clock, waits) = (Clock::get(), 1000_u16);
         let period_ns = hold_ns + params.hand_over_ns(mode, waiting);
-        let ticks = clock.ticks_in(Duration::from_nanos((f64::from(waits) * period_ns) as u64));
-        let waited = (waiting * ticks as f64 / f64::from(waits)) as u64;
-        Ledger { window_waits: waits, timed: 1, waited, ..Ledger::EMPTY }.favours(mode, ticks, params)
+        Ledger::EMPTY.favours(&Seen { mode, waiting, period_ns, asleep: 0.0 }, params).0
     }
 
     #[test]
     fn how_many_wait_follows_from_how_often_and_how_long() {
-        assert_eq!(window(40, 0).waiting(1000), 4.0);
-        assert_eq!(Ledger::EMPTY.waiting(1000), 0.0);
+        let seen = window(40, 10).seen(Mode::Spin, 1000);
+        assert_eq!((seen.waiting, seen.asleep), (4.0, 0.25));
+        assert_eq!(seen.period_ns, Clock::get().ns(1000) / 40.0);
+        let later = Ledger { waits: 1003, window_waits: 40, waited: 500.0, ..Ledger::EMPTY }.seen(Mode::Spin, 1000);
+        assert_eq!(later.waiting, 4.0, "5 of the waits up to 1003 are timed, as of those up to 40");
+        assert_eq!(Ledger::EMPTY.seen(Mode::Spin, 1000).waiting, 0.0);
     }
 
     #[test]
@@ -198,6 +284,33 @@ mod tests {
     }
 
     #[test]
+    fn on_a_machine_of_64_cpus_twenty_queue_unless_it_was_measured_to_be_dear() {
+        let cpu = |id| Cpu { l3: Some(id / 8), ..Cpu::flat(CpuId::new(id)) };
+        let mut machine = Machine::from_topology(&Topology { cpus: (0..64).map(cpu).collect(), ..Topology::default() });
+        assert_eq!(favours(Mode::Spin, 20.0, 100.0, &Params::of(&machine)), Mode::Queue);
+        let curve = |mode: Mode, ns: f64| (mode.name().to_owned(), vec![(1, ns), (16, ns), (63, ns)]);
+        machine.extended.lock_hand_over_ns = BTreeMap::from([curve(Mode::Spin, 200.0), curve(Mode::Queue, 190.0)]);
+        assert_eq!(favours(Mode::Spin, 20.0, 100.0, &Params::of(&machine)), Mode::Spin);
+        machine.extended.lock_hand_over_ns.extend([curve(Mode::Spin, 500.0)]);
+        assert_eq!(favours(Mode::Spin, 20.0, 100.0, &Params::of(&machine)), Mode::Queue);
+    }
+
+    #[test]
+    fn on_captured_machines_twenty_queue_and_two_spin() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/machines");
+        let Ok(files) = folder.read_dir() else {
+            return println!("SKIPPED: no captured models in {}", folder.display());
+        };
+        for file in files.map(|file| file.expect("readable").path()) {
+            let machine = model_file::read(&file).unwrap_or_else(|error| panic!("{error}"));
+            let params = Params::of(&machine);
+            assert!(0.0 < params.near_ns() && params.near_ns() <= params.far_ns(), "{params:?}");
+            let modes = [2.0, 20.0].map(|waiting| favours(Mode::Spin, waiting, 0.0, &params));
+            assert_eq!(modes, [Mode::Spin, Mode::Queue], "{}", file.display());
+        }
+    }
+
+    #[test]
     fn where_sections_are_long_hand_overs_do_not_matter() {
         let at = |mode, hold_ns| favours(mode, 20.0, hold_ns, &Params::ASSUMED);
         assert_eq!([at(Mode::Spin, 500.0), at(Mode::Spin, 5000.0)], [Mode::Queue, Mode::Spin]);
@@ -209,25 +322,46 @@ mod tests {
     fn hand_overs_that_take_less_than_was_thought_are_cheaper_in_all_modes() {
         let params = Params::ASSUMED;
         let (spin, queue) = (params.hand_over_ns(Mode::Spin, 20.0), params.hand_over_ns(Mode::Queue, 20.0));
-        let half = period_in(Mode::Queue, Mode::Spin, 20.0, spin / 2.0, &params);
-        assert!((half - queue / 2.0).abs() < 1e-9, "{half}");
-        let held = period_in(Mode::Queue, Mode::Spin, 20.0, spin + 100.0, &params);
-        assert!((held - queue - 100.0).abs() < 1e-9, "{held}");
-        assert_eq!(period_in(Mode::Spin, Mode::Spin, 20.0, 50.0, &params), 50.0);
+        let period = |period_ns, asleep, other| {
+            Seen { mode: Mode::Spin, waiting: 20.0, period_ns, asleep }.period_in(other, &params)
+        };
+        let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        near(period(spin / 2.0, 0.0, Mode::Queue), queue / 2.0);
+        near(period(spin + 100.0, 0.0, Mode::Queue), queue + 100.0);
+        near(period(50.0, 0.0, Mode::Spin), 50.0);
+        near(period(spin + 100.0, 0.5, Mode::Park), spin + 100.0 + params.wake_ns() / 2.0);
+    }
+
+    #[test]
+    fn an_explanation_tells_the_last_window_and_the_last_change() {
+        let mut ledger = Ledger::EMPTY;
+        let quiet = ledger.explain(Mode::Spin, &Params::ASSUMED);
+        assert_eq!((quiet.periods_ns.len(), quiet.last_switch, quiet.is_measured), (0, None, false));
+        let long = 1 + Clock::get().ticks_in(WINDOW);
+        ledger = Ledger { waits: 800, window_waits: 800, waited: 100.0 * (long / 100) as f32, ..ledger };
+        assert_eq!(ledger.look(Mode::Spin, long, &Params::ASSUMED), (Mode::Spin, Why::Cheaper));
+        assert_eq!(ledger.decide(Mode::Spin, false, true), Mode::Park);
+        let told = ledger.explain(Mode::Park, &Params::ASSUMED);
+        assert!((told.waiting - 8.0).abs() < 0.1, "{told}");
+        assert_eq!(told.periods_ns.iter().map(|&(mode, _)| mode).collect::<Vec<_>>(), Mode::ALL);
+        let spin = told.periods_ns[0].1; // as it was seen, as the window was one of Spin
+        assert!((spin - 500.0).abs() < 1.0 && told.periods_ns[1].1 < spin, "{told}");
+        let (why, ago) = told.last_switch.expect("it has changed");
+        assert!(why == Why::Overdue && ago < Duration::from_secs(60), "{told}");
     }
 
     #[test]
     fn a_window_in_which_somebody_slept_favours_sleep() {
         for mode in Mode::ALL {
-            assert_eq!(window(50, 1).favours(mode, 1000, &Params::ASSUMED), Mode::Park);
+            assert_eq!(favours_of(&window(80, 1), mode, 1000), (Mode::Park, Why::Slept));
         }
     }
 
     #[test]
     fn who_does_not_run_all_the_time_does_not_queue() {
         for mode in Mode::ALL {
-            assert_eq!(Ledger { yields: 1, ..window(90, 0) }.favours(mode, 1000, &Params::ASSUMED), Mode::Spin);
-            assert_eq!(Ledger { yields: 1, ..window(90, 1) }.favours(mode, 1000, &Params::ASSUMED), Mode::Park);
+            assert_eq!(favours_of(&Ledger { yields: 1, ..window(80, 0) }, mode, 1000), (Mode::Spin, Why::Yielded));
+            assert_eq!(favours_of(&Ledger { yields: 1, ..window(80, 1) }, mode, 1000), (Mode::Park, Why::Slept));
         }
     }
 
@@ -236,8 +370,8 @@ mod tests {
         let mut ledger = Ledger::EMPTY;
         let long = 1 + Clock::get().ticks_in(WINDOW);
         let mut at = |waiting: u64, number: u64| {
-            (ledger.window_waits, ledger.timed, ledger.waited) = (4000, 1, waiting * long / 4000);
-            ledger.look(Mode::Spin, number * long, &Params::ASSUMED)
+            (ledger.waits, ledger.window_waits, ledger.waited) = (4000, 4000, (waiting * long) as f32 / 8.0);
+            ledger.look(Mode::Spin, number * long, &Params::ASSUMED).0
         };
         assert_eq!([at(9, 1), at(9, 2), at(9, 3)], [Mode::Spin, Mode::Spin, Mode::Queue]);
         assert_eq!([at(9, 4), at(0, 5), at(9, 6), at(9, 7)], [Mode::Queue, Mode::Spin, Mode::Spin, Mode::Spin]);
@@ -260,7 +394,7 @@ mod tests {
         let mut ledger = Ledger::EMPTY;
         let asked: Vec<u64> = (1..=128).filter(|_| ledger.enter_wait(0, false, false)).collect();
         assert_eq!(asked, [64, 128]);
-        assert_eq!((ledger.waits, ledger.timed), (128, 16));
+        assert_eq!((ledger.waits, ledger.window_waits), (128, 128));
     }
 
     #[test]

@@ -23,9 +23,9 @@
 //!
 //! Holders look at what they have seen in windows of 400 us (`ledger.rs`). Who has spun for as long as a wake-up costs makes the
 //! mode Park at once. A window in which somebody slept favours Park, one in which somebody gave up its CPU Spin, as not all of
-//! them run. Else the number of those who wait follows from how often and for how long they did, and what a hand-over to one of
-//! so many costs in Spin and in Queue from [`Params`]: a mode that makes the time from one acquisition to the next a fifth shorter,
-//! three windows running, is the next one. So long sections, beside which no hand-over matters, do not move it.
+//! them run. Else the number of those who wait follows from how often and for how long they did, and what a hand-over to one
+//! of so many costs in Spin and in Queue from [`Params`]: a mode that makes the time from one acquisition to the next a fifth
+//! shorter, three windows running, is the next one. So long sections, beside which no hand-over matters, do not move it.
 //!
 //! What is not there: queues by cache domain, and a trial of the second best now and then.
 //!
@@ -41,9 +41,22 @@
 //! *mutex.lock() += 1;
 //! let stats = mutex.raw().stats();
 //! assert_eq!((stats.mode, stats.waits, stats.switches), (Mode::Spin, 0, 0));
+//! assert_eq!(mutex.raw().explain().to_string(), "mode spin; 0.0 threads waited at a time\nthe mode has not changed");
+//! ```
+//!
+//! A program on a machine that was measured tells its locks what was found, once and for all of them:
+//!
+//! ```no_run
+//! use corecast_lock::Params;
+//! use corecast_machine::model_file;
+//!
+//! let machine = model_file::read("machine.json".as_ref())?; // of `corecast measure locks --out machine.json`
+//! Params::of(&machine).set_for_process();
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod compete;
+mod explanation;
 #[cfg(not(loom))]
 mod hand_over;
 mod ledger;
@@ -60,6 +73,7 @@ use crate::facts::{Facts, NodeKind, Order};
 use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 use compete::Comer;
+pub use explanation::{Explanation, Why};
 #[cfg(not(loom))]
 pub use hand_over::measure_hand_overs;
 use ledger::Ledger;
@@ -122,6 +136,13 @@ impl Auto {
             let Ledger { waits, switches, .. } = *ledger;
             Stats { mode, waits, switches }
         })
+    }
+
+    /// What it does and why, for people: how many wait, what each mode would cost, when and why it changed last. Waits for the
+    /// lock, which must not be held by this thread; the next [`stats`](Self::stats) counts that too.
+    #[must_use]
+    pub fn explain(&self) -> Explanation {
+        self.locked(|mode, ledger| ledger.explain(mode, Params::of_process()))
     }
 
     /// Keeps it in `mode`, or lets it choose again. Waits for the lock, which must not be held by this thread.

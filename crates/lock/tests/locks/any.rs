@@ -84,7 +84,7 @@ fn wrong_use_is_told_and_changes_nothing() {
         lock.lock().expect("it is free");
         assert_eq!(lock.lock(), Err(WrongUse::HeldHere));
         assert_eq!(lock.lock_until(Instant::now() + SHORT), Err(WrongUse::HeldHere));
-        assert_eq!(lock.stats(), Err(WrongUse::HeldHere));
+        assert_eq!((lock.stats(), lock.explain()), (Err(WrongUse::HeldHere), Err(WrongUse::HeldHere)));
         assert_eq!(lock.try_lock(), Ok(false));
         // SAFETY: nobody else uses it.
         assert_eq!(unsafe { lock.destroy() }, Err(WrongUse::Held));
@@ -115,6 +115,7 @@ fn a_destroyed_lock_is_one_no_more() {
         let destroyed = WrongUse::Destroyed;
         assert_eq!((lock.lock(), lock.try_lock(), lock.unlock()), (Err(destroyed), Err(destroyed), Err(destroyed)));
         assert_eq!((lock.lock_until(Instant::now()), lock.stats()), (Err(destroyed), Err(destroyed)));
+        assert_eq!(lock.explain(), Err(destroyed));
         // SAFETY: as above.
         assert_eq!((unsafe { lock.destroy() }, lock.algorithm()), (Err(destroyed), Err(destroyed)));
     });
@@ -141,9 +142,11 @@ fn zeroes_are_a_free_auto_which_counts() {
         let stats = lock.stats().expect("it is an auto");
         assert_eq!((stats.mode, stats.waits, stats.switches), (Mode::Spin, 0, 0));
         assert_eq!(lock.algorithm(), Ok(Algorithm::Auto));
+        let explanation = lock.explain().expect("it is an auto");
+        assert_eq!((explanation.mode, explanation.last_switch), (Mode::Spin, None));
     }
     let ticket = AnyLock::new(Algorithm::Ticket, &Setup::default());
-    assert_eq!(ticket.stats(), Err(WrongUse::NoStats));
+    assert_eq!((ticket.stats(), ticket.explain()), (Err(WrongUse::NoStats), Err(WrongUse::NoStats)));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use corecast_lock::{Auto, Mode, Mutex};
+use corecast_lock::{Auto, Mode, Mutex, Why};
 
 use crate::pair::add;
 
@@ -120,8 +120,10 @@ fn waits_that_outlast_a_wake_up_make_it_park() {
         scope.spawn(long);
         scope.spawn(long);
     });
-    let stats = mutex.raw().stats();
+    let (stats, told) = (mutex.raw().stats(), mutex.raw().explain());
     assert!(stats.switches >= 1 && stats.waits >= 1, "{stats:?}");
+    let (why, ago) = told.last_switch.expect("it parks");
+    assert!([Why::Overdue, Why::Slept].contains(&why) && ago < Duration::from_secs(600), "{told}");
     // When nobody waits any more it is worth nothing.
     while is_parked() {
         mutex.with(|value| *value += 1);
@@ -136,7 +138,9 @@ fn a_mode_that_is_no_longer_pinned_is_chosen_again() {
     while mutex.raw().stats().mode == Mode::Queue {
         mutex.with(add);
     }
-    assert_eq!(mutex.raw().stats().mode, Mode::Spin);
+    let told = mutex.raw().explain();
+    assert_eq!((told.mode, told.is_pinned), (Mode::Spin, false));
+    assert_eq!((told.last_switch.map(|(why, _)| why), told.switches), (Some(Why::FewWait), 2), "{told}");
 }
 
 /// Locks when its thread ends, after the thread's own nodes have gone to others perhaps.
