@@ -16,6 +16,10 @@ pub(super) struct Contender {
     pub(super) ours: bool,
     /// Whether threads that have waited for long sleep.
     pub(super) sleeps: bool,
+    /// Whether it is a lock of the registry with something left out, raced only when it is asked for.
+    pub(super) is_ablation: bool,
+    /// Whether it decides by the costs of this machine.
+    pub(super) knows_machine: bool,
     /// Nanoseconds to take and free it, alone.
     pub(super) pair_ns: fn(u32, &Domains) -> f64,
     /// A few threads in turns, so many times.
@@ -24,11 +28,13 @@ pub(super) struct Contender {
     pub(super) crowd: fn(&Crowd<'_>) -> Result<Turn, Failure>,
 }
 
-fn contender<G: Guarded>(name: &'static str, ours: bool, sleeps: bool) -> Contender {
-    Contender { name, ours, sleeps, pair_ns: pair_ns::<G>, handed: handed::<G>, crowd: crowd::<G> }
+pub(super) fn contender<G: Guarded>(name: &'static str, ours: bool, sleeps: bool) -> Contender {
+    let (is_ablation, knows_machine) = (false, true);
+    let (pair_ns, handed, crowd) = (pair_ns::<G>, handed::<G>, crowd::<G>);
+    Contender { name, ours, sleeps, is_ablation, knows_machine, pair_ns, handed, crowd }
 }
 
-/// All of them.
+/// All of them, but for [ablations](super::ablations).
 pub(super) fn contenders() -> Vec<Contender> {
     let mut all = Vec::new();
     macro_rules! ours {

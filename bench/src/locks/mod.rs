@@ -6,6 +6,7 @@
 //! What was best in each situation is compared with every lock in all of them: its [regret](regret). Locks run in turns, in an
 //! order drawn anew for each round.
 
+mod ablations;
 mod cell;
 mod contenders;
 mod crowd;
@@ -20,7 +21,7 @@ mod report;
 use std::time::Duration;
 
 use corecast::base::CpuId;
-use corecast::lock::Domains;
+use corecast::lock::{Domains, Params};
 use corecast::machine::Machine;
 use fastrand::Rng;
 
@@ -29,6 +30,7 @@ use crate::error::BenchError;
 use crate::harness::median;
 use crate::options::Options;
 use crate::progress::Progress;
+use ablations::ablations;
 use contenders::{Contender, contenders};
 use crowd::Crowd;
 use distance::Field;
@@ -48,6 +50,8 @@ pub struct LockOptions {
     pub holds: Vec<Duration>,
     /// Whether threads are bound to CPUs; both by default.
     pub pinned: Vec<bool>,
+    /// Whether `auto` with something left out is raced too, if no contenders are named.
+    pub ablations: bool,
 }
 
 /// How much is measured.
@@ -99,7 +103,7 @@ impl Grid {
     }
 }
 
-/// Races all locks.
+/// Races all locks. From then on those of this process decide by the costs of `machine`.
 ///
 /// # Errors
 /// A [`BenchError`] if the options do not fit the machine, or the run is cancelled.
@@ -107,7 +111,8 @@ pub fn locks(machine: &Machine, options: &LockOptions, progress: &mut dyn Progre
     let shared = &options.options;
     let usable = shared.usable_cpus(machine)?;
     let cpus: Vec<CpuId> = usable.iter().collect();
-    let contenders = shared.chosen(contenders(), |contender| contender.name)?;
+    let contenders = raced(options)?;
+    Params::of(machine).set_for_process();
     let amount = if shared.quick { QUICK } else { THOROUGH };
     let seed = shared.seed_or_draw();
     let mut random = Rng::with_seed(seed);
@@ -126,12 +131,21 @@ pub fn locks(machine: &Machine, options: &LockOptions, progress: &mut dyn Progre
     }
     progress.step(1.0, "done");
     let regrets = regret::rows(&contenders, &outcomes, &mut random);
-    let field = shared.contenders.is_empty().then_some(&contenders[..]);
+    let field = (shared.contenders.is_empty() && !options.ablations).then_some(&contenders[..]);
     let gates = gates::judge(field, &pairs, &distances, &cells, &regrets);
     let published = published::beside(&cells);
     let (machine, commit) = (machine.name.clone(), crate::report::commit());
     let (quick, cpus) = (shared.quick, cpus.iter().map(|cpu| cpu.get()).collect());
     Ok(LockReport { machine, commit, seed, quick, cpus, pairs, distances, cells, regrets, published, gates })
+}
+
+/// Those that are named; or all, and ablations if they are wanted.
+fn raced(options: &LockOptions) -> Result<Vec<Contender>, BenchError> {
+    let all = contenders().into_iter().chain(ablations()).collect();
+    let mut raced = options.options.chosen(all, |contender: &Contender| contender.name)?;
+    let is_named = !options.options.contenders.is_empty();
+    raced.retain(|contender| is_named || options.ablations || !contender.is_ablation);
+    Ok(raced)
 }
 
 /// Every contender's times, in rounds of an order drawn anew.
@@ -144,13 +158,17 @@ fn rounds<T>(
 ) -> Result<Vec<Vec<T>>, BenchError> {
     let mut found: Vec<Vec<T>> = contenders.iter().map(|_| Vec::new()).collect();
     let mut order: Vec<usize> = (0..contenders.len()).collect();
+    let measured = Params::of_process();
     for _ in 0..amount.rounds {
         random.shuffle(&mut order);
         for &at in &order {
             options.go_on()?;
+            let params = if contenders[at].knows_machine { measured } else { &Params::ASSUMED };
+            params.clone().set_for_process();
             found[at].push(run(&contenders[at]));
         }
     }
+    measured.clone().set_for_process();
     Ok(found)
 }
 
@@ -197,6 +215,20 @@ mod tests {
                 "the best of the odd rounds is its own measure"
             );
         }
+    }
+
+    #[test]
+    fn what_is_left_out_of_auto_is_raced_when_it_is_asked_for() {
+        let names = |named: &[&str], ablations| {
+            let contenders = named.iter().map(|&name| name.to_owned()).collect();
+            let options =
+                LockOptions { options: Options { contenders, ..Options::default() }, ablations, ..Default::default() };
+            let raced = raced(&options).expect("known");
+            raced.iter().map(|contender| contender.name).collect::<Vec<_>>()
+        };
+        let usual = contenders().len();
+        assert_eq!([names(&[], false).len(), names(&[], true).len()], [usual, usual + ablations().len()]);
+        assert_eq!(names(&["auto-spin", "auto"], false), ["auto", "auto-spin"]);
     }
 
     #[test]

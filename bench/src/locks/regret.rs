@@ -1,8 +1,9 @@
 //! How much is lost by a lock that is chosen once, over all situations.
 //!
-//! In each situation the best of the fixed locks, all but [`CHOOSER`], is found by the median of the odd rounds, and then asked
-//! how it did in the even ones: so luck does not choose. The regret of a lock there is that lock's throughput in the even rounds
-//! divided by its own in them. 1 is as good as if one had known; below 1 it was better than what was best before.
+//! In each situation the best of the fixed locks, all but [`CHOOSER`] and its ablations, is found by the median of the odd
+//! rounds, and then asked how it did in the even ones: so luck does not choose. The regret of a lock there is that lock's
+//! throughput in the even rounds divided by its own in them. 1 is as good as if one had known; below 1 it was better than what
+//! was best before.
 
 use std::iter;
 
@@ -30,7 +31,7 @@ impl Outcome {
     /// Of each contender's throughput by round; none for one that was skipped.
     pub(super) fn of(contenders: &[Contender], rounds: Vec<Vec<f64>>) -> Self {
         let half = |mops: &Vec<f64>, first| median(&mops.iter().copied().skip(first).step_by(2).collect::<Vec<_>>());
-        let fixed = (0..rounds.len()).filter(|&at| contenders[at].name != CHOOSER);
+        let fixed = (0..rounds.len()).filter(|&at| contenders[at].name != CHOOSER && !contenders[at].is_ablation);
         let odd = fixed.filter_map(|at| Some((at, half(&rounds[at], 0)?)));
         let best = odd.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(at, _)| at);
         Self { even: rounds.iter().map(|mops| half(mops, 1)).collect(), best }

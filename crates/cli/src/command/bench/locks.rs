@@ -35,9 +35,13 @@ pub(super) struct Arguments {
     /// Whether threads are bound to CPUs [default: pinned and unpinned].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     placement: Vec<Placement>,
-    /// Race these locks only [default: all].
+    /// Race these locks only [default: all]. Also auto-prior, auto-spin, auto-queue and auto-park: see --ablations.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
+    /// Also race auto with something left out: auto-prior decides by costs that are reckoned and not measured, auto-spin,
+    /// auto-queue and auto-park keep to a mode. Nothing is judged then.
+    #[arg(long)]
+    ablations: bool,
     /// The seed of all random choices [default: drawn, and reported].
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -61,12 +65,12 @@ impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         self.html.check()?;
         let (model, options) = self.shared.prepare(output)?;
-        let Self { quick, seed, .. } = *self;
+        let Self { quick, seed, ablations, .. } = *self;
         let options = Options { quick, seed, contenders: self.contenders.clone(), ..options };
         let (threads, locks_asked) = (self.threads.clone(), self.locks.clone());
         let holds = self.hold.iter().map(|&ns| Duration::from_nanos(ns)).collect();
         let pinned = self.placement.iter().map(|&placement| placement == Placement::Pinned).collect();
-        let options = LockOptions { options, threads, locks: locks_asked, holds, pinned };
+        let options = LockOptions { options, threads, locks: locks_asked, holds, pinned, ablations };
         let report = locks(&model.machine, &options, &mut Meter::start(output))?;
         self.html.tell(output, (&report, report.seed), describe, render_locks)
     }
