@@ -1412,6 +1412,14 @@ corecast_status corecast_lock_unlock(corecast_lock *lock);
 // What a lock of the algorithm auto has seen; CORECAST_INVALID_ARGUMENT for others. Waits for the lock.
 corecast_status corecast_lock_read_stats(corecast_lock *lock, corecast_lock_stats *stats);
 
+// Why a lock of the algorithm auto lets its threads wait as it does, in some lines for people; CORECAST_INVALID_ARGUMENT for
+// others. Copies at most `size` bytes to `buffer`, which may be NULL if `size` is 0, as corecast_error_message does, and the
+// length of the whole text without the zero byte to `len`. Waits for the lock.
+corecast_status corecast_lock_explain(corecast_lock *lock,
+                                      char *buffer,
+                                      size_t size,
+                                      size_t *len);
+
 // Frees what the lock has allocated. To use its memory as a lock again, create one there, or set it to zeroes.
 // CORECAST_TAKEN if anybody holds it. A lock of zeroes need not be destroyed.
 corecast_status corecast_lock_destroy(corecast_lock *lock);

@@ -72,18 +72,24 @@ fn words(panic: Box<dyn Any + Send>) -> Cow<'static, str> {
 /// the buffer is too small. Returns the length of the whole text without the zero byte, as snprintf does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_error_message(buffer: *mut c_char, size: usize) -> usize {
-    let copy = |message: &RefCell<Cow<'static, str>>| {
-        let text = message.borrow();
-        if !buffer.is_null() && size > 0 {
-            let len = text.len().min(size - 1);
-            // SAFETY: the caller has `size` bytes there, writable and more than `len`.
-            let buffer = unsafe { std::slice::from_raw_parts_mut(buffer.cast::<MaybeUninit<u8>>(), len + 1) };
-            let bytes = text.as_bytes()[..len].iter().chain(&[0]);
-            buffer.iter_mut().zip(bytes).for_each(|(to, &byte)| _ = to.write(byte));
-        }
-        text.len()
-    };
+    // SAFETY: the caller's promise.
+    let copy = |message: &RefCell<Cow<'static, str>>| unsafe { copy_text(&message.borrow(), buffer, size) };
     MESSAGE.try_with(copy).unwrap_or(0)
+}
+
+/// Copies a text as [`corecast_error_message`] does, and returns its length.
+///
+/// # Safety
+/// - `buffer` is NULL, or writable for `size` bytes.
+pub(crate) unsafe fn copy_text(text: &str, buffer: *mut c_char, size: usize) -> usize {
+    if !buffer.is_null() && size > 0 {
+        let len = text.len().min(size - 1);
+        // SAFETY: the caller has `size` bytes there, writable and more than `len`.
+        let buffer = unsafe { std::slice::from_raw_parts_mut(buffer.cast::<MaybeUninit<u8>>(), len + 1) };
+        let bytes = text.as_bytes()[..len].iter().chain(&[0]);
+        buffer.iter_mut().zip(bytes).for_each(|(to, &byte)| _ = to.write(byte));
+    }
+    text.len()
 }
 
 #[cfg(test)]

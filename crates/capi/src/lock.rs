@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use corecast::lock::{Algorithm, AnyLock, Setup};
 
 use crate::argument::{required, text};
-use crate::error::{Failure, call};
+use crate::error::{Failure, call, copy_text};
 use crate::status::Status;
 
 /// What a lock is. `corecast list locks` tells of each, and when to take it. The number of one stays its own for ever.
@@ -180,6 +180,27 @@ pub unsafe extern "C" fn corecast_lock_read_stats(
         let seen = lock.stats()?;
         let (mode, switches) = (seen.mode as u32, seen.switches);
         to.write(LockStats { mode, switches, waits: seen.waits });
+        Ok(())
+    })
+}
+
+/// Why a lock of the algorithm auto lets its threads wait as it does, in some lines for people; CORECAST_INVALID_ARGUMENT for
+/// others. Copies at most `size` bytes to `buffer`, which may be NULL if `size` is 0, as corecast_error_message does, and the
+/// length of the whole text without the zero byte to `len`. Waits for the lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_lock_explain(
+    lock: *mut Lock,
+    buffer: *mut c_char,
+    size: usize,
+    len: Option<&mut MaybeUninit<usize>>,
+) -> Status {
+    call(|| {
+        // SAFETY: C passes a lock.
+        let lock = unsafe { at(lock) }?;
+        let to = required(len, "len")?;
+        let text = lock.explain()?.to_string();
+        // SAFETY: C passes a buffer of that size, or NULL.
+        to.write(unsafe { copy_text(&text, buffer, size) });
         Ok(())
     })
 }

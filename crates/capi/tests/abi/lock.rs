@@ -129,6 +129,26 @@ fn a_held_lock_is_taken_to_all_and_wrong_use_is_told() {
 }
 
 #[test]
+fn auto_explains_itself_in_a_text_that_may_be_cut() {
+    let shared = Shared::zeroed();
+    let mut buffer = [0x7f_u8; 32];
+    let text = "mode spin; 0.0 threads waited at a time\nthe mode has not changed";
+    // SAFETY: a lock, and a buffer of 32 bytes.
+    let mut explain =
+        |lock, len: Out<'_, usize>| unsafe { corecast_lock_explain(lock, buffer.as_mut_ptr().cast(), 32, len) };
+    assert_eq!(output(|len| explain(shared.at(), len)), text.len());
+    assert_eq!(explain(shared.at(), None), Status::InvalidArgument);
+    let ticket = Shared::new(LockAlgorithm::Ticket as u32);
+    assert_eq!(status(|len| explain(ticket.at(), len)), Status::InvalidArgument);
+    assert_eq!(words(), "only the lock auto keeps statistics");
+    assert_eq!(buffer[..31], text.as_bytes()[..31]);
+    assert_eq!(buffer[31], 0, "it ends where the buffer does");
+    // SAFETY: no buffer is needed for nothing.
+    let asked = output(|len| unsafe { corecast_lock_explain(shared.at(), std::ptr::null_mut(), 0, len) });
+    assert_eq!(asked, text.len());
+}
+
+#[test]
 fn auto_tells_what_it_has_seen() {
     let shared = Shared::zeroed();
     assert_eq!(shared.call(corecast_lock_lock), Status::Ok);
