@@ -1,6 +1,7 @@
 //! All locks in one situation, interleaved.
 
-use corecast::base::CpuId;
+use std::time::Duration;
+
 use fastrand::Rng;
 
 use super::contenders::Contender;
@@ -17,7 +18,6 @@ use crate::options::Options;
 pub(super) fn measure(
     contenders: &[Contender],
     crowd: &Crowd<'_>,
-    cpus: &[CpuId],
     amount: &Amount,
     random: &mut Rng,
     options: &Options,
@@ -32,10 +32,11 @@ pub(super) fn measure(
         Err(failure) => LockRow { skipped: Some(failure.to_string()), ..row(contender, &[]) },
     });
     let rows = rows.collect();
-    let hold_ns = u64::try_from(crowd.hold.as_nanos()).unwrap_or(u64::MAX);
-    let Crowd { threads, locks, .. } = *crowd;
-    let (oversubscribed, pinned) = (is_crowded(threads, cpus.len()), !crowd.cpus.is_empty());
-    Ok((LockCell { threads, locks, hold_ns, pinned, oversubscribed, rows }, outcome))
+    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let (hold_ns, gap_ns) = (ns(crowd.hold), ns(crowd.outside()));
+    let Crowd { threads, locks, gap, foreign, pinned, .. } = *crowd;
+    let oversubscribed = is_crowded(threads + foreign, crowd.cpus.len());
+    Ok((LockCell { threads, locks, hold_ns, gap, gap_ns, foreign, pinned, oversubscribed, rows }, outcome))
 }
 
 fn row(contender: &Contender, turns: &[Turn]) -> LockRow {

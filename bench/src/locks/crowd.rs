@@ -1,26 +1,27 @@
 //! Many threads that take locks of a set at random: how often in all, how evenly, and how long the unlucky wait.
 //!
-//! In each critical section a thread reads and writes the line behind the lock, and between two it spins for a moment
-//! if there is one lock only, as in SSYNC's experiment: else a thread would take the lock again before the others have
-//! seen it free. What was counted behind the locks is compared with what the threads have counted themselves.
+//! In each critical section a thread reads and writes the line behind the lock, and between two it spins for so many times as
+//! long as it holds a lock, or, as in SSYNC's experiment, for a moment if there is one lock only: else a thread would take the
+//! lock again before the others have seen it free. Foreign threads may spin beside, which take no lock and want the CPUs. What
+//! was counted behind the locks is compared with what the threads have counted themselves.
 
-use std::sync::RwLock;
-use std::thread;
 use std::time::Duration;
 
-use corecast::base::sync::{AtomicBool, AtomicU32, Ordering, spin_for};
+use corecast::base::sync::spin_for;
 use corecast::base::{Clock, CpuId};
 use corecast::lock::{Domains, Setup};
-use corecast::machine::pin;
 use fastrand::Rng;
 
 use super::guarded::Guarded;
+use super::together::{Stop, together};
 use crate::failure::Failure;
 
 /// One of so many acquisitions is timed.
 const TIMED: u64 = 16;
 /// Between two acquisitions of the only lock.
 const PAUSE: Duration = Duration::from_nanos(200);
+/// What foreign threads do between two looks at whether they should end.
+const FOREIGN: Duration = Duration::from_micros(1);
 
 /// What a crowd does.
 #[derive(Debug, Clone, Copy)]
@@ -29,13 +30,36 @@ pub(super) struct Crowd<'a> {
     pub(super) locks: usize,
     /// How long each thread spins in the critical section.
     pub(super) hold: Duration,
-    /// The CPUs that threads are bound to in turn; none are bound if there is none.
+    /// How many times as long it stays outside between two; `None` for what SSYNC does.
+    pub(super) gap: Option<u32>,
+    /// Threads beside that take no lock, and are bound to the CPUs in turn.
+    pub(super) foreign: usize,
     pub(super) cpus: &'a [CpuId],
+    /// Whether threads are bound to the CPUs, in turn.
+    pub(super) pinned: bool,
     /// Which CPUs are near each other.
     pub(super) domains: &'a Domains,
     /// For so long.
     pub(super) time: Duration,
     pub(super) seed: u64,
+}
+
+impl Crowd<'_> {
+    /// How long a thread stays outside between two critical sections.
+    pub(super) fn outside(&self) -> Duration {
+        match self.gap {
+            Some(times) => self.hold * times,
+            None if self.locks == 1 && self.threads > 1 => PAUSE,
+            None => Duration::ZERO,
+        }
+    }
+
+    /// Where each thread runs, the foreign ones last.
+    fn seats(&self) -> Vec<Option<CpuId>> {
+        let seat = |rank: usize| self.cpus.get(rank % self.cpus.len().max(1)).copied();
+        let own = (0..self.threads).map(|rank| seat(rank).filter(|_| self.pinned));
+        own.chain((0..self.foreign).map(seat)).collect()
+    }
 }
 
 /// What came of one contender in one block.
@@ -68,35 +92,17 @@ pub(super) fn crowd<G: Guarded>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     let mut setup = Setup::of_threads(crowd.threads);
     setup.domains = crowd.domains.clone();
     let locks: Vec<G> = (0..crowd.locks).map(|_| G::new(&setup)).collect();
-    let (gate, ready, stop) = (RwLock::new(()), AtomicU32::new(0), AtomicBool::new(false));
-    let threads = thread::scope(|scope| {
-        let run = |rank| {
-            let pinned = crowd.cpus.get(rank % crowd.cpus.len().max(1)).map(|&cpu| pin::pin(cpu)).transpose();
-            // ORDERING: Relaxed, the count publishes nothing but itself
-            ready.fetch_add(1, Ordering::Relaxed);
-            drop(gate.read());
-            pinned.map(|_pinned| take(crowd, &locks, rank, &stop)).map_err(Failure::refused)
-        };
-        let closed = gate.write();
-        let spawn = |rank| thread::Builder::new().spawn_scoped(scope, move || run(rank)).map_err(Failure::refused);
-        let threads: Vec<_> = (0..crowd.threads).map(spawn).collect();
-        let spawned = threads.iter().flatten().count();
-        // ORDERING: Relaxed, the count publishes nothing but itself
-        while (ready.load(Ordering::Relaxed) as usize) < spawned {
-            thread::yield_now();
+    let threads = together(&crowd.seats(), crowd.time, |rank, stop| {
+        if rank < crowd.threads {
+            return Some(take(crowd, &locks, rank, stop));
         }
-        drop(closed);
-        if spawned == crowd.threads {
-            thread::sleep(crowd.time);
+        while !stop.is_over() {
+            spin_for(FOREIGN);
         }
-        // ORDERING: Relaxed, the flag publishes nothing but itself
-        stop.store(true, Ordering::Relaxed);
-        let join = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().expect("no thread of a crowd panics");
-        let joined = threads.into_iter().map(|thread| thread.and_then(join));
-        joined.collect::<Result<Vec<Thread>, _>>()
+        None
     })?;
     let behind: u64 = locks.iter().map(|lock| lock.with(|line| line.0)).sum();
-    turn(threads, behind)
+    turn(threads.into_iter().flatten().collect(), behind)
 }
 
 /// What the threads did, if that is what was counted behind the locks.
@@ -115,12 +121,11 @@ fn turn(threads: Vec<Thread>, behind: u64) -> Result<Turn, Failure> {
 }
 
 /// One thread of it.
-fn take<G: Guarded>(crowd: &Crowd<'_>, locks: &[G], rank: usize, stop: &AtomicBool) -> Thread {
-    let clock = Clock::get();
+fn take<G: Guarded>(crowd: &Crowd<'_>, locks: &[G], rank: usize, stop: &Stop) -> Thread {
+    let (clock, outside) = (Clock::get(), crowd.outside());
     let mut random = Rng::with_seed(crowd.seed ^ (rank as u64) << 32);
     let mut thread = Thread { count: 0, waits_ns: Vec::new(), start: clock.ticks(), end: 0 };
-    // ORDERING: Relaxed, the flag publishes nothing but itself
-    while !stop.load(Ordering::Relaxed) {
+    while !stop.is_over() {
         let lock = if locks.len() == 1 { &locks[0] } else { &locks[random.usize(..locks.len())] };
         let asked = (thread.count % TIMED == 0).then(|| clock.ticks());
         let taken = lock.with(|line| {
@@ -135,10 +140,52 @@ fn take<G: Guarded>(crowd: &Crowd<'_>, locks: &[G], rank: usize, stop: &AtomicBo
             thread.waits_ns.push(clock.ns(taken.saturating_sub(asked)));
         }
         thread.count += 1;
-        if locks.len() == 1 && crowd.threads > 1 {
-            spin_for(PAUSE);
+        if !outside.is_zero() {
+            spin_for(outside);
         }
     }
     thread.end = clock.ticks();
     thread
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast::lock::{Mutex, Tas};
+
+    use super::super::grid::alone;
+    use super::super::guarded::Line;
+    use super::*;
+    use crate::this_machine::this_machine;
+
+    const HOLD: Duration = Duration::from_micros(3);
+
+    #[test]
+    fn the_gap_is_a_multiple_of_the_hold_or_what_the_source_does() {
+        let domains = Domains::one();
+        let crowd = Crowd { hold: HOLD, ..alone(&[], &domains, Duration::ZERO, 1) };
+        let outside = |threads, locks, gap| Crowd { threads, locks, gap, ..crowd }.outside();
+        assert_eq!([outside(2, 1, Some(0)), outside(2, 1, Some(10))], [Duration::ZERO, 10 * HOLD]);
+        assert_eq!(
+            [(1, 1), (2, 1), (2, 4)].map(|(threads, locks)| outside(threads, locks, None)),
+            [Duration::ZERO, PAUSE, Duration::ZERO]
+        );
+    }
+
+    #[test]
+    fn foreign_threads_are_bound_also_where_the_others_are_not() {
+        let (domains, cpus) = (Domains::one(), [4, 6].map(CpuId::new));
+        let crowd = Crowd { threads: 3, foreign: 3, ..alone(&cpus, &domains, Duration::ZERO, 1) };
+        let [first, second] = cpus.map(Some);
+        assert_eq!(crowd.seats(), [first, second, first, first, second, first]);
+        assert_eq!(Crowd { pinned: false, ..crowd }.seats()[..4], [None, None, None, first]);
+    }
+
+    #[test]
+    fn foreign_threads_take_no_lock_and_end_with_the_block() {
+        let (machine, domains) = (this_machine(), Domains::one());
+        let cpus: Vec<CpuId> = machine.cpus.iter().map(|cpu| cpu.id).collect();
+        let crowd = Crowd { threads: 2, foreign: 2, ..alone(&cpus, &domains, Duration::from_millis(2), 1) };
+        let turn = super::crowd::<Mutex<Line, Tas>>(&crowd).expect("what is counted is what was taken");
+        assert_eq!(turn.counts.len(), 2);
+    }
 }

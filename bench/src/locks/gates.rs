@@ -48,7 +48,7 @@ pub(super) fn judge(
     cells: &[LockCell],
     regrets: &[RegretRow],
 ) -> Vec<Gate> {
-    let is_crowded = |cell: &&LockCell| (cell.threads, cell.locks) == (16, 1) && cell.oversubscribed;
+    let is_crowded = |cell: &&LockCell| (cell.threads, cell.locks) == (16, 1) && cell.oversubscribed && cell.is_plain();
     let crowded: Vec<&LockCell> = cells.iter().filter(is_crowded).collect();
     let contenders = field.unwrap_or_default();
     let pairs = if field.is_some() { pairs } else { &[] };
@@ -85,7 +85,7 @@ fn handed(names: &[&str], limit: f64, distances: &[LockDistance]) -> Gate {
 
 fn over_grid(demand: Demand, of: fn(&RegretRow) -> f64, cells: &[LockCell], regrets: &[RegretRow]) -> Gate {
     let is_there = |threads: usize, locks: usize| {
-        let here = cells.iter().filter(|cell| (cell.threads, cell.locks) == (threads, locks));
+        let here = cells.iter().filter(|cell| (cell.threads, cell.locks) == (threads, locks) && cell.is_plain());
         here.map(|cell| (cell.pinned, cell.hold_ns > 0)).collect::<std::collections::BTreeSet<_>>().len() == 4
     };
     let is_whole = GRID.0.iter().all(|&threads| GRID.1.iter().all(|&locks| is_there(threads, locks)));
@@ -146,7 +146,8 @@ mod tests {
             wait_p999_ns: None,
             skipped: None,
         });
-        LockCell { threads, locks, hold_ns, pinned, oversubscribed: threads > 2, rows: rows.collect() }
+        let (gap, gap_ns, foreign, oversubscribed) = (None, 0, 0, threads > 2);
+        LockCell { threads, locks, hold_ns, gap, gap_ns, foreign, pinned, oversubscribed, rows: rows.collect() }
     }
 
     fn judged(cells: &[LockCell], regrets: &[RegretRow]) -> Vec<(Option<f64>, Verdict)> {
@@ -231,6 +232,8 @@ mod tests {
         assert_eq!(judged(&cells, &regrets)[4..7], [(Some(1.04), holds), (Some(1.5), missed), (Some(2.5), missed)]);
         let few = [(None, Verdict::NotJudged); 3];
         assert_eq!(judged(&cells[1..], &regrets)[4..7], few, "a situation is missing");
+        let loaded = std::iter::once(LockCell { foreign: 1, ..cells[0].clone() }).chain(cells[1..].iter().cloned());
+        assert_eq!(judged(&loaded.collect::<Vec<_>>(), &regrets)[4..7], few, "one with a load beside is another one");
         assert_eq!(judged(&cells, &regrets[..1])[4..7], few, "nobody to compare with");
     }
 }

@@ -12,11 +12,13 @@ mod contenders;
 mod crowd;
 mod distance;
 mod gates;
+mod grid;
 mod guarded;
 mod pair;
 mod published;
 mod regret;
 mod report;
+mod together;
 
 use std::time::Duration;
 
@@ -25,15 +27,14 @@ use corecast::lock::{Domains, Params};
 use corecast::machine::Machine;
 use fastrand::Rng;
 
-use crate::counts::or_usual;
 use crate::error::BenchError;
 use crate::harness::median;
 use crate::options::Options;
 use crate::progress::Progress;
 use ablations::ablations;
 use contenders::{Contender, contenders};
-use crowd::Crowd;
 use distance::Field;
+use grid::{Grid, alone};
 pub use published::PublishedScaling;
 pub use report::{DistanceRow, LockCell, LockDistance, LockReport, LockRow, PairRow, RegretRow};
 
@@ -48,6 +49,11 @@ pub struct LockOptions {
     pub locks: Vec<usize>,
     /// How long threads spin in the critical section beyond writing a line; 0 and 2 us by default.
     pub holds: Vec<Duration>,
+    /// How many times as long as they hold a lock threads stay outside between two; by default what SSYNC does: 200 ns where
+    /// several take one lock, and none elsewhere.
+    pub gaps: Vec<u32>,
+    /// The numbers of threads beside that spin and take no lock; none by default.
+    pub foreign: Vec<usize>,
     /// Whether threads are bound to CPUs; both by default.
     pub pinned: Vec<bool>,
     /// Whether `auto` with something left out is raced too, if no contenders are named.
@@ -67,42 +73,6 @@ struct Amount {
 const THOROUGH: Amount = Amount { rounds: 10, pairs: 200_000, block: Duration::from_millis(20), handed: 10_000 };
 const QUICK: Amount = Amount { rounds: 4, pairs: 20_000, block: Duration::from_millis(4), handed: 1000 };
 
-/// Where threads meet at locks: every combination.
-struct Grid {
-    threads: Vec<usize>,
-    locks: Vec<usize>,
-    holds: Vec<Duration>,
-    pinned: Vec<bool>,
-}
-
-impl Grid {
-    fn of(options: &LockOptions) -> Self {
-        let quick = options.options.quick;
-        Self {
-            threads: or_usual(&options.threads, || if quick { vec![1, 2, 16] } else { vec![1, 2, 4, 8, 16] }),
-            locks: or_usual(&options.locks, || if quick { vec![1, 16, 512] } else { vec![1, 4, 16, 32, 128, 512] }),
-            holds: or_usual(&options.holds, || vec![Duration::ZERO, Duration::from_micros(2)]),
-            pinned: or_usual(&options.pinned, || vec![true, false]),
-        }
-    }
-
-    /// The situations, in an order that people read: `cpus` are what pinned threads are bound to.
-    fn crowds<'a>(&self, cpus: &'a [CpuId], domains: &'a Domains, time: Duration, seed: u64) -> Vec<Crowd<'a>> {
-        let mut crowds = Vec::new();
-        for &threads in &self.threads {
-            for &locks in &self.locks {
-                for &hold in &self.holds {
-                    for &pinned in &self.pinned {
-                        let cpus = if pinned { cpus } else { &[] };
-                        crowds.push(Crowd { threads, locks, hold, cpus, domains, time, seed });
-                    }
-                }
-            }
-        }
-        crowds
-    }
-}
-
 /// Races all locks. From then on those of this process decide by the costs of `machine`.
 ///
 /// # Errors
@@ -120,12 +90,12 @@ pub fn locks(machine: &Machine, options: &LockOptions, progress: &mut dyn Progre
     let pairs = pairs(&contenders, &domains, &amount, &mut random, shared)?;
     let field = Field { contenders: &contenders, domains: &domains, amount: &amount, options: shared };
     let distances = field.measure(&machine.restricted_to(&usable), &mut random)?;
-    let crowds = Grid::of(options).crowds(&cpus, &domains, amount.block, seed);
+    let crowds = Grid::of(options).crowds(alone(&cpus, &domains, amount.block, seed));
     let (mut cells, mut outcomes) = (Vec::new(), Vec::new());
     for (number, crowd) in crowds.iter().enumerate() {
         let words = format!("{} threads, {} locks", crowd.threads, crowd.locks);
         progress.step(number as f64 / crowds.len() as f64, &words);
-        let (cell, outcome) = cell::measure(&contenders, crowd, &cpus, &amount, &mut random, shared)?;
+        let (cell, outcome) = cell::measure(&contenders, crowd, &amount, &mut random, shared)?;
         cells.push(cell);
         outcomes.push(outcome);
     }

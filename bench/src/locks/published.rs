@@ -38,8 +38,8 @@ pub(super) fn beside(cells: &[LockCell]) -> Vec<PublishedScaling> {
 }
 
 fn here(cells: &[LockCell], locks: usize) -> Option<(usize, f64)> {
-    let like =
-        || cells.iter().filter(|cell| cell.locks == locks && cell.pinned && cell.hold_ns == 0 && !cell.oversubscribed);
+    let is_like = |cell: &&LockCell| cell.locks == locks && cell.pinned && cell.hold_ns == 0 && cell.is_plain();
+    let like = || cells.iter().filter(is_like).filter(|cell| !cell.oversubscribed);
     let best = |cell: &LockCell| cell.rows.iter().filter_map(|row| row.mops).reduce(f64::max);
     let one = like().find(|cell| cell.threads == 1).and_then(best)?;
     let most = like().filter(|cell| cell.threads > 1).max_by_key(|cell| cell.threads)?;
@@ -64,7 +64,9 @@ mod tests {
             wait_p999_ns: None,
             skipped: None,
         };
-        LockCell { threads, locks: 16, hold_ns: 0, pinned: true, oversubscribed: threads > 4, rows: vec![row] }
+        let (hold_ns, gap, gap_ns, foreign) = (0, None, 0, 0);
+        let (pinned, oversubscribed, rows) = (true, threads > 4, vec![row]);
+        LockCell { threads, locks: 16, hold_ns, gap, gap_ns, foreign, pinned, oversubscribed, rows }
     }
 
     #[test]
@@ -73,5 +75,7 @@ mod tests {
         let found = beside(&cells).into_iter().map(|row| (row.locks, row.here)).collect::<Vec<_>>();
         assert_eq!(found, [(4, None), (16, Some((4, 2.0))), (32, None), (128, None)]);
         assert_eq!(beside(&cells[1..2])[1].here, None, "one thread was not measured");
+        let loaded = LockCell { foreign: 1, ..cells[1].clone() };
+        assert_eq!(beside(&[cells[0].clone(), loaded])[1].here, None, "nothing ran beside it there");
     }
 }

@@ -103,12 +103,26 @@ pub struct LockCell {
     pub locks: usize,
     /// How long each spins in the critical section, beyond writing a line.
     pub hold_ns: u64,
+    /// How many times as long it stays outside between two; `null` for what SSYNC does: 200 ns where several threads take one
+    /// lock, and none elsewhere.
+    pub gap: Option<u32>,
+    /// How long that is.
+    pub gap_ns: u64,
+    /// Threads beside that spin and take no lock, each bound to a CPU, in turn.
+    pub foreign: usize,
     /// True if each thread is bound to a CPU, in turn.
     pub pinned: bool,
-    /// True if there are more threads than CPUs.
+    /// True if there are more threads than CPUs, the foreign ones included.
     pub oversubscribed: bool,
     /// One entry for each lock.
     pub rows: Vec<LockRow>,
+}
+
+impl LockCell {
+    /// Whether it is as in SSYNC's experiment, with no load beside.
+    pub(super) fn is_plain(&self) -> bool {
+        self.gap.is_none() && self.foreign == 0
+    }
 }
 
 /// What came of one lock there.

@@ -30,6 +30,7 @@ mod gate_text;
 mod html_arg;
 mod interrupt;
 mod levels;
+mod lock_situation;
 mod machine_args;
 mod machine_text;
 mod measuring;

@@ -9,6 +9,7 @@ use super::line_chart::{Line, LineChart};
 use super::number::{ratio, significant};
 use super::plain_table::{or_dash, reasons, table};
 use super::throughput::{Rate, Situation, pictures};
+use crate::lock_situation;
 use crate::table::many;
 
 /// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
@@ -98,8 +99,8 @@ fn regret_picture(regrets: &[RegretRow]) -> Option<String> {
 
 /// What differs from cell to cell beside the number of threads.
 fn words(cell: &LockCell) -> String {
-    let hold = if cell.hold_ns == 0 { String::new() } else { format!(", each held for {} ns", cell.hold_ns) };
-    format!("{}{hold}, {}", many(cell.locks, "lock"), if cell.pinned { "pinned" } else { "unpinned" })
+    let placement = if cell.pinned { "pinned" } else { "unpinned" };
+    format!("{}{}, {placement}", many(cell.locks, "lock"), lock_situation::words(cell))
 }
 
 fn situation(cell: &LockCell) -> Situation<'_> {
@@ -181,6 +182,9 @@ mod tests {
             threads,
             locks: 4,
             hold_ns: 2000,
+            gap: None,
+            gap_ns: 0,
+            foreign: 0,
             pinned: true,
             oversubscribed: threads > 2,
             rows: vec![row(10.0 / threads as f64)],

@@ -8,7 +8,7 @@ const REPORT: [&str; 11] =
     ["machine", "commit", "seed", "quick", "cpus", "pairs", "distances", "cells", "regrets", "published", "gates"];
 const DISTANCE_ROW: [&str; 7] =
     ["contender", "ours", "acquire_p50_ns", "acquire_p99_ns", "release_p50_ns", "release_p99_ns", "skipped"];
-const CELL: [&str; 6] = ["threads", "locks", "hold_ns", "pinned", "oversubscribed", "rows"];
+const CELL: [&str; 9] = ["threads", "locks", "hold_ns", "gap", "gap_ns", "foreign", "pinned", "oversubscribed", "rows"];
 const REGRET: [&str; 7] = ["contender", "ours", "mean", "interval", "p95", "max", "curve"];
 
 const QUICK: [&str; 10] =
@@ -55,4 +55,19 @@ fn people_are_told_which_situation_a_table_is_of() {
     assert!(text.contains("mean regret") && text.contains("taken again and again on CPU"), "{text}");
     let page = std::fs::read_to_string(program.path("locks.html")).expect("written");
     assert!(page.contains("corecast bench locks --quick") && page.contains("--seed 7"), "{page}");
+}
+
+#[test]
+fn the_time_outside_and_a_load_beside_are_axes_too() {
+    let beside = ["7", "--threads", "2", "--placement", "pinned", "--gap", "0,10", "--foreign", "0,3"];
+    let program = Program::new();
+    let report = program.json(&[&QUICK[..], &beside, &["--json"]].concat());
+    let situation = |cell: &Value| ["gap", "gap_ns", "foreign"].map(|field| cell[field].as_u64());
+    let found: Vec<_> = report["cells"].as_array().expect("an array").iter().map(situation).collect();
+    assert_eq!(found, [[0, 0, 0], [0, 0, 3], [10, 1000, 0], [10, 1000, 3]].map(|cell| cell.map(Some)));
+    let text = program.run(&[&QUICK[..], &beside].concat()).succeeded().stdout;
+    assert!(text.contains("each held for 100 ns, 10 times that between, 3 foreign threads beside"), "{text}");
+    for nonsense in [["--gap", "1.5"], ["--gap", "1001"], ["--foreign", "1001"], ["--foreign", "some"]] {
+        program.run(&[&["bench", "locks"], &nonsense[..]].concat()).failed(2, nonsense[0]);
+    }
 }

@@ -9,12 +9,14 @@ use crate::html_arg::HtmlArg;
 use crate::meter::Meter;
 use crate::output::Output;
 use crate::report::render_locks;
-use crate::{gate_text, skipped, table};
+use crate::{gate_text, lock_situation, skipped, table};
 
 use super::{Shared, count};
 
 /// The most threads: each has a stack.
 const MOST_THREADS: u64 = 10_000;
+/// The most foreign threads, which all want a CPU.
+const MOST_FOREIGN: u64 = 1000;
 /// The most locks: each has lines of its own.
 const MOST_LOCKS: u64 = 1 << 20;
 
@@ -32,6 +34,13 @@ pub(super) struct Arguments {
     /// How long each thread spins in the critical section, beyond writing a line, in nanoseconds [default: 0 and 2000].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(..=1_000_000_000))]
     hold: Vec<u64>,
+    /// How many times as long as it holds a lock each thread stays outside between two, such as 0,1,10 [default: as in SSYNC's
+    /// experiment, 200 ns where several threads take one lock, and no time elsewhere].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(..=1000))]
+    gap: Vec<u32>,
+    /// The numbers of threads beside that spin and take no lock, each bound to a CPU in turn [default: none].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(..=MOST_FOREIGN))]
+    foreign: Vec<u64>,
     /// Whether threads are bound to CPUs [default: pinned and unpinned].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     placement: Vec<Placement>,
@@ -70,7 +79,9 @@ impl Arguments {
         let (threads, locks_asked) = (self.threads.clone(), self.locks.clone());
         let holds = self.hold.iter().map(|&ns| Duration::from_nanos(ns)).collect();
         let pinned = self.placement.iter().map(|&placement| placement == Placement::Pinned).collect();
-        let options = LockOptions { options, threads, locks: locks_asked, holds, pinned, ablations };
+        let foreign = self.foreign.iter().map(|&threads| threads as usize).collect();
+        let gaps = self.gap.clone();
+        let options = LockOptions { options, threads, locks: locks_asked, holds, gaps, foreign, pinned, ablations };
         let report = locks(&model.machine, &options, &mut Meter::start(output))?;
         self.html.tell(output, (&report, report.seed), describe, render_locks)
     }
@@ -140,9 +151,9 @@ fn describe_cell(cell: &LockCell) -> String {
     }
     let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
     let free = if cell.pinned { "" } else { ", unpinned" };
-    let hold = if cell.hold_ns == 0 { String::new() } else { format!(", each held for {} ns", cell.hold_ns) };
+    let words = lock_situation::words(cell);
     let skipped = cell.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
     let head =
-        format!("{}, {}{hold}{free}{shared}", table::many(cell.threads, "thread"), table::many(cell.locks, "lock"));
+        format!("{}, {}{words}{free}{shared}", table::many(cell.threads, "thread"), table::many(cell.locks, "lock"));
     format!("{head}\n{}{}", table::text(&rows), skipped::lines(skipped))
 }

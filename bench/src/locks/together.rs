@@ -1,0 +1,92 @@
+//! Threads that begin together, and are told together that the time is over.
+//!
+//! All wait behind one gate until the last of them has come, so that none has the locks for itself at first.
+
+use std::sync::RwLock;
+use std::thread;
+use std::time::Duration;
+
+use corecast::base::CpuId;
+use corecast::base::sync::{AtomicBool, AtomicU32, Ordering};
+use corecast::machine::pin;
+
+use crate::failure::Failure;
+
+/// What threads look at to learn that the time is over.
+#[derive(Debug, Default)]
+pub(super) struct Stop(AtomicBool);
+
+impl Stop {
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        // ORDERING: Relaxed, the flag publishes nothing but itself
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn end(&self) {
+        // ORDERING: Relaxed, the flag publishes nothing but itself
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs `work` by a thread for each seat, which is the CPU that it is bound to, if it is, with the seat's number; tells them
+/// after `time` that it is over, and waits for what they return.
+pub(super) fn together<R: Send>(
+    seats: &[Option<CpuId>],
+    time: Duration,
+    work: impl Fn(usize, &Stop) -> R + Sync,
+) -> Result<Vec<R>, Failure> {
+    let (gate, ready, stop) = (RwLock::new(()), AtomicU32::new(0), Stop::default());
+    let run = |rank: usize| {
+        let pinned = seats[rank].map(pin::pin).transpose();
+        // ORDERING: Relaxed, the count publishes nothing but itself
+        ready.fetch_add(1, Ordering::Relaxed);
+        drop(gate.read());
+        pinned.map(|_pinned| work(rank, &stop)).map_err(Failure::refused)
+    };
+    thread::scope(|scope| {
+        let closed = gate.write();
+        let run = &run;
+        let spawn = |rank| thread::Builder::new().spawn_scoped(scope, move || run(rank)).map_err(Failure::refused);
+        let threads: Vec<_> = (0..seats.len()).map(spawn).collect();
+        let spawned = threads.iter().flatten().count();
+        // ORDERING: Relaxed, the count publishes nothing but itself
+        while (ready.load(Ordering::Relaxed) as usize) < spawned {
+            thread::yield_now();
+        }
+        drop(closed);
+        if spawned == seats.len() {
+            thread::sleep(time);
+        }
+        stop.end();
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().expect("no thread of a crowd panics");
+        threads.into_iter().map(|thread| thread.and_then(join)).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::this_machine::this_machine;
+
+    #[test]
+    fn each_seat_has_a_thread_which_is_where_it_should_be_and_hears_of_the_end() {
+        let cpu = this_machine().cpus[0].id;
+        let seen = together(&[Some(cpu), None, Some(cpu)], Duration::from_millis(1), |rank, stop| {
+            while !stop.is_over() {
+                thread::yield_now();
+            }
+            (rank, pin::affinity().expect("it can be asked for").as_slice() == [cpu])
+        });
+        let seen = seen.expect("all are there");
+        assert_eq!(seen.iter().map(|&(rank, _)| rank).collect::<Vec<_>>(), [0, 1, 2]);
+        assert!(seen[0].1 && seen[2].1);
+    }
+
+    #[test]
+    fn one_that_cannot_be_where_it_should_is_told_and_the_others_end() {
+        let absent = CpuId::new(100_000);
+        let error = together(&[None, Some(absent)], Duration::ZERO, |rank, _| rank).expect_err("there is no such CPU");
+        assert!(matches!(error, Failure::Refused(_)), "{error}");
+    }
+}
