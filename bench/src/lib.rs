@@ -84,7 +84,8 @@ pub use gate::{Gate, Verdict};
 pub use harness::Summary;
 pub use idle::idle;
 pub use locks::{
-    DistanceRow, LockCell, LockDistance, LockOptions, LockReport, LockRow, PairRow, PublishedScaling, RegretRow, locks,
+    DistanceRow, FlipPhase, FlipRow, LockCell, LockDistance, LockFlips, LockOptions, LockReport, LockRow, PairRow,
+    PublishedScaling, RegretRow, locks,
 };
 pub use messages::{
     MAX_PAIR_BYTES, MessageOptions, MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip,

@@ -50,9 +50,38 @@ fn row(contender: &Contender, turns: &[Turn]) -> LockRow {
         regret: None,
         jain: over(|turn| jain(&turn.counts)),
         most_to_fewest: over(|turn| most_to_fewest(&turn.counts)),
+        wait_mean_ns: mean(&waits),
         wait_p50_ns: wait(0.5),
         wait_p99_ns: wait(0.99),
         wait_p999_ns: wait(0.999),
+        wait_max_ns: waits.last().copied(),
+        longest_to_mean: over(longest_to_mean),
         skipped: None,
+    }
+}
+
+fn mean(waits: &[f64]) -> Option<f64> {
+    (!waits.is_empty()).then(|| waits.iter().sum::<f64>() / waits.len() as f64)
+}
+
+/// Nothing where no wait took any time.
+fn longest_to_mean(turn: &Turn) -> Option<f64> {
+    let longest = turn.waits_ns.iter().copied().reduce(f64::max)?;
+    mean(&turn.waits_ns).filter(|&mean| mean > 0.0).map(|mean| longest / mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::contenders::contenders;
+    use super::*;
+
+    #[test]
+    fn the_longest_wait_is_compared_with_the_mean_of_its_own_round() {
+        let turn = |waits: &[f64]| Turn { counts: vec![3, 1], seconds: 1.0, waits_ns: waits.to_vec() };
+        let rounds = [turn(&[1.0, 1.0, 4.0]), turn(&[10.0, 10.0]), turn(&[2.0, 2.0, 8.0]), turn(&[0.0]), turn(&[])];
+        let row = row(&contenders()[0], &rounds);
+        assert_eq!((row.longest_to_mean, row.wait_max_ns, row.wait_mean_ns), (Some(2.0), Some(10.0), Some(38.0 / 9.0)));
+        let nothing = super::row(&contenders()[0], &[]);
+        assert_eq!([nothing.longest_to_mean, nothing.wait_max_ns, nothing.wait_mean_ns], [None; 3]);
     }
 }

@@ -4,6 +4,7 @@ use corecast::lock::{Algorithm, Domains, Mutex, for_each_lock};
 
 use super::crowd::{Crowd, Turn, crowd};
 use super::distance::{Handed, handed};
+use super::flips::{Flipped, Flips, flips};
 use super::guarded::{BareCas, Guarded, Line, Pthread};
 use super::pair::pair_ns;
 use crate::coherence::Group;
@@ -26,12 +27,14 @@ pub(super) struct Contender {
     pub(super) handed: fn(&Group, usize, &Domains) -> Result<Vec<Handed>, Failure>,
     /// Many threads at once.
     pub(super) crowd: fn(&Crowd<'_>) -> Result<Turn, Failure>,
+    /// Threads at one lock that change what they do.
+    pub(super) flips: fn(&Flips<'_>) -> Result<Vec<Flipped>, Failure>,
 }
 
 pub(super) fn contender<G: Guarded>(name: &'static str, ours: bool, sleeps: bool) -> Contender {
     let (is_ablation, knows_machine) = (false, true);
-    let (pair_ns, handed, crowd) = (pair_ns::<G>, handed::<G>, crowd::<G>);
-    Contender { name, ours, sleeps, is_ablation, knows_machine, pair_ns, handed, crowd }
+    let (pair_ns, handed, crowd, flips) = (pair_ns::<G>, handed::<G>, crowd::<G>, flips::<G>);
+    Contender { name, ours, sleeps, is_ablation, knows_machine, pair_ns, handed, crowd, flips }
 }
 
 /// All of them, but for [ablations](super::ablations).

@@ -19,7 +19,7 @@ use crate::failure::Failure;
 /// One of so many acquisitions is timed.
 const TIMED: u64 = 16;
 /// Between two acquisitions of the only lock.
-const PAUSE: Duration = Duration::from_nanos(200);
+pub(super) const PAUSE: Duration = Duration::from_nanos(200);
 /// What foreign threads do between two looks at whether they should end.
 const FOREIGN: Duration = Duration::from_micros(1);
 

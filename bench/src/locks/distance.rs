@@ -13,12 +13,11 @@ use fastrand::Rng;
 use super::contenders::{Contender, yardstick};
 use super::guarded::Guarded;
 use super::report::{DistanceRow, LockDistance};
-use super::{Amount, rounds};
+use super::{Field, rounds};
 use crate::coherence::{Correction, Group, measure_timer};
 use crate::error::BenchError;
 use crate::failure::Failure;
 use crate::harness::{percentile, sorted};
-use crate::options::Options;
 
 /// Ticks, the clock's own included, of all samples of one participant.
 #[derive(Debug, Default, Clone)]
@@ -64,14 +63,6 @@ fn take<G: Guarded>(guarded: &G, handed: &mut Handed) {
     let done = clock.ticks_in_order();
     handed.acquire.push(taken.saturating_sub(asked));
     handed.release.push(done.saturating_sub(freed));
-}
-
-/// What is measured at each distance.
-pub(super) struct Field<'a> {
-    pub(super) contenders: &'a [Contender],
-    pub(super) domains: &'a Domains,
-    pub(super) amount: &'a Amount,
-    pub(super) options: &'a Options,
 }
 
 impl Field<'_> {
@@ -143,9 +134,10 @@ fn row(contender: &Contender, rounds: &[Vec<Handed>], corrections: &[Correction]
 
 #[cfg(test)]
 mod tests {
-    use super::super::QUICK;
     use super::super::contenders::contenders;
+    use super::super::{Amount, QUICK};
     use super::*;
+    use crate::options::Options;
     use crate::this_machine::this_machine;
 
     const AMOUNT: Amount = Amount { rounds: 2, handed: 50, ..QUICK };
@@ -153,7 +145,7 @@ mod tests {
     fn measured(options: &Options) -> Result<Vec<LockDistance>, BenchError> {
         let (machine, contenders) = (this_machine(), contenders());
         let domains = Domains::of_machine(&machine);
-        let field = Field { contenders: &contenders, domains: &domains, amount: &AMOUNT, options };
+        let field = Field { contenders: &contenders, cpus: &[], domains: &domains, amount: &AMOUNT, options };
         field.measure(&machine, &mut Rng::with_seed(3))
     }
 

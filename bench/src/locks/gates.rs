@@ -1,8 +1,9 @@
 //! What is asked of corecast's locks, and whether it holds here.
 
 use super::contenders::Contender;
+use super::fairness;
 use super::regret::CHOOSER;
-use super::report::{LockCell, LockDistance, LockRow, PairRow, RegretRow};
+use super::report::{LockCell, LockDistance, LockFlips, LockRow, PairRow, RegretRow};
 use crate::gate::{Demand, Gate};
 
 const ALONE: Demand = Demand {
@@ -46,6 +47,7 @@ pub(super) fn judge(
     pairs: &[PairRow],
     distances: &[LockDistance],
     cells: &[LockCell],
+    flips: &[LockFlips],
     regrets: &[RegretRow],
 ) -> Vec<Gate> {
     let is_crowded = |cell: &&LockCell| (cell.threads, cell.locks) == (16, 1) && cell.oversubscribed && cell.is_plain();
@@ -60,6 +62,7 @@ pub(super) fn judge(
     gates.push(over_grid(WORST, |row| row.max, cells, regrets));
     gates.push(crowded_chooser(contenders, &crowded));
     gates.push(collapse(contenders, &crowded));
+    gates.extend(fairness::judge(cells, flips));
     gates
 }
 
@@ -138,13 +141,7 @@ mod tests {
             contender: contender.to_owned(),
             ours: contender != "std",
             mops: Some(mops),
-            regret: None,
-            jain: None,
-            most_to_fewest: None,
-            wait_p50_ns: None,
-            wait_p99_ns: None,
-            wait_p999_ns: None,
-            skipped: None,
+            ..LockRow::default()
         });
         let (gap, gap_ns, foreign, oversubscribed) = (None, 0, 0, threads > 2);
         LockCell { threads, locks, hold_ns, gap, gap_ns, foreign, pinned, oversubscribed, rows: rows.collect() }
@@ -158,7 +155,7 @@ mod tests {
             min_ns: 1.0,
         };
         let pairs = [("tas", 8.0), ("auto", 10.0)].map(pair);
-        let gates = judge(Some(&contenders()), &pairs, &[], cells, regrets);
+        let gates = judge(Some(&contenders()), &pairs, &[], cells, &[], regrets);
         gates.into_iter().map(|gate| (gate.measured, gate.verdict)).collect()
     }
 
@@ -168,7 +165,7 @@ mod tests {
         let found = judged(&[crowd(true, [4.0, 8.0, 8.0]), crowd(false, [1.0, 4.0, 32.0])], &[]);
         assert_eq!(found[0], (Some(1.25), Verdict::Missed), "alone");
         assert_eq!(found[1], (None, Verdict::NotJudged), "no pair of CPUs");
-        assert_eq!(found[7..], [(Some(0.125), Verdict::Missed), (Some(32.0), Verdict::Missed)]);
+        assert_eq!(found[7..9], [(Some(0.125), Verdict::Missed), (Some(32.0), Verdict::Missed)]);
     }
 
     #[test]
@@ -180,7 +177,7 @@ mod tests {
             min_ns: 1.0,
         });
         let cells = [cell(16, 1, (true, 0), [4.0, 8.0, 8.0])];
-        let gates = judge(None, &pairs, &[], &cells, &[]);
+        let gates = judge(None, &pairs, &[], &cells, &[], &[]);
         assert!(gates.iter().all(|gate| gate.verdict == Verdict::NotJudged), "{gates:?}");
     }
 

@@ -11,6 +11,8 @@ mod cell;
 mod contenders;
 mod crowd;
 mod distance;
+mod fairness;
+mod flips;
 mod gates;
 mod grid;
 mod guarded;
@@ -18,6 +20,7 @@ mod pair;
 mod published;
 mod regret;
 mod report;
+mod settled;
 mod together;
 
 use std::time::Duration;
@@ -33,10 +36,13 @@ use crate::options::Options;
 use crate::progress::Progress;
 use ablations::ablations;
 use contenders::{Contender, contenders};
-use distance::Field;
+use crowd::Crowd;
 use grid::{Grid, alone};
 pub use published::PublishedScaling;
-pub use report::{DistanceRow, LockCell, LockDistance, LockReport, LockRow, PairRow, RegretRow};
+use regret::Outcome;
+pub use report::{
+    DistanceRow, FlipPhase, FlipRow, LockCell, LockDistance, LockFlips, LockReport, LockRow, PairRow, RegretRow,
+};
 
 /// What to run.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +64,17 @@ pub struct LockOptions {
     pub pinned: Vec<bool>,
     /// Whether `auto` with something left out is raced too, if no contenders are named.
     pub ablations: bool,
+    /// Whether there are also runs in which the number of threads, or how long they hold a lock, changes every 100 ms.
+    pub flips: bool,
+}
+
+/// Who is measured, where, and how much.
+struct Field<'a> {
+    contenders: &'a [Contender],
+    cpus: &'a [CpuId],
+    domains: &'a Domains,
+    amount: &'a Amount,
+    options: &'a Options,
 }
 
 /// How much is measured.
@@ -87,26 +104,39 @@ pub fn locks(machine: &Machine, options: &LockOptions, progress: &mut dyn Progre
     let seed = shared.seed_or_draw();
     let mut random = Rng::with_seed(seed);
     let domains = Domains::of_machine(machine);
-    let pairs = pairs(&contenders, &domains, &amount, &mut random, shared)?;
-    let field = Field { contenders: &contenders, domains: &domains, amount: &amount, options: shared };
+    let (contenders, cpus, domains, amount) = (&contenders[..], &cpus[..], &domains, &amount);
+    let field = Field { contenders, cpus, domains, amount, options: shared };
+    let pairs = pairs(contenders, domains, amount, &mut random, shared)?;
     let distances = field.measure(&machine.restricted_to(&usable), &mut random)?;
-    let crowds = Grid::of(options).crowds(alone(&cpus, &domains, amount.block, seed));
-    let (mut cells, mut outcomes) = (Vec::new(), Vec::new());
-    for (number, crowd) in crowds.iter().enumerate() {
-        let words = format!("{} threads, {} locks", crowd.threads, crowd.locks);
-        progress.step(number as f64 / crowds.len() as f64, &words);
-        let (cell, outcome) = cell::measure(&contenders, crowd, &amount, &mut random, shared)?;
-        cells.push(cell);
-        outcomes.push(outcome);
-    }
+    let crowds = Grid::of(options).crowds(alone(cpus, domains, amount.block, seed));
+    let (cells, outcomes) = field.cells(&crowds, &mut random, progress)?;
+    let flips = if options.flips { field.flips(&mut random)? } else { Vec::new() };
     progress.step(1.0, "done");
-    let regrets = regret::rows(&contenders, &outcomes, &mut random);
-    let field = (shared.contenders.is_empty() && !options.ablations).then_some(&contenders[..]);
-    let gates = gates::judge(field, &pairs, &distances, &cells, &regrets);
+    let regrets = regret::rows(contenders, &outcomes, &mut random);
+    let all = (shared.contenders.is_empty() && !options.ablations).then_some(contenders);
+    let gates = gates::judge(all, &pairs, &distances, &cells, &flips, &regrets);
     let published = published::beside(&cells);
     let (machine, commit) = (machine.name.clone(), crate::report::commit());
     let (quick, cpus) = (shared.quick, cpus.iter().map(|cpu| cpu.get()).collect());
-    Ok(LockReport { machine, commit, seed, quick, cpus, pairs, distances, cells, regrets, published, gates })
+    Ok(LockReport { machine, commit, seed, quick, cpus, pairs, distances, cells, flips, regrets, published, gates })
+}
+
+impl Field<'_> {
+    /// All situations of the grid, and what is lost in them.
+    fn cells(
+        &self,
+        crowds: &[Crowd<'_>],
+        random: &mut Rng,
+        progress: &mut dyn Progress,
+    ) -> Result<(Vec<LockCell>, Vec<Outcome>), BenchError> {
+        let mut found = Vec::new();
+        for (number, crowd) in crowds.iter().enumerate() {
+            let words = format!("{} threads, {} locks", crowd.threads, crowd.locks);
+            progress.step(number as f64 / crowds.len() as f64, &words);
+            found.push(cell::measure(self.contenders, crowd, self.amount, random, self.options)?);
+        }
+        Ok(found.into_iter().unzip())
+    }
 }
 
 /// Those that are named; or all, and ablations if they are wanted.

@@ -52,18 +52,7 @@ mod tests {
     use super::*;
 
     fn cell(threads: usize, mops: f64) -> LockCell {
-        let row = LockRow {
-            contender: "tas".to_owned(),
-            ours: true,
-            mops: Some(mops),
-            regret: None,
-            jain: None,
-            most_to_fewest: None,
-            wait_p50_ns: None,
-            wait_p99_ns: None,
-            wait_p999_ns: None,
-            skipped: None,
-        };
+        let row = LockRow { contender: "tas".to_owned(), ours: true, mops: Some(mops), ..LockRow::default() };
         let (hold_ns, gap, gap_ns, foreign) = (0, None, 0, 0);
         let (pinned, oversubscribed, rows) = (true, threads > 4, vec![row]);
         LockCell { threads, locks: 16, hold_ns, gap, gap_ns, foreign, pinned, oversubscribed, rows }

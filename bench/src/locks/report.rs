@@ -24,6 +24,8 @@ pub struct LockReport {
     pub distances: Vec<LockDistance>,
     /// Many threads at once, over one lock or several.
     pub cells: Vec<LockCell>,
+    /// One lock while what threads do alternates; none unless that was asked for.
+    pub flips: Vec<LockFlips>,
     /// What each lock loses over all cells, the best first; none that was skipped in a cell.
     pub regrets: Vec<RegretRow>,
     /// What SSYNC found, on other machines.
@@ -126,7 +128,7 @@ impl LockCell {
 }
 
 /// What came of one lock there.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct LockRow {
     /// Its name.
     pub contender: String,
@@ -140,12 +142,58 @@ pub struct LockRow {
     pub jain: Option<f64>,
     /// The most acquisitions of a thread divided by the fewest, the median; `null` if one had none in most rounds.
     pub most_to_fewest: Option<f64>,
-    /// Of the acquisitions that were timed, one of 16: the median wait.
+    /// Of the acquisitions that were timed, one of 16: the mean wait.
+    pub wait_mean_ns: Option<f64>,
+    /// The median wait.
     pub wait_p50_ns: Option<f64>,
     /// The wait that one of a hundred exceeds.
     pub wait_p99_ns: Option<f64>,
     /// The wait that one of a thousand exceeds.
     pub wait_p999_ns: Option<f64>,
+    /// The longest wait.
+    pub wait_max_ns: Option<f64>,
+    /// The longest wait in a round divided by the mean one in it, the median.
+    pub longest_to_mean: Option<f64>,
+    /// Why it was not measured; `null` if it was.
+    pub skipped: Option<String>,
+}
+
+/// All locks, one at a time, while what threads do with it alternates between two phases, interleaved.
+#[derive(Clone, Debug, Serialize)]
+pub struct LockFlips {
+    /// What alternates.
+    pub phases: [FlipPhase; 2],
+    /// How long each phase lasts.
+    pub phase_ms: u64,
+    /// True if there are more threads than CPUs in one of them.
+    pub oversubscribed: bool,
+    /// One entry for each lock.
+    pub rows: Vec<FlipRow>,
+}
+
+/// What threads do for a while.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlipPhase {
+    /// Threads that take the lock, each bound to a CPU, in turn.
+    pub threads: usize,
+    /// How long each spins in the critical section, beyond writing a line.
+    pub hold_ns: u64,
+}
+
+/// What came of one lock. Each pair is of the phases.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlipRow {
+    /// Its name.
+    pub contender: String,
+    /// True for what corecast offers.
+    pub ours: bool,
+    /// Millions of acquisitions in a second, of all threads: the median over phases that follow a flip; `null` if it was skipped.
+    pub mops: [Option<f64>; 2],
+    /// How long after the flip into the phase throughput was below 0.8 of what it is in the second half, the median. Half of a
+    /// phase is the most that can be told.
+    pub settled_p50_ms: [Option<f64>; 2],
+    /// The longest.
+    pub settled_max_ms: [Option<f64>; 2],
     /// Why it was not measured; `null` if it was.
     pub skipped: Option<String>,
 }

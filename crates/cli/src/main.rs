@@ -25,6 +25,7 @@ mod cost_args;
 mod cpus_arg;
 mod dot;
 mod failure;
+mod flips_text;
 mod forwarding;
 mod gate_text;
 mod html_arg;

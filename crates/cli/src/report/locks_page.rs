@@ -3,6 +3,7 @@
 use corecast_bench::{LockCell, LockDistance, LockReport, RegretRow};
 use maud::{Markup, PreEscaped, html};
 
+use super::flips_section;
 use super::frame::Frame;
 use super::gates;
 use super::line_chart::{Line, LineChart};
@@ -31,6 +32,7 @@ pub(crate) fn render_locks(report: &LockReport, created_at: &str, version: &str,
             (pictures(("acquisitions", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
             @for cell in &report.cells { (table_of_cell(cell)) }
         }
+        (flips_section::section(&report.flips))
         (published(report))
         (gates::section(&report.gates))
         section { h2 { "Make it again" } pre { code { (command) } } }
@@ -127,10 +129,13 @@ fn table_of_cell(cell: &LockCell) -> Markup {
             or_dash(row.wait_p50_ns, significant),
             or_dash(row.wait_p99_ns, significant),
             or_dash(row.wait_p999_ns, significant),
+            or_dash(row.wait_max_ns, significant),
+            or_dash(row.longest_to_mean, ratio),
         ]
     });
     let reasons = reasons(cell.rows.iter().map(|row| (row.contender.as_str(), row.skipped.as_deref())));
-    let headings = ["lock", "M/s", "regret", "Jain", "most/fewest", "wait p50, ns", "p99", "p99.9"];
+    let headings =
+        ["lock", "M/s", "regret", "Jain", "most/fewest", "wait p50, ns", "p99", "p99.9", "longest", "longest/mean"];
     let caption = format!("{}, {}", many(cell.threads, "thread"), words(cell));
     html! { details { summary { (caption) } (table("", &headings, rows)) (reasons) } }
 }
@@ -160,7 +165,7 @@ fn published(report: &LockReport) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corecast_bench::{LockRow, PairRow, PublishedScaling};
+    use corecast_bench::{FlipPhase, FlipRow, LockFlips, LockRow, PairRow, PublishedScaling};
 
     fn row(mops: f64) -> LockRow {
         LockRow {
@@ -169,11 +174,9 @@ mod tests {
             mops: Some(mops),
             regret: Some(1.25),
             jain: Some(1.0),
-            most_to_fewest: None,
-            wait_p50_ns: Some(30.0),
-            wait_p99_ns: Some(90.0),
             wait_p999_ns: Some(900.0),
-            skipped: None,
+            longest_to_mean: Some(33.0),
+            ..LockRow::default()
         }
     }
 
@@ -208,6 +211,7 @@ mod tests {
             pairs: vec![PairRow { contender: "<b>tas".to_owned(), ours: true, median_ns: 9.0, min_ns: 8.7 }],
             distances: Vec::new(),
             cells: vec![cell(1), cell(16)],
+            flips: Vec::new(),
             regrets: vec![regret],
             published: vec![PublishedScaling { locks: 4, machines: &[("Opteron", 0.2)], here: Some((2, 1.5)) }],
             gates: Vec::new(),
@@ -219,8 +223,31 @@ mod tests {
         let page = render_locks(&report(), "today", "0.0.0", "corecast bench locks --seed 4");
         assert!(!page.contains("<script>") && !page.contains("<b>"), "{page}");
         assert_eq!(page.matches("<svg").count(), 2, "regret, and throughput against threads");
-        for words in ["4 locks, each held for 2000 ns, pinned", "1.25×", "Opteron", "1.50 (2)", "--seed 4", "50 %"] {
+        for words in
+            ["4 locks, each held for 2000 ns, pinned", "1.25×", "Opteron", "1.50 (2)", "--seed 4", "50 %", "33.0"]
+        {
             assert!(page.contains(words), "'{words}' is not in {page}");
         }
+    }
+    #[test]
+    fn flips_have_a_section_if_there_are_any() {
+        let page = |report: &LockReport| render_locks(report, "today", "0.0.0", "corecast bench locks");
+        assert!(!page(&report()).contains("After a flip"));
+        let row = FlipRow {
+            contender: "<b>tas".to_owned(),
+            ours: true,
+            mops: [Some(20.5), None],
+            settled_p50_ms: [Some(3.0), None],
+            settled_max_ms: [Some(7.0), None],
+            skipped: None,
+        };
+        let phases = [1, 2].map(|threads| FlipPhase { threads, hold_ns: 0 });
+        let flips = LockFlips { phases, phase_ms: 100, oversubscribed: false, rows: vec![row] };
+        let page = page(&LockReport { flips: vec![flips], ..report() });
+        assert!(
+            page.contains("After a flip") && page.contains("1 thread and 2 threads in turns, 100 ms each"),
+            "{page}"
+        );
+        assert!(page.contains("20.5") && !page.contains("<b>"), "{page}");
     }
 }

@@ -11,8 +11,8 @@
 //! - `ranking`, `race_chart`, `race_picture`, `verdict`: who is how fast; `curves`: with more members or longer values;
 //!   `rings`: acknowledged broadcasts, one and many; `race_page`: a page about all that;
 //! - `coherence_map`, `coherence_page`: what operations on lines in every state cost;
-//! - `throughput`: what threads get done, against their number; `locks_page`, `table_page`, `atomics_page`, `messages_page`:
-//!   pages about that;
+//! - `throughput`: what threads get done, against their number; `flips_section`: and how soon; `locks_page`, `table_page`,
+//!   `atomics_page`, `messages_page`: pages about that;
 //! - `svg`, `axis`, `labels`, `line_chart`, `plain_table`, `gates`, `published`, `ramp`, `palette`, `number`: how things are
 //!   drawn, coloured and written.
 
@@ -26,6 +26,7 @@ mod curves;
 mod distance;
 #[cfg(test)]
 pub(crate) mod example;
+mod flips_section;
 mod frame;
 mod gates;
 mod head;

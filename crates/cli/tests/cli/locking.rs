@@ -4,11 +4,38 @@ use serde_json::Value;
 
 use crate::program::{Program, assert_fields};
 
-const REPORT: [&str; 11] =
-    ["machine", "commit", "seed", "quick", "cpus", "pairs", "distances", "cells", "regrets", "published", "gates"];
+const REPORT: [&str; 12] = [
+    "machine",
+    "commit",
+    "seed",
+    "quick",
+    "cpus",
+    "pairs",
+    "distances",
+    "cells",
+    "flips",
+    "regrets",
+    "published",
+    "gates",
+];
 const DISTANCE_ROW: [&str; 7] =
     ["contender", "ours", "acquire_p50_ns", "acquire_p99_ns", "release_p50_ns", "release_p99_ns", "skipped"];
 const CELL: [&str; 9] = ["threads", "locks", "hold_ns", "gap", "gap_ns", "foreign", "pinned", "oversubscribed", "rows"];
+const ROW: [&str; 13] = [
+    "contender",
+    "ours",
+    "mops",
+    "regret",
+    "jain",
+    "most_to_fewest",
+    "wait_mean_ns",
+    "wait_p50_ns",
+    "wait_p99_ns",
+    "wait_p999_ns",
+    "wait_max_ns",
+    "longest_to_mean",
+    "skipped",
+];
 const REGRET: [&str; 7] = ["contender", "ours", "mean", "interval", "p95", "max", "curve"];
 
 const QUICK: [&str; 10] =
@@ -34,6 +61,8 @@ fn every_lock_has_a_row_in_each_situation_and_its_regret() {
     assert_eq!(cells.iter().map(situation).collect::<Vec<_>>(), expected);
     for cell in cells {
         assert_fields(cell, &CELL);
+        assert_fields(&cell["rows"][2], &ROW);
+        assert!(cell["rows"][2]["wait_p999_ns"].is_number(), "{cell}");
         assert_eq!(names(&cell["rows"]), ["tas", "word", "auto", "std"]);
     }
     let regrets = report["regrets"].as_array().expect("an array");

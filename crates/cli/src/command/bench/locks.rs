@@ -9,7 +9,7 @@ use crate::html_arg::HtmlArg;
 use crate::meter::Meter;
 use crate::output::Output;
 use crate::report::render_locks;
-use crate::{gate_text, lock_situation, skipped, table};
+use crate::{flips_text, gate_text, lock_situation, skipped, table};
 
 use super::{Shared, count};
 
@@ -44,6 +44,10 @@ pub(super) struct Arguments {
     /// Whether threads are bound to CPUs [default: pinned and unpinned].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     placement: Vec<Placement>,
+    /// Also let what threads do alternate every 100 ms, and find out how soon each lock settles: some 20 seconds with --quick,
+    /// else a minute and a half.
+    #[arg(long)]
+    flips: bool,
     /// Race these locks only [default: all]. Also auto-prior, auto-spin, auto-queue and auto-park: see --ablations.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
@@ -74,14 +78,14 @@ impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         self.html.check()?;
         let (model, options) = self.shared.prepare(output)?;
-        let Self { quick, seed, ablations, .. } = *self;
+        let Self { quick, seed, flips, ablations, .. } = *self;
         let options = Options { quick, seed, contenders: self.contenders.clone(), ..options };
         let (threads, locks_asked) = (self.threads.clone(), self.locks.clone());
         let holds = self.hold.iter().map(|&ns| Duration::from_nanos(ns)).collect();
         let pinned = self.placement.iter().map(|&placement| placement == Placement::Pinned).collect();
         let foreign = self.foreign.iter().map(|&threads| threads as usize).collect();
         let gaps = self.gap.clone();
-        let options = LockOptions { options, threads, locks: locks_asked, holds, gaps, foreign, pinned, ablations };
+        let options = LockOptions { options, threads, locks: locks_asked, holds, gaps, foreign, pinned, flips, ablations };
         let report = locks(&model.machine, &options, &mut Meter::start(output))?;
         self.html.tell(output, (&report, report.seed), describe, render_locks)
     }
@@ -95,10 +99,11 @@ fn describe(report: &LockReport) -> String {
     let distances: Vec<String> = report.distances.iter().map(describe_distance).collect();
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
     format!(
-        "lock and unlock by one thread, ns\n{}\n{}\n{}\n{}\n{}",
+        "lock and unlock by one thread, ns\n{}\n{}\n{}\n{}{}\n{}",
         table::text(&pairs),
         distances.join("\n"),
         cells.join("\n"),
+        flips_text::describe(&report.flips),
         describe_regrets(&report.regrets),
         gate_text::describe(&report.gates)
     )
@@ -135,8 +140,17 @@ fn describe_regrets(regrets: &[RegretRow]) -> String {
 }
 
 fn describe_cell(cell: &LockCell) -> String {
-    let mut rows =
-        table::table(&["lock", ">M/s", ">regret", ">Jain", ">most/fewest", ">wait p50 ns", ">p99", ">p99.9"]);
+    let mut rows = table::table(&[
+        "lock",
+        ">M/s",
+        ">regret",
+        ">Jain",
+        ">most/fewest",
+        ">wait p50 ns",
+        ">p99",
+        ">p99.9",
+        ">longest/mean",
+    ]);
     for row in cell.rows.iter().filter(|row| row.skipped.is_none()) {
         rows.add_row([
             row.contender.clone(),
@@ -147,6 +161,7 @@ fn describe_cell(cell: &LockCell) -> String {
             table::number(row.wait_p50_ns, 0),
             table::number(row.wait_p99_ns, 0),
             table::number(row.wait_p999_ns, 0),
+            table::number(row.longest_to_mean, 0),
         ]);
     }
     let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };

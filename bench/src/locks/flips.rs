@@ -1,0 +1,227 @@
+//! What threads get from one lock while the number of them, or how long they hold it, changes again and again, and how long
+//! the lock takes to settle after a change.
+//!
+//! Two phases of 100 ms alternate. In the one with fewer threads the others sleep. Between two critical sections each thread
+//! spins for as long as in SSYNC's experiment, and looks at the clock: what all got done is counted by the millisecond.
+//! [`settled`] says what settling is.
+
+use std::sync::OnceLock;
+use std::thread;
+use std::time::Duration;
+
+use corecast::base::sync::spin_for;
+use corecast::base::{Clock, CpuId};
+use corecast::lock::{Domains, Setup};
+use fastrand::Rng;
+
+use super::contenders::Contender;
+use super::crowd::PAUSE;
+use super::guarded::Guarded;
+use super::report::{FlipPhase, FlipRow, LockFlips};
+use super::settled::{settled_ms, steady};
+use super::together::together;
+use super::{Amount, Field, rounds};
+use crate::error::BenchError;
+use crate::failure::Failure;
+use crate::harness::{is_crowded, median};
+
+/// What is counted together. Settling is told in whole ones.
+pub(super) const BIN: Duration = Duration::from_millis(1);
+/// The bins of a phase.
+const PHASE: usize = 100;
+/// Phases of a block, and blocks of each lock.
+const THOROUGH: (usize, usize) = (9, 2);
+const QUICK: (usize, usize) = (5, 1);
+/// What is long.
+const LONG: Duration = Duration::from_micros(20);
+/// Threads of a crowd for each CPU.
+const CROWD: usize = 8;
+
+/// What alternates.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Phase {
+    threads: usize,
+    hold: Duration,
+}
+
+/// One block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flips<'a> {
+    phases: [Phase; 2],
+    /// The bins of each.
+    bins: usize,
+    /// Both together; the first one follows no flip.
+    count: usize,
+    cpus: &'a [CpuId],
+    domains: &'a Domains,
+}
+
+/// What came of the phases that followed a flip.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flipped {
+    /// Which of the two it was.
+    which: usize,
+    mops: f64,
+    settled_ms: f64,
+}
+
+/// Runs one block over a new lock.
+pub(super) fn flips<G: Guarded>(flips: &Flips<'_>) -> Result<Vec<Flipped>, Failure> {
+    let threads = flips.most_threads();
+    let mut setup = Setup::of_threads(threads);
+    setup.domains = flips.domains.clone();
+    let (guarded, start) = (G::new(&setup), OnceLock::new());
+    let seats: Vec<_> = (0..threads).map(|rank| Some(flips.cpus[rank % flips.cpus.len()])).collect();
+    let time = BIN * u32::try_from(flips.bins * flips.count).unwrap_or(u32::MAX);
+    let counts = together(&seats, time, |rank, _| {
+        let start = *start.get_or_init(|| Clock::get().ticks());
+        alternate(flips, &guarded, rank, start)
+    })?;
+    let all = (0..flips.bins * flips.count).map(|bin| counts.iter().map(|counts| counts[bin]).sum::<u64>());
+    let all: Vec<u64> = all.collect();
+    let (counted, behind) = (all.iter().sum::<u64>(), guarded.with(|line| line.0));
+    if counted == behind {
+        Ok(all.chunks(flips.bins).enumerate().skip(1).map(flipped).collect())
+    } else {
+        Err(Failure::Wrong(format!("{counted} acquisitions have counted to {behind}")))
+    }
+}
+
+impl Flips<'_> {
+    fn most_threads(&self) -> usize {
+        self.phases.map(|phase| phase.threads).into_iter().max().unwrap_or(0)
+    }
+}
+
+fn flipped((number, bins): (usize, &[u64])) -> Flipped {
+    let seconds = BIN.as_secs_f64() * bins.len() as f64;
+    let mops = bins.iter().sum::<u64>() as f64 / seconds / 1e6;
+    Flipped { which: number % 2, mops, settled_ms: settled_ms(bins, steady(bins)) }
+}
+
+/// One thread: its acquisitions by the bin in which they came to an end.
+fn alternate<G: Guarded>(flips: &Flips<'_>, guarded: &G, rank: usize, start: u64) -> Vec<u64> {
+    let clock = Clock::get();
+    let bin_ticks = clock.ticks_in(BIN).max(1);
+    let mut counts = vec![0; flips.bins * flips.count];
+    let mut taken = 0;
+    loop {
+        let ticks = clock.ticks().saturating_sub(start);
+        let bin = (ticks / bin_ticks) as usize;
+        let last = counts.len() - 1;
+        counts[bin.min(last)] += std::mem::take(&mut taken);
+        if bin > last {
+            return counts;
+        }
+        let number = bin / flips.bins;
+        let phase = flips.phases[number % 2];
+        if rank >= phase.threads {
+            let next = ((number + 1) * flips.bins) as u64 * bin_ticks;
+            thread::sleep(Duration::from_nanos(clock.ns(next - ticks) as u64));
+            continue;
+        }
+        guarded.with(|line| {
+            line.0 += 1;
+            if !phase.hold.is_zero() {
+                spin_for(phase.hold);
+            }
+        });
+        taken = 1;
+        spin_for(PAUSE);
+    }
+}
+
+/// What alternates on so many CPUs.
+fn situations(cpus: usize) -> Vec<[Phase; 2]> {
+    let short = |threads| Phase { threads, hold: Duration::ZERO };
+    let crowd = [short(cpus), short(CROWD * cpus)];
+    if cpus == 1 {
+        return vec![crowd];
+    }
+    vec![[short(1), short(cpus)], [short(cpus), Phase { threads: cpus, hold: LONG }], crowd]
+}
+
+impl Field<'_> {
+    /// All locks in each situation, in turns.
+    pub(super) fn flips(&self, random: &mut Rng) -> Result<Vec<LockFlips>, BenchError> {
+        let (count, rounds) = if self.options.quick { QUICK } else { THOROUGH };
+        let (cpus, domains, bins) = (self.cpus, self.domains, PHASE);
+        let situations = situations(cpus.len()).into_iter();
+        let flips = situations.map(|phases| Flips { phases, bins, count, cpus, domains });
+        flips.map(|flips| self.flips_of(&flips, &Amount { rounds, ..*self.amount }, random)).collect()
+    }
+
+    fn flips_of(&self, flips: &Flips<'_>, amount: &Amount, random: &mut Rng) -> Result<LockFlips, BenchError> {
+        let found =
+            rounds(self.contenders, amount, random, self.options, |contender| (contender.flips)(flips))?.into_iter();
+        let found = found.map(|rounds| rounds.into_iter().collect::<Result<Vec<Vec<Flipped>>, Failure>>());
+        let row = |(contender, found): (&Contender, Result<Vec<Vec<Flipped>>, Failure>)| match found {
+            Ok(rounds) => row(contender, &rounds.concat()),
+            Err(failure) => FlipRow { skipped: Some(failure.to_string()), ..row(contender, &[]) },
+        };
+        let rows = self.contenders.iter().zip(found).map(row).collect();
+        let told = |phase: Phase| FlipPhase { threads: phase.threads, hold_ns: phase.hold.as_nanos() as u64 };
+        let oversubscribed = is_crowded(flips.most_threads(), self.cpus.len());
+        let phase_ms = (BIN * flips.bins as u32).as_millis() as u64;
+        Ok(LockFlips { phases: flips.phases.map(told), phase_ms, oversubscribed, rows })
+    }
+}
+
+fn row(contender: &Contender, found: &[Flipped]) -> FlipRow {
+    let of = |which, value: fn(&Flipped) -> f64| -> Vec<f64> {
+        found.iter().filter(|flipped| flipped.which == which).map(value).collect()
+    };
+    let settled = [0, 1].map(|which| of(which, |flipped| flipped.settled_ms));
+    FlipRow {
+        contender: contender.name.to_owned(),
+        ours: contender.ours,
+        mops: [0, 1].map(|which| median(&of(which, |flipped| flipped.mops))),
+        settled_p50_ms: settled.each_ref().map(|settled| median(settled)),
+        settled_max_ms: settled.map(|settled| settled.into_iter().reduce(f64::max)),
+        skipped: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::QUICK as AMOUNT;
+    use super::super::contenders::contenders;
+    use super::*;
+    use crate::options::Options;
+    use crate::this_machine::this_machine;
+
+    #[test]
+    fn the_number_of_threads_and_the_hold_alternate_and_crowds_come_last() {
+        let told = |cpus| situations(cpus).into_iter().map(|phases| phases.map(|phase| (phase.threads, phase.hold)));
+        let short = |threads| (threads, Duration::ZERO);
+        assert_eq!(told(1).collect::<Vec<_>>(), [[short(1), short(8)]]);
+        let expected = [[short(1), short(4)], [short(4), (4, LONG)], [short(4), short(32)]];
+        assert_eq!(told(4).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn each_phase_after_a_flip_is_told_with_its_throughput() {
+        let machine = this_machine();
+        let cpus: Vec<CpuId> = machine.cpus.iter().map(|cpu| cpu.id).collect();
+        let domains = Domains::one();
+        let named = |contender: &Contender| ["tas", "auto"].contains(&contender.name);
+        let contenders: Vec<Contender> = contenders().into_iter().filter(named).collect();
+        let options = Options::default();
+        let field =
+            Field { contenders: &contenders, cpus: &cpus, domains: &domains, amount: &AMOUNT, options: &options };
+        let phases = [Phase { threads: 1, hold: Duration::ZERO }, Phase { threads: 3, hold: Duration::from_micros(5) }];
+        let flips = Flips { phases, bins: 8, count: 5, cpus: &cpus, domains: &domains };
+        let amount = Amount { rounds: 2, ..AMOUNT };
+        let found = field.flips_of(&flips, &amount, &mut Rng::with_seed(1)).expect("it runs");
+        assert_eq!((found.phase_ms, found.phases[1].threads, found.phases[1].hold_ns), (8, 3, 5000));
+        for row in &found.rows {
+            assert_eq!(row.skipped, None, "{}", row.contender);
+            let [short, long] = row.mops.map(|mops| mops.expect("measured"));
+            assert!(short > long, "5 us in the section leave less than 0.2 M/s: {row:?}");
+            assert!(
+                row.settled_max_ms.iter().all(|ms| ms.is_some_and(|ms| ms <= 4.0)),
+                "half of a phase at most: {row:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What locks did while what threads do alternated, as tables for people.
+
+use corecast_bench::{FlipPhase, LockFlips};
+
+use crate::skipped;
+use crate::table::{many, number, table, text};
+
+/// What alternates, in words.
+pub(crate) fn words(flips: &LockFlips) -> String {
+    let [first, second] = flips.phases.each_ref().map(phase);
+    let shared = if flips.oversubscribed { ", more threads than CPUs" } else { "" };
+    format!("{first} and {second} in turns, {} ms each{shared}", flips.phase_ms)
+}
+
+fn phase(phase: &FlipPhase) -> String {
+    let hold = if phase.hold_ns == 0 { String::new() } else { format!(" with {} ns held", phase.hold_ns) };
+    format!("{}{hold}", many(phase.threads, "thread"))
+}
+
+/// A table for each situation; nothing where there is none.
+pub(crate) fn describe(flips: &[LockFlips]) -> String {
+    flips.iter().map(describe_one).collect()
+}
+
+fn describe_one(flips: &LockFlips) -> String {
+    let mut rows =
+        table(&["lock", ">M/s, first", ">second", ">settled in, ms p50", ">most", ">second, ms p50", ">most"]);
+    for row in flips.rows.iter().filter(|row| row.skipped.is_none()) {
+        let [first, second] = row.mops.map(|mops| number(mops, 3));
+        let settled = |which: usize| [row.settled_p50_ms, row.settled_max_ms].map(|ms| number(ms[which], 0));
+        let ([p50, most], [second_p50, second_most]) = (settled(0), settled(1));
+        rows.add_row([row.contender.clone(), first, second, p50, most, second_p50, second_most]);
+    }
+    let skipped = flips.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
+    format!("{}\n{}{}", words(flips), text(&rows), skipped::lines(skipped))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_bench::FlipRow;
+
+    #[test]
+    fn what_alternates_stands_above_its_table() {
+        let row = |contender: &str, skipped: Option<&str>| FlipRow {
+            contender: contender.to_owned(),
+            ours: true,
+            mops: [Some(20.5), Some(0.25)],
+            settled_p50_ms: [Some(3.0), Some(50.0)],
+            settled_max_ms: [Some(7.0), Some(50.0)],
+            skipped: skipped.map(str::to_owned),
+        };
+        let phases = [FlipPhase { threads: 1, hold_ns: 0 }, FlipPhase { threads: 16, hold_ns: 20_000 }];
+        let rows = vec![row("auto", None), row("std", Some("no thread"))];
+        let text = describe(&[LockFlips { phases, phase_ms: 100, oversubscribed: true, rows }]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines[0],
+            "1 thread and 16 threads with 20000 ns held in turns, 100 ms each, more threads than CPUs"
+        );
+        let words: Vec<&str> = lines[2].split_whitespace().collect();
+        assert_eq!(words, ["auto", "20.500", "0.250", "3", "7", "50", "50"]);
+        assert_eq!(lines[3], "   skipped, no thread: std");
+        assert_eq!(describe(&[]), "");
+    }
+}

@@ -1,0 +1,36 @@
+//! How soon locks settle, on a page.
+
+use corecast_bench::LockFlips;
+use maud::{Markup, html};
+
+use super::number::significant;
+use super::plain_table::{or_dash, reasons, table};
+use crate::flips_text;
+
+/// Nothing where that was not measured.
+pub(super) fn section(flips: &[LockFlips]) -> Markup {
+    html! {
+        @if !flips.is_empty() {
+            section {
+                h2 { "After a flip" }
+                p {
+                    "What threads do alternates. Throughput has settled once it stays above 0.8 of what it is in the second half "
+                    "of the phase; half of a phase is the most that can be told."
+                }
+                @for flips in flips { (one(flips)) }
+            }
+        }
+    }
+}
+
+fn one(flips: &LockFlips) -> Markup {
+    let headings =
+        ["lock", "M/s, first", "second", "first settled, ms, p50", "most", "second settled, ms, p50", "most"];
+    let rows = flips.rows.iter().map(|row| {
+        let settled = [0, 1].into_iter().flat_map(|which| [row.settled_p50_ms[which], row.settled_max_ms[which]]);
+        let numbers = row.mops.into_iter().chain(settled).map(|value| or_dash(value, significant));
+        std::iter::once(row.contender.clone()).chain(numbers).collect()
+    });
+    let reasons = reasons(flips.rows.iter().map(|row| (row.contender.as_str(), row.skipped.as_deref())));
+    html! { (table(&flips_text::words(flips), &headings, rows)) (reasons) }
+}
