@@ -85,7 +85,7 @@ pub use harness::Summary;
 pub use idle::idle;
 pub use locks::{
     DistanceRow, FlipPhase, FlipRow, LockCell, LockDistance, LockFlips, LockOptions, LockReport, LockRow, PairRow,
-    PublishedScaling, RegretRow, locks,
+    PublishedScaling, ReaderCell, ReaderPairRow, ReaderReport, ReaderRow, RegretRow, locks,
 };
 pub use messages::{
     MAX_PAIR_BYTES, MessageOptions, MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip,

@@ -1,9 +1,13 @@
 //! `auto` with something left out: what it is worth to choose, and to choose by what was measured.
 
-use corecast::lock::{Auto, Mode, Mutex, Setup};
+use corecast::lock::{Auto, Mode, Mutex, Params, Setup};
 
 use super::contenders::{Contender, contender};
+use super::crowd::crowd;
+use super::distance::handed;
+use super::flips::flips;
 use super::guarded::{Guarded, Line};
+use super::pair::pair_ns;
 
 /// One that keeps to a mode: that of this number.
 struct Kept<const MODE: usize>(Mutex<Line, Auto>);
@@ -25,11 +29,32 @@ fn kept<const MODE: usize>(name: &'static str) -> Contender {
     Contender { is_ablation: true, ..contender::<Kept<MODE>>(name, true, true) }
 }
 
-/// All of them; `auto-prior` decides by costs that are reckoned, as where no machine was measured.
+/// Runs this as where no machine was measured.
+fn assumed<R>(run: impl FnOnce() -> R) -> R {
+    let measured = Params::of_process();
+    Params::ASSUMED.clone().set_for_process();
+    let result = run();
+    measured.clone().set_for_process();
+    result
+}
+
+/// One that decides by costs that are reckoned.
+fn prior() -> Contender {
+    type Prior = Mutex<Line, Auto>;
+    Contender {
+        is_ablation: true,
+        pair_ns: |pairs, domains| assumed(|| pair_ns::<Prior>(pairs, domains)),
+        handed: |group, count, domains| assumed(|| handed::<Prior>(group, count, domains)),
+        crowd: |who| assumed(|| crowd::<Prior>(who)),
+        flips: |who| assumed(|| flips::<Prior>(who)),
+        ..contender::<Prior>("auto-prior", true, true)
+    }
+}
+
+/// All of them.
 pub(super) fn ablations() -> Vec<Contender> {
-    let prior = contender::<Mutex<Line, Auto>>("auto-prior", true, true);
     vec![
-        Contender { is_ablation: true, knows_machine: false, ..prior },
+        prior(),
         kept::<{ Mode::Spin as usize }>("auto-spin"),
         kept::<{ Mode::Queue as usize }>("auto-queue"),
         kept::<{ Mode::Park as usize }>("auto-park"),

@@ -19,8 +19,6 @@ pub(super) struct Contender {
     pub(super) sleeps: bool,
     /// Whether it is a lock of the registry with something left out, raced only when it is asked for.
     pub(super) is_ablation: bool,
-    /// Whether it decides by the costs of this machine.
-    pub(super) knows_machine: bool,
     /// Nanoseconds to take and free it, alone.
     pub(super) pair_ns: fn(u32, &Domains) -> f64,
     /// A few threads in turns, so many times.
@@ -32,9 +30,8 @@ pub(super) struct Contender {
 }
 
 pub(super) fn contender<G: Guarded>(name: &'static str, ours: bool, sleeps: bool) -> Contender {
-    let (is_ablation, knows_machine) = (false, true);
     let (pair_ns, handed, crowd, flips) = (pair_ns::<G>, handed::<G>, crowd::<G>, flips::<G>);
-    Contender { name, ours, sleeps, is_ablation, knows_machine, pair_ns, handed, crowd, flips }
+    Contender { name, ours, sleeps, is_ablation: false, pair_ns, handed, crowd, flips }
 }
 
 /// All of them, but for [ablations](super::ablations).

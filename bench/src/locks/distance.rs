@@ -73,6 +73,9 @@ impl Field<'_> {
             let (first, second) = class.pairs[0];
             (class.name, vec![cpu(first), cpu(second)])
         });
+        if self.contenders.is_empty() {
+            return Ok(Vec::new());
+        }
         let alone = std::iter::once(("alone", vec![cpu(0)]));
         alone.chain(pairs).map(|(distance, cpus)| self.at_distance(distance, cpus, random)).collect()
     }

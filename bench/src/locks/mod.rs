@@ -8,6 +8,7 @@
 
 mod ablations;
 mod cell;
+mod chosen;
 mod contenders;
 mod crowd;
 mod distance;
@@ -18,6 +19,7 @@ mod grid;
 mod guarded;
 mod pair;
 mod published;
+mod readers;
 mod regret;
 mod report;
 mod settled;
@@ -34,11 +36,12 @@ use crate::error::BenchError;
 use crate::harness::median;
 use crate::options::Options;
 use crate::progress::Progress;
-use ablations::ablations;
-use contenders::{Contender, contenders};
+use chosen::Chosen;
+use contenders::Contender;
 use crowd::Crowd;
 use grid::{Grid, alone};
 pub use published::PublishedScaling;
+pub use readers::{ReaderCell, ReaderPairRow, ReaderReport, ReaderRow};
 use regret::Outcome;
 pub use report::{
     DistanceRow, FlipPhase, FlipRow, LockCell, LockDistance, LockFlips, LockReport, LockRow, PairRow, RegretRow,
@@ -49,7 +52,8 @@ pub use report::{
 pub struct LockOptions {
     /// CPUs, contenders, pace, seed, and how to stop it. The rest is not looked at.
     pub options: Options,
-    /// The numbers of threads; 1, 2, 4, 8 and 16 by default, 1, 2 and 16 if quick.
+    /// The numbers of threads; 1, 2, 4, 8 and 16 by default, 1, 2 and 16 if quick. Of readers and writers 1, 2, 4, and two and
+    /// eight times the CPUs, or 1, one and eight times the CPUs if quick.
     pub threads: Vec<usize>,
     /// The numbers of locks; 1, 4, 16, 32, 128 and 512 by default, 1, 16 and 512 if quick.
     pub locks: Vec<usize>,
@@ -64,6 +68,8 @@ pub struct LockOptions {
     pub pinned: Vec<bool>,
     /// Whether `auto` with something left out is raced too, if no contenders are named.
     pub ablations: bool,
+    /// Of readers and writers: how many of a hundred accesses are writes; 0, 1, 10 and 50 by default.
+    pub writes: Vec<u32>,
     /// Whether there are also runs in which the number of threads, or how long they hold a lock, changes every 100 ms.
     pub flips: bool,
 }
@@ -98,77 +104,102 @@ pub fn locks(machine: &Machine, options: &LockOptions, progress: &mut dyn Progre
     let shared = &options.options;
     let usable = shared.usable_cpus(machine)?;
     let cpus: Vec<CpuId> = usable.iter().collect();
-    let contenders = raced(options)?;
+    let chosen = Chosen::of(options)?;
     Params::of(machine).set_for_process();
-    let amount = if shared.quick { QUICK } else { THOROUGH };
-    let seed = shared.seed_or_draw();
-    let mut random = Rng::with_seed(seed);
-    let domains = Domains::of_machine(machine);
-    let (contenders, cpus, domains, amount) = (&contenders[..], &cpus[..], &domains, &amount);
-    let field = Field { contenders, cpus, domains, amount, options: shared };
-    let pairs = pairs(contenders, domains, amount, &mut random, shared)?;
-    let distances = field.measure(&machine.restricted_to(&usable), &mut random)?;
-    let crowds = Grid::of(options).crowds(alone(cpus, domains, amount.block, seed));
-    let (cells, outcomes) = field.cells(&crowds, &mut random, progress)?;
-    let flips = if options.flips { field.flips(&mut random)? } else { Vec::new() };
-    progress.step(1.0, "done");
-    let regrets = regret::rows(contenders, &outcomes, &mut random);
-    let all = (shared.contenders.is_empty() && !options.ablations).then_some(contenders);
-    let gates = gates::judge(all, &pairs, &distances, &cells, &flips, &regrets);
-    let published = published::beside(&cells);
-    let (machine, commit) = (machine.name.clone(), crate::report::commit());
-    let (quick, cpus) = (shared.quick, cpus.iter().map(|cpu| cpu.get()).collect());
-    Ok(LockReport { machine, commit, seed, quick, cpus, pairs, distances, cells, flips, regrets, published, gates })
+    let (amount, domains) = (if shared.quick { &QUICK } else { &THOROUGH }, Domains::of_machine(machine));
+    let field = Field { contenders: &chosen.locks, cpus: &cpus, domains: &domains, amount, options: shared };
+    let mut report = field.race(&machine.restricted_to(&usable), &chosen, options, progress)?;
+    let is_all = shared.contenders.is_empty() && !options.ablations;
+    report.gates = gates::judge(is_all.then_some(&chosen.locks[..]), &report);
+    Ok(report)
 }
 
 impl Field<'_> {
+    /// Everything that was asked for; nothing is judged.
+    fn race(
+        &self,
+        machine: &Machine,
+        chosen: &Chosen,
+        options: &LockOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<LockReport, BenchError> {
+        let Self { contenders, cpus, domains, amount, options: shared } = *self;
+        let seed = shared.seed_or_draw();
+        let mut random = Rng::with_seed(seed);
+        let usual = alone(cpus, domains, amount.block, seed);
+        let (crowds, axes) = (Grid::of(options).crowds(usual), readers::axes(options, cpus.len()));
+        let mut steps = Steps { progress, done: 0, all: crowds.len() + axes.len() };
+        let reading = readers::Field { contenders: &chosen.readers, cpus, domains, amount, options: shared, seed };
+        let pairs = pairs(contenders, domains, amount, &mut random, shared)?;
+        let distances = self.measure(machine, &mut random)?;
+        let (cells, outcomes) = self.cells(&crowds, &mut random, &mut steps)?;
+        let readers = reading.measure(&axes, &mut random, &mut steps)?;
+        let flips = if options.flips { self.flips(&mut random)? } else { Vec::new() };
+        steps.progress.step(1.0, "done");
+        Ok(LockReport {
+            machine: machine.name.clone(),
+            commit: crate::report::commit(),
+            seed,
+            quick: shared.quick,
+            cpus: cpus.iter().map(|cpu| cpu.get()).collect(),
+            pairs,
+            distances,
+            regrets: regret::rows(contenders, &outcomes, &mut random),
+            published: published::beside(&cells),
+            cells,
+            readers,
+            flips,
+            gates: Vec::new(),
+        })
+    }
+
     /// All situations of the grid, and what is lost in them.
     fn cells(
         &self,
         crowds: &[Crowd<'_>],
         random: &mut Rng,
-        progress: &mut dyn Progress,
+        steps: &mut Steps<'_>,
     ) -> Result<(Vec<LockCell>, Vec<Outcome>), BenchError> {
         let mut found = Vec::new();
-        for (number, crowd) in crowds.iter().enumerate() {
-            let words = format!("{} threads, {} locks", crowd.threads, crowd.locks);
-            progress.step(number as f64 / crowds.len() as f64, &words);
+        for crowd in crowds.iter().filter(|_| !self.contenders.is_empty()) {
+            steps.next(&format!("{} threads, {} locks", crowd.threads, crowd.locks));
             found.push(cell::measure(self.contenders, crowd, self.amount, random, self.options)?);
         }
         Ok(found.into_iter().unzip())
     }
 }
 
-/// Those that are named; or all, and ablations if they are wanted.
-fn raced(options: &LockOptions) -> Result<Vec<Contender>, BenchError> {
-    let all = contenders().into_iter().chain(ablations()).collect();
-    let mut raced = options.options.chosen(all, |contender: &Contender| contender.name)?;
-    let is_named = !options.options.contenders.is_empty();
-    raced.retain(|contender| is_named || options.ablations || !contender.is_ablation);
-    Ok(raced)
+/// How far all of it is.
+struct Steps<'a> {
+    progress: &'a mut dyn Progress,
+    done: usize,
+    all: usize,
+}
+
+impl Steps<'_> {
+    fn next(&mut self, words: &str) {
+        self.progress.step(self.done as f64 / self.all as f64, words);
+        self.done += 1;
+    }
 }
 
 /// Every contender's times, in rounds of an order drawn anew.
-fn rounds<T>(
-    contenders: &[Contender],
+fn rounds<C, T>(
+    contenders: &[C],
     amount: &Amount,
     random: &mut Rng,
     options: &Options,
-    mut run: impl FnMut(&Contender) -> T,
+    mut run: impl FnMut(&C) -> T,
 ) -> Result<Vec<Vec<T>>, BenchError> {
     let mut found: Vec<Vec<T>> = contenders.iter().map(|_| Vec::new()).collect();
     let mut order: Vec<usize> = (0..contenders.len()).collect();
-    let measured = Params::of_process();
     for _ in 0..amount.rounds {
         random.shuffle(&mut order);
         for &at in &order {
             options.go_on()?;
-            let params = if contenders[at].knows_machine { measured } else { &Params::ASSUMED };
-            params.clone().set_for_process();
             found[at].push(run(&contenders[at]));
         }
     }
-    measured.clone().set_for_process();
     Ok(found)
 }
 
@@ -191,6 +222,7 @@ fn pairs(
 
 #[cfg(test)]
 mod tests {
+    use super::contenders::contenders;
     use super::*;
     use crate::this_machine::this_machine;
 
@@ -218,24 +250,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_of_auto_is_raced_when_it_is_asked_for() {
-        let names = |named: &[&str], ablations| {
-            let contenders = named.iter().map(|&name| name.to_owned()).collect();
-            let options =
-                LockOptions { options: Options { contenders, ..Options::default() }, ablations, ..Default::default() };
-            let raced = raced(&options).expect("known");
-            raced.iter().map(|contender| contender.name).collect::<Vec<_>>()
+    fn what_is_not_named_is_not_run() {
+        let run = |name: &str| {
+            let options = Options { quick: true, contenders: vec![name.to_owned()], ..Options::default() };
+            let (threads, locks_asked, writes) = (vec![1], vec![1], vec![10]);
+            locks(
+                &this_machine(),
+                &LockOptions { options, threads, locks: locks_asked, writes, ..LockOptions::default() },
+                &mut (),
+            )
         };
-        let usual = contenders().len();
-        assert_eq!([names(&[], false).len(), names(&[], true).len()], [usual, usual + ablations().len()]);
-        assert_eq!(names(&["auto-spin", "auto"], false), ["auto", "auto-spin"]);
-    }
-
-    #[test]
-    fn an_unknown_contender_is_named() {
-        let options = Options { contenders: vec!["futex".to_owned()], ..Options::default() };
-        let options = LockOptions { options, ..LockOptions::default() };
-        let error = locks(&this_machine(), &options, &mut ()).expect_err("there is none");
+        let readers = run("seq").expect("it runs");
+        assert!(readers.pairs.is_empty() && readers.distances.is_empty() && readers.cells.is_empty());
+        assert_eq!((readers.readers.pairs.len(), readers.readers.cells.len()), (1, 1));
+        let mutex = run("tas").expect("it runs");
+        assert!(mutex.readers.pairs.is_empty() && mutex.readers.cells.is_empty() && !mutex.cells.is_empty());
+        let error = run("futex").expect_err("there is none");
         assert!(error.to_string().contains("'futex'"), "{error}");
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::published::PublishedScaling;
+use super::readers::ReaderReport;
 use crate::gate::Gate;
 
 /// The outcome of `corecast bench locks`.
@@ -24,6 +25,8 @@ pub struct LockReport {
     pub distances: Vec<LockDistance>,
     /// Many threads at once, over one lock or several.
     pub cells: Vec<LockCell>,
+    /// Readers and writers of one value.
+    pub readers: ReaderReport,
     /// One lock while what threads do alternates; none unless that was asked for.
     pub flips: Vec<LockFlips>,
     /// What each lock loses over all cells, the best first; none that was skipped in a cell.

@@ -42,6 +42,7 @@ mod planner_args;
 mod published_text;
 mod race_checks;
 mod race_text;
+mod readers_text;
 mod region_dirs;
 mod report;
 mod service_plan;

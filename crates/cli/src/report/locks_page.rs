@@ -9,6 +9,7 @@ use super::gates;
 use super::line_chart::{Line, LineChart};
 use super::number::{ratio, significant};
 use super::plain_table::{or_dash, reasons, table};
+use super::readers_section;
 use super::throughput::{Rate, Situation, pictures};
 use crate::lock_situation;
 use crate::table::many;
@@ -32,6 +33,7 @@ pub(crate) fn render_locks(report: &LockReport, created_at: &str, version: &str,
             (pictures(("acquisitions", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
             @for cell in &report.cells { (table_of_cell(cell)) }
         }
+        (readers_section::section(&report.readers))
         (flips_section::section(&report.flips))
         (published(report))
         (gates::section(&report.gates))
@@ -165,7 +167,7 @@ fn published(report: &LockReport) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corecast_bench::{FlipPhase, FlipRow, LockFlips, LockRow, PairRow, PublishedScaling};
+    use corecast_bench::{FlipPhase, FlipRow, LockFlips, LockRow, PairRow, PublishedScaling, ReaderReport};
 
     fn row(mops: f64) -> LockRow {
         LockRow {
@@ -211,6 +213,7 @@ mod tests {
             pairs: vec![PairRow { contender: "<b>tas".to_owned(), ours: true, median_ns: 9.0, min_ns: 8.7 }],
             distances: Vec::new(),
             cells: vec![cell(1), cell(16)],
+            readers: ReaderReport::default(),
             flips: Vec::new(),
             regrets: vec![regret],
             published: vec![PublishedScaling { locks: 4, machines: &[("Opteron", 0.2)], here: Some((2, 1.5)) }],

@@ -11,8 +11,8 @@
 //! - `ranking`, `race_chart`, `race_picture`, `verdict`: who is how fast; `curves`: with more members or longer values;
 //!   `rings`: acknowledged broadcasts, one and many; `race_page`: a page about all that;
 //! - `coherence_map`, `coherence_page`: what operations on lines in every state cost;
-//! - `throughput`: what threads get done, against their number; `flips_section`: and how soon; `locks_page`, `table_page`,
-//!   `atomics_page`, `messages_page`: pages about that;
+//! - `throughput`: what threads get done, against their number; `flips_section`, `readers_section`: parts of
+//!   `locks_page`; `table_page`, `atomics_page`, `messages_page`: pages about that;
 //! - `svg`, `axis`, `labels`, `line_chart`, `plain_table`, `gates`, `published`, `ramp`, `palette`, `number`: how things are
 //!   drawn, coloured and written.
 
@@ -51,6 +51,7 @@ mod race_picture;
 mod races;
 mod ramp;
 mod ranking;
+mod readers_section;
 mod rings;
 mod svg;
 mod table_page;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::program::{Program, assert_fields};
 
-const REPORT: [&str; 12] = [
+const REPORT: [&str; 13] = [
     "machine",
     "commit",
     "seed",
@@ -13,6 +13,7 @@ const REPORT: [&str; 12] = [
     "pairs",
     "distances",
     "cells",
+    "readers",
     "flips",
     "regrets",
     "published",
@@ -99,4 +100,35 @@ fn the_time_outside_and_a_load_beside_are_axes_too() {
     for nonsense in [["--gap", "1.5"], ["--gap", "1001"], ["--foreign", "1001"], ["--foreign", "some"]] {
         program.run(&[&["bench", "locks"], &nonsense[..]].concat()).failed(2, nonsense[0]);
     }
+}
+
+#[test]
+fn readers_are_raced_by_themselves_if_they_are_named() {
+    let program = Program::new();
+    let named = [
+        "bench",
+        "locks",
+        "--quick",
+        "--contenders",
+        "rw_spread,seq,rw_parking_lot",
+        "--threads",
+        "1,3",
+        "--writes",
+        "0,50",
+    ];
+    let report = program.json(&[&named[..], &["--json", "--seed", "3"]].concat());
+    assert!(report["cells"].as_array().is_some_and(Vec::is_empty), "no mutex is named");
+    let expected = ["rw_spread", "seq", "rw_parking_lot"];
+    assert_eq!(names(&report["readers"]["pairs"]), expected);
+    let cells = report["readers"]["cells"].as_array().expect("an array");
+    let situation = |cell: &Value| (cell["threads"].as_u64(), cell["writes"].as_u64());
+    let situations: Vec<_> = cells.iter().map(situation).collect();
+    assert_eq!(situations, [(1, 0), (1, 50), (3, 0), (3, 50)].map(|(threads, writes)| (Some(threads), Some(writes))));
+    for cell in cells {
+        assert_fields(cell, &["threads", "writes", "oversubscribed", "rows"]);
+        assert_eq!(names(&cell["rows"]), expected);
+        assert_fields(&cell["rows"][0], &["contender", "ours", "mops", "write_mops", "jain", "skipped"]);
+    }
+    program.run(&["bench", "locks", "--contenders", "rw_fair"]).failed(1, "rw_fair");
+    program.run(&["bench", "locks", "--writes", "101"]).failed(2, "--writes");
 }

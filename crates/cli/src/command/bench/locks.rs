@@ -9,7 +9,7 @@ use crate::html_arg::HtmlArg;
 use crate::meter::Meter;
 use crate::output::Output;
 use crate::report::render_locks;
-use crate::{flips_text, gate_text, lock_situation, skipped, table};
+use crate::{flips_text, gate_text, lock_situation, readers_text, skipped, table};
 
 use super::{Shared, count};
 
@@ -25,7 +25,8 @@ const MOST_LOCKS: u64 = 1 << 20;
 pub(super) struct Arguments {
     #[command(flatten)]
     shared: Shared,
-    /// The numbers of threads [default: 1, 2, 4, 8 and 16, or 1, 2 and 16 with --quick].
+    /// The numbers of threads [default: 1, 2, 4, 8 and 16, or 1, 2 and 16 with --quick; for readers and writers 1, 2, 4, and two
+    /// and eight times the CPUs, or 1, one and eight times the CPUs].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_THREADS))]
     threads: Vec<usize>,
     /// The numbers of locks, chosen from at random [default: 1, 4, 16, 32, 128 and 512, or 1, 16 and 512 with --quick].
@@ -44,11 +45,15 @@ pub(super) struct Arguments {
     /// Whether threads are bound to CPUs [default: pinned and unpinned].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     placement: Vec<Placement>,
+    /// How many of a hundred accesses of readers and writers are writes [default: 0, 1, 10 and 50].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(..=100))]
+    writes: Vec<u32>,
     /// Also let what threads do alternate every 100 ms, and find out how soon each lock settles: some 20 seconds with --quick,
     /// else a minute and a half.
     #[arg(long)]
     flips: bool,
-    /// Race these locks only [default: all]. Also auto-prior, auto-spin, auto-queue and auto-park: see --ablations.
+    /// Race these only, mutexes and locks for readers and writers [default: all]. Also auto-prior, auto-spin, auto-queue and
+    /// auto-park: see --ablations.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
     /// Also race auto with something left out: auto-prior decides by costs that are reckoned and not measured, auto-spin,
@@ -84,8 +89,8 @@ impl Arguments {
         let holds = self.hold.iter().map(|&ns| Duration::from_nanos(ns)).collect();
         let pinned = self.placement.iter().map(|&placement| placement == Placement::Pinned).collect();
         let foreign = self.foreign.iter().map(|&threads| threads as usize).collect();
-        let gaps = self.gap.clone();
-        let options = LockOptions { options, threads, locks: locks_asked, holds, gaps, foreign, pinned, flips, ablations };
+        let (gaps, writes) = (self.gap.clone(), self.writes.clone());
+        let options = LockOptions { options, threads, locks: locks_asked, holds, gaps, foreign, pinned, writes, flips, ablations };
         let report = locks(&model.machine, &options, &mut Meter::start(output))?;
         self.html.tell(output, (&report, report.seed), describe, render_locks)
     }
@@ -99,10 +104,11 @@ fn describe(report: &LockReport) -> String {
     let distances: Vec<String> = report.distances.iter().map(describe_distance).collect();
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
     format!(
-        "lock and unlock by one thread, ns\n{}\n{}\n{}\n{}{}\n{}",
+        "lock and unlock by one thread, ns\n{}\n{}\n{}\n{}{}{}\n{}",
         table::text(&pairs),
         distances.join("\n"),
         cells.join("\n"),
+        readers_text::describe(&report.readers),
         flips_text::describe(&report.flips),
         describe_regrets(&report.regrets),
         gate_text::describe(&report.gates)

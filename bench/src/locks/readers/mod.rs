@@ -1,0 +1,163 @@
+//! Many that read and few that write: corecast's locks for them beside those of the standard library and `parking_lot`.
+//!
+//! - `value`, `contenders`: what is read and written, and by which locks;
+//! - `alone`, `crowd`: the experiments;
+//! - `gates`, `report`: what is asked, and what is told.
+
+mod alone;
+mod contenders;
+mod crowd;
+mod gates;
+mod report;
+mod value;
+
+use corecast::base::CpuId;
+use corecast::lock::Domains;
+use fastrand::Rng;
+
+use super::{Amount, LockOptions, Steps, rounds};
+use crate::counts::or_usual;
+use crate::error::BenchError;
+use crate::failure::Failure;
+use crate::harness::{is_crowded, jain, median};
+use crate::options::Options;
+pub(super) use contenders::{Contender, contenders};
+use crowd::{Crowd, Turn};
+pub(super) use gates::judge;
+pub use report::{ReaderCell, ReaderPairRow, ReaderReport, ReaderRow};
+
+/// Who reads and writes, where, and how much.
+pub(super) struct Field<'a> {
+    pub(super) contenders: &'a [Contender],
+    pub(super) cpus: &'a [CpuId],
+    pub(super) domains: &'a Domains,
+    pub(super) amount: &'a Amount,
+    pub(super) options: &'a Options,
+    pub(super) seed: u64,
+}
+
+/// The numbers of threads, and writes of a hundred accesses.
+pub(super) fn axes(options: &LockOptions, cpus: usize) -> Vec<(usize, u32)> {
+    let usual = || {
+        let mut threads = if options.options.quick { vec![1, cpus] } else { vec![1, 2, 4, 2 * cpus] };
+        threads.push(8 * cpus);
+        threads.sort_unstable();
+        threads.dedup();
+        threads
+    };
+    let writes = or_usual(&options.writes, || vec![0, 1, 10, 50]);
+    let threads = or_usual(&options.threads, usual).into_iter();
+    threads.flat_map(|threads| writes.iter().map(move |&writes| (threads, writes))).collect()
+}
+
+impl Field<'_> {
+    /// Everything; nothing if nobody takes part.
+    pub(super) fn measure(
+        &self,
+        axes: &[(usize, u32)],
+        random: &mut Rng,
+        steps: &mut Steps<'_>,
+    ) -> Result<ReaderReport, BenchError> {
+        let mut report = ReaderReport { pairs: self.pairs(random)?, cells: Vec::new() };
+        for &(threads, writes) in axes.iter().filter(|_| !self.contenders.is_empty()) {
+            steps.next(&format!("{threads} threads, {writes} % writes"));
+            report.cells.push(self.cell(threads, writes, random)?);
+        }
+        Ok(report)
+    }
+
+    /// What reading and writing costs alone.
+    fn pairs(&self, random: &mut Rng) -> Result<Vec<ReaderPairRow>, BenchError> {
+        let run = |contender: &Contender| (contender.alone)(self.amount.pairs, self.domains);
+        let found = rounds(self.contenders, self.amount, random, self.options, run)?;
+        let row = |(contender, times): (&Contender, Vec<[f64; 2]>)| {
+            let [read_ns, write_ns] = [0, 1].map(|which| {
+                let times: Vec<f64> = times.iter().map(|times| times[which]).collect();
+                median(&times).expect("there are rounds")
+            });
+            ReaderPairRow { contender: contender.name.to_owned(), ours: contender.ours, read_ns, write_ns }
+        };
+        Ok(self.contenders.iter().zip(found).map(row).collect())
+    }
+
+    /// So many threads at one value.
+    fn cell(&self, threads: usize, writes: u32, random: &mut Rng) -> Result<ReaderCell, BenchError> {
+        let Self { cpus, domains, seed, .. } = *self;
+        let crowd = Crowd { threads, writes, cpus, domains, time: self.amount.block, seed };
+        let found = rounds(self.contenders, self.amount, random, self.options, |contender| (contender.crowd)(&crowd))?;
+        let row = |(contender, turns): (&Contender, Vec<Result<Turn, Failure>>)| match turns
+            .into_iter()
+            .collect::<Result<Vec<Turn>, _>>()
+        {
+            Ok(turns) => row(contender, &turns),
+            Err(failure) => ReaderRow { skipped: Some(failure.to_string()), ..row(contender, &[]) },
+        };
+        let rows = self.contenders.iter().zip(found).map(row).collect();
+        Ok(ReaderCell { threads, writes, oversubscribed: is_crowded(threads, cpus.len()), rows })
+    }
+}
+
+fn row(contender: &Contender, turns: &[Turn]) -> ReaderRow {
+    let over = |of: fn(&Turn) -> Option<f64>| median(&turns.iter().filter_map(of).collect::<Vec<_>>());
+    ReaderRow {
+        contender: contender.name.to_owned(),
+        ours: contender.ours,
+        mops: over(|turn| Some(turn.mops())),
+        write_mops: over(|turn| Some(turn.write_mops())),
+        jain: over(|turn| jain(&turn.counts)),
+        skipped: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::QUICK;
+    use super::*;
+    use crate::this_machine::this_machine;
+
+    #[test]
+    fn every_lock_keeps_values_whole_and_loses_no_write() {
+        let (options, contenders, domains) = (Options::default(), contenders(), Domains::one());
+        let amount = Amount { rounds: 2, pairs: 500, block: Duration::from_millis(2), ..QUICK };
+        let cpus: Vec<CpuId> = this_machine().cpus.iter().map(|cpu| cpu.id).collect();
+        let field = Field {
+            contenders: &contenders,
+            cpus: &cpus,
+            domains: &domains,
+            amount: &amount,
+            options: &options,
+            seed: 3,
+        };
+        let mut random = Rng::with_seed(3);
+        let pairs = field.pairs(&mut random).expect("it runs");
+        assert_eq!(pairs.len(), contenders.len());
+        assert!(pairs.iter().all(|row| row.read_ns > 0.0 && row.write_ns > 0.0), "{pairs:?}");
+        for (threads, writes) in [(1, 0), (3, 50)] {
+            let cell = field.cell(threads, writes, &mut random).expect("it runs");
+            assert_eq!((cell.threads, cell.writes, cell.rows.len()), (threads, writes, contenders.len()));
+            for row in &cell.rows {
+                assert_eq!(row.skipped, None, "{}", row.contender);
+                assert!(row.mops.is_some_and(|mops| mops > 0.0), "{row:?}");
+                assert_eq!(row.write_mops.is_some_and(|mops| mops > 0.0), writes > 0, "{row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn threads_are_as_many_as_cpus_and_more_unless_said_otherwise() {
+        let quick = |quick| Options { quick, ..Options::default() };
+        let options = LockOptions { options: quick(true), ..LockOptions::default() };
+        let threads = |options: &LockOptions, cpus| {
+            let mut threads: Vec<usize> = axes(options, cpus).into_iter().map(|(threads, _)| threads).collect();
+            threads.dedup();
+            threads
+        };
+        assert_eq!([threads(&options, 1), threads(&options, 2)], [vec![1, 8], vec![1, 2, 16]]);
+        let thorough = LockOptions { options: quick(false), ..options.clone() };
+        assert_eq!([threads(&thorough, 2), threads(&thorough, 8)], [vec![1, 2, 4, 16], vec![1, 2, 4, 16, 64]]);
+        let asked = LockOptions { threads: vec![3], writes: vec![5, 100], ..options };
+        assert_eq!(axes(&asked, 2), [(3, 5), (3, 100)]);
+    }
+}
