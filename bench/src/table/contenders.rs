@@ -1,10 +1,11 @@
-//! The tables to race: corecast's with every lock of the registry, its servers, and what people use today.
+//! The tables to race: SSYNC's with every lock of the registry, corecast's own, servers, and what people use today.
 
-use corecast::lock::{Algorithm, for_each_lock};
+use corecast::lock::{Algorithm, Auto, Tas, Ticket, for_each_lock};
 
 use super::host::{Host, Setting};
 use super::locked::Locked;
 use super::messages::Messages;
+use super::packed::Packed;
 use super::play::{Turn, check, turn};
 use super::rivals::{Dashmap, Papaya, Rival, Scc, Std};
 use crate::failure::Failure;
@@ -12,7 +13,7 @@ use crate::failure::Failure;
 /// Whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// corecast's table with a lock of the registry.
+    /// SSYNC's table with a lock of the registry, or corecast's.
     Lock,
     /// corecast's channels.
     Messages,
@@ -46,6 +47,9 @@ pub(super) fn contenders() -> Vec<Contender> {
         };
     }
     for_each_lock!(ours);
+    all.push(contender::<Packed<Tas>>("packed-tas", Kind::Lock));
+    all.push(contender::<Packed<Ticket>>("packed-ticket", Kind::Lock));
+    all.push(contender::<Packed<Auto>>("packed-auto", Kind::Lock));
     all.push(contender::<Messages>("messages", Kind::Messages));
     all.push(contender::<Rival<Dashmap>>("dashmap", Kind::Rival));
     all.push(contender::<Rival<Papaya>>("papaya", Kind::Rival));

@@ -1,7 +1,9 @@
-//! corecast's table, with any lock.
+//! SSYNC's table with any lock: a lock on lines of its own and a bucket of the original's layout behind it.
 
+use corecast::base::LINE_BYTES;
 use corecast::base::sync::{Ordering, fence};
-use corecast::lock::{RawLock, Setup, Table};
+use corecast::lock::table::Bucket;
+use corecast::lock::{Mutex, RawLock, Setup, Word};
 
 use super::host::{Client, Host, Seat, Setting, Words, seats};
 use crate::failure::Failure;
@@ -32,22 +34,36 @@ impl<L: RawLock + 'static> Host for Locked<L> {
         setting: &Setting<'_>,
         work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
-        let table = Table::for_setup(setting.buckets, &Setup::of_threads(setting.threads));
-        work(seats(setting, || LockedClient { table: &table, free: Vec::new() }))
+        let setup = Setup::of_threads(setting.threads);
+        let buckets: Vec<_> = (0..setting.buckets).map(|_| Mutex::for_setup(Bucket::default(), &setup)).collect();
+        work(seats(setting, || LockedClient { buckets: &buckets, free: Vec::new() }))
     }
 }
 
 /// A thread's way to it, and the buffers that are its own.
 pub(super) struct LockedClient<'a, L> {
-    table: &'a Table<Stored, L>,
+    buckets: &'a [Mutex<Bucket<Stored>, L>],
     free: Vec<Stored>,
 }
+
+impl<L: RawLock> LockedClient<'_, L> {
+    #[inline]
+    fn with<R>(&self, key: u64, use_it: impl FnOnce(&mut Bucket<Stored>) -> R) -> R {
+        self.buckets[(key % self.buckets.len() as u64) as usize].with(use_it)
+    }
+}
+
+// A lock shares its lines with no keys, neither its own bucket's nor another's.
+const _: () = assert!(
+    align_of::<Mutex<Bucket<Stored>, Word>>() == 2 * LINE_BYTES
+        && size_of::<Mutex<Bucket<Stored>, Word>>() == 6 * LINE_BYTES
+);
 
 impl<L: RawLock> Client for LockedClient<'_, L> {
     #[inline]
     fn get(&mut self, key: u64, into: &mut Words) -> bool {
-        self.table.with(key, |entry| {
-            let found = entry.get().and_then(Option::as_ref).map(|payload| *into = payload.0).is_some();
+        self.with(key, |bucket| {
+            let found = bucket.get(key).and_then(Option::as_ref).map(|payload| *into = payload.0).is_some();
             end_of_section();
             found
         })
@@ -59,8 +75,8 @@ impl<L: RawLock> Client for LockedClient<'_, L> {
         if let Some(words) = words {
             payload.0 = *words;
         }
-        let refused = self.table.with(key, |mut entry| {
-            let refused = entry.put(Some(payload)).err().flatten();
+        let refused = self.with(key, |bucket| {
+            let refused = bucket.put(key, Some(payload)).err().flatten();
             end_of_section();
             refused
         });
@@ -73,8 +89,8 @@ impl<L: RawLock> Client for LockedClient<'_, L> {
 
     #[inline]
     fn remove(&mut self, key: u64) -> bool {
-        let removed = self.table.with(key, |mut entry| {
-            let removed = entry.remove().flatten();
+        let removed = self.with(key, |bucket| {
+            let removed = bucket.remove(key).flatten();
             end_of_section();
             removed
         });

@@ -1,5 +1,5 @@
-//! `corecast bench table`: corecast's hash table with every lock of the registry and behind message-passing servers, against
-//! dashmap, papaya, scc and the standard library's map behind a mutex.
+//! `corecast bench table`: SSYNC's hash table with every lock of the registry and behind message-passing servers, and corecast's
+//! own, against dashmap, papaya, scc and the standard library's map behind a mutex.
 //!
 //! The hash table experiment of SSYNC (David, Guerraoui, Trigonakis, SOSP 2013): 12 or 512 buckets of 12 or 48 elements on
 //! average, four fifths of the operations get and copy 64 bytes, the others put and remove in turns. Every contender is
@@ -11,6 +11,7 @@ mod gates;
 mod host;
 mod locked;
 mod messages;
+mod packed;
 mod play;
 mod published;
 mod report;

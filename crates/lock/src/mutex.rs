@@ -67,6 +67,9 @@ use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 /// Data that one thread at a time reaches. See the [module](self).
+///
+/// The lock comes first, so that data which begins on the same line comes along with it.
+#[repr(C)]
 pub struct Mutex<T, L = Auto> {
     raw: L,
     holder: Holder,

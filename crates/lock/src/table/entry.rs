@@ -1,37 +1,38 @@
 //! One key of a table, while its bucket is locked.
 
-use super::bucket::Bucket;
+use super::chain::Chain;
+use super::tagged::{Sought, Tagged};
 
 /// What there is, or is not, of one key. Made by [`Table::with`](super::Table::with).
 #[derive(Debug)]
 pub struct Entry<'a, V> {
     /// The key's own bucket.
-    bucket: &'a mut Bucket<V>,
-    key: u64,
+    bucket: &'a mut Chain<Tagged<V>>,
+    sought: Sought,
 }
 
 impl<'a, V: Default> Entry<'a, V> {
-    pub(super) fn new(bucket: &'a mut Bucket<V>, key: u64) -> Self {
-        Self { bucket, key }
+    pub(super) fn new(bucket: &'a mut Chain<Tagged<V>>, sought: Sought) -> Self {
+        Self { bucket, sought }
     }
 
     /// Which key.
     #[must_use]
     pub fn key(&self) -> u64 {
-        self.key
+        self.sought.key
     }
 
     /// Its value; `None` if it has none.
     #[inline]
     #[must_use]
     pub fn get(&self) -> Option<&V> {
-        self.bucket.get(self.key)
+        self.bucket.get(self.sought)
     }
 
     /// As [`get`](Self::get), to change it.
     #[inline]
     pub fn get_mut(&mut self) -> Option<&mut V> {
-        self.bucket.get_mut(self.key)
+        self.bucket.get_mut(self.sought)
     }
 
     /// Gives it a value.
@@ -40,12 +41,12 @@ impl<'a, V: Default> Entry<'a, V> {
     /// The value, if it has one already, which stays.
     #[inline]
     pub fn put(&mut self, value: V) -> Result<(), V> {
-        self.bucket.put(self.key, value)
+        self.bucket.put(self.sought, value)
     }
 
     /// Takes its value out; `None` if it has none.
     #[inline]
     pub fn remove(&mut self) -> Option<V> {
-        self.bucket.remove(self.key)
+        self.bucket.remove(self.sought)
     }
 }

@@ -6,16 +6,21 @@
 //! other here.
 //!
 //! **How it works.** The bucket of key k is k modulo the number of buckets: there is no hashing, so keys that share a factor
-//! with that number crowd into few buckets. Each [`Bucket`] has its lock on lines of its own and is a chain of nodes of
-//! 14 keys; it is a sequential structure without an atomic, which a thread that owns its buckets (a server, say) can use
-//! without a lock.
+//! with that number crowd into few buckets. A bucket begins on a line of its own with its lock, where that has up to 8 bytes, and
+//! a byte of each key's quotient: who has locked it sees there which keys may be the one it wants. It is a chain of nodes
+//! of 40 keys, so make a bucket for every 20 or so. A value lies in its node, also where there is none yet: box large ones if
+//! the table is to be small.
+//!
+//! [`Bucket`] is the layout of the original, a sequential structure that a thread which owns its part of a table (a server, say)
+//! can use without a lock.
 //!
 //! It lives beside the locks because it needs nothing but them: the layers above may all use it, and none has to.
 //!
 //! **Progress:** that of the lock. **Memory ordering:** what happened before an operation on a bucket is visible to later
 //! operations on that bucket, as with Release and Acquire.
 //! Source: the hash table `ssht` of SSYNC (David, Guerraoui, Trigonakis, Everything you always wanted to know about
-//! synchronization but were afraid to ask, SOSP 2013): its layout, with nodes that begin on a line.
+//! synchronization but were afraid to ask, SOSP 2013). Of its layout the chain and the order of its keys are left; a search reads
+//! one line in vain, and not a lock's and two of keys.
 //!
 //! ```
 //! use corecast_lock::{Table, Ticket};
@@ -34,19 +39,28 @@
 //! ```
 
 mod bucket;
+mod chain;
 mod entry;
+mod tagged;
 
 use std::fmt;
+
+use corecast_base::CacheLine;
 
 pub use bucket::Bucket;
 pub use entry::Entry;
 
 use crate::mutex::Mutex;
 use crate::raw::{RawLock, Setup};
+use chain::Chain;
+use tagged::{Sought, Tagged};
+
+/// A lock and what it guards, which begin on a line together.
+type Shelf<V, L> = CacheLine<Mutex<Chain<Tagged<V>>, L>>;
 
 /// A hash table whose buckets have a lock each. See the [module](self).
 pub struct Table<V, L> {
-    buckets: Box<[Mutex<Bucket<V>, L>]>,
+    buckets: Box<[Shelf<V, L>]>,
 }
 
 impl<V: Default, L: RawLock> Table<V, L> {
@@ -68,7 +82,7 @@ impl<V: Default, L: RawLock> Table<V, L> {
     #[track_caller]
     pub fn for_setup(buckets: usize, setup: &Setup) -> Self {
         assert!(buckets > 0, "a table has at least one bucket");
-        Self { buckets: (0..buckets).map(|_| Mutex::for_setup(Bucket::default(), setup)).collect() }
+        Self { buckets: (0..buckets).map(|_| CacheLine::new(Mutex::for_setup(Chain::default(), setup))).collect() }
     }
 
     /// Calls `use_it` on the key's entry while its bucket is locked.
@@ -79,8 +93,9 @@ impl<V: Default, L: RawLock> Table<V, L> {
     #[inline]
     #[track_caller]
     pub fn with<R>(&self, key: u64, use_it: impl FnOnce(Entry<'_, V>) -> R) -> R {
-        let bucket = (key % self.buckets.len() as u64) as usize;
-        self.buckets[bucket].with(|bucket| use_it(Entry::new(bucket, key)))
+        let buckets = self.buckets.len() as u64;
+        let sought = Sought::new(key, key / buckets);
+        self.buckets[(key % buckets) as usize].with(|bucket| use_it(Entry::new(bucket, sought)))
     }
 
     /// A copy of the key's value; `None` if it has none.
@@ -127,9 +142,6 @@ impl<V, L> fmt::Debug for Table<V, L> {
     }
 }
 
-// A lock shares its lines with no keys, neither its own bucket's nor another's.
-#[cfg(not(loom))]
-const _: () = assert!(
-    align_of::<Mutex<Bucket<u64>, crate::Word>>() == 2 * corecast_base::LINE_BYTES
-        && size_of::<Mutex<Bucket<u64>, crate::Word>>() == 6 * corecast_base::LINE_BYTES
-);
+// A small lock shares its line with the tags of its bucket, and with nothing of another bucket.
+#[cfg(all(not(loom), not(debug_assertions)))]
+const _: () = assert!(size_of::<Mutex<Chain<Tagged<u64>>, crate::Word>>() == 11 * corecast_base::LINE_BYTES);

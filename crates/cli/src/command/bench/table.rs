@@ -38,7 +38,7 @@ pub(super) struct Arguments {
     /// How long each of the blocks lasts, in milliseconds [default: 1000, or 5 with --quick].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     block: Option<u64>,
-    /// Race these only: names of locks, messages, dashmap, papaya, scc, std [default: all].
+    /// Race these only: names of locks, packed-tas and so on, messages, dashmap, papaya, scc, std [default: all].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
     /// The seed of all random choices [default: drawn, and reported].

@@ -1,0 +1,55 @@
+//! corecast's table as it is offered, with the 64 bytes in place, as the maps that people use today hold them.
+
+use corecast::lock::{RawLock, Setup, Table};
+
+use super::host::{Client, Host, Seat, Setting, Words, seats};
+use super::locked::end_of_section;
+use crate::failure::Failure;
+
+/// See the [module](self).
+pub(super) struct Packed<L>(std::marker::PhantomData<L>);
+
+impl<L: RawLock + 'static> Host for Packed<L> {
+    type Client<'a> = PackedClient<'a, L>;
+
+    fn with<R>(
+        setting: &Setting<'_>,
+        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let table = Table::for_setup(setting.buckets, &Setup::of_threads(setting.threads));
+        work(seats(setting, || PackedClient(&table)))
+    }
+}
+
+/// A thread's way to it.
+pub(super) struct PackedClient<'a, L>(&'a Table<Words, L>);
+
+impl<L: RawLock> Client for PackedClient<'_, L> {
+    #[inline]
+    fn get(&mut self, key: u64, into: &mut Words) -> bool {
+        self.0.with(key, |entry| {
+            let is_in = entry.get().map(|words| *into = *words).is_some();
+            end_of_section();
+            is_in
+        })
+    }
+
+    #[inline]
+    fn put(&mut self, key: u64, words: Option<&Words>) -> bool {
+        let words = words.copied().unwrap_or_default();
+        self.0.with(key, |mut entry| {
+            let is_new = entry.put(words).is_ok();
+            end_of_section();
+            is_new
+        })
+    }
+
+    #[inline]
+    fn remove(&mut self, key: u64) -> bool {
+        self.0.with(key, |mut entry| {
+            let was_in = entry.remove().is_some();
+            end_of_section();
+            was_in
+        })
+    }
+}
