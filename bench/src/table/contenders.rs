@@ -1,12 +1,16 @@
 //! The tables to race: SSYNC's with every lock of the registry, corecast's own, servers, and what people use today.
 
-use corecast::lock::{Algorithm, Auto, Tas, Ticket, for_each_lock};
+use corecast::lock::{Algorithm, Auto, Clh, RwPhase, RwSpread, RwTtas, Tas, Ticket, for_each_lock};
 
+use super::combined::Combined;
+use super::confined::Confined;
+use super::delegated::Delegated;
 use super::host::{Host, Setting};
 use super::locked::Locked;
 use super::messages::Messages;
 use super::packed::Packed;
 use super::play::{Turn, check, turn};
+use super::readers::Readers;
 use super::rivals::{Dashmap, Papaya, Rival, Scc, Std};
 use crate::failure::Failure;
 
@@ -15,8 +19,8 @@ use crate::failure::Failure;
 pub(super) enum Kind {
     /// SSYNC's table with a lock of the registry, or corecast's.
     Lock,
-    /// corecast's channels.
-    Messages,
+    /// corecast's in another way: readers, combining, servers.
+    Other,
     /// Another project's.
     Rival,
 }
@@ -26,8 +30,10 @@ pub(super) enum Kind {
 pub(super) struct Contender {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
-    /// Threads that serve the others, of so many.
-    pub(super) servers: fn(usize) -> usize,
+    /// Whether it runs in a quick race where none is named.
+    pub(super) is_quick: bool,
+    /// Threads that serve the others.
+    pub(super) servers: fn(&Setting<'_>) -> usize,
     /// Whether it does what a table has to.
     pub(super) check: fn(&Setting<'_>) -> Result<(), Failure>,
     /// One block.
@@ -35,7 +41,12 @@ pub(super) struct Contender {
 }
 
 fn contender<H: Host>(name: &'static str, kind: Kind) -> Contender {
-    Contender { name, kind, servers: H::servers, check: check::<H>, turn: turn::<H> }
+    Contender { name, kind, is_quick: true, servers: H::servers, check: check::<H>, turn: turn::<H> }
+}
+
+/// One that was not in the paper: only a race that is not quick has it, or one that names it.
+fn unhurried<H: Host>(name: &'static str, kind: Kind) -> Contender {
+    Contender { is_quick: false, ..contender::<H>(name, kind) }
 }
 
 /// All of them.
@@ -48,9 +59,17 @@ pub(super) fn contenders() -> Vec<Contender> {
     }
     for_each_lock!(ours);
     all.push(contender::<Packed<Tas>>("packed-tas", Kind::Lock));
-    all.push(contender::<Packed<Ticket>>("packed-ticket", Kind::Lock));
+    all.push(unhurried::<Packed<Ticket>>("packed-ticket", Kind::Lock));
     all.push(contender::<Packed<Auto>>("packed-auto", Kind::Lock));
-    all.push(contender::<Messages>("messages", Kind::Messages));
+    all.push(unhurried::<Confined<Locked<Tas>>>("confined-tas", Kind::Other));
+    all.push(unhurried::<Confined<Locked<Ticket>>>("confined-ticket", Kind::Other));
+    all.push(unhurried::<Confined<Locked<Clh>>>("confined-clh", Kind::Other));
+    all.push(unhurried::<Readers<RwTtas>>("rw_ttas", Kind::Other));
+    all.push(unhurried::<Readers<RwPhase>>("rw_phase", Kind::Other));
+    all.push(unhurried::<Readers<RwSpread>>("rw_spread", Kind::Other));
+    all.push(unhurried::<Combined>("combined", Kind::Other));
+    all.push(unhurried::<Delegated>("delegated", Kind::Other));
+    all.push(contender::<Messages>("messages", Kind::Other));
     all.push(contender::<Rival<Dashmap>>("dashmap", Kind::Rival));
     all.push(contender::<Rival<Papaya>>("papaya", Kind::Rival));
     all.push(contender::<Rival<Scc>>("scc", Kind::Rival));

@@ -17,8 +17,12 @@ pub(super) struct Setting<'a> {
     /// Elements of a bucket, on average.
     pub(super) mean: usize,
     pub(super) threads: usize,
-    /// The CPUs that threads are bound to in turn.
+    /// The CPUs that threads are bound to in turn; to none if there are none.
     pub(super) cpus: &'a [CpuId],
+    /// As many of them as possible that share a cache.
+    pub(super) cluster: &'a [CpuId],
+    /// Every so manieth participant is a server, where there are servers.
+    pub(super) every: usize,
     /// How channels wait.
     pub(super) wait: Wait,
     /// How long a block lasts.
@@ -70,9 +74,14 @@ pub(super) struct Seat<C> {
 pub(super) trait Host {
     type Client<'a>: Client + Send;
 
-    /// How many threads serve the others, of so many.
-    fn servers(_threads: usize) -> usize {
+    /// How many threads serve the others.
+    fn servers(_setting: &Setting<'_>) -> usize {
         0
+    }
+
+    /// The setting as it is for this one; an error if there is nothing to be found out here.
+    fn adapted<'a>(setting: &Setting<'a>) -> Result<Setting<'a>, Failure> {
+        Ok(setting.clone())
     }
 
     /// Makes an empty one, and ends it when `work` has returned.

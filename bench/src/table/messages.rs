@@ -1,10 +1,8 @@
 //! Servers that own the buckets, and clients that ask them over channels: corecast's `ump` rings, and `Select` at the servers.
 //!
-//! Of n participants every third is a server, from the first on; two are one server and one client, and so is one. Each
-//! server owns a contiguous range of buckets, and the buckets that remain are dealt in turn. A request is one line, and so is
-//! the reply: key, bucket and the place of a buffer, which goes along and belongs to whoever holds the line. A client
-//! waits for each reply. For a get it lends a buffer, the server copies the 64 bytes into it, and the client copies them
-//! once more.
+//! A request is one line, and so is the reply: key, bucket and the place of a buffer, which goes along and belongs to whoever
+//! holds the line. A client waits for each reply. For a get it lends a buffer, the server copies the 64 bytes into it, and the
+//! client copies them once more.
 //!
 //! A server ends when all its clients are gone. The first client fills the table.
 
@@ -16,12 +14,11 @@ use corecast::channel::ump::{Config, Receiver, Sender, channel_with};
 use corecast::lock::table::Bucket;
 use corecast::machine::pin::{self, PinError};
 
+use super::deal::{self, Deal, Home, cpu_of, participants};
+use super::guarded::{Stored, bucket_of};
 use super::host::{Client, Host, Seat, Setting, Words};
-use super::locked::Stored;
 use crate::failure::Failure;
 
-/// Every so manieth participant is a server.
-const STRIDE: usize = 3;
 /// A client waits for each reply, so there is never more than one message in a ring.
 const SLOTS: usize = 8;
 
@@ -52,54 +49,30 @@ struct Reply {
 
 const _: () = assert!(size_of::<Request>() == 24 && size_of::<Reply>() == 16, "with the header they fit into one line");
 
-/// Where a bucket is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Home {
-    server: usize,
-    bucket: u32,
-}
-
-/// The home of each bucket.
-fn homes(buckets: usize, servers: usize) -> Vec<Home> {
-    let each = buckets / servers;
-    let home = |bucket| match bucket < each * servers {
-        true => Home { server: bucket / each, bucket: (bucket % each) as u32 },
-        false => Home { server: bucket - each * servers, bucket: each as u32 },
-    };
-    (0..buckets).map(home).collect()
-}
-
 /// See the [module](self).
 pub(super) struct Messages;
-
-fn participants(threads: usize) -> usize {
-    threads.max(2)
-}
 
 impl Host for Messages {
     type Client<'a> = MessageClient<'a>;
 
-    fn servers(threads: usize) -> usize {
-        participants(threads).div_ceil(STRIDE)
+    fn servers(setting: &Setting<'_>) -> usize {
+        deal::servers(setting)
     }
 
     fn with<R>(
         setting: &Setting<'_>,
         work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
     ) -> Result<R, Failure> {
-        let participants = participants(setting.threads);
-        let (servers, clients): (Vec<usize>, Vec<usize>) = (0..participants).partition(|id| id % STRIDE == 0);
-        let homes = homes(setting.buckets, servers.len());
-        let mut sides: Vec<Server> = (0..servers.len()).map(|server| Server::new(setting, &homes, server)).collect();
-        let mut seat = |(rank, &participant): (usize, &usize)| {
+        let deal = Deal::new(setting);
+        let mut sides: Vec<Server> = deal.owned().into_iter().map(|owned| Server::new(setting, owned)).collect();
+        let client = || {
             let servers = sides.iter_mut().map(|server| server.connect(setting)).collect();
-            let client = MessageClient { homes: &homes, servers, lent: Some(Box::default()), free: Vec::new() };
-            Seat { client, participant, share: if rank == 0 { setting.initial() } else { 0 } }
+            MessageClient { homes: &deal.homes, servers, lent: Some(Box::default()), free: Vec::new() }
         };
-        let seats = clients.iter().enumerate().map(&mut seat).collect();
+        let seats = deal.seats(setting, client);
         thread::scope(|scope| {
-            let serve = |(server, id): (Server, usize)| {
-                let cpu = setting.cpus.get(id % setting.cpus.len().max(1)).copied();
+            let serve = |(server, &participant): (Server, &usize)| {
+                let cpu = cpu_of(setting, participant);
                 move || -> Result<(), PinError> {
                     // Its clients wait for it, wherever it runs.
                     let pinned = cpu.map(pin::pin).transpose();
@@ -107,7 +80,8 @@ impl Host for Messages {
                     pinned.map(drop)
                 }
             };
-            let serving: Vec<_> = sides.into_iter().zip(servers).map(serve).map(|serve| scope.spawn(serve)).collect();
+            let serves = sides.into_iter().zip(&deal.servers).map(serve);
+            let serving: Vec<_> = serves.map(|serve| scope.spawn(serve)).collect();
             let result = work(seats);
             for server in serving {
                 server.join().expect("no server panics").map_err(Failure::refused)?;
@@ -131,9 +105,9 @@ struct Server {
 }
 
 impl Server {
-    fn new(setting: &Setting<'_>, homes: &[Home], server: usize) -> Self {
-        let buckets = homes.iter().filter(|home| home.server == server).map(|_| Bucket::default()).collect();
-        let waiter = Waiter::new(setting.wait, Crowd::unpinned(participants(setting.threads)), None);
+    fn new(setting: &Setting<'_>, owned: usize) -> Self {
+        let buckets = (0..owned).map(|_| Bucket::default()).collect();
+        let waiter = Waiter::new(setting.wait, Crowd::unpinned(participants(setting)), None);
         Self { buckets, requests: Select::with_waiter(waiter), replies: Vec::new() }
     }
 
@@ -193,7 +167,7 @@ pub(super) struct MessageClient<'a> {
 impl MessageClient<'_> {
     #[inline]
     fn ask(&mut self, kind: Kind, key: u64, buffer: Stored) -> Reply {
-        let Home { server, bucket } = self.homes[(key % self.homes.len() as u64) as usize];
+        let Home { server, bucket } = self.homes[bucket_of(key, self.homes.len())];
         let line = &mut self.servers[server];
         line.requests.send(Request { kind, bucket, key, buffer }).expect("a server outlives its clients");
         line.replies.recv().expect("a server replies to every request")
@@ -232,26 +206,5 @@ impl Client for MessageClient<'_> {
             self.free.push(reply.buffer);
         }
         reply.is_done
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_third_participant_is_a_server() {
-        assert_eq!([1, 2, 3, 6, 10, 18, 36].map(Messages::servers), [1, 1, 1, 2, 4, 6, 12]);
-    }
-
-    #[test]
-    fn buckets_are_dealt_in_ranges_and_the_rest_in_turn() {
-        let of = |buckets, servers| {
-            let homes = homes(buckets, servers);
-            homes.into_iter().map(|home| (home.server, home.bucket)).collect::<Vec<_>>()
-        };
-        assert_eq!(of(5, 2), [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2)]);
-        assert_eq!(of(12, 12), (0..12).map(|server| (server, 0)).collect::<Vec<_>>(), "the best case");
-        assert_eq!(of(2, 3), [(0, 0), (1, 0)], "one server has none");
     }
 }

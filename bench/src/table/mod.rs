@@ -6,14 +6,20 @@
 //! checked in every situation before it is timed there. They run in turns, in an order drawn anew for each round, each
 //! round over new tables.
 
+mod combined;
+mod confined;
 mod contenders;
+mod deal;
+mod delegated;
 mod gates;
+mod guarded;
 mod host;
 mod locked;
 mod messages;
 mod packed;
 mod play;
 mod published;
+mod readers;
 mod report;
 mod rivals;
 
@@ -46,10 +52,27 @@ pub struct TableOptions {
     pub buckets: Vec<usize>,
     /// The mean numbers of elements in a bucket; 12 and 48 by default.
     pub means: Vec<usize>,
+    /// Of the participants one in so many is a server, where there are servers; every third by default, as in the paper.
+    pub every: Option<usize>,
     /// How long a block is; a second by default, as in the paper, 5 ms if quick.
     pub block: Option<Duration>,
 }
 
+impl TableOptions {
+    fn every(&self) -> usize {
+        self.every.unwrap_or(EVERY)
+    }
+
+    #[track_caller]
+    fn check(&self) {
+        let counts = self.threads.iter().chain(&self.buckets).chain(&self.means);
+        assert!(counts.min() != Some(&0), "a table has threads, buckets and elements");
+        assert!(self.every.is_none_or(|every| every > 1), "not all participants are servers");
+    }
+}
+
+/// What the paper found best.
+const EVERY: usize = 3;
 const ROUNDS: usize = 10;
 const QUICK_ROUNDS: usize = 5;
 const BLOCK: Duration = Duration::from_secs(1);
@@ -61,17 +84,17 @@ const QUICK_BLOCK: Duration = Duration::from_millis(5);
 /// A [`BenchError`] if the options do not fit the machine, or the run is cancelled.
 ///
 /// # Panics
-/// If a number of threads, buckets or elements is 0.
+/// If a number of threads, buckets or elements is 0, or all participants are servers.
 pub fn table(
     machine: &Machine,
     options: &TableOptions,
     progress: &mut dyn Progress,
 ) -> Result<TableReport, BenchError> {
-    let TableOptions { options: shared, threads, buckets, means, .. } = options;
-    let counts = threads.iter().chain(buckets).chain(means);
-    assert!(counts.min() != Some(&0), "a table has threads, buckets and elements");
+    options.check();
+    let shared = &options.options;
     let cpus: Vec<CpuId> = shared.usable_cpus(machine)?.iter().collect();
-    let contenders = shared.chosen(contenders(), |contender| contender.name)?;
+    let cluster = confined::largest_cluster(machine, &cpus);
+    let contenders = chosen(shared)?;
     let seed = shared.seed_or_draw();
     let mut random = Rng::with_seed(seed);
     let (rounds, block) = if shared.quick { (QUICK_ROUNDS, QUICK_BLOCK) } else { (ROUNDS, BLOCK) };
@@ -81,7 +104,8 @@ pub fn table(
     for &(buckets, mean, threads) in &situations {
         let doing = format!("{buckets} buckets of {mean}, {threads} threads");
         let mut step = |part: f64| progress.step((cells.len() as f64 + part) / situations.len() as f64, &doing);
-        let setting = Setting { buckets, mean, threads, cpus: &cpus, wait: shared.wait, time, seed };
+        let (cpus, cluster, wait) = (&*cpus, &*cluster, shared.wait);
+        let setting = Setting { buckets, mean, threads, cpus, cluster, every: options.every(), wait, time, seed };
         let turns = rounds_of(&contenders, &setting, rounds, &mut random, shared, &mut step)?;
         cells.push(cell(&contenders, &setting, turns));
     }
@@ -93,12 +117,20 @@ pub fn table(
         quick: shared.quick,
         cpus: cpus.iter().map(|cpu| cpu.get()).collect(),
         wait: shared.wait.to_string(),
+        every: options.every(),
         block_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
         rounds,
         gates: gates::judge(&contenders, &cells, cpus.len()),
         cells,
         published: published::PUBLISHED,
     })
+}
+
+/// Those that are named; of all, if none is, those that are quick in a quick race.
+fn chosen(options: &Options) -> Result<Vec<Contender>, BenchError> {
+    let mut chosen = options.chosen(contenders(), |contender| contender.name)?;
+    chosen.retain(|contender| contender.is_quick || !options.quick || !options.contenders.is_empty());
+    Ok(chosen)
 }
 
 /// Buckets, mean and threads, in the order in which they are run.
@@ -149,8 +181,8 @@ fn rounds_of(
 fn cell(contenders: &[Contender], setting: &Setting<'_>, found: Vec<Result<Vec<Turn>, Failure>>) -> TableCell {
     let &Setting { buckets, mean, threads, .. } = setting;
     let row = |(contender, found): (&Contender, Result<Vec<Turn>, Failure>)| match found {
-        Ok(turns) => row(contender, threads, &turns),
-        Err(failure) => TableRow { skipped: Some(failure.to_string()), ..row(contender, threads, &[]) },
+        Ok(turns) => row(contender, setting, &turns),
+        Err(failure) => TableRow { skipped: Some(failure.to_string()), ..row(contender, setting, &[]) },
     };
     let mut rows: Vec<TableRow> = contenders.iter().zip(found).map(row).collect();
     let best = rows.iter().filter_map(|row| row.mops).fold(0.0, f64::max);
@@ -158,18 +190,19 @@ fn cell(contenders: &[Contender], setting: &Setting<'_>, found: Vec<Result<Vec<T
     TableCell { buckets, mean, threads, oversubscribed: is_crowded(threads, setting.cpus.len()), rows }
 }
 
-fn row(contender: &Contender, threads: usize, turns: &[Turn]) -> TableRow {
+fn row(contender: &Contender, setting: &Setting<'_>, turns: &[Turn]) -> TableRow {
     let mops: Vec<f64> = turns.iter().map(|turn| tries(turn) as f64 / turn.seconds / 1e6).collect();
     let all_tries: u64 = turns.iter().map(tries).sum();
     let share =
         |of: fn(&Turn) -> u64| (all_tries > 0).then(|| turns.iter().map(of).sum::<u64>() as f64 / all_tries as f64);
     let over =
         |of: fn(&[u64]) -> Option<f64>| median(&turns.iter().filter_map(|turn| of(&turn.tries)).collect::<Vec<_>>());
-    let servers = (contender.servers)(threads);
+    let servers = (contender.servers)(setting);
+    let meant = setting.threads.max(servers + 1) - servers;
     TableRow {
         contender: contender.name.to_owned(),
         ours: contender.kind != Kind::Rival,
-        clients: threads.max(servers + 1) - servers,
+        clients: turns.first().map_or(meant, |turn| turn.tries.len()),
         servers,
         mops: median(&mops),
         mean_mops: (!mops.is_empty()).then(|| mops.iter().sum::<f64>() / mops.len() as f64),
@@ -195,24 +228,46 @@ mod tests {
 
     #[test]
     fn every_table_is_checked_and_told_with_its_hits_and_fairness() {
-        let options = Options { quick: true, ..Options::default() };
+        let names: Vec<_> = contenders().iter().map(|contender| contender.name).collect();
+        let contenders = names.iter().map(|&name| name.to_owned()).collect();
+        let options = Options { quick: true, contenders, ..Options::default() };
         let (threads, means) = (vec![1, 4], vec![20]);
         let options = TableOptions { options, threads, means, buckets: vec![3], ..TableOptions::default() };
         let report = table(&this_machine(), &options, &mut ()).expect("it runs");
-        let names: Vec<_> = contenders().iter().map(|contender| contender.name).collect();
         assert_eq!(report.cells.iter().map(|cell| cell.threads).collect::<Vec<_>>(), [1, 4]);
         for cell in &report.cells {
             assert_eq!(cell.rows.iter().map(|row| row.contender.as_str()).collect::<Vec<_>>(), names);
             for row in &cell.rows {
+                if row.contender.starts_with("confined") {
+                    assert!(row.skipped.as_ref().is_some_and(|reason| reason.contains("not confined")), "{row:?}");
+                    continue;
+                }
                 assert_eq!(row.skipped, None, "{}", row.contender);
                 assert!(row.mops.is_some_and(|mops| mops > 0.0) && row.regret.is_some_and(|regret| regret >= 1.0));
                 assert!(row.min_mops <= row.mops && row.mops <= row.max_mops, "{row:?}");
                 assert!(row.hits.is_some_and(|hits| hits > 0.0 && hits < 1.0), "{row:?}");
-                let serves = if row.contender == "messages" { cell.threads.div_ceil(3) } else { 0 };
+                let serves =
+                    if ["messages", "delegated"].contains(&&*row.contender) { cell.threads.div_ceil(3) } else { 0 };
                 assert_eq!((row.servers, row.clients), (serves, cell.threads.max(serves + 1) - serves));
             }
             assert!(cell.rows.iter().any(|row| row.regret == Some(1.0)));
         }
+    }
+
+    #[test]
+    fn a_quick_race_has_what_the_paper_had_and_the_rivals() {
+        let names = |quick: bool| {
+            let options = Options { quick, ..Options::default() };
+            let (threads, buckets, means) = (vec![1], vec![1], vec![1]);
+            let block = Some(Duration::from_micros(1));
+            let options = TableOptions { options, threads, buckets, means, block, ..TableOptions::default() };
+            let report = table(&this_machine(), &options, &mut ()).expect("it runs");
+            report.cells[0].rows.iter().map(|row| row.contender.clone()).collect::<Vec<_>>()
+        };
+        let (quick, all) = (names(true), names(false));
+        assert!(["clh", "messages", "packed-auto", "scc"].iter().all(|name| quick.contains(&(*name).to_owned())));
+        assert!(quick.len() < all.len() && all.contains(&"combined".to_owned()), "{quick:?}");
+        assert!(!quick.contains(&"combined".to_owned()));
     }
 
     #[test]

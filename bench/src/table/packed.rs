@@ -2,8 +2,8 @@
 
 use corecast::lock::{RawLock, Setup, Table};
 
+use super::guarded::end_of_section;
 use super::host::{Client, Host, Seat, Setting, Words, seats};
-use super::locked::end_of_section;
 use crate::failure::Failure;
 
 /// See the [module](self).

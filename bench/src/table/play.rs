@@ -11,6 +11,7 @@ use corecast::base::{CacheLine, Clock};
 use corecast::machine::pin::{self, PinError};
 use fastrand::Rng;
 
+use super::deal::cpu_of;
 use super::host::{Client, Host, Seat, Setting, Words};
 use crate::failure::Failure;
 
@@ -55,8 +56,7 @@ fn together<C: Client + Send, R: Send>(
     let meeting = &Meeting { begin: Barrier::new(seats.len() + 1), stop };
     let job = &job;
     let run = |seat: &mut Seat<C>| -> Result<R, PinError> {
-        let cpu = setting.cpus.get(seat.participant % setting.cpus.len().max(1));
-        match cpu.map(|&cpu| pin::pin(cpu)).transpose() {
+        match cpu_of(setting, seat.participant).map(pin::pin).transpose() {
             Ok(_pinned) => Ok(job(seat, meeting)),
             Err(error) => {
                 meeting.begin.wait();
@@ -151,6 +151,7 @@ fn play<C: Client>(client: &mut C, mix: &mut Mix, keys: u64, meeting: &Meeting) 
 
 /// Times one block over a new table.
 pub(super) fn turn<H: Host>(setting: &Setting<'_>) -> Result<Turn, Failure> {
+    let setting = &H::adapted(setting)?;
     H::with(setting, |mut seats| {
         let tallies = together(setting, &mut seats, |seat, meeting| {
             let mut random = random(setting, seat.participant);
@@ -201,7 +202,7 @@ fn record<C: Client>(seat: &mut Seat<C>, setting: &Setting<'_>, meeting: &Meetin
 
 /// Whether, for every key, puts minus removes are its presence, and every get copied what had been put.
 pub(super) fn check<H: Host>(setting: &Setting<'_>) -> Result<(), Failure> {
-    let setting = &Setting { time: std::time::Duration::ZERO, ..setting.clone() };
+    let setting = &Setting { time: std::time::Duration::ZERO, ..H::adapted(setting)? };
     H::with(setting, |mut seats| {
         let recorded = together(setting, &mut seats, |seat, meeting| record(seat, setting, meeting))?;
         let recorded = recorded.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -222,7 +223,7 @@ pub(super) fn check<H: Host>(setting: &Setting<'_>) -> Result<(), Failure> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Duration;
 
     use corecast::base::wait::Wait;
@@ -263,11 +264,13 @@ mod tests {
         }
     }
 
-    const SETTING: Setting<'static> = Setting {
+    pub(in crate::table) const SETTING: Setting<'static> = Setting {
         buckets: 2,
         mean: 4,
         threads: 1,
         cpus: &[],
+        cluster: &[],
+        every: 3,
         wait: Wait::Adaptive,
         time: Duration::from_millis(2),
         seed: 5,

@@ -20,6 +20,8 @@ pub struct TableReport {
     pub cpus: Vec<u32>,
     /// How channels waited.
     pub wait: String,
+    /// One of so many participants was a server, where there were servers.
+    pub every: usize,
     /// How long a block was.
     pub block_ms: u64,
     /// Blocks of each contender in each situation.
@@ -50,13 +52,13 @@ pub struct TableCell {
 /// What came of one contender there.
 #[derive(Clone, Debug, Serialize)]
 pub struct TableRow {
-    /// A lock's name, `messages`, or the name of a rival.
+    /// A lock's name, that of another table, or of a rival.
     pub contender: String,
     /// True for what corecast offers.
     pub ours: bool,
     /// Threads that tried operations: all, or those that are no servers.
     pub clients: usize,
-    /// Threads that served them, of `messages`.
+    /// Threads that served them.
     pub servers: usize,
     /// Millions of tries in a second, of all clients: the median over the rounds; `null` if it was skipped.
     pub mops: Option<f64>,

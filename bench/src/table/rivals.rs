@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Mutex;
 
+use super::guarded::end_of_section;
 use super::host::{Client, Host, Seat, Setting, Words, seats};
-use super::locked::end_of_section;
 use crate::failure::Failure;
 
 /// Hashes one u64: multiplied by an odd constant (the golden ratio's), with the upper half folded into the lower.

@@ -129,6 +129,7 @@ mod tests {
             quick: true,
             cpus: vec![0, 1],
             wait: "adaptive".to_owned(),
+            every: 3,
             block_ms: 5,
             rounds: 3,
             cells: vec![cell(1), cell(2), cell(4)],

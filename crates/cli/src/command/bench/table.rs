@@ -35,10 +35,14 @@ pub(super) struct Arguments {
     /// The numbers of elements in a bucket, on average.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "12,48", value_parser = count(MOST_ELEMENTS))]
     elements: Vec<usize>,
+    /// Of the participants one in so many is a server, where there are servers.
+    #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u64).range(2..=MOST_THREADS))]
+    every: u64,
     /// How long each of the blocks lasts, in milliseconds [default: 1000, or 5 with --quick].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     block: Option<u64>,
-    /// Race these only: names of locks, packed-tas and so on, messages, dashmap, papaya, scc, std [default: all].
+    /// Race these only: names of locks, of other tables, dashmap, papaya, scc, std [default: all, or the paper's
+    /// and a few with --quick].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
     /// The seed of all random choices [default: drawn, and reported].
@@ -59,7 +63,8 @@ impl Arguments {
         let options = Options { quick, seed, contenders: self.contenders.clone(), ..options };
         let (threads, buckets, means) = (self.threads.clone(), self.buckets.clone(), self.elements.clone());
         let block = self.block.map(Duration::from_millis);
-        let options = TableOptions { options, threads, buckets, means, block };
+        let every = Some(self.every as usize);
+        let options = TableOptions { options, threads, buckets, means, every, block };
         let report = table(&model.machine, &options, &mut Meter::start(output))?;
         self.html.tell(output, (&report, report.seed), describe, render_table)
     }

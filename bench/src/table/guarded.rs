@@ -1,0 +1,111 @@
+//! Buckets of SSYNC's layout behind whatever lets one closure at a time at each of them, and a client that works through it.
+
+use corecast::base::sync::{Ordering, fence};
+use corecast::lock::table::Bucket;
+
+use super::host::{Client, Host, Seat, Setting, Words, seats};
+use crate::failure::Failure;
+
+/// On a line of its own, as in the original.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Payload(pub(super) Words);
+
+/// What a bucket keeps of a key; empty places have none.
+pub(super) type Stored = Option<Box<Payload>>;
+
+/// The experiment's critical section ends so, with every contender that has one.
+#[inline(always)]
+pub(super) fn end_of_section() {
+    // ORDERING: SeqCst, pairs with itself in other threads; no outcome is forbidden by it that matters here, as it stands for
+    // what the original's critical section costs [section-end]
+    fence(Ordering::SeqCst);
+}
+
+/// A result, at the end of a critical section.
+#[inline(always)]
+pub(super) fn ending_section<R>(result: R) -> R {
+    end_of_section();
+    result
+}
+
+/// Buckets that closures are let at.
+pub(super) trait Guarded: Sync {
+    /// Calls `change` on the key's bucket, alone.
+    fn write<R: Send>(&self, key: u64, change: impl FnOnce(&mut Bucket<Stored>) -> R + Send) -> R;
+
+    /// Calls `look` on the key's bucket, alone unless others look, too.
+    #[inline]
+    fn read<R: Send>(&self, key: u64, look: impl FnOnce(&Bucket<Stored>) -> R + Send) -> R {
+        self.write(key, |bucket| look(bucket))
+    }
+}
+
+/// Which of so many buckets is a key's.
+#[inline]
+pub(super) fn bucket_of(key: u64, buckets: usize) -> usize {
+    (key % buckets as u64) as usize
+}
+
+/// Buckets that need no thread of their own.
+pub(super) trait Shelves: Guarded {
+    fn make(setting: &Setting<'_>) -> Self;
+}
+
+impl<G: Shelves + 'static> Host for G {
+    type Client<'a> = Worker<'a, G>;
+
+    fn with<R>(
+        setting: &Setting<'_>,
+        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let guarded = G::make(setting);
+        work(seats(setting, || Worker::new(&guarded)))
+    }
+}
+
+/// A thread's way to them, and the buffers that are its own.
+pub(super) struct Worker<'a, G> {
+    guarded: &'a G,
+    free: Vec<Stored>,
+}
+
+impl<'a, G> Worker<'a, G> {
+    pub(super) fn new(guarded: &'a G) -> Self {
+        Self { guarded, free: Vec::new() }
+    }
+}
+
+impl<G: Guarded> Client for Worker<'_, G> {
+    #[inline]
+    fn get(&mut self, key: u64, into: &mut Words) -> bool {
+        let copy = |bucket: &Bucket<Stored>| {
+            bucket.get(key).and_then(Option::as_ref).map(|payload| *into = payload.0).is_some()
+        };
+        self.guarded.read(key, copy)
+    }
+
+    #[inline]
+    fn put(&mut self, key: u64, words: Option<&Words>) -> bool {
+        let mut payload = self.free.pop().flatten().unwrap_or_default();
+        if let Some(words) = words {
+            payload.0 = *words;
+        }
+        let refused = self.guarded.write(key, |bucket| bucket.put(key, Some(payload)).err().flatten());
+        let is_in = refused.is_none();
+        if !is_in {
+            self.free.push(refused);
+        }
+        is_in
+    }
+
+    #[inline]
+    fn remove(&mut self, key: u64) -> bool {
+        let removed = self.guarded.write(key, |bucket| bucket.remove(key).flatten());
+        let was_in = removed.is_some();
+        if was_in {
+            self.free.push(removed);
+        }
+        was_in
+    }
+}
