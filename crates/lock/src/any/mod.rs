@@ -31,6 +31,7 @@ mod spare;
 use std::cell::Cell;
 use std::fmt;
 use std::mem::{MaybeUninit, offset_of};
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use corecast_base::LINE_BYTES;
@@ -46,6 +47,10 @@ use kind::Kind;
 /// lock in the lower 24, 0 for nobody. Numbers of threads have 22 bits at most on Linux.
 const THREAD: u32 = (1 << 24) - 1;
 const AUTO: u32 = 0;
+/// The label of an [`Auto`] that nobody holds.
+const FREE_AUTO: u32 = AUTO << THREAD.count_ones();
+/// The labels of one that a thread holds.
+const HELD_AUTO: RangeInclusive<u32> = FREE_AUTO + 1..=FREE_AUTO + THREAD;
 /// The number of no algorithm.
 const DESTROYED: u32 = 0xff;
 
@@ -137,14 +142,55 @@ impl AnyLock {
         }
     }
 
+    /// Takes the lock for this thread if it is an [`Auto`] that nobody holds or waits for, and returns whether it did. False
+    /// says nothing: another call has to find out why. For callers to whom the other calls cost more than the lock, as they
+    /// may panic or have errors: this one does neither, and asks the system for nothing.
+    #[inline]
+    #[must_use]
+    pub fn lock_at_once(&self) -> bool {
+        let label = self.label();
+        // ORDERING: Relaxed, the exchange looks again whether somebody holds it
+        if label.load(Ordering::Relaxed) != FREE_AUTO {
+            return false;
+        }
+        let thread = THIS_THREAD.get();
+        if thread == 0 || !self.auto().take_unwanted() {
+            return false;
+        }
+        // ORDERING: Relaxed, other threads only see that it is none of theirs
+        label.store(thread, Ordering::Relaxed);
+        true
+    }
+
+    /// Frees the lock if it is an [`Auto`] that this thread holds, and which nobody waits for, and returns whether it did. As
+    /// [`lock_at_once`](Self::lock_at_once) otherwise.
+    #[inline]
+    #[must_use]
+    pub fn unlock_at_once(&self) -> bool {
+        let label = self.label();
+        // ORDERING: Relaxed, a thread sees its own store, and no other one has its number
+        let holder = label.load(Ordering::Relaxed);
+        if !HELD_AUTO.contains(&holder) || holder != THIS_THREAD.get() {
+            return false;
+        }
+        // ORDERING: Relaxed, as above; the next holder's store comes after this one, by the lock
+        label.store(FREE_AUTO, Ordering::Relaxed);
+        let is_free = self.auto().free_unwanted();
+        if !is_free {
+            // ORDERING: Relaxed, a thread sees its own store, and others only see that it is none of theirs
+            label.store(holder, Ordering::Relaxed);
+        }
+        is_free
+    }
+
     /// Waits until the lock is free, and takes it for this thread.
     ///
     /// # Errors
     /// [`WrongUse::HeldHere`], [`WrongUse::Destroyed`] and [`WrongUse::NoLock`].
     #[inline]
     pub fn lock(&self) -> Result<(), WrongUse> {
-        self.expect_another()?;
-        self.acquire(Patience::Endless).map(|_| ())
+        let thread = self.expect_another()?;
+        self.acquire(Patience::Endless, thread).map(|_| ())
     }
 
     /// Takes the lock for this thread if it is free, and returns whether it was.
@@ -153,7 +199,7 @@ impl AnyLock {
     /// [`WrongUse::Destroyed`] and [`WrongUse::NoLock`].
     #[inline]
     pub fn try_lock(&self) -> Result<bool, WrongUse> {
-        self.acquire(Patience::None)
+        self.acquire(Patience::None, this_thread())
     }
 
     /// As [`lock`](Self::lock), but gives up at `deadline`, perhaps a little later, and returns false then.
@@ -162,8 +208,8 @@ impl AnyLock {
     /// As of [`lock`](Self::lock).
     #[inline]
     pub fn lock_until(&self, deadline: Instant) -> Result<bool, WrongUse> {
-        self.expect_another()?;
-        self.acquire(Patience::Until(deadline))
+        let thread = self.expect_another()?;
+        self.acquire(Patience::Until(deadline), thread)
     }
 
     /// Frees the lock.
@@ -237,7 +283,7 @@ impl AnyLock {
     }
 
     #[inline]
-    fn acquire(&self, patience: Patience) -> Result<bool, WrongUse> {
+    fn acquire(&self, patience: Patience, thread: u32) -> Result<bool, WrongUse> {
         let is_taken = match self.kind()? {
             // SAFETY: there is no node.
             None => unsafe { patience.acquire(self.auto(), &()) },
@@ -248,16 +294,17 @@ impl AnyLock {
             // ORDERING: Relaxed, only holders write it
             let seen = label.load(Ordering::Relaxed);
             // ORDERING: Relaxed, other threads only see that it is none of theirs
-            label.store(seen & !THREAD | this_thread(), Ordering::Relaxed);
+            label.store(seen & !THREAD | thread, Ordering::Relaxed);
         }
         Ok(is_taken)
     }
 
+    /// The number of this thread, which must not hold the lock.
     #[inline]
-    fn expect_another(&self) -> Result<(), WrongUse> {
+    fn expect_another(&self) -> Result<u32, WrongUse> {
         // ORDERING: Relaxed, a thread sees its own store, and no other one has its number
-        let holder = self.label().load(Ordering::Relaxed) & THREAD;
-        if holder == this_thread() { Err(WrongUse::HeldHere) } else { Ok(()) }
+        let (holder, thread) = (self.label().load(Ordering::Relaxed) & THREAD, this_thread());
+        if holder == thread { Err(WrongUse::HeldHere) } else { Ok(thread) }
     }
 
     fn number(&self) -> u32 {

@@ -233,9 +233,21 @@ impl Auto {
 
     /// Takes the lock if nobody has it, waits for it, or has moved it into another mode.
     #[inline]
-    fn take_unwanted(&self) -> bool {
+    pub(crate) fn take_unwanted(&self) -> bool {
         // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [auto-free]
         self.word.compare_exchange(FREE, LOCKED, Ordering::Acquire, Ordering::Relaxed).is_ok()
+    }
+
+    /// For the holder: frees the lock if there is nothing to decide and nobody to wake; false if not.
+    #[inline]
+    pub(crate) fn free_unwanted(&self) -> bool {
+        // ORDERING: Relaxed, what the last holder wrote came with the lock
+        let is_unwanted = self.want.load(Ordering::Relaxed) == NOTHING;
+        if is_unwanted {
+            // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]
+            self.word.store(FREE, Ordering::Release);
+        }
+        is_unwanted
     }
 
     #[cold]
@@ -283,12 +295,9 @@ unsafe impl RawLock for Auto {
 
     #[inline]
     unsafe fn unlock(&self, (): &()) {
-        // ORDERING: Relaxed, what the last holder wrote came with the lock
-        if self.want.load(Ordering::Relaxed) != NOTHING {
-            return self.unlock_slow();
+        if !self.free_unwanted() {
+            self.unlock_slow();
         }
-        // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]
-        self.word.store(FREE, Ordering::Release);
     }
 }
 

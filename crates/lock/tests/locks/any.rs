@@ -30,9 +30,15 @@ impl Counter {
     }
 
     fn add_held(&self) {
-        // SAFETY: the caller holds the lock.
-        self.count.with_mut(|count| unsafe { *count += 1 });
-        self.lock.unlock().expect("this thread holds it");
+        let count = self.count.with_mut(|count| {
+            // SAFETY: the caller holds the lock.
+            let count = unsafe { &mut *count };
+            *count += 1;
+            *count
+        });
+        if count % 2 == 0 || !self.lock.unlock_at_once() {
+            self.lock.unlock().expect("this thread holds it");
+        }
     }
 
     fn add(&self) {
@@ -53,7 +59,8 @@ fn nobody_else_is_inside_whatever_it_is() {
             let run = |seed| {
                 let mut random = fastrand::Rng::with_seed(seed);
                 let mut once = || {
-                    let taken = match random.u8(..3) {
+                    let taken = match random.u8(..4) {
+                        3 => Ok(counter.lock.lock_at_once()),
                         0 => counter.lock.try_lock(),
                         1 => counter.lock.lock_until(Instant::now() + Duration::from_micros(random.u64(..100))),
                         _ => counter.lock.lock().map(|()| true),
@@ -147,6 +154,31 @@ fn zeroes_are_a_free_auto_which_counts() {
     }
     let ticket = AnyLock::new(Algorithm::Ticket, &Setup::default());
     assert_eq!((ticket.stats(), ticket.explain()), (Err(WrongUse::NoStats), Err(WrongUse::NoStats)));
+}
+
+#[test]
+fn at_once_only_an_auto_that_nobody_holds_is_taken_and_only_its_holder_frees_it() {
+    each(|algorithm| {
+        let lock = AnyLock::new(algorithm, &Setup::default());
+        let is_auto = algorithm == Algorithm::Auto;
+        assert!(!lock.unlock_at_once());
+        thread::scope(|scope| _ = scope.spawn(|| assert!(!lock.lock_at_once(), "its number was never asked for")));
+        lock.lock().expect("it is free");
+        assert!(!lock.lock_at_once());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                assert_eq!(lock.try_lock(), Ok(false));
+                assert!(!lock.lock_at_once() && !lock.unlock_at_once(), "{algorithm}");
+            });
+        });
+        assert_eq!(lock.unlock_at_once(), is_auto);
+        assert_eq!(lock.unlock().is_err(), is_auto);
+        assert_eq!(lock.lock_at_once(), is_auto);
+        assert_eq!(lock.unlock().is_ok(), is_auto);
+        // SAFETY: nobody else uses it.
+        unsafe { lock.destroy() }.expect("it is free");
+        assert!(!lock.lock_at_once() && !lock.unlock_at_once());
+    });
 }
 
 #[test]
