@@ -8,8 +8,8 @@
 // `data` has `len` bytes; outputs can be written. NULL is CORECAST_INVALID_ARGUMENT where it is not allowed.
 //
 // Threads. Different objects can be used by different threads at the same time. One object is used by one thread at a
-// time, which need not be the one that made it; a corecast_region and a corecast_lock may be used by many. Waiting calls
-// block.
+// time, which need not be the one that made it; a corecast_region, a corecast_lock, a corecast_shared_lock and a
+// corecast_condvar may be used by many. Waiting calls block.
 //
 // Parameters. A struct of parameters begins with its size; its other fields mean a default if they are 0. So set all of it
 // to 0 (memset), then size to its sizeof, then what is wanted. Later versions may add fields at its end.
@@ -70,6 +70,8 @@ typedef enum {
   CORECAST_NONE_LEFT = 17,
   // A member of the group is lost: corecast_member_lost says which, the message why. The group has failed.
   CORECAST_LOST = 18,
+  // The process that held the lock is gone and may have left half done what it did. **The lock is taken** all the same.
+  CORECAST_OWNER_DIED = 19,
 } corecast_status;
 
 // Whether a participant is there.
@@ -310,13 +312,26 @@ typedef struct corecast_member corecast_member;
 // which neither touches nor commits them.
 typedef struct corecast_region corecast_region;
 
-// The channels of a region to be, in the order of their declaration. One thread at a time uses it. Names of channels are
+// The channels and locks of a region to be, in the order of their declaration. One thread at a time uses it. Their names are
 // 1 to 63 bytes of A-Z, a-z, 0-9, '.', '_' and '-', no leading dot.
 typedef struct corecast_region_plan corecast_region_plan;
 
 // The receiving ends of many channels, of any kinds, up to 4096. One thread at a time uses it. One message is open at a
 // time: receiving the next one releases it. No channel starves; there is no order among channels.
 typedef struct corecast_select corecast_select;
+
+// A lock among processes, for the threads of this one. It guards what its users agree on, such as bytes of another mapping.
+//
+// Take word. It keeps the name of its holder: if that process is killed, or leaves the region while it holds the lock, one of
+// those who want it gets CORECAST_OWNER_DIED, a tenth of a second later at most. **It has the lock then**, repairs what was left
+// half changed, and unlocks, which makes the lock one like any other. If it is killed before, the next one is told the
+// same. With tas, ttas and ticket a dead holder holds the lock for ever.
+//
+// The thread that locked it unlocks it, with the same object: to unlock what this thread does not hold, and to lock what it
+// holds, is CORECAST_INVALID_ARGUMENT and changes nothing. A thread that ends holds what it held for as long as its process
+// has a place in the region. A process that writes anything else into the region can make two hold a lock, or
+// nobody for ever, but nothing worse: wait with limits where that matters.
+typedef struct corecast_shared_lock corecast_shared_lock;
 
 // An operation that a member has started. One thread at a time uses it.
 //
@@ -525,6 +540,17 @@ typedef struct {
   // How often somebody had to wait for it.
   uint64_t waits;
 } corecast_lock_stats;
+
+// A condition variable. All zeroes are one that nobody waits for; it has nothing to destroy. It lies where its user puts it,
+// among the threads of one process, and must not be moved or freed while anybody is in a call with it.
+//
+// It goes with locks whose threads sleep: auto, word, byte and qword; others are CORECAST_INVALID_ARGUMENT. One variable may
+// serve several locks. A notification wakes those who wait when it comes, and is not kept for later ones; the lock need not
+// be held to notify, but what is waited for is to be changed while it is.
+typedef struct {
+  // For the library.
+  uint64_t opaque[2];
+} corecast_condvar;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1423,6 +1449,51 @@ corecast_status corecast_lock_explain(corecast_lock *lock,
 // Frees what the lock has allocated. To use its memory as a lock again, create one there, or set it to zeroes.
 // CORECAST_TAKEN if anybody holds it. A lock of zeroes need not be destroyed.
 corecast_status corecast_lock_destroy(corecast_lock *lock);
+
+// Frees the lock, which this thread holds, sleeps until a notification, and takes the lock again. It may return for no
+// reason, and another thread may have been there first: so look again, in a loop.
+corecast_status corecast_condvar_wait(corecast_condvar *condvar,
+                                      corecast_lock *lock);
+
+// As corecast_condvar_wait, asleep for so long at most: CORECAST_TIMEOUT if no notification came. The lock is waited for
+// without a limit, and held then, too.
+corecast_status corecast_condvar_wait_timeout_ns(corecast_condvar *condvar,
+                                                 corecast_lock *lock,
+                                                 uint64_t timeout_ns);
+
+// Wakes one of those who wait, if anybody does.
+corecast_status corecast_condvar_notify_one(corecast_condvar *condvar);
+
+// Wakes all who wait.
+corecast_status corecast_condvar_notify_all(corecast_condvar *condvar);
+
+// Declares a lock of a region to be, alone on its line. `algorithm` is a corecast_lock_algorithm: word, or tas, ttas or ticket
+// where nobody is ever killed; CORECAST_INVALID_ARGUMENT for others, CORECAST_NOT_FOUND for none.
+corecast_status corecast_region_plan_add_lock(corecast_region_plan *plan,
+                                              const char *name,
+                                              uint32_t algorithm);
+
+// Opens the lock with this name, any number of times. CORECAST_NOT_FOUND if the region has none, CORECAST_MISMATCH if it is
+// something else, or damaged.
+corecast_status corecast_shared_lock_open(const corecast_region *region,
+                                          const char *name,
+                                          corecast_shared_lock **lock);
+
+// Waits until the lock is free, and takes it. CORECAST_OWNER_DIED: this thread has it, from one that is gone.
+corecast_status corecast_shared_lock_lock(const corecast_shared_lock *lock);
+
+// The same if the lock is free or its holder is gone; CORECAST_TAKEN if not, also where this thread holds it.
+corecast_status corecast_shared_lock_try_lock(const corecast_shared_lock *lock);
+
+// As corecast_shared_lock_lock, for so long at most: CORECAST_TIMEOUT if it was held all the time.
+corecast_status corecast_shared_lock_lock_timeout_ns(const corecast_shared_lock *lock, uint64_t timeout_ns);
+
+// Frees the lock, which this thread holds by this object.
+corecast_status corecast_shared_lock_unlock(const corecast_shared_lock *lock);
+
+// Closes a lock; NULL is none. One that is held stays so until this participant gives up its place in the region: whoever
+// wants it then is told CORECAST_OWNER_DIED.
+void corecast_shared_lock_close(corecast_shared_lock *lock);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -8,6 +8,7 @@ use corecast::channel::select::SelectError;
 use corecast::channel::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use corecast::collective::acknowledged::AckError;
 use corecast::collective::{BuildError, Error as GroupError};
+use corecast::lock::shared::{DeclareError, OpenError as OpenLockError, SharedLockError};
 use corecast::lock::{UnknownLock, WrongUse};
 use corecast::processes::{FoundError, JoinError};
 
@@ -28,6 +29,7 @@ macro_rules! always {
 always! {
     BadName => InvalidArgument,
     BuildError => InvalidArgument,
+    DeclareError => InvalidArgument,
     PlanError => InvalidArgument,
     Forked => Forked,
     UnknownLock => NotFound,
@@ -118,6 +120,30 @@ impl From<WrongUse> for Failure {
     #[cold]
     fn from(error: WrongUse) -> Self {
         let status = if error == WrongUse::Held { Status::Taken } else { Status::InvalidArgument };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<OpenLockError> for Failure {
+    fn from(error: OpenLockError) -> Self {
+        let status = match error {
+            OpenLockError::NoLock(_) => Status::NotFound,
+            OpenLockError::Forked(_) => Status::Forked,
+            _ => Status::Mismatch,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+/// Frees a lock that was taken from one that is gone: who keeps it does not come here.
+impl From<SharedLockError<'_>> for Failure {
+    fn from(error: SharedLockError<'_>) -> Self {
+        let status = match error {
+            SharedLockError::WouldBlock => Status::Taken,
+            SharedLockError::Timeout => Status::Timeout,
+            SharedLockError::Forked(_) => Status::Forked,
+            _ => Status::OwnerDied,
+        };
         Self::new(status, error.to_string())
     }
 }

@@ -62,3 +62,7 @@ pub mod atomic_stream;
 pub mod acknowledged;
 
 pub mod lock;
+
+pub mod condvar;
+
+pub mod shared_lock;

@@ -89,13 +89,19 @@ pub struct LockStats {
 /// # Safety
 /// - `lock` is NULL, or writable for the bytes of a lock for `'a`, which are reached by this library alone.
 #[inline]
-unsafe fn at<'a>(lock: *mut Lock) -> Result<&'a AnyLock, Failure> {
+pub(crate) unsafe fn at<'a>(lock: *mut Lock) -> Result<&'a AnyLock, Failure> {
     required((!lock.is_null()).then_some(()), "lock")?;
     if !lock.is_aligned() {
         return Err(Failure::argument("lock", format_args!("is not aligned to {} bytes", align_of::<Lock>())));
     }
     // SAFETY: neither NULL nor askew; any bytes are a line, and otherwise the caller's promise.
     Ok(unsafe { &*lock.cast::<AnyLock>() })
+}
+
+/// The algorithm with a number that C passes.
+pub(crate) fn algorithm_of(number: u32) -> Result<Algorithm, Failure> {
+    let unknown = || Failure::new(Status::NotFound, format!("there is no lock with the number {number}"));
+    Algorithm::of_number(number).ok_or_else(unknown)
 }
 
 /// Does what needs neither words nor a border: such a step cannot panic, and says no where it would have to explain.
@@ -137,8 +143,7 @@ pub unsafe extern "C" fn corecast_lock_create(algorithm: u32, lock: *mut Lock) -
     call(|| {
         // SAFETY: C passes memory for a lock.
         unsafe { at(lock) }?;
-        let unknown = || Failure::new(Status::NotFound, format!("there is no lock with the number {algorithm}"));
-        let made = AnyLock::new(Algorithm::of_number(algorithm).ok_or_else(unknown)?, &Setup::default());
+        let made = AnyLock::new(algorithm_of(algorithm)?, &Setup::default());
         // SAFETY: aligned, and C passes memory for a lock; what it was before is not looked at.
         unsafe { lock.cast::<AnyLock>().write(made) };
         Ok(())

@@ -9,7 +9,7 @@ use crate::argument::{give, required, text};
 use crate::error::{Failure, call, finish};
 use crate::status::Status;
 
-/// The channels of a region to be, in the order of their declaration. One thread at a time uses it. Names of channels are
+/// The channels and locks of a region to be, in the order of their declaration. One thread at a time uses it. Their names are
 /// 1 to 63 bytes of A-Z, a-z, 0-9, '.', '_' and '-', no leading dot.
 #[derive(Debug, Clone)]
 pub struct RegionPlan(pub(crate) Plan);
@@ -22,19 +22,20 @@ impl RegionPlan {
     }
 }
 
-/// The same for a plan and a name as C passes them.
+/// The same for a plan and a name as C passes them, and what adds something of this name.
 ///
 /// # Safety
 /// - `name` is NULL or ends with a zero byte.
-pub(crate) unsafe fn add(
+pub(crate) unsafe fn add<E: Into<Failure>>(
     plan: Option<&mut RegionPlan>,
     name: *const c_char,
-    declare: impl FnOnce(Plan, &str) -> Result<Plan, PlanError>,
+    declare: impl FnOnce(Plan, &str) -> Result<Plan, E>,
 ) -> Result<(), Failure> {
     let plan = required(plan, "plan")?;
     // SAFETY: the caller's promise.
     let name = unsafe { text(name, "name") }?;
-    plan.change(|plan| declare(plan, name))
+    plan.0 = declare(plan.0.clone(), name).map_err(Into::into)?;
+    Ok(())
 }
 
 /// A plan of no channels and 64 participants.

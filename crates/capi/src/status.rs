@@ -45,9 +45,11 @@ pub enum Status {
     NoneLeft = 17,
     /// A member of the group is lost: corecast_member_lost says which, the message why. The group has failed.
     Lost = 18,
+    /// The process that held the lock is gone and may have left half done what it did. **The lock is taken** all the same.
+    OwnerDied = 19,
 }
 
-const NAMES: [&CStr; 19] = [
+const NAMES: [&CStr; 20] = [
     c"ok",
     c"full",
     c"empty",
@@ -67,6 +69,7 @@ const NAMES: [&CStr; 19] = [
     c"panic",
     c"none left",
     c"lost",
+    c"owner died",
 ];
 
 /// A status in a word or two; "unknown" for a number that is none. The text is constant: do not free it.
@@ -92,6 +95,7 @@ mod tests {
         assert_eq!(name(Status::Panic as i32), "panic");
         assert_eq!(name(Status::NoneLeft as i32), "none left");
         assert_eq!(name(Status::Lost as i32), "lost");
-        assert_eq!([name(-1), name(19), name(i32::MAX)], ["unknown"; 3]);
+        assert_eq!(name(Status::OwnerDied as i32), "owner died");
+        assert_eq!([name(-1), name(20), name(i32::MAX)], ["unknown"; 3]);
     }
 }

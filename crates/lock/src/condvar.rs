@@ -1,8 +1,9 @@
 //! A condition variable: threads that hold a mutex sleep until another one has changed what it guards.
 //!
 //! Take it with the locks that let their threads sleep, [`Auto`](crate::Auto) and [`Word`](crate::Word); it works with every lock
-//! that has guards. Not to hand over values: channels do that. Woken threads compete for the mutex as newcomers do, so with a
-//! lock that keeps an order and more threads than CPUs they are as slow as those.
+//! that has guards, and with `AnyLock` if that is one whose threads sleep. Not to hand over values: channels do that. Woken
+//! threads compete for the mutex as newcomers do, so with a lock that keeps an order and more threads than CPUs they are as slow
+//! as those.
 //!
 //! It is a count of notifications. Who waits reads it, frees the mutex, and sleeps unless the count has moved: who notifies after
 //! it has changed the data under the mutex finds the reader asleep, or makes it find another count. Nobody who waits for the
@@ -39,7 +40,7 @@ use corecast_base::wait::LONGEST_NAP;
 use crate::mutex::Guard;
 use crate::raw::NodeMoves;
 
-/// See the [module](self).
+/// See the [module](self). Zeroes are one that nobody waits for.
 #[derive(Debug)]
 pub struct Condvar {
     /// How many notifications there were. Written by who notifies; those who wait sleep on it.
@@ -106,14 +107,20 @@ impl Condvar {
         }
     }
 
-    /// Sleeps until a notification, which it returns, or the deadline.
+    /// Frees the mutex, sleeps until a notification or the deadline, and takes the mutex again. Tells whether there was one.
     fn sleep<'a, T, L: NodeMoves>(&self, guard: Guard<'a, T, L>, deadline: Option<Instant>) -> (Guard<'a, T, L>, bool) {
         let mutex = Guard::mutex(&guard);
+        let is_notified = self.sleep_without(|| drop(guard), deadline);
+        (mutex.lock(), is_notified)
+    }
+
+    /// For who holds a lock: calls `unlock`, which frees it, and sleeps until a notification, which it returns, or the deadline.
+    pub(crate) fn sleep_without(&self, unlock: impl FnOnce(), deadline: Option<Instant>) -> bool {
         // ORDERING: Relaxed, released with the mutex
         self.waiting.fetch_add(1, Ordering::Relaxed);
         // ORDERING: Relaxed, it is read while the mutex is held: so it is older than the notification of a later change
         let seen = self.notified.load(Ordering::Relaxed);
-        drop(guard);
+        unlock();
         // ORDERING: Relaxed, the data comes with the mutex
         let is_notified = || self.notified.load(Ordering::Relaxed) != seen;
         while !is_notified() {
@@ -126,7 +133,7 @@ impl Condvar {
         let is_notified = is_notified();
         // ORDERING: Relaxed, who notifies and still sees it wakes nobody
         self.waiting.fetch_sub(1, Ordering::Relaxed);
-        (mutex.lock(), is_notified)
+        is_notified
     }
 }
 

@@ -25,6 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod condition;
 mod kind;
 mod spare;
 
@@ -90,6 +91,12 @@ pub enum WrongUse {
     NoLock {
         /// Where a lock has the number of its algorithm.
         number: u32,
+    },
+    /// Its threads never sleep.
+    #[error("a condition variable goes with locks whose threads sleep, and {algorithm} is none")]
+    NoSleep {
+        /// What the lock is.
+        algorithm: Algorithm,
     },
     /// Only [`Auto`] has them.
     #[error("only the lock auto keeps statistics")]

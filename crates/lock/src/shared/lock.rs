@@ -120,6 +120,19 @@ impl SharedLock {
         self.acquire(patience, SharedLockError::Timeout)
     }
 
+    /// Frees the lock, whose guard was forgotten. For callers that cannot keep a guard, such as those in C.
+    ///
+    /// # Errors
+    /// In a forked child, whose parent holds the lock.
+    ///
+    /// # Safety
+    /// - A guard of this very lock was forgotten, of which this is the end.
+    pub unsafe fn force_unlock(&self) -> Result<(), Forked> {
+        refuse_copy(&self.region)?;
+        self.release();
+        Ok(())
+    }
+
     fn acquire<'a>(
         &'a self,
         patience: Patience,

@@ -174,6 +174,8 @@ fn fork(lock: &SharedLock) {
     if child == 0 {
         let refused = [lock.lock(), lock.try_lock(), lock.lock_timeout(std::time::Duration::ZERO)];
         let are_refused = refused.iter().all(|result| matches!(result, Err(SharedLockError::Forked(_))));
+        // SAFETY: the parent's guard is none of the child's, which is refused before anything is freed.
+        let are_refused = are_refused && unsafe { lock.force_unlock() }.is_err();
         drop(guard);
         // SAFETY: ends the child, running nothing of this program.
         unsafe { libc::_exit(if are_refused { 0 } else { 1 }) };

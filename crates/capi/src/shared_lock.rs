@@ -1,0 +1,161 @@
+//! Locks among processes: words in a region, found by a name.
+
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::time::Duration;
+
+use corecast::base::sync::{AtomicUsize, Ordering};
+use corecast::lock::shared::{self, SharedGuard, SharedLock as Words, SharedLockError};
+use corecast::lock::{Algorithm, WrongUse};
+
+use crate::argument::{give, required, text};
+use crate::error::{Failure, call, finish};
+use crate::lock::algorithm_of;
+use crate::region::Region;
+use crate::region_plan::{self, RegionPlan};
+use crate::status::Status;
+
+/// A lock among processes, for the threads of this one. It guards what its users agree on, such as bytes of another mapping.
+///
+/// Take word. It keeps the name of its holder: if that process is killed, or leaves the region while it holds the lock, one of
+/// those who want it gets CORECAST_OWNER_DIED, a tenth of a second later at most. **It has the lock then**, repairs what was left
+/// half changed, and unlocks, which makes the lock one like any other. If it is killed before, the next one is told the
+/// same. With tas, ttas and ticket a dead holder holds the lock for ever.
+///
+/// The thread that locked it unlocks it, with the same object: to unlock what this thread does not hold, and to lock what it
+/// holds, is CORECAST_INVALID_ARGUMENT and changes nothing. A thread that ends holds what it held for as long as its process
+/// has a place in the region. A process that writes anything else into the region can make two hold a lock, or
+/// nobody for ever, but nothing worse: wait with limits where that matters.
+#[derive(Debug)]
+pub struct SharedLock {
+    words: Words,
+    /// The thread of this process that holds it by this object, 0 for none. Written by holders.
+    holder: AtomicUsize,
+}
+
+thread_local! {
+    static HERE: u8 = const { 0 };
+}
+
+/// A number that no other thread of this process has at the same time.
+fn this_thread() -> usize {
+    HERE.with(|here| ptr::from_ref(here).addr())
+}
+
+impl SharedLock {
+    fn is_held_here(&self) -> bool {
+        // ORDERING: Relaxed, a thread sees its own store, and no other one has its number
+        self.holder.load(Ordering::Relaxed) == this_thread()
+    }
+
+    fn expect_another(&self) -> Result<(), Failure> {
+        if self.is_held_here() { Err(WrongUse::HeldHere.into()) } else { Ok(()) }
+    }
+
+    /// Keeps what was taken until it is unlocked.
+    fn keep(&self, taken: Result<SharedGuard<'_>, SharedLockError<'_>>) -> Result<(), Failure> {
+        let (guard, told) = match taken {
+            Ok(guard) => (guard, Ok(())),
+            Err(SharedLockError::OwnerDied(guard)) => (guard, Err(owner_died())),
+            Err(error) => return Err(error.into()),
+        };
+        std::mem::forget(guard);
+        // ORDERING: Relaxed, as in is_held_here
+        self.holder.store(this_thread(), Ordering::Relaxed);
+        told
+    }
+
+    fn unlock(&self) -> Result<(), Failure> {
+        if !self.is_held_here() {
+            return Err(WrongUse::NotHeldHere.into());
+        }
+        // ORDERING: Relaxed, as in is_held_here; the next holder's store comes after this one, by the lock
+        self.holder.store(0, Ordering::Relaxed);
+        // SAFETY: this thread holds it, by a guard that was forgotten above.
+        Ok(unsafe { self.words.force_unlock() }?)
+    }
+}
+
+#[cold]
+fn owner_died() -> Failure {
+    let words = "the process that held the lock is gone, and this thread has the lock: repair what was left half changed, then \
+                 unlock";
+    Failure::new(Status::OwnerDied, words)
+}
+
+/// Declares a lock of a region to be, alone on its line. `algorithm` is a corecast_lock_algorithm: word, or tas, ttas or ticket
+/// where nobody is ever killed; CORECAST_INVALID_ARGUMENT for others, CORECAST_NOT_FOUND for none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_region_plan_add_lock(
+    plan: Option<&mut RegionPlan>,
+    name: *const c_char,
+    algorithm: u32,
+) -> Status {
+    call(|| {
+        let algorithm: Algorithm = algorithm_of(algorithm)?;
+        // SAFETY: C passes a text.
+        unsafe { region_plan::add(plan, name, |plan, name| shared::declare(plan, name, algorithm)) }
+    })
+}
+
+/// Opens the lock with this name, any number of times. CORECAST_NOT_FOUND if the region has none, CORECAST_MISMATCH if it is
+/// something else, or damaged.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn corecast_shared_lock_open(
+    region: Option<&Region>,
+    name: *const c_char,
+    lock: Option<&mut MaybeUninit<*mut SharedLock>>,
+) -> Status {
+    call(|| {
+        let region = required(region, "region")?;
+        // SAFETY: C passes a text.
+        let name = unsafe { text(name, "name") }?;
+        let lock = required(lock, "lock")?;
+        let words = Words::open(&region.shared, name)?;
+        give(lock, SharedLock { words, holder: AtomicUsize::new(0) });
+        Ok(())
+    })
+}
+
+/// Waits until the lock is free, and takes it. CORECAST_OWNER_DIED: this thread has it, from one that is gone.
+#[unsafe(no_mangle)]
+pub extern "C" fn corecast_shared_lock_lock(lock: Option<&SharedLock>) -> Status {
+    call(|| {
+        let lock = required(lock, "lock")?;
+        lock.expect_another()?;
+        lock.keep(lock.words.lock())
+    })
+}
+
+/// The same if the lock is free or its holder is gone; CORECAST_TAKEN if not, also where this thread holds it.
+#[unsafe(no_mangle)]
+pub extern "C" fn corecast_shared_lock_try_lock(lock: Option<&SharedLock>) -> Status {
+    call(|| {
+        let lock = required(lock, "lock")?;
+        lock.keep(lock.words.try_lock())
+    })
+}
+
+/// As corecast_shared_lock_lock, for so long at most: CORECAST_TIMEOUT if it was held all the time.
+#[unsafe(no_mangle)]
+pub extern "C" fn corecast_shared_lock_lock_timeout_ns(lock: Option<&SharedLock>, timeout_ns: u64) -> Status {
+    call(|| {
+        let lock = required(lock, "lock")?;
+        lock.expect_another()?;
+        lock.keep(lock.words.lock_timeout(Duration::from_nanos(timeout_ns)))
+    })
+}
+
+/// Frees the lock, which this thread holds by this object.
+#[unsafe(no_mangle)]
+pub extern "C" fn corecast_shared_lock_unlock(lock: Option<&SharedLock>) -> Status {
+    call(|| required(lock, "lock")?.unlock())
+}
+
+/// Closes a lock; NULL is none. One that is held stays so until this participant gives up its place in the region: whoever
+/// wants it then is told CORECAST_OWNER_DIED.
+#[unsafe(no_mangle)]
+pub extern "C" fn corecast_shared_lock_close(lock: Option<Box<SharedLock>>) {
+    finish(|| drop(lock));
+}
