@@ -27,7 +27,8 @@
 //! of so many costs in Spin and in Queue from [`Params`]: a mode that makes the time from one acquisition to the next a fifth
 //! shorter, three windows running, is the next one. So long sections, beside which no hand-over matters, do not move it.
 //!
-//! What is not there: queues by cache domain, and a trial of the second best now and then.
+//! What is not there: queues by cache domain, and a trial of the second best now and then. What nobody has seen yet: the choice
+//! between Spin and Queue on a machine with many CPUs. Where there are 2, more than one thread that waits has to give up its CPU.
 //!
 //! **Progress:** blocking; who waits may be overtaken, in Queue only while that is empty or its head does not run. **Memory
 //! ordering:** that of [`RawLock`].

@@ -1,12 +1,14 @@
 //! The lock that moves between ways to wait: each of them, moves under load, and what it tells of itself.
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use corecast_lock::{Auto, Mode, Mutex, Why};
+use corecast_lock::{Auto, Mode, Mutex, Params, Why};
+use corecast_machine::model_file;
 
 use crate::pair::add;
 
@@ -171,4 +173,18 @@ fn a_destructor_of_a_thread_can_queue() {
         .collect();
     threads.into_iter().for_each(|thread| thread.join().expect("it ends"));
     assert_eq!(mutex.with(|pair| *pair).0, THREADS * (2 * ROUNDS + 1));
+}
+
+#[test]
+fn on_captured_machines_a_queue_pays_for_twenty_and_not_for_two() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/machines");
+    let Ok(files) = folder.read_dir() else {
+        return println!("SKIPPED: no captured models in {}", folder.display());
+    };
+    for file in files.map(|file| file.expect("readable").path()) {
+        let params = Params::of(&model_file::read(&file).unwrap_or_else(|error| panic!("{error}")));
+        assert!(0.0 < params.near_ns() && params.near_ns() <= params.far_ns(), "{params:?}");
+        let to_spin = |waiting| params.hand_over_ns(Mode::Queue, waiting) / params.hand_over_ns(Mode::Spin, waiting);
+        assert!(to_spin(20.0) < 0.8 && to_spin(2.0) > 1.0, "{}", file.display());
+    }
 }
