@@ -18,6 +18,8 @@ pub enum Why {
     FewWait = 0,
     /// It makes the time from one acquisition to the next a fifth shorter.
     Cheaper,
+    /// The other mode was to make it shorter, and has not.
+    InVain,
     /// Threads have given up their CPU: not all of them run, and a queue would wait for those who do not.
     Yielded,
     /// Threads have slept.
@@ -35,6 +37,7 @@ impl Why {
         match self {
             Self::FewWait => "fewer than one thread waited at a time",
             Self::Cheaper => "it makes the time from one acquisition to the next a fifth shorter",
+            Self::InVain => "the other mode was to make the time from one acquisition to the next shorter, and has not",
             Self::Yielded => "threads had to give up their CPU, and a queue would wait for those who do not run",
             Self::Slept => "threads slept",
             Self::Overdue => "a thread had spun for as long as a wake-up costs",

@@ -20,6 +20,11 @@ const AGREEING: u8 = 3;
 const TIMED: u64 = 8;
 /// One of so many waits, or of the releases that look at the ledger anyway, asks whether the window is over.
 const LOOK_EVERY: u8 = 64;
+/// After a change that has not paid the mode stays for so long, whatever its costs seem to be.
+const RELUCTANCE: Duration = Duration::from_secs(1);
+/// When the window began is known to 2^8 ticks: 32 bits count minutes then, and a lock that nobody came to for longer has one
+/// window that is judged wrong.
+const GRAIN: u32 = 8;
 /// When the mode changed is known to 2^24 ticks, some milliseconds: what 32 bits count then is months.
 const MOMENT: u32 = 24;
 /// Another mode has to cost at most this part of what the present one does.
@@ -33,8 +38,8 @@ const FEWEST: f64 = 1.0;
 pub(super) struct Ledger {
     /// Acquisitions that waited.
     pub(super) waits: u64,
-    /// When the window began, in ticks.
-    window: u64,
+    /// When the window began, in [grains](GRAIN).
+    window: u32,
     /// Ticks that the timed waits of the window took.
     waited: f32,
     pub(super) switches: u32,
@@ -43,6 +48,8 @@ pub(super) struct Ledger {
     /// How many waited at a time in the last window that was judged, and the ns from one acquisition to the next.
     waiting: f32,
     period_ns: f32,
+    /// The same before the mode was changed for its cost; 0 once that has proved right, and if it was for another reason.
+    before_ns: f32,
     /// Waits in this window.
     window_waits: u16,
     /// Those that slept, and how often somebody slept while the lock was freed.
@@ -73,6 +80,7 @@ impl Ledger {
         switched: 0,
         waiting: 0.0,
         period_ns: 0.0,
+        before_ns: 0.0,
         window_waits: 0,
         sleeps: 0,
         yields: 0,
@@ -124,16 +132,22 @@ impl Ledger {
         } else {
             (mode, self.why)
         };
+        self.enter_switch(mode, next, why);
+        next
+    }
+
+    fn enter_switch(&mut self, mode: Mode, next: Mode, why: Why) {
         if next != mode {
             self.switches += 1;
             (self.switched, self.why) = (moment(), why);
+            self.before_ns = if why == Why::Cheaper { self.period_ns } else { 0.0 };
         }
-        next
     }
 
     /// Judges the window if it is over, and begins the next one.
     fn look(&mut self, mode: Mode, now: u64, params: &Params) -> (Mode, Why) {
-        let ticks = now.saturating_sub(self.window);
+        let grains = (now >> GRAIN) as u32;
+        let ticks = u64::from(grains.wrapping_sub(self.window)) << GRAIN;
         if ticks < Clock::get().ticks_in(WINDOW) {
             return (mode, self.why);
         }
@@ -141,7 +155,10 @@ impl Ledger {
         let (favoured, why) = self.favours(&seen, params);
         (self.judged, self.asleep) = (mode, (seen.asleep * 100.0) as u8);
         (self.waiting, self.period_ns) = (seen.waiting as f32, seen.period_ns as f32);
-        (self.window, self.waited) = (now, 0.0);
+        (self.window, self.waited) = (grains, 0.0);
+        if seen.period_ns < f64::from(self.before_ns) {
+            self.before_ns = 0.0;
+        }
         (self.window_waits, self.yields, self.sleeps) = (0, 0, 0);
         self.agreeing = if favoured == self.favoured { self.agreeing.saturating_add(1) } else { 1 };
         self.favoured = favoured;
@@ -156,9 +173,18 @@ impl Ledger {
             (Mode::Spin, Why::Yielded)
         } else if seen.waiting < FEWEST {
             (Mode::Spin, Why::FewWait)
+        } else if self.before_ns > 0.0 && seen.period_ns >= f64::from(self.before_ns) {
+            (seen.rivals().1, Why::InVain)
+        } else if self.why == Why::InVain && self.since_switch() < RELUCTANCE {
+            (seen.rivals().0, Why::InVain)
         } else {
             (seen.cheaper(params), Why::Cheaper)
         }
+    }
+
+    /// How long ago the mode changed.
+    fn since_switch(&self) -> Duration {
+        Clock::get().duration(u64::from(moment().wrapping_sub(self.switched)) << MOMENT)
     }
 
     /// A window of so many ticks.
@@ -179,8 +205,6 @@ impl Ledger {
         let (waiting, period_ns) = (f64::from(self.waiting), f64::from(self.period_ns));
         let seen = Seen { mode: self.judged, waiting, period_ns, asleep: f64::from(self.asleep) / 100.0 };
         let periods = Mode::ALL.map(|other| (other, seen.period_in(other, params)));
-        let moments = moment().wrapping_sub(self.switched);
-        let ago = Clock::get().duration(u64::from(moments) << MOMENT);
         Explanation {
             mode,
             is_pinned: self.kept != 0,
@@ -188,7 +212,7 @@ impl Ledger {
             periods_ns: if waiting < FEWEST { Vec::new() } else { periods.to_vec() },
             is_measured: Mode::ALL.iter().all(|&mode| params.is_measured(mode)),
             switches: self.switches,
-            last_switch: (self.switches > 0).then_some((self.why, ago)),
+            last_switch: (self.switches > 0).then(|| (self.why, self.since_switch())),
             domains: params.domains(),
             line_ns: [params.near_ns(), params.far_ns()],
         }
@@ -214,10 +238,14 @@ struct Seen {
 }
 
 impl Seen {
-    /// Queue or Spin: the present mode unless the other one is a fifth cheaper. Out of Park it is Spin that has to be beaten.
+    /// Queue and Spin, the present mode first. Out of Park it is Spin that has to be beaten.
+    fn rivals(&self) -> (Mode, Mode) {
+        if self.mode == Mode::Queue { (Mode::Queue, Mode::Spin) } else { (Mode::Spin, Mode::Queue) }
+    }
+
+    /// The present mode unless its rival is a fifth cheaper.
     fn cheaper(&self, params: &Params) -> Mode {
-        let is_queue = self.mode == Mode::Queue;
-        let (own, rival) = if is_queue { (Mode::Queue, Mode::Spin) } else { (Mode::Spin, Mode::Queue) };
+        let (own, rival) = self.rivals();
         if self.period_in(rival, params) <= CHEAPER * self.period_in(own, params) { rival } else { own }
     }
 
@@ -322,7 +350,7 @@ mod tests {
         let mut ledger = Ledger::EMPTY;
         let quiet = ledger.explain(Mode::Spin, &Params::ASSUMED);
         assert_eq!((quiet.periods_ns.len(), quiet.last_switch, quiet.is_measured), (0, None, false));
-        let long = 1 + Clock::get().ticks_in(WINDOW);
+        let long = 2 * Clock::get().ticks_in(WINDOW);
         ledger = Ledger { waits: 800, window_waits: 800, waited: 100.0 * (long / 100) as f32, ..ledger };
         assert_eq!(ledger.look(Mode::Spin, long, &Params::ASSUMED), (Mode::Spin, Why::Cheaper));
         assert_eq!(ledger.decide(Mode::Spin, false, true), Mode::Park);
@@ -330,7 +358,7 @@ mod tests {
         assert!((told.waiting - 8.0).abs() < 0.1, "{told}");
         assert_eq!(told.periods_ns.iter().map(|&(mode, _)| mode).collect::<Vec<_>>(), Mode::ALL);
         let spin = told.periods_ns[0].1; // as it was seen, as the window was one of Spin
-        assert!((spin - 500.0).abs() < 1.0 && told.periods_ns[1].1 < spin, "{told}");
+        assert!((spin - 1000.0).abs() < 2.0 && told.periods_ns[1].1 < spin, "{told}");
         let (why, ago) = told.last_switch.expect("it has changed");
         assert!(why == Why::Overdue && ago < Duration::from_secs(60), "{told}");
     }
@@ -353,7 +381,7 @@ mod tests {
     #[test]
     fn a_mode_changes_when_three_windows_agree() {
         let mut ledger = Ledger::EMPTY;
-        let long = 1 + Clock::get().ticks_in(WINDOW);
+        let long = 2 * Clock::get().ticks_in(WINDOW);
         let mut at = |waiting: u64, number: u64| {
             (ledger.waits, ledger.window_waits, ledger.waited) = (4000, 4000, (waiting * long) as f32 / 8.0);
             ledger.look(Mode::Spin, number * long, &Params::ASSUMED).0
@@ -362,6 +390,46 @@ mod tests {
         assert_eq!([at(9, 4), at(0, 5), at(9, 6), at(9, 7)], [Mode::Queue, Mode::Spin, Mode::Spin, Mode::Spin]);
         assert_eq!(at(9, 7), Mode::Spin, "the window is not over");
         assert_eq!(at(9, 8), Mode::Queue);
+    }
+
+    /// Windows in which 20 waited and this was the time from one acquisition to the next, until the mode changes or `most` are
+    /// over.
+    fn windows(ledger: &mut Ledger, now: &mut u64, mode: Mode, period_ns: f64, most: usize) -> (usize, Mode) {
+        let clock = Clock::get();
+        let waits = 2000_u16;
+        let ticks = clock.ticks_in(Duration::from_nanos((f64::from(waits) * period_ns) as u64));
+        for count in 1..=most {
+            *now += ticks;
+            (ledger.waits, ledger.window_waits) = (waits.into(), waits);
+            ledger.waited = (20.0 * ticks as f64 / 8.0) as f32;
+            let (next, why) = ledger.look(mode, *now, &Params::ASSUMED);
+            ledger.enter_switch(mode, next, why);
+            if next != mode {
+                return (count, next);
+            }
+        }
+        (most, mode)
+    }
+
+    #[test]
+    fn a_mode_that_was_thought_to_be_cheaper_and_is_not_is_left_for_a_while() {
+        let (mut ledger, mut now) = (Ledger::EMPTY, 1 << 30);
+        windows(&mut ledger, &mut now, Mode::Spin, 800.0, 1);
+        assert_eq!(windows(&mut ledger, &mut now, Mode::Spin, 800.0, 9), (3, Mode::Queue));
+        assert_eq!(windows(&mut ledger, &mut now, Mode::Queue, 900.0, 9), (3, Mode::Spin), "it takes longer");
+        assert_eq!(ledger.why, Why::InVain);
+        assert_eq!(windows(&mut ledger, &mut now, Mode::Spin, 800.0, 9), (9, Mode::Spin), "it was tried a moment ago");
+        ledger.switched = ledger.switched.wrapping_sub(u32::MAX / 2);
+        assert_eq!(windows(&mut ledger, &mut now, Mode::Spin, 800.0, 9).1, Mode::Queue, "that is long ago");
+    }
+
+    #[test]
+    fn a_mode_that_has_proved_cheaper_stays_though_sections_get_longer() {
+        let (mut ledger, mut now) = (Ledger::EMPTY, 1 << 30);
+        windows(&mut ledger, &mut now, Mode::Spin, 800.0, 1);
+        assert_eq!(windows(&mut ledger, &mut now, Mode::Spin, 800.0, 9), (3, Mode::Queue));
+        windows(&mut ledger, &mut now, Mode::Queue, 300.0, 1);
+        assert_eq!(windows(&mut ledger, &mut now, Mode::Queue, 2000.0, 9), (9, Mode::Queue));
     }
 
     #[test]
