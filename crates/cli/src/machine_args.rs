@@ -78,6 +78,11 @@ fn add_to_file(path: &Path, checks: Vec<RaceCheck>) -> Result<(), Box<dyn Error>
 }
 
 impl MachineArgs {
+    /// Whether the user says what the machine is.
+    pub(crate) fn is_given(&self) -> bool {
+        self.source.is_given()
+    }
+
     /// The CPUs asked for and what they share.
     pub(crate) fn topology(&self) -> Result<Topology, Failure> {
         let topology = self.whole_topology()?;

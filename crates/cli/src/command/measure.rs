@@ -66,6 +66,9 @@ fn measure_messages(arguments: &Arguments, output: &Output) -> Result<(), Failur
 fn measure_locks(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     let interrupt = Interrupt::watch()?;
     let mut model = costs::model(&arguments.machine, arguments.quick, false, output, &interrupt)?;
+    if model.file.is_none() && arguments.machine.is_given() {
+        output.remark("the model is not known to be of this machine, on which locks are measured: it stays as it is");
+    }
     let options = Options { quick: arguments.quick, cancelled: Some(interrupt.flag()), ..Options::default() };
     let curves = measure_hand_overs(&model.machine, &options, &mut Meter::start(output))?;
     interrupt.check()?;

@@ -41,8 +41,11 @@ fn what_locks_cost_is_added_to_the_model() {
 fn locks_that_cannot_be_measured_or_kept() {
     let program = Program::new();
     let model = program.model([0]);
-    let text = program.run(&["measure", "locks", "--quick", "--machine", &model]).succeeded().stdout;
-    assert_eq!(text, "only one CPU can be used, so no lock is handed over\n", "it is not known to be of this machine");
+    let before = std::fs::read_to_string(&model).expect("written");
+    let run = program.run(&["measure", "locks", "--quick", "--machine", &model]).succeeded();
+    assert_eq!(run.stdout, "only one CPU can be used, so no lock is handed over\n");
+    assert!(run.stderr.contains("the model is not known to be of this machine"), "{}", run.stderr);
+    assert_eq!(std::fs::read_to_string(&model).expect("there"), before);
     let absent = program.model(1000..1004);
     let run = program.run(&["measure", "locks", "--quick", "--machine", &absent]);
     run.failed(1, "costs are not measured without pinned threads: cannot pin to CPU 100");
