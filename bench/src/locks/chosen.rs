@@ -1,13 +1,14 @@
 //! Who takes part: those that are named, of whatever kind, or all.
 
 use super::ablations::ablations;
-use super::contenders::{Contender, contenders};
+use super::contenders::{Contender, combining, contenders};
 use super::{LockOptions, readers};
 use crate::error::BenchError;
 
 /// The contenders of each kind, in the order of their registries.
 pub(super) struct Chosen {
     pub(super) locks: Vec<Contender>,
+    pub(super) combining: Vec<Contender>,
     pub(super) readers: Vec<readers::Contender>,
 }
 
@@ -15,14 +16,15 @@ impl Chosen {
     /// Refuses a name that no kind has. Ablations take part if they are named, or asked for.
     pub(super) fn of(options: &LockOptions) -> Result<Self, BenchError> {
         let LockOptions { options, ablations: are_wanted, .. } = options;
-        let (mut locks, mut readers) = (contenders(), readers::contenders());
+        let (mut locks, mut combining, mut readers) = (contenders(), combining(), readers::contenders());
         locks.extend(ablations());
-        let all = locks.iter().map(|lock| lock.name).chain(readers.iter().map(|lock| lock.name)).collect();
-        let names: Vec<&str> = options.chosen(all, |name| *name)?;
+        let all = locks.iter().chain(&combining).map(|lock| lock.name).chain(readers.iter().map(|lock| lock.name));
+        let names: Vec<&str> = options.chosen(all.collect(), |name| *name)?;
         let is_wanted = |lock: &Contender| *are_wanted || !options.contenders.is_empty() || !lock.is_ablation;
         locks.retain(|lock| is_wanted(lock) && names.contains(&lock.name));
+        combining.retain(|lock| names.contains(&lock.name));
         readers.retain(|lock| names.contains(&lock.name));
-        Ok(Self { locks, readers })
+        Ok(Self { locks, combining, readers })
     }
 }
 
@@ -31,39 +33,43 @@ mod tests {
     use super::*;
     use crate::options::Options;
 
-    fn chosen_beside(names: &[&str], ablations: bool) -> Result<[Vec<&'static str>; 2], BenchError> {
+    fn chosen_beside(names: &[&str], ablations: bool) -> Result<[Vec<&'static str>; 3], BenchError> {
         let contenders = names.iter().map(|&name| name.to_owned()).collect();
         let options = Options { contenders, ..Options::default() };
         let chosen = Chosen::of(&LockOptions { options, ablations, ..LockOptions::default() })?;
-        Ok([chosen.locks.iter().map(|lock| lock.name).collect(), chosen.readers.iter().map(|lock| lock.name).collect()])
+        Ok([
+            chosen.locks.iter().map(|lock| lock.name).collect(),
+            chosen.combining.iter().map(|lock| lock.name).collect(),
+            chosen.readers.iter().map(|lock| lock.name).collect(),
+        ])
     }
 
-    fn chosen(names: &[&str]) -> Result<[Vec<&'static str>; 2], BenchError> {
+    fn chosen(names: &[&str]) -> Result<[Vec<&'static str>; 3], BenchError> {
         chosen_beside(names, false)
     }
 
     #[test]
     fn what_is_left_out_of_auto_takes_part_when_it_is_asked_for() {
-        let [locks, _] = chosen_beside(&[], true).expect("all");
+        let [locks, ..] = chosen_beside(&[], true).expect("all");
         assert_eq!(locks.len(), contenders().len() + ablations().len());
-        let [locks, _] = chosen(&["auto-spin", "auto"]).expect("both are known");
+        let [locks, ..] = chosen(&["auto-spin", "auto"]).expect("both are known");
         assert_eq!(locks, ["auto", "auto-spin"]);
     }
 
     #[test]
     fn names_of_every_kind_are_known_and_others_refused() {
-        let [locks, readers] = chosen(&["seq", "tas", "rw_std", "std"]).expect("all are known");
-        assert_eq!((locks, readers), (vec!["tas", "std"], vec!["seq", "rw_std"]));
-        let [locks, readers] = chosen(&[]).expect("all");
+        let [locks, combining, readers] = chosen(&["seq", "tas", "combine", "rw_std", "std"]).expect("all are known");
+        assert_eq!((locks, combining, readers), (vec!["tas", "std"], vec!["combine"], vec!["seq", "rw_std"]));
+        let [locks, combining, readers] = chosen(&[]).expect("all");
         assert_eq!((locks.len(), readers.len()), (contenders().len(), readers::contenders().len()));
+        assert_eq!(combining, ["combine", "delegate"]);
         let error = chosen(&["tas", "futex"]).expect_err("there is none").to_string();
         assert!(error.contains("'futex'") && error.contains("tas, ") && error.contains("rw_spread, "), "{error}");
     }
 
     #[test]
     fn no_two_have_one_name() {
-        let [mut names, readers] = chosen_beside(&[], true).expect("all");
-        names.extend(readers);
+        let names = chosen_beside(&[], true).expect("all").concat();
         let distinct: std::collections::BTreeSet<&str> = names.iter().copied().collect();
         assert_eq!(distinct.len(), names.len(), "{names:?}");
     }

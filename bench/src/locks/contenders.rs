@@ -1,6 +1,6 @@
 //! The locks to race: those of corecast's registry, and what people use today.
 
-use corecast::lock::{Algorithm, Domains, Mutex, for_each_lock};
+use corecast::lock::{Algorithm, Combine, Delegate, Domains, Mutex, for_each_lock};
 
 use super::crowd::{Crowd, Turn, crowd};
 use super::distance::{Handed, handed};
@@ -51,6 +51,16 @@ pub(super) fn contenders() -> Vec<Contender> {
     all.push(contender::<Pthread<{ libc::PTHREAD_MUTEX_NORMAL }>>("pthread", false, true));
     all.push(contender::<Pthread<{ libc::PTHREAD_MUTEX_ADAPTIVE_NP }>>("pthread_adaptive", false, true));
     all
+}
+
+/// Whose waiters' closures whoever is there runs.
+pub(super) const COMBINE: &str = "combine";
+/// Whose closures one thread runs.
+pub(super) const DELEGATE: &str = "delegate";
+
+/// What closures are sent to, which is raced where many want one piece of data.
+pub(super) fn combining() -> Vec<Contender> {
+    vec![contender::<Combine<Line>>(COMBINE, true, true), contender::<Delegate<Line>>(DELEGATE, true, true)]
 }
 
 /// The one exchange that every lock needs.

@@ -89,11 +89,19 @@ struct Thread {
 
 /// Runs the crowd over new locks.
 pub(super) fn crowd<G: Guarded>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
+    let clients = crowd.threads.saturating_sub(G::SERVERS);
+    if clients == 0 {
+        return Err(Failure::Refused("of so few threads none is left to be a client".to_owned()));
+    }
     let mut setup = Setup::of_threads(crowd.threads);
     setup.domains = crowd.domains.clone();
     let locks: Vec<G> = (0..crowd.locks).map(|_| G::new(&setup)).collect();
-    let threads = together(&crowd.seats(), crowd.time, |rank, stop| {
-        if rank < crowd.threads {
+    let seats = crowd.seats();
+    if let Some(cpu) = seats[0] {
+        locks.iter().try_for_each(|lock| lock.bind(cpu))?;
+    }
+    let threads = together(&seats[G::SERVERS..], crowd.time, |rank, stop| {
+        if rank < clients {
             return Some(take(crowd, &locks, rank, stop));
         }
         while !stop.is_over() {

@@ -1,5 +1,6 @@
 //! What is asked of corecast's locks, and whether it holds here.
 
+use super::combining;
 use super::contenders::Contender;
 use super::fairness;
 use super::readers;
@@ -47,6 +48,7 @@ pub(super) fn judge(field: Option<&[Contender]>, report: &LockReport) -> Vec<Gat
     let LockReport { pairs, distances, cells, flips, regrets, .. } = report;
     let mut gates = of_mutexes(field, pairs, distances, cells, regrets);
     gates.extend(fairness::judge(cells, flips));
+    gates.push(combining::judge(field.is_some(), &report.combining));
     gates.extend(readers::judge(&report.readers));
     gates
 }

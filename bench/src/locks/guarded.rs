@@ -3,9 +3,12 @@
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 
-use corecast::base::CacheLine;
 use corecast::base::sync::{AtomicU32, Ordering, UnsafeCell};
-use corecast::lock::{Mutex, RawLock, Setup};
+use corecast::base::{CacheLine, CpuId};
+use corecast::lock::{Combine, Delegate, Mutex, RawLock, Setup};
+use corecast::machine::pin::{self, Pinned};
+
+use crate::failure::Failure;
 
 /// What a lock guards here: a line with a count.
 pub(super) type Line = CacheLine<u64>;
@@ -15,8 +18,16 @@ pub(super) trait Guarded: Sync + Sized {
     /// Free, made for this.
     fn new(setup: &Setup) -> Self;
 
-    /// Waits until it is free, and works on the line.
-    fn with<R>(&self, work: impl FnOnce(&mut Line) -> R) -> R;
+    /// Threads of its own that work on the line, and count among those of a crowd.
+    const SERVERS: usize = 0;
+
+    /// Binds these to a CPU.
+    fn bind(&self, _cpu: CpuId) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Waits until it is free, and works on the line, or has it worked on.
+    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R;
 }
 
 impl<L: RawLock> Guarded for Mutex<Line, L> {
@@ -25,7 +36,7 @@ impl<L: RawLock> Guarded for Mutex<Line, L> {
     }
 
     #[inline(always)]
-    fn with<R>(&self, work: impl FnOnce(&mut Line) -> R) -> R {
+    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
         Mutex::with(self, work)
     }
 }
@@ -36,7 +47,7 @@ impl Guarded for std::sync::Mutex<Line> {
     }
 
     #[inline(always)]
-    fn with<R>(&self, work: impl FnOnce(&mut Line) -> R) -> R {
+    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
         work(&mut self.lock().expect("no work panics"))
     }
 }
@@ -47,8 +58,36 @@ impl Guarded for parking_lot::Mutex<Line> {
     }
 
     #[inline(always)]
-    fn with<R>(&self, work: impl FnOnce(&mut Line) -> R) -> R {
+    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
         work(&mut self.lock())
+    }
+}
+
+impl Guarded for Combine<Line> {
+    fn new(setup: &Setup) -> Self {
+        Self::for_setup(Line::default(), setup)
+    }
+
+    #[inline(always)]
+    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
+        self.run(work)
+    }
+}
+
+impl Guarded for Delegate<Line> {
+    const SERVERS: usize = 1;
+
+    fn new(_setup: &Setup) -> Self {
+        Self::new(Line::default()).expect("there can be one more thread")
+    }
+
+    fn bind(&self, cpu: CpuId) -> Result<(), Failure> {
+        self.run(move |_| pin::pin(cpu).map(Pinned::forever)).map_err(Failure::refused)
+    }
+
+    #[inline(always)]
+    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
+        self.run(work)
     }
 }
 
@@ -68,7 +107,7 @@ impl Guarded for BareCas {
     }
 
     #[inline(always)]
-    fn with<R>(&self, work: impl FnOnce(&mut Line) -> R) -> R {
+    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
         // ORDERING: Acquire, pairs with the Release below; Relaxed where it fails, as nothing was taken [bare-cas]
         let exchanged = self.word.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed);
         assert_eq!(exchanged, Ok(0), "it is used in turns");
@@ -106,7 +145,7 @@ impl<const KIND: c_int> Guarded for Pthread<KIND> {
     }
 
     #[inline(always)]
-    fn with<R>(&self, work: impl FnOnce(&mut Line) -> R) -> R {
+    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
         // SAFETY: initialised; a thread that holds it never comes here.
         self.raw.with_mut(|raw| unsafe { libc::pthread_mutex_lock(raw.cast()) });
         // SAFETY: the mutex is held.

@@ -9,6 +9,7 @@
 mod ablations;
 mod cell;
 mod chosen;
+mod combining;
 mod contenders;
 mod crowd;
 mod distance;
@@ -53,7 +54,8 @@ pub struct LockOptions {
     /// CPUs, contenders, pace, seed, and how to stop it. The rest is not looked at.
     pub options: Options,
     /// The numbers of threads; 1, 2, 4, 8 and 16 by default, 1, 2 and 16 if quick. Of readers and writers 1, 2, 4, and two and
-    /// eight times the CPUs, or 1, one and eight times the CPUs if quick.
+    /// eight times the CPUs, or 1, one and eight times the CPUs if quick; of those that send closures 2, 4, 8 and 16, or 2 and
+    /// 16.
     pub threads: Vec<usize>,
     /// The numbers of locks; 1, 4, 16, 32, 128 and 512 by default, 1, 16 and 512 if quick.
     pub locks: Vec<usize>,
@@ -128,11 +130,13 @@ impl Field<'_> {
         let mut random = Rng::with_seed(seed);
         let usual = alone(cpus, domains, amount.block, seed);
         let (crowds, axes) = (Grid::of(options).crowds(usual), readers::axes(options, cpus.len()));
-        let mut steps = Steps { progress, done: 0, all: crowds.len() + axes.len() };
+        let many = combining::crowds(options, usual);
+        let mut steps = Steps { progress, done: 0, all: crowds.len() + many.len() + axes.len() };
         let reading = readers::Field { contenders: &chosen.readers, cpus, domains, amount, options: shared, seed };
         let pairs = pairs(contenders, domains, amount, &mut random, shared)?;
         let distances = self.measure(machine, &mut random)?;
         let (cells, outcomes) = self.cells(&crowds, &mut random, &mut steps)?;
+        let combining = self.combining(&chosen.combining, &many, &mut random, &mut steps)?;
         let readers = reading.measure(&axes, &mut random, &mut steps)?;
         let flips = if options.flips { self.flips(&mut random)? } else { Vec::new() };
         steps.progress.step(1.0, "done");
@@ -147,6 +151,7 @@ impl Field<'_> {
             regrets: regret::rows(contenders, &outcomes, &mut random),
             published: published::beside(&cells),
             cells,
+            combining,
             readers,
             flips,
             gates: Vec::new(),

@@ -25,6 +25,8 @@ pub struct LockReport {
     pub distances: Vec<LockDistance>,
     /// Many threads at once, over one lock or several.
     pub cells: Vec<LockCell>,
+    /// What closures are sent to and all locks, at one piece of data. Of the threads of `delegate` one is its server.
+    pub combining: Vec<LockCell>,
     /// Readers and writers of one value.
     pub readers: ReaderReport,
     /// One lock while what threads do alternates; none unless that was asked for.

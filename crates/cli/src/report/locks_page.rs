@@ -33,6 +33,7 @@ pub(crate) fn render_locks(report: &LockReport, created_at: &str, version: &str,
             (pictures(("acquisitions", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
             @for cell in &report.cells { (table_of_cell(cell)) }
         }
+        (combining(&report.combining))
         (readers_section::section(&report.readers))
         (flips_section::section(&report.flips))
         (published(report))
@@ -142,6 +143,23 @@ fn table_of_cell(cell: &LockCell) -> Markup {
     html! { details { summary { (caption) } (table("", &headings, rows)) (reasons) } }
 }
 
+/// Nothing if nobody took part.
+fn combining(cells: &[LockCell]) -> Markup {
+    html! {
+        @if !cells.is_empty() {
+            section {
+                h2 { "Closures sent" }
+                p {
+                    "Threads want one piece of data for moments: they lock it, or send what they want done to whoever has it. "
+                    "Of the threads of delegate one is its server."
+                }
+                (pictures(("accesses", "threads"), &cells.iter().map(situation).collect::<Vec<_>>()))
+                @for cell in cells { (table_of_cell(cell)) }
+            }
+        }
+    }
+}
+
 fn published(report: &LockReport) -> Markup {
     let rows = report.published.iter().map(|row| {
         let there = row.machines.iter().map(|(_, ratio)| significant(*ratio));
@@ -213,6 +231,7 @@ mod tests {
             pairs: vec![PairRow { contender: "<b>tas".to_owned(), ours: true, median_ns: 9.0, min_ns: 8.7 }],
             distances: Vec::new(),
             cells: vec![cell(1), cell(16)],
+            combining: vec![LockCell { hold_ns: 100, ..cell(2) }, LockCell { hold_ns: 100, ..cell(16) }],
             readers: ReaderReport::default(),
             flips: Vec::new(),
             regrets: vec![regret],
@@ -225,10 +244,17 @@ mod tests {
     fn the_page_has_all_and_hostile_names_stay_text() {
         let page = render_locks(&report(), "today", "0.0.0", "corecast bench locks --seed 4");
         assert!(!page.contains("<script>") && !page.contains("<b>"), "{page}");
-        assert_eq!(page.matches("<svg").count(), 2, "regret, and throughput against threads");
-        for words in
-            ["4 locks, each held for 2000 ns, pinned", "1.25×", "Opteron", "1.50 (2)", "--seed 4", "50 %", "33.0"]
-        {
+        assert_eq!(page.matches("<svg").count(), 3, "regret, and throughput against threads, of locks and of closures");
+        for words in [
+            "4 locks, each held for 2000 ns, pinned",
+            "1.25×",
+            "Opteron",
+            "1.50 (2)",
+            "--seed 4",
+            "50 %",
+            "33.0",
+            "each held for 100 ns",
+        ] {
             assert!(page.contains(words), "'{words}' is not in {page}");
         }
     }

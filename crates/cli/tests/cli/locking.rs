@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::program::{Program, assert_fields};
 
-const REPORT: [&str; 13] = [
+const REPORT: [&str; 14] = [
     "machine",
     "commit",
     "seed",
@@ -13,6 +13,7 @@ const REPORT: [&str; 13] = [
     "pairs",
     "distances",
     "cells",
+    "combining",
     "readers",
     "flips",
     "regrets",
@@ -100,6 +101,23 @@ fn the_time_outside_and_a_load_beside_are_axes_too() {
     for nonsense in [["--gap", "1.5"], ["--gap", "1001"], ["--foreign", "1001"], ["--foreign", "some"]] {
         program.run(&[&["bench", "locks"], &nonsense[..]].concat()).failed(2, nonsense[0]);
     }
+}
+
+#[test]
+fn closures_are_sent_beside_the_locks_if_that_is_named() {
+    let program = Program::new();
+    let named = ["bench", "locks", "--quick", "--contenders", "combine,delegate,tas", "--threads", "2", "--locks", "1"];
+    let report = program.json(&[&named[..], &["--hold", "0", "--json"]].concat());
+    assert!(report["cells"].as_array().expect("an array").iter().all(|cell| names(&cell["rows"]) == ["tas"]));
+    let cells = report["combining"].as_array().expect("an array");
+    let hold = |cell: &Value| cell["hold_ns"].as_u64();
+    assert_eq!(cells.iter().map(hold).collect::<Vec<_>>(), [Some(0), Some(100)]);
+    for cell in cells {
+        assert_fields(cell, &CELL);
+        assert_eq!(names(&cell["rows"]), ["combine", "delegate", "tas"]);
+    }
+    let text = program.run(&[&named[..], &["--hold", "0"]].concat()).succeeded().stdout;
+    assert!(text.contains("closures sent, or the data locked: 2 threads, 1 lock, each held for 100 ns"), "{text}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     shared: Shared,
     /// The numbers of threads [default: 1, 2, 4, 8 and 16, or 1, 2 and 16 with --quick; for readers and writers 1, 2, 4, and two
-    /// and eight times the CPUs, or 1, one and eight times the CPUs].
+    /// and eight times the CPUs, or 1, one and eight times the CPUs; for closures 2, 4, 8 and 16, or 2 and 16].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_THREADS))]
     threads: Vec<usize>,
     /// The numbers of locks, chosen from at random [default: 1, 4, 16, 32, 128 and 512, or 1, 16 and 512 with --quick].
@@ -52,8 +52,8 @@ pub(super) struct Arguments {
     /// else a minute and a half.
     #[arg(long)]
     flips: bool,
-    /// Race these only, mutexes and locks for readers and writers [default: all]. Also auto-prior, auto-spin, auto-queue and
-    /// auto-park: see --ablations.
+    /// Race these only: mutexes, combine and delegate, locks for readers and writers [default: all]. Also auto-prior, auto-spin,
+    /// auto-queue and auto-park: see --ablations.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
     /// Also race auto with something left out: auto-prior decides by costs that are reckoned and not measured, auto-spin,
@@ -104,10 +104,11 @@ fn describe(report: &LockReport) -> String {
     let distances: Vec<String> = report.distances.iter().map(describe_distance).collect();
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
     format!(
-        "lock and unlock by one thread, ns\n{}\n{}\n{}\n{}{}{}\n{}",
+        "lock and unlock by one thread, ns\n{}\n{}\n{}\n{}{}{}{}\n{}",
         table::text(&pairs),
         distances.join("\n"),
         cells.join("\n"),
+        describe_combining(&report.combining),
         readers_text::describe(&report.readers),
         flips_text::describe(&report.flips),
         describe_regrets(&report.regrets),
@@ -129,6 +130,11 @@ fn describe_distance(distance: &LockDistance) -> String {
     };
     let skipped = distance.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
     format!("{head}\n{}{}", table::text(&rows), skipped::lines(skipped))
+}
+
+fn describe_combining(cells: &[LockCell]) -> String {
+    let tables = cells.iter().map(|cell| format!("closures sent, or the data locked: {}", describe_cell(cell)));
+    tables.collect()
 }
 
 fn describe_regrets(regrets: &[RegretRow]) -> String {
