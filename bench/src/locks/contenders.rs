@@ -1,6 +1,7 @@
 //! The locks to race: those of corecast's registry, and what people use today.
 
 use corecast::lock::{Algorithm, Combine, Delegate, Domains, Mutex, for_each_lock};
+use spin::mutex::TicketMutex;
 
 use super::crowd::{Crowd, Turn, crowd};
 use super::distance::{Handed, handed};
@@ -50,8 +51,15 @@ pub(super) fn contenders() -> Vec<Contender> {
     all.push(contender::<parking_lot::Mutex<Line>>("parking_lot", false, true));
     all.push(contender::<Pthread<{ libc::PTHREAD_MUTEX_NORMAL }>>("pthread", false, true));
     all.push(contender::<Pthread<{ libc::PTHREAD_MUTEX_ADAPTIVE_NP }>>("pthread_adaptive", false, true));
+    all.push(contender::<TicketMutex<Line>>(SPIN_TICKET, false, false));
+    all.push(contender::<mcslock::raw::spins::Mutex<Line>>(MCSLOCK, false, false));
     all
 }
+
+/// The ticket lock of crate `spin`.
+pub(super) const SPIN_TICKET: &str = "spin_ticket";
+/// The queue of crate `mcslock`.
+pub(super) const MCSLOCK: &str = "mcslock";
 
 /// Whose waiters' closures whoever is there runs.
 pub(super) const COMBINE: &str = "combine";

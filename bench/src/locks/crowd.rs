@@ -15,6 +15,7 @@ use fastrand::Rng;
 use super::guarded::Guarded;
 use super::together::{Stop, together};
 use crate::failure::Failure;
+use crate::harness::is_crowded;
 
 /// One of so many acquisitions is timed.
 const TIMED: u64 = 16;
@@ -93,6 +94,7 @@ pub(super) fn crowd<G: Guarded>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     if clients == 0 {
         return Err(Failure::Refused("of so few threads none is left to be a client".to_owned()));
     }
+    refuse_crowd::<G>(crowd.threads + crowd.foreign, crowd.cpus.len())?;
     let mut setup = Setup::of_threads(crowd.threads);
     setup.domains = crowd.domains.clone();
     let locks: Vec<G> = (0..crowd.locks).map(|_| G::new(&setup)).collect();
@@ -111,6 +113,14 @@ pub(super) fn crowd<G: Guarded>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     })?;
     let behind: u64 = locks.iter().map(|lock| lock.with(|line| line.0)).sum();
     turn(threads.into_iter().flatten().collect(), behind)
+}
+
+/// An error if so many threads have to share CPUs, and those that wait would not let the others run.
+pub(super) fn refuse_crowd<G: Guarded>(threads: usize, cpus: usize) -> Result<(), Failure> {
+    if !G::GIVES_WAY && is_crowded(threads, cpus) {
+        return Err(Failure::Refused("who waits never gives up its CPU, and there are more threads".to_owned()));
+    }
+    Ok(())
 }
 
 /// What the threads did, if that is what was counted behind the locks.

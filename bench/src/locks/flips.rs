@@ -15,7 +15,7 @@ use corecast::lock::{Domains, Setup};
 use fastrand::Rng;
 
 use super::contenders::Contender;
-use super::crowd::PAUSE;
+use super::crowd::{PAUSE, refuse_crowd};
 use super::guarded::Guarded;
 use super::report::{FlipPhase, FlipRow, LockFlips};
 use super::settled::{settled_ms, steady};
@@ -68,6 +68,7 @@ pub(super) struct Flipped {
 /// Runs one block over a new lock.
 pub(super) fn flips<G: Guarded>(flips: &Flips<'_>) -> Result<Vec<Flipped>, Failure> {
     let threads = flips.most_threads();
+    refuse_crowd::<G>(threads, flips.cpus.len())?;
     let mut setup = Setup::of_threads(threads);
     setup.domains = flips.domains.clone();
     let (guarded, start) = (G::new(&setup), OnceLock::new());

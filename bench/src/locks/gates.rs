@@ -2,6 +2,7 @@
 
 use super::combining;
 use super::contenders::Contender;
+use super::counterparts;
 use super::fairness;
 use super::readers;
 use super::regret::CHOOSER;
@@ -47,6 +48,7 @@ const LEAST_BARE_NS: f64 = 5.0;
 pub(super) fn judge(field: Option<&[Contender]>, report: &LockReport) -> Vec<Gate> {
     let LockReport { pairs, distances, cells, flips, regrets, .. } = report;
     let mut gates = of_mutexes(field, pairs, distances, cells, regrets);
+    gates.extend(counterparts::judge(cells));
     gates.extend(fairness::judge(cells, flips));
     gates.push(combining::judge(field.is_some(), &report.combining));
     gates.extend(readers::judge(&report.readers));

@@ -7,6 +7,8 @@ use corecast::base::sync::{AtomicU32, Ordering, UnsafeCell};
 use corecast::base::{CacheLine, CpuId};
 use corecast::lock::{Combine, Delegate, Mutex, RawLock, Setup};
 use corecast::machine::pin::{self, Pinned};
+use mcslock::raw::MutexNode;
+use spin::mutex::TicketMutex;
 
 use crate::failure::Failure;
 
@@ -20,6 +22,10 @@ pub(super) trait Guarded: Sync + Sized {
 
     /// Threads of its own that work on the line, and count among those of a crowd.
     const SERVERS: usize = 0;
+
+    /// Whether who waits for long gives up its CPU. Those that do not are left out where there are more threads than CPUs: each
+    /// hand-over would take as long as the system lets a thread run.
+    const GIVES_WAY: bool = true;
 
     /// Binds these to a CPU.
     fn bind(&self, _cpu: CpuId) -> Result<(), Failure> {
@@ -88,6 +94,32 @@ impl Guarded for Delegate<Line> {
     #[inline(always)]
     fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
         self.run(work)
+    }
+}
+
+impl Guarded for TicketMutex<Line> {
+    const GIVES_WAY: bool = false;
+
+    fn new(_setup: &Setup) -> Self {
+        Self::default()
+    }
+
+    #[inline(always)]
+    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
+        work(&mut self.lock())
+    }
+}
+
+impl Guarded for mcslock::raw::spins::Mutex<Line> {
+    const GIVES_WAY: bool = false;
+
+    fn new(_setup: &Setup) -> Self {
+        Self::new(Line::default())
+    }
+
+    #[inline(always)]
+    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
+        self.lock_with_then(&mut MutexNode::new(), work)
     }
 }
 

@@ -11,6 +11,7 @@ mod cell;
 mod chosen;
 mod combining;
 mod contenders;
+mod counterparts;
 mod crowd;
 mod distance;
 mod fairness;
@@ -242,6 +243,10 @@ mod tests {
         assert_eq!(report.cells.len(), 8);
         for cell in &report.cells {
             for row in &cell.rows {
+                if cell.oversubscribed && ["spin_ticket", "mcslock"].contains(&row.contender.as_str()) {
+                    assert!(row.skipped.as_ref().is_some_and(|why| why.contains("never gives up its CPU")), "{row:?}");
+                    continue;
+                }
                 assert_eq!(row.skipped, None, "{}", row.contender);
                 assert!(row.mops.is_some_and(|mops| mops > 0.0) && row.regret.is_some_and(|regret| regret > 0.0));
                 let fairest = 1.0 + 1e-9;

@@ -19,12 +19,14 @@ const RIVALS: &[&str] = &[
     "iceoryx2",
     "ipc-channel",
     "kanal",
+    "mcslock",
     "nexus-queue",
     "papaya",
     "parking_lot",
     "ringbuf",
     "rtrb",
     "scc",
+    "spin",
     "thingbuf",
 ];
 

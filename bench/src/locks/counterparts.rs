@@ -1,0 +1,63 @@
+//! corecast's ticket lock and queues beside the same algorithms of other libraries.
+
+use super::contenders::{MCSLOCK, SPIN_TICKET};
+use super::report::{LockCell, LockRow};
+use crate::gate::Gate;
+
+/// Ours, and theirs.
+const COUNTERPARTS: [(&str, &str); 3] = [("ticket", SPIN_TICKET), ("mcs", MCSLOCK), ("clh", MCSLOCK)];
+const LIMIT: f64 = 0.95;
+
+/// One for each, over all numbers of threads that were raced at one lock with a CPU each, the worst.
+pub(super) fn judge(cells: &[LockCell]) -> Vec<Gate> {
+    let is_like = |cell: &&LockCell| {
+        (cell.locks, cell.hold_ns, cell.pinned) == (1, 0, true) && cell.is_plain() && !cell.oversubscribed
+    };
+    let judge = |&(own, theirs): &(&str, &str)| {
+        let ratios = cells.iter().filter(is_like).filter_map(|cell| Some(mops(cell, own)? / mops(cell, theirs)?));
+        let gate = format!("{own}, threads with a CPU each, one lock: acquisitions / those of {theirs}, the worst");
+        let needs = || format!("{own} and {theirs}, one lock, no hold, pinned");
+        Gate::new(gate, LIMIT, false, ratios.reduce(f64::min).ok_or_else(needs))
+    };
+    COUNTERPARTS.iter().map(judge).collect()
+}
+
+fn mops(cell: &LockCell, name: &str) -> Option<f64> {
+    let is_it = |row: &&LockRow| row.contender == name;
+    cell.rows.iter().find(is_it).and_then(|row| row.mops)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::contenders::contenders;
+    use super::*;
+    use crate::gate::Verdict;
+
+    fn cell(threads: usize, rows: &[(&str, f64)]) -> LockCell {
+        let row = |&(name, mops): &(&str, f64)| LockRow {
+            contender: name.to_owned(),
+            mops: Some(mops),
+            ..LockRow::default()
+        };
+        let (hold_ns, gap, gap_ns, foreign, oversubscribed) = (0, None, 0, 0, threads > 4);
+        let rows = rows.iter().map(row).collect();
+        LockCell { threads, locks: 1, hold_ns, gap, gap_ns, foreign, pinned: true, oversubscribed, rows }
+    }
+
+    #[test]
+    fn the_worst_number_of_threads_counts() {
+        let cells = [
+            cell(1, &[("ticket", 10.0), (SPIN_TICKET, 10.0), ("mcs", 9.0)]),
+            cell(2, &[("ticket", 9.0), (SPIN_TICKET, 10.0), ("mcs", 9.0), (MCSLOCK, 6.0)]),
+            cell(16, &[("ticket", 1.0), (SPIN_TICKET, 10.0)]),
+        ];
+        let found: Vec<_> = judge(&cells).into_iter().map(|gate| (gate.measured, gate.verdict)).collect();
+        assert_eq!(found, [(Some(0.9), Verdict::Missed), (Some(1.5), Verdict::Holds), (None, Verdict::NotJudged)]);
+    }
+
+    #[test]
+    fn all_of_them_are_contenders() {
+        let names: Vec<&str> = contenders().iter().map(|contender| contender.name).collect();
+        assert!(COUNTERPARTS.iter().all(|(own, theirs)| names.contains(own) && names.contains(theirs)), "{names:?}");
+    }
+}
