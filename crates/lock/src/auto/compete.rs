@@ -9,6 +9,7 @@ use corecast_base::wait::{LONGEST_NAP, Spinner};
 use super::Auto;
 use super::mode::{LOCKED, Mode, NOBARGE, PARKED};
 use super::queue::Place;
+use crate::three_states::IS_MODEL;
 
 /// Who has spun in vain while nobody is bound to wake it looks again after so long.
 const LONGEST_UNCALLED_NAP: Duration = Duration::from_millis(1);
@@ -20,8 +21,6 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// 2 CPUs took 16 locks 0.73 times as often.
 const YIELDS: u32 = 8;
 const YIELDING: Duration = Duration::from_micros(200);
-/// No time passes in a model: there threads sleep at once where somebody wakes them, and never where nobody does.
-const IS_MODEL: bool = cfg!(loom);
 
 /// A thread at the lock.
 pub(super) struct Comer<'a> {
@@ -176,6 +175,7 @@ impl<'a> Comer<'a> {
         if left.is_none() && !self.has_slept {
             return false;
         }
+        // In a model threads sleep at once where somebody wakes them, and never where nobody does.
         let may_sleep = left.is_none() || IS_MODEL || self.spinner.is_spent();
         if word & LOCKED == 0 || !may_sleep {
             self.spinner.pause();

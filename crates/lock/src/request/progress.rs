@@ -10,9 +10,7 @@ use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
 use corecast_base::wait::{LONGEST_NAP, Spinner};
 
 use crate::pool;
-
-/// No time passes in a model: there threads sleep at once.
-const IS_MODEL: bool = cfg!(loom);
+use crate::three_states::IS_MODEL;
 
 /// Its thread may sleep on this word. Set by that thread.
 const ASLEEP: u32 = 1;

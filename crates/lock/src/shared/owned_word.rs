@@ -18,6 +18,8 @@ use corecast_base::Shareable;
 use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
 use corecast_base::wait::{LONGEST_NAP, Spinner};
 
+use crate::three_states::IS_MODEL;
+
 const FREE: u32 = 0;
 /// Held, and somebody may sleep.
 const AWAITED: u32 = 1 << 31;
@@ -26,9 +28,6 @@ const OWNER: u32 = AWAITED - 1;
 const SEAT_SHIFT: u32 = 20;
 const GENERATION: u32 = (1 << SEAT_SHIFT) - 1;
 const MOST_SEATS: u32 = OWNER >> SEAT_SHIFT;
-
-/// No time passes in a model, which would never see a thread go to sleep.
-const IS_MODEL: bool = cfg!(loom);
 
 /// Who holds a lock: a participant of a region, in 31 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

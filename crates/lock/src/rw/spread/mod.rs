@@ -51,6 +51,7 @@ use super::raw::{RawRwLock, RawRwTimed, RawRwUpgrade};
 use crate::auto::Auto;
 use crate::facts::{Facts, NodeKind, Order};
 use crate::raw::{RawLock, RawTimed, Setup};
+use crate::three_states::IS_MODEL;
 use quiet::Quiet;
 
 /// Somebody writes, or waits until nobody reads. Set and cleared by who holds the lock among writers.
@@ -68,8 +69,7 @@ const ON_LINE: u64 = 1 << 32 | 1;
 /// The lines of a lock, at most.
 const MOST_LINES: usize = 64;
 
-/// No time passes in a model: there the first meeting spreads the lock, and who finds a writer waits behind it at once.
-const IS_MODEL: bool = cfg!(loom);
+/// So many readers that meet spread the lock. In a model the first does, and who finds a writer waits behind it at once.
 const MEETINGS: u32 = if IS_MODEL { 1 } else { 32 };
 
 /// Readers of one seat: the upper half how many have come, the lower how many read. Written by readers.
