@@ -72,8 +72,8 @@ pub use acknowledged::{AcknowledgedOptions, acknowledged};
 pub use atomics::{AtomicCell, AtomicOptions, AtomicReport, AtomicRow, atomics};
 pub use cancel::Cancel;
 pub use coherence::{
-    CoherenceCell, CoherenceGroup, CoherenceOptions, CoherenceReport, CoherenceTimes, ListedCase, Placement, TimerRow,
-    coherence, coherence_cases,
+    CoherenceCell, CoherenceGroup, CoherenceHome, CoherenceOptions, CoherenceReport, CoherenceTimes, ListedCase,
+    Placement, TimerRow, coherence, coherence_cases,
 };
 pub use collectives::collectives;
 pub use contender::{Listed, collective_member, list};

@@ -1,9 +1,9 @@
 //! Cases in which all participants go for one line at once, with nothing between two operations.
 
-use corecast::base::CacheLine;
 use corecast::base::sync::{AtomicU64, Ordering};
 
 use super::group::{Group, Meeting};
+use super::lines::Line;
 use super::operation::{Operands, Operation};
 use crate::failure::Failure;
 
@@ -18,10 +18,10 @@ struct Share {
 
 /// The ticks of every operation, by rank, the timer's own included.
 pub(super) fn ticks(operation: Operation, group: &Group, samples: usize) -> Result<Vec<Vec<u64>>, Failure> {
-    let word = CacheLine::new(AtomicU64::new(0));
-    let shares = group.run(|rank, meeting| share(operation, rank, meeting, &word, samples))?;
+    let line = Line::new([0, 0].map(AtomicU64::new));
+    let shares = group.run(|rank, meeting| share(operation, rank, meeting, &line, samples))?;
     // ORDERING: Relaxed, the threads have ended
-    check(operation, &shares, word.load(Ordering::Relaxed))?;
+    check(operation, &shares, line[0].load(Ordering::Relaxed))?;
     Ok(shares.into_iter().map(|share| share.ticks).collect())
 }
 
@@ -29,7 +29,7 @@ fn share(
     operation: Operation,
     rank: usize,
     meeting: &Meeting<'_>,
-    word: &AtomicU64,
+    line: &Line,
     samples: usize,
 ) -> Result<Share, Failure> {
     let mut share = Share { ticks: Vec::with_capacity(samples), added: 0, last: 0 };
@@ -37,7 +37,7 @@ fn share(
     meeting.meet()?;
     for sample in 0..samples as u64 {
         let value = if operation == Operation::Cas { known + 1 } else { (rank as u64 + 1) << 32 | sample };
-        let (ticks, seen) = operation.perform(word, Operands { compare: known, value });
+        let (ticks, seen) = operation.perform(line, Operands { compare: known, value });
         share.ticks.push(ticks);
         share.last = value;
         match (operation, seen) {

@@ -40,8 +40,7 @@ impl Handed {
         usize::from(self.recipe.measured == Role::Second)
     }
 
-    /// The ticks of every sample, the timer's own included. The first participant touches the lines first, so that they are
-    /// near it.
+    /// The ticks of every sample, the timer's own included.
     pub(super) fn ticks(&self, group: &Group, lines: &Lines) -> Result<Vec<u64>, Failure> {
         let done = group.run(|rank, meeting| self.take_part(rank, meeting, lines))?;
         Ok(done.into_iter().flatten().collect())
@@ -112,7 +111,7 @@ impl Action<'_> {
     /// Does it and looks at what it has seen.
     #[inline(always)]
     fn take(&self, lines: &Lines, sample: usize) -> Result<u64, Failure> {
-        let (ticks, seen) = self.operation.perform(lines.word(sample), self.with);
+        let (ticks, seen) = self.operation.perform(lines.line(sample), self.with);
         let expected = self.operation.outcome(self.before, self.with).seen;
         if seen == expected { Ok(ticks) } else { Err(self.wrong(sample, seen)) }
     }
@@ -127,7 +126,7 @@ impl Action<'_> {
 
 fn check_left(lines: &Lines, sample: usize, expected: u64) -> Result<(), Failure> {
     let none = Operands { compare: 0, value: 0 };
-    match Operation::Load.perform(lines.word(sample), none).1 {
+    match Operation::Load.perform(lines.line(sample), none).1 {
         Some(found) if found == expected => Ok(()),
         found => Err(Failure::Wrong(format!("line {sample} was left with {found:?}, not {expected}"))),
     }
@@ -157,7 +156,8 @@ mod tests {
             Kind::Handed(operation, state) => Some((operation, state)),
             _ => None,
         });
-        for (operation, state) in handed.filter(|(_, state)| state.impossible().is_none()) {
+        let is_possible = |operation: Operation, state: State| operation.impossible().or(state.impossible()).is_none();
+        for (operation, state) in handed.filter(|&(operation, state)| is_possible(operation, state)) {
             let ticks = Handed::new(operation, state).ticks(&crowd(), &lines);
             assert_eq!(ticks.map(|ticks| ticks.len()), Ok(20), "{operation:?} {state:?}");
         }

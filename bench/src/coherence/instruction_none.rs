@@ -2,6 +2,8 @@
 
 use corecast::base::sync::{AtomicU64, Ordering, fence};
 
+use super::lines::Line;
+
 /// Whether lines can be put out of all caches here.
 pub(super) const FLUSHES: bool = false;
 
@@ -31,6 +33,16 @@ pub(super) fn knows_write_back() -> bool {
 
 /// Does nothing: who needs it asks first.
 pub(super) fn write_back(_word: &AtomicU64) {}
+
+/// Never.
+pub(super) fn knows_wide_cas() -> bool {
+    false
+}
+
+/// Returns what is expected: who needs it asks first.
+pub(super) fn wide_cas(_line: &Line, compare: [u64; 2], _value: [u64; 2]) -> [u64; 2] {
+    compare
+}
 
 /// What the language's acquire fence is here.
 #[inline(always)]

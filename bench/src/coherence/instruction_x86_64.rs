@@ -5,6 +5,8 @@ use std::arch::x86_64::{__cpuid, __cpuid_count};
 
 use corecast::base::sync::AtomicU64;
 
+use super::lines::Line;
+
 /// Whether lines can be put out of all caches here.
 pub(super) const FLUSHES: bool = true;
 
@@ -49,6 +51,34 @@ pub(super) fn knows_write_back() -> bool {
 pub(super) fn write_back(word: &AtomicU64) {
     // SAFETY: the caller has asked whether the core knows it; it changes no value, and the address is of a living word.
     unsafe { asm!("clwb [{}]", "mfence", in(reg) std::ptr::from_ref(word), options(nostack, preserves_flags)) };
+}
+
+/// Whether this core knows CMPXCHG16B (CPUID 1, ECX bit 13); others must not meet it.
+pub(super) fn knows_wide_cas() -> bool {
+    __cpuid(1).ecx & (1 << 13) != 0
+}
+
+/// CMPXCHG16B: compares and swaps both words of a line at once, and returns what was there. Only where [`knows_wide_cas`].
+#[inline(always)]
+pub(super) fn wide_cas(line: &Line, [mut low, mut high]: [u64; 2], [value, value_high]: [u64; 2]) -> [u64; 2] {
+    let words = line.as_ptr();
+    // The compiler keeps RBX for itself, so the lower half of the value is only there while the instruction needs it.
+    // SAFETY: the caller has asked whether the core knows it; both words are alive, reached by atomics alone, and aligned, as
+    // they begin a line.
+    unsafe {
+        asm!(
+            "xchg {value}, rbx",
+            "lock cmpxchg16b [rdi]",
+            "mov rbx, {value}",
+            value = inout(reg) value => _,
+            in("rcx") value_high,
+            in("rdi") words,
+            inout("rax") low,
+            inout("rdx") high,
+            options(nostack),
+        );
+    }
+    [low, high]
 }
 
 /// LFENCE: waits for every load before it.

@@ -4,14 +4,21 @@
 //! at random; no page serves two samples of a case, and of each pair of lines, which prefetchers fetch together, one is
 //! left alone. The first lines of every page are nobody's: a look at one makes sure that the page's translation is known.
 
+use std::thread;
+
 use corecast::base::sync::{AtomicU64, Ordering};
-use corecast::base::{CacheLine, PlaceSlice};
+use corecast::base::{CacheLine, CpuId, PlaceSlice};
+use corecast::machine::pin;
 use fastrand::Rng;
 
 use super::instruction;
+use crate::failure::Failure;
+
+/// What operations work on: the first word of a line, those of 16 bytes the second one too, which stays 0.
+pub(super) type Line = CacheLine<[AtomicU64; 2]>;
 
 const PAGE_BYTES: usize = 4096;
-const PAIR_BYTES: usize = size_of::<CacheLine<AtomicU64>>();
+const PAIR_BYTES: usize = size_of::<Line>();
 const PAGE_PAIRS: usize = PAGE_BYTES / PAIR_BYTES;
 const STRIDE_BYTES: usize = 2048 * 64;
 const STRIDE_PAGES: usize = STRIDE_BYTES / PAGE_BYTES;
@@ -26,7 +33,7 @@ pub(super) const MOST_SAMPLES: usize = MEMORY_BYTES / PAGE_BYTES;
 /// The memory, and which line is whose.
 #[derive(Debug)]
 pub(super) struct Lines {
-    memory: PlaceSlice<CacheLine<AtomicU64>>,
+    memory: PlaceSlice<Line>,
     /// Where the first page begins.
     start: usize,
     /// For each sample its page and the pair in it.
@@ -34,10 +41,10 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Memory that nobody has touched, so that it will be near whoever calls [`reset`](Self::reset) first.
+    /// Memory that nobody has touched.
     pub(super) fn untouched(samples: usize, random: &mut Rng) -> Self {
         assert!(samples <= MOST_SAMPLES, "a page for each sample");
-        let memory = PlaceSlice::<CacheLine<AtomicU64>>::zeroed((MOST_SAMPLES + 1) * PAGE_PAIRS);
+        let memory = PlaceSlice::<Line>::zeroed((MOST_SAMPLES + 1) * PAGE_PAIRS);
         let into_page = memory.as_ptr().addr() % PAGE_BYTES;
         let start = (PAGE_BYTES - into_page) % PAGE_BYTES / PAIR_BYTES;
         let mut pages: Vec<usize> = (0..MOST_SAMPLES).collect();
@@ -52,17 +59,35 @@ impl Lines {
         self.order.len()
     }
 
-    /// The word of a sample's line.
-    pub(super) fn word(&self, sample: usize) -> &AtomicU64 {
+    /// The line of a sample.
+    pub(super) fn line(&self, sample: usize) -> &Line {
         let (page, pair) = self.order[sample];
         &self.memory[self.start + page * PAGE_PAIRS + pair]
+    }
+
+    /// The word of a sample's line.
+    pub(super) fn word(&self, sample: usize) -> &AtomicU64 {
+        &self.line(sample)[0]
+    }
+
+    /// Lets a thread on this CPU touch every page first, so that the system puts them near it, if no policy says otherwise.
+    pub(super) fn touch_on(&self, cpu: CpuId) -> Result<(), Failure> {
+        let touch = || {
+            let _pinned = pin::pin(cpu).map_err(Failure::refused)?;
+            for page in 0..MOST_SAMPLES {
+                // ORDERING: Relaxed, the thread ends before anybody else looks
+                self.memory[self.start + page * PAGE_PAIRS][0].store(0, Ordering::Relaxed);
+            }
+            Ok(())
+        };
+        thread::scope(|scope| scope.spawn(touch).join()).expect("touching memory does not panic")
     }
 
     /// Makes sure that the calling thread's core knows where the page of a sample's line is.
     pub(super) fn know_page(&self, sample: usize) {
         let (page, _) = self.order[sample];
         // ORDERING: Relaxed, only the look itself matters
-        self.memory[self.start + page * PAGE_PAIRS].load(Ordering::Relaxed);
+        self.memory[self.start + page * PAGE_PAIRS][0].load(Ordering::Relaxed);
     }
 
     /// Writes what every line holds in the beginning, and puts all out of the caches where that is possible.

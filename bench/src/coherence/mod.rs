@@ -6,6 +6,7 @@
 //!
 //! - `case`: the registry; `operation`, `state`: what is done to a line, and what was done before;
 //! - `handed`, `contended`, `alone`: the three kinds of cases; `group`: their threads; `lines`: what is measured;
+//!   `home`: on which NUMA node that lies;
 //! - `timer`, `distribution`: from ticks to numbers;
 //! - `report`, `published`: what is told, and what others have told.
 
@@ -15,6 +16,7 @@ mod contended;
 mod distribution;
 mod group;
 mod handed;
+mod home;
 #[cfg_attr(target_arch = "x86_64", path = "instruction_x86_64.rs")]
 #[cfg_attr(not(target_arch = "x86_64"), path = "instruction_none.rs")]
 mod instruction;
@@ -38,6 +40,7 @@ use alone::{Instruction, REPEATS};
 use case::{Case, Kind, chosen};
 use distribution::Distribution;
 use handed::Handed;
+use home::homes;
 use lines::Lines;
 
 pub(crate) use group::{Group, Meeting};
@@ -46,6 +49,7 @@ pub(crate) use timer::{Correction, measure as measure_timer};
 
 pub use case::{ListedCase, coherence_cases};
 pub use distribution::Distribution as CoherenceTimes;
+pub use home::Home as CoherenceHome;
 pub use report::{CoherenceCell, CoherenceGroup, CoherenceReport, Placement};
 pub use timer::TimerRow;
 
@@ -73,7 +77,13 @@ struct Run<'a> {
     corrections: Vec<(CpuId, Correction)>,
 }
 
-/// Measures the cases asked for: alone, by a pair for each distance, and by all CPUs at once.
+/// CPUs that run cases, and the one that touches their lines first.
+struct Placed {
+    group: CoherenceGroup,
+    toucher: CpuId,
+}
+
+/// Measures the cases asked for: alone, by a pair for each distance and for each home of its lines, and by all CPUs at once.
 ///
 /// # Errors
 /// A [`BenchError`] if the options do not fit the machine, the timer is unsteady, a line does not hold what it should, or the
@@ -95,23 +105,12 @@ pub fn coherence(
         corrections.push((cpu, correction));
     }
     let run = Run { options, cases, samples, seed, corrections };
-    let mut groups = groups(&machine.restricted_to(&cpus), &cpus);
-    let total = groups.len() as f64;
-    for (number, group) in groups.iter_mut().enumerate() {
-        let words = group.distance.unwrap_or(match group.placement {
-            Placement::All => "all CPUs at once",
-            _ => "alone",
-        });
-        let lines = Lines::untouched(run.samples, &mut Rng::with_seed(run.seed));
-        let cases: Vec<Case> = run.cases.iter().copied().filter(|case| placement(case) == group.placement).collect();
-        for (done, case) in cases.iter().enumerate() {
-            let fraction = (number as f64 + done as f64 / cases.len() as f64) / total;
-            progress.step(fraction, &format!("{}, {words}", case.name()));
-            for sharers in sharers(case, group.cpus.len()) {
-                group.cells.push(run.cell(case, sharers, &group.cpus, &lines)?);
-            }
-        }
+    let mut placed = groups(&machine.restricted_to(&cpus), &cpus);
+    let total = placed.len() as f64;
+    for (number, placed) in placed.iter_mut().enumerate() {
+        run.group(placed, &mut |done, words| progress.step((number as f64 + done) / total, words))?;
     }
+    let mut groups: Vec<CoherenceGroup> = placed.into_iter().map(|placed| placed.group).collect();
     groups.retain(|group| !group.cells.is_empty());
     progress.step(1.0, "done");
     let (published, commit) = (published::beside(&groups), crate::report::commit());
@@ -127,21 +126,29 @@ fn placement(case: &Case) -> Placement {
     }
 }
 
-/// The groups that cases can run in, without cells: pairs from near to far, with the other CPUs behind them.
-fn groups(machine: &Machine, cpus: &CpuSet) -> Vec<CoherenceGroup> {
-    let group = |placement, distance, cpus: Vec<u32>| CoherenceGroup { placement, distance, cpus, cells: Vec::new() };
+/// The groups that cases can run in, without cells: pairs from near to far, with the other CPUs behind them, once for each
+/// home that their lines can have.
+fn groups(machine: &Machine, cpus: &CpuSet) -> Vec<Placed> {
+    let placed = |placement, distance, home, toucher, cpus: Vec<u32>| {
+        let group = CoherenceGroup { placement, distance, home, cpus, cells: Vec::new() };
+        Placed { group, toucher }
+    };
     let all: Vec<u32> = cpus.iter().map(CpuId::get).collect();
-    let mut groups = vec![group(Placement::Alone, None, all[..1].to_vec())];
+    let first = CpuId::new(all[0]);
+    let mut groups = vec![placed(Placement::Alone, None, None, first, all[..1].to_vec())];
     for class in distance_classes(machine) {
         let (first, second) = class.pairs[0];
-        let pair = [first, second].map(|position| machine.cpus[position].id.get());
-        let others = all.iter().copied().filter(|cpu| !pair.contains(cpu));
-        groups.push(group(Placement::Pair, Some(class.name), pair.into_iter().chain(others).collect()));
+        let pair = [first, second].map(|position| machine.cpus[position].id);
+        for (home, toucher) in homes(machine, pair) {
+            let others = all.iter().copied().filter(|&cpu| !pair.contains(&CpuId::new(cpu)));
+            let cpus = pair.into_iter().map(CpuId::get).chain(others).collect();
+            groups.push(placed(Placement::Pair, Some(class.name), home, toucher, cpus));
+        }
     }
     if all.len() < 2 {
-        groups.push(group(Placement::Pair, None, all.clone()));
+        groups.push(placed(Placement::Pair, None, None, first, all.clone()));
     }
-    groups.push(group(Placement::All, None, all));
+    groups.push(placed(Placement::All, None, None, first, all));
     groups
 }
 
@@ -154,6 +161,27 @@ fn sharers(case: &Case, cpus: usize) -> Vec<usize> {
 }
 
 impl Run<'_> {
+    /// Measures the cases of one group; `step` is told which share of them is done, and what comes next.
+    fn group(&self, placed: &mut Placed, step: &mut dyn FnMut(f64, &str)) -> Result<(), BenchError> {
+        let Placed { group, toucher } = placed;
+        let words = group.distance.unwrap_or(match group.placement {
+            Placement::All => "all CPUs at once",
+            _ => "alone",
+        });
+        let cases: Vec<Case> = self.cases.iter().copied().filter(|case| placement(case) == group.placement).collect();
+        let lines = Lines::untouched(self.samples, &mut Rng::with_seed(self.seed));
+        if group.placement == Placement::Pair && !cases.is_empty() {
+            lines.touch_on(*toucher).map_err(BenchError::Failed)?;
+        }
+        for (done, case) in cases.iter().enumerate() {
+            step(done as f64 / cases.len() as f64, &format!("{}, {words}", case.name()));
+            for sharers in sharers(case, group.cpus.len()) {
+                group.cells.push(self.cell(case, sharers, &group.cpus, &lines)?);
+            }
+        }
+        Ok(())
+    }
+
     fn cell(&self, case: &Case, sharers: usize, cpus: &[u32], lines: &Lines) -> Result<CoherenceCell, BenchError> {
         self.options.go_on()?;
         let skipped = skipped(case, cpus.len());
@@ -211,7 +239,7 @@ fn skipped(case: &Case, cpus: usize) -> Option<String> {
         ));
     }
     match case.kind {
-        Kind::Handed(_, state) => state.impossible().map(str::to_owned),
+        Kind::Handed(operation, state) => operation.impossible().or(state.impossible()).map(str::to_owned),
         _ => None,
     }
 }
@@ -260,11 +288,29 @@ mod tests {
         let groups = groups(&machine, &machine.cpu_set());
         let pairs: Vec<(Option<&str>, Vec<u32>)> = groups
             .into_iter()
+            .map(|placed| placed.group)
             .filter(|group| group.placement == Placement::Pair)
             .map(|group| (group.distance, group.cpus))
             .collect();
         let near = (Some("same core (SMT siblings)"), vec![0, 2, 1, 3]);
         assert_eq!(pairs, [near, (Some("nothing known in common"), vec![0, 1, 2, 3])]);
+    }
+
+    #[test]
+    fn a_pair_has_a_group_for_each_home_of_its_lines() {
+        let cpu = |id: u32| Cpu { numa: Some(id / 2), ..Cpu::flat(CpuId::new(id)) };
+        let cpus = (0..6).map(cpu).collect();
+        let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let pairs = groups(&machine, &machine.cpu_set()).into_iter().filter(|placed| placed.group.distance.is_some());
+        let told: Vec<_> = pairs
+            .map(|Placed { group, toucher }| {
+                (group.cpus[..2].to_vec(), group.home.expect("three nodes"), toucher.get())
+            })
+            .collect();
+        use CoherenceHome::{Elsewhere, First, Second};
+        let near = [(vec![0, 1], First, 0), (vec![0, 1], Elsewhere, 2)];
+        let far = [(vec![0, 2], First, 0), (vec![0, 2], Second, 2), (vec![0, 2], Elsewhere, 4)];
+        assert_eq!(told, near.into_iter().chain(far).collect::<Vec<_>>());
     }
 
     #[test]

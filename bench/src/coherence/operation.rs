@@ -4,6 +4,7 @@ use corecast::base::Clock;
 use corecast::base::sync::{AtomicU64, Ordering};
 
 use super::instruction;
+use super::lines::Line;
 
 /// An operation on one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(super) enum Operation {
     Cas,
     /// Compare and swap with a value that is not there.
     FailingCas,
+    /// Compare and swap of 16 bytes, as [`Cas`](Self::Cas).
+    WideCas,
     /// Fetch and increment.
     Fai,
     /// Test and set, as locks do it: swaps a one in.
@@ -57,6 +60,7 @@ impl Operation {
             Self::Store => "store",
             Self::Cas => "cas",
             Self::FailingCas => "failing-cas",
+            Self::WideCas => "wide-cas",
             Self::Fai => "fai",
             Self::Tas => "tas",
             Self::Swap => "swap",
@@ -69,12 +73,19 @@ impl Operation {
         self == Self::Store
     }
 
+    /// Why it cannot be done here, if that is so.
+    pub(super) fn impossible(self) -> Option<&'static str> {
+        let is_missing = self == Self::WideCas && !instruction::knows_wide_cas();
+        is_missing
+            .then_some("needs an x86-64 core that knows CMPXCHG16B: the CASP of other architectures is not timed here")
+    }
+
     /// What must come of it where `before` was.
     pub(super) fn outcome(self, before: u64, with: Operands) -> Outcome {
         let (seen, left) = match self {
             Self::Load | Self::FailingCas => (Some(before), before),
             Self::Store => (None, with.value),
-            Self::Cas => (Some(before), if before == with.compare { with.value } else { before }),
+            Self::Cas | Self::WideCas => (Some(before), if before == with.compare { with.value } else { before }),
             Self::Fai => (Some(before), before.wrapping_add(1)),
             Self::Tas => (Some(before), SET),
             Self::Swap => (Some(before), with.value),
@@ -85,7 +96,8 @@ impl Operation {
 
     /// Does it between two looks at the clock. Returns the ticks between them, and what was there before if it says so.
     #[inline(always)]
-    pub(super) fn perform(self, word: &AtomicU64, with: Operands) -> (u64, Option<u64>) {
+    pub(super) fn perform(self, line: &Line, with: Operands) -> (u64, Option<u64>) {
+        let word: &AtomicU64 = &line[0];
         // ORDERING: Relaxed throughout, the fenced clock keeps each in its place, and the meetings around order the rest
         let order = Ordering::Relaxed;
         let exchange = |compare: u64| match word.compare_exchange(compare, with.value, order, order) {
@@ -103,6 +115,10 @@ impl Operation {
             }
             Self::Cas => some(timed(|| exchange(with.compare))),
             Self::FailingCas => some(timed(|| exchange(with.compare ^ ABSENT))),
+            Self::WideCas => {
+                let (ticks, [seen, rest]) = timed(|| instruction::wide_cas(line, [with.compare, 0], [with.value, 0]));
+                (ticks, (rest == 0).then_some(seen))
+            }
             Self::Fai => some(timed(|| word.fetch_add(1, order))),
             Self::Tas => some(timed(|| word.swap(SET, order))),
             Self::Swap => some(timed(|| word.swap(with.value, order))),
@@ -130,24 +146,43 @@ pub(crate) fn timed<R>(work: impl FnOnce() -> R) -> (u64, R) {
 mod tests {
     use super::*;
 
-    const ALL: [Operation; 8] = [
+    const ALL: [Operation; 9] = [
         Operation::Load,
         Operation::Store,
         Operation::Cas,
         Operation::FailingCas,
+        Operation::WideCas,
         Operation::Fai,
         Operation::Tas,
         Operation::Swap,
         Operation::Or,
     ];
 
+    fn line(low: u64, high: u64) -> Line {
+        Line::new([low, high].map(AtomicU64::new))
+    }
+
+    #[test]
+    fn a_wide_compare_and_swap_is_of_both_words() {
+        if Operation::WideCas.impossible().is_some() {
+            return;
+        }
+        let line = line(1, 2);
+        assert_eq!(instruction::wide_cas(&line, [1, 3], [7, 8]), [1, 2]);
+        assert_eq!(instruction::wide_cas(&line, [3, 2], [7, 8]), [1, 2]);
+        assert_eq!(instruction::wide_cas(&line, [1, 2], [7, 8]), [1, 2]);
+        assert_eq!([0, 1].map(|word: usize| line[word].load(Ordering::Relaxed)), [7, 8]);
+        let (_, seen) = Operation::WideCas.perform(&line, Operands { compare: 7, value: 9 });
+        assert_eq!((seen, line[0].load(Ordering::Relaxed)), (None, 7), "the other word is not 0");
+    }
+
     #[test]
     fn what_is_done_is_what_must_come_of_it() {
-        for operation in ALL {
+        for operation in ALL.into_iter().filter(|operation| operation.impossible().is_none()) {
             for compare in [64, 65] {
-                let (word, with) = (AtomicU64::new(64), Operands { compare, value: 77 });
-                let (_, seen) = operation.perform(&word, with);
-                let found = Outcome { seen, left: word.load(Ordering::Relaxed) };
+                let (line, with) = (line(64, 0), Operands { compare, value: 77 });
+                let (_, seen) = operation.perform(&line, with);
+                let found = Outcome { seen, left: line[0].load(Ordering::Relaxed) };
                 assert_eq!(found, operation.outcome(64, with), "{operation:?}, expecting {compare}");
             }
         }

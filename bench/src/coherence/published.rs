@@ -1,5 +1,6 @@
 //! What others have published of other machines, to be shown beside what is found here.
 
+use super::home::Home;
 use super::report::{CoherenceCell, CoherenceGroup, Placement};
 use crate::published::PublishedFigure;
 
@@ -17,8 +18,10 @@ pub(super) fn beside(groups: &[CoherenceGroup]) -> Vec<PublishedFigure> {
     ]
 }
 
+/// Those whose lines lie near the first of them.
 fn pairs(groups: &[CoherenceGroup]) -> impl DoubleEndedIterator<Item = &CoherenceGroup> {
-    groups.iter().filter(|group| group.placement == Placement::Pair)
+    let is_near = |group: &CoherenceGroup| matches!(group.home, None | Some(Home::First));
+    groups.iter().filter(move |group| group.placement == Placement::Pair && is_near(group))
 }
 
 fn median(group: &CoherenceGroup, case: &str) -> Option<f64> {
@@ -55,7 +58,7 @@ mod tests {
             skipped: None,
         };
         let cells = vec![cell("load-modified", load_ns), cell("cas-modified", cas_ns)];
-        CoherenceGroup { placement: Placement::Pair, distance: Some(distance), cpus: vec![0, 1], cells }
+        CoherenceGroup { placement: Placement::Pair, distance: Some(distance), home: None, cpus: vec![0, 1], cells }
     }
 
     #[test]
@@ -66,5 +69,7 @@ mod tests {
         assert_eq!(here(std::slice::from_ref(&one)), [Some(1.2), Some(1.2), None]);
         assert_eq!(here(&[one, pair("different packages", 200.0, 300.0)]), [Some(1.5), Some(1.5), Some(4.0)]);
         assert_eq!(here(&[pair("different packages", -1.0, 300.0)]), [None; 3]);
+        let elsewhere = CoherenceGroup { home: Some(Home::Elsewhere), ..pair("different packages", 200.0, 300.0) };
+        assert_eq!(here(&[pair("same package", 50.0, 60.0), elsewhere]), [Some(1.2), Some(1.2), None]);
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::distribution::Distribution;
+use super::home::Home;
 use super::timer::TimerRow;
 use crate::published::PublishedFigure;
 
@@ -44,6 +45,8 @@ pub struct CoherenceGroup {
     pub placement: Placement,
     /// What the two CPUs of a pair share, in words; `null` for other placements.
     pub distance: Option<&'static str>,
+    /// Of a pair: near whom its lines lie; `null` where there is one NUMA node, and for other placements.
+    pub home: Option<Home>,
     /// The CPUs, the two of a pair first; sharers run on the first of those that follow.
     pub cpus: Vec<u32>,
     /// One entry for each case, and for each number of sharers.

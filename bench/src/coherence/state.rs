@@ -22,6 +22,11 @@ pub(super) enum State {
     Prefetched,
     Demoted,
     WrittenBack,
+    SharedPrefetched,
+    SharedDemoted,
+    SharedWrittenBack,
+    OwnedHereByMany,
+    OwnedThereByMany,
     Same,
 }
 
@@ -123,6 +128,11 @@ impl State {
             Self::Prefetched => "prefetched",
             Self::Demoted => "demoted",
             Self::WrittenBack => "written-back",
+            Self::SharedPrefetched => "shared-prefetched",
+            Self::SharedDemoted => "shared-demoted",
+            Self::SharedWrittenBack => "shared-written-back",
+            Self::OwnedHereByMany => "owned-here-by-many",
+            Self::OwnedThereByMany => "owned-there-by-many",
             Self::Same => "same",
         }
     }
@@ -140,6 +150,11 @@ impl State {
             Self::Prefetched => "written by the other, then prefetched here for writing (PREFETCHW)",
             Self::Demoted => "written by the other, which then demotes it (CLDEMOTE)",
             Self::WrittenBack => "written by the other, which then writes it back (CLWB)",
+            Self::SharedPrefetched => "read by the other, then here, then prefetched here for writing (PREFETCHW)",
+            Self::SharedDemoted => "read by the other, then here, then demoted by the other (CLDEMOTE)",
+            Self::SharedWrittenBack => "read by the other, then here, then written back by the other (CLWB)",
+            Self::OwnedHereByMany => "written here, then read by the other and further ones",
+            Self::OwnedThereByMany => "written by the other, then read here and by further ones",
             Self::Same => "left by the other's same operation; a compare and swap fails here",
         }
     }
@@ -158,6 +173,15 @@ impl State {
             Self::Prefetched => (&[(First, STORE), (Second, Doing::Move(Move::PrefetchForWrite))], Second),
             Self::Demoted => (&[(First, STORE), (First, Doing::Move(Move::Demote))], Second),
             Self::WrittenBack => (&[(First, STORE), (First, Doing::Move(Move::WriteBack))], Second),
+            Self::SharedPrefetched => {
+                (&[(First, LOAD), (Second, LOAD), (Second, Doing::Move(Move::PrefetchForWrite))], Second)
+            }
+            Self::SharedDemoted => (&[(First, LOAD), (Second, LOAD), (First, Doing::Move(Move::Demote))], Second),
+            Self::SharedWrittenBack => {
+                (&[(First, LOAD), (Second, LOAD), (First, Doing::Move(Move::WriteBack))], Second)
+            }
+            Self::OwnedHereByMany => (&[(Second, STORE), (First, LOAD), (Sharers, LOAD)], Second),
+            Self::OwnedThereByMany => (&[(First, STORE), (Second, LOAD), (Sharers, LOAD)], Second),
             Self::Same => (&[(First, Doing::Same)], Second),
         };
         Recipe { steps, measured }

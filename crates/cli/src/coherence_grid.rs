@@ -1,6 +1,6 @@
 //! The cases of one group as a grid: a row for each operation, a column for each state of the line.
 
-use corecast_bench::{CoherenceCell, CoherenceGroup};
+use corecast_bench::{CoherenceCell, CoherenceGroup, CoherenceHome};
 
 /// A grid of those cases that were measured.
 #[derive(Debug)]
@@ -53,7 +53,15 @@ pub(crate) fn title(group: &CoherenceGroup) -> String {
     match (group.placement, group.distance) {
         (Placement::Alone, _) => format!("one CPU alone, {}", cpu(0)),
         (Placement::All, _) => format!("{} CPUs at once", group.cpus.len()),
-        (Placement::Pair, Some(distance)) => format!("CPUs {} and {}, {distance}", cpu(0), cpu(1)),
+        (Placement::Pair, Some(distance)) => {
+            let home = match group.home {
+                None => String::new(),
+                Some(CoherenceHome::First) => format!(", lines near {}", cpu(0)),
+                Some(CoherenceHome::Second) => format!(", lines near {}", cpu(1)),
+                Some(CoherenceHome::Elsewhere) => ", lines near neither".to_owned(),
+            };
+            format!("CPUs {} and {}, {distance}{home}", cpu(0), cpu(1))
+        }
         (Placement::Pair, None) => "two CPUs".to_owned(),
     }
 }
@@ -94,8 +102,13 @@ pub(crate) mod tests {
             cell("cas", "shared-elsewhere", 1, None),
             cell("load", "shared-elsewhere", 4, Some(70.0)),
         ];
-        let pair =
-            CoherenceGroup { placement: Placement::Pair, distance: Some("same package"), cpus: vec![0, 3], cells };
+        let pair = CoherenceGroup {
+            placement: Placement::Pair,
+            distance: Some("same package"),
+            home: None,
+            cpus: vec![0, 3],
+            cells,
+        };
         let ratio = PublishedFigure {
             figure: "compare and swap / load",
             machine: "an Opteron",
@@ -123,6 +136,10 @@ pub(crate) mod tests {
         assert_eq!(grid.columns, ["modified", "shared-elsewhere, 4"]);
         assert!(grid.cell("load", "modified").is_some() && grid.cell("cas", "shared-elsewhere, 4").is_none());
         assert_eq!(grid.skipped().collect::<Vec<_>>(), [("cas-shared-elsewhere", "needs 3 CPUs, and there are 2")]);
-        assert_eq!(title(&report.groups[0]), "CPUs 0 and 3, same package");
+        let titled = |home| title(&CoherenceGroup { home, cells: Vec::new(), ..report.groups[0].clone() });
+        assert_eq!(titled(None), "CPUs 0 and 3, same package");
+        assert_eq!(titled(Some(CoherenceHome::First)), "CPUs 0 and 3, same package, lines near 0");
+        assert_eq!(titled(Some(CoherenceHome::Second)), "CPUs 0 and 3, same package, lines near 3");
+        assert_eq!(titled(Some(CoherenceHome::Elsewhere)), "CPUs 0 and 3, same package, lines near neither");
     }
 }

@@ -10,10 +10,18 @@ pub(crate) fn describe(report: &CoherenceReport) -> String {
     let groups: Vec<String> = report.groups.iter().map(describe_group).collect();
     let published = published_text::describe(&report.published);
     format!(
-        "ns, the timer taken off: p50 (p99) of all samples\n\n{}\n{published}\nlines drawn from seed {}\n",
+        "ns, the timer taken off: p50 (p99) of all samples{}\n\n{}\n{published}\nlines drawn from seed {}\n",
+        homes(report),
         groups.join("\n"),
         report.seed
     )
+}
+
+/// Says that the lines of every pair lie in one place, if that is so.
+fn homes(report: &CoherenceReport) -> &'static str {
+    let mut pairs = report.groups.iter().filter(|group| group.placement == Placement::Pair).peekable();
+    let is_one = pairs.peek().is_some() && pairs.all(|group| group.home.is_none());
+    if is_one { "\nall lines have one home: no more than one NUMA node is known here" } else { "" }
 }
 
 /// The names that options take.
@@ -67,14 +75,25 @@ fn describe_cases(group: &CoherenceGroup) -> String {
 
 #[cfg(test)]
 mod tests {
+    use corecast_bench::CoherenceHome;
+
     use super::*;
     use crate::coherence_grid::tests::report;
+
+    #[test]
+    fn several_homes_are_told_by_their_groups() {
+        let mut report = report();
+        report.groups[0].home = Some(CoherenceHome::Elsewhere);
+        let text = describe(&report);
+        assert!(text.contains("same package, lines near neither\n") && !text.contains("one home"), "{text}");
+    }
 
     #[test]
     fn the_table_has_medians_and_tails_and_what_was_skipped() {
         let text = describe(&report());
         for words in [
             "CPUs 0 and 3, same package\n",
+            "\nall lines have one home: no more than one NUMA node is known here\n",
             "50.0 (100)",
             "skipped, needs 3 CPUs, and there are 2: cas-shared-elsewhere",
             "an Opteron   1.35  1.35  1.20  somebody",
