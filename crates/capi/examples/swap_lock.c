@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include <corecast.h>
@@ -19,14 +20,34 @@ typedef struct {
   uint64_t count;
 } counter;
 
+// Where threads wait for each other before they begin. All zeroes are a closed one.
+typedef struct {
+  corecast_lock lock;
+  corecast_condvar opened;
+  int there;
+} gate;
+
 typedef struct {
   counter *counters;
+  gate *start;
   int number;
 } thread_of_words;
+
+static void pass(gate *start) {
+  check(corecast_lock_lock(&start->lock));
+  if (++start->there == THREADS) {
+    check(corecast_condvar_notify_all(&start->opened));
+  }
+  while (start->there < THREADS) {
+    check(corecast_condvar_wait(&start->opened, &start->lock));
+  }
+  check(corecast_lock_unlock(&start->lock));
+}
 
 // The program: it does not know which lock it uses.
 static void *count_words(void *argument) {
   const thread_of_words *thread = (const thread_of_words *)argument;
+  pass(thread->start);
   for (int word = 0; word < WORDS; word++) {
     counter *chosen = &thread->counters[(thread->number + word) % COUNTERS];
     check(corecast_lock_lock(&chosen->lock));
@@ -42,10 +63,13 @@ static uint64_t count_all(uint32_t algorithm) {
     check(corecast_lock_create(algorithm, &counters[i].lock));
     counters[i].count = 0;
   }
+  gate start;
+  memset(&start, 0, sizeof start);
   pthread_t threads[THREADS];
   thread_of_words arguments[THREADS];
   for (int i = 0; i < THREADS; i++) {
     arguments[i].counters = counters;
+    arguments[i].start = &start;
     arguments[i].number = i;
     if (pthread_create(&threads[i], NULL, count_words, &arguments[i]) != 0) {
       exit(1);

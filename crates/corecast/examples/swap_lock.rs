@@ -7,18 +7,38 @@
 use std::thread;
 use std::time::Instant;
 
-use corecast::lock::{Auto, Mcs, Mutex, RawLock, Ticket, Word};
+use corecast::lock::{Auto, Condvar, Mcs, Mutex, RawLock, Ticket, Word};
 
 const THREADS: u64 = 4;
 const WORDS: u64 = 50_000;
 
+/// Where threads wait for each other before they begin.
+#[derive(Default)]
+struct Gate {
+    there: Mutex<u64>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn pass(&self) {
+        let mut there = self.there.lock();
+        *there += 1;
+        if *there == THREADS {
+            self.opened.notify_all();
+        }
+        drop(self.opened.wait_while(there, |there| *there < THREADS));
+    }
+}
+
 /// The program: it does not know which lock it uses.
 fn count_words<L: RawLock>() -> u64 {
     let counters: [Mutex<u64, L>; 8] = std::array::from_fn(|_| Mutex::new(0));
+    let start = Gate::default();
     thread::scope(|scope| {
         for thread in 0..THREADS {
-            let counters = &counters;
+            let (counters, start) = (&counters, &start);
             scope.spawn(move || {
+                start.pass();
                 for word in 0..WORDS {
                     counters[((thread + word) % 8) as usize].with(|count| *count += 1);
                 }
