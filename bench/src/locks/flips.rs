@@ -217,8 +217,8 @@ mod tests {
         assert_eq!((found.phase_ms, found.phases[1].threads, found.phases[1].hold_ns), (8, 3, 5000));
         for row in &found.rows {
             assert_eq!(row.skipped, None, "{}", row.contender);
-            let [short, long] = row.mops.map(|mops| mops.expect("measured"));
-            assert!(short > long, "5 us in the section leave less than 0.2 M/s: {row:?}");
+            let [_, long] = row.mops.map(|mops| mops.expect("measured"));
+            assert!(long <= 0.2, "a section of 5 us leaves no more: {row:?}");
             assert!(
                 row.settled_max_ms.iter().all(|ms| ms.is_some_and(|ms| ms <= 4.0)),
                 "half of a phase at most: {row:?}"

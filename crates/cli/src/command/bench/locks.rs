@@ -90,7 +90,18 @@ impl Arguments {
         let pinned = self.placement.iter().map(|&placement| placement == Placement::Pinned).collect();
         let foreign = self.foreign.iter().map(|&threads| threads as usize).collect();
         let (gaps, writes) = (self.gap.clone(), self.writes.clone());
-        let options = LockOptions { options, threads, locks: locks_asked, holds, gaps, foreign, pinned, writes, flips, ablations };
+        let options = LockOptions {
+            options,
+            threads,
+            locks: locks_asked,
+            holds,
+            gaps,
+            foreign,
+            pinned,
+            writes,
+            flips,
+            ablations,
+        };
         let report = locks(&model.machine, &options, &mut Meter::start(output))?;
         self.html.tell(output, (&report, report.seed), describe, render_locks)
     }
