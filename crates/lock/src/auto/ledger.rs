@@ -123,14 +123,19 @@ impl Ledger {
     /// spun in vain: then sleeping is cheaper from now on, whatever the window says.
     pub(super) fn decide(&mut self, mode: Mode, is_asked: bool, is_overdue: bool) -> Mode {
         self.releases = (self.releases + 1) % LOOK_EVERY;
-        let (next, why) = if let Some(kept) = self.kept() {
-            (kept, Why::Pinned)
-        } else if is_overdue {
-            (Mode::Park, Why::Overdue)
-        } else if is_asked || self.releases == 0 {
-            self.look(mode, Clock::get().ticks(), Params::of_process())
-        } else {
-            (mode, self.why)
+        let (is_asked, kept) = (is_asked || self.releases == 0, self.kept());
+        let mut look = || self.look(mode, Clock::get().ticks(), Params::of_process());
+        let (next, why) = match kept {
+            Some(kept) => {
+                // For who asks for an explanation.
+                if is_asked {
+                    look();
+                }
+                (kept, Why::Pinned)
+            }
+            None if is_overdue => (Mode::Park, Why::Overdue),
+            None if is_asked => look(),
+            None => (mode, self.why),
         };
         self.enter_switch(mode, next, why);
         next
@@ -148,7 +153,8 @@ impl Ledger {
     fn look(&mut self, mode: Mode, now: u64, params: &Params) -> (Mode, Why) {
         let grains = (now >> GRAIN) as u32;
         let ticks = u64::from(grains.wrapping_sub(self.window)) << GRAIN;
-        if ticks < Clock::get().ticks_in(WINDOW) {
+        // In a model no time passes, and no window is ever over.
+        if ticks < Clock::get().ticks_in(WINDOW).max(1) {
             return (mode, self.why);
         }
         let seen = self.seen(mode, ticks);
@@ -354,7 +360,9 @@ mod tests {
         ledger = Ledger { waits: 800, window_waits: 800, waited: 100.0 * (long / 100) as f32, ..ledger };
         assert_eq!(ledger.look(Mode::Spin, long, &Params::ASSUMED), (Mode::Spin, Why::Cheaper));
         assert_eq!(ledger.decide(Mode::Spin, false, true), Mode::Park);
+        ledger.pin(Some(Mode::Park));
         let told = ledger.explain(Mode::Park, &Params::ASSUMED);
+        assert!(told.is_pinned, "{told}");
         assert!((told.waiting - 8.0).abs() < 0.1, "{told}");
         assert_eq!(told.periods_ns.iter().map(|&(mode, _)| mode).collect::<Vec<_>>(), Mode::ALL);
         let spin = told.periods_ns[0].1; // as it was seen, as the window was one of Spin
@@ -440,6 +448,7 @@ mod tests {
         ledger.pin(Some(Mode::Queue));
         assert_eq!((ledger.decide(Mode::Park, true, true), ledger.switches), (Mode::Queue, 2));
         assert_eq!((ledger.decide(Mode::Queue, false, true), ledger.switches), (Mode::Queue, 2));
+        assert_eq!((ledger.judged, ledger.why), (Mode::Park, Why::Pinned), "its windows are judged for who asks why");
     }
 
     #[test]
