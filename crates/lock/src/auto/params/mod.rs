@@ -21,15 +21,20 @@
 //! params.set_for_process();
 //! ```
 
-#[cfg_attr(loom, path = "process_model.rs")]
-#[cfg_attr(not(loom), path = "process_native.rs")]
-mod process;
+#[cfg(loom)]
+mod model;
+#[cfg(not(loom))]
+mod native;
 
 use corecast_base::wait::ASSUMED_WAKE_COST;
 use corecast_machine::{Curve, Machine, Unit};
 
 use super::mode::Mode;
 use crate::domains::Domains;
+#[cfg(loom)]
+use model as process;
+#[cfg(not(loom))]
+use native as process;
 
 /// What a line takes from CPU to CPU where nobody has measured it, nanoseconds.
 const ASSUMED_LINE_NS: f64 = 60.0;
