@@ -64,7 +64,7 @@ mod explanation;
 mod hand_over;
 mod ledger;
 mod mode;
-mod params;
+pub mod params;
 pub(crate) mod queue;
 
 use std::time::Instant;
