@@ -20,7 +20,7 @@ use super::guarded::Guarded;
 use super::report::{FlipPhase, FlipRow, LockFlips};
 use super::settled::{settled_ms, steady};
 use super::together::together;
-use super::{Amount, Field, rounds};
+use super::{Amount, Field, Steps, rounds};
 use crate::error::BenchError;
 use crate::failure::Failure;
 use crate::harness::{is_crowded, median};
@@ -142,14 +142,29 @@ fn situations(cpus: usize) -> Vec<[Phase; 2]> {
     vec![[short(1), short(cpus)], [short(cpus), Phase { threads: cpus, hold: LONG }], crowd]
 }
 
-impl Field<'_> {
+impl<'a> Field<'a> {
+    /// What there is to be run; nothing if there is no lock.
+    pub(super) fn flip_situations(&self) -> Vec<Flips<'a>> {
+        let count = if self.options.quick { QUICK.0 } else { THOROUGH.0 };
+        let Self { contenders, cpus, domains, .. } = *self;
+        let situations = situations(cpus.len()).into_iter().filter(|_| !contenders.is_empty());
+        situations.map(|phases| Flips { phases, bins: PHASE, count, cpus, domains }).collect()
+    }
+
     /// All locks in each situation, in turns.
-    pub(super) fn flips(&self, random: &mut Rng) -> Result<Vec<LockFlips>, BenchError> {
-        let (count, rounds) = if self.options.quick { QUICK } else { THOROUGH };
-        let (cpus, domains, bins) = (self.cpus, self.domains, PHASE);
-        let situations = situations(cpus.len()).into_iter();
-        let flips = situations.map(|phases| Flips { phases, bins, count, cpus, domains });
-        flips.map(|flips| self.flips_of(&flips, &Amount { rounds, ..*self.amount }, random)).collect()
+    pub(super) fn flips(
+        &self,
+        situations: &[Flips<'_>],
+        random: &mut Rng,
+        steps: &mut Steps<'_>,
+    ) -> Result<Vec<LockFlips>, BenchError> {
+        let rounds = if self.options.quick { QUICK.1 } else { THOROUGH.1 };
+        let mut found = Vec::new();
+        for flips in situations {
+            steps.next(&format!("{} threads, flips", flips.most_threads()));
+            found.push(self.flips_of(flips, &Amount { rounds, ..*self.amount }, random)?);
+        }
+        Ok(found)
     }
 
     fn flips_of(&self, flips: &Flips<'_>, amount: &Amount, random: &mut Rng) -> Result<LockFlips, BenchError> {

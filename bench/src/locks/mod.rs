@@ -5,6 +5,11 @@
 //! wants, alone and where another CPU had it last, and how many acquisitions a second threads get from 1 to 512 locks.
 //! What was best in each situation is compared with every lock in all of them: its [regret](regret). Locks run in turns, in an
 //! order drawn anew for each round.
+//!
+//! - [`grid`], [`crowd`], [`cell`]: threads at locks, in every situation; [`flips`]: while what they do changes;
+//! - [`combining`]: beside data that closures are sent to; [`readers`]: locks that many may read at once;
+//! - [`pair`], [`distance`]: what nobody else wants;
+//! - [`gates`], [`fairness`], [`counterparts`]: what is asked.
 
 mod ablations;
 mod cell;
@@ -132,14 +137,16 @@ impl Field<'_> {
         let usual = alone(cpus, domains, amount.block, seed);
         let (crowds, axes) = (Grid::of(options).crowds(usual), readers::axes(options, cpus.len()));
         let many = combining::crowds(options, usual);
-        let mut steps = Steps { progress, done: 0, all: crowds.len() + many.len() + axes.len() };
+        let flips = if options.flips { self.flip_situations() } else { Vec::new() };
+        let all = crowds.len() + many.len() + axes.len() + flips.len();
+        let mut steps = Steps { progress, done: 0, all };
         let reading = readers::Field { contenders: &chosen.readers, cpus, domains, amount, options: shared, seed };
         let pairs = pairs(contenders, domains, amount, &mut random, shared)?;
         let distances = self.measure(machine, &mut random)?;
         let (cells, outcomes) = self.cells(&crowds, &mut random, &mut steps)?;
         let combining = self.combining(&chosen.combining, &many, &mut random, &mut steps)?;
         let readers = reading.measure(&axes, &mut random, &mut steps)?;
-        let flips = if options.flips { self.flips(&mut random)? } else { Vec::new() };
+        let flips = self.flips(&flips, &mut random, &mut steps)?;
         steps.progress.step(1.0, "done");
         Ok(LockReport {
             machine: machine.name.clone(),
@@ -236,7 +243,8 @@ mod tests {
     fn every_lock_counts_right_and_is_told_with_its_fairness() {
         let options = Options { quick: true, ..Options::default() };
         let holds = vec![Duration::ZERO];
-        let options = LockOptions { options, threads: vec![1, 3], locks: vec![1, 4], holds, ..LockOptions::default() };
+        let (threads, locks_asked, writes) = (vec![1, 3], vec![1, 4], vec![10]);
+        let options = LockOptions { options, threads, locks: locks_asked, holds, writes, ..LockOptions::default() };
         let report = locks(&this_machine(), &options, &mut ()).expect("it runs");
         let names: Vec<_> = contenders().iter().map(|contender| contender.name).collect();
         assert_eq!(report.pairs.iter().map(|row| row.contender.as_str()).collect::<Vec<_>>(), names);

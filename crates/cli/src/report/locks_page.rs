@@ -252,12 +252,13 @@ mod tests {
             "1.50 (2)",
             "--seed 4",
             "50 %",
-            "33.0",
+            "33×",
             "each held for 100 ns",
         ] {
             assert!(page.contains(words), "'{words}' is not in {page}");
         }
     }
+
     #[test]
     fn flips_have_a_section_if_there_are_any() {
         let page = |report: &LockReport| render_locks(report, "today", "0.0.0", "corecast bench locks");

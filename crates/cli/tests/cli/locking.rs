@@ -147,6 +147,20 @@ fn readers_are_raced_by_themselves_if_they_are_named() {
         assert_eq!(names(&cell["rows"]), expected);
         assert_fields(&cell["rows"][0], &["contender", "ours", "mops", "write_mops", "jain", "skipped"]);
     }
-    program.run(&["bench", "locks", "--contenders", "rw_fair"]).failed(1, "rw_fair");
+    program.run(&["bench", "locks", "--contenders", "rw_fair"]).failed(2, "rw_fair");
     program.run(&["bench", "locks", "--writes", "101"]).failed(2, "--writes");
+}
+
+#[test]
+fn flips_are_run_if_they_are_asked_for() {
+    let named = ["bench", "locks", "--quick", "--contenders", "tas", "--threads", "1", "--locks", "1", "--hold", "0"];
+    let report = Program::new().json(&[&named[..], &["--flips", "--json"]].concat());
+    let flips = report["flips"].as_array().expect("an array");
+    let crowd = flips.last().expect("a crowd alternates on every machine");
+    assert_fields(crowd, &["phases", "phase_ms", "oversubscribed", "rows"]);
+    assert_fields(&crowd["phases"][1], &["threads", "hold_ns"]);
+    assert_eq!((crowd["oversubscribed"].as_bool(), crowd["phase_ms"].as_u64()), (Some(true), Some(100)));
+    assert_eq!(names(&crowd["rows"]), ["tas"]);
+    let fields = ["contender", "ours", "mops", "settled_p50_ms", "settled_max_ms", "skipped"];
+    assert_fields(&crowd["rows"][0], &fields);
 }
