@@ -3,7 +3,7 @@
 //!
 //! Two phases of 100 ms alternate. In the one with fewer threads the others sleep. Between two critical sections each thread
 //! spins for as long as in SSYNC's experiment, and looks at the clock: what all got done is counted by the millisecond.
-//! [`settled`] says what settling is.
+//! [`settled`](super::settled) says what settling is.
 
 use std::sync::OnceLock;
 use std::thread;
@@ -18,7 +18,7 @@ use super::contenders::Contender;
 use super::crowd::{PAUSE, refuse_crowd};
 use super::guarded::Guarded;
 use super::report::{FlipPhase, FlipRow, LockFlips};
-use super::settled::{settled_ms, steady};
+use super::settled::settled_ms;
 use super::together::together;
 use super::{Amount, Field, Steps, rounds};
 use crate::error::BenchError;
@@ -31,7 +31,7 @@ pub(super) const BIN: Duration = Duration::from_millis(1);
 const PHASE: usize = 100;
 /// Phases of a block, and blocks of each lock.
 const THOROUGH: (usize, usize) = (9, 2);
-const QUICK: (usize, usize) = (5, 1);
+const QUICK: (usize, usize) = (7, 1);
 /// What is long.
 const LONG: Duration = Duration::from_micros(20);
 /// Threads of a crowd for each CPU.
@@ -57,12 +57,13 @@ pub(super) struct Flips<'a> {
 }
 
 /// What came of the phases that followed a flip.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Flipped {
     /// Which of the two it was.
     which: usize,
     mops: f64,
-    settled_ms: f64,
+    /// Acquisitions of all threads by the bin.
+    counts: Vec<u64>,
 }
 
 /// Runs one block over a new lock.
@@ -97,7 +98,7 @@ impl Flips<'_> {
 fn flipped((number, bins): (usize, &[u64])) -> Flipped {
     let seconds = BIN.as_secs_f64() * bins.len() as f64;
     let mops = bins.iter().sum::<u64>() as f64 / seconds / 1e6;
-    Flipped { which: number % 2, mops, settled_ms: settled_ms(bins, steady(bins)) }
+    Flipped { which: number % 2, mops, counts: bins.to_vec() }
 }
 
 /// One thread: its acquisitions by the bin in which they came to an end.
@@ -184,16 +185,14 @@ impl<'a> Field<'a> {
 }
 
 fn row(contender: &Contender, found: &[Flipped]) -> FlipRow {
-    let of = |which, value: fn(&Flipped) -> f64| -> Vec<f64> {
-        found.iter().filter(|flipped| flipped.which == which).map(value).collect()
-    };
-    let settled = [0, 1].map(|which| of(which, |flipped| flipped.settled_ms));
+    let phase = |which| found.iter().filter(move |flipped| flipped.which == which);
+    let mops = |which| median(&phase(which).map(|flipped| flipped.mops).collect::<Vec<_>>());
+    let settled = |which| settled_ms(&phase(which).map(|flipped| &flipped.counts[..]).collect::<Vec<_>>());
     FlipRow {
         contender: contender.name.to_owned(),
         ours: contender.ours,
-        mops: [0, 1].map(|which| median(&of(which, |flipped| flipped.mops))),
-        settled_p50_ms: settled.each_ref().map(|settled| median(settled)),
-        settled_max_ms: settled.map(|settled| settled.into_iter().reduce(f64::max)),
+        mops: [0, 1].map(mops),
+        settled_ms: [0, 1].map(settled),
         skipped: None,
     }
 }
@@ -234,10 +233,7 @@ mod tests {
             assert_eq!(row.skipped, None, "{}", row.contender);
             let [_, long] = row.mops.map(|mops| mops.expect("measured"));
             assert!(long <= 0.2, "a section of 5 us leaves no more: {row:?}");
-            assert!(
-                row.settled_max_ms.iter().all(|ms| ms.is_some_and(|ms| ms <= 4.0)),
-                "half of a phase at most: {row:?}"
-            );
+            assert!(row.settled_ms.iter().all(|ms| ms.is_some_and(|ms| ms <= 4.0)), "half of a phase at most: {row:?}");
         }
     }
 }

@@ -138,8 +138,7 @@ impl Field<'_> {
         let (crowds, axes) = (Grid::of(options).crowds(usual), readers::axes(options, cpus.len()));
         let many = combining::crowds(options, usual);
         let flips = if options.flips { self.flip_situations() } else { Vec::new() };
-        let all = crowds.len() + many.len() + axes.len() + flips.len();
-        let mut steps = Steps { progress, done: 0, all };
+        let mut steps = Steps { progress, done: 0, all: crowds.len() + many.len() + axes.len() + flips.len() };
         let reading = readers::Field { contenders: &chosen.readers, cpus, domains, amount, options: shared, seed };
         let pairs = pairs(contenders, domains, amount, &mut random, shared)?;
         let distances = self.measure(machine, &mut random)?;

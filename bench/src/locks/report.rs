@@ -194,11 +194,9 @@ pub struct FlipRow {
     pub ours: bool,
     /// Millions of acquisitions in a second, of all threads: the median over phases that follow a flip; `null` if it was skipped.
     pub mops: [Option<f64>; 2],
-    /// How long after the flip into the phase throughput was below 0.8 of what it is in the second half, the median. Half of a
-    /// phase is the most that can be told.
-    pub settled_p50_ms: [Option<f64>; 2],
-    /// The longest.
-    pub settled_max_ms: [Option<f64>; 2],
+    /// How long after the flip into the phase throughput was below 0.8 of what it is in the second half, by the millisecond, of
+    /// the medians over all flips. Half of a phase is the most that can be told.
+    pub settled_ms: [Option<f64>; 2],
     /// Why it was not measured; `null` if it was.
     pub skipped: Option<String>,
 }

@@ -1,8 +1,9 @@
 //! How long it takes until throughput is what it stays.
 //!
-//! What it stays is the median of the second half of a phase. It has settled after the last window of three bins in the first
-//! half whose mean is below 0.8 of that: more than it stays is no harm. Half of a phase is the most that can be told; a lock
-//! that gets nothing done in the median bin is said to take so long.
+//! It is looked at bin by bin, in the median over all flips into the same phase: so what the system does with the CPUs at any
+//! time is no matter, if there are enough flips. What it stays is the median of the second half of a phase. It has settled
+//! after the last window of three bins in the first half whose mean is below 0.8 of that: more than it stays is no harm. Half
+//! of a phase is the most that can be told; a lock that gets nothing done in the median bin is said to take so long.
 
 use super::flips::BIN;
 use crate::harness::median;
@@ -12,22 +13,23 @@ const WINDOW: usize = 3;
 /// What is close enough.
 const CLOSE: f64 = 0.8;
 
-/// What the throughput of a phase stays, by the bin.
-pub(super) fn steady(bins: &[u64]) -> f64 {
-    let late: Vec<f64> = bins[bins.len() / 2..].iter().map(|&count| count as f64).collect();
-    median(&late).unwrap_or(0.0)
+/// How long it took until it was there and stayed there, of counts by the bin, after each flip; `None` if there is no flip.
+pub(super) fn settled_ms(flips: &[&[u64]]) -> Option<f64> {
+    let bins = flips.first()?.len();
+    let of_bin = |bin: usize| median(&flips.iter().map(|counts| counts[bin] as f64).collect::<Vec<_>>());
+    let counts = (0..bins).map(of_bin).collect::<Option<Vec<f64>>>()?;
+    Some((BIN * settled_after(&counts)? as u32).as_secs_f64() * 1e3)
 }
 
-/// How long it took until it was there and stayed there.
-pub(super) fn settled_ms(bins: &[u64], steady: f64) -> f64 {
-    let half = bins.len() / 2;
-    let ms = |bins: usize| (BIN * bins as u32).as_secs_f64() * 1e3;
+fn settled_after(counts: &[f64]) -> Option<usize> {
+    let half = counts.len() / 2;
+    let steady = median(&counts[half..])?;
     if steady <= 0.0 {
-        return ms(half);
+        return Some(half);
     }
-    let is_low = |window: &[u64]| window.iter().sum::<u64>() as f64 / (window.len() as f64) < CLOSE * steady;
-    let last_low = bins.windows(WINDOW).take(half).rposition(is_low);
-    last_low.map_or(0.0, |bin| ms(bin + 1))
+    let is_low = |window: &[f64]| window.iter().sum::<f64>() / (window.len() as f64) < CLOSE * steady;
+    let last_low = counts.windows(WINDOW).take(half).rposition(is_low);
+    Some(last_low.map_or(0, |bin| bin + 1))
 }
 
 #[cfg(test)]
@@ -35,7 +37,17 @@ mod tests {
     use super::*;
 
     fn told(bins: &[u64]) -> f64 {
-        settled_ms(bins, steady(bins))
+        settled_ms(&[bins]).expect("a flip")
+    }
+
+    #[test]
+    fn what_happens_after_one_flip_of_three_is_no_matter() {
+        let (calm, mut disturbed, mut slow) = ([100; 20], [100; 20], [100; 20]);
+        disturbed[2..9].fill(0);
+        slow[..4].fill(10);
+        assert_eq!(settled_ms(&[&calm, &disturbed, &calm]), Some(0.0));
+        assert_eq!(settled_ms(&[&slow, &disturbed, &slow]), Some(4.0));
+        assert_eq!(settled_ms(&[]), None);
     }
 
     #[test]

@@ -23,13 +23,11 @@ pub(crate) fn describe(flips: &[LockFlips]) -> String {
 }
 
 fn describe_one(flips: &LockFlips) -> String {
-    let mut rows =
-        table(&["lock", ">M/s, first", ">second", ">settled in, ms p50", ">most", ">second, ms p50", ">most"]);
+    let mut rows = table(&["lock", ">M/s, first", ">second", ">settled, ms, first", ">second"]);
     for row in flips.rows.iter().filter(|row| row.skipped.is_none()) {
-        let [first, second] = row.mops.map(|mops| number(mops, 3));
-        let settled = |which: usize| [row.settled_p50_ms, row.settled_max_ms].map(|ms| number(ms[which], 0));
-        let ([p50, most], [second_p50, second_most]) = (settled(0), settled(1));
-        rows.add_row([row.contender.clone(), first, second, p50, most, second_p50, second_most]);
+        let ([first, second], settled) = (row.mops.map(|mops| number(mops, 3)), row.settled_ms.map(|ms| number(ms, 0)));
+        let [settled_first, settled_second] = settled;
+        rows.add_row([row.contender.clone(), first, second, settled_first, settled_second]);
     }
     let skipped = flips.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
     format!("{}\n{}{}", words(flips), text(&rows), skipped::lines(skipped))
@@ -46,8 +44,7 @@ mod tests {
             contender: contender.to_owned(),
             ours: true,
             mops: [Some(20.5), Some(0.25)],
-            settled_p50_ms: [Some(3.0), Some(50.0)],
-            settled_max_ms: [Some(7.0), Some(50.0)],
+            settled_ms: [Some(3.0), Some(50.0)],
             skipped: skipped.map(str::to_owned),
         };
         let phases = [FlipPhase { threads: 1, hold_ns: 0 }, FlipPhase { threads: 16, hold_ns: 20_000 }];
@@ -59,7 +56,7 @@ mod tests {
             "1 thread and 16 threads with 20000 ns held in turns, 100 ms each, more threads than CPUs"
         );
         let words: Vec<&str> = lines[2].split_whitespace().collect();
-        assert_eq!(words, ["auto", "20.500", "0.250", "3", "7", "50", "50"]);
+        assert_eq!(words, ["auto", "20.500", "0.250", "3", "50"]);
         assert_eq!(lines[3], "   skipped, no thread: std");
         assert_eq!(describe(&[]), "");
     }

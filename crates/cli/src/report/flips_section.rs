@@ -27,8 +27,7 @@ fn one(flips: &LockFlips) -> Markup {
     let headings =
         ["lock", "M/s, first", "second", "first settled, ms, p50", "most", "second settled, ms, p50", "most"];
     let rows = flips.rows.iter().map(|row| {
-        let settled = [0, 1].into_iter().flat_map(|which| [row.settled_p50_ms[which], row.settled_max_ms[which]]);
-        let numbers = row.mops.into_iter().chain(settled).map(|value| or_dash(value, significant));
+        let numbers = row.mops.into_iter().chain(row.settled_ms).map(|value| or_dash(value, significant));
         std::iter::once(row.contender.clone()).chain(numbers).collect()
     });
     let reasons = reasons(flips.rows.iter().map(|row| (row.contender.as_str(), row.skipped.as_deref())));

@@ -267,8 +267,7 @@ mod tests {
             contender: "<b>tas".to_owned(),
             ours: true,
             mops: [Some(20.5), None],
-            settled_p50_ms: [Some(3.0), None],
-            settled_max_ms: [Some(7.0), None],
+            settled_ms: [Some(3.0), None],
             skipped: None,
         };
         let phases = [1, 2].map(|threads| FlipPhase { threads, hold_ns: 0 });

@@ -48,7 +48,7 @@ pub(super) struct Arguments {
     /// How many of a hundred accesses of readers and writers are writes [default: 0, 1, 10 and 50].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(..=100))]
     writes: Vec<u32>,
-    /// Also let what threads do alternate every 100 ms, and find out how soon each lock settles: some 25 seconds with --quick,
+    /// Also let what threads do alternate every 100 ms, and find out how soon each lock settles: some 40 seconds with --quick,
     /// else a minute and a half.
     #[arg(long)]
     flips: bool,
