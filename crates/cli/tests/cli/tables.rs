@@ -19,8 +19,8 @@ const ROW: [&str; 14] = [
     "skipped",
 ];
 const CELL: [&str; 5] = ["buckets", "mean", "threads", "oversubscribed", "rows"];
-const REPORT: [&str; 11] =
-    ["machine", "commit", "seed", "quick", "cpus", "wait", "block_ms", "rounds", "cells", "published", "gates"];
+const REPORT: [&str; 12] =
+    ["machine", "commit", "seed", "quick", "cpus", "wait", "every", "block_ms", "rounds", "cells", "published", "gates"];
 
 const QUICK: [&str; 9] = ["bench", "table", "--quick", "--block", "1", "--buckets", "12", "--elements", "12"];
 
