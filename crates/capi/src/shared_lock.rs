@@ -50,6 +50,7 @@ impl SharedLock {
     }
 
     fn expect_another(&self) -> Result<(), Failure> {
+        self.words.check_fork()?;
         if self.is_held_here() { Err(WrongUse::HeldHere.into()) } else { Ok(()) }
     }
 
@@ -67,6 +68,7 @@ impl SharedLock {
     }
 
     fn unlock(&self) -> Result<(), Failure> {
+        self.words.check_fork()?;
         if !self.is_held_here() {
             return Err(WrongUse::NotHeldHere.into());
         }

@@ -120,6 +120,14 @@ impl SharedLock {
         self.acquire(patience, SharedLockError::Timeout)
     }
 
+    /// Whether this process may use it.
+    ///
+    /// # Errors
+    /// In a forked child of the one that opened it, which has to open its own.
+    pub fn check_fork(&self) -> Result<(), Forked> {
+        refuse_copy(&self.region)
+    }
+
     /// Frees the lock, whose guard was forgotten. For callers that cannot keep a guard, such as those in C.
     ///
     /// # Errors
@@ -128,7 +136,7 @@ impl SharedLock {
     /// # Safety
     /// - A guard of this very lock was forgotten, of which this is the end.
     pub unsafe fn force_unlock(&self) -> Result<(), Forked> {
-        refuse_copy(&self.region)?;
+        self.check_fork()?;
         self.release();
         Ok(())
     }
