@@ -10,8 +10,13 @@
 //!
 //! What a closure should know is that of [`Combine`](crate::combine), but that it always runs on the server's thread.
 //!
-//! What is not there: a line per client, as in the source, in the place of a stack that all push to; a try, as nothing runs
-//! on the caller's thread.
+//! What is not there: a try, as nothing runs on the caller's thread; a line per client and one of answers for each 15, by which
+//! the source tells a change from a bit that turns, in the place of a stack that all push to. A trial of that with a closure of
+//! one word, for a fixed number of clients, without sleep, limits or panics, took 270 to 290 ns for a call where this takes 610
+//! to 640 (one to four clients on one CPU, the server on the other, an Intel Xeon; the tenth of the interleaved blocks that other
+//! work disturbed least). In the median of all blocks, with other work on both CPUs, it took 0.8 times as long with two to four
+//! clients, and 6 times as long with one, as it gave up its CPU and never slept. What it saves are lines that pass between the
+//! caches: it has one each way, and here the stack, the request, its progress and its result each have theirs.
 //!
 //! **Progress:** blocking, first in first out. Who waits, and a server that has nothing to do, sleeps after a while. **Memory
 //! ordering:** what happened before a call of [`Clients::run`] is visible in its closure, and what happened in a closure is
