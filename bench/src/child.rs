@@ -37,6 +37,8 @@ pub(crate) enum Answer {
     Ready,
     /// The task is done.
     Done(Timing),
+    /// Something else that the task found out.
+    Told(serde_json::Value),
     /// It failed, and the process ends.
     Failed(String),
 }
@@ -90,6 +92,18 @@ impl Child {
         }
     }
 
+    pub(crate) fn await_told<T: DeserializeOwned>(&mut self) -> Result<T, Failure> {
+        match self.answer()? {
+            Answer::Told(value) => serde_json::from_value(value).map_err(Failure::refused),
+            other => Err(Failure::Refused(format!("{} told nothing but {other:?}", self.who))),
+        }
+    }
+
+    /// Whether it has said something, or has ended.
+    pub(crate) fn has_news(&self) -> bool {
+        poll(&mut [PollFd::new(&self.control, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+    }
+
     fn answer(&mut self) -> Result<Answer, Failure> {
         let mut fds = [PollFd::new(&self.control, PollFlags::IN)];
         while poll(&mut fds, Some(&LOOK)).unwrap_or(0) == 0 {
@@ -133,6 +147,11 @@ pub(crate) fn attend(serve: impl FnOnce(&Stdin) -> Result<(), Failure>) -> Resul
 
 pub(crate) fn say(control: &impl AsFd, answer: &Answer) -> Result<(), Failure> {
     send(control, answer, &[]).map_err(Failure::refused)
+}
+
+/// Tells the parent what was found out.
+pub(crate) fn tell(control: &impl AsFd, what: &impl Serialize) -> Result<(), Failure> {
+    say(control, &Answer::Told(serde_json::to_value(what).map_err(Failure::refused)?))
 }
 
 /// The next that the parent says; `None` if it is gone.

@@ -101,5 +101,5 @@ pub use report::{Group, IdleReport, IdleRow, Report, Row, StreamReport, Timing};
 pub use select::{Fairness, SelectReport, select};
 pub use setup::{SetupReport, SetupRow, setup};
 pub use stream::{StreamOptions, stream};
-pub use table::{Point, Published, TableCell, TableOptions, TableReport, TableRow, table};
+pub use table::{Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member};
 pub use transfer::LineTransfer;

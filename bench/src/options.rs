@@ -40,7 +40,7 @@ pub struct Options {
     pub leaf_echo: bool,
     /// Deals members of collectives over the NUMA nodes in turn, where there are fewer than CPUs, as Smelt's authors do.
     pub spread: bool,
-    /// What the members of collectives are. Nothing else is raced among processes by these options.
+    /// What the members of collectives are, and which program the processes of `bench table` run.
     pub place: Place,
     /// Fewer and shorter blocks.
     pub quick: bool,

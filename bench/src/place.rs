@@ -10,7 +10,8 @@ pub enum Place {
     Threads,
     /// Processes of their own, started with this program and these arguments. They must end in a call of
     /// [`channels::member`](crate::channels::member) for receivers of channels, of
-    /// [`collective_member`](crate::collective_member) for members of collectives.
+    /// [`collective_member`](crate::collective_member) for members of collectives, of
+    /// [`table_member`](crate::table_member) for servers and clients of a table.
     Processes {
         /// The program.
         program: PathBuf,

@@ -14,8 +14,8 @@ impl<H: Host> Host for Confined<H> {
 
     fn adapted<'a>(setting: &Setting<'a>) -> Result<Setting<'a>, Failure> {
         let cluster = setting.cluster;
-        if cluster.len() >= setting.cpus.len() {
-            let reason = if setting.cpus.is_empty() { "threads are not bound" } else { "all CPUs are of one cluster" };
+        if !setting.is_pinned || cluster.len() == setting.cpus.len() {
+            let reason = if setting.is_pinned { "all CPUs are of one cluster" } else { "threads are not bound" };
             return Err(Failure::Refused(format!("{reason}, so it is the same as not confined")));
         }
         Ok(Setting { cpus: cluster, threads: setting.threads.min(cluster.len()), ..setting.clone() })
@@ -73,12 +73,12 @@ mod tests {
     #[test]
     fn threads_are_as_many_as_the_cluster_has_cpus_and_one_cluster_is_skipped() {
         let (cpus, cluster) = (ids(&[0, 1, 2]), ids(&[1, 2]));
-        let setting = Setting { cpus: &cpus, cluster: &cluster, threads: 3, ..SETTING };
+        let setting = Setting { cpus: &cpus, is_pinned: true, cluster: &cluster, threads: 3, ..SETTING };
         let adapted = Confined::<Locked<Tas>>::adapted(&setting).expect("there are two clusters");
         assert_eq!((adapted.cpus, adapted.threads), (&*cluster, 2));
         let reason =
             |setting: &Setting<'_>| Confined::<Locked<Tas>>::adapted(setting).expect_err("the same").to_string();
         assert!(reason(&Setting { cluster: &cpus, ..setting.clone() }).starts_with("all CPUs are of one cluster"));
-        assert!(reason(&Setting { cpus: &[], ..setting }).starts_with("threads are not bound"));
+        assert!(reason(&Setting { is_pinned: false, ..setting }).starts_with("threads are not bound"));
     }
 }

@@ -4,12 +4,14 @@ use corecast::lock::{Algorithm, Auto, Clh, RwPhase, RwSpread, RwTtas, Tas, Ticke
 
 use super::combined::Combined;
 use super::confined::Confined;
+use super::deal;
 use super::delegated::Delegated;
 use super::host::{Host, Setting};
 use super::locked::Locked;
 use super::messages::Messages;
 use super::packed::Packed;
 use super::play::{Turn, check, turn};
+use super::processes;
 use super::readers::Readers;
 use super::rivals::{Dashmap, Papaya, Rival, Scc, Std};
 use crate::failure::Failure;
@@ -70,6 +72,8 @@ pub(super) fn contenders() -> Vec<Contender> {
     all.push(unhurried::<Combined>("combined", Kind::Other));
     all.push(unhurried::<Delegated>("delegated", Kind::Other));
     all.push(contender::<Messages>("messages", Kind::Other));
+    let (servers, check, turn) = (deal::servers as fn(&Setting<'_>) -> usize, processes::check, processes::turn);
+    all.push(Contender { name: "messages-processes", kind: Kind::Other, is_quick: false, servers, check, turn });
     all.push(contender::<Rival<Dashmap>>("dashmap", Kind::Rival));
     all.push(contender::<Rival<Papaya>>("papaya", Kind::Rival));
     all.push(contender::<Rival<Scc>>("scc", Kind::Rival));

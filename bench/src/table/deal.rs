@@ -58,9 +58,9 @@ impl Deal {
     }
 }
 
-/// Where a participant is bound to.
+/// Where a participant is bound to, if it is.
 pub(super) fn cpu_of(setting: &Setting<'_>, participant: usize) -> Option<CpuId> {
-    setting.cpus.get(participant % setting.cpus.len().max(1)).copied()
+    setting.is_pinned.then(|| setting.cpus[participant % setting.cpus.len()])
 }
 
 fn homes(buckets: usize, servers: usize) -> Vec<Home> {

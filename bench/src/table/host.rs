@@ -6,6 +6,7 @@ use corecast::base::CpuId;
 use corecast::base::wait::Wait;
 
 use crate::failure::Failure;
+use crate::place::Place;
 
 /// The 64 bytes that belong to a key.
 pub(super) type Words = [u64; 8];
@@ -17,12 +18,20 @@ pub(super) struct Setting<'a> {
     /// Elements of a bucket, on average.
     pub(super) mean: usize,
     pub(super) threads: usize,
-    /// The CPUs that threads are bound to in turn; to none if there are none.
+    /// The CPUs that threads are bound to in turn.
     pub(super) cpus: &'a [CpuId],
+    /// Whether they are bound to them.
+    pub(super) is_pinned: bool,
     /// As many of them as possible that share a cache.
     pub(super) cluster: &'a [CpuId],
     /// Every so manieth participant is a server, where there are servers.
     pub(super) every: usize,
+    /// The exponent of Zipf's law, if keys follow that.
+    pub(super) zipf: Option<f64>,
+    /// Whether a put writes its 64 bytes.
+    pub(super) writes_payload: bool,
+    /// Which program processes run, where there are processes.
+    pub(super) place: &'a Place,
     /// How channels wait.
     pub(super) wait: Wait,
     /// How long a block lasts.

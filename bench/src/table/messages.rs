@@ -15,20 +15,13 @@ use corecast::lock::table::Bucket;
 use corecast::machine::pin::{self, PinError};
 
 use super::deal::{self, Deal, Home, cpu_of, participants};
+use super::draw::Kind;
 use super::guarded::{Stored, bucket_of};
 use super::host::{Client, Host, Seat, Setting, Words};
 use crate::failure::Failure;
 
 /// A client waits for each reply, so there is never more than one message in a ring.
 const SLOTS: usize = 8;
-
-/// What is asked for.
-#[derive(Debug, Clone, Copy)]
-enum Kind {
-    Get,
-    Put,
-    Remove,
-}
 
 #[derive(Debug)]
 struct Request {

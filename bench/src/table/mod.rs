@@ -11,13 +11,18 @@ mod confined;
 mod contenders;
 mod deal;
 mod delegated;
+mod draw;
 mod gates;
 mod guarded;
 mod host;
+mod latency;
 mod locked;
 mod messages;
+#[cfg(test)]
+mod model;
 mod packed;
 mod play;
+mod processes;
 mod published;
 mod readers;
 mod report;
@@ -25,7 +30,7 @@ mod rivals;
 
 use std::time::Duration;
 
-use corecast::base::CpuId;
+use corecast::base::{Clock, CpuId};
 use corecast::machine::Machine;
 use fastrand::Rng;
 
@@ -37,14 +42,17 @@ use crate::options::Options;
 use crate::progress::Progress;
 use contenders::{Contender, Kind, contenders};
 use host::Setting;
+use latency::Latency;
 use play::Turn;
+pub use processes::table_member;
 pub use published::{Point, Published};
 pub use report::{TableCell, TableReport, TableRow};
 
 /// What to run.
 #[derive(Clone, Debug, Default)]
 pub struct TableOptions {
-    /// CPUs, contenders, how channels wait, pace, seed, and how to stop it. The rest is not looked at.
+    /// CPUs, contenders, the program that processes run, how channels wait, pace, seed, and how to stop it. The rest is not
+    /// looked at.
     pub options: Options,
     /// The numbers of threads; 1, 2, 4, .. up to the number of CPUs by default, only 1, 2 and that number if quick.
     pub threads: Vec<usize>,
@@ -54,6 +62,12 @@ pub struct TableOptions {
     pub means: Vec<usize>,
     /// Of the participants one in so many is a server, where there are servers; every third by default, as in the paper.
     pub every: Option<usize>,
+    /// The exponent of Zipf's law, by which keys are drawn then; uniformly by default, as in the paper.
+    pub zipf: Option<f64>,
+    /// Whether threads run where the system puts them, and not on CPUs of their own.
+    pub unpinned: bool,
+    /// Whether a put writes its 64 bytes; it leaves them untouched by default, as in the paper.
+    pub writes_payload: bool,
     /// How long a block is; a second by default, as in the paper, 5 ms if quick.
     pub block: Option<Duration>,
 }
@@ -63,11 +77,17 @@ impl TableOptions {
         self.every.unwrap_or(EVERY)
     }
 
+    /// From the paper's experiment, but for its sizes and servers.
+    fn departs(&self) -> bool {
+        self.zipf.is_some() || self.unpinned || self.writes_payload
+    }
+
     #[track_caller]
-    fn check(&self) {
+    fn checked(&self) -> &Options {
         let counts = self.threads.iter().chain(&self.buckets).chain(&self.means);
         assert!(counts.min() != Some(&0), "a table has threads, buckets and elements");
         assert!(self.every.is_none_or(|every| every > 1), "not all participants are servers");
+        &self.options
     }
 }
 
@@ -90,22 +110,19 @@ pub fn table(
     options: &TableOptions,
     progress: &mut dyn Progress,
 ) -> Result<TableReport, BenchError> {
-    options.check();
-    let shared = &options.options;
+    let shared = options.checked();
     let cpus: Vec<CpuId> = shared.usable_cpus(machine)?.iter().collect();
     let cluster = confined::largest_cluster(machine, &cpus);
-    let contenders = chosen(shared)?;
     let seed = shared.seed_or_draw();
     let mut random = Rng::with_seed(seed);
-    let (rounds, block) = if shared.quick { (QUICK_ROUNDS, QUICK_BLOCK) } else { (ROUNDS, BLOCK) };
-    let time = options.block.unwrap_or(block);
-    let situations = situations(options, cpus.len());
+    let rounds = if shared.quick { QUICK_ROUNDS } else { ROUNDS };
+    let (contenders, situations) = (chosen(shared)?, situations(options, cpus.len()));
+    let usual = Setting { seed, ..usual(options, (&cpus, &cluster)) };
     let mut cells = Vec::new();
     for &(buckets, mean, threads) in &situations {
         let doing = format!("{buckets} buckets of {mean}, {threads} threads");
         let mut step = |part: f64| progress.step((cells.len() as f64 + part) / situations.len() as f64, &doing);
-        let (cpus, cluster, wait) = (&*cpus, &*cluster, shared.wait);
-        let setting = Setting { buckets, mean, threads, cpus, cluster, every: options.every(), wait, time, seed };
+        let setting = Setting { buckets, mean, threads, ..usual.clone() };
         let turns = rounds_of(&contenders, &setting, rounds, &mut random, shared, &mut step)?;
         cells.push(cell(&contenders, &setting, turns));
     }
@@ -118,12 +135,35 @@ pub fn table(
         cpus: cpus.iter().map(|cpu| cpu.get()).collect(),
         wait: shared.wait.to_string(),
         every: options.every(),
-        block_ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+        zipf: options.zipf,
+        unpinned: options.unpinned,
+        writes_payload: options.writes_payload,
+        block_ms: u64::try_from(usual.time.as_millis()).unwrap_or(u64::MAX),
         rounds,
-        gates: gates::judge(&contenders, &cells, cpus.len()),
+        gates: gates::judge(&contenders, &cells, cpus.len(), options.departs()),
         cells,
         published: published::PUBLISHED,
     })
+}
+
+/// What all situations have in common, but for the seed.
+fn usual<'a>(options: &'a TableOptions, (cpus, cluster): (&'a [CpuId], &'a [CpuId])) -> Setting<'a> {
+    let &TableOptions { options: Options { ref place, wait, quick, .. }, zipf, writes_payload, unpinned, .. } = options;
+    Setting {
+        buckets: 1,
+        mean: 1,
+        threads: 1,
+        cpus,
+        is_pinned: !unpinned,
+        cluster,
+        every: options.every(),
+        zipf,
+        writes_payload,
+        place,
+        wait,
+        time: options.block.unwrap_or(if quick { QUICK_BLOCK } else { BLOCK }),
+        seed: 0,
+    }
 }
 
 /// Those that are named; of all, if none is, those that are quick in a quick race.
@@ -191,7 +231,11 @@ fn cell(contenders: &[Contender], setting: &Setting<'_>, found: Vec<Result<Vec<T
 }
 
 fn row(contender: &Contender, setting: &Setting<'_>, turns: &[Turn]) -> TableRow {
-    let mops: Vec<f64> = turns.iter().map(|turn| tries(turn) as f64 / turn.seconds / 1e6).collect();
+    let rate = |of: fn(&Turn) -> u64| turns.iter().map(|turn| of(turn) as f64 / turn.seconds / 1e6).collect::<Vec<_>>();
+    let mops = rate(tries);
+    let mut latency = Latency::default();
+    turns.iter().for_each(|turn| latency.merge(&turn.latency));
+    let ns = |share| latency.percentile(share).map(|ticks| Clock::get().ns(ticks));
     let all_tries: u64 = turns.iter().map(tries).sum();
     let share =
         |of: fn(&Turn) -> u64| (all_tries > 0).then(|| turns.iter().map(of).sum::<u64>() as f64 / all_tries as f64);
@@ -209,10 +253,15 @@ fn row(contender: &Contender, setting: &Setting<'_>, turns: &[Turn]) -> TableRow
         min_mops: mops.iter().copied().reduce(f64::min),
         max_mops: mops.iter().copied().reduce(f64::max),
         regret: None,
+        hit_mops: median(&rate(|turn| turn.hits)),
         hits: share(|turn| turn.hits),
         gets: share(|turn| turn.gets),
         jain: over(jain),
         most_to_fewest: over(most_to_fewest),
+        p50_ns: ns(0.5),
+        p99_ns: ns(0.99),
+        p999_ns: ns(0.999),
+        samples: latency.samples(),
         skipped: None,
     }
 }
@@ -240,6 +289,10 @@ mod tests {
             for row in &cell.rows {
                 if row.contender.starts_with("confined") {
                     assert!(row.skipped.as_ref().is_some_and(|reason| reason.contains("not confined")), "{row:?}");
+                    continue;
+                }
+                if row.contender == "messages-processes" {
+                    assert!(row.skipped.as_ref().is_some_and(|reason| reason.contains("no program")), "{row:?}");
                     continue;
                 }
                 assert_eq!(row.skipped, None, "{}", row.contender);
@@ -271,6 +324,27 @@ mod tests {
     }
 
     #[test]
+    fn skewed_keys_free_threads_and_written_bytes_are_told() {
+        let contenders = ["ticket", "rw_ttas", "packed-auto", "confined-tas", "dashmap"].map(str::to_owned).to_vec();
+        let options = Options { quick: true, contenders, ..Options::default() };
+        let (threads, buckets, means) = (vec![2], vec![12], vec![12]);
+        let block = Some(Duration::from_millis(20));
+        let changed =
+            TableOptions { zipf: Some(0.99), unpinned: true, writes_payload: true, ..TableOptions::default() };
+        let options = TableOptions { options, threads, buckets, means, block, ..changed };
+        let report = table(&this_machine(), &options, &mut ()).expect("it runs");
+        assert_eq!((report.zipf, report.unpinned, report.writes_payload), (Some(0.99), true, true));
+        for row in &report.cells[0].rows {
+            if row.contender == "confined-tas" {
+                assert!(row.skipped.as_ref().is_some_and(|reason| reason.contains("not bound")), "{row:?}");
+                continue;
+            }
+            assert!(row.hit_mops < row.mops && row.hit_mops > Some(0.0), "{row:?}");
+            assert!(row.samples > 0 && row.p50_ns.is_some_and(|ns| ns > 0.0) && row.p50_ns <= row.p99_ns, "{row:?}");
+        }
+    }
+
+    #[test]
     fn threads_double_up_to_the_number_of_cpus() {
         let threads = |quick: bool, cpus: usize| {
             let options = Options { quick, ..Options::default() };
@@ -294,6 +368,6 @@ mod tests {
         let options = Options { contenders: vec!["btree".to_owned()], ..Options::default() };
         let error = table(&this_machine(), &TableOptions { options, ..TableOptions::default() }, &mut ());
         let error = error.expect_err("there is none").to_string();
-        assert!(error.contains("'btree'") && error.contains("messages, dashmap"), "{error}");
+        assert!(error.contains("'btree'") && error.contains("messages, messages-processes, dashmap"), "{error}");
     }
 }

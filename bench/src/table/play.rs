@@ -1,7 +1,7 @@
 //! The experiment itself: what each thread does to a table, and what came of it; and the check before.
 //!
 //! Of 128 draws 25 are updates, which put and remove in turns, and the others get. An operation that fails (the key is
-//! not there, or is already) is tried again with another key until it succeeds; every try counts.
+//! not there, or is already) is tried again with another key until it succeeds; every try counts. One of 128 tries is timed.
 
 use std::sync::Barrier;
 use std::thread;
@@ -10,15 +10,18 @@ use corecast::base::sync::{AtomicBool, Ordering};
 use corecast::base::{CacheLine, Clock};
 use corecast::machine::pin::{self, PinError};
 use fastrand::Rng;
+use serde::{Deserialize, Serialize};
 
 use super::deal::cpu_of;
+use super::draw::{Kind, Mix};
 use super::host::{Client, Host, Seat, Setting, Words};
+use super::latency::Latency;
 use crate::failure::Failure;
 
-/// Of 128: a fifth, rounded down.
-const UPDATES: u64 = 25;
+/// One of so many tries is timed.
+const TIMED: u64 = 128;
 /// What each thread does for the check.
-const CHECKED: usize = 2000;
+pub(super) const CHECKED: usize = 2000;
 
 /// What came of one block.
 #[derive(Debug, Clone)]
@@ -31,6 +34,24 @@ pub(super) struct Turn {
     pub(super) gets: u64,
     /// From the first client's start to the last one's end.
     pub(super) seconds: f64,
+    /// How long tries took that were timed, of all clients.
+    pub(super) latency: Latency,
+}
+
+impl Turn {
+    pub(super) fn of(tallies: &[Tally]) -> Self {
+        let start = tallies.iter().map(|tally| tally.start).min().unwrap_or(0);
+        let end = tallies.iter().map(|tally| tally.end).max().unwrap_or(0);
+        let mut latency = Latency::default();
+        tallies.iter().for_each(|tally| latency.merge(&tally.latency));
+        Self {
+            tries: tallies.iter().map(|tally| tally.tries).collect(),
+            hits: tallies.iter().map(|tally| tally.hits).sum(),
+            gets: tallies.iter().map(|tally| tally.gets).sum(),
+            seconds: Clock::get().ns(end.saturating_sub(start)) / 1e9,
+            latency,
+        }
+    }
 }
 
 /// When threads begin, and end.
@@ -77,12 +98,17 @@ fn together<C: Client + Send, R: Send>(
 }
 
 /// Each thread draws from a seed of its own.
-fn random(setting: &Setting<'_>, participant: usize) -> Rng {
+pub(super) fn random(setting: &Setting<'_>, participant: usize) -> Rng {
     Rng::with_seed(setting.seed ^ (participant as u64) << 32)
 }
 
 /// Puts the client's share in, with keys drawn at random; tells which.
-fn fill<C: Client>(seat: &mut Seat<C>, random: &mut Rng, keys: u64, words: impl Fn(u64) -> Option<Words>) -> Vec<u64> {
+pub(super) fn fill<C: Client>(
+    seat: &mut Seat<C>,
+    random: &mut Rng,
+    keys: u64,
+    words: impl Fn(u64) -> Option<Words>,
+) -> Vec<u64> {
     let mut put = Vec::with_capacity(seat.share as usize);
     while (put.len() as u64) < seat.share {
         let key = random.u64(1..=keys);
@@ -93,56 +119,40 @@ fn fill<C: Client>(seat: &mut Seat<C>, random: &mut Rng, keys: u64, words: impl 
     put
 }
 
-#[derive(Clone, Copy)]
-enum Kind {
-    Get,
-    Put,
-    Remove,
-}
-
-/// What comes next, of the experiment's mix.
-struct Mix {
-    random: Rng,
-    /// Whether the next update puts.
-    puts: bool,
-}
-
-impl Mix {
-    fn next(&mut self) -> Kind {
-        if self.random.u64(..) >> 57 >= UPDATES {
-            return Kind::Get;
-        }
-        self.puts = !self.puts;
-        if self.puts { Kind::Remove } else { Kind::Put }
-    }
-}
-
-#[derive(Default)]
-struct Tally {
+/// What one client did in a block. Times are ticks of [`Clock`].
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Tally {
     tries: u64,
     hits: u64,
     gets: u64,
     start: u64,
     end: u64,
+    latency: Latency,
 }
 
-fn play<C: Client>(client: &mut C, mix: &mut Mix, keys: u64, meeting: &Meeting) -> Tally {
+/// The experiment's loop.
+pub(super) fn play<C: Client>(client: &mut C, writes_payload: bool, mut mix: Mix, is_over: impl Fn() -> bool) -> Tally {
     let clock = Clock::get();
     let (mut copy, mut tally) = ([0; 8], Tally { start: clock.ticks(), ..Tally::default() });
-    let mut kind = mix.next();
-    while !meeting.is_over() {
-        let key = mix.random.u64(1..=keys);
+    let mut kind = mix.kind();
+    while !is_over() {
+        let key = mix.key();
+        let words = writes_payload.then(|| words_of(key));
+        let begin = (tally.tries % TIMED == 0).then(|| clock.ticks_in_order());
         let succeeds = match kind {
             Kind::Get => client.get(key, &mut copy),
-            Kind::Put => client.put(key, None),
+            Kind::Put => client.put(key, words.as_ref()),
             Kind::Remove => client.remove(key),
         };
         std::hint::black_box(&copy);
+        if let Some(begin) = begin {
+            tally.latency.add(clock.ticks_in_order().saturating_sub(begin));
+        }
         tally.tries += 1;
         tally.gets += u64::from(matches!(kind, Kind::Get));
         if succeeds {
             tally.hits += 1;
-            kind = mix.next();
+            kind = mix.kind();
         }
     }
     tally.end = clock.ticks();
@@ -156,34 +166,32 @@ pub(super) fn turn<H: Host>(setting: &Setting<'_>) -> Result<Turn, Failure> {
         let tallies = together(setting, &mut seats, |seat, meeting| {
             let mut random = random(setting, seat.participant);
             fill(seat, &mut random, setting.keys(), |_| None);
+            let mix = Mix::new(random, setting.keys(), setting.zipf);
             meeting.begin.wait();
-            play(&mut seat.client, &mut Mix { random, puts: false }, setting.keys(), meeting)
+            play(&mut seat.client, setting.writes_payload, mix, || meeting.is_over())
         })?;
-        let start = tallies.iter().map(|tally| tally.start).min().unwrap_or(0);
-        let end = tallies.iter().map(|tally| tally.end).max().unwrap_or(0);
-        Ok(Turn {
-            tries: tallies.iter().map(|tally| tally.tries).collect(),
-            hits: tallies.iter().map(|tally| tally.hits).sum(),
-            gets: tallies.iter().map(|tally| tally.gets).sum(),
-            seconds: Clock::get().ns(end.saturating_sub(start)) / 1e9,
-        })
+        Ok(Turn::of(&tallies))
     })
 }
 
-/// What belongs to a key in the check.
+/// What belongs to a key, where it is written.
 fn words_of(key: u64) -> Words {
     [key; 8]
 }
 
-/// Puts and removes at random among few keys, gets what was put, and counts.
-fn record<C: Client>(seat: &mut Seat<C>, setting: &Setting<'_>, meeting: &Meeting) -> Result<Vec<i64>, Failure> {
+/// Puts and removes at random among few keys, gets what was put, and counts puts minus removes of each key.
+pub(super) fn record<C: Client>(
+    seat: &mut Seat<C>,
+    setting: &Setting<'_>,
+    begin: impl FnOnce(),
+) -> Result<Vec<i64>, Failure> {
     let keys = setting.keys();
     let mut random = random(setting, seat.participant);
     let mut net = vec![0; keys as usize + 1];
     for key in fill(seat, &mut random, keys, |key| Some(words_of(key))) {
         net[key as usize] += 1;
     }
-    meeting.begin.wait();
+    begin();
     for _ in 0..CHECKED {
         // Half of the time among a few keys that all threads like.
         let key = if random.bool() { random.u64(1..=keys) } else { random.u64(1..=keys.min(8)) };
@@ -200,25 +208,38 @@ fn record<C: Client>(seat: &mut Seat<C>, setting: &Setting<'_>, meeting: &Meetin
     Ok(net)
 }
 
+/// Whether each key is there as often as puts minus removes of all clients say, with what was put.
+pub(super) fn verify<C: Client>(
+    client: &mut C,
+    setting: &Setting<'_>,
+    net_of: impl Fn(u64) -> i64,
+) -> Result<(), Failure> {
+    for key in 1..=setting.keys() {
+        let (mut words, net) = ([0; 8], net_of(key));
+        let present = i64::from(client.get(key, &mut words));
+        if present != net {
+            return Err(Failure::Wrong(format!("key {key}: puts minus removes are {net}, present is {present}")));
+        }
+        if present == 1 && words != words_of(key) {
+            return Err(Failure::Wrong(format!("{words:?} was got for key {key}")));
+        }
+    }
+    Ok(())
+}
+
 /// Whether, for every key, puts minus removes are its presence, and every get copied what had been put.
 pub(super) fn check<H: Host>(setting: &Setting<'_>) -> Result<(), Failure> {
     let setting = &Setting { time: std::time::Duration::ZERO, ..H::adapted(setting)? };
     H::with(setting, |mut seats| {
-        let recorded = together(setting, &mut seats, |seat, meeting| record(seat, setting, meeting))?;
+        let work = |seat: &mut Seat<_>, meeting: &Meeting| {
+            record(seat, setting, || {
+                meeting.begin.wait();
+            })
+        };
+        let recorded = together(setting, &mut seats, work)?;
         let recorded = recorded.into_iter().collect::<Result<Vec<_>, _>>()?;
         let client = &mut seats.first_mut().expect("there is a client").client;
-        for key in 1..=setting.keys() {
-            let mut words = [0; 8];
-            let present = i64::from(client.get(key, &mut words));
-            let net: i64 = recorded.iter().map(|net| net[key as usize]).sum();
-            if present != net {
-                return Err(Failure::Wrong(format!("key {key}: puts minus removes are {net}, present is {present}")));
-            }
-            if present == 1 && words != words_of(key) {
-                return Err(Failure::Wrong(format!("{words:?} was got for key {key}")));
-            }
-        }
-        Ok(())
+        verify(client, setting, |key| recorded.iter().map(|net| net[key as usize]).sum())
     })
 }
 
@@ -229,6 +250,7 @@ pub(super) mod tests {
     use corecast::base::wait::Wait;
 
     use super::*;
+    use crate::place::Place;
     use crate::table::host::seats;
 
     /// Loses a key now and then, or shows a wrong value.
@@ -269,8 +291,12 @@ pub(super) mod tests {
         mean: 4,
         threads: 1,
         cpus: &[],
+        is_pinned: false,
         cluster: &[],
         every: 3,
+        zipf: None,
+        writes_payload: false,
+        place: &Place::Threads,
         wait: Wait::Adaptive,
         time: Duration::from_millis(2),
         seed: 5,
@@ -282,16 +308,5 @@ pub(super) mod tests {
         assert!(lost.contains("key 3: puts minus removes are"), "{lost}");
         let wrong = check::<Broken<false>>(&SETTING).expect_err("it shows zeros").to_string();
         assert!(wrong.contains("was got for key"), "{wrong}");
-    }
-
-    #[test]
-    fn a_fifth_of_what_succeeds_updates_in_turns() {
-        let mut mix = Mix { random: Rng::with_seed(9), puts: false };
-        let kinds: Vec<Kind> = (0..100_000).map(|_| mix.next()).collect();
-        let updates: Vec<bool> =
-            kinds.iter().filter(|kind| !matches!(kind, Kind::Get)).map(|kind| matches!(kind, Kind::Put)).collect();
-        let share = updates.len() as f64 / kinds.len() as f64;
-        assert!((0.18..0.21).contains(&share), "{share}, with this seed always the same");
-        assert!(updates.windows(2).all(|pair| pair[0] != pair[1]), "puts and removes alternate");
     }
 }

@@ -22,6 +22,12 @@ pub struct TableReport {
     pub wait: String,
     /// One of so many participants was a server, where there were servers.
     pub every: usize,
+    /// The exponent of Zipf's law by which keys were drawn; `null` if uniformly.
+    pub zipf: Option<f64>,
+    /// True if threads were not bound to CPUs.
+    pub unpinned: bool,
+    /// True if a put wrote its 64 bytes.
+    pub writes_payload: bool,
     /// How long a block was.
     pub block_ms: u64,
     /// Blocks of each contender in each situation.
@@ -70,6 +76,8 @@ pub struct TableRow {
     pub max_mops: Option<f64>,
     /// The best of the cell divided by this: 1 for the best.
     pub regret: Option<f64>,
+    /// Millions of successes in a second, the median.
+    pub hit_mops: Option<f64>,
     /// Successes as a part of all tries, over all rounds.
     pub hits: Option<f64>,
     /// Gets as a part of all tries, over all rounds.
@@ -78,6 +86,15 @@ pub struct TableRow {
     pub jain: Option<f64>,
     /// The most tries of a client divided by the fewest, the median; `null` if one had none in most rounds.
     pub most_to_fewest: Option<f64>,
+    /// Half of the tries that were timed, one of 128, took no longer, in nanoseconds, looking at the clock included; at most 3 %
+    /// off.
+    pub p50_ns: Option<f64>,
+    /// The same of 99 in 100; `null` with fewer than 100.
+    pub p99_ns: Option<f64>,
+    /// The same of 999 in 1000; `null` with fewer than 1000.
+    pub p999_ns: Option<f64>,
+    /// Tries that were timed.
+    pub samples: u64,
     /// Why it was not measured; `null` if it was.
     pub skipped: Option<String>,
 }

@@ -54,12 +54,29 @@ fn table_of_cell(cell: &TableCell) -> Markup {
             or_dash(row.min_mops, significant),
             or_dash(row.max_mops, significant),
             or_dash(row.regret, ratio),
+            or_dash(row.hit_mops, significant),
+            or_dash(row.p50_ns, significant),
+            or_dash(row.p99_ns, significant),
+            or_dash(row.p999_ns, significant),
             or_dash(row.jain, significant),
             or_dash(row.most_to_fewest, ratio),
         ]
     });
     let reasons = reasons(cell.rows.iter().map(|row| (row.contender.as_str(), row.skipped.as_deref())));
-    let headings = ["table", "M/s", "mean", "least", "most", "regret", "Jain", "most/fewest"];
+    let headings = [
+        "table",
+        "M/s",
+        "mean",
+        "least",
+        "most",
+        "regret",
+        "hits M/s",
+        "p50 ns",
+        "p99 ns",
+        "p99.9 ns",
+        "Jain",
+        "most/fewest",
+    ];
     let caption = format!("{}, {}", words(cell), many(cell.threads, "thread"));
     html! { details { summary { (caption) } (table("", &headings, rows)) (reasons) } }
 }
@@ -100,10 +117,15 @@ mod tests {
             min_mops: Some(11.0),
             max_mops: Some(13.0),
             regret: Some(1.0),
+            hit_mops: Some(6.25),
             hits: Some(0.5),
             gets: Some(0.8),
             jain: Some(1.0),
             most_to_fewest: None,
+            p50_ns: Some(45.0),
+            p99_ns: None,
+            p999_ns: None,
+            samples: 0,
             skipped: None,
         };
         TableCell { buckets: 12, mean: 48, threads, oversubscribed: threads > 2, rows: vec![row] }
@@ -130,6 +152,9 @@ mod tests {
             cpus: vec![0, 1],
             wait: "adaptive".to_owned(),
             every: 3,
+            zipf: None,
+            unpinned: false,
+            writes_payload: false,
             block_ms: 5,
             rounds: 3,
             cells: vec![cell(1), cell(2), cell(4)],
@@ -138,7 +163,9 @@ mod tests {
         };
         let page = render_table(&report, "today", "0.0.0", "corecast bench table --seed 4");
         assert!(!page.contains("<script>") && !page.contains("<b>"), "{page}");
-        for words in ["<svg", "12 buckets of 48 on average", "4*", "7.76 ticket", "<td>–</td>", "--seed 4"] {
+        for words in
+            ["<svg", "12 buckets of 48 on average", "4*", "7.76 ticket", "<td>45", "p99.9 ns", "<td>–</td>", "--seed 4"]
+        {
             assert!(page.contains(words), "'{words}' is not in {page}");
         }
     }

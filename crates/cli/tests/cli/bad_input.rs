@@ -223,6 +223,9 @@ fn locks_and_numbers_that_no_benchmark_of_synchronization_has() {
         (&["bench", "table", "--buckets", "12,0"], "0 is not in 1..=65536"),
         (&["bench", "table", "--elements", "many"], "invalid value 'many' for '--elements <LIST>'"),
         (&["bench", "table", "--block", "0"], "0 is not in 1..=60000"),
+        (&["bench", "table", "--every", "1"], "1 is not in 2..=256"),
+        (&["bench", "table", "--zipf", "0"], "expected a number above 0, up to 8"),
+        (&["bench", "table", "--zipf", "NaN"], "expected a number above 0, up to 8"),
     ] {
         let run = program.run(arguments).failed(2, words);
         assert_eq!(run.stdout, "", "{arguments:?}");

@@ -1,8 +1,13 @@
 //! `corecast bench table` from outside: a row of every contender, and what was published beside them.
 
-use crate::program::{Program, assert_fields};
+use std::process::{Child, Stdio};
+use std::{fs, thread};
 
-const ROW: [&str; 14] = [
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::program::{Program, Run, assert_fields};
+
+const ROW: [&str; 19] = [
     "contender",
     "ours",
     "clients",
@@ -12,15 +17,35 @@ const ROW: [&str; 14] = [
     "min_mops",
     "max_mops",
     "regret",
+    "hit_mops",
     "hits",
     "gets",
     "jain",
     "most_to_fewest",
+    "p50_ns",
+    "p99_ns",
+    "p999_ns",
+    "samples",
     "skipped",
 ];
 const CELL: [&str; 5] = ["buckets", "mean", "threads", "oversubscribed", "rows"];
-const REPORT: [&str; 12] =
-    ["machine", "commit", "seed", "quick", "cpus", "wait", "every", "block_ms", "rounds", "cells", "published", "gates"];
+const REPORT: [&str; 15] = [
+    "machine",
+    "commit",
+    "seed",
+    "quick",
+    "cpus",
+    "wait",
+    "every",
+    "zipf",
+    "unpinned",
+    "writes_payload",
+    "block_ms",
+    "rounds",
+    "cells",
+    "published",
+    "gates",
+];
 
 const QUICK: [&str; 9] = ["bench", "table", "--quick", "--block", "1", "--buckets", "12", "--elements", "12"];
 
@@ -58,4 +83,56 @@ fn those_named_are_raced_and_the_published_of_the_same_table_are_shown() {
     assert!(text.contains("published of other machines") && text.contains("18.05"), "{text}");
     assert!(!text.contains("\n dashmap") && !text.contains("95.71"), "{text}");
     assert!(text.contains("not judged here: needs 2 threads"), "{text}");
+}
+
+#[test]
+fn processes_serve_and_ask_and_departures_from_the_paper_are_told() {
+    let named = ["--contenders", "messages-processes,delegated,rw_ttas", "--threads", "1,5", "--every", "2"];
+    let changed = ["--zipf", "0.99", "--unpinned", "--write-payload"];
+    let quick = ["bench", "table", "--quick", "--buckets", "12", "--elements", "12"];
+    let report = Program::new().json(&[&quick[..], &named, &changed, &["--json"]].concat());
+    assert_eq!((&report["every"], &report["zipf"], &report["unpinned"]), (&2.into(), &0.99.into(), &true.into()));
+    for (cell, processes) in report["cells"].as_array().expect("an array").iter().zip([(1, 1), (3, 2)]) {
+        let rows = cell["rows"].as_array().expect("an array");
+        assert_eq!(rows.len(), 3);
+        for row in rows {
+            assert!(row["skipped"].is_null() && row["mops"].as_f64() > Some(0.0), "{row}");
+            assert!(row["samples"].as_u64() > Some(0) && row["p50_ns"].as_f64() > Some(0.0), "{row}");
+        }
+        let last = &rows[2];
+        assert_eq!(last["contender"], "messages-processes");
+        assert_eq!((&last["servers"], &last["clients"]), (&processes.0.into(), &processes.1.into()));
+    }
+    let text = Program::new().run(&[&QUICK[..], &["--contenders", "tas"], &changed].concat()).succeeded().stdout;
+    assert!(text.contains("keys by Zipf's law, 0.99; threads not bound; puts write their bytes"), "{text}");
+}
+
+#[test]
+fn a_process_of_a_table_needs_its_parent() {
+    Program::new().run(&["bench", "table-member"]).failed(1, "Socket operation on non-socket");
+}
+
+/// A process whose parent is this one.
+fn child_of(parent: &Child) -> Option<Pid> {
+    fs::read_dir("/proc").expect("listed").find_map(|entry| {
+        let pid: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let mut after_name = stat.rsplit_once(") ")?.1.split(' ').skip(1);
+        (after_name.next()?.parse() == Ok(parent.id())).then(|| Pid::from_raw(pid))?
+    })
+}
+
+#[test]
+fn whoever_dies_a_table_of_processes_ends_with_a_reason() {
+    let program = Program::new();
+    let arguments = ["--block", "60000", "--threads", "1", "--contenders", "messages-processes", "--json"];
+    let arguments = [&["bench", "table", "--quick", "--buckets", "2", "--elements", "4"][..], &arguments].concat();
+    let running = program.command(&arguments).stdout(Stdio::piped()).spawn().expect("the program starts");
+    // One that has just ended by itself is no longer there to be killed.
+    while !child_of(&running).is_some_and(|child| kill_process(child, Signal::KILL).is_ok()) {
+        thread::yield_now();
+    }
+    let report = Run::from(running.wait_with_output().expect("it ends")).succeeded().json();
+    let reason = report["cells"][0]["rows"][0]["skipped"].as_str().expect("it has no numbers").to_owned();
+    assert!(["SIGKILL", "died", "ended", "closed"].iter().any(|word| reason.contains(word)), "{reason}");
 }

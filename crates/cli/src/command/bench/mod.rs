@@ -60,6 +60,9 @@ enum Kind {
     Messages(messages::Arguments),
     /// Race hash tables: one lock for each bucket, servers that are sent messages, and the maps people use today.
     Table(table::Arguments),
+    /// What servers and clients of `table` are that are processes.
+    #[command(hide = true)]
+    TableMember,
     /// Kill processes at each end of each channel, and find out how long the other end waits for the news.
     Deaths(deaths::Arguments),
     /// What `deaths` kills.
@@ -105,6 +108,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Kind::Atomics(arguments) => arguments.run(output),
         Kind::Messages(arguments) => arguments.run(output),
         Kind::Table(arguments) => arguments.run(output),
+        Kind::TableMember => table::member(),
         Kind::Deaths(arguments) => arguments.run(output),
         Kind::Setup(arguments) => arguments.run(output),
         Kind::Victim(arguments) => arguments.run(),

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use corecast_bench::{Options, Point, Published, TableCell, TableOptions, TableReport, TableRow, table};
+use corecast_bench::{
+    Options, Place, Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member,
+};
 
 use crate::failure::Failure;
 use crate::html_arg::HtmlArg;
@@ -14,6 +16,8 @@ use crate::{gate_text, skipped, table as text_table};
 
 use super::{Shared, count};
 
+/// The hidden subcommand by which a process is this program again.
+const MEMBER: [&str; 2] = ["bench", "table-member"];
 /// The most threads: every client has two channels to every server.
 const MOST_THREADS: u64 = 256;
 /// The most buckets: each has lines of its own.
@@ -38,6 +42,15 @@ pub(super) struct Arguments {
     /// Of the participants one in so many is a server, where there are servers.
     #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u64).range(2..=MOST_THREADS))]
     every: u64,
+    /// Draw keys by Zipf's law with this exponent [default: uniformly].
+    #[arg(long, value_name = "EXPONENT", value_parser = exponent)]
+    zipf: Option<f64>,
+    /// Let threads run where the system puts them.
+    #[arg(long)]
+    unpinned: bool,
+    /// Write the 64 bytes of each put.
+    #[arg(long)]
+    write_payload: bool,
     /// How long each of the blocks lasts, in milliseconds [default: 1000, or 5 with --quick].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     block: Option<u64>,
@@ -60,30 +73,56 @@ impl Arguments {
         self.html.check()?;
         let (model, options) = self.shared.prepare(output)?;
         let Self { quick, seed, .. } = *self;
-        let options = Options { quick, seed, contenders: self.contenders.clone(), ..options };
+        let program = std::env::current_exe().map_err(Failure::environment)?;
+        let place = Place::Processes { program, arguments: MEMBER.map(str::to_owned).to_vec() };
+        let options = Options { quick, seed, contenders: self.contenders.clone(), place, ..options };
         let (threads, buckets, means) = (self.threads.clone(), self.buckets.clone(), self.elements.clone());
         let block = self.block.map(Duration::from_millis);
         let every = Some(self.every as usize);
-        let options = TableOptions { options, threads, buckets, means, every, block };
+        let Self { zipf, unpinned, write_payload: writes_payload, .. } = *self;
+        let options = TableOptions { options, threads, buckets, means, every, zipf, unpinned, writes_payload, block };
         let report = table(&model.machine, &options, &mut Meter::start(output))?;
         self.html.tell(output, (&report, report.seed), describe, render_table)
     }
 }
 
+/// What a process does that is a server or a client of a table.
+pub(super) fn member() -> Result<(), Failure> {
+    table_member().map_err(Failure::environment)
+}
+
+/// A number above 0, up to which nothing overflows.
+fn exponent(text: &str) -> Result<f64, String> {
+    let is_exponent = |exponent: &f64| *exponent > 0.0 && *exponent <= 8.0;
+    text.parse().ok().filter(is_exponent).ok_or_else(|| "expected a number above 0, up to 8".to_owned())
+}
+
 fn describe(report: &TableReport) -> String {
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
     format!(
-        "{} blocks of {} ms; a client counts every try\n\n{}\n{}{}",
+        "{} blocks of {} ms; a client counts every try{}\n\n{}\n{}{}",
         report.rounds,
         report.block_ms,
+        departures(report),
         cells.join("\n"),
         describe_published(report),
         gate_text::describe(&report.gates)
     )
 }
 
+/// In what it is not the paper's experiment.
+fn departures(report: &TableReport) -> String {
+    let zipf = report.zipf.map(|exponent| format!("keys by Zipf's law, {exponent}"));
+    let unpinned = report.unpinned.then(|| "threads not bound".to_owned());
+    let written = report.writes_payload.then(|| "puts write their bytes".to_owned());
+    let every = (report.every != 3).then(|| format!("one of {} a server", report.every));
+    [zipf, unpinned, written, every].into_iter().flatten().map(|words| format!("; {words}")).collect()
+}
+
 fn describe_cell(cell: &TableCell) -> String {
-    let head = ["table", ">M/s", ">mean", ">least", ">most", ">regret", ">hits", ">Jain", ">most/fewest", "who"];
+    let numbers =
+        [">M/s", ">mean", ">least", ">most", ">regret", ">hits", ">p50", ">p99", ">p99.9", ">Jain", ">most/fewest"];
+    let head: Vec<&str> = ["table"].into_iter().chain(numbers).chain(["who"]).collect();
     let mut table = text_table::table(&head);
     for row in cell.rows.iter().filter(|row| row.skipped.is_none()) {
         table.add_row([
@@ -93,7 +132,10 @@ fn describe_cell(cell: &TableCell) -> String {
             number(row.min_mops, 3),
             number(row.max_mops, 3),
             number(row.regret, 2),
-            number(row.hits, 2),
+            number(row.hit_mops, 3),
+            number(row.p50_ns, 0),
+            number(row.p99_ns, 0),
+            number(row.p999_ns, 0),
             number(row.jain, 2),
             number(row.most_to_fewest, 1),
             who(row),
@@ -102,7 +144,8 @@ fn describe_cell(cell: &TableCell) -> String {
     let threads = many(cell.threads, "thread");
     let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
     let skipped = cell.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
-    let head = format!("{} buckets of {} on average, {threads}{shared}", cell.buckets, cell.mean);
+    let head =
+        format!("{} buckets of {} on average, {threads}{shared}; hits in M/s, times in ns", cell.buckets, cell.mean);
     format!("{head}\n{}{}", text_table::text(&table), skipped::lines(skipped))
 }
 
