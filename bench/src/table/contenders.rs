@@ -14,6 +14,7 @@ use super::play::{Turn, check, turn};
 use super::processes;
 use super::readers::Readers;
 use super::rivals::{Dashmap, Papaya, Rival, Scc, Std};
+use super::sequenced::Sequenced;
 use crate::failure::Failure;
 
 /// Whose it is.
@@ -69,6 +70,7 @@ pub(super) fn contenders() -> Vec<Contender> {
     all.push(unhurried::<Readers<RwTtas>>("rw_ttas", Kind::Other));
     all.push(unhurried::<Readers<RwPhase>>("rw_phase", Kind::Other));
     all.push(unhurried::<Readers<RwSpread>>("rw_spread", Kind::Other));
+    all.push(unhurried::<Sequenced>("seq", Kind::Other));
     all.push(unhurried::<Combined>("combined", Kind::Other));
     all.push(unhurried::<Delegated>("delegated", Kind::Other));
     all.push(contender::<Messages>("messages", Kind::Other));

@@ -27,6 +27,7 @@ mod published;
 mod readers;
 mod report;
 mod rivals;
+mod sequenced;
 
 use std::time::Duration;
 

@@ -14,6 +14,7 @@ use super::packed::Packed;
 use super::play::tests::SETTING;
 use super::readers::Readers;
 use super::rivals::{Dashmap, Papaya, Rival, Scc, Std};
+use super::sequenced::Sequenced;
 
 const STEPS: u64 = 3000;
 
@@ -61,6 +62,7 @@ fn every_table_is_a_map() {
     is_a_map::<Readers<RwTtas>>();
     is_a_map::<Readers<RwPhase>>();
     is_a_map::<Readers<RwSpread>>();
+    is_a_map::<Sequenced>();
     is_a_map::<Combined>();
     is_a_map::<Delegated>();
     is_a_map::<Messages>();
