@@ -129,12 +129,12 @@ impl Memory {
     /// Adds what a client counted of a key.
     pub(super) fn add_net(&self, key: u64, net: i64) {
         // ORDERING: Relaxed, the client says that it is done over a socket, and who looks has heard of it from there
-        self.nets[key as usize].fetch_add(net.cast_unsigned(), Ordering::Relaxed);
+        self.nets[key as usize].fetch_add(net as u64, Ordering::Relaxed);
     }
 
     pub(super) fn net(&self, key: u64) -> i64 {
         // ORDERING: Relaxed, as in add_net
-        self.nets[key as usize].load(Ordering::Relaxed).cast_signed()
+        self.nets[key as usize].load(Ordering::Relaxed) as i64
     }
 
     /// Lets clients begin.

@@ -129,7 +129,7 @@ fn whoever_dies_a_table_of_processes_ends_with_a_reason() {
     let arguments = [&["bench", "table", "--quick", "--buckets", "2", "--elements", "4"][..], &arguments].concat();
     let running = program.command(&arguments).stdout(Stdio::piped()).spawn().expect("the program starts");
     // One that has just ended by itself is no longer there to be killed.
-    while !child_of(&running).is_some_and(|child| kill_process(child, Signal::KILL).is_ok()) {
+    while child_of(&running).is_none_or(|child| kill_process(child, Signal::KILL).is_err()) {
         thread::yield_now();
     }
     let report = Run::from(running.wait_with_output().expect("it ends")).succeeded().json();

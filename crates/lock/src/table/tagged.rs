@@ -53,7 +53,7 @@ const _: () = assert!(std::mem::offset_of!(Tagged<u64>, keys) == corecast_base::
 fn equal_bytes(word: u64, tag: u8) -> u64 {
     const EACH: u64 = u64::MAX / 0xff;
     const LOW_BITS: u64 = 0x7f * EACH;
-    let difference = word ^ u64::from(tag) * EACH;
+    let difference = word ^ (u64::from(tag) * EACH);
     // No byte's sum reaches the next one; bit 7 of it is set unless its seven low bits are 0.
     !(((difference & LOW_BITS) + LOW_BITS) | difference | LOW_BITS)
 }
