@@ -16,10 +16,12 @@ pub enum Why {
     /// Fewer than one waited at a time.
     #[default]
     FewWait = 0,
-    /// It makes the time from one acquisition to the next a fifth shorter.
+    /// It makes the time from one acquisition that waits to the next a fifth shorter, as long as as many wait.
     Cheaper,
     /// The other mode was to make it shorter, and has not.
     InVain,
+    /// Nobody sleeps any more.
+    Awake,
     /// Threads have given up their CPU: not all of them run, and a queue would wait for those who do not.
     Yielded,
     /// Threads have slept.
@@ -36,8 +38,11 @@ impl Why {
     pub fn words(self) -> &'static str {
         match self {
             Self::FewWait => "fewer than one thread waited at a time",
-            Self::Cheaper => "it makes the time from one acquisition to the next a fifth shorter",
-            Self::InVain => "the other mode was to make the time from one acquisition to the next shorter, and has not",
+            Self::Cheaper => "it makes the time from one acquisition that waits to the next a fifth shorter",
+            Self::InVain => {
+                "the other mode was to make the time from one acquisition that waits to the next shorter, and has not"
+            }
+            Self::Awake => "nobody sleeps any more",
             Self::Yielded => "threads had to give up their CPU, and a queue would wait for those who do not run",
             Self::Slept => "threads slept",
             Self::Overdue => "a thread had spun for as long as a wake-up costs",
@@ -63,8 +68,10 @@ pub struct Explanation {
     pub is_pinned: bool,
     /// How many waited at a time, in the last window that was judged.
     pub waiting: f64,
-    /// The nanoseconds from one acquisition to the next: in the mode of that window as seen, in others as estimated from that
-    /// and from [`Params`](crate::Params). None where fewer than one waited, as it was not hand-overs that took the time.
+    /// The nanoseconds from one acquisition that waited to the next: in the mode of that window as seen, in others as estimated
+    /// from that and from [`Params`](crate::Params). Acquisitions that found the lock free are not counted, and a mode may have
+    /// more of them than another one: so this is no throughput. None where fewer than one waited, as it was not hand-overs that
+    /// took the time.
     pub periods_ns: Vec<(Mode, f64)>,
     /// Whether hand-overs of all modes were measured on this machine, and not reckoned.
     pub is_measured: bool,
@@ -96,7 +103,7 @@ impl fmt::Display for Explanation {
             let basis = if self.is_measured { "measured" } else { "reckoned" };
             let periods = self.periods_ns.iter().map(|(mode, ns)| format!("{mode} {ns:.0}")).collect::<Vec<_>>();
             let periods = periods.join(", ");
-            write!(f, "\nns from one acquisition to the next, with {basis} hand-overs: {periods}")?;
+            write!(f, "\nns from one acquisition that waits to the next, with {basis} hand-overs: {periods}")?;
         }
         match self.last_switch {
             None => write!(f, "\nthe mode has not changed")?,
@@ -140,8 +147,9 @@ mod tests {
         assert_eq!(
             explanation().to_string(),
             "mode queue; 6.0 threads waited at a time\n\
-             ns from one acquisition to the next, with measured hand-overs: spin 330, queue 180\n\
-             the mode has changed 3 times, last 2.1 s ago: it makes the time from one acquisition to the next a fifth shorter\n\
+             ns from one acquisition that waits to the next, with measured hand-overs: spin 330, queue 180\n\
+             the mode has changed 3 times, last 2.1 s ago: it makes the time from one acquisition that waits to the next a fifth \
+             shorter\n\
              this machine has 4 groups of CPUs near each other: keep these threads in one of them, as a line takes 45 ns \
              between the nearest CPUs and 150 ns between the farthest"
         );

@@ -22,11 +22,13 @@ const TIMED: u64 = 8;
 const LOOK_EVERY: u8 = 64;
 /// After a change that has not paid the mode stays for so long, whatever its costs seem to be.
 const RELUCTANCE: Duration = Duration::from_secs(1);
-/// When the window began is known to 2^8 ticks: 32 bits count minutes then, and a lock that nobody came to for longer has one
-/// window that is judged wrong.
+/// When the window began is known to 2^8 ticks: 85 ns where a tick is a cycle of 3 GHz, 10 us, or 3 % of a window, where the
+/// counter has 25 MHz. 32 bits count minutes then, or hours. A window that seems to be longer than half of that is not judged:
+/// nobody has come for so long, or the clock of this CPU is behind that of the one that began it. One that is longer than all of
+/// it may be judged as if it was shorter.
 const GRAIN: u32 = 8;
-/// When the mode changed is known to 2^24 ticks, some milliseconds: what 32 bits count then is months.
-const MOMENT: u32 = 24;
+/// When the mode changed is known to so many milliseconds: 32 bits count months then.
+const MOMENT_MS: u32 = 4;
 /// Another mode has to cost at most this part of what the present one does.
 const CHEAPER: f64 = 0.8;
 /// Where fewer wait, on average, the lock is free now and then: hand-overs are not all there is to its period, and a queue
@@ -43,20 +45,21 @@ pub(super) struct Ledger {
     /// Ticks that the timed waits of the window took.
     waited: f32,
     pub(super) switches: u32,
-    /// When the mode changed last, in [moments](MOMENT).
+    /// When the mode changed last, in units of [`MOMENT_MS`].
     switched: u32,
-    /// How many waited at a time in the last window that was judged, and the ns from one acquisition to the next.
+    /// How many waited at a time in the last window that was judged, and the ns from one acquisition that waited
+    /// to the next.
     waiting: f32,
     period_ns: f32,
     /// The same before the mode was changed for its cost; 0 once that has proved right, and if it was for another reason.
     before_ns: f32,
     /// Waits in this window.
     window_waits: u16,
-    /// Those that slept, and how often somebody slept while the lock was freed.
+    /// Those that slept, and one more if somebody slept while the lock was freed before any of them.
     sleeps: u16,
     /// Waits in this window that spun in vain, and gave up their CPU, if not more than it can say.
     yields: u8,
-    /// How many of 100 hand-overs in the last window met a sleeper.
+    /// How many of 100 waits in the last window that was judged were slept.
     asleep: u8,
     /// Releases that have looked at this, from 0 again after [`LOOK_EVERY`].
     releases: u8,
@@ -114,9 +117,9 @@ impl Ledger {
         self.waits % u64::from(LOOK_EVERY) == 0
     }
 
-    /// Enters that somebody sleeps while the lock is held.
+    /// Enters that somebody sleeps while the lock is held. Its wait is counted when it is over.
     pub(super) fn enter_sleeper(&mut self) {
-        self.sleeps = self.sleeps.saturating_add(1);
+        self.sleeps = self.sleeps.max(1);
     }
 
     /// The mode from now on. `is_asked` tells that somebody wants the window looked at, `is_overdue` that a waiting thread has
@@ -137,41 +140,49 @@ impl Ledger {
             None if is_asked => look(),
             None => (mode, self.why),
         };
-        self.enter_switch(mode, next, why);
+        if next != mode {
+            self.enter_switch(why, Clock::get().ticks());
+        }
         next
     }
 
-    fn enter_switch(&mut self, mode: Mode, next: Mode, why: Why) {
-        if next != mode {
-            self.switches += 1;
-            (self.switched, self.why) = (moment(), why);
-            self.before_ns = if why == Why::Cheaper { self.period_ns } else { 0.0 };
-        }
+    fn enter_switch(&mut self, why: Why, now: u64) {
+        self.switches += 1;
+        (self.switched, self.why) = (moment(now), why);
+        self.before_ns = if why == Why::Cheaper { self.period_ns } else { 0.0 };
     }
 
     /// Judges the window if it is over, and begins the next one.
     fn look(&mut self, mode: Mode, now: u64, params: &Params) -> (Mode, Why) {
         let grains = (now >> GRAIN) as u32;
+        let passed = grains.wrapping_sub(self.window);
+        if passed > u32::MAX / 2 {
+            self.begin_window(grains);
+        }
         let ticks = u64::from(grains.wrapping_sub(self.window)) << GRAIN;
         // In a model no time passes, and no window is ever over.
         if ticks < Clock::get().ticks_in(WINDOW).max(1) {
             return (mode, self.why);
         }
         let seen = self.seen(mode, ticks);
-        let (favoured, why) = self.favours(&seen, params);
+        let (favoured, why) = self.favours(&seen, now, params);
         (self.judged, self.asleep) = (mode, (seen.asleep * 100.0) as u8);
         (self.waiting, self.period_ns) = (seen.waiting as f32, seen.period_ns as f32);
-        (self.window, self.waited) = (grains, 0.0);
         if seen.period_ns < f64::from(self.before_ns) {
             self.before_ns = 0.0;
         }
-        (self.window_waits, self.yields, self.sleeps) = (0, 0, 0);
+        self.begin_window(grains);
         self.agreeing = if favoured == self.favoured { self.agreeing.saturating_add(1) } else { 1 };
         self.favoured = favoured;
         if self.agreeing >= AGREEING { (favoured, why) } else { (mode, why) }
     }
 
-    fn favours(&self, seen: &Seen, params: &Params) -> (Mode, Why) {
+    fn begin_window(&mut self, grains: u32) {
+        (self.window, self.waited) = (grains, 0.0);
+        (self.window_waits, self.yields, self.sleeps) = (0, 0, 0);
+    }
+
+    fn favours(&self, seen: &Seen, now: u64, params: &Params) -> (Mode, Why) {
         if self.sleeps > 0 {
             (Mode::Park, Why::Slept)
         } else if self.yields > 0 {
@@ -179,9 +190,12 @@ impl Ledger {
             (Mode::Spin, Why::Yielded)
         } else if seen.waiting < FEWEST {
             (Mode::Spin, Why::FewWait)
+        } else if seen.mode == Mode::Park {
+            // Nobody knows yet how long it takes in either, so there is nothing to take back.
+            (seen.cheaper(params), Why::Awake)
         } else if self.before_ns > 0.0 && seen.period_ns >= f64::from(self.before_ns) {
             (seen.rivals().1, Why::InVain)
-        } else if self.why == Why::InVain && self.since_switch() < RELUCTANCE {
+        } else if self.why == Why::InVain && self.since_switch(now) < RELUCTANCE {
             (seen.rivals().0, Why::InVain)
         } else {
             (seen.cheaper(params), Why::Cheaper)
@@ -189,8 +203,10 @@ impl Ledger {
     }
 
     /// How long ago the mode changed.
-    fn since_switch(&self) -> Duration {
-        Clock::get().duration(u64::from(moment().wrapping_sub(self.switched)) << MOMENT)
+    fn since_switch(&self, now: u64) -> Duration {
+        // The clock of this CPU may be a little behind that of the one that changed it.
+        let moments = moment(now).wrapping_add(1).wrapping_sub(self.switched).saturating_sub(1);
+        Duration::from_millis(u64::from(moments) * u64::from(MOMENT_MS))
     }
 
     /// A window of so many ticks.
@@ -218,16 +234,16 @@ impl Ledger {
             periods_ns: if waiting < FEWEST { Vec::new() } else { periods.to_vec() },
             is_measured: Mode::ALL.iter().all(|&mode| params.is_measured(mode)),
             switches: self.switches,
-            last_switch: (self.switches > 0).then(|| (self.why, self.since_switch())),
+            last_switch: (self.switches > 0).then(|| (self.why, self.since_switch(Clock::get().ticks()))),
             domains: params.domains(),
             line_ns: [params.near_ns(), params.far_ns()],
         }
     }
 }
 
-/// Now, in [moments](MOMENT).
-fn moment() -> u32 {
-    (Clock::get().ticks() >> MOMENT) as u32
+/// This time in units of [`MOMENT_MS`].
+fn moment(now: u64) -> u32 {
+    (Clock::get().duration(now).as_millis() / u128::from(MOMENT_MS)) as u32
 }
 
 /// What a window has shown.
@@ -239,7 +255,7 @@ struct Seen {
     waiting: f64,
     /// Nanoseconds from one acquisition that waited to the next.
     period_ns: f64,
-    /// The part of them that met a sleeper.
+    /// The part of them that slept.
     asleep: f64,
 }
 
@@ -255,7 +271,8 @@ impl Seen {
         if self.period_in(rival, params) <= CHEAPER * self.period_in(own, params) { rival } else { own }
     }
 
-    /// Nanoseconds from one acquisition to the next if threads waited in the mode `other`.
+    /// Nanoseconds from one acquisition that waits to the next if threads waited in the mode `other`, and as many acquisitions
+    /// did.
     ///
     /// What the present mode's hand-over does not explain are the sections themselves, which last as long in any mode. Where
     /// it explains more than there is, all hand-overs are cheaper here than they were thought to be.
@@ -286,14 +303,19 @@ mod tests {
         Ledger { waits, window_waits: waits as u16, waited, sleeps, ..Ledger::EMPTY }
     }
 
+    /// Ticks that are over two windows, of any counter.
+    fn two_windows() -> u64 {
+        (2 * Clock::get().ticks_in(WINDOW)) >> GRAIN << GRAIN
+    }
+
     fn favours_of(ledger: &Ledger, mode: Mode, ticks: u64) -> (Mode, Why) {
-        ledger.favours(&ledger.seen(mode, ticks), &Params::ASSUMED)
+        ledger.favours(&ledger.seen(mode, ticks), 0, &Params::ASSUMED)
     }
 
     /// A window in which so many waited at a time, and sections lasted for so long beyond the hand-overs of the mode.
     fn favours(mode: Mode, waiting: f64, hold_ns: f64, params: &Params) -> Mode {
         let period_ns = hold_ns + params.hand_over_ns(mode, waiting);
-        Ledger::EMPTY.favours(&Seen { mode, waiting, period_ns, asleep: 0.0 }, params).0
+        Ledger::EMPTY.favours(&Seen { mode, waiting, period_ns, asleep: 0.0 }, 0, params).0
     }
 
     #[test]
@@ -356,7 +378,7 @@ mod tests {
         let mut ledger = Ledger::EMPTY;
         let quiet = ledger.explain(Mode::Spin, &Params::ASSUMED);
         assert_eq!((quiet.periods_ns.len(), quiet.last_switch, quiet.is_measured), (0, None, false));
-        let long = 2 * Clock::get().ticks_in(WINDOW);
+        let long = two_windows();
         ledger = Ledger { waits: 800, window_waits: 800, waited: 100.0 * (long / 100) as f32, ..ledger };
         assert_eq!(ledger.look(Mode::Spin, long, &Params::ASSUMED), (Mode::Spin, Why::Cheaper));
         assert_eq!(ledger.decide(Mode::Spin, false, true), Mode::Park);
@@ -366,7 +388,8 @@ mod tests {
         assert!((told.waiting - 8.0).abs() < 0.1, "{told}");
         assert_eq!(told.periods_ns.iter().map(|&(mode, _)| mode).collect::<Vec<_>>(), Mode::ALL);
         let spin = told.periods_ns[0].1; // as it was seen, as the window was one of Spin
-        assert!((spin - 1000.0).abs() < 2.0 && told.periods_ns[1].1 < spin, "{told}");
+        let expected = Clock::get().ns(long) / 800.0;
+        assert!((spin / expected - 1.0).abs() < 1e-3 && told.periods_ns[1].1 < spin, "{told}");
         let (why, ago) = told.last_switch.expect("it has changed");
         assert!(why == Why::Overdue && ago < Duration::from_secs(60), "{told}");
     }
@@ -389,7 +412,7 @@ mod tests {
     #[test]
     fn a_mode_changes_when_three_windows_agree() {
         let mut ledger = Ledger::EMPTY;
-        let long = 2 * Clock::get().ticks_in(WINDOW);
+        let long = two_windows();
         let mut at = |waiting: u64, number: u64| {
             (ledger.waits, ledger.window_waits, ledger.waited) = (4000, 4000, (waiting * long) as f32 / 8.0);
             ledger.look(Mode::Spin, number * long, &Params::ASSUMED).0
@@ -400,8 +423,8 @@ mod tests {
         assert_eq!(at(9, 8), Mode::Queue);
     }
 
-    /// Windows in which 20 waited and this was the time from one acquisition to the next, until the mode changes or `most` are
-    /// over.
+    /// Windows in which 20 waited and this was the time from one acquisition that waited to the next, until the mode
+    /// changes or `most` are over.
     fn windows(ledger: &mut Ledger, now: &mut u64, mode: Mode, period_ns: f64, most: usize) -> (usize, Mode) {
         let clock = Clock::get();
         let waits = 2000_u16;
@@ -411,8 +434,8 @@ mod tests {
             (ledger.waits, ledger.window_waits) = (waits.into(), waits);
             ledger.waited = (20.0 * ticks as f64 / 8.0) as f32;
             let (next, why) = ledger.look(mode, *now, &Params::ASSUMED);
-            ledger.enter_switch(mode, next, why);
             if next != mode {
+                ledger.enter_switch(why, *now);
                 return (count, next);
             }
         }
@@ -427,8 +450,46 @@ mod tests {
         assert_eq!(windows(&mut ledger, &mut now, Mode::Queue, 900.0, 9), (3, Mode::Spin), "it takes longer");
         assert_eq!(ledger.why, Why::InVain);
         assert_eq!(windows(&mut ledger, &mut now, Mode::Spin, 800.0, 9), (9, Mode::Spin), "it was tried a moment ago");
-        ledger.switched = ledger.switched.wrapping_sub(u32::MAX / 2);
+        now += Clock::get().ticks_in(RELUCTANCE);
         assert_eq!(windows(&mut ledger, &mut now, Mode::Spin, 800.0, 9).1, Mode::Queue, "that is long ago");
+    }
+
+    #[test]
+    fn a_change_out_of_park_is_not_taken_back() {
+        let (mut ledger, mut now) = (Ledger::EMPTY, 1 << 30);
+        windows(&mut ledger, &mut now, Mode::Park, 5000.0, 1);
+        assert_eq!(windows(&mut ledger, &mut now, Mode::Park, 5000.0, 9), (2, Mode::Spin));
+        assert_eq!(ledger.why, Why::Awake);
+        let queues = windows(&mut ledger, &mut now, Mode::Spin, 6000.0, 9);
+        assert_eq!(queues, (9, Mode::Spin), "hand-overs do not matter, in a queue neither");
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_and_years_without_anybody_begin_a_window() {
+        let long = two_windows();
+        let mut ledger = Ledger { window: (long >> GRAIN) as u32 + 1, waited: 1.0, ..window(80, 1) };
+        assert_eq!(ledger.look(Mode::Spin, long, &Params::ASSUMED), (Mode::Spin, Why::FewWait));
+        assert_eq!((ledger.window, ledger.window_waits, ledger.sleeps), ((long >> GRAIN) as u32, 0, 0));
+        assert_eq!((ledger.agreeing, ledger.waited), (0, 0.0), "it was not judged");
+        ledger.look(Mode::Spin, 2 * long, &Params::ASSUMED);
+        assert_eq!(ledger.agreeing, 1);
+        ledger.enter_switch(Why::Overdue, long + Clock::get().ticks_in(Duration::from_millis(4)));
+        assert_eq!(ledger.since_switch(long), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_sleeper_is_counted_once() {
+        let mut ledger = Ledger::EMPTY;
+        for _ in 0..100 {
+            ledger.enter_sleeper();
+            ledger.enter_wait(0, false, true);
+            ledger.enter_wait(0, false, false);
+        }
+        let asleep = ledger.seen(Mode::Park, 1000).asleep;
+        assert!((0.5..0.51).contains(&asleep), "{asleep}, and one more for a sleeper that is there at first");
+        let mut overtaken = Ledger::EMPTY;
+        overtaken.enter_sleeper();
+        assert_eq!(favours_of(&overtaken, Mode::Park, 1000), (Mode::Park, Why::Slept));
     }
 
     #[test]
@@ -442,7 +503,8 @@ mod tests {
 
     #[test]
     fn a_wait_in_vain_parks_at_once_and_a_pin_goes_before_all() {
-        let mut ledger = Ledger::EMPTY;
+        let before = Clock::get().ticks() - two_windows();
+        let mut ledger = Ledger { window: (before >> GRAIN) as u32, ..Ledger::EMPTY };
         assert_eq!(ledger.decide(Mode::Spin, false, false), Mode::Spin);
         assert_eq!((ledger.decide(Mode::Spin, true, true), ledger.switches), (Mode::Park, 1));
         ledger.pin(Some(Mode::Queue));

@@ -21,13 +21,14 @@
 //! finish, and no longer if a change of mode out of Park wakes only where PARKED is set, if a woken thread takes the lock
 //! without PARKED, or if one leaves the queue without a word.
 //!
-//! Holders look at what they have seen in windows of 400 us (`ledger.rs`). Who has spun for as long as a wake-up costs makes the
-//! mode Park at once. A window in which somebody slept favours Park, one in which somebody gave up its CPU Spin, as not all of
-//! them run. Else the number of those who wait follows from how often and for how long they did, and what a hand-over to one
-//! of so many costs in Spin and in Queue from [`Params`]: a mode that makes the time from one acquisition to the next a fifth
-//! shorter, three windows running, is the next one. So long sections, beside which no hand-over matters, do not move it. What
-//! was estimated is then compared with what is seen: a mode that has not made the time shorter is left again, and not
-//! tried for a second.
+//! Holders look at what they have seen in windows of 400 us (`ledger.rs`). Who has spun for as long as a wake-up costs makes
+//! the mode Park at once. A window in which somebody slept favours Park, one in which somebody gave up its CPU Spin, as not all
+//! of them run. Else the number of those who wait follows from how often and for how long they did, and what a hand-over to one
+//! of so many costs in Spin and in Queue from [`Params`]: a mode that makes the time from one acquisition that waits to the
+//! next a fifth shorter, three windows running, is the next one. So long sections, beside which no hand-over matters, do not
+//! move it. What was estimated is then compared with what is seen: a mode that has not made the time shorter is left again, and
+//! not tried for a second. Acquisitions that find the lock free are not counted, as that would cost each a store: where one
+//! mode lets more of them by than the other, that comparison may be wrong about which has more acquisitions in all.
 //!
 //! What is not there: queues by cache domain, and a trial of the second best now and then. What nobody has seen yet: the choice
 //! between Spin and Queue on a machine with many CPUs. Where there are 2, more than one thread that waits has to give up its CPU.
