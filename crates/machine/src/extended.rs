@@ -6,7 +6,7 @@ use corecast_base::CpuSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cost_matrix::{CostMatrix, is_cost};
+use crate::cost_matrix::{CostMatrix, MAX_COST, is_cost};
 use crate::curve::{self, Curve};
 use crate::machine::MachineError;
 use crate::race::RaceCheck;
@@ -87,7 +87,10 @@ impl Extended {
             ("fetch_add", &self.fetch_add),
         ];
         curves.iter().try_for_each(|(field, curve)| curve.iter().try_for_each(|curve| curve::check(field, curve)))?;
-        self.lock_hand_over_ns.values().try_for_each(|curve| curve::check_positive("lock_hand_over_ns", curve))
+        let check = |(mode, curve): (&String, &Curve)| {
+            curve::check_positive("lock_hand_over_ns", curve).map_err(|error| of_mode(mode, error))
+        };
+        self.lock_hand_over_ns.iter().try_for_each(check)
     }
 
     /// What it tells of the CPUs at the positions `kept`, which are among `cpus`.
@@ -112,5 +115,17 @@ impl Extended {
     fn hand_overs_up_to(&self, most: usize) -> BTreeMap<String, Curve> {
         let part = |(mode, curve): (&String, &Curve)| Some((mode.clone(), curve::up_to(most, curve)?));
         self.lock_hand_over_ns.iter().filter_map(part).collect()
+    }
+}
+
+/// The same, which names the curve that is none.
+fn of_mode(mode: &str, error: MachineError) -> MachineError {
+    match error {
+        MachineError::NoCurve { field, rule } => MachineError::NoCurve { field, rule: format!("of {mode} {rule}") },
+        MachineError::NoCost { field, cost } => {
+            let rule = format!("of {mode} has a cost of {cost}, expected a number above 0, up to {MAX_COST:e}");
+            MachineError::NoCurve { field, rule }
+        }
+        other => other,
     }
 }
