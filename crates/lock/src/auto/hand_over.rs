@@ -4,8 +4,12 @@
 //! ns, in which the holder before comes back to wait: so all but one wait when the lock is freed. Who has freed it comes back
 //! only once another one has it. The time passes from just before one frees the lock until another one has it, which
 //! had waited before; what looking at the clock costs is taken off. Of each thread the median counts, and of all threads
-//! the mean: where the clocks of two CPUs differ, what one gets too much the other one gets too little. Blocks of all modes and
-//! numbers take turns, and the median of a mode's blocks is the result.
+//! the mean: where the clocks of two CPUs differ, what one of two threads gets too much the other one gets too little. Of more
+//! threads that holds only as far as each takes the lock from every other one equally often. Blocks of all modes and numbers
+//! take turns, and the median of a mode's blocks is the result.
+//!
+//! CPUs are taken cluster by cluster, those of different cores first: two threads are near each other, and no siblings of a
+//! core unless there is nobody else.
 //!
 //! [`Params`]: crate::Params
 
@@ -17,7 +21,7 @@ use corecast_base::sync::{AtomicBool, AtomicU32, Ordering, spin_for};
 use corecast_base::wait::Spinner;
 use corecast_base::{CacheLine, Clock, CpuId};
 use corecast_machine::measure::{MeasureError, Options, Progress, Step};
-use corecast_machine::{Curve, Machine, pin};
+use corecast_machine::{Cpu, Curve, Machine, pin};
 
 use super::{Auto, Mode};
 use crate::mutex::Mutex;
@@ -30,6 +34,8 @@ const BUDGET: Duration = Duration::from_secs(2);
 const QUICK_BUDGET: Duration = Duration::from_millis(300);
 /// No block is shorter, whatever the budget is: its threads have to start.
 const SHORTEST: Duration = Duration::from_millis(2);
+/// So often it is looked whether they have.
+const STARTING: Duration = Duration::from_micros(100);
 /// A block without any hand-over is given up after this.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Looks at the clock of which the cheapest tells what one costs.
@@ -88,8 +94,19 @@ fn chosen(machine: &Machine, options: &Options<'_>) -> Result<Vec<CpuId>, Measur
     match wanted.difference(&usable).as_slice().first() {
         Some(&cpu) => Err(MeasureError::NotUsable { cpu, usable }),
         None if wanted.is_empty() => Err(MeasureError::NoCpus),
-        None => Ok(wanted.iter().collect()),
+        None => Ok(by_cluster(machine).into_iter().filter(|&cpu| wanted.contains(cpu)).collect()),
     }
+}
+
+/// All CPUs, those that share a third-level cache in a row, of which each core has its first CPU before any has its second one.
+fn by_cluster(machine: &Machine) -> Vec<CpuId> {
+    let sibling = |cpu: &Cpu| {
+        let same = |other: &&Cpu| cpu.core.is_some() && other.core == cpu.core && other.package == cpu.package;
+        machine.cpus.iter().filter(same).filter(|other| other.id < cpu.id).count()
+    };
+    let mut cpus: Vec<&Cpu> = machine.cpus.iter().collect();
+    cpus.sort_by_cached_key(|cpu| (cpu.package, cpu.numa, cpu.l3, sibling(cpu), cpu.id));
+    cpus.into_iter().map(|cpu| cpu.id).collect()
 }
 
 /// How many wait: powers of two, and as many as there are CPUs but one.
@@ -147,7 +164,7 @@ impl Block {
             };
             let threads: Result<Vec<_>, MeasureError> = cpus.iter().enumerate().map(spawn).collect();
             if threads.is_ok() {
-                self.last(time);
+                self.last(time, cpus.len() as u32);
             }
             self.end();
             let joined = threads?.into_iter().map(|thread| thread.join().expect("no thread of a block panics"));
@@ -158,9 +175,13 @@ impl Block {
         Ok((!medians.is_empty()).then(|| (mean - look as f64) * Clock::get().ns(1)))
     }
 
-    /// Lets the threads run for so long, and for longer if some have no CPU yet.
-    fn last(&self, time: Duration) {
+    /// Lets the threads run for so long once all have started, and for longer if some have no CPU yet.
+    fn last(&self, time: Duration, threads: u32) {
         let start = Instant::now();
+        // ORDERING: Relaxed, the count publishes nothing but itself
+        while self.started.load(Ordering::Relaxed) < threads && !self.is_over() && start.elapsed() < PATIENCE {
+            thread::sleep(STARTING);
+        }
         thread::sleep(time);
         // ORDERING: Relaxed, the flag publishes nothing but itself
         while !self.is_handed.load(Ordering::Relaxed) && !self.is_over() && start.elapsed() < PATIENCE {
@@ -247,6 +268,25 @@ mod tests {
     fn numbers_are_powers_of_two_and_all_but_one() {
         let all = [1, 2, 3, 8, 9, 10].map(numbers);
         assert_eq!(all, [vec![], vec![1], vec![1, 2], vec![1, 2, 4, 7], vec![1, 2, 4, 8], vec![1, 2, 4, 8, 9]]);
+    }
+
+    #[test]
+    fn cpus_are_taken_cluster_by_cluster_and_siblings_last() {
+        // As Linux numbers them: second siblings last, and of packages in turn.
+        let cpu = |id: u32| Cpu {
+            package: Some(id % 2),
+            core: Some(id % 4 / 2),
+            l3: Some(id % 2),
+            ..Cpu::flat(CpuId::new(id))
+        };
+        let machine = Machine::from_topology(&Topology { cpus: (0..8).map(cpu).collect(), ..Topology::default() });
+        let order = |cpus: Option<&str>| {
+            let cpus = cpus.map(|list| list.parse().expect("a list"));
+            let found = chosen(&machine, &Options { cpus, ..Options::default() }).expect("they are there");
+            found.into_iter().map(CpuId::get).collect::<Vec<_>>()
+        };
+        assert_eq!(order(None), [0, 2, 4, 6, 1, 3, 5, 7]);
+        assert_eq!(order(Some("1-4")), [2, 4, 1, 3]);
     }
 
     #[test]

@@ -176,15 +176,13 @@ fn a_destructor_of_a_thread_can_queue() {
 }
 
 #[test]
-fn on_captured_machines_a_queue_pays_for_twenty_and_not_for_two() {
+fn on_captured_machines_near_is_not_farther_than_far() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/machines");
     let Ok(files) = folder.read_dir() else {
         return println!("SKIPPED: no captured models in {}", folder.display());
     };
     for file in files.map(|file| file.expect("readable").path()) {
         let params = Params::of(&model_file::read(&file).unwrap_or_else(|error| panic!("{error}")));
-        assert!(0.0 < params.near_ns() && params.near_ns() <= params.far_ns(), "{params:?}");
-        let to_spin = |waiting| params.hand_over_ns(Mode::Queue, waiting) / params.hand_over_ns(Mode::Spin, waiting);
-        assert!(to_spin(20.0) < 0.8 && to_spin(2.0) > 1.0, "{}", file.display());
+        assert!(0.0 < params.near_ns() && params.near_ns() <= params.far_ns(), "{}: {params:?}", file.display());
     }
 }

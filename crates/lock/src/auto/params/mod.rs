@@ -5,8 +5,9 @@
 //! addition. `corecast measure locks` measures the three on a machine, and keeps them in its model.
 //!
 //! The costs are those of the process: a lock of one line has no place for its own, and all locks are on the same machine.
-//! Without a word of the program they are reckoned with a line of 60 ns, and as only the ratio of two costs decides, that is as
-//! good as any other.
+//! Without a word of the program they are reckoned with a line of 60 ns. Where hand-overs are all there is only the ratio of
+//! two costs decides, and that is as good as any other line. But what of a period is sections is told from the costs too:
+//! where a line takes longer, sections are thought to be longer than they are, and a queue comes later.
 //!
 //! ```
 //! use corecast_base::CpuId;
