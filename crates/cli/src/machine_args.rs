@@ -49,6 +49,8 @@ pub(crate) struct Model {
     pub(crate) origin: String,
     /// The file that keeps what this machine was found to be, if there is one: races are added to it.
     pub(crate) file: Option<PathBuf>,
+    /// Whether it was given, and is not known to be of this machine.
+    pub(crate) is_foreign: bool,
 }
 
 impl Model {
@@ -78,11 +80,6 @@ fn add_to_file(path: &Path, checks: Vec<RaceCheck>) -> Result<(), Box<dyn Error>
 }
 
 impl MachineArgs {
-    /// Whether the user says what the machine is.
-    pub(crate) fn is_given(&self) -> bool {
-        self.source.is_given()
-    }
-
     /// The CPUs asked for and what they share.
     pub(crate) fn topology(&self) -> Result<Topology, Failure> {
         let topology = self.whole_topology()?;
@@ -96,7 +93,7 @@ impl MachineArgs {
             Err(topology) => {
                 output.remark("costs are assumed from the topology; `corecast measure` measures them");
                 let origin = "assumed from the topology".to_owned();
-                Ok(Model { machine: Machine::from_topology(&topology), origin, file: None })
+                Ok(Model { machine: Machine::from_topology(&topology), origin, file: None, is_foreign: false })
             }
         }
     }
@@ -109,7 +106,8 @@ impl MachineArgs {
             let cpus = cpus_arg::choose(self.cpus.as_ref(), machine.cpu_set(), &self.described())?;
             let origin = format!("model {}", path.display());
             let file = is_of_this_machine(&machine).then(|| path.clone());
-            return Ok(Ok(Model { machine: machine.restricted_to(&cpus), origin, file }));
+            let is_foreign = file.is_none();
+            return Ok(Ok(Model { machine: machine.restricted_to(&cpus), origin, file, is_foreign }));
         }
         let part = self.restrict(whole.clone())?;
         Ok(if self.source.is_given() { Err(part) } else { cached(&whole, &part).ok_or(part) })
@@ -138,7 +136,7 @@ impl MachineArgs {
     }
 
     /// What the user knows the machine as.
-    fn described(&self) -> String {
+    pub(crate) fn described(&self) -> String {
         let SourceArgs { machine, sysfs_root, synthetic } = &self.source;
         let file = machine.as_ref().or(sysfs_root.as_ref()).map(|path| path.display().to_string());
         let made_up = || synthetic.as_ref().map(|text| format!("'{text}'"));
@@ -166,7 +164,8 @@ fn cached(whole: &Topology, part: &Topology) -> Option<Model> {
     let load = |topology| {
         let fingerprint = Fingerprint::of_this_machine(topology);
         let (machine, path) = (cache.load(&fingerprint)?, cache.path(&fingerprint));
-        Ok::<_, CacheMiss>(Model { machine, origin: format!("cached model {}", path.display()), file: Some(path) })
+        let origin = format!("cached model {}", path.display());
+        Ok::<_, CacheMiss>(Model { machine, origin, file: Some(path), is_foreign: false })
     };
     let mut model = load(part).or_else(|_| load(whole)).ok()?;
     let cpus: CpuSet = part.cpus.iter().map(|cpu| cpu.id).collect();

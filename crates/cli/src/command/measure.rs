@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use corecast::Machine;
 use corecast::lock::{Mode, measure_hand_overs};
-use corecast::machine::measure::Options;
-use corecast::machine::{Curve, model_file};
+use corecast::machine::measure::{MeasureError, Options};
+use corecast::machine::{Curve, model_file, pin};
+use corecast::{CpuSet, Machine};
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -64,17 +64,36 @@ fn measure_messages(arguments: &Arguments, output: &Output) -> Result<(), Failur
 }
 
 fn measure_locks(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    check_cpus(&arguments.machine)?;
     let interrupt = Interrupt::watch()?;
     let mut model = costs::model(&arguments.machine, arguments.quick, false, output, &interrupt)?;
-    if model.file.is_none() && arguments.machine.is_given() {
+    if model.is_foreign {
+        arguments.check_nothing_is_mixed(output)?;
         output.remark("the model is not known to be of this machine, on which locks are measured: it stays as it is");
+    }
+    if model.machine.provenance.kind == "assumed" {
+        output.remark("what messages cost is assumed in this model: only what locks cost is measured");
     }
     let options = Options { quick: arguments.quick, cancelled: Some(interrupt.flag()), ..Options::default() };
     let curves = measure_hand_overs(&model.machine, &options, &mut Meter::start(output))?;
     interrupt.check()?;
     let kept = model.file.filter(|path| add_to_file(path, &model.machine, &curves, output));
     model.machine.extended.lock_hand_over_ns = curves;
-    arguments.tell(output, &model.machine, kept, || describe_curves(&model.machine))
+    let text = || describe_curves(&model.machine) + &machine_text::notes(&model.machine);
+    arguments.tell(output, &model.machine, kept, text)
+}
+
+/// That threads can be on the CPUs of a machine that was given.
+fn check_cpus(given: &MachineArgs) -> Result<(), Failure> {
+    let cpus: CpuSet = given.topology()?.cpus.iter().map(|cpu| cpu.id).collect();
+    let usable = pin::affinity().map_err(Failure::environment)?;
+    match cpus.difference(&usable).as_slice().first() {
+        None => Ok(()),
+        Some(&cpu) => {
+            let error = MeasureError::NotUsable { cpu, usable };
+            Err(Failure::input(format!("the machine of {}: {error}", given.described())))
+        }
+    }
 }
 
 /// Adds them to the model in a file, if that is of the same CPUs. A file that cannot be written loses them, and is no error.
@@ -96,7 +115,10 @@ fn add_to_file(path: &Path, machine: &Machine, curves: &BTreeMap<String, Curve>,
 fn describe_curves(machine: &Machine) -> String {
     let curves = &machine.extended.lock_hand_over_ns;
     if curves.is_empty() {
-        return "only one CPU can be used, so no lock is handed over\n".to_owned();
+        return match machine.cpus.len() {
+            1 => "only one CPU can be used, so no lock is handed over\n".to_owned(),
+            _ => "no lock was handed over in the time there was: other programs had the CPUs, perhaps\n".to_owned(),
+        };
     }
     let modes = Mode::ALL.map(|mode| format!(">{mode} ns"));
     let headings: Vec<&str> = std::iter::once(">waiting").chain(modes.iter().map(String::as_str)).collect();
@@ -114,6 +136,17 @@ fn describe_curves(machine: &Machine) -> String {
 }
 
 impl Arguments {
+    /// That nobody wants a model which has the costs of another machine and the locks of this one.
+    fn check_nothing_is_mixed(&self, output: &Output) -> Result<(), Failure> {
+        if self.out.is_none() && !output.is_json() {
+            return Ok(());
+        }
+        let model = self.machine.described();
+        let error =
+            format!("the model {model} is not known to be of this machine, whose locks cannot be written into it");
+        Err(Failure::input(error).with_help("without --machine the model of this machine is taken, or measured"))
+    }
+
     /// Writes the model where it is wanted, and tells it: `kept` is where it is already.
     fn tell(
         &self,

@@ -45,10 +45,16 @@ fn locks_that_cannot_be_measured_or_kept() {
     let run = program.run(&["measure", "locks", "--quick", "--machine", &model]).succeeded();
     assert_eq!(run.stdout, "only one CPU can be used, so no lock is handed over\n");
     assert!(run.stderr.contains("the model is not known to be of this machine"), "{}", run.stderr);
+    assert!(run.stderr.contains("what messages cost is assumed in this model"), "{}", run.stderr);
     assert_eq!(std::fs::read_to_string(&model).expect("there"), before);
+    for output in [&["--out", "mixed.json"][..], &["--json"]] {
+        let run = program.run(&[&["measure", "locks", "--quick", "--machine", &model], output].concat());
+        run.failed(2, "is not known to be of this machine, whose locks cannot be written into it");
+    }
+    assert_eq!(program.files(), ["model.json"]);
     let absent = program.model(1000..1004);
     let run = program.run(&["measure", "locks", "--quick", "--machine", &absent]);
-    run.failed(1, "costs are not measured without pinned threads: cannot pin to CPU 100");
+    run.failed(2, "model.json: CPU 1000 cannot be measured: it is not among the usable CPUs ");
     program.run(&["measure", "locks", "--out", "absent/m.json"]).failed(1, "cannot write the model to absent/m.json");
     program.run(&["measure", "spins"]).failed(2, "[possible values: messages, locks]");
 }

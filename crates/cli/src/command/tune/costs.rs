@@ -32,12 +32,12 @@ fn measured(topology: &Topology, quick: bool, output: &Output, interrupt: &Inter
         Ok(machine) => {
             let file = keep(&machine, topology, output);
             let kept = file.as_ref().map(|path| format!("model kept in {}", path.display()));
-            Ok(Model { machine, origin: kept.unwrap_or_else(|| "measured now".to_owned()), file })
+            Ok(Model { machine, origin: kept.unwrap_or_else(|| "measured now".to_owned()), file, is_foreign: false })
         }
         Err(refusal @ (MeasureError::Pin(_) | MeasureError::Stalled { .. } | MeasureError::Spawn { .. })) => {
             let mut machine = Machine::from_topology(topology);
             machine.extended.warnings.push(format!("costs are assumed, not measured: {refusal}"));
-            Ok(Model { machine, origin: "assumed from the topology".to_owned(), file: None })
+            Ok(Model { machine, origin: "assumed from the topology".to_owned(), file: None, is_foreign: false })
         }
         Err(error) => Err(error.into()),
     }
