@@ -6,11 +6,11 @@ use fastrand::Rng;
 
 use super::contenders::Contender;
 use super::crowd::{Crowd, Turn};
+use super::every_round::every_round;
 use super::regret::Outcome;
 use super::report::{LockCell, LockRow};
 use super::{Amount, rounds};
 use crate::error::BenchError;
-use crate::failure::Failure;
 use crate::harness::{is_crowded, jain, median, most_to_fewest, percentile, sorted};
 use crate::options::Options;
 
@@ -23,13 +23,15 @@ pub(super) fn measure(
     options: &Options,
 ) -> Result<(LockCell, Outcome), BenchError> {
     let turns = rounds(contenders, amount, random, options, |contender| (contender.crowd)(crowd))?;
-    let turns: Vec<Result<Vec<Turn>, Failure>> = turns.into_iter().map(|turns| turns.into_iter().collect()).collect();
-    let mops = |turns: &Result<Vec<Turn>, Failure>| turns.iter().flatten().map(Turn::mops).collect();
+    let told =
+        contenders.iter().zip(turns).map(|(contender, turns)| every_round(contender.name, contender.ours, turns));
+    let turns = told.collect::<Result<Vec<_>, BenchError>>()?;
+    let mops = |turns: &Result<Vec<Turn>, String>| turns.iter().flatten().map(Turn::mops).collect();
     let outcome = Outcome::of(contenders, turns.iter().map(mops).collect());
     let found = contenders.iter().zip(turns).zip(outcome.regrets());
     let rows = found.map(|((contender, turns), regret)| match turns {
         Ok(turns) => LockRow { regret, ..row(contender, &turns) },
-        Err(failure) => LockRow { skipped: Some(failure.to_string()), ..row(contender, &[]) },
+        Err(why) => LockRow { skipped: Some(why), ..row(contender, &[]) },
     });
     let rows = rows.collect();
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -41,6 +43,8 @@ pub(super) fn measure(
 
 fn row(contender: &Contender, turns: &[Turn]) -> LockRow {
     let over = |of: fn(&Turn) -> Option<f64>| median(&turns.iter().filter_map(of).collect::<Vec<_>>());
+    // A thread that got nothing is infinitely behind.
+    let unevenness: Vec<f64> = turns.iter().map(|turn| most_to_fewest(&turn.counts).unwrap_or(f64::INFINITY)).collect();
     let waits = sorted(turns.iter().flat_map(|turn| turn.waits_ns.iter().copied()));
     let wait = |share| (!waits.is_empty()).then(|| percentile(&waits, share));
     LockRow {
@@ -49,7 +53,7 @@ fn row(contender: &Contender, turns: &[Turn]) -> LockRow {
         mops: over(|turn| Some(turn.mops())),
         regret: None,
         jain: over(|turn| jain(&turn.counts)),
-        most_to_fewest: over(|turn| most_to_fewest(&turn.counts)),
+        most_to_fewest: median(&unevenness).filter(|ratio| ratio.is_finite()),
         wait_mean_ns: mean(&waits),
         wait_p50_ns: wait(0.5),
         wait_p99_ns: wait(0.99),
@@ -83,5 +87,16 @@ mod tests {
         assert_eq!((row.longest_to_mean, row.wait_max_ns, row.wait_mean_ns), (Some(2.0), Some(10.0), Some(38.0 / 9.0)));
         let nothing = super::row(&contenders()[0], &[]);
         assert_eq!([nothing.longest_to_mean, nothing.wait_max_ns, nothing.wait_mean_ns], [None; 3]);
+    }
+
+    #[test]
+    fn rounds_in_which_a_thread_got_nothing_count() {
+        let turn = |counts: [u64; 2]| Turn { counts: counts.to_vec(), seconds: 1.0, waits_ns: Vec::new() };
+        let told = |rounds: &[[u64; 2]]| {
+            let turns: Vec<Turn> = rounds.iter().copied().map(turn).collect();
+            row(&contenders()[0], &turns).most_to_fewest
+        };
+        assert_eq!(told(&[[4, 2], [9, 0], [3, 3]]), Some(2.0));
+        assert_eq!([told(&[[4, 2], [9, 0]]), told(&[[9, 0], [0, 9], [3, 3]])], [None; 2]);
     }
 }

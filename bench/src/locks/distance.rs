@@ -11,6 +11,7 @@ use corecast::machine::{Machine, distance_classes};
 use fastrand::Rng;
 
 use super::contenders::{Contender, yardstick};
+use super::every_round::every_round;
 use super::guarded::Guarded;
 use super::report::{DistanceRow, LockDistance};
 use super::{Field, rounds};
@@ -85,7 +86,7 @@ impl Field<'_> {
         let timers: Result<Vec<_>, BenchError> = cpus.iter().map(|&cpu| Ok(measure_timer(cpu)?.1)).collect();
         let rows = match timers {
             Ok(corrections) => self.rows(&contenders, &cpus, &corrections, random)?,
-            Err(unsteady) => contenders.iter().map(|contender| skipped(contender, &unsteady)).collect(),
+            Err(unsteady) => contenders.iter().map(|contender| skipped(contender, unsteady.to_string())).collect(),
         };
         let cpus = cpus.iter().map(|cpu| cpu.get()).collect();
         Ok(LockDistance { distance: distance.to_owned(), cpus, rows })
@@ -105,16 +106,17 @@ impl Field<'_> {
         })?;
         // Who was stopped in its round was stopped by the user.
         self.options.go_on()?;
-        let row = |(contender, rounds): (&Contender, Vec<Result<_, Failure>>)| {
-            let rounds = rounds.into_iter().collect::<Result<Vec<Vec<Handed>>, _>>();
-            rounds.map_or_else(|failure| skipped(contender, &failure), |rounds| row(contender, &rounds, corrections))
+        let row = |(contender, rounds): (&Contender, Vec<_>)| match every_round(contender.name, contender.ours, rounds)?
+        {
+            Ok(rounds) => Ok(row(contender, &rounds, corrections)),
+            Err(why) => Ok(skipped(contender, why)),
         };
-        Ok(contenders.iter().zip(found).map(row).collect())
+        contenders.iter().zip(found).map(row).collect()
     }
 }
 
-fn skipped(contender: &Contender, why: &dyn std::error::Error) -> DistanceRow {
-    DistanceRow { skipped: Some(why.to_string()), ..row(contender, &[], &[]) }
+fn skipped(contender: &Contender, why: String) -> DistanceRow {
+    DistanceRow { skipped: Some(why), ..row(contender, &[], &[]) }
 }
 
 fn row(contender: &Contender, rounds: &[Vec<Handed>], corrections: &[Correction]) -> DistanceRow {

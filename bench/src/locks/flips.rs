@@ -16,6 +16,7 @@ use fastrand::Rng;
 
 use super::contenders::Contender;
 use super::crowd::{PAUSE, refuse_crowd};
+use super::every_round::every_round;
 use super::guarded::Guarded;
 use super::report::{FlipPhase, FlipRow, LockFlips};
 use super::settled::settled_ms;
@@ -169,14 +170,14 @@ impl<'a> Field<'a> {
     }
 
     fn flips_of(&self, flips: &Flips<'_>, amount: &Amount, random: &mut Rng) -> Result<LockFlips, BenchError> {
-        let found =
-            rounds(self.contenders, amount, random, self.options, |contender| (contender.flips)(flips))?.into_iter();
-        let found = found.map(|rounds| rounds.into_iter().collect::<Result<Vec<Vec<Flipped>>, Failure>>());
-        let row = |(contender, found): (&Contender, Result<Vec<Vec<Flipped>>, Failure>)| match found {
-            Ok(rounds) => row(contender, &rounds.concat()),
-            Err(failure) => FlipRow { skipped: Some(failure.to_string()), ..row(contender, &[]) },
+        let found = rounds(self.contenders, amount, random, self.options, |contender| (contender.flips)(flips))?;
+        let row = |(contender, found): (&Contender, Vec<Result<Vec<Flipped>, Failure>>)| {
+            Ok(match every_round(contender.name, contender.ours, found)? {
+                Ok(rounds) => row(contender, &rounds.concat()),
+                Err(why) => FlipRow { skipped: Some(why), ..row(contender, &[]) },
+            })
         };
-        let rows = self.contenders.iter().zip(found).map(row).collect();
+        let rows = self.contenders.iter().zip(found).map(row).collect::<Result<_, BenchError>>()?;
         let told = |phase: Phase| FlipPhase { threads: phase.threads, hold_ns: phase.hold.as_nanos() as u64 };
         let oversubscribed = is_crowded(flips.most_threads(), self.cpus.len());
         let phase_ms = (BIN * flips.bins as u32).as_millis() as u64;

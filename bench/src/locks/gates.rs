@@ -5,9 +5,10 @@ use super::contenders::Contender;
 use super::counterparts;
 use super::fairness;
 use super::readers;
-use super::regret::CHOOSER;
-use super::report::{LockCell, LockDistance, LockReport, LockRow, PairRow, RegretRow};
+use super::regret::{self, CHOOSER};
+use super::report::{LockCell, LockDistance, LockReport, LockRow, PairRow};
 use crate::gate::{Demand, Gate};
+use crate::harness::{percentile, sorted};
 
 const ALONE: Demand = Demand {
     gate: "auto, lock and unlock alone, time / the fastest lock's of all",
@@ -38,16 +39,19 @@ const COLLAPSE: Demand = Demand {
 };
 /// Taking a lock that another CPU had last, in bare exchanges at that distance: which locks, and how many.
 const HANDED: [(&[&str], f64); 3] = [(&["tas", "ttas", "auto"], 1.25), (&["ticket"], 1.5), (&["mcs", "clh"], 2.5)];
-/// The situations over which regret is judged.
-const GRID: (&[usize], &[usize]) = (&[1, 2, 4, 8, 16], &[1, 4, 16, 128, 512]);
+/// The situations over which regret is judged: threads, locks, and how long locks are held, ns; each with threads pinned and
+/// not, and with nothing else beside. Others may be raced, and do not count.
+const GRID: ([usize; 5], [usize; 5], [u64; 2]) = ([1, 2, 4, 8, 16], [1, 4, 16, 128, 512], [0, 2000]);
+/// How many these are.
+const SITUATIONS: usize = GRID.0.len() * GRID.1.len() * GRID.2.len() * 2;
 
 /// Fewer nanoseconds for a bare exchange are a few ticks of a coarse clock, and say nothing.
 const LEAST_BARE_NS: f64 = 5.0;
 
 /// All of them. `field` is all locks; `None` if some were left out, with whom most would mean something else.
 pub(super) fn judge(field: Option<&[Contender]>, report: &LockReport) -> Vec<Gate> {
-    let LockReport { pairs, distances, cells, flips, regrets, .. } = report;
-    let mut gates = of_mutexes(field, pairs, distances, cells, regrets);
+    let LockReport { pairs, distances, cells, flips, .. } = report;
+    let mut gates = of_mutexes(field, pairs, distances, cells);
     gates.extend(counterparts::judge(cells));
     gates.extend(fairness::judge(cells, flips));
     gates.push(combining::judge(field.is_some(), &report.combining));
@@ -60,18 +64,21 @@ fn of_mutexes(
     pairs: &[PairRow],
     distances: &[LockDistance],
     cells: &[LockCell],
-    regrets: &[RegretRow],
 ) -> Vec<Gate> {
     let is_crowded = |cell: &&LockCell| (cell.threads, cell.locks) == (16, 1) && cell.oversubscribed && cell.is_plain();
     let crowded: Vec<&LockCell> = cells.iter().filter(is_crowded).collect();
     let contenders = field.unwrap_or_default();
     let pairs = if field.is_some() { pairs } else { &[] };
-    let regrets = if field.is_some() { regrets } else { &[] };
+    let regrets = if field.is_some() { grid_regrets(cells) } else { None };
+    let of_grid = |demand: Demand, of: fn(&[f64]) -> f64| {
+        let needs = || format!("the whole grid and all locks, `{}`", demand.command);
+        demand.judge(regrets.as_deref().map(of).ok_or_else(needs))
+    };
     let mut gates = vec![alone(pairs)];
     gates.extend(HANDED.iter().map(|&(names, limit)| handed(names, limit, distances)));
-    gates.push(over_grid(MEAN, |row| row.mean, cells, regrets));
-    gates.push(over_grid(TAIL, |row| row.p95, cells, regrets));
-    gates.push(over_grid(WORST, |row| row.max, cells, regrets));
+    gates.push(of_grid(MEAN, regret::mean));
+    gates.push(of_grid(TAIL, |regrets| percentile(regrets, 0.95)));
+    gates.push(of_grid(WORST, |regrets| percentile(regrets, 1.0)));
     gates.push(crowded_chooser(contenders, &crowded));
     gates.push(collapse(contenders, &crowded));
     gates
@@ -97,14 +104,16 @@ fn handed(names: &[&str], limit: f64, distances: &[LockDistance]) -> Gate {
     Gate::new(gate, limit, true, worst.ok_or_else(|| "2 CPUs, a clock that is fine enough, and these locks".to_owned()))
 }
 
-fn over_grid(demand: Demand, of: fn(&RegretRow) -> f64, cells: &[LockCell], regrets: &[RegretRow]) -> Gate {
-    let is_there = |threads: usize, locks: usize| {
-        let here = cells.iter().filter(|cell| (cell.threads, cell.locks) == (threads, locks) && cell.is_plain());
-        here.map(|cell| (cell.pinned, cell.hold_ns > 0)).collect::<std::collections::BTreeSet<_>>().len() == 4
+/// Of the lock that chooses, in each situation of the grid, ascending; `None` if one is missing.
+fn grid_regrets(cells: &[LockCell]) -> Option<Vec<f64>> {
+    let is_in_grid = |cell: &&LockCell| {
+        let (threads, locks, holds) = GRID;
+        let is_there = threads.contains(&cell.threads) && locks.contains(&cell.locks) && holds.contains(&cell.hold_ns);
+        is_there && cell.is_plain()
     };
-    let is_whole = GRID.0.iter().all(|&threads| GRID.1.iter().all(|&locks| is_there(threads, locks)));
-    let row = regrets.iter().find(|row| row.contender == CHOOSER).filter(|_| is_whole && regrets.len() > 1);
-    demand.judge(row.map(of).ok_or_else(|| format!("the whole grid and all locks, `{}`", demand.command)))
+    let own = |cell: &LockCell| cell.rows.iter().find(|row| row.contender == CHOOSER)?.regret;
+    let regrets: Vec<f64> = cells.iter().filter(is_in_grid).map(own).collect::<Option<_>>()?;
+    (regrets.len() == SITUATIONS).then(|| sorted(regrets.into_iter()))
 }
 
 fn crowded_chooser(contenders: &[Contender], cells: &[&LockCell]) -> Gate {
@@ -158,7 +167,7 @@ mod tests {
         LockCell { threads, locks, hold_ns, gap, gap_ns, foreign, pinned, oversubscribed, rows: rows.collect() }
     }
 
-    fn judged(cells: &[LockCell], regrets: &[RegretRow]) -> Vec<(Option<f64>, Verdict)> {
+    fn judged(cells: &[LockCell]) -> Vec<(Option<f64>, Verdict)> {
         let pair = |(contender, median_ns): (&str, f64)| PairRow {
             contender: contender.to_owned(),
             ours: true,
@@ -166,14 +175,14 @@ mod tests {
             min_ns: 1.0,
         };
         let pairs = [("tas", 8.0), ("auto", 10.0)].map(pair);
-        let gates = of_mutexes(Some(&contenders()), &pairs, &[], cells, regrets);
+        let gates = of_mutexes(Some(&contenders()), &pairs, &[], cells);
         gates.into_iter().map(|gate| (gate.measured, gate.verdict)).collect()
     }
 
     #[test]
     fn the_worst_of_the_crowds_counts() {
         let crowd = |is_pinned, mops| cell(16, 1, (is_pinned, 0), mops);
-        let found = judged(&[crowd(true, [4.0, 8.0, 8.0]), crowd(false, [1.0, 4.0, 32.0])], &[]);
+        let found = judged(&[crowd(true, [4.0, 8.0, 8.0]), crowd(false, [1.0, 4.0, 32.0])]);
         assert_eq!(found[0], (Some(1.25), Verdict::Missed), "alone");
         assert_eq!(found[1], (None, Verdict::NotJudged), "no pair of CPUs");
         assert_eq!(found[7..], [(Some(0.125), Verdict::Missed), (Some(32.0), Verdict::Missed)]);
@@ -188,7 +197,7 @@ mod tests {
             min_ns: 1.0,
         });
         let cells = [cell(16, 1, (true, 0), [4.0, 8.0, 8.0])];
-        let gates = of_mutexes(None, &pairs, &[], &cells, &[]);
+        let gates = of_mutexes(None, &pairs, &[], &cells);
         assert!(gates.iter().all(|gate| gate.verdict == Verdict::NotJudged), "{gates:?}");
     }
 
@@ -219,29 +228,52 @@ mod tests {
         }
     }
 
+    fn with_regret(mut cell: LockCell, regret: Option<f64>) -> LockCell {
+        cell.rows.iter_mut().filter(|row| row.contender == CHOOSER).for_each(|row| row.regret = regret);
+        cell
+    }
+
+    fn grid() -> Vec<LockCell> {
+        let at = |threads| GRID.1.into_iter().flat_map(move |locks| GRID.2.map(|hold_ns| (threads, locks, hold_ns)));
+        let each = GRID.0.into_iter().flat_map(at);
+        let cells = each.flat_map(|(threads, locks, hold_ns)| {
+            [true, false].map(|pinned| cell(threads, locks, (pinned, hold_ns), [1.0; 3]))
+        });
+        cells.map(|cell| with_regret(cell, Some(1.1))).collect()
+    }
+
     #[test]
-    fn regret_is_judged_over_the_whole_grid_only() {
-        let situations = [(true, 0), (true, 2000), (false, 0), (false, 2000)];
-        let at = |&threads: &usize| {
-            GRID.1.iter().flat_map(move |&locks| situations.map(|how| cell(threads, locks, how, [1.0; 3])))
-        };
-        let cells: Vec<LockCell> = GRID.0.iter().flat_map(at).collect();
-        let row = |contender: &str| RegretRow {
-            contender: contender.to_owned(),
-            ours: true,
-            mean: 1.04,
-            interval: [1.0, 1.1],
-            p95: 1.5,
-            max: 2.5,
-            curve: Vec::new(),
-        };
-        let regrets = ["auto", "tas"].map(row);
-        let (holds, missed) = (Verdict::Holds, Verdict::Missed);
-        assert_eq!(judged(&cells, &regrets)[4..7], [(Some(1.04), holds), (Some(1.5), missed), (Some(2.5), missed)]);
+    fn regret_is_judged_over_the_whole_grid() {
+        let mut cells = grid();
         let few = [(None, Verdict::NotJudged); 3];
-        assert_eq!(judged(&cells[1..], &regrets)[4..7], few, "a situation is missing");
-        let loaded = std::iter::once(LockCell { foreign: 1, ..cells[0].clone() }).chain(cells[1..].iter().cloned());
-        assert_eq!(judged(&loaded.collect::<Vec<_>>(), &regrets)[4..7], few, "one with a load beside is another one");
-        assert_eq!(judged(&cells, &regrets[..1])[4..7], few, "nobody to compare with");
+        assert_eq!(judged(&cells[1..])[4..7], few, "a situation is missing");
+        assert_eq!(
+            judged(
+                &cells[1..].iter().cloned().chain([LockCell { foreign: 1, ..cells[0].clone() }]).collect::<Vec<_>>()
+            )[4..7],
+            few,
+            "one with a load beside is another one"
+        );
+        cells[0] = with_regret(cells[0].clone(), None);
+        assert_eq!(judged(&cells)[4..7], few, "it was skipped in one");
+        cells[0] = with_regret(cells[0].clone(), Some(2.5));
+        let found = judged(&cells);
+        assert!(found[4].0.is_some_and(|mean| (1.1..1.12).contains(&mean)), "{found:?}");
+        assert_eq!(found[4].1, Verdict::Missed);
+        assert_eq!(found[5..7], [(Some(1.1), Verdict::Holds), (Some(2.5), Verdict::Missed)]);
+    }
+
+    #[test]
+    fn situations_that_are_not_of_the_grid_do_not_count() {
+        let (mut cells, pinned) = (grid(), (true, 0));
+        let worst = |cell: LockCell| with_regret(cell, Some(9.0));
+        cells.extend([
+            worst(LockCell { foreign: 2, ..cell(2, 1, pinned, [1.0; 3]) }),
+            worst(LockCell { gap: Some(0), ..cell(2, 1, pinned, [1.0; 3]) }),
+            worst(cell(2, 1, (true, 20_000), [1.0; 3])),
+            worst(cell(2, 32, pinned, [1.0; 3])),
+            worst(cell(3, 1, pinned, [1.0; 3])),
+        ]);
+        assert_eq!(judged(&cells)[5..7], [(Some(1.1), Verdict::Holds); 2]);
     }
 }

@@ -151,9 +151,9 @@ impl Guarded for BareCas {
     }
 }
 
-/// The C library's mutex of a kind, in one place for as long as it lives.
+/// The C library's mutex of a kind, in one place for as long as it lives, on a line of its own: many of them are raced at once.
 pub(super) struct Pthread<const KIND: c_int> {
-    raw: Box<UnsafeCell<MaybeUninit<libc::pthread_mutex_t>>>,
+    raw: Box<CacheLine<UnsafeCell<MaybeUninit<libc::pthread_mutex_t>>>>,
     line: UnsafeCell<Line>,
 }
 
@@ -162,7 +162,7 @@ unsafe impl<const KIND: c_int> Sync for Pthread<KIND> {}
 
 impl<const KIND: c_int> Guarded for Pthread<KIND> {
     fn new(_setup: &Setup) -> Self {
-        let raw = Box::new(UnsafeCell::new(MaybeUninit::uninit()));
+        let raw = Box::new(CacheLine(UnsafeCell::new(MaybeUninit::uninit())));
         let mut attributes = MaybeUninit::uninit();
         // SAFETY: they are not yet initialised.
         let made = unsafe { libc::pthread_mutexattr_init(attributes.as_mut_ptr()) };

@@ -19,6 +19,7 @@ mod contenders;
 mod counterparts;
 mod crowd;
 mod distance;
+mod every_round;
 mod fairness;
 mod flips;
 mod gates;

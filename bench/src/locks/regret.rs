@@ -61,7 +61,7 @@ pub(super) fn rows(contenders: &[Contender], outcomes: &[Outcome], random: &mut 
 }
 
 /// The geometric mean.
-fn mean(ratios: &[f64]) -> f64 {
+pub(super) fn mean(ratios: &[f64]) -> f64 {
     (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp()
 }
 

@@ -145,7 +145,7 @@ pub struct LockRow {
     pub regret: Option<f64>,
     /// Jain's index of the threads' acquisitions, the median: 1 if all are equal, 1 / threads if one has them all.
     pub jain: Option<f64>,
-    /// The most acquisitions of a thread divided by the fewest, the median; `null` if one had none in most rounds.
+    /// The most acquisitions of a thread divided by the fewest, the median; `null` if one had none in half of them or more.
     pub most_to_fewest: Option<f64>,
     /// Of the acquisitions that were timed, one of 16: the mean wait.
     pub wait_mean_ns: Option<f64>,

@@ -15,10 +15,10 @@ use corecast::base::CpuId;
 use corecast::lock::Domains;
 use fastrand::Rng;
 
+use super::every_round::every_round;
 use super::{Amount, LockOptions, Steps, rounds};
 use crate::counts::or_usual;
 use crate::error::BenchError;
-use crate::failure::Failure;
 use crate::harness::{is_crowded, jain, median};
 use crate::options::Options;
 pub(super) use contenders::{Contender, contenders};
@@ -85,14 +85,11 @@ impl Field<'_> {
         let Self { cpus, domains, seed, .. } = *self;
         let crowd = Crowd { threads, writes, cpus, domains, time: self.amount.block, seed };
         let found = rounds(self.contenders, self.amount, random, self.options, |contender| (contender.crowd)(&crowd))?;
-        let row = |(contender, turns): (&Contender, Vec<Result<Turn, Failure>>)| match turns
-            .into_iter()
-            .collect::<Result<Vec<Turn>, _>>()
-        {
-            Ok(turns) => row(contender, &turns),
-            Err(failure) => ReaderRow { skipped: Some(failure.to_string()), ..row(contender, &[]) },
+        let row = |(contender, turns): (&Contender, Vec<_>)| match every_round(contender.name, contender.ours, turns)? {
+            Ok(turns) => Ok(row(contender, &turns)),
+            Err(why) => Ok(ReaderRow { skipped: Some(why), ..row(contender, &[]) }),
         };
-        let rows = self.contenders.iter().zip(found).map(row).collect();
+        let rows = self.contenders.iter().zip(found).map(row).collect::<Result<_, BenchError>>()?;
         Ok(ReaderCell { threads, writes, oversubscribed: is_crowded(threads, cpus.len()), rows })
     }
 }

@@ -1,0 +1,49 @@
+//! What came of all rounds of a lock, and what follows if it failed in one.
+
+use crate::error::BenchError;
+use crate::failure::Failure;
+
+/// All rounds, or why the lock called so is skipped.
+///
+/// # Errors
+/// [`BenchError::Failed`] if a lock of corecast's was wrong in any of them: then no figure of the run is worth anything.
+pub(super) fn every_round<T>(
+    name: &str,
+    ours: bool,
+    rounds: Vec<Result<T, Failure>>,
+) -> Result<Result<Vec<T>, String>, BenchError> {
+    let wrong = |round: &Result<T, Failure>| match round {
+        Err(Failure::Wrong(words)) => Some(Failure::Wrong(format!("{name}: {words}"))),
+        _ => None,
+    };
+    match rounds.iter().find_map(wrong).filter(|_| ours) {
+        Some(failure) => Err(failure.into()),
+        None => Ok(rounds.into_iter().collect::<Result<_, Failure>>().map_err(|failure| failure.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed_rounds() -> Vec<Result<u32, Failure>> {
+        let (refused, wrong) = (Failure::Refused("no CPU".to_owned()), Failure::Wrong("one is lost".to_owned()));
+        vec![Ok(1), Err(refused), Err(wrong)]
+    }
+
+    #[test]
+    fn one_of_ours_that_is_wrong_ends_the_run() {
+        let error = every_round("tas", true, failed_rounds()).expect_err("it is wrong in the last round");
+        assert_eq!(error, BenchError::Failed(Failure::Wrong("tas: one is lost".to_owned())));
+        assert_eq!(error.to_string(), "the measurement failed: wrong result: tas: one is lost");
+    }
+
+    #[test]
+    fn others_are_skipped_and_so_is_one_that_was_refused() {
+        assert_eq!(every_round("std", false, failed_rounds()), Ok(Err("no CPU".to_owned())));
+        let wrong = vec![Err::<u32, _>(Failure::Wrong("one is lost".to_owned()))];
+        assert_eq!(every_round("std", false, wrong), Ok(Err("wrong result: one is lost".to_owned())));
+        assert_eq!(every_round("tas", true, failed_rounds()[..2].to_vec()), Ok(Err("no CPU".to_owned())));
+        assert_eq!(every_round("tas", true, vec![Ok(1), Ok(2)]), Ok(Ok(vec![1, 2])));
+    }
+}
