@@ -1,4 +1,8 @@
-//! corecast's ticket lock and queues beside the same algorithms of other libraries.
+//! corecast's ticket lock and queues beside those of other libraries.
+//!
+//! What is asked is to be no slower than the best rival. There is one each here: crate `spin` for the ticket lock, and the MCS
+//! queue of crate `mcslock`, beside which `clh` is raced too, another algorithm for want of its own. The locks of Concurrency
+//! Kit and libvsync, which are in C, are not raced: what a gate says here says nothing of them.
 
 use super::contenders::{MCSLOCK, SPIN_TICKET};
 use super::report::{LockCell, LockRow};
@@ -15,7 +19,9 @@ pub(super) fn judge(cells: &[LockCell]) -> Vec<Gate> {
     };
     let judge = |&(own, theirs): &(&str, &str)| {
         let ratios = cells.iter().filter(is_like).filter_map(|cell| Some(mops(cell, own)? / mops(cell, theirs)?));
-        let gate = format!("{own}, threads with a CPU each, one lock: acquisitions / those of {theirs}, the worst");
+        let gate = format!(
+            "{own}, threads with a CPU each, one lock: acquisitions / those of {theirs}, the one rival here, the worst"
+        );
         let needs = || format!("{own} and {theirs}, one lock, no hold, pinned");
         Gate::new(gate, LIMIT, false, ratios.reduce(f64::min).ok_or_else(needs))
     };

@@ -11,7 +11,8 @@ const JAIN: Demand = Demand {
     command: "corecast bench locks --locks 1",
 };
 const LONGEST: Demand = Demand {
-    gate: "auto, threads with a CPU each, one lock: longest / mean wait in a block, the median over blocks, the worst",
+    gate: "auto, threads with a CPU each, one lock: longest / mean wait of one acquisition in 16, in blocks of 20 ms, the \
+           median over blocks, the worst",
     limit: 50.0,
     is_most: true,
     ..JAIN
@@ -22,26 +23,49 @@ const SETTLED: Demand = Demand {
     is_most: true,
     command: "corecast bench locks --flips",
 };
+/// Beside it, as one that never changes has settled at once.
+const ADAPTED: Demand = Demand {
+    gate: "auto, threads with a CPU each: acquisitions in a phase after a flip / those of the best other lock in it, the worst",
+    limit: 0.8,
+    is_most: false,
+    command: SETTLED.command,
+};
 
-/// Three.
-pub(super) fn judge(cells: &[LockCell], flips: &[LockFlips]) -> [Gate; 3] {
-    let is_shared = |cell: &&LockCell| cell.locks == 1 && cell.threads > 1 && !cell.oversubscribed && cell.is_plain();
+/// Four. `is_all` is false if some locks were left out, with whom the best of them would mean something else; `quick` blocks are
+/// too short to be asked for their longest wait, which grows with the block.
+pub(super) fn judge(is_all: bool, quick: bool, cells: &[LockCell], flips: &[LockFlips]) -> [Gate; 4] {
+    let is_shared = |cell: &&LockCell| {
+        cell.locks == 1 && cell.threads > 1 && cell.pinned && !cell.oversubscribed && cell.is_plain()
+    };
     let own = |of: fn(&LockRow) -> Option<f64>| {
         let rows = cells.iter().filter(is_shared).flat_map(|cell| &cell.rows);
         rows.filter(|row| row.contender == CHOOSER).filter_map(of).collect::<Vec<f64>>().into_iter()
     };
-    let needs = || "auto, one lock, and several threads that have a CPU each".to_owned();
+    let needs = || "auto, one lock, and several pinned threads that have a CPU each".to_owned();
+    let longest = own(|row| row.longest_to_mean).reduce(f64::max).filter(|_| !quick);
+    let flips: Vec<&LockFlips> = flips.iter().filter(|flips| is_all && !flips.oversubscribed).collect();
+    let needs_flips = || format!("{}, all locks, none chosen, and two CPUs", SETTLED.needs());
     [
         JAIN.judge(own(|row| row.jain).reduce(f64::min).ok_or_else(needs)),
-        LONGEST.judge(own(|row| row.longest_to_mean).reduce(f64::max).ok_or_else(needs)),
-        SETTLED.judge(settled(flips)),
+        LONGEST.judge(longest.ok_or_else(|| format!("{}, without --quick", needs()))),
+        SETTLED.judge(settled(&flips).ok_or_else(needs_flips)),
+        ADAPTED.judge(adapted(&flips).ok_or_else(needs_flips)),
     ]
 }
 
-fn settled(flips: &[LockFlips]) -> Result<f64, String> {
-    let rows = flips.iter().filter(|flips| !flips.oversubscribed).flat_map(|flips| &flips.rows);
-    let own = rows.filter(|row| row.contender == CHOOSER).flat_map(|row| row.settled_ms).flatten();
-    own.reduce(f64::max).ok_or_else(|| format!("{}, auto, and two CPUs", SETTLED.needs()))
+fn settled(flips: &[&LockFlips]) -> Option<f64> {
+    let rows = flips.iter().flat_map(|flips| &flips.rows);
+    rows.filter(|row| row.contender == CHOOSER).flat_map(|row| row.settled_ms).flatten().reduce(f64::max)
+}
+
+fn adapted(flips: &[&LockFlips]) -> Option<f64> {
+    let phases = flips.iter().flat_map(|flips| [0, 1].map(|which| (&flips.rows, which)));
+    let ratios = phases.filter_map(|(rows, which)| {
+        let others = rows.iter().filter(|row| row.contender != CHOOSER).filter_map(|row| row.mops[which]);
+        let own = rows.iter().find(|row| row.contender == CHOOSER)?.mops[which];
+        Some(own? / others.reduce(f64::max)?)
+    });
+    ratios.reduce(f64::min)
 }
 
 #[cfg(test)]
@@ -72,28 +96,32 @@ mod tests {
     }
 
     fn flips(oversubscribed: bool, settled: [f64; 2]) -> LockFlips {
-        let row = FlipRow {
-            contender: "auto".to_owned(),
+        let row = |contender: &str, mops: [f64; 2], settled: [f64; 2]| FlipRow {
+            contender: contender.to_owned(),
             ours: true,
-            mops: [Some(1.0); 2],
+            mops: mops.map(Some),
             settled_ms: settled.map(Some),
             skipped: None,
         };
+        let rows =
+            vec![row("tas", [4.0, 2.0], [0.0; 2]), row("auto", [5.0, 3.0], settled), row("mcs", [1.0, 4.0], [0.0; 2])];
         let phase = FlipPhase { threads: 2, hold_ns: 0 };
-        LockFlips { phases: [phase.clone(), phase], phase_ms: 100, oversubscribed, rows: vec![row] }
+        LockFlips { phases: [phase.clone(), phase], phase_ms: 100, oversubscribed, rows }
     }
 
-    fn found(cells: &[LockCell], flips: &[LockFlips]) -> [(Option<f64>, Verdict); 3] {
-        judge(cells, flips).map(|gate| (gate.measured, gate.verdict))
+    fn found(cells: &[LockCell], flips: &[LockFlips]) -> [(Option<f64>, Verdict); 4] {
+        judge(true, false, cells, flips).map(|gate| (gate.measured, gate.verdict))
     }
 
     #[test]
     fn the_worst_situation_with_enough_cpus_counts() {
-        let cells = [cell(1, 0.2, 900.0), cell(2, 0.9, 20.0), cell(4, 0.7, 60.0), cell(8, 0.1, 5000.0)];
+        let unpinned = LockCell { pinned: false, ..cell(2, 0.1, 5000.0) };
+        let cells = [cell(1, 0.2, 900.0), cell(2, 0.9, 20.0), unpinned, cell(4, 0.7, 60.0), cell(8, 0.1, 5000.0)];
         let flips = [flips(false, [3.0, 12.0]), flips(true, [40.0, 40.0])];
         let missed = Verdict::Missed;
-        assert_eq!(found(&cells, &flips), [(Some(0.7), missed), (Some(60.0), missed), (Some(12.0), missed)]);
-        assert_eq!(found(&cells[..2], &flips)[..2], [(Some(0.9), Verdict::Holds), (Some(20.0), Verdict::Holds)]);
+        let expected = [0.7, 60.0, 12.0, 0.75].map(|measured| (Some(measured), missed));
+        assert_eq!(found(&cells, &flips), expected);
+        assert_eq!(found(&cells[..3], &flips)[..2], [(Some(0.9), Verdict::Holds), (Some(20.0), Verdict::Holds)]);
     }
 
     #[test]
@@ -102,7 +130,17 @@ mod tests {
         let others = LockCell { locks: 4, ..cell(2, 0.9, 20.0) };
         assert_eq!(
             found(&[loaded, others, cell(8, 1.0, 1.0)], &[flips(true, [1.0; 2])]),
-            [(None, Verdict::NotJudged); 3]
+            [(None, Verdict::NotJudged); 4]
         );
+    }
+
+    #[test]
+    fn short_blocks_are_not_asked_for_their_longest_wait_nor_some_locks_for_the_best() {
+        let judged = |is_all, quick| {
+            let gates = judge(is_all, quick, &[cell(2, 0.9, 20.0)], &[flips(false, [3.0, 12.0])]);
+            gates.map(|gate| gate.verdict != Verdict::NotJudged)
+        };
+        assert_eq!(judged(true, true), [true, false, true, true]);
+        assert_eq!(judged(false, false), [true, true, false, false], "one that never changes settles at once");
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn judge(field: Option<&[Contender]>, report: &LockReport) -> Vec<Gat
     let LockReport { pairs, distances, cells, flips, .. } = report;
     let mut gates = of_mutexes(field, pairs, distances, cells);
     gates.extend(counterparts::judge(cells));
-    gates.extend(fairness::judge(cells, flips));
+    gates.extend(fairness::judge(field.is_some(), report.quick, cells, flips));
     gates.push(combining::judge(field.is_some(), &report.combining));
     gates.extend(readers::judge(&report.readers));
     gates

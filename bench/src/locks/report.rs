@@ -157,7 +157,7 @@ pub struct LockRow {
     pub wait_p999_ns: Option<f64>,
     /// The longest wait.
     pub wait_max_ns: Option<f64>,
-    /// The longest wait in a round divided by the mean one in it, the median.
+    /// The longest wait in a round divided by the mean one in it, of those that were timed, the median; it grows with the block.
     pub longest_to_mean: Option<f64>,
     /// Why it was not measured; `null` if it was.
     pub skipped: Option<String>,
