@@ -91,6 +91,9 @@ pub enum BenchError {
     /// This traffic is played by threads only.
     #[error("traffic '{0}' is played by threads only")]
     ThreadsOnly(&'static str),
+    /// Who sends closures does so among others, and there are none.
+    #[error("nothing to run: closures are sent by 2 threads or more")]
+    TooFewForClosures,
     /// A participant could not be started on its CPU.
     #[error(transparent)]
     Pin(#[from] PinError),

@@ -13,7 +13,7 @@ use corecast::lock::{Domains, Setup};
 use fastrand::Rng;
 
 use super::guarded::Guarded;
-use super::together::{Stop, together};
+use super::together::{Stop, in_turn, mops, seconds, together};
 use crate::failure::Failure;
 use crate::harness::is_crowded;
 
@@ -57,9 +57,8 @@ impl Crowd<'_> {
 
     /// Where each thread runs, the foreign ones last.
     fn seats(&self) -> Vec<Option<CpuId>> {
-        let seat = |rank: usize| self.cpus.get(rank % self.cpus.len().max(1)).copied();
-        let own = (0..self.threads).map(|rank| seat(rank).filter(|_| self.pinned));
-        own.chain((0..self.foreign).map(seat)).collect()
+        let own = in_turn(self.cpus, self.threads).map(|seat| seat.filter(|_| self.pinned));
+        own.chain(in_turn(self.cpus, self.foreign)).collect()
     }
 }
 
@@ -77,7 +76,7 @@ pub(super) struct Turn {
 impl Turn {
     /// Millions of acquisitions in a second, of all threads.
     pub(super) fn mops(&self) -> f64 {
-        self.counts.iter().sum::<u64>() as f64 / self.seconds / 1e6
+        mops(&self.counts, self.seconds)
     }
 }
 
@@ -129,11 +128,9 @@ fn turn(threads: Vec<Thread>, behind: u64) -> Result<Turn, Failure> {
     if behind != counted {
         return Err(Failure::Wrong(format!("{counted} acquisitions have counted to {behind}")));
     }
-    let (start, end) = (threads.iter().map(|thread| thread.start).min(), threads.iter().map(|thread| thread.end).max());
-    let ticks = end.unwrap_or(0).saturating_sub(start.unwrap_or(0));
     Ok(Turn {
         counts: threads.iter().map(|thread| thread.count).collect(),
-        seconds: Clock::get().ns(ticks) / 1e9,
+        seconds: seconds(threads.iter().map(|thread| (thread.start, thread.end))),
         waits_ns: threads.into_iter().flat_map(|thread| thread.waits_ns).collect(),
     })
 }

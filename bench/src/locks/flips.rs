@@ -20,7 +20,7 @@ use super::every_round::every_round;
 use super::guarded::Guarded;
 use super::report::{FlipPhase, FlipRow, LockFlips};
 use super::settled::settled_ms;
-use super::together::together;
+use super::together::{in_turn, together};
 use super::{Amount, Field, Steps, rounds};
 use crate::error::BenchError;
 use crate::failure::Failure;
@@ -74,7 +74,7 @@ pub(super) fn flips<G: Guarded>(flips: &Flips<'_>) -> Result<Vec<Flipped>, Failu
     let mut setup = Setup::of_threads(threads);
     setup.domains = flips.domains.clone();
     let (guarded, start) = (G::new(&setup), OnceLock::new());
-    let seats: Vec<_> = (0..threads).map(|rank| Some(flips.cpus[rank % flips.cpus.len()])).collect();
+    let seats: Vec<_> = in_turn(flips.cpus, threads).collect();
     let time = BIN * u32::try_from(flips.bins * flips.count).unwrap_or(u32::MAX);
     let counts = together(&seats, time, |rank, _| {
         let start = *start.get_or_init(|| Clock::get().ticks());

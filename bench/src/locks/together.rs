@@ -6,8 +6,8 @@ use std::sync::RwLock;
 use std::thread;
 use std::time::Duration;
 
-use corecast::base::CpuId;
 use corecast::base::sync::{AtomicBool, AtomicU32, Ordering};
+use corecast::base::{Clock, CpuId};
 use corecast::machine::pin;
 
 use crate::failure::Failure;
@@ -27,6 +27,22 @@ impl Stop {
         // ORDERING: Relaxed, the flag publishes nothing but itself
         self.0.store(true, Ordering::Relaxed);
     }
+}
+
+/// The CPUs in turn, one for each of so many threads; `None` if there are none.
+pub(super) fn in_turn(cpus: &[CpuId], threads: usize) -> impl Iterator<Item = Option<CpuId>> + '_ {
+    (0..threads).map(|rank| cpus.get(rank % cpus.len().max(1)).copied())
+}
+
+/// Seconds from the first thread's start to the last one's end, of these ticks of both.
+pub(super) fn seconds(threads: impl Iterator<Item = (u64, u64)>) -> f64 {
+    let whole = threads.reduce(|whole, thread| (whole.0.min(thread.0), whole.1.max(thread.1)));
+    Clock::get().ns(whole.map_or(0, |(start, end)| end.saturating_sub(start))) / 1e9
+}
+
+/// Millions in a second.
+pub(super) fn mops(counts: &[u64], seconds: f64) -> f64 {
+    counts.iter().sum::<u64>() as f64 / seconds / 1e6
 }
 
 /// Runs `work` by a thread for each seat, which is the CPU that it is bound to, if it is, with the seat's number; tells them

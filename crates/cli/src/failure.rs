@@ -171,6 +171,7 @@ impl From<BenchError> for Failure {
             | BenchError::Case { .. }
             | BenchError::Size { .. }
             | BenchError::ThreadsOnly(_)
+            | BenchError::TooFewForClosures
             | BenchError::Length { .. }
             | BenchError::Receivers { .. }
             | BenchError::NoCollective(_) => Self::input(error),

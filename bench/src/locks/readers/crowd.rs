@@ -11,7 +11,7 @@ use corecast::base::{Clock, CpuId};
 use corecast::lock::{Domains, Setup};
 use fastrand::Rng;
 
-use super::super::together::{Stop, together};
+use super::super::together::{Stop, in_turn, mops, seconds, together};
 use super::value::{Value, Words};
 use crate::failure::Failure;
 
@@ -43,12 +43,12 @@ pub(super) struct Turn {
 impl Turn {
     /// Millions of accesses in a second, of all threads.
     pub(super) fn mops(&self) -> f64 {
-        self.counts.iter().sum::<u64>() as f64 / self.seconds / 1e6
+        mops(&self.counts, self.seconds)
     }
 
     /// As many of them as were writes.
     pub(super) fn write_mops(&self) -> f64 {
-        self.writes as f64 / self.seconds / 1e6
+        mops(&[self.writes], self.seconds)
     }
 }
 
@@ -67,7 +67,7 @@ pub(super) fn crowd<V: Value>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     let mut setup = Setup::of_threads(crowd.threads);
     setup.domains = crowd.domains.clone();
     let value = V::new(&setup);
-    let seats: Vec<_> = (0..crowd.threads).map(|rank| Some(crowd.cpus[rank % crowd.cpus.len()])).collect();
+    let seats: Vec<_> = in_turn(crowd.cpus, crowd.threads).collect();
     let threads = together(&seats, crowd.time, |rank, stop| take(crowd, &value, rank, stop))?;
     turn(&threads, value.read())
 }
@@ -81,10 +81,8 @@ fn turn(threads: &[Thread], left: Words) -> Result<Turn, Failure> {
     if left != [writes; 4] {
         return Err(Failure::Wrong(format!("{writes} writes have counted to {left:?}")));
     }
-    let (start, end) = (threads.iter().map(|thread| thread.start).min(), threads.iter().map(|thread| thread.end).max());
-    let ticks = end.unwrap_or(0).saturating_sub(start.unwrap_or(0));
     let counts = threads.iter().map(|thread| thread.count).collect();
-    Ok(Turn { counts, writes, seconds: Clock::get().ns(ticks) / 1e9 })
+    Ok(Turn { counts, writes, seconds: seconds(threads.iter().map(|thread| (thread.start, thread.end))) })
 }
 
 /// One thread of it.

@@ -238,3 +238,13 @@ fn a_folder_that_is_no_system() {
     program.run(&["topo", "--sysfs-root", "."]).failed(2, "is no root of a Linux machine");
     program.run(&["topo", "--sysfs-root", "none"]).failed(2, "none is no root of a Linux machine");
 }
+
+#[test]
+fn locks_that_nobody_can_race() {
+    let program = Program::new();
+    let locks = |options: &[&str]| program.run(&[&["bench", "locks", "--quick"], options].concat());
+    let long = locks(&["--hold", "0,1000000000", "--gap", "0,1000"]);
+    long.failed(2, "with --hold 1000000000 and --gap 1000").failed(2, "1000000000 ns at most");
+    locks(&["--hold", "500000001", "--gap", "1"]).failed(2, "with --hold 500000001 and --gap 1");
+    locks(&["--contenders", "combine,delegate", "--threads", "1"]).failed(2, "closures are sent by 2 threads or more");
+}

@@ -20,6 +20,9 @@ const MOST_FOREIGN: u64 = 1000;
 /// The most locks: each has lines of its own.
 const MOST_LOCKS: u64 = 1 << 20;
 
+/// The longest that a thread may hold a lock and stay outside, ns: it does not see meanwhile that the run is over.
+const MOST_SPUN_NS: u64 = 1_000_000_000;
+
 /// Options of `bench locks`.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -57,7 +60,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
     /// Also race auto with something left out: auto-prior decides by costs that are reckoned and not measured, auto-spin,
-    /// auto-queue and auto-park keep to a mode. Nothing is judged then.
+    /// auto-queue and auto-park keep to a mode. What is asked of all locks is not judged then.
     #[arg(long)]
     ablations: bool,
     /// The seed of all random choices [default: drawn, and reported].
@@ -82,6 +85,7 @@ enum Placement {
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         self.html.check()?;
+        self.check_spinning()?;
         let (model, options) = self.shared.prepare(output)?;
         let Self { quick, seed, flips, ablations, .. } = *self;
         let options = Options { quick, seed, contenders: self.contenders.clone(), ..options };
@@ -104,6 +108,18 @@ impl Arguments {
         };
         let report = locks(&model.machine, &options, &mut Meter::start(output))?;
         self.html.tell(output, (&report, report.seed), describe, render_locks)
+    }
+
+    /// Every hold is combined with every gap.
+    fn check_spinning(&self) -> Result<(), Failure> {
+        let (hold, gap) = (self.hold.iter().max().copied().unwrap_or(0), self.gap.iter().max().copied().unwrap_or(0));
+        if hold * (u64::from(gap) + 1) <= MOST_SPUN_NS {
+            return Ok(());
+        }
+        Err(Failure::input(format!(
+            "with --hold {hold} and --gap {gap} a thread would spin for more than 1 s between two looks at whether the run is \
+             over, expected hold x (gap + 1) to be {MOST_SPUN_NS} ns at most"
+        )))
     }
 }
 
