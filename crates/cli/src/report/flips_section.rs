@@ -24,8 +24,7 @@ pub(super) fn section(flips: &[LockFlips]) -> Markup {
 }
 
 fn one(flips: &LockFlips) -> Markup {
-    let headings =
-        ["lock", "M/s, first", "second", "first settled, ms, p50", "most", "second settled, ms, p50", "most"];
+    let headings = ["lock", "M/s, first", "second", "settled, ms, first", "second"];
     let rows = flips.rows.iter().map(|row| {
         let numbers = row.mops.into_iter().chain(row.settled_ms).map(|value| or_dash(value, significant));
         std::iter::once(row.contender.clone()).chain(numbers).collect()

@@ -278,5 +278,7 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("20.5") && !page.contains("<b>"), "{page}");
+        let table = page.split("After a flip").nth(1).and_then(|rest| rest.split("</table>").next()).expect("a table");
+        assert_eq!((table.matches("scope=\"col\"").count(), table.matches("<td>").count()), (5, 4), "{table}");
     }
 }
