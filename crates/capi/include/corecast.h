@@ -328,9 +328,10 @@ typedef struct corecast_select corecast_select;
 // same. With tas, ttas and ticket a dead holder holds the lock for ever.
 //
 // The thread that locked it unlocks it, with the same object: to unlock what this thread does not hold, and to lock what it
-// holds, is CORECAST_INVALID_ARGUMENT and changes nothing. A thread that ends holds what it held for as long as its process
-// has a place in the region. A process that writes anything else into the region can make two hold a lock, or
-// nobody for ever, but nothing worse: wait with limits where that matters.
+// holds, is CORECAST_INVALID_ARGUMENT and changes nothing. Another object of the same lock does not know of it: to lock by that
+// one what this thread holds by this one waits for ever, so open a lock once in each process. A thread that ends holds
+// what it held for as long as its process has a place in the region. A process that writes anything else into the region
+// can make two hold a lock, or nobody for ever, but nothing worse: wait with limits where that matters.
 typedef struct corecast_shared_lock corecast_shared_lock;
 
 // An operation that a member has started. One thread at a time uses it.

@@ -2,12 +2,11 @@
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
-use std::ptr;
 use std::time::Duration;
 
-use corecast::base::sync::{AtomicUsize, Ordering};
+use corecast::base::sync::{AtomicU32, Ordering};
 use corecast::lock::shared::{self, SharedGuard, SharedLock as Words, SharedLockError};
-use corecast::lock::{Algorithm, WrongUse};
+use corecast::lock::{Algorithm, WrongUse, this_thread};
 
 use crate::argument::{give, required, text};
 use crate::error::{Failure, call, finish};
@@ -24,29 +23,21 @@ use crate::status::Status;
 /// same. With tas, ttas and ticket a dead holder holds the lock for ever.
 ///
 /// The thread that locked it unlocks it, with the same object: to unlock what this thread does not hold, and to lock what it
-/// holds, is CORECAST_INVALID_ARGUMENT and changes nothing. A thread that ends holds what it held for as long as its process
-/// has a place in the region. A process that writes anything else into the region can make two hold a lock, or
-/// nobody for ever, but nothing worse: wait with limits where that matters.
+/// holds, is CORECAST_INVALID_ARGUMENT and changes nothing. Another object of the same lock does not know of it: to lock by that
+/// one what this thread holds by this one waits for ever, so open a lock once in each process. A thread that ends holds
+/// what it held for as long as its process has a place in the region. A process that writes anything else into the region
+/// can make two hold a lock, or nobody for ever, but nothing worse: wait with limits where that matters.
 #[derive(Debug)]
 pub struct SharedLock {
     words: Words,
     /// The thread of this process that holds it by this object, 0 for none. Written by holders.
-    holder: AtomicUsize,
-}
-
-thread_local! {
-    static HERE: u8 = const { 0 };
-}
-
-/// A number that no other thread of this process has at the same time.
-fn this_thread() -> usize {
-    HERE.with(|here| ptr::from_ref(here).addr())
+    holder: AtomicU32,
 }
 
 impl SharedLock {
     fn is_held_here(&self) -> bool {
         // ORDERING: Relaxed, a thread sees its own store, and no other one has its number
-        self.holder.load(Ordering::Relaxed) == this_thread()
+        self.holder.load(Ordering::Relaxed) == this_thread::number()
     }
 
     fn expect_another(&self) -> Result<(), Failure> {
@@ -63,7 +54,7 @@ impl SharedLock {
         };
         std::mem::forget(guard);
         // ORDERING: Relaxed, as in is_held_here
-        self.holder.store(this_thread(), Ordering::Relaxed);
+        self.holder.store(this_thread::number(), Ordering::Relaxed);
         told
     }
 
@@ -115,7 +106,7 @@ pub unsafe extern "C" fn corecast_shared_lock_open(
         let name = unsafe { text(name, "name") }?;
         let lock = required(lock, "lock")?;
         let words = Words::open(&region.shared, name)?;
-        give(lock, SharedLock { words, holder: AtomicUsize::new(0) });
+        give(lock, SharedLock { words, holder: AtomicU32::new(0) });
         Ok(())
     })
 }

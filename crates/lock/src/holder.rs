@@ -7,33 +7,26 @@ pub(crate) use unchecked::Holder;
 
 #[cfg(debug_assertions)]
 mod checked {
-    use corecast_base::sync::{AtomicUsize, Ordering};
+    use corecast_base::sync::{AtomicU32, Ordering};
+
+    use crate::this_thread;
 
     /// The thread that holds the lock.
     #[derive(Debug)]
     pub(crate) struct Holder {
-        /// A number of that thread, 0 for none. Written by holders.
-        thread: AtomicUsize,
-    }
-
-    thread_local! {
-        static HERE: u8 = const { 0 };
-    }
-
-    /// A number that no other thread has at the same time. A thread that ends has none any more.
-    fn this_thread() -> usize {
-        HERE.try_with(|here| std::ptr::from_ref(here).addr()).unwrap_or(0)
+        /// The number of that thread, 0 for none. Written by holders.
+        thread: AtomicU32,
     }
 
     #[cfg(not(loom))]
     impl Holder {
         #[allow(clippy::declare_interior_mutable_const, reason = "each use is a holder of its own")]
-        pub(crate) const NOBODY: Self = Self { thread: AtomicUsize::new(0) };
+        pub(crate) const NOBODY: Self = Self { thread: AtomicU32::new(0) };
     }
 
     impl Holder {
         pub(crate) fn new() -> Self {
-            Self { thread: AtomicUsize::new(0) }
+            Self { thread: AtomicU32::new(0) }
         }
 
         #[track_caller]
@@ -43,13 +36,12 @@ mod checked {
 
         pub(crate) fn is_this_thread(&self) -> bool {
             // ORDERING: Relaxed, a thread sees its own store, and no other one has its number
-            let holder = self.thread.load(Ordering::Relaxed);
-            holder != 0 && holder == this_thread()
+            self.thread.load(Ordering::Relaxed) == this_thread::number()
         }
 
         pub(crate) fn enter(&self) {
             // ORDERING: Relaxed, as in is_this_thread
-            self.thread.store(this_thread(), Ordering::Relaxed);
+            self.thread.store(this_thread::number(), Ordering::Relaxed);
         }
 
         pub(crate) fn leave(&self) {
@@ -86,5 +78,30 @@ mod unchecked {
 
         #[inline(always)]
         pub(crate) fn leave(&self) {}
+    }
+}
+
+#[cfg(all(test, debug_assertions, not(loom)))]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_thread_is_not_taken_for_one_that_has_ended() {
+        let holder = Holder::new();
+        thread::scope(|scope| {
+            let enters = || {
+                holder.enter();
+                assert!(holder.is_this_thread());
+            };
+            scope.spawn(enters).join().expect("it enters");
+            for _ in 0..8 {
+                // Each is likely to have the stack of the one before.
+                assert!(!scope.spawn(|| holder.is_this_thread()).join().expect("it looks"));
+            }
+        });
+        holder.leave();
+        assert!(!holder.is_this_thread());
     }
 }

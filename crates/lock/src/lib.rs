@@ -18,7 +18,8 @@
 //! - [`combine`], [`delegate`]: data that closures are sent to;
 //! - [`rw`]: locks that many may read at once;
 //! - [`seq`]: a small value that readers copy without a trace;
-//! - [`table`]: a hash table with a lock of any kind on each bucket.
+//! - [`table`]: a hash table with a lock of any kind on each bucket;
+//! - [`this_thread`]: by what a lock knows its holder.
 //!
 //! A lock that keeps an order never sleeps: who wakes up late would keep all behind it waiting. Its threads give up
 //! their CPU once they have spun for as long as a wake-up costs. A lock that sleeps lets newcomers overtake.
@@ -57,6 +58,7 @@ pub mod seq;
 pub mod shared;
 pub mod table;
 pub mod tas;
+pub mod this_thread;
 mod three_states;
 pub mod ticket;
 pub mod ttas;

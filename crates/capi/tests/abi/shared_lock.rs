@@ -99,6 +99,40 @@ fn wrong_use_is_told_and_changes_nothing() {
 }
 
 #[test]
+fn a_thread_that_ends_holds_what_it_held() {
+    let [here, there] = two(LockAlgorithm::Word);
+    let lock: &SharedLock = object(here.1);
+    let late = (Status::Timeout, "the lock stayed held until the deadline".to_owned());
+    let not_held = (Status::InvalidArgument, "this thread does not hold the lock".to_owned());
+    thread::scope(|scope| {
+        let locks = || assert_eq!(corecast_shared_lock_lock(Some(lock)), Status::Ok, "{}", words());
+        scope.spawn(locks).join().expect("it locks");
+        for _ in 0..8 {
+            // Each is likely to have the stack of the one before.
+            let waits = || {
+                let waited = corecast_shared_lock_lock_timeout_ns(Some(lock), MILLISECOND);
+                assert_eq!((waited, words()), late);
+                assert_eq!((corecast_shared_lock_unlock(Some(lock)), words()), not_held);
+            };
+            scope.spawn(waits).join().expect("it waits in vain");
+        }
+    });
+    [here, there].into_iter().for_each(close);
+}
+
+#[test]
+fn another_object_of_a_lock_does_not_know_who_holds_it() {
+    let [here, there] = two(LockAlgorithm::Word);
+    let other = output(|lock| opened(here.0, NAME, lock));
+    does(here.1, corecast_shared_lock_lock);
+    assert_eq!(corecast_shared_lock_lock_timeout_ns(Some(object(other)), MILLISECOND), Status::Timeout);
+    assert_eq!(corecast_shared_lock_unlock(Some(object(other))), Status::InvalidArgument);
+    does(here.1, corecast_shared_lock_unlock);
+    corecast_shared_lock_close(owned(other));
+    [here, there].into_iter().for_each(close);
+}
+
+#[test]
 fn who_takes_the_lock_of_one_that_is_gone_is_told_and_makes_it_good() {
     let [here, there] = two(LockAlgorithm::Word);
     does(there.1, corecast_shared_lock_lock);

@@ -19,8 +19,9 @@
 
 use std::time::Instant;
 
-use super::{AnyLock, THREAD, WrongUse, this_thread};
+use super::{AnyLock, THREAD, WrongUse};
 use crate::condvar::Condvar;
+use crate::this_thread;
 use corecast_base::sync::Ordering;
 
 impl AnyLock {
@@ -48,7 +49,7 @@ impl AnyLock {
             return Err(WrongUse::NoSleep { algorithm });
         }
         // ORDERING: Relaxed, a thread sees its own store, and no other one has its number
-        if self.label().load(Ordering::Relaxed) & THREAD != this_thread() {
+        if self.label().load(Ordering::Relaxed) & THREAD != this_thread::number() {
             return Err(WrongUse::NotHeldHere);
         }
         let unlock = || self.unlock().expect("this thread holds it, as was just found");

@@ -29,7 +29,6 @@ mod condition;
 mod kind;
 mod spare;
 
-use std::cell::Cell;
 use std::fmt;
 use std::mem::{MaybeUninit, offset_of};
 use std::ops::RangeInclusive;
@@ -42,11 +41,12 @@ use crate::auto::{Auto, Explanation, Stats};
 use crate::patience::Patience;
 use crate::raw::{RawLock, Setup};
 use crate::registry::Algorithm;
+use crate::this_thread;
 use kind::Kind;
 
 /// The label of a line: the number of the algorithm in the upper 8 bits, 0 for [`Auto`]; that of the thread that holds the
-/// lock in the lower 24, 0 for nobody. Numbers of threads have 22 bits at most on Linux.
-const THREAD: u32 = (1 << 24) - 1;
+/// lock in the lower 24, 0 for nobody.
+const THREAD: u32 = this_thread::LARGEST;
 const AUTO: u32 = 0;
 /// The label of an [`Auto`] that nobody holds.
 const FREE_AUTO: u32 = AUTO << THREAD.count_ones();
@@ -103,27 +103,6 @@ pub enum WrongUse {
     NoStats,
 }
 
-thread_local! {
-    /// The number of this thread, once it was asked for.
-    static THIS_THREAD: Cell<u32> = const { Cell::new(0) };
-}
-
-/// A number that no other thread of this process has at the same time; never 0.
-#[inline]
-fn this_thread() -> u32 {
-    match THIS_THREAD.get() {
-        0 => ask_for_this_thread(),
-        number => number,
-    }
-}
-
-#[cold]
-fn ask_for_this_thread() -> u32 {
-    let number = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs() & THREAD;
-    THIS_THREAD.set(number);
-    number
-}
-
 impl AnyLock {
     /// A free lock.
     #[must_use]
@@ -160,7 +139,7 @@ impl AnyLock {
         if label.load(Ordering::Relaxed) != FREE_AUTO {
             return false;
         }
-        let thread = THIS_THREAD.get();
+        let thread = this_thread::known_number();
         if thread == 0 || !self.auto().take_unwanted() {
             return false;
         }
@@ -177,7 +156,7 @@ impl AnyLock {
         let label = self.label();
         // ORDERING: Relaxed, a thread sees its own store, and no other one has its number
         let holder = label.load(Ordering::Relaxed);
-        if !HELD_AUTO.contains(&holder) || holder != THIS_THREAD.get() {
+        if !HELD_AUTO.contains(&holder) || holder != this_thread::known_number() {
             return false;
         }
         // ORDERING: Relaxed, as above; the next holder's store comes after this one, by the lock
@@ -206,7 +185,7 @@ impl AnyLock {
     /// [`WrongUse::Destroyed`] and [`WrongUse::NoLock`].
     #[inline]
     pub fn try_lock(&self) -> Result<bool, WrongUse> {
-        self.acquire(Patience::None, this_thread())
+        self.acquire(Patience::None, this_thread::number())
     }
 
     /// As [`lock`](Self::lock), but gives up at `deadline`, perhaps a little later, and returns false then.
@@ -229,7 +208,7 @@ impl AnyLock {
         // ORDERING: Relaxed, a thread sees its own store, and no other one has its number
         let seen = label.load(Ordering::Relaxed);
         let kind = self.kind()?;
-        if seen & THREAD != this_thread() {
+        if seen & THREAD != this_thread::number() {
             return Err(WrongUse::NotHeldHere);
         }
         // ORDERING: Relaxed, as above; the next holder's store comes after this one, by the lock
@@ -310,7 +289,7 @@ impl AnyLock {
     #[inline]
     fn expect_another(&self) -> Result<u32, WrongUse> {
         // ORDERING: Relaxed, a thread sees its own store, and no other one has its number
-        let (holder, thread) = (self.label().load(Ordering::Relaxed) & THREAD, this_thread());
+        let (holder, thread) = (self.label().load(Ordering::Relaxed) & THREAD, this_thread::number());
         if holder == thread { Err(WrongUse::HeldHere) } else { Ok(thread) }
     }
 
