@@ -117,7 +117,7 @@ unsafe fn at_once(lock: *mut Lock, step: impl FnOnce(&AnyLock) -> bool) -> bool 
 /// Does the rest, in a frame of its own that [`at_once`] does without.
 #[cold]
 #[inline(never)]
-fn beyond(lock: *mut Lock, body: impl FnOnce(*mut Lock) -> Result<(), Failure>) -> Status {
+fn with_words(lock: *mut Lock, body: impl FnOnce(*mut Lock) -> Result<(), Failure>) -> Status {
     call(|| body(lock))
 }
 
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn corecast_lock_lock(lock: *mut Lock) -> Status {
         return Status::Ok;
     }
     // SAFETY: C passes a lock.
-    beyond(lock, |lock| Ok(unsafe { at(lock) }?.lock()?))
+    with_words(lock, |lock| Ok(unsafe { at(lock) }?.lock()?))
 }
 
 /// Takes the lock if it is free; CORECAST_TAKEN if not, also where this thread holds it.
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn corecast_lock_try_lock(lock: *mut Lock) -> Status {
     if unsafe { at_once(lock, AnyLock::lock_at_once) } {
         return Status::Ok;
     }
-    beyond(lock, |lock| {
+    with_words(lock, |lock| {
         // SAFETY: C passes a lock.
         let is_taken = unsafe { at(lock) }?.try_lock()?;
         if is_taken { Ok(()) } else { Err(Failure::new(Status::Taken, "the lock is held")) }
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn corecast_lock_lock_timeout_ns(lock: *mut Lock, timeout_
     if unsafe { at_once(lock, AnyLock::lock_at_once) } {
         return Status::Ok;
     }
-    beyond(lock, |lock| {
+    with_words(lock, |lock| {
         // SAFETY: C passes a lock.
         let lock = unsafe { at(lock) }?;
         let is_taken = match Instant::now().checked_add(Duration::from_nanos(timeout_ns)) {
@@ -202,7 +202,7 @@ pub unsafe extern "C" fn corecast_lock_unlock(lock: *mut Lock) -> Status {
         return Status::Ok;
     }
     // SAFETY: C passes a lock.
-    beyond(lock, |lock| Ok(unsafe { at(lock) }?.unlock()?))
+    with_words(lock, |lock| Ok(unsafe { at(lock) }?.unlock()?))
 }
 
 /// What a lock of the algorithm auto has seen; CORECAST_INVALID_ARGUMENT for others. Waits for the lock.

@@ -16,8 +16,11 @@ pub struct RegionPlan(pub(crate) Plan);
 
 impl RegionPlan {
     /// Replaces the plan by what `change` makes of it; one that fails leaves it as it was.
-    pub(crate) fn change(&mut self, change: impl FnOnce(Plan) -> Result<Plan, PlanError>) -> Result<(), Failure> {
-        self.0 = change(self.0.clone())?;
+    pub(crate) fn change<E: Into<Failure>>(
+        &mut self,
+        change: impl FnOnce(Plan) -> Result<Plan, E>,
+    ) -> Result<(), Failure> {
+        self.0 = change(self.0.clone()).map_err(Into::into)?;
         Ok(())
     }
 }
@@ -34,8 +37,7 @@ pub(crate) unsafe fn add<E: Into<Failure>>(
     let plan = required(plan, "plan")?;
     // SAFETY: the caller's promise.
     let name = unsafe { text(name, "name") }?;
-    plan.0 = declare(plan.0.clone(), name).map_err(Into::into)?;
-    Ok(())
+    plan.change(|plan| declare(plan, name))
 }
 
 /// A plan of no channels and 64 participants.
@@ -62,13 +64,13 @@ pub extern "C" fn corecast_region_plan_set_participants(plan: Option<&mut Region
 /// Lets the region grow to so many bytes instead of 1 GiB.
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_region_plan_set_limit(plan: Option<&mut RegionPlan>, bytes: u64) -> Status {
-    call(|| required(plan, "plan")?.change(|plan| Ok(plan.limit_bytes(bytes))))
+    call(|| required(plan, "plan")?.change(|plan| Ok::<_, PlanError>(plan.limit_bytes(bytes))))
 }
 
 /// Asks for huge pages; where there are none, the region has small ones.
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_region_plan_set_huge_pages(plan: Option<&mut RegionPlan>) -> Status {
-    call(|| required(plan, "plan")?.change(|plan| Ok(plan.huge_pages())))
+    call(|| required(plan, "plan")?.change(|plan| Ok::<_, PlanError>(plan.huge_pages())))
 }
 
 /// How large the region will be, in bytes. CORECAST_INVALID_ARGUMENT if that is beyond the limit.
