@@ -6,10 +6,13 @@
 //! other here.
 //!
 //! **How it works.** The bucket of key k is k modulo the number of buckets: there is no hashing, so keys that share a factor
-//! with that number crowd into few buckets. A bucket begins on a line of its own with its lock, where that has up to 8 bytes, and
-//! a byte of each key's quotient: who has locked it sees there which keys may be the one it wants. It is a chain of nodes
-//! of 40 keys, so make a bucket for every 20 or so. A value lies in its node, also where there is none yet: box large ones if
-//! the table is to be small.
+//! with that number crowd into few buckets. A bucket begins on a line of its own with its lock and a byte of each key's quotient:
+//! who has locked it sees there which keys may be the one it wants. A lock of more than 8 bytes pushes some of these bytes to
+//! the next line, one of a whole line, as [`Auto`](crate::Auto), all of them. A bucket is a chain of nodes of 40 keys: with more
+//! keys than that a search goes through several.
+//!
+//! A value lies in its node, also where there is none yet, and a node is made on the stack before it is moved: 40 values of 50 KB
+//! are more than the 2 MiB that a thread has unless it asks for more. So box large values.
 //!
 //! [`Bucket`] is the layout of the original, a sequential structure that a thread which owns its part of a table (a server, say)
 //! can use without a lock.
@@ -19,8 +22,8 @@
 //! **Progress:** that of the lock. **Memory ordering:** what happened before an operation on a bucket is visible to later
 //! operations on that bucket, as with Release and Acquire.
 //! Source: the hash table `ssht` of SSYNC (David, Guerraoui, Trigonakis, Everything you always wanted to know about
-//! synchronization but were afraid to ask, SOSP 2013). Of its layout the chain and the order of its keys are left; a search reads
-//! one line in vain, and not a lock's and two of keys.
+//! synchronization but were afraid to ask, SOSP 2013). Of its layout the chain and the order of its keys are left; behind a
+//! lock of up to 8 bytes a search in vain reads one line a node, and not a lock's and two of keys.
 //!
 //! ```
 //! use corecast_lock::{Table, Ticket};

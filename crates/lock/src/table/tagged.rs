@@ -1,10 +1,11 @@
 //! Places for keys with a tag of a byte each, which lie beside the lock of a bucket.
 //!
-//! Who has taken the lock has the line with the tags, and looks at keys only where a tag is equal: so a search in vain reads one
-//! line, and one that finds reads one more for the key and the value's.
+//! Who has taken a lock of up to 8 bytes has the line with the tags, and looks at keys only where a tag is equal: so a search in
+//! vain mostly reads one line, and one that finds reads one more for the key and the value's. Behind a lock that fills a line
+//! the tags are on the next.
 //!
-//! A tag is of the key's quotient by the number of buckets, spread by a multiplication with the golden ratio: up to some hundred
-//! quotients in a row have tags of their own.
+//! A tag is of the key's quotient by the number of buckets, spread by a multiplication with the golden ratio: 96 quotients in a
+//! row have 94 tags or more.
 //!
 //! Source: that a byte of each key's hash is compared before the key is as in M. Kulukundis, Designing a Fast, Efficient,
 //! Cache-friendly Hash Table, Step by Step, CppCon 2017.
