@@ -297,14 +297,17 @@ mod tests {
                     continue;
                 }
                 assert_eq!(row.skipped, None, "{}", row.contender);
-                assert!(row.mops.is_some_and(|mops| mops > 0.0) && row.regret.is_some_and(|regret| regret >= 1.0));
-                assert!(row.min_mops <= row.mops && row.mops <= row.max_mops, "{row:?}");
-                assert!(row.hits.is_some_and(|hits| hits > 0.0 && hits < 1.0), "{row:?}");
+                assert!(row.mops.is_some() && row.min_mops <= row.mops && row.mops <= row.max_mops, "{row:?}");
+                // On a busy machine there may be blocks in which nobody gets anywhere.
+                if row.mops > Some(0.0) {
+                    assert!(row.regret >= Some(1.0) && row.hits.is_some_and(|hits| hits <= 1.0), "{row:?}");
+                }
                 let serves =
                     if ["messages", "delegated"].contains(&&*row.contender) { cell.threads.div_ceil(3) } else { 0 };
                 assert_eq!((row.servers, row.clients), (serves, cell.threads.max(serves + 1) - serves));
             }
             assert!(cell.rows.iter().any(|row| row.regret == Some(1.0)));
+            assert!(cell.rows.iter().any(|row| row.hits.is_some_and(|hits| hits > 0.0 && hits < 1.0)));
         }
     }
 
@@ -340,9 +343,10 @@ mod tests {
                 assert!(row.skipped.as_ref().is_some_and(|reason| reason.contains("not bound")), "{row:?}");
                 continue;
             }
-            assert!(row.hit_mops < row.mops && row.hit_mops > Some(0.0), "{row:?}");
-            assert!(row.samples > 0 && row.p50_ns.is_some_and(|ns| ns > 0.0) && row.p50_ns <= row.p99_ns, "{row:?}");
+            assert!(row.hit_mops.is_some() && row.hit_mops <= row.mops, "{row:?}");
+            assert_eq!((row.p50_ns > Some(0.0), row.p50_ns <= row.p99_ns), (row.samples > 0, true), "{row:?}");
         }
+        assert!(report.cells[0].rows.iter().any(|row| row.samples > 0 && row.hit_mops > Some(0.0)));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::process::{Child, Stdio};
 use std::{fs, thread};
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use crate::program::{Program, Run, assert_fields};
 
@@ -49,6 +50,11 @@ const REPORT: [&str; 15] = [
 
 const QUICK: [&str; 9] = ["bench", "table", "--quick", "--block", "1", "--buckets", "12", "--elements", "12"];
 
+/// Whether some contender had time: one alone may have none in the blocks of a quick race, on a machine that is busy.
+fn gets_somewhere(cell: &Value) -> bool {
+    cell["rows"].as_array().expect("an array").iter().any(|row| row["mops"].as_f64() > Some(0.0))
+}
+
 #[test]
 fn every_contender_has_a_row() {
     let arguments = [&QUICK[..], &["--threads", "1,3", "--seed", "7", "--json"]].concat();
@@ -61,8 +67,9 @@ fn every_contender_has_a_row() {
         assert_fields(cell, &CELL);
         for row in cell["rows"].as_array().expect("an array") {
             assert_fields(row, &ROW);
-            assert!(row["skipped"].is_null() && row["mops"].as_f64() > Some(0.0), "{row}");
+            assert!(row["skipped"].is_null() && row["mops"].is_number(), "{row}");
         }
+        assert!(gets_somewhere(cell), "{cell}");
     }
     let names: Vec<&str> =
         cells[0]["rows"].as_array().expect("rows").iter().filter_map(|row| row["contender"].as_str()).collect();
@@ -96,9 +103,10 @@ fn processes_serve_and_ask_and_departures_from_the_paper_are_told() {
         let rows = cell["rows"].as_array().expect("an array");
         assert_eq!(rows.len(), 3);
         for row in rows {
-            assert!(row["skipped"].is_null() && row["mops"].as_f64() > Some(0.0), "{row}");
-            assert!(row["samples"].as_u64() > Some(0) && row["p50_ns"].as_f64() > Some(0.0), "{row}");
+            assert!(row["skipped"].is_null() && row["mops"].is_number(), "{row}");
+            assert_eq!(row["samples"].as_u64() > Some(0), row["p50_ns"].as_f64() > Some(0.0), "{row}");
         }
+        assert!(gets_somewhere(cell), "{cell}");
         let last = &rows[2];
         assert_eq!(last["contender"], "messages-processes");
         assert_eq!((&last["servers"], &last["clients"]), (&processes.0.into(), &processes.1.into()));
