@@ -8,6 +8,7 @@ use super::distance::handed;
 use super::flips::flips;
 use super::guarded::{Guarded, Line};
 use super::pair::pair_ns;
+use crate::failure::Failure;
 
 /// One that keeps to a mode: that of this number.
 struct Kept<const MODE: usize>(Mutex<Line, Auto>);
@@ -29,13 +30,31 @@ fn kept<const MODE: usize>(name: &'static str) -> Contender {
     Contender { is_ablation: true, ..contender::<Kept<MODE>>(name, true, true) }
 }
 
+/// Sets these again when it is dropped.
+struct Restored(&'static Params);
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        self.0.clone().set_for_process();
+    }
+}
+
 /// Runs this as where no machine was measured.
 fn assumed<R>(run: impl FnOnce() -> R) -> R {
-    let measured = Params::of_process();
+    let _restored = Restored(Params::of_process());
     Params::ASSUMED.clone().set_for_process();
-    let result = run();
-    measured.clone().set_for_process();
-    result
+    run()
+}
+
+/// The same where that says something of measuring: without measured hand-overs `auto` itself decides by costs that are
+/// reckoned, if perhaps of a line that takes longer.
+fn if_measured<R>(run: impl FnOnce() -> Result<R, Failure>) -> Result<R, Failure> {
+    let params = Params::of_process();
+    if Mode::ALL.iter().any(|&mode| params.is_measured(mode)) {
+        assumed(run)
+    } else {
+        Err(Failure::Refused("no hand-overs were measured: corecast measure locks".to_owned()))
+    }
 }
 
 /// One that decides by costs that are reckoned.
@@ -44,9 +63,9 @@ fn prior() -> Contender {
     Contender {
         is_ablation: true,
         pair_ns: |pairs, domains| assumed(|| pair_ns::<Prior>(pairs, domains)),
-        handed: |group, count, domains| assumed(|| handed::<Prior>(group, count, domains)),
-        crowd: |who| assumed(|| crowd::<Prior>(who)),
-        flips: |who| assumed(|| flips::<Prior>(who)),
+        handed: |group, count, domains| if_measured(|| handed::<Prior>(group, count, domains)),
+        crowd: |who| if_measured(|| crowd::<Prior>(who)),
+        flips: |who| if_measured(|| flips::<Prior>(who)),
         ..contender::<Prior>("auto-prior", true, true)
     }
 }
@@ -77,5 +96,11 @@ mod tests {
         assert_eq!(before, [Mode::Queue, Mode::Park], "from the first acquisition on");
         park.with(|line| line.0 += 1);
         assert_eq!(mode_of(&park.0), Mode::Park);
+    }
+
+    #[test]
+    fn without_measured_costs_nothing_is_raced() {
+        let refused = if_measured(|| Ok(())).expect_err("nothing was measured in tests");
+        assert_eq!(refused.to_string(), "no hand-overs were measured: corecast measure locks");
     }
 }
