@@ -39,4 +39,12 @@ impl Failure {
     pub(crate) fn refused(error: impl std::fmt::Display) -> Self {
         Self::Refused(error.to_string())
     }
+
+    /// The same, and whose a wrong result is.
+    pub(crate) fn named(self, name: &str) -> Self {
+        match self {
+            Self::Wrong(words) => Self::Wrong(format!("{name}: {words}")),
+            other => other,
+        }
+    }
 }

@@ -247,8 +247,7 @@ fn skipped(case: &Case, cpus: usize) -> Option<String> {
 fn failed(case: &Case, failure: Failure) -> BenchError {
     match failure {
         Failure::Aborted => BenchError::Cancelled,
-        Failure::Wrong(words) => BenchError::Failed(Failure::Wrong(format!("{}: {words}", case.name()))),
-        other => BenchError::Failed(other),
+        other => BenchError::Failed(other.named(&case.name())),
     }
 }
 

@@ -43,8 +43,6 @@ pub(super) fn measure(
 
 fn row(contender: &Contender, turns: &[Turn]) -> LockRow {
     let over = |of: fn(&Turn) -> Option<f64>| median(&turns.iter().filter_map(of).collect::<Vec<_>>());
-    // A thread that got nothing is infinitely behind.
-    let unevenness: Vec<f64> = turns.iter().map(|turn| most_to_fewest(&turn.counts).unwrap_or(f64::INFINITY)).collect();
     let waits = sorted(turns.iter().flat_map(|turn| turn.waits_ns.iter().copied()));
     let wait = |share| (!waits.is_empty()).then(|| percentile(&waits, share));
     LockRow {
@@ -53,7 +51,7 @@ fn row(contender: &Contender, turns: &[Turn]) -> LockRow {
         mops: over(|turn| Some(turn.mops())),
         regret: None,
         jain: over(|turn| jain(&turn.counts)),
-        most_to_fewest: median(&unevenness).filter(|ratio| ratio.is_finite()),
+        most_to_fewest: most_to_fewest(turns.iter().map(|turn| &turn.counts[..])),
         wait_mean_ns: mean(&waits),
         wait_p50_ns: wait(0.5),
         wait_p99_ns: wait(0.99),
@@ -87,16 +85,5 @@ mod tests {
         assert_eq!((row.longest_to_mean, row.wait_max_ns, row.wait_mean_ns), (Some(2.0), Some(10.0), Some(38.0 / 9.0)));
         let nothing = super::row(&contenders()[0], &[]);
         assert_eq!([nothing.longest_to_mean, nothing.wait_max_ns, nothing.wait_mean_ns], [None; 3]);
-    }
-
-    #[test]
-    fn rounds_in_which_a_thread_got_nothing_count() {
-        let turn = |counts: [u64; 2]| Turn { counts: counts.to_vec(), seconds: 1.0, waits_ns: Vec::new() };
-        let told = |rounds: &[[u64; 2]]| {
-            let turns: Vec<Turn> = rounds.iter().copied().map(turn).collect();
-            row(&contenders()[0], &turns).most_to_fewest
-        };
-        assert_eq!(told(&[[4, 2], [9, 0], [3, 3]]), Some(2.0));
-        assert_eq!([told(&[[4, 2], [9, 0]]), told(&[[9, 0], [0, 9], [3, 3]])], [None; 2]);
     }
 }

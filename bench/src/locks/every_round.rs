@@ -12,12 +12,9 @@ pub(super) fn every_round<T>(
     ours: bool,
     rounds: Vec<Result<T, Failure>>,
 ) -> Result<Result<Vec<T>, String>, BenchError> {
-    let wrong = |round: &Result<T, Failure>| match round {
-        Err(Failure::Wrong(words)) => Some(Failure::Wrong(format!("{name}: {words}"))),
-        _ => None,
-    };
-    match rounds.iter().find_map(wrong).filter(|_| ours) {
-        Some(failure) => Err(failure.into()),
+    let failures = rounds.iter().filter_map(|round| round.as_ref().err());
+    match failures.filter(|_| ours).find(|failure| matches!(failure, Failure::Wrong(_))) {
+        Some(failure) => Err(failure.clone().named(name).into()),
         None => Ok(rounds.into_iter().collect::<Result<_, Failure>>().map_err(|failure| failure.to_string())),
     }
 }

@@ -1,10 +1,11 @@
 //! Which participants are servers, and which buckets each of them owns.
 //!
-//! Of n participants every so manieth is a server, from the first on: every third in the paper, which found that best. Two are
+//! Of n participants every K-th is a server, from the first on: every third in the paper, which found that best. Two are
 //! one server and one client, and so is one. Each server owns a contiguous range of buckets, and the buckets that
 //! remain are dealt in turn.
 
 use corecast::base::CpuId;
+use corecast::machine::pin::{self, PinError};
 
 use super::host::{Seat, Setting};
 
@@ -63,6 +64,13 @@ pub(super) fn cpu_of(setting: &Setting<'_>, participant: usize) -> Option<CpuId>
     setting.is_pinned.then(|| setting.cpus[participant % setting.cpus.len()])
 }
 
+/// Serves where the server is bound to. Its clients wait for it, wherever it runs: so it serves where it could not be bound, too.
+pub(super) fn serve_bound(cpu: Option<CpuId>, serve: impl FnOnce()) -> Result<(), PinError> {
+    let pinned = cpu.map(pin::pin).transpose();
+    serve();
+    pinned.map(drop)
+}
+
 fn homes(buckets: usize, servers: usize) -> Vec<Home> {
     let each = buckets / servers;
     let home = |bucket| match bucket < each * servers {
@@ -78,7 +86,7 @@ mod tests {
     use crate::table::play::tests::SETTING;
 
     #[test]
-    fn every_third_participant_is_a_server_or_every_so_manieth() {
+    fn every_third_participant_is_a_server_or_every_kth() {
         let servers = |threads, every| super::servers(&Setting { threads, every, ..SETTING });
         assert_eq!([1, 2, 3, 6, 10, 18, 36].map(|threads| servers(threads, 3)), [1, 1, 1, 2, 4, 6, 12]);
         assert_eq!([(6, 2), (36, 12), (2, 256)].map(|(threads, every)| servers(threads, every)), [3, 3, 1]);

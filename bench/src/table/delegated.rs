@@ -6,9 +6,8 @@ use std::thread;
 
 use corecast::lock::delegate::{self, Clients};
 use corecast::lock::table::Bucket;
-use corecast::machine::pin::{self, PinError};
 
-use super::deal::{self, Deal, Home, cpu_of};
+use super::deal::{self, Deal, Home, cpu_of, serve_bound};
 use super::guarded::{Guarded, Stored, Worker, bucket_of};
 use super::host::{Host, Seat, Setting};
 use crate::failure::Failure;
@@ -46,14 +45,11 @@ impl Host for Delegated {
             let start = |(&participant, owned): (&usize, usize)| {
                 let (tell, told) = mpsc::channel();
                 let cpu = cpu_of(setting, participant);
-                let serve = move || -> Result<(), PinError> {
-                    // Its clients wait for it, wherever it runs.
-                    let pinned = cpu.map(pin::pin).transpose();
+                let serve = move || {
                     let buckets: Buckets = (0..owned).map(|_| Bucket::default()).collect();
                     delegate::serve(buckets, |clients| tell.send(clients).expect("the host waits for them"));
-                    pinned.map(drop)
                 };
-                (scope.spawn(serve), told)
+                (scope.spawn(move || serve_bound(cpu, serve)), told)
             };
             let (serving, told): (Vec<_>, Vec<_>) = deal.servers.iter().zip(deal.owned()).map(start).unzip();
             let servers = told.iter().map(|told| told.recv().expect("a server sends them first")).collect();

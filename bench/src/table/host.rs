@@ -24,7 +24,7 @@ pub(super) struct Setting<'a> {
     pub(super) is_pinned: bool,
     /// As many of them as possible that share a cache.
     pub(super) cluster: &'a [CpuId],
-    /// Every so manieth participant is a server, where there are servers.
+    /// One of so many participants is a server, where there are servers.
     pub(super) every: usize,
     /// The exponent of Zipf's law, if keys follow that.
     pub(super) zipf: Option<f64>,

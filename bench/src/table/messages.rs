@@ -12,9 +12,8 @@ use corecast::base::wait::{Crowd, Waiter};
 use corecast::channel::select::{Select, SelectError};
 use corecast::channel::ump::{Config, Receiver, Sender, channel_with};
 use corecast::lock::table::Bucket;
-use corecast::machine::pin::{self, PinError};
 
-use super::deal::{self, Deal, Home, cpu_of, participants};
+use super::deal::{self, Deal, Home, cpu_of, participants, serve_bound};
 use super::draw::Kind;
 use super::guarded::{Stored, bucket_of};
 use super::host::{Client, Host, Seat, Setting, Words};
@@ -66,12 +65,7 @@ impl Host for Messages {
         thread::scope(|scope| {
             let serve = |(server, &participant): (Server, &usize)| {
                 let cpu = cpu_of(setting, participant);
-                move || -> Result<(), PinError> {
-                    // Its clients wait for it, wherever it runs.
-                    let pinned = cpu.map(pin::pin).transpose();
-                    server.serve();
-                    pinned.map(drop)
-                }
+                move || serve_bound(cpu, || server.serve())
             };
             let serves = sides.into_iter().zip(&deal.servers).map(serve);
             let serving: Vec<_> = serves.map(|serve| scope.spawn(serve)).collect();

@@ -201,7 +201,10 @@ fn rounds_of(
     let mut found = Vec::new();
     for contender in contenders {
         options.go_on()?;
-        found.push((contender.check)(setting).map(|()| Vec::new()));
+        found.push(match (contender.check)(setting) {
+            Ok(()) => Ok(Vec::new()),
+            Err(failure) => Err(skipped(contender, failure)?),
+        });
     }
     let mut order: Vec<usize> = (0..contenders.len()).collect();
     for round in 0..rounds {
@@ -212,11 +215,22 @@ fn rounds_of(
             let Ok(turns) = &mut found[at] else { continue };
             match (contenders[at].turn)(setting) {
                 Ok(turn) => turns.push(turn),
-                Err(failure) => found[at] = Err(failure),
+                Err(failure) => found[at] = Err(skipped(&contenders[at], failure)?),
             }
         }
     }
     Ok(found)
+}
+
+/// Why this contender runs no more.
+///
+/// # Errors
+/// If one of corecast's was wrong: then no figure of the run is worth anything.
+fn skipped(contender: &Contender, failure: Failure) -> Result<Failure, BenchError> {
+    match failure {
+        Failure::Wrong(_) if contender.kind != Kind::Rival => Err(failure.named(contender.name).into()),
+        other => Ok(other),
+    }
 }
 
 fn cell(contenders: &[Contender], setting: &Setting<'_>, found: Vec<Result<Vec<Turn>, Failure>>) -> TableCell {
@@ -240,8 +254,7 @@ fn row(contender: &Contender, setting: &Setting<'_>, turns: &[Turn]) -> TableRow
     let all_tries: u64 = turns.iter().map(tries).sum();
     let share =
         |of: fn(&Turn) -> u64| (all_tries > 0).then(|| turns.iter().map(of).sum::<u64>() as f64 / all_tries as f64);
-    let over =
-        |of: fn(&[u64]) -> Option<f64>| median(&turns.iter().filter_map(|turn| of(&turn.tries)).collect::<Vec<_>>());
+    let evenness = turns.iter().filter_map(|turn| jain(&turn.tries)).collect::<Vec<_>>();
     let servers = (contender.servers)(setting);
     let meant = setting.threads.max(servers + 1) - servers;
     TableRow {
@@ -257,8 +270,8 @@ fn row(contender: &Contender, setting: &Setting<'_>, turns: &[Turn]) -> TableRow
         hit_mops: median(&rate(|turn| turn.hits)),
         hits: share(|turn| turn.hits),
         gets: share(|turn| turn.gets),
-        jain: over(jain),
-        most_to_fewest: over(most_to_fewest),
+        jain: median(&evenness),
+        most_to_fewest: most_to_fewest(turns.iter().map(|turn| &turn.tries[..])),
         p50_ns: ns(0.5),
         p99_ns: ns(0.99),
         p999_ns: ns(0.999),

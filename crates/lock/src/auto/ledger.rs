@@ -10,9 +10,10 @@ use corecast_base::Clock;
 use super::explanation::{Explanation, Why};
 use super::mode::Mode;
 use super::params::Params;
+use super::seen::Seen;
 
-/// A window is judged once it is so long. With [`AGREEING`] a mode lasts for a millisecond at least, but for what
-/// [`Ledger::is_overdue`] says.
+/// A window is judged once it is so long. With [`AGREEING`] a mode lasts for a millisecond at least, unless a thread has spun
+/// in vain.
 const WINDOW: Duration = Duration::from_micros(400);
 /// So many windows in turn have to favour another mode.
 const AGREEING: u8 = 3;
@@ -29,8 +30,6 @@ const RELUCTANCE: Duration = Duration::from_secs(1);
 const GRAIN: u32 = 8;
 /// When the mode changed is known to so many milliseconds: 32 bits count months then.
 const MOMENT_MS: u32 = 4;
-/// Another mode has to cost at most this part of what the present one does.
-const CHEAPER: f64 = 0.8;
 /// Where fewer wait, on average, the lock is free now and then: hand-overs are not all there is to its period, and a queue
 /// is for nobody.
 const FEWEST: f64 = 1.0;
@@ -246,48 +245,6 @@ fn moment(now: u64) -> u32 {
     (Clock::get().duration(now).as_millis() / u128::from(MOMENT_MS)) as u32
 }
 
-/// What a window has shown.
-#[derive(Debug)]
-struct Seen {
-    /// How threads waited then.
-    mode: Mode,
-    /// How many at a time, on average.
-    waiting: f64,
-    /// Nanoseconds from one acquisition that waited to the next.
-    period_ns: f64,
-    /// The part of them that slept.
-    asleep: f64,
-}
-
-impl Seen {
-    /// Queue and Spin, the present mode first. Out of Park it is Spin that has to be beaten.
-    fn rivals(&self) -> (Mode, Mode) {
-        if self.mode == Mode::Queue { (Mode::Queue, Mode::Spin) } else { (Mode::Spin, Mode::Queue) }
-    }
-
-    /// The present mode unless its rival is a fifth cheaper.
-    fn cheaper(&self, params: &Params) -> Mode {
-        let (own, rival) = self.rivals();
-        if self.period_in(rival, params) <= CHEAPER * self.period_in(own, params) { rival } else { own }
-    }
-
-    /// Nanoseconds from one acquisition that waits to the next if threads waited in the mode `other`, and as many acquisitions
-    /// did.
-    ///
-    /// What the present mode's hand-over does not explain are the sections themselves, which last as long in any mode. Where
-    /// it explains more than there is, all hand-overs are cheaper here than they were thought to be.
-    fn period_in(&self, other: Mode, params: &Params) -> f64 {
-        let predicted = self.hand_over_ns(self.mode, params);
-        let scale = (self.period_ns / predicted).min(1.0);
-        (self.period_ns - predicted).max(0.0) + scale * self.hand_over_ns(other, params)
-    }
-
-    fn hand_over_ns(&self, mode: Mode, params: &Params) -> f64 {
-        let awake = params.hand_over_ns(mode, self.waiting);
-        if mode == Mode::Park { awake + self.asleep * params.wake_ns() } else { awake }
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::collections::BTreeMap;
@@ -357,20 +314,6 @@ mod tests {
         assert_eq!([at(Mode::Spin, 500.0), at(Mode::Spin, 5000.0)], [Mode::Queue, Mode::Spin]);
         assert_eq!(at(Mode::Queue, 5000.0), Mode::Queue);
         assert_eq!(favours(Mode::Queue, 0.5, 5000.0, &Params::ASSUMED), Mode::Spin, "a queue of nobody");
-    }
-
-    #[test]
-    fn hand_overs_that_take_less_than_was_thought_are_cheaper_in_all_modes() {
-        let params = Params::ASSUMED;
-        let (spin, queue) = (params.hand_over_ns(Mode::Spin, 20.0), params.hand_over_ns(Mode::Queue, 20.0));
-        let period = |period_ns, asleep, other| {
-            Seen { mode: Mode::Spin, waiting: 20.0, period_ns, asleep }.period_in(other, &params)
-        };
-        let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found} {expected}");
-        near(period(spin / 2.0, 0.0, Mode::Queue), queue / 2.0);
-        near(period(spin + 100.0, 0.0, Mode::Queue), queue + 100.0);
-        near(period(50.0, 0.0, Mode::Spin), 50.0);
-        near(period(spin + 100.0, 0.5, Mode::Park), spin + 100.0 + params.wake_ns() / 2.0);
     }
 
     #[test]

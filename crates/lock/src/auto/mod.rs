@@ -67,6 +67,7 @@ mod ledger;
 mod mode;
 pub mod params;
 pub(crate) mod queue;
+mod seen;
 
 use std::time::Instant;
 
