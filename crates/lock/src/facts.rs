@@ -29,6 +29,8 @@ pub enum Order {
     /// Who comes first in the domain of the last holder, for so many times in turn, or as many as had come together; then who
     /// comes first in another one.
     Bounded,
+    /// Everybody who waits, in rounds.
+    Rounds,
     /// Whoever finds it free, also before those who wait.
     Barging,
     /// Of readers and writers: who writes, also before readers that wait.
@@ -56,6 +58,7 @@ impl fmt::Display for Order {
         f.write_str(match self {
             Self::Fifo => "fifo",
             Self::Bounded => "bounded",
+            Self::Rounds => "rounds",
             Self::Barging => "barging",
             Self::WritersFirst => "writers first",
             Self::Phases => "phases",

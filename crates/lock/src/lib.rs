@@ -54,6 +54,9 @@ mod raw;
 mod registry;
 mod request;
 pub mod rw;
+#[cfg_attr(loom, path = "seat/model.rs")]
+#[cfg_attr(not(loom), path = "seat/native.rs")]
+mod seat;
 pub mod seq;
 pub mod shared;
 pub mod table;

@@ -4,23 +4,22 @@
 //! callers only exchange their closure and its result with it. Not where data is wanted seldom, as each call then wakes a thread,
 //! and not for more pieces of data than there are CPUs to spare; [`Combine`](crate::Combine) needs no thread.
 //!
-//! **How it works.** A caller pushes a request to a stack, wakes the server if that sleeps, and waits. The server takes all that
-//! were pushed at once, and runs them, the oldest first. One that finds nothing spins, yields, and sleeps. It ends when the
+//! **How it works.** A client writes its closure to a line that it has to itself, wakes the server if that sleeps, and waits. The
+//! server looks at one line after the other, runs what it finds, and leaves the result on the line. A closure and a result of up
+//! to some 24 bytes travel there, others stay in the frame of the caller. A client that finds no line, as there are more
+//! clients than lines (two for each CPU, 16 to 64), and one with a limit pushes its closure to a stack, from which the server runs
+//! as many in each round as there are lines. A server that finds nothing spins, yields, and sleeps. It ends when the
 //! clients' side is dropped. [`Delegate`] has a thread of its own; with [`serve`] it is the caller's, pinned say.
 //!
 //! What a closure should know is that of [`Combine`](crate::combine), but that it always runs on the server's thread.
 //!
-//! What is not there: a try, as nothing runs on the caller's thread; a line per client and one of answers for each 15, by which
-//! the source tells a change from a bit that turns, in the place of a stack that all push to. A trial of that with a closure of
-//! one word, for a fixed number of clients, without sleep, limits or panics, took 270 to 290 ns for a call where this takes 610
-//! to 640 (one to four clients on one CPU, the server on the other, an Intel Xeon; the tenth of the interleaved blocks that other
-//! work disturbed least). In the median of all blocks, with other work on both CPUs, it took 0.8 times as long with two to four
-//! clients, and 6 times as long with one, as it gave up its CPU and never slept. What it saves are lines that pass between the
-//! caches: it has one each way, and here the stack, the request, its progress and its result each have theirs.
+//! What is not there: a try, as nothing runs on the caller's thread. The source answers 15 clients at once, on a line of their own:
+//! then one is told late, when others' closures have run, and a closure that waits for something which its thread would do next
+//! waits for ever.
 //!
-//! **Progress:** blocking, first in first out. Who waits, and a server that has nothing to do, sleeps after a while. **Memory
-//! ordering:** what happened before a call of [`Clients::run`] is visible in its closure, and what happened in a closure is
-//! visible in later ones, and to its caller when the call returns.
+//! **Progress:** blocking; the server goes round, so who has a line waits for one closure of each other client. Who waits, and a
+//! server that has nothing to do, sleeps after a while. **Memory ordering:** what happened before a call of [`Clients::run`] is
+//! visible in its closure, and what happened in a closure is visible in later ones, and to its caller when the call returns.
 //! Source: S. Roghanchi, J. Eriksson, N. Basu, ffwd: Delegation Is (Much) Faster Than You Think, 2017.
 //!
 //! ```
@@ -38,6 +37,8 @@
 //! # }
 //! ```
 
+mod line;
+mod lines;
 mod server;
 
 use std::fmt;
@@ -98,7 +99,12 @@ impl<T: Send> Clients<T> {
     /// If `f` does, or if this is called by the thread of the server.
     #[track_caller]
     pub fn run<R: Send>(&self, f: impl FnOnce(&mut T) -> R + Send) -> R {
-        match self.send(f, None) {
+        self.expect_other_thread();
+        let shared = &self.shared;
+        if let Some(line) = shared.lines.claim() {
+            return returned(line.run(f, || shared.bell.notify()));
+        }
+        match self.push(f, None) {
             Outcome::Done(result) => returned(result),
             _ => unreachable!("there is no limit, and a server has the queue"),
         }
@@ -117,7 +123,8 @@ impl<T: Send> Clients<T> {
     /// As [`run`](Self::run).
     #[track_caller]
     pub fn run_timeout<R: Send, F: FnOnce(&mut T) -> R + Send>(&self, limit: Duration, f: F) -> Result<R, F> {
-        match self.send(f, Instant::now().checked_add(limit)) {
+        self.expect_other_thread();
+        match self.push(f, Instant::now().checked_add(limit)) {
             Outcome::Done(result) => Ok(returned(result)),
             Outcome::Withdrawn(f) => Err(f),
             Outcome::Locked(_) => unreachable!("a server has the queue"),
@@ -125,9 +132,12 @@ impl<T: Send> Clients<T> {
     }
 
     #[track_caller]
-    fn send<R: Send, F: FnOnce(&mut T) -> R + Send>(&self, f: F, deadline: Option<Instant>) -> Outcome<F, R> {
+    fn expect_other_thread(&self) {
+        assert!(!chain::has(self.shared.address()), "the thread of a server must not wait for itself");
+    }
+
+    fn push<R: Send, F: FnOnce(&mut T) -> R + Send>(&self, f: F, deadline: Option<Instant>) -> Outcome<F, R> {
         let shared = &self.shared;
-        assert!(!chain::has(shared.address()), "the thread of a server must not wait for itself");
         send(&shared.queue, f, deadline, || shared.bell.notify(), || ())
     }
 }
@@ -157,7 +167,7 @@ impl Delegate<()> {
     pub const FACTS: Facts = Facts {
         name: "delegate",
         about: "a thread owns the data and runs the closures of all",
-        order: Order::Fifo,
+        order: Order::Rounds,
         node: NodeKind::Pooled,
         parks: true,
         source: "Roghanchi, Eriksson, Basu 2017",

@@ -1,7 +1,7 @@
 //! Closures that wait for data which another thread has: how they are sent, and how their callers wait.
 //!
 //! Used by [`Combine`](crate::Combine), where whoever has the data runs them, and by [`Delegate`](crate::Delegate), where one
-//! thread does for good.
+//! thread does for good, for those that come with a limit or find no line.
 
 #[cfg_attr(loom, path = "chain_model.rs")]
 #[cfg_attr(not(loom), path = "chain_native.rs")]
@@ -16,7 +16,7 @@ use std::thread;
 use std::time::Instant;
 
 use crate::three_states::IS_MODEL;
-use job::Job;
+pub(crate) use job::{AnyJob, Job};
 use progress::Progress;
 use queue::Request;
 pub(crate) use queue::{Begun, Queue};

@@ -41,6 +41,29 @@ fn all_closures_run_once_and_on_one_thread() {
     assert_ne!(server, Some(thread::current().id()));
 }
 
+/// More threads than there are lines: some push their closures, and lines go from thread to thread.
+#[test]
+fn closures_and_results_of_any_size_reach_the_right_caller() {
+    const CLIENTS: u64 = 80;
+    let data = new(0_u64);
+    thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let data = &data;
+            scope.spawn(move || {
+                for round in 0..ROUNDS as u64 / 20 {
+                    let key = client << 32 | round;
+                    let wide = [key; 16];
+                    assert_eq!(data.run(move |sum| (*sum += 1, !key).1), !key, "both small");
+                    assert_eq!(data.run(move |sum| (*sum += 1, wide[15]).1), key, "a large closure");
+                    assert_eq!(data.run(move |sum| (*sum += 1, [key; 16]).1), wide, "a large result");
+                    assert_eq!(data.run(move |sum| (*sum += 1, format!("{key}")).1), key.to_string());
+                }
+            });
+        }
+    });
+    assert_eq!(data.into_inner(), 4 * CLIENTS * (ROUNDS as u64 / 20));
+}
+
 #[test]
 fn a_server_that_sleeps_is_woken() {
     let data = new(0);

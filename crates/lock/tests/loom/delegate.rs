@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use corecast_base::sync::Arc;
+use corecast_base::sync::{Arc, AtomicBool, Ordering, in_each_run, spin_hint};
 use corecast_lock::delegate::{Clients, serve};
 use loom::thread;
 
@@ -37,6 +37,30 @@ fn runs_twice(clients: &Clients<u32>) -> u32 {
 /// Comes with a limit that has passed.
 fn gives_up(clients: &Clients<u32>) -> u32 {
     u32::from(clients.run_timeout(Duration::ZERO, |count| *count += 1).is_ok())
+}
+
+in_each_run! {
+    static ref HAS_RUN: AtomicBool = AtomicBool::new(false);
+}
+
+fn runs_first(clients: &Clients<u32>) -> u32 {
+    let added = runs(clients);
+    // ORDERING: Relaxed, so that only the line itself tells the next client that it is free
+    HAS_RUN.store(true, Ordering::Relaxed);
+    added
+}
+
+fn runs_behind(clients: &Clients<u32>) -> u32 {
+    // ORDERING: Relaxed, as above
+    while !HAS_RUN.load(Ordering::Relaxed) {
+        spin_hint();
+    }
+    runs(clients)
+}
+
+#[test]
+fn a_line_goes_from_client_to_client() {
+    all([runs_first, runs_behind]);
 }
 
 #[test]

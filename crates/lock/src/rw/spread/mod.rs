@@ -34,9 +34,6 @@
 //! ```
 
 mod quiet;
-#[cfg_attr(loom, path = "seat_model.rs")]
-#[cfg_attr(not(loom), path = "seat_native.rs")]
-mod seat;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
@@ -51,6 +48,7 @@ use super::raw::{RawRwLock, RawRwTimed, RawRwUpgrade};
 use crate::auto::Auto;
 use crate::facts::{Facts, NodeKind, Order};
 use crate::raw::{RawLock, RawTimed, Setup};
+use crate::seat;
 use crate::three_states::IS_MODEL;
 use quiet::Quiet;
 

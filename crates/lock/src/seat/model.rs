@@ -6,7 +6,7 @@ in_each_run! {
     static ref NEXT: Mutex<usize> = Mutex::new(0);
 }
 
-pub(super) fn of_this_thread() -> usize {
+pub(crate) fn of_this_thread() -> usize {
     let mut next = NEXT.lock().expect("nobody panics while holding the number");
     *next += 1;
     *next

@@ -1,4 +1,4 @@
-//! The number by which a thread finds its line in every lock.
+//! The number by which a thread finds its line in whatever has several.
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ thread_local! {
 
 /// The same for the thread's whole life; threads that begin one after the other have different ones.
 #[inline]
-pub(super) fn of_this_thread() -> usize {
+pub(crate) fn of_this_thread() -> usize {
     let seat = SEAT.get();
     if seat == NONE { take() } else { seat as usize }
 }
