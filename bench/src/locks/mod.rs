@@ -164,7 +164,7 @@ impl Field<'_> {
         })
     }
 
-    /// An error if there is nothing to do in any: closures are sent by two threads or more.
+    /// An error if somebody was named for whom there is none: closures are sent by two threads or more.
     fn situations<'b>(
         &'b self,
         chosen: &Chosen,
@@ -176,7 +176,7 @@ impl Field<'_> {
         let many = if chosen.combining.is_empty() { Vec::new() } else { combining::crowds(options, usual) };
         let axes = if chosen.readers.is_empty() { Vec::new() } else { readers::axes(options, self.cpus.len()) };
         let flips = if options.flips { self.flip_situations() } else { Vec::new() };
-        if crowds.is_empty() && many.is_empty() && axes.is_empty() {
+        if many.is_empty() && !chosen.combining.is_empty() && !options.options.contenders.is_empty() {
             return Err(BenchError::TooFewForClosures);
         }
         Ok(Situations { crowds, many, axes, flips })

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use corecast_base::Clock;
-use corecast_base::sync::{Ordering, Scope, futex_wait};
+use corecast_base::sync::{Ordering, Scope, futex_wait, spin_for};
 use corecast_base::wait::{LONGEST_NAP, Spinner};
 
 use super::Auto;
@@ -21,6 +21,8 @@ const PATIENCE: Duration = Duration::from_millis(100);
 /// 2 CPUs took 16 locks 0.73 times as often.
 const YIELDS: u32 = 8;
 const YIELDING: Duration = Duration::from_micros(200);
+/// Who has stayed away so often polls: the lock may be held for long.
+const BACK_OFFS: u32 = 4;
 
 /// A thread at the lock.
 pub(super) struct Comer<'a> {
@@ -29,6 +31,8 @@ pub(super) struct Comer<'a> {
     spinner: Spinner,
     place: Option<Place>,
     has_waited: bool,
+    /// How often it has stayed away for a while.
+    back_offs: u32,
     /// How often it has given up its CPU in the place of a sleep.
     yields: u32,
     /// Whether it has slept on the word: it may have been woken in another thread's place, and others may sleep.
@@ -47,6 +51,7 @@ impl<'a> Comer<'a> {
             spinner: Spinner::new(),
             place: None,
             has_waited: false,
+            back_offs: 0,
             yields: 0,
             has_slept: false,
             start: 0,
@@ -125,8 +130,15 @@ impl<'a> Comer<'a> {
             self.lock.ask_to_park();
             self.has_slept = true;
             futex_wait(&self.lock.word, word, left.min(LONGEST_UNCALLED_NAP), Scope::Process);
-        } else {
+            return true;
+        }
+        let back_off =
+            if word & LOCKED != 0 && self.back_offs < BACK_OFFS { self.lock.back_off() } else { Duration::ZERO };
+        if back_off.is_zero() {
             self.spinner.pause();
+        } else {
+            self.back_offs += 1;
+            spin_for(left.min(back_off));
         }
         true
     }

@@ -75,7 +75,9 @@ pub struct Explanation {
     pub periods_ns: Vec<(Mode, f64)>,
     /// Whether hand-overs of all modes were measured on this machine, and not reckoned.
     pub is_measured: bool,
-    /// How often the mode has changed.
+    /// Whether who finds it held stays away for a while, as that was seen to let more acquisitions by.
+    pub backs_off: bool,
+    /// How often the mode has changed: 65,535 stands for more as well.
     pub switches: u32,
     /// Why it changed last, and how long ago, to some milliseconds. A change that is months ago may seem to be younger.
     pub last_switch: Option<(Why, Duration)>,
@@ -104,6 +106,9 @@ impl fmt::Display for Explanation {
             let periods = self.periods_ns.iter().map(|(mode, ns)| format!("{mode} {ns:.0}")).collect::<Vec<_>>();
             let periods = periods.join(", ");
             write!(f, "\nns from one acquisition that waits to the next, with {basis} hand-overs: {periods}")?;
+        }
+        if self.backs_off {
+            write!(f, "\nwho finds the lock held stays away for a while: more acquisitions were seen to get by so")?;
         }
         match self.last_switch {
             None => write!(f, "\nthe mode has not changed")?,
@@ -135,6 +140,7 @@ mod tests {
             waiting: 6.04,
             periods_ns: vec![(Mode::Spin, 330.0), (Mode::Queue, 180.4)],
             is_measured: true,
+            backs_off: true,
             switches: 3,
             last_switch: Some((Why::Cheaper, Duration::from_millis(2100))),
             domains: 4,
@@ -148,13 +154,14 @@ mod tests {
             explanation().to_string(),
             "mode queue; 6.0 threads waited at a time\n\
              ns from one acquisition that waits to the next, with measured hand-overs: spin 330, queue 180\n\
+             who finds the lock held stays away for a while: more acquisitions were seen to get by so\n\
              the mode has changed 3 times, last 2.1 s ago: it makes the time from one acquisition that waits to the next a fifth \
              shorter\n\
              this machine has 4 groups of CPUs near each other: keep these threads in one of them, as a line takes 45 ns \
              between the nearest CPUs and 150 ns between the farthest"
         );
-        let quiet =
-            Explanation { periods_ns: Vec::new(), last_switch: None, waiting: 0.0, is_pinned: true, ..explanation() };
+        let quiet = Explanation { periods_ns: Vec::new(), last_switch: None, waiting: 0.0, ..explanation() };
+        let quiet = Explanation { is_pinned: true, backs_off: false, ..quiet };
         assert_eq!(quiet.to_string(), "mode queue, pinned; 0.0 threads waited at a time\nthe mode has not changed");
     }
 

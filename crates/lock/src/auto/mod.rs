@@ -21,7 +21,7 @@
 //! finish, and no longer if a change of mode out of Park wakes only where PARKED is set, if a woken thread takes the lock
 //! without PARKED, or if one leaves the queue without a word.
 //!
-//! Holders look at what they have seen in windows of 400 us (`ledger.rs`). Who has spun for as long as a wake-up costs makes
+//! Holders look at what they have seen in windows of 400 us (`ledger/`). Who has spun for as long as a wake-up costs makes
 //! the mode Park at once. A window in which somebody slept favours Park, one in which somebody gave up its CPU Spin, as not all
 //! of them run. Else the number of those who wait follows from how often and for how long they did, and what a hand-over to one
 //! of so many costs in Spin and in Queue from [`Params`]: a mode that makes the time from one acquisition that waits to the
@@ -30,7 +30,13 @@
 //! not tried for a second. Acquisitions that find the lock free are not counted, as that would cost each a store: where one
 //! mode lets more of them by than the other, that comparison may be wrong about which has more acquisitions in all.
 //!
-//! What is not there: queues by cache domain, and a trial of the second best now and then. What nobody has seen yet: the choice
+//! In Spin it is tried now and then whether who finds the lock held should stay away for up to 20 us (`ledger/trial.rs`): that can only
+//! be seen in how many acquisitions there are in all, which are counted for the time of the trial. It pays where threads have
+//! little to do but to take locks: 2 threads on 2 CPUs that did nothing else took 4 locks six times as often, and waited a
+//! quarter of the time on average; one wait in some thousands lasts 20 us then. Where they have other things to do it is not
+//! taken; the trial costs 2 ms in a second at most.
+//!
+//! What is not there: queues by cache domain, and a trial of Queue, which is compared by its cost. What nobody has seen yet: the choice
 //! between Spin and Queue on a machine with many CPUs. Where there are 2, more than one thread that waits has to give up its CPU.
 //!
 //! **Progress:** blocking; who waits may be overtaken, in Queue only while that is empty or its head does not run. **Memory
@@ -67,9 +73,8 @@ mod ledger;
 mod mode;
 pub mod params;
 pub(crate) mod queue;
-mod seen;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use corecast_base::sync::{AtomicU32, Ordering, Scope, UnsafeCell, futex_wake};
 
@@ -96,6 +101,10 @@ const MOVED: u32 = 1;
 const LOOK: u32 = 2;
 /// Somebody has spun for as long as a wake-up costs.
 const OVERDUE: u32 = 3;
+/// The bits of these four.
+const WANTS: u32 = 3;
+/// Above them: for how many nanoseconds who finds the lock held stays away.
+const BACK_OFF_SHIFT: u32 = 8;
 
 /// See the [module](self).
 #[derive(Debug)]
@@ -103,8 +112,8 @@ const OVERDUE: u32 = 3;
 pub struct Auto {
     /// LOCKED, PARKED, NOBARGE and the mode. Written by whoever wants the lock, and by its holder.
     word: AtomicU32,
-    /// [`NOTHING`], [`MOVED`], [`LOOK`] or [`OVERDUE`]. Written by those who wait, and by the holder; only the holder writes
-    /// [`NOTHING`], and only when it leaves the lock in Spin. So an unlock need not read the word that its lock has just
+    /// [`NOTHING`], [`MOVED`], [`LOOK`] or [`OVERDUE`], and for how long to [back off](BACK_OFF_SHIFT). Written by those who wait, and by the holder;
+    /// only the holder writes [`NOTHING`], and only when it leaves the lock in Spin. So an unlock need not read the word that its lock has just
     /// exchanged: on an Intel Xeon that read alone costs 5 ns of 11, as no store is forwarded from an exchange.
     want: AtomicU32,
     queue: Queue,
@@ -129,8 +138,10 @@ pub struct Stats {
     pub mode: Mode,
     /// How often somebody had to wait for it. Acquisitions are not counted: to do so costs a store each.
     pub waits: u64,
-    /// How often the mode has changed.
+    /// How often the mode has changed: 65,535 stands for more as well.
     pub switches: u32,
+    /// Whether who finds the lock held stays away for a while, as that was seen to let more acquisitions by.
+    pub backs_off: bool,
 }
 
 impl Auto {
@@ -138,8 +149,8 @@ impl Auto {
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.locked(|mode, ledger| {
-            let Ledger { waits, switches, .. } = *ledger;
-            Stats { mode, waits, switches }
+            let (waits, switches) = (ledger.waits, ledger.switches());
+            Stats { mode, waits, switches, backs_off: ledger.manner.backs_off() }
         })
     }
 
@@ -184,6 +195,12 @@ impl Auto {
         self.want.store(LOOK, Ordering::Relaxed);
     }
 
+    /// For one who finds it held in Spin: for how long to stay away.
+    fn back_off(&self) -> Duration {
+        // ORDERING: Relaxed, it publishes nothing
+        Duration::from_nanos((self.want.load(Ordering::Relaxed) >> BACK_OFF_SHIFT).into())
+    }
+
     /// For one who has spun in vain.
     fn ask_to_park(&self) {
         // ORDERING: Relaxed, it publishes nothing
@@ -194,15 +211,19 @@ impl Auto {
     fn decide(&self, word: u32) -> Mode {
         // ORDERING: Relaxed, it publishes nothing
         let want = self.want.load(Ordering::Relaxed);
-        let next = self.ledger.with_mut(|ledger| {
+        let asked = want & WANTS;
+        let (next, is_trial, back_off_ns) = self.ledger.with_mut(|ledger| {
             // SAFETY: the caller holds the lock.
             let ledger = unsafe { &mut *ledger };
             if word & PARKED != 0 {
                 ledger.enter_sleeper();
             }
-            ledger.decide(Mode::of(word), want == LOOK, want == OVERDUE)
+            let next = ledger.decide(Mode::of(word), asked == LOOK, asked == OVERDUE);
+            (next, ledger.manner.is_trial(), ledger.back_off_ns())
         });
-        let rest = if next == Mode::Spin { NOTHING } else { MOVED };
+        // In a trial each release is counted.
+        let rest = if next == Mode::Spin && !is_trial { NOTHING } else { MOVED };
+        let rest = rest | back_off_ns << BACK_OFF_SHIFT;
         if want != rest {
             // ORDERING: Relaxed, released with the lock; a want that is lost is said again
             self.want.store(rest, Ordering::Relaxed);
@@ -247,7 +268,7 @@ impl Auto {
     #[inline]
     pub(crate) fn free_unwanted(&self) -> bool {
         // ORDERING: Relaxed, what the last holder wrote came with the lock
-        let is_unwanted = self.want.load(Ordering::Relaxed) == NOTHING;
+        let is_unwanted = self.want.load(Ordering::Relaxed) & WANTS == NOTHING;
         if is_unwanted {
             // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]
             self.word.store(FREE, Ordering::Release);

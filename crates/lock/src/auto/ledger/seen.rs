@@ -1,7 +1,7 @@
 //! What a window has shown, and what the other modes would have taken in it.
 
-use super::mode::Mode;
-use super::params::Params;
+use crate::auto::mode::Mode;
+use crate::auto::params::Params;
 
 /// Another mode has to cost at most this part of what the present one does.
 const CHEAPER: f64 = 0.8;

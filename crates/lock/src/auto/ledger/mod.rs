@@ -3,6 +3,9 @@
 //! Only holders read and write it, so it costs no atomic. The number of threads that wait follows from how often they wait and
 //! for how long (J. Little, A Proof for the Queuing Formula L = λW, 1961): nobody counts them.
 
+mod seen;
+mod trial;
+
 use std::time::Duration;
 
 use corecast_base::Clock;
@@ -10,7 +13,8 @@ use corecast_base::Clock;
 use super::explanation::{Explanation, Why};
 use super::mode::Mode;
 use super::params::Params;
-use super::seen::Seen;
+use seen::Seen;
+pub(super) use trial::Manner;
 
 /// A window is judged once it is so long. With [`AGREEING`] a mode lasts for a millisecond at least, unless a thread has spun
 /// in vain.
@@ -39,19 +43,21 @@ const FEWEST: f64 = 1.0;
 pub(super) struct Ledger {
     /// Acquisitions that waited.
     pub(super) waits: u64,
-    /// When the window began, in [grains](GRAIN).
+    /// When the window, or the slice of a trial, began, in [grains](GRAIN).
     window: u32,
-    /// Ticks that the timed waits of the window took.
-    waited: f32,
-    pub(super) switches: u32,
+    /// In a window: ticks that the timed waits took. In a slice of a trial: acquisitions.
+    tally: f32,
     /// When the mode changed last, in units of [`MOMENT_MS`].
     switched: u32,
     /// How many waited at a time in the last window that was judged, and the ns from one acquisition that waited
     /// to the next.
     waiting: f32,
     period_ns: f32,
-    /// The same before the mode was changed for its cost; 0 once that has proved right, and if it was for another reason.
+    /// The same before the mode was changed for its cost; 0 once that has proved right, and if it was for another reason. In a
+    /// trial: ns from one acquisition to the next while who came polled.
     before_ns: f32,
+    /// How often the mode has changed, if not more often than it can say.
+    switches: u16,
     /// Waits in this window.
     window_waits: u16,
     /// Those that slept, and one more if somebody slept while the lock was freed before any of them.
@@ -62,7 +68,7 @@ pub(super) struct Ledger {
     asleep: u8,
     /// Releases that have looked at this, from 0 again after [`LOOK_EVERY`].
     releases: u8,
-    /// The mode that the last windows favoured, and how many in turn.
+    /// The mode that the last windows favoured, and how many in turn; or how many pairs of slices favoured another manner.
     favoured: Mode,
     agreeing: u8,
     /// How threads waited in the last window that was judged.
@@ -71,18 +77,24 @@ pub(super) struct Ledger {
     kept: u8,
     /// Why the mode changed last.
     why: Why,
+    /// What who finds the lock held does in Spin; otherwise it polls.
+    pub(super) manner: Manner,
+    /// When the last trial ended; 0 if there was none.
+    tried: u8,
 }
+
+const _: () = assert!(size_of::<Ledger>() == 48, "it fits into a line with the words of the lock");
 
 impl Ledger {
     pub(super) const EMPTY: Self = Self {
         waits: 0,
         window: 0,
-        waited: 0.0,
-        switches: 0,
+        tally: 0.0,
         switched: 0,
         waiting: 0.0,
         period_ns: 0.0,
         before_ns: 0.0,
+        switches: 0,
         window_waits: 0,
         sleeps: 0,
         yields: 0,
@@ -93,6 +105,8 @@ impl Ledger {
         judged: Mode::Spin,
         kept: 0,
         why: Why::FewWait,
+        manner: Manner::Polls,
+        tried: 0,
     };
 
     /// Keeps this mode from the next look on, or lets the windows choose again.
@@ -104,14 +118,18 @@ impl Ledger {
         Mode::ALL.get(usize::from(self.kept).checked_sub(1)?).copied()
     }
 
+    pub(super) fn switches(&self) -> u32 {
+        self.switches.into()
+    }
+
     /// Enters that this acquisition has waited since `start`; true if it is time to look at the window.
     pub(super) fn enter_wait(&mut self, start: u64, has_yielded: bool, has_slept: bool) -> bool {
         self.waits += 1;
         self.window_waits = self.window_waits.saturating_add(1);
         self.yields = self.yields.saturating_add(has_yielded.into());
         self.sleeps = self.sleeps.saturating_add(has_slept.into());
-        if self.waits % TIMED == 0 {
-            self.waited += Clock::get().ticks().saturating_sub(start) as f32;
+        if self.waits % TIMED == 0 && !self.manner.is_trial() {
+            self.tally += Clock::get().ticks().saturating_sub(start) as f32;
         }
         self.waits % u64::from(LOOK_EVERY) == 0
     }
@@ -126,17 +144,22 @@ impl Ledger {
     pub(super) fn decide(&mut self, mode: Mode, is_asked: bool, is_overdue: bool) -> Mode {
         self.releases = (self.releases + 1) % LOOK_EVERY;
         let (is_asked, kept) = (is_asked || self.releases == 0, self.kept());
-        let mut look = || self.look(mode, Clock::get().ticks(), Params::of_process());
+        let look = |ledger: &mut Self| ledger.look(mode, Clock::get().ticks(), Params::of_process());
         let (next, why) = match kept {
             Some(kept) => {
                 // For who asks for an explanation.
                 if is_asked {
-                    look();
+                    look(self);
                 }
+                self.manner = Manner::Polls;
                 (kept, Why::Pinned)
             }
             None if is_overdue => (Mode::Park, Why::Overdue),
-            None if is_asked => look(),
+            None if self.manner.is_trial() => {
+                self.count(|| Clock::get().ticks());
+                (mode, self.why)
+            }
+            None if is_asked => look(self),
             None => (mode, self.why),
         };
         if next != mode {
@@ -146,19 +169,15 @@ impl Ledger {
     }
 
     fn enter_switch(&mut self, why: Why, now: u64) {
-        self.switches += 1;
+        self.switches = self.switches.saturating_add(1);
+        self.manner = Manner::Polls;
         (self.switched, self.why) = (moment(now), why);
         self.before_ns = if why == Why::Cheaper { self.period_ns } else { 0.0 };
     }
 
     /// Judges the window if it is over, and begins the next one.
     fn look(&mut self, mode: Mode, now: u64, params: &Params) -> (Mode, Why) {
-        let grains = (now >> GRAIN) as u32;
-        let passed = grains.wrapping_sub(self.window);
-        if passed > u32::MAX / 2 {
-            self.begin_window(grains);
-        }
-        let ticks = u64::from(grains.wrapping_sub(self.window)) << GRAIN;
+        let ticks = self.ticks_of_window(now);
         // In a model no time passes, and no window is ever over.
         if ticks < Clock::get().ticks_in(WINDOW).max(1) {
             return (mode, self.why);
@@ -170,14 +189,28 @@ impl Ledger {
         if seen.period_ns < f64::from(self.before_ns) {
             self.before_ns = 0.0;
         }
-        self.begin_window(grains);
+        self.begin_window(now);
         self.agreeing = if favoured == self.favoured { self.agreeing.saturating_add(1) } else { 1 };
         self.favoured = favoured;
-        if self.agreeing >= AGREEING { (favoured, why) } else { (mode, why) }
+        let next = if self.agreeing >= AGREEING { favoured } else { mode };
+        if (mode, favoured) == (Mode::Spin, Mode::Spin) {
+            self.consider_trial(&seen, now);
+        }
+        (next, why)
     }
 
-    fn begin_window(&mut self, grains: u32) {
-        (self.window, self.waited) = (grains, 0.0);
+    /// How long the window lasts by now; 0 where nobody can tell, and another one begins.
+    fn ticks_of_window(&mut self, now: u64) -> u64 {
+        let passed = grains(now).wrapping_sub(self.window);
+        if passed > u32::MAX / 2 {
+            self.begin_window(now);
+            return 0;
+        }
+        u64::from(passed) << GRAIN
+    }
+
+    fn begin_window(&mut self, now: u64) {
+        (self.window, self.tally) = (grains(now), 0.0);
         (self.window_waits, self.yields, self.sleeps) = (0, 0, 0);
     }
 
@@ -212,7 +245,7 @@ impl Ledger {
     fn seen(&self, mode: Mode, ticks: u64) -> Seen {
         let (before, waits) = (self.waits - u64::from(self.window_waits), f64::from(self.window_waits.max(1)));
         let timed = self.waits / TIMED - before / TIMED;
-        let mean = f64::from(self.waited) / timed.max(1) as f64;
+        let mean = f64::from(self.tally) / timed.max(1) as f64;
         Seen {
             mode,
             waiting: f64::from(self.window_waits) * mean / ticks as f64,
@@ -232,12 +265,18 @@ impl Ledger {
             waiting,
             periods_ns: if waiting < FEWEST { Vec::new() } else { periods.to_vec() },
             is_measured: Mode::ALL.iter().all(|&mode| params.is_measured(mode)),
-            switches: self.switches,
+            backs_off: self.manner.backs_off(),
+            switches: self.switches(),
             last_switch: (self.switches > 0).then(|| (self.why, self.since_switch(Clock::get().ticks()))),
             domains: params.domains(),
             line_ns: [params.near_ns(), params.far_ns()],
         }
     }
+}
+
+/// This time in [grains](GRAIN).
+fn grains(now: u64) -> u32 {
+    (now >> GRAIN) as u32
 }
 
 /// This time in units of [`MOMENT_MS`].
@@ -256,8 +295,8 @@ mod tests {
 
     /// A window of 1000 ticks in which `waits` threads waited for 100 each.
     fn window(waits: u16, sleeps: u16) -> Ledger {
-        let (waited, waits) = (100.0 * f32::from(waits / 8), u64::from(waits));
-        Ledger { waits, window_waits: waits as u16, waited, sleeps, ..Ledger::EMPTY }
+        let (tally, waits) = (100.0 * f32::from(waits / 8), u64::from(waits));
+        Ledger { waits, window_waits: waits as u16, tally, sleeps, ..Ledger::EMPTY }
     }
 
     /// Ticks that are over two windows, of any counter.
@@ -280,7 +319,7 @@ mod tests {
         let seen = window(40, 10).seen(Mode::Spin, 1000);
         assert_eq!((seen.waiting, seen.asleep), (4.0, 0.25));
         assert_eq!(seen.period_ns, Clock::get().ns(1000) / 40.0);
-        let later = Ledger { waits: 1003, window_waits: 40, waited: 500.0, ..Ledger::EMPTY }.seen(Mode::Spin, 1000);
+        let later = Ledger { waits: 1003, window_waits: 40, tally: 500.0, ..Ledger::EMPTY }.seen(Mode::Spin, 1000);
         assert_eq!(later.waiting, 4.0, "5 of the waits up to 1003 are timed, as of those up to 40");
         assert_eq!(Ledger::EMPTY.seen(Mode::Spin, 1000).waiting, 0.0);
     }
@@ -322,7 +361,7 @@ mod tests {
         let quiet = ledger.explain(Mode::Spin, &Params::ASSUMED);
         assert_eq!((quiet.periods_ns.len(), quiet.last_switch, quiet.is_measured), (0, None, false));
         let long = two_windows();
-        ledger = Ledger { waits: 800, window_waits: 800, waited: 100.0 * (long / 100) as f32, ..ledger };
+        ledger = Ledger { waits: 800, window_waits: 800, tally: 100.0 * (long / 100) as f32, ..ledger };
         assert_eq!(ledger.look(Mode::Spin, long, &Params::ASSUMED), (Mode::Spin, Why::Cheaper));
         assert_eq!(ledger.decide(Mode::Spin, false, true), Mode::Park);
         ledger.pin(Some(Mode::Park));
@@ -357,13 +396,25 @@ mod tests {
         let mut ledger = Ledger::EMPTY;
         let long = two_windows();
         let mut at = |waiting: u64, number: u64| {
-            (ledger.waits, ledger.window_waits, ledger.waited) = (4000, 4000, (waiting * long) as f32 / 8.0);
+            (ledger.waits, ledger.window_waits, ledger.tally) = (4000, 4000, (waiting * long) as f32 / 8.0);
             ledger.look(Mode::Spin, number * long, &Params::ASSUMED).0
         };
         assert_eq!([at(9, 1), at(9, 2), at(9, 3)], [Mode::Spin, Mode::Spin, Mode::Queue]);
         assert_eq!([at(9, 4), at(0, 5), at(9, 6), at(9, 7)], [Mode::Queue, Mode::Spin, Mode::Spin, Mode::Spin]);
         assert_eq!(at(9, 7), Mode::Spin, "the window is not over");
         assert_eq!(at(9, 8), Mode::Queue);
+    }
+
+    #[test]
+    fn a_window_that_favours_spin_begins_a_trial_of_back_off_and_one_that_favours_a_queue_does_not() {
+        let long = two_windows();
+        let manner = |waiting: f64| {
+            let tally = (waiting * long as f64 / 8.0) as f32;
+            let mut ledger = Ledger { waits: 4000, window_waits: 4000, tally, ..Ledger::EMPTY };
+            assert_eq!(ledger.look(Mode::Spin, long, &Params::ASSUMED).0, Mode::Spin);
+            ledger.manner
+        };
+        assert_eq!([0.2, 9.0].map(manner), [Manner::TriesPolling, Manner::Polls]);
     }
 
     /// Windows in which 20 waited and this was the time from one acquisition that waited to the next, until the mode
@@ -375,7 +426,7 @@ mod tests {
         for count in 1..=most {
             *now += ticks;
             (ledger.waits, ledger.window_waits) = (waits.into(), waits);
-            ledger.waited = (20.0 * ticks as f64 / 8.0) as f32;
+            ledger.tally = (20.0 * ticks as f64 / 8.0) as f32;
             let (next, why) = ledger.look(mode, *now, &Params::ASSUMED);
             if next != mode {
                 ledger.enter_switch(why, *now);
@@ -410,10 +461,10 @@ mod tests {
     #[test]
     fn a_clock_that_is_behind_and_years_without_anybody_begin_a_window() {
         let long = two_windows();
-        let mut ledger = Ledger { window: (long >> GRAIN) as u32 + 1, waited: 1.0, ..window(80, 1) };
+        let mut ledger = Ledger { window: (long >> GRAIN) as u32 + 1, tally: 1.0, ..window(80, 1) };
         assert_eq!(ledger.look(Mode::Spin, long, &Params::ASSUMED), (Mode::Spin, Why::FewWait));
         assert_eq!((ledger.window, ledger.window_waits, ledger.sleeps), ((long >> GRAIN) as u32, 0, 0));
-        assert_eq!((ledger.agreeing, ledger.waited), (0, 0.0), "it was not judged");
+        assert_eq!((ledger.agreeing, ledger.tally), (0, 0.0), "it was not judged");
         ledger.look(Mode::Spin, 2 * long, &Params::ASSUMED);
         assert_eq!(ledger.agreeing, 1);
         ledger.enter_switch(Why::Overdue, long + Clock::get().ticks_in(Duration::from_millis(4)));

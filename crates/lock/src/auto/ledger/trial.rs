@@ -1,0 +1,260 @@
+//! Whether who finds the lock held should stay away for a while, found out by trying.
+//!
+//! Threads that take short sections in turns move the lock's line, and that of the data, with every turn, and get less done
+//! than one of them would alone: a sixth, where 2 threads on 2 CPUs took 4 locks and did nothing else. If who comes second stays
+//! away for a moment, the other one has the lines to itself meanwhile. Where threads have other things to do, or sections are
+//! long, that moment is lost. The lock cannot see which it is. So it counts acquisitions, now and then, in slices with and
+//! without back-off in turn, and takes what lets more of them by.
+//!
+//! Source: T. Anderson, The Performance of Spin Lock Alternatives for Shared-Memory Multiprocessors, 1990, for back-off after
+//! a collision; that one of two manners is chosen by trying both is as in J. Antic and others, Locking Made Easy, 2016.
+
+use std::time::Duration;
+
+use corecast_base::Clock;
+
+use super::seen::Seen;
+use super::{AGREEING, LOOK_EVERY, Ledger};
+
+/// Who finds the lock held stays away for so many times as long as it takes until the next one does: then it is alone for most
+/// of the time, and nobody is kept waiting for much longer than others are.
+const BACK_OFF: f32 = 10.0;
+/// But for no longer. Less made less of a difference where there are 16 locks and more.
+const LONGEST_NS: f32 = 20e3;
+/// The acquisitions of one slice are counted for so long.
+const SLICE: Duration = Duration::from_micros(400);
+/// One of so many releases of a slice asks whether it is over.
+const COUNTED: u8 = 8;
+const _: () = assert!(LOOK_EVERY % COUNTED == 0);
+/// Back-off has to let so many times as many acquisitions by.
+const GAIN: f32 = 1.1;
+/// Longer waits are those of long sections.
+const SHORT_WAIT_NS: f64 = 2e3;
+/// Where somebody waits less often it makes no difference.
+const OFTEN_NS: f64 = 100e3;
+/// So long after it was not worth it, it is tried again.
+const AFTER_POLLING: Duration = Duration::from_secs(1);
+/// So long after it was, the lock looks whether it still is.
+const AFTER_BACKING_OFF: Duration = Duration::from_millis(50);
+/// When the last trial ended is known to so many milliseconds, modulo 255 of them: a trial may come late by less than that.
+const MOMENT_MS: u128 = 8;
+
+/// What who finds the lock held in [`Mode::Spin`](crate::auto::Mode::Spin) does, and how the lock came to that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub(in crate::auto) enum Manner {
+    /// It polls.
+    #[default]
+    Polls = 0,
+    /// It stays away for a while.
+    BacksOff,
+    /// Whether to back off is tried: this slice without.
+    TriesPolling,
+    /// The slice with.
+    TriesBackOff,
+    /// Whether it still pays is tried: this slice without.
+    ChecksPolling,
+    /// The slice with.
+    ChecksBackOff,
+}
+
+impl Manner {
+    pub(in crate::auto) fn backs_off(self) -> bool {
+        matches!(self, Self::BacksOff | Self::TriesBackOff | Self::ChecksBackOff)
+    }
+
+    /// Whether acquisitions are counted.
+    pub(in crate::auto) fn is_trial(self) -> bool {
+        !matches!(self, Self::Polls | Self::BacksOff)
+    }
+}
+
+impl Ledger {
+    /// For how long who finds the lock held in Spin stays away: 0 if it polls.
+    pub(in crate::auto) fn back_off_ns(&self) -> u32 {
+        if self.manner.backs_off() { (BACK_OFF * self.period_ns).clamp(1.0, LONGEST_NS) as u32 } else { 0 }
+    }
+
+    /// Begins a trial where back-off may make a difference, or may do so no more. A window is over.
+    pub(super) fn consider_trial(&mut self, seen: &Seen, now: u64) {
+        // A mode that has to prove itself is compared first.
+        if self.before_ns > 0.0 {
+            return;
+        }
+        let since = self.since_trial(now);
+        self.manner = match self.manner {
+            Manner::Polls if seen.is_often_and_short() && since.is_none_or(|since| since >= AFTER_POLLING) => {
+                Manner::TriesPolling
+            }
+            Manner::BacksOff if since.is_none_or(|since| since >= AFTER_BACKING_OFF) => Manner::ChecksPolling,
+            manner => manner,
+        };
+        if self.manner.is_trial() {
+            self.agreeing = 0;
+        }
+    }
+
+    /// Counts an acquisition of a trial, and goes on to the next slice when this one is over.
+    pub(super) fn count(&mut self, now: impl FnOnce() -> u64) {
+        self.tally += 1.0;
+        if self.releases % COUNTED != 0 {
+            return;
+        }
+        let now = now();
+        let ticks = self.ticks_of_window(now);
+        if ticks < Clock::get().ticks_in(SLICE).max(1) {
+            return;
+        }
+        self.end_slice((Clock::get().ns(ticks) / f64::from(self.tally)) as f32, now);
+        self.begin_window(now);
+    }
+
+    /// `each_ns` is the time from one acquisition to the next in it.
+    fn end_slice(&mut self, each_ns: f32, now: u64) {
+        let polling_ns = std::mem::replace(&mut self.before_ns, 0.0);
+        self.manner = match self.manner {
+            Manner::TriesPolling => (Manner::TriesBackOff, self.before_ns = each_ns).0,
+            Manner::ChecksPolling => (Manner::ChecksBackOff, self.before_ns = each_ns).0,
+            Manner::TriesBackOff => {
+                let pays = polling_ns >= GAIN * each_ns;
+                self.end_pair(pays, [Manner::Polls, Manner::TriesPolling, Manner::BacksOff], now)
+            }
+            Manner::ChecksBackOff => {
+                let costs = polling_ns < each_ns;
+                self.end_pair(costs, [Manner::BacksOff, Manner::ChecksPolling, Manner::Polls], now)
+            }
+            manner => manner,
+        };
+    }
+
+    /// After a slice of each: back to the manner before unless they are for another one, and on to that if they have been in
+    /// several pairs.
+    fn end_pair(&mut self, is_for_change: bool, [before, again, other]: [Manner; 3], now: u64) -> Manner {
+        self.agreeing += 1;
+        if is_for_change && self.agreeing < AGREEING {
+            return again;
+        }
+        (self.agreeing, self.tried) = (0, moment(now));
+        if is_for_change { other } else { before }
+    }
+
+    /// How long ago the last trial ended, if there was one.
+    fn since_trial(&self, now: u64) -> Option<Duration> {
+        let moments = moment(now).wrapping_sub(self.tried);
+        (self.tried != 0).then(|| Duration::from_millis(u64::from(moments) * MOMENT_MS as u64))
+    }
+}
+
+impl Seen {
+    fn is_often_and_short(&self) -> bool {
+        self.period_ns <= OFTEN_NS && self.waiting * self.period_ns <= SHORT_WAIT_NS
+    }
+}
+
+/// This time in units of [`MOMENT_MS`], never 0.
+fn moment(now: u64) -> u8 {
+    ((Clock::get().duration(now).as_millis() / MOMENT_MS) as u8).max(1)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::auto::mode::Mode;
+
+    const OFTEN: Seen = Seen { mode: Mode::Spin, waiting: 0.2, period_ns: 1e3, asleep: 0.0 };
+
+    /// Slices in which acquisitions came every so many ns without back-off and with it, until the trial is over; returns
+    /// how many.
+    fn slices(ledger: &mut Ledger, now: &mut u64, polling_ns: f64, backing_off_ns: f64) -> usize {
+        let ticks = Clock::get().ticks_in(SLICE);
+        (0..20)
+            .take_while(|_| {
+                let each_ns = if ledger.manner.backs_off() { backing_off_ns } else { polling_ns };
+                // All but one are counted at once.
+                ledger.tally = (Clock::get().ns(ticks) / each_ns) as f32 - 1.0;
+                *now += ticks + 1000;
+                let is_trial = ledger.manner.is_trial();
+                ledger.count(|| *now);
+                is_trial
+            })
+            .count()
+    }
+
+    fn considered(ledger: &mut Ledger, seen: &Seen, now: u64) -> Manner {
+        ledger.begin_window(now);
+        ledger.consider_trial(seen, now);
+        ledger.manner
+    }
+
+    fn after(now: u64, time: Duration) -> u64 {
+        now + Clock::get().ticks_in(time)
+    }
+
+    #[test]
+    fn back_off_is_taken_when_three_pairs_of_slices_are_for_it_and_left_when_three_are_not() {
+        let (mut ledger, mut now) = (Ledger::EMPTY, 1 << 40);
+        assert_eq!(considered(&mut ledger, &OFTEN, now), Manner::TriesPolling);
+        assert_eq!(slices(&mut ledger, &mut now, 60.0, 10.0), 6);
+        assert_eq!((ledger.manner, ledger.before_ns, ledger.agreeing), (Manner::BacksOff, 0.0, 0));
+        assert_eq!(considered(&mut ledger, &OFTEN, now), Manner::BacksOff, "it has just been found out");
+        now = after(now, AFTER_BACKING_OFF + Duration::from_millis(8));
+        assert_eq!(considered(&mut ledger, &OFTEN, now), Manner::ChecksPolling);
+        assert_eq!(slices(&mut ledger, &mut now, 10.0, 10.0), 2, "it is as good");
+        assert_eq!(ledger.manner, Manner::BacksOff);
+        now = after(now, AFTER_BACKING_OFF + Duration::from_millis(8));
+        considered(&mut ledger, &OFTEN, now);
+        assert_eq!(slices(&mut ledger, &mut now, 10.0, 12.0), 6);
+        assert_eq!(ledger.manner, Manner::Polls);
+    }
+
+    #[test]
+    fn back_off_that_does_not_pay_is_not_tried_again_for_a_second() {
+        let (mut ledger, mut now) = (Ledger::EMPTY, 1 << 40);
+        considered(&mut ledger, &OFTEN, now);
+        assert_eq!(slices(&mut ledger, &mut now, 100.0, 95.0), 2, "it has to let a tenth more by");
+        assert_eq!((ledger.manner, ledger.before_ns), (Manner::Polls, 0.0));
+        assert_eq!(considered(&mut ledger, &OFTEN, now), Manner::Polls);
+        now = after(now, AFTER_POLLING - Duration::from_millis(16));
+        assert_eq!(considered(&mut ledger, &OFTEN, now), Manner::Polls);
+        now = after(now, Duration::from_millis(32));
+        assert_eq!(considered(&mut ledger, &OFTEN, now), Manner::TriesPolling);
+    }
+
+    #[test]
+    fn who_backs_off_stays_away_for_ten_waits_of_others_but_not_for_long() {
+        let back_off_ns = |manner, period_ns| Ledger { manner, period_ns, ..Ledger::EMPTY }.back_off_ns();
+        assert_eq!([300.0, 1e6].map(|period_ns| back_off_ns(Manner::TriesBackOff, period_ns)), [3000, 20_000]);
+        assert_eq!([Manner::Polls, Manner::ChecksPolling].map(|manner| back_off_ns(manner, 300.0)), [0, 0]);
+        assert_eq!(back_off_ns(Manner::BacksOff, 0.0), 1, "not for no time, which says that nobody backs off");
+    }
+
+    #[test]
+    fn where_waits_are_long_or_rare_nothing_is_tried() {
+        let tried = |seen: &Seen| {
+            let mut ledger = Ledger::EMPTY;
+            considered(&mut ledger, seen, 1 << 40).is_trial()
+        };
+        assert!(tried(&OFTEN));
+        assert!(!tried(&Seen { period_ns: 1e6, waiting: 1e-4, ..OFTEN }), "one wait in a millisecond");
+        assert!(!tried(&Seen { period_ns: 3e3, waiting: 1.0, ..OFTEN }), "waits of 3 us");
+        let mut unproved = Ledger { before_ns: 300.0, ..Ledger::EMPTY };
+        assert!(!considered(&mut unproved, &OFTEN, 1 << 40).is_trial());
+    }
+
+    #[test]
+    fn a_trial_counts_releases_and_ends_with_the_mode() {
+        let mut ledger = Ledger { manner: Manner::TriesPolling, ..Ledger::EMPTY };
+        ledger.begin_window(Clock::get().ticks());
+        for _ in 0..5 {
+            ledger.enter_wait(0, false, false);
+            assert_eq!(ledger.decide(Mode::Spin, true, false), Mode::Spin);
+        }
+        assert_eq!(ledger.tally, 5.0, "no time of waits");
+        assert_eq!(ledger.decide(Mode::Spin, false, true), Mode::Park);
+        assert_eq!(ledger.manner, Manner::Polls);
+        ledger.manner = Manner::BacksOff;
+        ledger.pin(Some(Mode::Spin));
+        ledger.decide(Mode::Spin, false, false);
+        assert_eq!(ledger.manner, Manner::Polls, "who pins a mode gets it bare");
+    }
+}
