@@ -24,6 +24,15 @@ pub fn spin_for(_duration: Duration) {
     spin_hint();
 }
 
+/// Adds, and lets no access behind it come before that.
+pub fn fetch_add_and_fence(word: &AtomicU64, count: u64) -> u64 {
+    // ORDERING: Relaxed, the fence orders it
+    let before = word.fetch_add(count, Ordering::Relaxed);
+    // ORDERING: SeqCst, pairs with a fence behind what others write; forbids that both sides miss each other's [add-fence]
+    fence(Ordering::SeqCst);
+    before
+}
+
 /// Nothing: no thread of a model is killed.
 pub fn keep_order() {}
 

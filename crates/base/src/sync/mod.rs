@@ -8,6 +8,7 @@
 //! - [`spin_hint`]: PAUSE on the machine, a switch to another thread in the model; [`spin_for`]: for a time;
 //! - [`futex_wait`], [`futex_wake`]: a word to sleep on;
 //! - [`keep_order`]: the order in which a killed thread's stores are found;
+//! - [`fetch_add_and_fence`]: an addition and a fence, where one instruction is both;
 //! - [`yield_now`]: gives the CPU to another thread that can run;
 //! - [`Fences`]: a pair of fences of which the frequent side is free;
 //! - [`EventCount`]: a number to sleep on;
@@ -25,7 +26,8 @@ pub(crate) use self::loom::Seating;
 #[cfg(loom)]
 pub use self::loom::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering,
-    UnsafeCell, fence, futex_wait, futex_wake, in_each_run, keep_order, spin_for, spin_hint, yield_now,
+    UnsafeCell, fence, fetch_add_and_fence, futex_wait, futex_wake, in_each_run, keep_order, spin_for, spin_hint,
+    yield_now,
 };
 #[cfg(not(loom))]
 pub use self::membarrier::Fences;
@@ -34,7 +36,7 @@ pub(crate) use self::native::Seating;
 #[cfg(not(loom))]
 pub use self::native::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell,
-    fence, futex_wait, futex_wake, keep_order, spin_for, spin_hint, yield_now,
+    fence, fetch_add_and_fence, futex_wait, futex_wake, keep_order, spin_for, spin_hint, yield_now,
 };
 
 /// Whose threads meet at a word. All who use one must name the same scope.

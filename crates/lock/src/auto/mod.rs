@@ -30,14 +30,15 @@
 //! not tried for a second. Acquisitions that find the lock free are not counted, as that would cost each a store: where one
 //! mode lets more of them by than the other, that comparison may be wrong about which has more acquisitions in all.
 //!
-//! In Spin it is tried now and then whether who finds the lock held should stay away for up to 20 us (`ledger/trial.rs`): that can only
-//! be seen in how many acquisitions there are in all, which are counted for the time of the trial. It pays where threads have
-//! little to do but to take locks: 2 threads on 2 CPUs that did nothing else took 4 locks six times as often, and waited a
+//! In Spin it is tried now and then whether who finds the lock held should stay away for up to 20 us (`ledger/trial.rs`): that
+//! can only be seen in how many acquisitions there are in all, which are counted for the time of the trial. It pays where threads
+//! have little to do but to take locks: 2 threads on 2 CPUs that did nothing else took 4 locks six times as often, and waited a
 //! quarter of the time on average; one wait in some thousands lasts 20 us then. Where they have other things to do it is not
-//! taken; the trial costs 2 ms in a second at most.
+//! taken, and tried for a millisecond in a second.
 //!
-//! What is not there: queues by cache domain, and a trial of Queue, which is compared by its cost. What nobody has seen yet: the choice
-//! between Spin and Queue on a machine with many CPUs. Where there are 2, more than one thread that waits has to give up its CPU.
+//! What is not there: queues by cache domain, and a trial of Queue, which is compared by its cost. What nobody has seen yet: the
+//! choice between Spin and Queue on a machine with many CPUs. Where there are 2, more than one thread that waits has to give up
+//! its CPU.
 //!
 //! **Progress:** blocking; who waits may be overtaken, in Queue only while that is empty or its head does not run. **Memory
 //! ordering:** that of [`RawLock`].
@@ -112,9 +113,10 @@ const BACK_OFF_SHIFT: u32 = 8;
 pub struct Auto {
     /// LOCKED, PARKED, NOBARGE and the mode. Written by whoever wants the lock, and by its holder.
     word: AtomicU32,
-    /// [`NOTHING`], [`MOVED`], [`LOOK`] or [`OVERDUE`], and for how long to [back off](BACK_OFF_SHIFT). Written by those who wait, and by the holder;
-    /// only the holder writes [`NOTHING`], and only when it leaves the lock in Spin. So an unlock need not read the word that its lock has just
-    /// exchanged: on an Intel Xeon that read alone costs 5 ns of 11, as no store is forwarded from an exchange.
+    /// [`NOTHING`], [`MOVED`], [`LOOK`] or [`OVERDUE`], and for how long to [back off](BACK_OFF_SHIFT). Written by those who
+    /// wait, and by the holder; only the holder writes [`NOTHING`], and only when it leaves the lock in Spin. So an unlock need
+    /// not read the word that its lock has just exchanged: on an Intel Xeon that read alone costs 5 ns of 11, as no store is
+    /// forwarded from an exchange.
     want: AtomicU32,
     queue: Queue,
     /// For whoever keeps the lock in a line of a format of its own. The lock itself leaves it alone.
@@ -161,7 +163,8 @@ impl Auto {
         self.locked(|mode, ledger| ledger.explain(mode, Params::of_process()))
     }
 
-    /// Keeps it in `mode`, or lets it choose again. Waits for the lock, which must not be held by this thread.
+    /// Keeps it in `mode`, where nobody backs off, or lets it choose again. Waits for the lock, which must not be held by this
+    /// thread.
     pub fn pin_mode(&self, mode: Option<Mode>) {
         self.locked(|_, ledger| {
             ledger.pin(mode);

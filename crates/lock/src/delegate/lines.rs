@@ -7,7 +7,7 @@ use super::line::{Claim, Line};
 use crate::seat;
 use crate::three_states::IS_MODEL;
 
-/// There are so many at least, and no more than the server looks at in no time.
+/// There are so many at least, a power of two, and no more than the server looks at in no time.
 const FEWEST: usize = if IS_MODEL { 1 } else { 16 };
 const MOST: usize = if IS_MODEL { 1 } else { 64 };
 /// How many lines a client tries.
@@ -22,7 +22,7 @@ pub(super) struct Lines<T> {
 impl<T> Lines<T> {
     /// For so many clients, within reason.
     pub(super) fn new(clients: usize) -> Self {
-        let lines = (0..clients.clamp(FEWEST, MOST)).map(|_| Line::new()).collect();
+        let lines = (0..clients.clamp(FEWEST, MOST).next_power_of_two()).map(|_| Line::new()).collect();
         Self { lines, used: AtomicUsize::new(0) }
     }
 
@@ -36,7 +36,7 @@ impl<T> Lines<T> {
     pub(super) fn claim(&self) -> Option<Claim<'_, T>> {
         let seat = seat::of_this_thread();
         (0..TRIES.min(self.lines.len())).find_map(|offset| {
-            let number = (seat + offset) % self.lines.len();
+            let number = (seat + offset) & (self.lines.len() - 1);
             let claim = self.lines[number].claim()?;
             self.use_up_to(number + 1);
             Some(claim)

@@ -16,10 +16,10 @@ use corecast_base::Clock;
 use super::seen::Seen;
 use super::{AGREEING, LOOK_EVERY, Ledger};
 
-/// Who finds the lock held stays away for so many times as long as it takes until the next one does: then it is alone for most
-/// of the time, and nobody is kept waiting for much longer than others are.
-const BACK_OFF: f32 = 10.0;
-/// But for no longer. Less made less of a difference where there are 16 locks and more.
+/// While it is tried for the first time, who finds the lock held stays away for so many times as long as others wait on average:
+/// nobody is kept waiting for much longer before it is known to pay.
+const TRIED: f32 = 12.0;
+/// And for no longer than so once it is. Less made less of a difference where there are 16 locks and more.
 const LONGEST_NS: f32 = 20e3;
 /// The acquisitions of one slice are counted for so long.
 const SLICE: Duration = Duration::from_micros(400);
@@ -32,6 +32,8 @@ const GAIN: f32 = 1.1;
 const SHORT_WAIT_NS: f64 = 2e3;
 /// Where somebody waits less often it makes no difference.
 const OFTEN_NS: f64 = 100e3;
+/// And where it happens so seldom that a check would compare chances, nobody backs off.
+const SELDOM_NS: f64 = 2e6;
 /// So long after it was not worth it, it is tried again.
 const AFTER_POLLING: Duration = Duration::from_secs(1);
 /// So long after it was, the lock looks whether it still is.
@@ -72,7 +74,12 @@ impl Manner {
 impl Ledger {
     /// For how long who finds the lock held in Spin stays away: 0 if it polls.
     pub(in crate::auto) fn back_off_ns(&self) -> u32 {
-        if self.manner.backs_off() { (BACK_OFF * self.period_ns).clamp(1.0, LONGEST_NS) as u32 } else { 0 }
+        let tried_ns = TRIED * self.waiting * self.period_ns;
+        match self.manner {
+            Manner::TriesBackOff => tried_ns.clamp(1.0, LONGEST_NS) as u32,
+            Manner::BacksOff | Manner::ChecksBackOff => LONGEST_NS as u32,
+            _ => 0,
+        }
     }
 
     /// Begins a trial where back-off may make a difference, or may do so no more. A window is over.
@@ -86,6 +93,7 @@ impl Ledger {
             Manner::Polls if seen.is_often_and_short() && since.is_none_or(|since| since >= AFTER_POLLING) => {
                 Manner::TriesPolling
             }
+            Manner::BacksOff if seen.period_ns > SELDOM_NS => Manner::Polls,
             Manner::BacksOff if since.is_none_or(|since| since >= AFTER_BACKING_OFF) => Manner::ChecksPolling,
             manner => manner,
         };
@@ -113,8 +121,10 @@ impl Ledger {
     fn end_slice(&mut self, each_ns: f32, now: u64) {
         let polling_ns = std::mem::replace(&mut self.before_ns, 0.0);
         self.manner = match self.manner {
-            Manner::TriesPolling => (Manner::TriesBackOff, self.before_ns = each_ns).0,
-            Manner::ChecksPolling => (Manner::ChecksBackOff, self.before_ns = each_ns).0,
+            Manner::TriesPolling | Manner::ChecksPolling => {
+                self.before_ns = each_ns;
+                if self.manner == Manner::TriesPolling { Manner::TriesBackOff } else { Manner::ChecksBackOff }
+            }
             Manner::TriesBackOff => {
                 let pays = polling_ns >= GAIN * each_ns;
                 self.end_pair(pays, [Manner::Polls, Manner::TriesPolling, Manner::BacksOff], now)
@@ -197,6 +207,8 @@ mod tests {
         assert_eq!(slices(&mut ledger, &mut now, 60.0, 10.0), 6);
         assert_eq!((ledger.manner, ledger.before_ns, ledger.agreeing), (Manner::BacksOff, 0.0, 0));
         assert_eq!(considered(&mut ledger, &OFTEN, now), Manner::BacksOff, "it has just been found out");
+        let mut seldom = Ledger { manner: Manner::BacksOff, ..Ledger::EMPTY };
+        assert_eq!(considered(&mut seldom, &Seen { period_ns: 3e6, ..OFTEN }, now), Manner::Polls);
         now = after(now, AFTER_BACKING_OFF + Duration::from_millis(8));
         assert_eq!(considered(&mut ledger, &OFTEN, now), Manner::ChecksPolling);
         assert_eq!(slices(&mut ledger, &mut now, 10.0, 10.0), 2, "it is as good");
@@ -221,11 +233,12 @@ mod tests {
     }
 
     #[test]
-    fn who_backs_off_stays_away_for_ten_waits_of_others_but_not_for_long() {
-        let back_off_ns = |manner, period_ns| Ledger { manner, period_ns, ..Ledger::EMPTY }.back_off_ns();
-        assert_eq!([300.0, 1e6].map(|period_ns| back_off_ns(Manner::TriesBackOff, period_ns)), [3000, 20_000]);
-        assert_eq!([Manner::Polls, Manner::ChecksPolling].map(|manner| back_off_ns(manner, 300.0)), [0, 0]);
-        assert_eq!(back_off_ns(Manner::BacksOff, 0.0), 1, "not for no time, which says that nobody backs off");
+    fn nobody_stays_away_for_long_before_that_is_known_to_pay() {
+        let back_off_ns = |manner, period_ns| Ledger { manner, waiting: 0.5, period_ns, ..Ledger::EMPTY }.back_off_ns();
+        let tried = [0.0, 500.0, 1e6].map(|period_ns| back_off_ns(Manner::TriesBackOff, period_ns));
+        assert_eq!(tried, [1, 3000, 20_000], "never for no time, which says that nobody backs off");
+        assert_eq!([Manner::BacksOff, Manner::ChecksBackOff].map(|manner| back_off_ns(manner, 500.0)), [20_000; 2]);
+        assert_eq!([Manner::Polls, Manner::ChecksPolling].map(|manner| back_off_ns(manner, 500.0)), [0; 2]);
     }
 
     #[test]

@@ -41,7 +41,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use corecast_base::CacheLine;
-use corecast_base::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, fence};
+use corecast_base::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, fence, fetch_add_and_fence};
 use corecast_base::wait::Spinner;
 
 use super::raw::{RawRwLock, RawRwTimed, RawRwUpgrade};
@@ -159,17 +159,15 @@ impl RwSpread {
     /// If there are as many readers on this line as can be counted.
     #[inline]
     fn enter_line(&self, lines: &[Line]) -> Option<Place> {
-        let seat = seat::of_this_thread() % lines.len();
-        // ORDERING: Relaxed, the fence orders it before the look at the word
-        let before = lines[seat].fetch_add(ON_LINE, Ordering::Relaxed);
+        // There are as many as a power of two.
+        let seat = seat::of_this_thread() & (lines.len() - 1);
+        // The fence pairs with that in exclude, and forbids that this reader sees no writer, and that one no reader [rw-spread]
+        let before = fetch_add_and_fence(&lines[seat], ON_LINE);
         if before as u32 >= MOST_READERS {
             // ORDERING: Relaxed, it has read nothing
             lines[seat].fetch_sub(1, Ordering::Relaxed);
             panic!("{TOO_MANY}");
         }
-        // ORDERING: SeqCst, pairs with the fence in exclude; forbids that this reader sees no writer, and that one no reader
-        // [rw-spread]
-        fence(Ordering::SeqCst);
         // ORDERING: Acquire, pairs with the Release in unlock_write and downgrade [rw-spread-written]
         if self.word.load(Ordering::Acquire) & (WRITER | SPREAD) == SPREAD {
             return Some(Place::Line(seat as u8));
