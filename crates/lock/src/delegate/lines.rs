@@ -47,7 +47,7 @@ impl<T> Lines<T> {
     fn use_up_to(&self, count: usize) {
         // ORDERING: Relaxed, the bell's fences order it before the server's last look
         if self.used.load(Ordering::Relaxed) < count {
-            // ORDERING: Relaxed, as above
+            // ORDERING: Relaxed, it comes before that of the request, which the fences order
             self.used.fetch_max(count, Ordering::Relaxed);
         }
     }

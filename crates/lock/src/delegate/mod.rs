@@ -4,18 +4,18 @@
 //! callers only exchange their closure and its result with it. Not where data is wanted seldom, as each call then wakes a thread,
 //! and not for more pieces of data than there are CPUs to spare; [`Combine`](crate::Combine) needs no thread.
 //!
-//! **How it works.** A client writes its closure to a line that it has to itself, wakes the server if that sleeps, and waits. The
-//! server looks at one line after the other, runs what it finds, and leaves the result on the line. A closure and a result of up
-//! to some 24 bytes travel there, others stay in the frame of the caller. A client that finds no line, as there are more
-//! clients than lines (two for each CPU, 16 to 64), and one with a limit pushes its closure to a stack, from which the server runs
-//! as many in each round as there are lines. A server that finds nothing spins, yields, and sleeps. It ends when the
+//! **How it works.** A client writes its closure to a line that it has to itself, wakes the server if that sleeps, and waits.
+//! The server looks at one line after the other, runs what it finds, and leaves the result on the line. A closure and a result
+//! of up to some 24 bytes travel there, others stay in the frame of the caller. A client that finds no line, as there are more
+//! clients than lines (two for each CPU, 16 to 64), and one with a limit pushes its closure to a stack, from which the server
+//! runs as many in each round as there are lines. A server that finds nothing spins, yields, and sleeps. It ends when the
 //! clients' side is dropped. [`Delegate`] has a thread of its own; with [`serve`] it is the caller's, pinned say.
 //!
 //! What a closure should know is that of [`Combine`](crate::combine), but that it always runs on the server's thread.
 //!
-//! What is not there: a try, as nothing runs on the caller's thread. The source answers 15 clients at once, on a line of their own:
-//! then one is told late, when others' closures have run, and a closure that waits for something which its thread would do next
-//! waits for ever.
+//! What is not there: a try, as nothing runs on the caller's thread. The source answers 15 clients at once, on a line of their
+//! own: then one is told late, when others' closures have run, and a closure that waits for something which its thread would do
+//! next waits for ever.
 //!
 //! **Progress:** blocking; the server goes round, so who has a line waits for one closure of each other client. Who waits, and a
 //! server that has nothing to do, sleeps after a while. **Memory ordering:** what happened before a call of [`Clients::run`] is

@@ -161,14 +161,14 @@ impl RwSpread {
     fn enter_line(&self, lines: &[Line]) -> Option<Place> {
         // There are as many as a power of two.
         let seat = seat::of_this_thread() & (lines.len() - 1);
-        // The fence pairs with that in exclude, and forbids that this reader sees no writer, and that one no reader [rw-spread]
         let before = fetch_add_and_fence(&lines[seat], ON_LINE);
         if before as u32 >= MOST_READERS {
             // ORDERING: Relaxed, it has read nothing
             lines[seat].fetch_sub(1, Ordering::Relaxed);
             panic!("{TOO_MANY}");
         }
-        // ORDERING: Acquire, pairs with the Release in unlock_write and downgrade [rw-spread-written]
+        // ORDERING: Acquire, pairs with the Release in unlock_write and downgrade [rw-spread-written]; behind the fence of the
+        // addition, which pairs with that in exclude: not both can miss the other [rw-spread]
         if self.word.load(Ordering::Acquire) & (WRITER | SPREAD) == SPREAD {
             return Some(Place::Line(seat as u8));
         }
