@@ -56,24 +56,24 @@ pub fn keep_order() {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Adds, and lets no access behind it come before that.
-#[cfg(target_arch = "x86_64")]
+/// Adds, and lets no access behind it come before that. This rests on the architecture and not on the language's memory model: a
+/// locked instruction is a full fence itself, and an MFENCE behind it would cost as much again.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 pub fn fetch_add_and_fence(word: &AtomicU64, count: u64) -> u64 {
-    // ORDERING: SeqCst, a locked instruction is a full fence itself, and an MFENCE behind it costs as much again; pairs as the
-    // fence of the model's side does [add-fence]
+    // ORDERING: SeqCst, a fence too; pairs with a fence behind what others write [add-fence]
     let before = word.fetch_add(count, Ordering::SeqCst);
     keep_order();
     before
 }
 
 /// Adds, and lets no access behind it come before that.
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", not(miri))))]
 #[inline(always)]
 pub fn fetch_add_and_fence(word: &AtomicU64, count: u64) -> u64 {
     // ORDERING: Relaxed, the fence orders it
     let before = word.fetch_add(count, Ordering::Relaxed);
-    // ORDERING: SeqCst, pairs as the fence of the model's side does [add-fence]
+    // ORDERING: SeqCst, pairs with a fence behind what others write [add-fence]
     fence(Ordering::SeqCst);
     before
 }

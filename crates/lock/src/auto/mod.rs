@@ -30,11 +30,11 @@
 //! not tried for a second. Acquisitions that find the lock free are not counted, as that would cost each a store: where one
 //! mode lets more of them by than the other, that comparison may be wrong about which has more acquisitions in all.
 //!
-//! In Spin it is tried now and then whether who finds the lock held should stay away for up to 20 us (`ledger/trial.rs`): that
-//! can only be seen in how many acquisitions there are in all, which are counted for the time of the trial. It pays where threads
-//! have little to do but to take locks: 2 threads on 2 CPUs that did nothing else took 4 locks six times as often, and waited a
-//! quarter of the time on average; one wait in some thousands lasts 20 us then. Where they have other things to do it is not
-//! taken, and tried for a millisecond in a second.
+//! In Spin it is tried now and then whether who finds the lock held should stay away for 20 us, four times at most
+//! (`ledger/trial.rs`): that can only be seen in how many acquisitions there are in all, which are counted for the time of the
+//! trial. It pays where threads have little to do but to take locks: 2 threads on 2 CPUs that did nothing else took 4 locks six
+//! times as often, and waited a quarter of the time on average; one wait in some thousands lasts 20 us or more then. Where they
+//! have other things to do it is not taken, and tried for a millisecond in a second.
 //!
 //! What is not there: queues by cache domain, and a trial of Queue, which is compared by its cost. What nobody has seen yet: the
 //! choice between Spin and Queue on a machine with many CPUs. Where there are 2, more than one thread that waits has to give up
@@ -152,7 +152,7 @@ impl Auto {
     pub fn stats(&self) -> Stats {
         self.locked(|mode, ledger| {
             let (waits, switches) = (ledger.waits, ledger.switches());
-            Stats { mode, waits, switches, backs_off: ledger.manner.backs_off() }
+            Stats { mode, waits, switches, backs_off: ledger.manner.is_taken() }
         })
     }
 

@@ -34,7 +34,7 @@ pub(super) struct Line<T> {
     room: UnsafeCell<MaybeUninit<[u64; ROOM / size_of::<u64>()]>>,
 }
 
-#[cfg(not(loom))]
+#[cfg(all(target_pointer_width = "64", not(loom)))]
 const _: () = assert!(size_of::<Line<()>>() == LINE_BYTES);
 
 /// A line that the caller has to itself.

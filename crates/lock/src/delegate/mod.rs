@@ -17,9 +17,10 @@
 //! own: then one is told late, when others' closures have run, and a closure that waits for something which its thread would do
 //! next waits for ever.
 //!
-//! **Progress:** blocking; the server goes round, so who has a line waits for one closure of each other client. Who waits, and a
-//! server that has nothing to do, sleeps after a while. **Memory ordering:** what happened before a call of [`Clients::run`] is
-//! visible in its closure, and what happened in a closure is visible in later ones, and to its caller when the call returns.
+//! **Progress:** blocking; the server goes round, so who has a line waits for one closure of each other line, and for as many
+//! pushed ones as there are lines. Who waits, and a server that has nothing to do, sleeps after a while. **Memory ordering:**
+//! what happened before a call of [`Clients::run`] is visible in its closure, and what happened in a closure is visible in later
+//! ones, and to its caller when the call returns.
 //! Source: S. Roghanchi, J. Eriksson, N. Basu, ffwd: Delegation Is (Much) Faster Than You Think, 2017.
 //!
 //! ```

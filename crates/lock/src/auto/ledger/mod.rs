@@ -147,11 +147,11 @@ impl Ledger {
         let look = |ledger: &mut Self| ledger.look(mode, Clock::get().ticks(), Params::of_process());
         let (next, why) = match kept {
             Some(kept) => {
+                self.stop_backing_off();
                 // For who asks for an explanation.
                 if is_asked {
                     look(self);
                 }
-                self.manner = Manner::Polls;
                 (kept, Why::Pinned)
             }
             None if is_overdue => (Mode::Park, Why::Overdue),
@@ -169,8 +169,8 @@ impl Ledger {
     }
 
     fn enter_switch(&mut self, why: Why, now: u64) {
+        self.stop_backing_off();
         self.switches = self.switches.saturating_add(1);
-        self.manner = Manner::Polls;
         (self.switched, self.why) = (moment(now), why);
         self.before_ns = if why == Why::Cheaper { self.period_ns } else { 0.0 };
     }
@@ -186,14 +186,14 @@ impl Ledger {
         let (favoured, why) = self.favours(&seen, now, params);
         (self.judged, self.asleep) = (mode, (seen.asleep * 100.0) as u8);
         (self.waiting, self.period_ns) = (seen.waiting as f32, seen.period_ns as f32);
-        if seen.period_ns < f64::from(self.before_ns) {
+        if seen.period_ns < f64::from(self.before_ns) || seen.waiting < FEWEST {
             self.before_ns = 0.0;
         }
         self.begin_window(now);
         self.agreeing = if favoured == self.favoured { self.agreeing.saturating_add(1) } else { 1 };
         self.favoured = favoured;
         let next = if self.agreeing >= AGREEING { favoured } else { mode };
-        if (mode, favoured) == (Mode::Spin, Mode::Spin) {
+        if (mode, favoured, self.kept()) == (Mode::Spin, Mode::Spin, None) {
             self.consider_trial(&seen, now);
         }
         (next, why)
@@ -265,7 +265,7 @@ impl Ledger {
             waiting,
             periods_ns: if waiting < FEWEST { Vec::new() } else { periods.to_vec() },
             is_measured: Mode::ALL.iter().all(|&mode| params.is_measured(mode)),
-            backs_off: self.manner.backs_off(),
+            backs_off: self.manner.is_taken(),
             switches: self.switches(),
             last_switch: (self.switches > 0).then(|| (self.why, self.since_switch(Clock::get().ticks()))),
             domains: params.domains(),

@@ -1,9 +1,9 @@
 //! Whether who finds the lock held should stay away for a while, found out by trying.
 //!
 //! Threads that take short sections in turns move the lock's line, and that of the data, with every turn, and get less done
-//! than one of them would alone: a sixth, where 2 threads on 2 CPUs took 4 locks and did nothing else. If who comes second stays
-//! away for a moment, the other one has the lines to itself meanwhile. Where threads have other things to do, or sections are
-//! long, that moment is lost. The lock cannot see which it is. So it counts acquisitions, now and then, in slices with and
+//! than one of them would alone: a seventh, where 2 threads on 2 CPUs took 4 locks and did nothing else. If who comes second
+//! stays away for a moment, the other one has the lines to itself meanwhile. Where threads have other things to do, or sections
+//! are long, that moment is lost. The lock cannot see which it is. So it counts acquisitions, now and then, in slices with and
 //! without back-off in turn, and takes what lets more of them by.
 //!
 //! Source: T. Anderson, The Performance of Spin Lock Alternatives for Shared-Memory Multiprocessors, 1990, for back-off after
@@ -19,7 +19,7 @@ use super::{AGREEING, LOOK_EVERY, Ledger};
 /// While it is tried for the first time, who finds the lock held stays away for so many times as long as others wait on average:
 /// nobody is kept waiting for much longer before it is known to pay.
 const TRIED: f32 = 12.0;
-/// And for no longer than so once it is. Less made less of a difference where there are 16 locks and more.
+/// And for so long once it is, which the next trial judges. Less made less of a difference where there are 16 locks and more.
 const LONGEST_NS: f32 = 20e3;
 /// The acquisitions of one slice are counted for so long.
 const SLICE: Duration = Duration::from_micros(400);
@@ -38,7 +38,7 @@ const SELDOM_NS: f64 = 2e6;
 const AFTER_POLLING: Duration = Duration::from_secs(1);
 /// So long after it was, the lock looks whether it still is.
 const AFTER_BACKING_OFF: Duration = Duration::from_millis(50);
-/// When the last trial ended is known to so many milliseconds, modulo 255 of them: a trial may come late by less than that.
+/// When the last trial ended is known to so many milliseconds, modulo 256 of them: a trial may come late by less than that.
 const MOMENT_MS: u128 = 8;
 
 /// What who finds the lock held in [`Mode::Spin`](crate::auto::Mode::Spin) does, and how the lock came to that.
@@ -61,8 +61,9 @@ pub(in crate::auto) enum Manner {
 }
 
 impl Manner {
-    pub(in crate::auto) fn backs_off(self) -> bool {
-        matches!(self, Self::BacksOff | Self::TriesBackOff | Self::ChecksBackOff)
+    /// Whether back-off was seen to let more acquisitions by, as far as is known.
+    pub(in crate::auto) fn is_taken(self) -> bool {
+        matches!(self, Self::BacksOff | Self::ChecksPolling | Self::ChecksBackOff)
     }
 
     /// Whether acquisitions are counted.
@@ -144,8 +145,23 @@ impl Ledger {
         if is_for_change && self.agreeing < AGREEING {
             return again;
         }
-        (self.agreeing, self.tried) = (0, moment(now));
+        // What was tried was less than what is done now: so that is looked at as soon as a window is over.
+        (self.agreeing, self.tried) = (0, if is_for_change && other == Manner::BacksOff { 0 } else { moment(now) });
         if is_for_change { other } else { before }
+    }
+
+    /// From now on nobody backs off, as the mode changes or is pinned. Where that was not found wanting it is tried again soon.
+    pub(super) fn stop_backing_off(&mut self) {
+        if self.manner == Manner::Polls {
+            return;
+        }
+        let now = Clock::get().ticks();
+        if self.manner.is_trial() {
+            (self.before_ns, self.agreeing) = (0.0, 0);
+            self.begin_window(now);
+        }
+        self.tried = if self.manner.is_taken() { 0 } else { moment(now) };
+        self.manner = Manner::Polls;
     }
 
     /// How long ago the last trial ended, if there was one.
@@ -179,7 +195,7 @@ mod tests {
         let ticks = Clock::get().ticks_in(SLICE);
         (0..20)
             .take_while(|_| {
-                let each_ns = if ledger.manner.backs_off() { backing_off_ns } else { polling_ns };
+                let each_ns = if ledger.back_off_ns() > 0 { backing_off_ns } else { polling_ns };
                 // All but one are counted at once.
                 ledger.tally = (Clock::get().ns(ticks) / each_ns) as f32 - 1.0;
                 *now += ticks + 1000;
@@ -206,14 +222,16 @@ mod tests {
         assert_eq!(considered(&mut ledger, &OFTEN, now), Manner::TriesPolling);
         assert_eq!(slices(&mut ledger, &mut now, 60.0, 10.0), 6);
         assert_eq!((ledger.manner, ledger.before_ns, ledger.agreeing), (Manner::BacksOff, 0.0, 0));
+        assert_eq!(considered(&mut ledger, &OFTEN, now), Manner::ChecksPolling, "less was tried than is done now");
+        assert_eq!(slices(&mut ledger, &mut now, 60.0, 10.0), 2);
         assert_eq!(considered(&mut ledger, &OFTEN, now), Manner::BacksOff, "it has just been found out");
         let mut seldom = Ledger { manner: Manner::BacksOff, ..Ledger::EMPTY };
         assert_eq!(considered(&mut seldom, &Seen { period_ns: 3e6, ..OFTEN }, now), Manner::Polls);
-        now = after(now, AFTER_BACKING_OFF + Duration::from_millis(8));
+        now = after(now, AFTER_BACKING_OFF + Duration::from_millis(24));
         assert_eq!(considered(&mut ledger, &OFTEN, now), Manner::ChecksPolling);
-        assert_eq!(slices(&mut ledger, &mut now, 10.0, 10.0), 2, "it is as good");
+        assert_eq!(slices(&mut ledger, &mut now, 10.0, 9.8), 2, "it is as good");
         assert_eq!(ledger.manner, Manner::BacksOff);
-        now = after(now, AFTER_BACKING_OFF + Duration::from_millis(8));
+        now = after(now, AFTER_BACKING_OFF + Duration::from_millis(24));
         considered(&mut ledger, &OFTEN, now);
         assert_eq!(slices(&mut ledger, &mut now, 10.0, 12.0), 6);
         assert_eq!(ledger.manner, Manner::Polls);
@@ -264,10 +282,22 @@ mod tests {
         }
         assert_eq!(ledger.tally, 5.0, "no time of waits");
         assert_eq!(ledger.decide(Mode::Spin, false, true), Mode::Park);
-        assert_eq!(ledger.manner, Manner::Polls);
-        ledger.manner = Manner::BacksOff;
+        assert!(ledger.manner == Manner::Polls && ledger.tried != 0 && ledger.tally == 0.0, "not tried again at once");
+        (ledger.manner, ledger.tried) = (Manner::BacksOff, 7);
+        assert_eq!(ledger.decide(Mode::Spin, false, true), Mode::Park);
+        assert_eq!((ledger.manner, ledger.tried), (Manner::Polls, 0), "it was not found wanting");
+    }
+
+    #[test]
+    fn who_pins_a_mode_gets_it_bare_and_later_windows_are_judged_as_if_nothing_had_been_tried() {
+        let mut ledger = Ledger { manner: Manner::ChecksBackOff, before_ns: 15.0, tally: 900.0, ..Ledger::EMPTY };
         ledger.pin(Some(Mode::Spin));
-        ledger.decide(Mode::Spin, false, false);
-        assert_eq!(ledger.manner, Manner::Polls, "who pins a mode gets it bare");
+        assert_eq!(ledger.decide(Mode::Spin, true, false), Mode::Spin);
+        assert_eq!((ledger.manner, ledger.before_ns, ledger.tally), (Manner::Polls, 0.0, 0.0));
+        // A window of the pinned mode begins no trial.
+        ledger.begin_window(Clock::get().ticks() - 2 * Clock::get().ticks_in(SLICE));
+        (ledger.waits, ledger.window_waits) = (4000, 4000);
+        ledger.decide(Mode::Spin, true, false);
+        assert!(ledger.window_waits == 0 && ledger.manner == Manner::Polls, "it was judged");
     }
 }

@@ -256,8 +256,8 @@ impl RwSpread {
         let is_spread = word & SPREAD != 0;
         let lines = if is_spread { self.lines() } else { &[] };
         if is_spread {
-            // ORDERING: SeqCst, pairs with the fence in enter_line; forbids that this writer sees no reader, and that one no
-            // writer [rw-spread]
+            // ORDERING: SeqCst, pairs with the fence of the addition in enter_line; forbids that this writer sees no reader, and
+            // that one no writer [rw-spread]
             fence(Ordering::SeqCst);
         }
         // ORDERING: Acquire, pairs with the Release in leave [rw-spread-read]
