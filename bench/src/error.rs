@@ -92,7 +92,7 @@ pub enum BenchError {
     #[error("traffic '{0}' is played by threads only")]
     ThreadsOnly(&'static str),
     /// Who sends closures does so among others, and there are none.
-    #[error("nothing to run: closures are sent by 2 threads or more")]
+    #[error("combine and delegate have nothing to run: closures are sent by 2 threads or more")]
     TooFewForClosures,
     /// A participant could not be started on its CPU.
     #[error(transparent)]
