@@ -229,3 +229,49 @@ impl<'a> Comer<'a> {
         (!left.is_zero()).then_some(left)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::MOVED;
+    use super::super::ledger::Manner;
+    use super::*;
+    use crate::raw::{RawLock, Setup};
+
+    /// One that somebody holds, and at which who comes is to do this.
+    fn held(manner: Manner) -> Auto {
+        let lock = Auto::new(&Setup::default());
+        lock.locked(|_, ledger| {
+            ledger.manner = manner;
+            // ORDERING: Relaxed, only this thread has the lock
+            lock.want.store(MOVED, Ordering::Relaxed);
+        });
+        // SAFETY: there is no node.
+        assert!(unsafe { lock.try_lock(&()) });
+        lock
+    }
+
+    #[test]
+    fn who_comes_stays_away_some_times_and_polls_then() {
+        let lock = held(Manner::BacksOff);
+        assert_eq!(lock.back_off(), Duration::from_micros(20));
+        let mut comer = Comer::new(&lock, None);
+        let start = Instant::now();
+        let stayed: Vec<u32> = (0..6).map(|_| (comer.poll(LOCKED), comer.back_offs).1).collect();
+        assert_eq!(stayed, [1, 2, 3, 4, 4, 4]);
+        assert!(start.elapsed() >= Duration::from_micros(80));
+        assert!(lock.free_unwanted(), "nothing is wanted of the holder for that");
+    }
+
+    #[test]
+    fn who_comes_polls_at_once_where_nobody_backs_off_or_its_time_is_over() {
+        for manner in [Manner::Polls, Manner::ChecksPolling] {
+            let lock = held(manner);
+            let mut comer = Comer::new(&lock, None);
+            assert!(comer.poll(LOCKED));
+            assert_eq!(comer.back_offs, 0, "{manner:?}");
+            assert_eq!(lock.free_unwanted(), manner == Manner::Polls, "in a trial each release is counted");
+        }
+        let lock = held(Manner::BacksOff);
+        assert!(!Comer::new(&lock, Some(Instant::now())).poll(LOCKED));
+    }
+}
