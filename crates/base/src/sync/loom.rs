@@ -58,6 +58,18 @@ impl Fences {
         fence(Ordering::SeqCst);
     }
 
+    /// What both sides execute while they have agreed to do without the dear side.
+    pub fn equal(self) {
+        // ORDERING: SeqCst, pairs with itself on the other side; forbids that both sides miss each other's store [asymmetric]
+        fence(Ordering::SeqCst);
+    }
+
+    /// True: the model walks the ways of both.
+    #[must_use]
+    pub fn is_asymmetric(self) -> bool {
+        true
+    }
+
     /// The dear side.
     pub fn heavy(self) {
         // ORDERING: SeqCst, pairs with light; forbids that both sides miss each other's store [asymmetric]

@@ -82,6 +82,20 @@ impl Fences {
         }
     }
 
+    /// What both sides execute while they have agreed to do without the dear side: a real fence.
+    #[inline]
+    pub fn equal(self) {
+        // ORDERING: SeqCst, pairs with itself on the other side; forbids the same outcome [asymmetric]
+        fence(Ordering::SeqCst);
+    }
+
+    /// True if the dear side is a system call.
+    #[inline]
+    #[must_use]
+    pub fn is_asymmetric(self) -> bool {
+        self != Self::Full
+    }
+
     /// The dear side: about a microsecond, as it interrupts the CPUs on which threads of the scope run. For a thread
     /// about to sleep.
     #[cold]
