@@ -1,4 +1,4 @@
-//! How long to spin before sleeping: as long as a sleep would cost, less where spinning has not paid of late.
+//! How long to spin before sleeping: as long as a sleep would cost, and less where spinning has not paid of late.
 
 use std::time::Duration;
 
@@ -10,32 +10,41 @@ pub const ASSUMED_WAKE_COST: Duration = Duration::from_micros(20);
 const SHORTEST: Duration = Duration::from_micros(1);
 const LONGEST: Duration = Duration::from_micros(50);
 
+/// Spins in vain in a row after which a waiter spins no more, but for probes.
+const VAIN_AT_MOST: u32 = 3;
+/// Every so many waits that do not spin, one spins to see whether it pays again.
+const WAITS_PER_PROBE: u32 = 32;
+/// How much longer than a wake-up a probe lasts: two participants that wake each other in turns, each asleep when the other
+/// arrives, get into step only if one of them spins for as long as the other needs to get up.
+const PROBE: u64 = 3;
+
 /// The spin budget of one waiter, in ticks.
 #[derive(Debug, Clone)]
 pub(super) struct SpinBudget {
     /// B: the wake cost, between 1 and 50 us (0 only if a wake-up is said to be free).
     wake_cost: u64,
-    /// T: the moving average of waits that outlasted the quick polls.
-    mean_wait: u64,
+    /// Waits in a row in which spinning was in vain or not tried.
+    vain: u32,
 }
 
 impl SpinBudget {
     pub(super) fn new(wake_cost: Duration) -> Self {
         let clamped = if wake_cost.is_zero() { wake_cost } else { wake_cost.clamp(SHORTEST, LONGEST) };
-        Self { wake_cost: Clock::get().ticks_in(clamped), mean_wait: 0 }
+        Self { wake_cost: Clock::get().ticks_in(clamped), vain: 0 }
     }
 
-    /// B while waits are usually over within B, else B * B / T: long waits are not worth much hope.
+    /// B while spinning pays, half as much after each time it did not, and then nothing but for a probe now and then.
     pub(super) fn ticks(&self) -> u64 {
-        if self.mean_wait <= self.wake_cost {
-            return self.wake_cost;
+        match self.vain {
+            vain if vain < VAIN_AT_MOST => self.wake_cost >> vain,
+            vain if vain % WAITS_PER_PROBE == 0 => PROBE * self.wake_cost,
+            _ => 0,
         }
-        let (cost, mean) = (u128::from(self.wake_cost), u128::from(self.mean_wait));
-        u64::try_from(cost * cost / mean).expect("no more than the wake cost, as the mean is above it")
     }
 
-    pub(super) fn learn(&mut self, waited: u64) {
-        self.mean_wait = self.mean_wait - self.mean_wait / 8 + waited / 8;
+    /// A wait has ended while it spun, or not.
+    pub(super) fn learn(&mut self, was_found: bool) {
+        self.vain = if was_found { 0 } else { self.vain.wrapping_add(1).max(1) };
     }
 }
 
@@ -44,17 +53,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_waits_shrink_the_budget_and_short_ones_restore_it() {
+    fn vain_spins_shrink_the_budget_and_one_that_pays_restores_it() {
         let mut budget = SpinBudget::new(Duration::from_micros(10));
-        let full = budget.ticks();
-        assert_eq!(full, Clock::get().ticks_in(Duration::from_micros(10)));
-        for _ in 0..40 {
-            budget.learn(full * 100);
+        let full = Clock::get().ticks_in(Duration::from_micros(10));
+        let mut spent = Vec::new();
+        for _ in 0..=2 * WAITS_PER_PROBE {
+            spent.push(budget.ticks());
+            budget.learn(false);
         }
-        assert!(budget.ticks() < full / 50, "after waits of 100 x the budget it is {} of {full}", budget.ticks());
-        for _ in 0..80 {
-            budget.learn(full / 10);
-        }
+        assert_eq!(spent[..4], [full, full / 2, full / 4, 0]);
+        assert_eq!([spent[31], spent[32], spent[33], spent[64]], [0, PROBE * full, 0, PROBE * full]);
+        budget.learn(true);
         assert_eq!(budget.ticks(), full);
     }
 

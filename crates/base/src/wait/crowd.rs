@@ -19,6 +19,7 @@ pub struct Crowd {
     participants: usize,
     place: Place,
     crowded: bool,
+    is_alone_here: bool,
     looked: u64,
 }
 
@@ -59,7 +60,7 @@ impl Crowd {
     }
 
     fn new(participants: usize, place: Place) -> Self {
-        let mut crowd = Self { participants, place, crowded: false, looked: 0 };
+        let mut crowd = Self { participants, place, crowded: false, is_alone_here: false, looked: 0 };
         crowd.look();
         crowd
     }
@@ -69,6 +70,13 @@ impl Crowd {
     #[must_use]
     pub fn is_crowded(&self) -> bool {
         self.crowded
+    }
+
+    /// True if no other participant can be on this thread's CPU, so that giving it up helps strangers only.
+    #[inline]
+    #[must_use]
+    pub(super) fn is_alone_here(&self) -> bool {
+        self.is_alone_here
     }
 
     /// Reads mask and quota again if the last look is over a second old.
@@ -88,6 +96,11 @@ impl Crowd {
                 self.participants = crew.confined_to(&mine);
                 self.participants > mine.count()
             }
+        };
+        self.is_alone_here = match &self.place {
+            Place::Anywhere => self.participants < 2,
+            Place::SharedBy(here) => *here < 2,
+            Place::Told(_) => self.participants < 2 && Affinity::of_this_thread().count() == 1,
         };
         let over_quota = quota().is_some_and(|quota| self.participants as f64 > quota);
         self.crowded = over_quota || over_cpus;

@@ -8,11 +8,11 @@
 //! - [`Crowd`]: whether the participants have a CPU each.
 //!
 //! Every loop of corecast that polls goes through [`Waiter::until`]. It spins for about as long as putting the thread
-//! to sleep and waking it would cost (which is never worse than twice the best choice made with foresight), yields a few
-//! times, and sleeps. With more participants than CPUs it does not spin at all: the thread it waits for may need this
-//! very CPU. Measured on 2 CPUs, a barrier of 4 threads takes 4.8 us when polls are left out and 99 us with 2000 of them.
-//! Nobody need know of such a crowd beforehand: when spinning was in vain and a yield then let another thread run, the
-//! next waits begin with yields.
+//! to sleep and waking it would cost (which is never worse than twice the best choice made with foresight), and less while
+//! spinning does not pay. With more participants than CPUs it does not spin at all: the thread it waits for may need this
+//! very CPU, so the waiter yields it. A waiter yields only where another participant may be on its CPU, and only while
+//! yields come back soon: beside a foreign thread one yield costs milliseconds. Then it sleeps.
+//! `docs/design/waiting.md` has the states, what each costs, and the measurements behind them.
 
 mod affinity;
 mod budget;
@@ -23,6 +23,7 @@ mod spinner;
 mod switches;
 mod waiter;
 mod wake_word;
+mod yields;
 
 #[cfg(not(loom))]
 pub(crate) use affinity::AFFINITY_WORDS;

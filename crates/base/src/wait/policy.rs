@@ -7,7 +7,8 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Wait {
-    /// Spin for about the cost of a wake-up, yield a few times, then sleep; does not spin where participants share CPUs.
+    /// Spin for about the cost of a wake-up, then sleep. Where participants share CPUs, yield a few times instead of spinning,
+    /// but not while foreign threads make yields slow.
     #[default]
     Adaptive,
     /// Spin for ever. The fastest on a machine of one's own, and ruinous where participants share CPUs.
