@@ -206,6 +206,7 @@ impl<T> From<SendError<T>> for Failure {
             SendError::Closed(_) => Status::Closed,
             SendError::Died(_) => Status::Died,
             SendError::TooLarge { .. } => Status::TooLarge,
+            SendError::Corrupt { .. } => Status::Corrupt,
             SendError::Forked(_) => Status::Forked,
             _ => Status::System,
         };

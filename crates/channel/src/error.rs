@@ -50,6 +50,14 @@ pub enum SendError<T> {
         /// The longest message that the channel takes, in bytes.
         max: usize,
     },
+    /// The memory holds what no end of this protocol writes.
+    #[error("the channel's memory holds what the protocol does not allow: {why}")]
+    Corrupt {
+        /// What was not sent.
+        message: T,
+        /// What was found.
+        why: &'static str,
+    },
     /// This process is a forked child of the one that opened the end.
     #[error("the channel was opened before fork: a child has to attach anew")]
     Forked(T),
@@ -144,9 +152,8 @@ impl<T> SendError<T> {
     /// What was not sent.
     pub fn into_inner(self) -> T {
         match self {
-            Self::Closed(message) | Self::Died(message) | Self::Forked(message) | Self::TooLarge { message, .. } => {
-                message
-            }
+            Self::Closed(message) | Self::Died(message) | Self::Forked(message) => message,
+            Self::TooLarge { message, .. } | Self::Corrupt { message, .. } => message,
         }
     }
 
@@ -157,6 +164,7 @@ impl<T> SendError<T> {
             Self::Died(_) => SendError::Died(message),
             Self::Forked(_) => SendError::Forked(message),
             Self::TooLarge { len, max, .. } => SendError::TooLarge { message, len, max },
+            Self::Corrupt { why, .. } => SendError::Corrupt { message, why },
         }
     }
 
@@ -166,6 +174,7 @@ impl<T> SendError<T> {
             Self::Closed(_) => "Closed(..)",
             Self::Died(_) => "Died(..)",
             Self::TooLarge { .. } => "TooLarge { .. }",
+            Self::Corrupt { .. } => "Corrupt { .. }",
             Self::Forked(_) => "Forked(..)",
         }
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::room::NoTurn;
 use super::sender::{Sender, Staged};
 use crate::bytes::BytesMut;
 use crate::error::{SendError, SendTimeoutError, TrySendError};
@@ -24,12 +25,14 @@ impl Loan<'_> {
     /// Sends it without waiting.
     ///
     /// # Errors
-    /// [`TrySendError::Full`] with the loan, if a reliable reader has not released the oldest message.
+    /// [`TrySendError::Full`] with the loan, if a reliable reader has not released the oldest message, or other senders
+    /// won every turn that this one tried for; or [`SendError`].
     #[inline]
     pub fn try_commit(self) -> Result<(), TrySendError<Self>> {
         match self.sender.try_post(self.message) {
             Ok(()) => Ok(()),
-            Err(_) => Err(TrySendError::Full(self)),
+            Err(NoTurn::NoRoom(_)) => Err(TrySendError::Full(self)),
+            Err(NoTurn::Corrupt(corrupt)) => Err(corrupt.unsent(self).into()),
         }
     }
 

@@ -9,9 +9,10 @@ use corecast_base::wait::{WaitCounts, WakeWord};
 use super::byte_slots::ByteSlots;
 use super::config::Policy;
 use super::msg::{Body, Msg};
-use super::patrol::Patrol;
+use super::patrol::{Patrol, TimedOut};
 use super::recv_end::{RecvEnd, Seen, outcome};
 use super::ring::Ring;
+use super::room::NoRoom;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::select::{Alarm, Selectable};
 
@@ -80,14 +81,32 @@ impl Receiver {
     #[inline(always)]
     fn recv_within(&self, timeout: Option<Duration>) -> Result<Msg<'_>, RecvTimeoutError> {
         self.check_fork()?;
-        loop {
-            let ticket = match outcome(self.end.poll()) {
-                Some(seen) => seen?,
-                None => self.end.wait(&mut self.patrol.borrow_mut(), timeout)?,
-            };
-            if let Some(message) = self.open_message(ticket)? {
-                return Ok(message);
-            }
+        let ticket = match outcome(self.end.poll()) {
+            Some(seen) => seen?,
+            None => self.end.wait(&mut self.patrol.borrow_mut(), timeout)?,
+        };
+        match self.open_message(ticket)? {
+            Some(message) => Ok(message),
+            None => self.recv_another(timeout),
+        }
+    }
+
+    /// Receives after a message that was overwritten when it was about to be copied. It opens messages inside the wait:
+    /// another process that writes over each of them cannot keep the call beyond its limit.
+    #[cold]
+    fn recv_another(&self, timeout: Option<Duration>) -> Result<Msg<'_>, RecvTimeoutError> {
+        let ring = &self.end.ring;
+        let look = || match self.end.look() {
+            None => Err(NoRoom::NO_READER),
+            Some(seen) => match seen.and_then(|ticket| self.open_message(ticket)) {
+                Ok(None) => Err(NoRoom::SLOW_SENDER),
+                Ok(Some(message)) => Ok(Ok(message)),
+                Err(error) => Ok(Err(error)),
+            },
+        };
+        match self.patrol.borrow_mut().until(ring, &ring.data_bell, timeout, look) {
+            Ok(received) => Ok(received?),
+            Err(TimedOut) => Err(RecvTimeoutError::Timeout),
         }
     }
 

@@ -106,19 +106,31 @@ impl<S: Slots> RecvEnd<S> {
     /// Looks whether the next message is there.
     #[inline(always)]
     pub(super) fn poll(&self) -> Seen {
-        loop {
-            let ticket = self.pins.next();
-            let word = self.ring.look_at(ticket);
-            if !word.is_done(self.ring.laps, ticket) {
-                let is_overrun = self.ring.overwrites() && word.is_later(self.ring.laps, ticket);
-                return if is_overrun { self.overrun(ticket) } else { Seen::Nothing };
-            }
-            if word.turn() == Turn::Published {
-                return Seen::Message(ticket);
-            }
-            self.pins.pin();
-            self.release(ticket);
+        self.look_at_next().unwrap_or_else(|| self.poll_on())
+    }
+
+    /// What the next ticket's slot shows; `None` if its sender died, and the reader has gone on to the ticket behind it.
+    #[inline(always)]
+    fn look_at_next(&self) -> Option<Seen> {
+        let ticket = self.pins.next();
+        let word = self.ring.look_at(ticket);
+        if !word.is_done(self.ring.laps, ticket) {
+            let is_overrun = self.ring.overwrites() && word.is_later(self.ring.laps, ticket);
+            return Some(if is_overrun { self.overrun(ticket) } else { Seen::Nothing });
         }
+        if word.turn() == Turn::Published {
+            return Some(Seen::Message(ticket));
+        }
+        self.pins.pin();
+        self.release(ticket);
+        None
+    }
+
+    /// Goes on behind a ticket whose sender died, for a lap at most: another process that writes such words faster than
+    /// this reader goes on keeps it in no call for ever.
+    #[cold]
+    fn poll_on(&self) -> Seen {
+        (0..self.ring.laps.slots()).find_map(|_| self.look_at_next()).unwrap_or(Seen::Nothing)
     }
 
     /// Releases a ticket that was taken.

@@ -12,7 +12,8 @@
 //! room without another scan; otherwise this scan sees it JOINING, at a cursor that is not beyond its start. At most t:
 //! a reader may be beyond t already, with the help of other senders, but one who joins may not be.
 //!
-//! A cursor behind `known`, or beyond the tail, is none that an honest reader writes: its reader is evicted.
+//! A cursor behind `known`, or beyond the tail, is none that an honest reader writes: its reader is evicted. A ticket behind
+//! `known` comes from a tail that no honest sender writes: this sender is told that the memory is corrupt.
 
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use corecast_base::sync::{Ordering, fence};
 
 use super::line::{Ctl, Hold, ReaderLine, State, look};
 use super::ring::{Ring, Slots};
+use crate::error::SendError;
 
 /// What a sender knows of its readers.
 #[derive(Debug)]
@@ -48,6 +50,44 @@ impl NoRoom {
     pub(super) const SLOW_SENDER: Self = Self { patience: Duration::from_micros(50) };
 }
 
+/// Why a sender gets no turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoTurn {
+    /// There is no room now.
+    NoRoom(NoRoom),
+    /// Waiting does not help.
+    Corrupt(Corrupt),
+}
+
+/// Another process wrote into the tail, or into the word of a slot, what no sender writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Corrupt;
+
+impl NoTurn {
+    /// An attempt of a sender that waits for room: it goes on only while there is none.
+    pub(super) fn ends_wait<T>(attempt: Result<T, Self>) -> Result<Result<T, Corrupt>, NoRoom> {
+        match attempt {
+            Ok(turn) => Ok(Ok(turn)),
+            Err(Self::Corrupt(corrupt)) => Ok(Err(corrupt)),
+            Err(Self::NoRoom(no_room)) => Err(no_room),
+        }
+    }
+}
+
+impl From<NoRoom> for NoTurn {
+    fn from(no_room: NoRoom) -> Self {
+        Self::NoRoom(no_room)
+    }
+}
+
+impl Corrupt {
+    /// The error of a message that was not sent.
+    #[cold]
+    pub(super) fn unsent<T>(self, message: T) -> SendError<T> {
+        SendError::Corrupt { message, why: "the tail, or the word of a slot, is none that a sender writes" }
+    }
+}
+
 /// A reader that holds a sender back.
 struct Behind {
     age: u64,
@@ -63,16 +103,20 @@ impl Room {
     }
 
     /// # Errors
-    /// [`NoRoom`] if a reader still needs the ticket's slot.
+    /// [`NoRoom`] if a reader still needs the ticket's slot; [`Corrupt`] if the ticket is one of the past.
     #[inline(always)]
-    pub(super) fn for_ticket<S: Slots>(&mut self, ring: &Ring<S>, ticket: u64) -> Result<(), NoRoom> {
+    pub(super) fn for_ticket<S: Slots>(&mut self, ring: &Ring<S>, ticket: u64) -> Result<(), NoTurn> {
         if ticket.wrapping_sub(self.known) < ring.laps.slots() { Ok(()) } else { self.look_for(ring, ticket) }
     }
 
     #[cold]
-    fn look_for<S: Slots>(&mut self, ring: &Ring<S>, ticket: u64) -> Result<(), NoRoom> {
+    fn look_for<S: Slots>(&mut self, ring: &Ring<S>, ticket: u64) -> Result<(), NoTurn> {
+        // What is known was below the tail that this sender saw then, and no sender moves the tail back.
+        if (ticket.wrapping_sub(self.known) as i64) < 0 {
+            return Err(NoTurn::Corrupt(Corrupt));
+        }
         if self.is_still_behind(ring) {
-            return Err(NoRoom { patience: Duration::MAX });
+            return Err(NoRoom { patience: Duration::MAX }.into());
         }
         // ORDERING: SeqCst, pairs with the fence of a join: not both does the joiner miss this scan's tail and this scan miss
         // the joiner [join]
@@ -100,7 +144,7 @@ impl Room {
         ticket: u64,
         oldest: Option<Behind>,
         patience: Duration,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<(), NoTurn> {
         let age = oldest.as_ref().map_or(0, |oldest| oldest.age);
         self.known = ticket.wrapping_sub(age);
         if age < ring.laps.slots() {
@@ -110,7 +154,7 @@ impl Room {
         // With a deadline in the game the next look is a whole one.
         let only_one_matters = patience == Duration::MAX;
         self.blocker = oldest.filter(|_| only_one_matters).map(|behind| (behind.line, behind.ctl, behind.cursor));
-        Err(NoRoom { patience })
+        Err(NoRoom { patience }.into())
     }
 
     /// True if the reader that there was no room for is where it was: the others need not be looked at.

@@ -6,18 +6,30 @@
 //! several:     t = tail; room(t); w = word(t) (Acquire) [slot-full]
 //!                w is done for t - S: CAS(w -> C(t, me)); won: help the tail beyond t; write; publish
 //!                w speaks of t: help the tail beyond t; again
+//!                w is claimed for t - S: no room; w is anything else: again
 //! ```
 //! The claim lies in the slot and not in the tail alone: without a reader that gates, nothing else proves that the slot's
 //! last owner has published, and two senders would write at once. (`fetch_add` on the tail cannot say that the ring is
 //! full, and leaves a hole without an owner when its sender dies.) The tail is only a number, and moves before anybody
 //! writes; helping keeps it moving if the one who claimed does not. Between claim and publication lie a dozen stores; a
 //! sender that is stopped there holds up the readers.
+//!
+//! Another process may write anything into the tail and the words. After a turn in vain the tail of honest senders is
+//! beyond its ticket: whoever claimed it, or helped, moved it. So a claim counts the turns that find the tail where it
+//! was, or further back, and after a few of them says that the memory is corrupt. After many turns in vain of any kind
+//! it says that there is no room, so that the caller looks at its time limit.
 
 use corecast_base::sync::{Arc, Ordering, fence, spin_hint};
 
 use super::presence::Company;
 use super::ring::{Ring, Slots};
-use super::room::{NoRoom, Room};
+use super::room::{Corrupt, NoRoom, NoTurn, Room};
+
+/// Turns of one claim that may find the tail no further than the turn before. One is enough where loads that another
+/// processor serves come in order.
+const MOST_STANDING: u32 = 64;
+/// Turns of one claim that may be in vain. Among honest senders, each of them is a turn that another sender won.
+const MOST_IN_VAIN: u32 = 1024;
 
 /// What one sender knows, on lines of its own.
 #[derive(Debug)]
@@ -42,11 +54,12 @@ impl<S: Slots> SendEnd<S> {
     /// A ticket, and its slot to write into until it is published. `before_claim` is told each ticket before it is tried.
     ///
     /// # Errors
-    /// [`NoRoom`] if a reader, or a sender a lap behind, still needs the slot, or there is no reader to wait for.
+    /// [`NoRoom`] if a reader, or a sender a lap behind, still needs the slot, or there is no reader to wait for;
+    /// [`Corrupt`] if another process spoilt the tail or the slot.
     #[inline(always)]
-    pub(super) fn try_turn(&mut self, before_claim: impl Fn(&Ring<S>, u64)) -> Result<u64, NoRoom> {
+    pub(super) fn try_turn(&mut self, before_claim: impl Fn(&Ring<S>, u64)) -> Result<u64, NoTurn> {
         if self.ring.waits_for_readers() && self.ring.roll.readers.look() != Company::Present {
-            return Err(NoRoom::NO_READER);
+            return Err(NoRoom::NO_READER.into());
         }
         let ticket = if self.ring.is_multi() { self.claim(before_claim)? } else { self.next(before_claim)? };
         if self.ring.overwrites() {
@@ -57,7 +70,7 @@ impl<S: Slots> SendEnd<S> {
 
     /// The turn of a sender that is alone.
     #[inline(always)]
-    fn next(&mut self, before_claim: impl Fn(&Ring<S>, u64)) -> Result<u64, NoRoom> {
+    fn next(&mut self, before_claim: impl Fn(&Ring<S>, u64)) -> Result<u64, NoTurn> {
         let Self { ring, tail, room, line } = self;
         room.for_ticket(ring, *tail)?;
         before_claim(ring, *tail);
@@ -69,8 +82,9 @@ impl<S: Slots> SendEnd<S> {
     }
 
     /// The turn of one of several.
-    fn claim(&mut self, before_claim: impl Fn(&Ring<S>, u64)) -> Result<u64, NoRoom> {
+    fn claim(&mut self, before_claim: impl Fn(&Ring<S>, u64)) -> Result<u64, NoTurn> {
         let Self { ring, room, line, .. } = self;
+        let mut in_vain = TurnsInVain::default();
         loop {
             let ticket = ring.tail();
             room.for_ticket(ring, ticket)?;
@@ -86,9 +100,10 @@ impl<S: Slots> SendEnd<S> {
                 }
             } else if word.is_of(ring.laps, ticket) {
                 help(ring, ticket);
-            } else if !word.is_later(ring.laps, ticket) {
-                return Err(NoRoom::SLOW_SENDER);
+            } else if word.is_claimed_for(ring.laps, ticket.wrapping_sub(ring.laps.slots())) {
+                return Err(NoRoom::SLOW_SENDER.into());
             }
+            in_vain.count(ticket)?;
             spin_hint();
         }
     }
@@ -120,11 +135,14 @@ impl<S: Slots> SendEnd<S> {
         !self.ring.is_multi() && !self.ring.overwrites() && self.room.for_ticket(&self.ring, self.tail).is_ok()
     }
 
-    /// True if the next message would find room, as far as can be said before.
+    /// Whether the next message would find room, as far as can be said before.
+    ///
+    /// # Errors
+    /// As [`try_turn`](Self::try_turn).
     #[inline]
-    pub(super) fn has_room(&mut self) -> bool {
+    pub(super) fn check_room(&mut self) -> Result<(), NoTurn> {
         let ticket = if self.ring.is_multi() { self.ring.tail() } else { self.tail };
-        self.room.for_ticket(&self.ring, ticket).is_ok()
+        self.room.for_ticket(&self.ring, ticket)
     }
 }
 
@@ -133,6 +151,34 @@ impl<S: Slots> Drop for SendEnd<S> {
         if !self.ring.home.is_forked() {
             self.ring.release_sender(&self.ring.senders[self.line].ctl, Company::Left);
         }
+    }
+}
+
+/// The turns of one claim that came to nothing.
+#[derive(Debug, Default)]
+struct TurnsInVain {
+    all: u32,
+    /// Those in a row that found the tail no further than the turn before.
+    standing: u32,
+    /// The ticket of the last one.
+    ticket: u64,
+}
+
+impl TurnsInVain {
+    /// One more, at the tail that was seen.
+    ///
+    /// # Errors
+    /// [`Corrupt`] if the tail stands still; [`NoRoom`] if it is time for the caller to look around.
+    #[cold]
+    fn count(&mut self, ticket: u64) -> Result<(), NoTurn> {
+        let has_moved = self.all == 0 || ticket.wrapping_sub(self.ticket) as i64 > 0;
+        self.standing = if has_moved { 0 } else { self.standing + 1 };
+        self.ticket = ticket;
+        self.all += 1;
+        if self.standing == MOST_STANDING {
+            return Err(NoTurn::Corrupt(Corrupt));
+        }
+        if self.all == MOST_IN_VAIN { Err(NoRoom::SLOW_SENDER.into()) } else { Ok(()) }
     }
 }
 

@@ -12,7 +12,7 @@ use super::loan::Loan;
 use super::patrol::{Patrol, TimedOut};
 use super::receiver::Receiver;
 use super::ring::Ring;
-use super::room::NoRoom;
+use super::room::NoTurn;
 use super::send_end::{SendEnd, pen_down};
 use super::source::{NoPlace, Source};
 use crate::bytes::BytesMut;
@@ -56,20 +56,21 @@ impl Sender {
     /// Sends a copy without waiting.
     ///
     /// # Errors
-    /// [`TrySendError::Full`] if a reliable reader has not released the oldest message, or [`SendError`].
+    /// [`TrySendError::Full`] if a reliable reader has not released the oldest message, or other senders won every turn
+    /// that this one tried for; or [`SendError`].
     #[inline]
     pub fn try_send(&mut self, message: &[u8]) -> Result<(), TrySendError<()>> {
         self.check(message.len())?;
         let posted = if message.len() <= self.inline() {
             self.post_short(message)
-        } else if self.end.has_room() {
-            self.stage(message);
-            self.post_block(message.len())
         } else {
             // Known before anything is copied.
-            Err(NoRoom::SLOW_SENDER)
+            self.end.check_room().and_then(|()| {
+                self.stage(message);
+                self.post_block(message.len())
+            })
         };
-        posted.map_err(|_| self.full())
+        posted.map_err(|no_turn| self.refused(no_turn))
     }
 
     /// Sends a copy, waiting for room as the channel's policy says.
@@ -169,11 +170,16 @@ impl Sender {
         if len > max { Err(SendError::TooLarge { message: (), len, max }) } else { Ok(()) }
     }
 
-    /// Looks, seldom, whether who keeps the ring full is dead.
+    /// Why nothing was sent. Looks, seldom, whether the one that keeps the ring full is dead.
     #[cold]
-    fn full(&mut self) -> TrySendError<()> {
-        self.patrol.walk(&self.end.ring);
-        TrySendError::Full(())
+    fn refused(&mut self, no_turn: NoTurn) -> TrySendError<()> {
+        match no_turn {
+            NoTurn::NoRoom(_) => {
+                self.patrol.walk(&self.end.ring);
+                TrySendError::Full(())
+            }
+            NoTurn::Corrupt(corrupt) => corrupt.unsent(()).into(),
+        }
     }
 
     /// Puts a long message into the block.
@@ -221,7 +227,7 @@ impl Sender {
 
     /// Sends what was staged, if there is room now.
     #[inline]
-    pub(super) fn try_post(&mut self, message: Staged) -> Result<(), NoRoom> {
+    pub(super) fn try_post(&mut self, message: Staged) -> Result<(), NoTurn> {
         match message {
             Staged::Slot(len) => {
                 let ticket = self.end.try_turn(|_, _| {})?;
@@ -234,7 +240,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn post_short(&mut self, message: &[u8]) -> Result<(), NoRoom> {
+    fn post_short(&mut self, message: &[u8]) -> Result<(), NoTurn> {
         let ticket = self.end.try_turn(|_, _| {})?;
         let slots = &self.end.ring.slots;
         BytesMut::shared(slots.inline(self.end.ring.laps.index(ticket)), message.len()).copy_from(message);
@@ -243,7 +249,7 @@ impl Sender {
     }
 
     #[inline]
-    fn post_draft(&mut self, len: usize) -> Result<(), NoRoom> {
+    fn post_draft(&mut self, len: usize) -> Result<(), NoTurn> {
         let ticket = self.end.try_turn(|_, _| {})?;
         let slot = self.end.ring.slots.inline(self.end.ring.laps.index(ticket));
         for (from, to) in self.draft.iter().zip(slot).take(len.div_ceil(WORD_BYTES)) {
@@ -265,7 +271,7 @@ impl Sender {
         self.end.publish(ticket);
     }
 
-    fn post_block(&mut self, len: usize) -> Result<(), NoRoom> {
+    fn post_block(&mut self, len: usize) -> Result<(), NoTurn> {
         let line = self.end.line;
         let ticket = self.end.try_turn(|ring, ticket| exchange::intend(&ring.senders[line], ticket))?;
         let ring = &self.end.ring;
@@ -282,12 +288,16 @@ impl Sender {
     fn wait_until(
         &mut self,
         timeout: Option<Duration>,
-        mut attempt: impl FnMut(&mut Self) -> Result<(), NoRoom>,
+        mut attempt: impl FnMut(&mut Self) -> Result<(), NoTurn>,
     ) -> Result<(), SendTimeoutError<()>> {
         let ring = Arc::clone(&self.end.ring);
         let mut patrol = self.patrol.clone();
-        let posted = patrol.until(&ring, &ring.room_bell, timeout, || attempt(self));
+        let posted = patrol.until(&ring, &ring.room_bell, timeout, || NoTurn::ends_wait(attempt(self)));
         self.patrol = patrol;
-        posted.map_err(|TimedOut| SendTimeoutError::Timeout(()))
+        match posted {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(corrupt)) => Err(corrupt.unsent(()).into()),
+            Err(TimedOut) => Err(SendTimeoutError::Timeout(())),
+        }
     }
 }

@@ -12,6 +12,7 @@ use super::config::{Config, Delivery, Policy};
 use super::patrol::{Patrol, TimedOut};
 use super::recv_end::{RecvEnd, outcome};
 use super::ring::{Ring, Slots};
+use super::room::{Corrupt, NoTurn};
 use super::send_end::SendEnd;
 use super::source::NoPlace;
 use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
@@ -109,7 +110,8 @@ impl<T: Send + Sync> ValueSender<T> {
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
         match self.end.try_turn(|_, _| {}) {
             Ok(ticket) => self.put(ticket, value),
-            Err(_) => return Err(TrySendError::Full(value)),
+            Err(NoTurn::NoRoom(_)) => return Err(TrySendError::Full(value)),
+            Err(NoTurn::Corrupt(corrupt)) => return Err(corrupt.unsent(value).into()),
         }
         Ok(())
     }
@@ -121,7 +123,8 @@ impl<T: Send + Sync> ValueSender<T> {
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
         match self.turn(None) {
-            Ok(ticket) => self.put(ticket, value),
+            Ok(Ok(ticket)) => self.put(ticket, value),
+            Ok(Err(corrupt)) => return Err(corrupt.unsent(value)),
             Err(TimedOut) => return Err(SendError::Closed(value)),
         }
         Ok(())
@@ -133,7 +136,8 @@ impl<T: Send + Sync> ValueSender<T> {
     /// [`SendTimeoutError::Timeout`] with the value.
     pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
         match self.turn(Some(timeout)) {
-            Ok(ticket) => self.put(ticket, value),
+            Ok(Ok(ticket)) => self.put(ticket, value),
+            Ok(Err(corrupt)) => return Err(corrupt.unsent(value).into()),
             Err(TimedOut) => return Err(SendTimeoutError::Timeout(value)),
         }
         Ok(())
@@ -160,18 +164,18 @@ impl<T: Send + Sync> ValueSender<T> {
     }
 
     #[inline(always)]
-    fn turn(&mut self, timeout: Option<Duration>) -> Result<u64, TimedOut> {
+    fn turn(&mut self, timeout: Option<Duration>) -> Result<Result<u64, Corrupt>, TimedOut> {
         match self.end.try_turn(|_, _| {}) {
-            Ok(ticket) => Ok(ticket),
+            Ok(ticket) => Ok(Ok(ticket)),
             Err(_) => self.wait_for_turn(timeout),
         }
     }
 
     #[cold]
-    fn wait_for_turn(&mut self, timeout: Option<Duration>) -> Result<u64, TimedOut> {
+    fn wait_for_turn(&mut self, timeout: Option<Duration>) -> Result<Result<u64, Corrupt>, TimedOut> {
         let ring = Arc::clone(&self.end.ring);
         let end = &mut self.end;
-        self.patrol.until(&ring, &ring.room_bell, timeout, || end.try_turn(|_, _| {}))
+        self.patrol.until(&ring, &ring.room_bell, timeout, || NoTurn::ends_wait(end.try_turn(|_, _| {})))
     }
 
     #[inline(always)]

@@ -70,6 +70,12 @@ impl Word {
         self.0 & LAP_MASK == laps.published(ticket).0
     }
 
+    /// True if a sender has claimed `ticket` and not published it yet.
+    #[inline]
+    pub(super) fn is_claimed_for(self, laps: Laps, ticket: u64) -> bool {
+        self.is_of(laps, ticket) && matches!(self.turn(), Turn::Claimed(_))
+    }
+
     /// True if it speaks of a ticket of this slot that comes after `ticket`.
     #[inline]
     pub(super) fn is_later(self, laps: Laps, ticket: u64) -> bool {
@@ -137,6 +143,7 @@ mod tests {
             prop_assert_eq!(claimed.skipped().turn(), Turn::Skipped);
             prop_assert!(done.is_done(laps, ticket) && claimed.skipped().is_done(laps, ticket));
             prop_assert!(!claimed.is_done(laps, ticket) && claimed.is_of(laps, ticket));
+            prop_assert!(claimed.is_claimed_for(laps, ticket) && !done.is_claimed_for(laps, ticket));
             let next = ticket.wrapping_add(lap);
             prop_assert!(done.is_free_for(laps, next) && claimed.skipped().is_free_for(laps, next));
             prop_assert!(!claimed.is_free_for(laps, next));

@@ -2,8 +2,11 @@
 #![cfg(not(loom))]
 
 mod actor;
+mod any_word;
 mod damage;
 mod policies;
 mod processes;
 mod readers;
+#[path = "../spoilt/mod.rs"]
+mod spoilt;
 mod values;
