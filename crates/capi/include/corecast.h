@@ -885,8 +885,8 @@ corecast_status corecast_mcast_sender_abort(corecast_mcast_sender *sender);
 
 // Opens a reader of what is sent through the channel with this name from now on, with a corecast_mcast_policy;
 // `deadline_ns` means something for CORECAST_MCAST_POLICY_DEADLINE only. CORECAST_TAKEN if it takes no more readers,
-// CORECAST_NOT_FOUND if there is no such channel, CORECAST_MISMATCH if it is of another kind, or never overwrites and the
-// policy is not the reliable one.
+// CORECAST_NOT_FOUND if there is no such channel, CORECAST_MISMATCH if it is of another kind, CORECAST_INVALID_ARGUMENT if
+// it never overwrites and the policy is not the reliable one.
 corecast_status corecast_mcast_receiver_open(const corecast_region *region,
                                              const char *name,
                                              uint32_t policy,

@@ -86,6 +86,7 @@ impl From<OpenError> for Failure {
             OpenError::Closed { .. } => Status::Closed,
             OpenError::Died { .. } => Status::Died,
             OpenError::Forked(_) => Status::Forked,
+            OpenError::Policy { .. } => return Self::argument("policy", error),
             _ => Status::Mismatch,
         };
         Self::new(status, error.to_string())

@@ -14,6 +14,8 @@
 
 use corecast_base::region::{Entry, Forked, ParticipantId, PlanError, RegionPlan, SectionError, SharedRegion};
 
+use crate::mcast::Policy;
+
 /// What a directory says of a [`ump`](crate::ump) ring.
 pub const KIND_UMP: u32 = 1;
 /// What a directory says of a [`ff`](crate::ff) ring.
@@ -88,6 +90,14 @@ pub enum OpenError {
         name: String,
         /// Which end.
         end: &'static str,
+    },
+    /// The channel has no readers of the policy that was asked for.
+    #[error("channel '{name}' never overwrites: its readers are reliable, not {policy:?}")]
+    Policy {
+        /// The channel's name.
+        name: String,
+        /// What was asked for.
+        policy: Policy,
     },
     /// The region says of the channel what cannot be, or its memory holds what no protocol leaves there.
     #[error("channel '{name}' is damaged: {why}")]

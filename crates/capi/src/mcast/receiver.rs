@@ -60,8 +60,8 @@ fn receive(
 
 /// Opens a reader of what is sent through the channel with this name from now on, with a corecast_mcast_policy;
 /// `deadline_ns` means something for CORECAST_MCAST_POLICY_DEADLINE only. CORECAST_TAKEN if it takes no more readers,
-/// CORECAST_NOT_FOUND if there is no such channel, CORECAST_MISMATCH if it is of another kind, or never overwrites and the
-/// policy is not the reliable one.
+/// CORECAST_NOT_FOUND if there is no such channel, CORECAST_MISMATCH if it is of another kind, CORECAST_INVALID_ARGUMENT if
+/// it never overwrites and the policy is not the reliable one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn corecast_mcast_receiver_open(
     region: Option<&Region>,

@@ -56,13 +56,12 @@ pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenError> {
 /// A reader of what is sent through the channel with this name from now on.
 ///
 /// # Errors
-/// [`OpenError`]; `Taken` if the channel takes no more readers, `Layout` if it never overwrites and the policy is not
+/// [`OpenError`]; `Taken` if the channel takes no more readers, `Policy` if it never overwrites and the policy is not
 /// [`Policy::Reliable`].
 pub fn receiver(region: &SharedRegion, name: &str, policy: Policy) -> Result<Receiver, OpenError> {
     let ring = open(region, name)?;
     if !ring.overwrites() && policy != Policy::Reliable {
-        let why = format!("a gated channel has reliable readers, not {policy:?} ones");
-        return Err(OpenError::Layout { name: name.to_owned(), why });
+        return Err(OpenError::Policy { name: name.to_owned(), policy });
     }
     Receiver::open(&ring, policy).ok_or_else(|| taken(&ring, name, "reader"))
 }

@@ -33,7 +33,9 @@ fn a_region_among_threads_carries_messages() {
         matches!(mcast::sender(&region, "c"), Err(OpenError::Taken { end: "sender", by, .. }) if by == region.me())
     );
     assert!(matches!(mcast::sender(&region, "d"), Err(OpenError::NoChannel(_))));
-    assert!(matches!(mcast::receiver(&region, "c", Policy::Lossy), Err(OpenError::Layout { .. })));
+    let refused = mcast::receiver(&region, "c", Policy::Lossy).map(drop).expect_err("the channel never overwrites");
+    assert_eq!(refused, OpenError::Policy { name: "c".to_owned(), policy: Policy::Lossy });
+    assert_eq!(refused.to_string(), "channel 'c' never overwrites: its readers are reliable, not Lossy");
     for number in 0..100 {
         tx.send(&message(0, number, len(number))).expect("room");
         let got = rx.recv().expect("sent");
