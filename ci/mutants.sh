@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Weakens every memory ordering of the modelled crates, one at a time, and fails if no model notices.
+# Weakens every memory ordering of the modelled crates, one at a time, and fails if no model notices. With words as
+# arguments, only those in files, or on lines, that contain one of them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

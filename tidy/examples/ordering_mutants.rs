@@ -3,10 +3,14 @@
 //!
 //! All mutants are compiled at once, in a copy of the workspace: each ordering becomes a call that tells the weaker one
 //! if the environment names its number. So a mutant costs a run of the models, most of which fail at once, and no build.
+//! There is no Relaxed fence: a fence that has only that below it is left out instead. A mutant that ends in a panic
+//! about an ordering that its operation does not have is no mutant. It is told apart from one that a model caught, and
+//! makes this program fail too.
 //!
 //! Not mutated: what the models do not compile (`#[cfg(not(loom))]` modules) or call, and Relaxed, which cannot be weakened.
 //!
-//! Run it as `ci/mutants.sh`; with words as arguments it weakens only orderings in files whose path contains one of them.
+//! Run it as `ci/mutants.sh`; with words as arguments it weakens only orderings in files whose path, or on lines whose
+//! code, contains one of them: `ci/mutants.sh 'fence('` tries all fences, `ci/mutants.sh mcast/` the orderings of mcast.
 #![allow(clippy::print_stdout, reason = "this is a program")]
 
 use std::path::{Path, PathBuf};
@@ -40,7 +44,19 @@ pub fn weakened(ordering: Ordering, mutants: &[(u32, Ordering)]) -> Ordering {
     let chosen = CHOSEN.get_or_init(|| std::env::var("CORECAST_MUTANT").map_or(0, |n| n.parse().unwrap_or(0)));
     mutants.iter().find(|(number, _)| number == chosen).map_or(ordering, |(_, weaker)| *weaker)
 }
+
+/// The fence, except in the mutant that is without it.
+pub fn fence_unless(ordering: Ordering, mutant: u32) {
+    // The mutant without it is chosen where another ordering is told.
+    if weakened(ordering, &[(mutant, Ordering::Relaxed)]) == ordering {
+        fence(ordering);
+    }
+}
 "#;
+/// What the weaker ordering of a fence is called that is left out.
+const NO_FENCE: &str = "no fence";
+/// What a panic says about an operation that does not have its ordering.
+const NO_SUCH_ORDERING: [&str; 2] = ["there is no such thing as", "unimplemented ordering"];
 
 /// One ordering made weaker.
 struct Mutant {
@@ -48,8 +64,16 @@ struct Mutant {
     crate_name: &'static str,
     file: PathBuf,
     line: usize,
+    code: String,
     from: &'static str,
     to: &'static str,
+}
+
+/// A model that failed.
+struct Failed<'a> {
+    model: &'a Model,
+    /// False if it failed because the mutant has an ordering that its operation does not have.
+    is_caught: bool,
 }
 
 /// One model, in the test binary of a crate.
@@ -74,12 +98,15 @@ fn main() -> io::Result<ExitCode> {
 
 fn hunt(workspace: &Path, wanted: &[String]) -> io::Result<ExitCode> {
     let mut mutants = plant(workspace)?;
-    let is_wanted = |mutant: &Mutant| wanted.iter().any(|word| mutant.file.to_string_lossy().contains(word));
+    let is_wanted = |mutant: &Mutant| {
+        let file = mutant.file.to_string_lossy();
+        wanted.iter().any(|word| file.contains(word) || mutant.code.contains(word))
+    };
     mutants.retain(|mutant| wanted.is_empty() || is_wanted(mutant));
-    let models = build(workspace)?;
+    let models = build(workspace, &mutants)?;
     let all: Vec<Model> = models.iter().flat_map(|(_, models)| models.clone()).collect();
     if let Some(failed) = first_to_fail(&all, 0) {
-        println!("{} fails before anything is weakened", failed.name);
+        println!("{} fails before anything is weakened", failed.model.name);
         return Ok(ExitCode::FAILURE);
     }
     let left = Mutex::new(mutants.iter());
@@ -90,9 +117,10 @@ fn hunt(workspace: &Path, wanted: &[String]) -> io::Result<ExitCode> {
                 loop {
                     let Some(mutant) = left.lock().expect("no hunter panics").next() else { break };
                     let models = models_for(mutant, &models);
-                    let caught = first_to_fail(&models, mutant.number);
-                    *survivors.lock().expect("no hunter panics") += usize::from(caught.is_none());
-                    tell(mutant, caught, workspace);
+                    let failed = first_to_fail(&models, mutant.number);
+                    let is_caught = failed.as_ref().is_some_and(|failed| failed.is_caught);
+                    *survivors.lock().expect("no hunter panics") += usize::from(!is_caught);
+                    tell(mutant, failed, workspace);
                 }
             });
         }
@@ -102,9 +130,13 @@ fn hunt(workspace: &Path, wanted: &[String]) -> io::Result<ExitCode> {
     Ok(if survivors == 0 && !mutants.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn tell(mutant: &Mutant, caught: Option<&Model>, workspace: &Path) {
+fn tell(mutant: &Mutant, failed: Option<Failed<'_>>, workspace: &Path) {
     let place = mutant.file.strip_prefix(workspace).unwrap_or(&mutant.file).display();
-    let verdict = caught.map_or_else(|| "SURVIVED".to_owned(), |model| format!("caught by {}", model.name));
+    let verdict = match failed {
+        None => "SURVIVED".to_owned(),
+        Some(Failed { model, is_caught: true }) => format!("caught by {}", model.name),
+        Some(Failed { model, .. }) => format!("NO MUTANT: {} finds no such ordering", model.name),
+    };
     println!("{place}:{} {} -> {}: {verdict}", mutant.line, mutant.from, mutant.to);
 }
 
@@ -122,19 +154,27 @@ fn models_for(mutant: &Mutant, models: &[(&'static str, Vec<Model>)]) -> Vec<Mod
     chosen
 }
 
-fn first_to_fail(models: &[Model], mutant: usize) -> Option<&Model> {
-    models.iter().find(|model| {
+fn first_to_fail(models: &[Model], mutant: usize) -> Option<Failed<'_>> {
+    models.iter().find_map(|model| {
         let mut run = Command::new(&model.binary);
         run.args(["--exact", &model.name, "--quiet"]).env("CORECAST_MUTANT", mutant.to_string());
-        run.env("RUST_BACKTRACE", "0").stdout(Stdio::null()).stderr(Stdio::null());
         // A weakened spin loop may never end in the model; loom's own limits stop it.
-        !run.status().is_ok_and(|status| status.success())
+        let run = run.env("RUST_BACKTRACE", "0").output().expect("a model that was listed can be run");
+        let is_caught = || !has_no_such_ordering(&run.stdout) && !has_no_such_ordering(&run.stderr);
+        (!run.status.success()).then(|| Failed { model, is_caught: is_caught() })
     })
 }
 
-/// Builds the models of all crates, each crate's by itself as the binaries have one name.
-fn build(workspace: &Path) -> io::Result<Vec<(&'static str, Vec<Model>)>> {
-    CRATES.iter().map(|&(name, _)| Ok((name, models_of(workspace, name)?))).collect()
+fn has_no_such_ordering(output: &[u8]) -> bool {
+    let output = String::from_utf8_lossy(output);
+    NO_SUCH_ORDERING.iter().any(|words| output.contains(words))
+}
+
+/// Builds the models that may see one of the mutants, each crate's by itself as the binaries have one name.
+fn build(workspace: &Path, mutants: &[Mutant]) -> io::Result<Vec<(&'static str, Vec<Model>)>> {
+    let has_mutants = |&(name, _): &(&str, &str)| mutants.iter().any(|mutant| mutant.crate_name == name);
+    let from_lowest = CRATES.iter().skip_while(|of| !has_mutants(of));
+    from_lowest.map(|&(name, _)| Ok((name, models_of(workspace, name)?))).collect()
 }
 
 fn models_of(workspace: &Path, crate_name: &str) -> io::Result<Vec<Model>> {
@@ -172,9 +212,9 @@ fn plant(workspace: &Path) -> io::Result<Vec<Mutant>> {
         for file in files {
             let text = fs::read_to_string(&file)?;
             let first = mutants.len();
-            let planted = plant_in(&text, door, &mut |line, from, to| {
-                let number = mutants.len() + 1;
-                mutants.push(Mutant { number, crate_name, file: file.clone(), line, from, to });
+            let planted = plant_in(&text, door, &mut |line, code, from, to| {
+                let (number, code) = (mutants.len() + 1, code.to_owned());
+                mutants.push(Mutant { number, crate_name, file: file.clone(), line, code, from, to });
                 number
             });
             if mutants.len() > first {
@@ -185,20 +225,29 @@ fn plant(workspace: &Path) -> io::Result<Vec<Mutant>> {
     let door = workspace.join(DOOR);
     fs::write(&door, fs::read_to_string(&door)? + SWITCH)?;
     let index = door.with_file_name("mod.rs");
-    fs::write(&index, fs::read_to_string(&index)? + "#[cfg(loom)]\npub use self::loom::weakened;\n")?;
+    fs::write(&index, fs::read_to_string(&index)? + "#[cfg(loom)]\npub use self::loom::{fence_unless, weakened};\n")?;
     Ok(mutants)
 }
 
+/// Takes the line, its code, an ordering there and the weaker one; tells the number of that mutant.
+type Number<'a> = dyn FnMut(usize, &str, &'static str, &'static str) -> usize + 'a;
+
 /// The text with a switch in the place of each ordering that can be weakened, up to its tests.
-fn plant_in(text: &str, door: &str, number: &mut impl FnMut(usize, &'static str, &'static str) -> usize) -> String {
+fn plant_in(text: &str, door: &str, number: &mut Number<'_>) -> String {
     let mut is_test = false;
     let lines = text.lines().enumerate().map(|(at, line)| {
         is_test |= line.contains("mod tests {");
-        let code = line.split("//").next().unwrap_or_default();
+        let code = line.split("//").next().unwrap_or_default().trim();
         let mut planted = line.to_owned();
         for (from, weaker) in WEAKER.iter().filter(|(from, _)| !is_test && code.contains(from)) {
-            let switch = weaker.iter().map(|to| format!("({}, {to})", number(at + 1, from, to))).collect::<Vec<_>>();
-            planted = planted.replace(from, &format!("{door}::weakened({from}, &[{}])", switch.join(", ")));
+            if *weaker == ["Ordering::Relaxed"] && code == format!("fence({from});") {
+                let fence = format!("{door}::fence_unless({from}, {});", number(at + 1, code, from, NO_FENCE));
+                planted = planted.replace(code, &fence);
+                continue;
+            }
+            let mut tell = |to: &&'static str| format!("({}, {to})", number(at + 1, code, from, to));
+            let switch = weaker.iter().map(&mut tell).collect::<Vec<_>>().join(", ");
+            planted = planted.replace(from, &format!("{door}::weakened({from}, &[{switch}])"));
         }
         planted + "\n"
     });
