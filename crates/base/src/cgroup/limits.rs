@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::membership::{self, Membership};
+use super::membership::{self, CPUSET, Membership};
 use super::mount::{self, Mount};
 use crate::CpuSet;
 use crate::small_file;
@@ -59,7 +59,7 @@ pub(super) struct Group {
 
 impl Group {
     fn locate(root: &Path, mounts: &[Mount], membership: Membership) -> Option<Self> {
-        let mount = mounts.iter().find(|mount| mount.carries(&membership))?;
+        let mount = Mount::of(mounts, &membership.hierarchy)?;
         let top = root.join(mount.point.trim_start_matches('/'));
         let leaf = top.join(mount.relative(&membership.path));
         let dirs = leaf.ancestors().take_while(|dir| dir.starts_with(&top)).map(Path::to_owned).collect();
@@ -67,17 +67,17 @@ impl Group {
     }
 
     fn cpuset(&self) -> Option<CpuSet> {
-        self.nearest_set("cpuset", ["cpuset.cpus.effective", "cpuset.cpus", "cpus"])
+        self.nearest_set(["cpuset.cpus.effective", "cpuset.cpus", "cpus"])
     }
 
     fn nodes(&self) -> Option<CpuSet> {
-        self.nearest_set("cpuset", ["cpuset.mems.effective", "cpuset.mems", "mems"])
+        self.nearest_set(["cpuset.mems.effective", "cpuset.mems", "mems"])
     }
 
     /// The list in the first of `files` that says something, nearest group first: a group without own list inherits.
     /// The bare names are those of the old cpuset file system and of the mount option `noprefix`.
-    fn nearest_set(&self, controller: &str, files: [&str; 3]) -> Option<CpuSet> {
-        if !self.membership.has(controller) {
+    fn nearest_set(&self, files: [&str; 3]) -> Option<CpuSet> {
+        if !self.membership.has(CPUSET) {
             return None;
         }
         let candidates = self.dirs.iter().flat_map(|dir| files.iter().map(move |file| dir.join(file)));

@@ -1,26 +1,42 @@
-//! In which group of which hierarchy the process is: `proc/self/cgroup`.
+//! In which group of which hierarchy the process is: `proc/self/cgroup`, or else `proc/self/cpuset`.
 
 use std::path::Path;
 
 use super::limits;
 
+/// The controller that limits the CPUs and memory nodes.
+pub(super) const CPUSET: &str = "cpuset";
+
 /// The process's place in one hierarchy.
 pub(super) struct Membership {
-    /// The controllers of a version 1 hierarchy; `None` for version 2, which may carry any.
-    pub(super) controllers: Option<Vec<String>>,
+    pub(super) hierarchy: Hierarchy,
     /// The group's path from the root of the hierarchy.
     pub(super) path: String,
+}
+
+/// One of the trees of groups that a kernel may have.
+pub(super) enum Hierarchy {
+    /// Version 1, with these controllers.
+    Controllers(Vec<String>),
+    /// Version 2, which may carry any controller.
+    Unified,
+    /// The hierarchy that carries cpusets, of either version: `proc/self/cpuset` names a group and not its hierarchy.
+    Cpusets,
 }
 
 impl Membership {
     /// True if the hierarchy may limit by `controller`.
     pub(super) fn has(&self, controller: &str) -> bool {
-        self.controllers.as_ref().is_none_or(|all| all.iter().any(|one| one == controller))
+        match &self.hierarchy {
+            Hierarchy::Controllers(all) => all.iter().any(|one| one == controller),
+            Hierarchy::Unified => true,
+            Hierarchy::Cpusets => controller == CPUSET,
+        }
     }
 }
 
-/// All memberships of the process. Where the kernel is too old for `proc/self/cgroup`, `proc/self/cpuset` names the
-/// one that matters.
+/// All memberships of the process. Where `proc/self/cgroup` is missing or says nothing, `proc/self/cpuset` names the
+/// group that matters most: kernels without the first have the second, and so do trees that were captured in batch jobs.
 pub(super) fn read(root: &Path) -> Vec<Membership> {
     let mut memberships: Vec<Membership> = limits::read(&root.join("proc/self/cgroup"))
         .map(|text| text.lines().filter_map(parse_line).collect())
@@ -28,7 +44,7 @@ pub(super) fn read(root: &Path) -> Vec<Membership> {
     if memberships.is_empty() {
         memberships.extend(
             limits::read(&root.join("proc/self/cpuset"))
-                .map(|path| Membership { controllers: Some(vec!["cpuset".to_owned()]), path: path.trim().to_owned() }),
+                .map(|path| Membership { hierarchy: Hierarchy::Cpusets, path: path.trim().to_owned() }),
         );
     }
     memberships
@@ -38,9 +54,9 @@ pub(super) fn read(root: &Path) -> Vec<Membership> {
 fn parse_line(line: &str) -> Option<Membership> {
     let mut fields = line.splitn(3, ':');
     let (_id, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
-    let controllers = match controllers {
-        "" => None,
-        list => Some(list.split(',').map(str::to_owned).collect()),
+    let hierarchy = match controllers {
+        "" => Hierarchy::Unified,
+        list => Hierarchy::Controllers(list.split(',').map(str::to_owned).collect()),
     };
-    Some(Membership { controllers, path: path.to_owned() })
+    Some(Membership { hierarchy, path: path.to_owned() })
 }

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::limits;
-use super::membership::Membership;
+use super::membership::{CPUSET, Hierarchy};
 
 /// One mounted hierarchy of control groups.
 pub(super) struct Mount {
@@ -26,19 +26,27 @@ impl Mount {
         let kind = match file_system {
             "cgroup2" => Kind::Unified,
             "cgroup" => Kind::Controllers(options.split(',').map(str::to_owned).collect()),
-            "cpuset" => Kind::Controllers(vec!["cpuset".to_owned()]),
+            "cpuset" => Kind::Controllers(vec![CPUSET.to_owned()]),
             _ => return None,
         };
         Some(Self { point: unescape(point), shows: unescape(shows), kind })
     }
 
-    /// True if the group of `membership` is to be found below this mount.
-    pub(super) fn carries(&self, membership: &Membership) -> bool {
-        match (&self.kind, &membership.controllers) {
-            (Kind::Unified, None) => true,
-            (Kind::Controllers(mine), Some(wanted)) => wanted.iter().all(|one| mine.contains(one)),
-            _ => false,
+    /// The mount among `mounts` that shows `hierarchy`, wherever it is mounted.
+    pub(super) fn of<'a>(mounts: &'a [Self], hierarchy: &Hierarchy) -> Option<&'a Self> {
+        let with = |wanted: &[String]| mounts.iter().find(|mount| mount.has_all(wanted));
+        let unified = || mounts.iter().find(|mount| matches!(mount.kind, Kind::Unified));
+        match hierarchy {
+            Hierarchy::Controllers(wanted) => with(wanted),
+            Hierarchy::Unified => unified(),
+            // A controller that version 1 has taken is missing from version 2.
+            Hierarchy::Cpusets => with(&[CPUSET.to_owned()]).or_else(unified),
         }
+    }
+
+    /// True for a hierarchy of version 1 with all these controllers.
+    fn has_all(&self, wanted: &[String]) -> bool {
+        matches!(&self.kind, Kind::Controllers(mine) if wanted.iter().all(|one| mine.contains(one)))
     }
 
     /// The directory of group `path` below the mount point. A group outside the part that is shown (`/../other`) is

@@ -119,6 +119,49 @@ fn the_old_cpuset_file_system_is_found_without_a_group_file() {
     assert_eq!(found, Limits { cpuset: cpus("0-6,12"), nodes: Some(vec![1, 2]), quota: None });
 }
 
+/// As a batch system sets a job up whose tree was captured without `proc/self/cgroup`.
+fn job(mounts: &'static str, folder: &str, lists: &[(&str, &'static str)]) -> Limits {
+    let path = |file: &str| format!("{folder}/{file}");
+    let lists: Vec<(String, &str)> = lists.iter().map(|&(file, list)| (path(file), list)).collect();
+    let mut files = vec![("proc/self/cpuset", "/jobs/17/step\n"), ("proc/self/mountinfo", mounts)];
+    files.extend(lists.iter().map(|(path, list)| (path.as_str(), *list)));
+    limits(&files)
+}
+
+#[test]
+fn a_job_without_a_group_file_has_its_cpuset_of_version_2() {
+    for (mounts, folder) in
+        [(MOUNTINFO_V2, "sys/fs/cgroup"), ("31 23 0:28 / /run/batch/groups rw - cgroup2 none rw\n", "run/batch/groups")]
+    {
+        let lists = [("jobs/17/step/cpuset.cpus.effective", "2-3\n"), ("jobs/17/step/cpuset.mems.effective", "1\n")];
+        let found = Limits { cpuset: cpus("2-3"), nodes: Some(vec![1]), quota: None };
+        assert_eq!(job(mounts, folder, &lists), found, "{folder}");
+        let lists = [("cpuset.cpus.effective", "0-7\n"), ("jobs/17/cpuset.cpus", "4-6\n")];
+        assert_eq!(job(mounts, folder, &lists).cpuset, cpus("4-6"), "{folder}: the step inherits from its job");
+    }
+}
+
+#[test]
+fn a_job_without_a_group_file_has_its_cpuset_of_version_1_where_both_are_mounted() {
+    let mounts = "\
+31 23 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw
+34 31 0:31 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset
+";
+    let lists = [("cpuset/jobs/17/step/cpuset.cpus", "5\n"), ("unified/jobs/17/step/cpuset.cpus.effective", "0-1\n")];
+    assert_eq!(job(mounts, "sys/fs/cgroup", &lists).cpuset, cpus("5"));
+}
+
+#[test]
+fn an_empty_group_file_is_a_missing_one() {
+    let found = limits(&[
+        ("proc/self/cgroup", "\n"),
+        ("proc/self/cpuset", "/box\n"),
+        ("proc/self/mountinfo", MOUNTINFO_V2),
+        ("sys/fs/cgroup/box/cpuset.cpus.effective", "1\n"),
+    ]);
+    assert_eq!(found.cpuset, cpus("1"));
+}
+
 #[test]
 fn garbage_is_no_limit() {
     for garbage in ["", "\0\0", "max", "1e999 1", "0 0", "-5 100000", "NaN NaN", "50000 0", "0-99999999999", "7-3"] {

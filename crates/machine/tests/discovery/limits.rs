@@ -38,6 +38,19 @@ fn cpuset_and_half_a_cpu_of_version_2() {
 }
 
 #[test]
+fn cpuset_of_a_batch_job_without_a_group_file() {
+    let topology = machine()
+        .file("proc/self/cpuset", "/batch/job_17\n")
+        .file("proc/mounts", "none /dev/groups cgroup2 rw,nosuid 0 0\n")
+        .file("dev/groups/cpuset.cpus.effective", "0-7\n")
+        .file("dev/groups/batch/job_17/cpuset.cpus.effective", "1,5\n")
+        .file("dev/groups/batch/job_17/cpuset.mems.effective", "1\n")
+        .topology();
+    assert_eq!(cpu_ids(&topology), [1, 5]);
+    assert_eq!((topology.cpus[0].numa, topology.cpus[1].numa), (None, Some(1)));
+}
+
+#[test]
 fn mask_of_the_process_that_captured_the_tree() {
     let tree = machine().file("proc/self/status", "Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t0,4-30\n");
     assert_eq!(cpu_ids(&tree.topology()), [0, 4, 5, 6, 7]);
