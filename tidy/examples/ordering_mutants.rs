@@ -87,7 +87,7 @@ fn main() -> io::Result<ExitCode> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
     let scratch = std::env::temp_dir().join(format!("corecast-mutants-{}", std::process::id()));
     fs::create_dir_all(&scratch)?;
-    for part in ["Cargo.toml", "Cargo.lock", "crates", "bench", "tidy"] {
+    for part in ["Cargo.toml", "Cargo.lock", "crates", "bench", "testing", "tidy"] {
         copy(&root.join(part), &scratch.join(part))?;
     }
     let wanted: Vec<String> = std::env::args().skip(1).collect();

@@ -18,6 +18,8 @@ pub struct Dependency {
     pub package: String,
     /// The line that names it, counted from 1.
     pub line: usize,
+    /// True if only tests, examples and benches may use it.
+    pub is_for_tests: bool,
 }
 
 /// A manifest.
@@ -72,23 +74,24 @@ impl Manifest {
 }
 
 fn section_dependencies(section: &Section) -> Vec<Dependency> {
+    let is_for_tests = section.header.contains("dev-dependencies");
     if section.header.ends_with("dependencies") && !section.header.starts_with("workspace") {
-        return section.entries.iter().map(|(key, value, line)| dependency(key, value, *line)).collect();
+        return section.entries.iter().map(|(key, value, line)| dependency(key, value, *line, is_for_tests)).collect();
     }
     // The long form: a table `[dependencies.name]` of its own.
     match section.header.rsplit_once("dependencies.") {
         Some((kind, name)) if !kind.starts_with("workspace") => {
             let package = section.entries.iter().find(|entry| entry.0 == "package").map_or(name, |entry| &entry.1);
-            vec![Dependency { package: package.trim_matches('"').to_owned(), line: section.line }]
+            vec![Dependency { package: package.trim_matches('"').to_owned(), line: section.line, is_for_tests }]
         }
         _ => Vec::new(),
     }
 }
 
-fn dependency(key: &str, value: &str, line: usize) -> Dependency {
+fn dependency(key: &str, value: &str, line: usize, is_for_tests: bool) -> Dependency {
     let renamed = value.split_once("package").and_then(|(_, rest)| rest.split('"').nth(1));
     let name = key.split_once('.').map_or(key, |(name, _)| name);
-    Dependency { package: renamed.unwrap_or(name).trim_matches('"').to_owned(), line }
+    Dependency { package: renamed.unwrap_or(name).trim_matches('"').to_owned(), line, is_for_tests }
 }
 
 /// The line up to a `#` that is not inside a text.

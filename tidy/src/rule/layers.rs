@@ -35,8 +35,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-bench", &["corecast"]),
     // The one arrow between artifacts: `corecast bench` and `corecast tune` run the harness.
     ("corecast-cli", &["corecast", "corecast-bench"]),
+    ("corecast-testing", &[]),
     ("corecast-tidy", &[]),
 ];
+
+/// What tests share. Any crate may depend on it for its tests, and none otherwise: it is not published.
+const FOR_TESTS: &str = "corecast-testing";
 
 pub(super) fn check(workspace: &Workspace, report: &mut Report) {
     for package in &workspace.packages {
@@ -53,7 +57,8 @@ pub(super) fn check(workspace: &Workspace, report: &mut Report) {
 fn check_manifest(package: &Package, allowed: &[&str], report: &mut Report) {
     for dependency in package.manifest.dependencies() {
         let name = dependency.package.as_str();
-        if is_ours(name) && !allowed.contains(&name) {
+        let is_for_tests = name == FOR_TESTS && dependency.is_for_tests;
+        if is_ours(name) && !allowed.contains(&name) && !is_for_tests {
             report.violation(NAME, &package.manifest_path(), dependency.line, no_such_edge(package, name));
         }
     }
@@ -63,7 +68,9 @@ fn check_sources(package: &Package, allowed: &[&str], report: &mut Report) {
     for source in &package.sources {
         for (at, token) in source.tokens.iter().enumerate() {
             let name = token.text.replace('_', "-");
-            let is_edge = is_ours(&name) && is_path_head(&source.tokens, at) && name != package.name;
+            // In which sources it may be named is for the manifest, and so for the compiler, to say.
+            let is_edge =
+                is_ours(&name) && name != FOR_TESTS && is_path_head(&source.tokens, at) && name != package.name;
             if is_edge && !allowed.contains(&name.as_str()) {
                 report.violation(NAME, &source.path, token.line + 1, no_such_edge(package, &name));
             }
@@ -116,6 +123,19 @@ mod tests {
         assert_eq!(found, [""; 0]);
         let own = [("tests/t.rs", "use corecast_plan::Tree;\n")];
         assert_eq!(check_workspace(check, &workspace("corecast-plan", "crates/plan", "", &own)), [""; 0]);
+    }
+
+    #[test]
+    fn what_tests_share_is_for_tests_only() {
+        let found = |table: &str| {
+            let manifest = format!("[{table}]\ncorecast-testing.workspace = true\n");
+            let files = [("tests/t.rs", "use corecast_testing::skipped;\n")];
+            check_workspace(check, &workspace("corecast-base", "crates/base", &manifest, &files))
+        };
+        assert_eq!(found("dev-dependencies"), [""; 0]);
+        assert_eq!(found("target.\"cfg(loom)\".dev-dependencies"), [""; 0]);
+        let wrong = found("dependencies");
+        assert!(wrong.len() == 1 && wrong[0].contains("must not depend on corecast-testing"), "{wrong:?}");
     }
 
     #[test]

@@ -1,0 +1,9 @@
+//! What the tests of several crates share; no crate depends on it outside its tests.
+//!
+//! - [`skipped`]: how a test says that it cannot check something here;
+//! - [`machines`]: the captured machines in the folder `machines/` of the repository.
+
+pub mod machines;
+mod skip;
+
+pub use skip::skipped;
