@@ -1,116 +1,134 @@
-//! Trees of real machines, against what hwloc finds in them.
+//! Real machines, against what hwloc finds in their trees.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use corecast_machine::Topology;
 use corecast_machine::source::{Request, discover};
-use corecast_machine::{Cpu, Topology};
-use serde_json::Value;
+use corecast_testing::machines;
 use tempfile::TempDir;
 
-use crate::partition::{Partition, cpu_ids, partition};
-use crate::tree;
+use crate::partition::{Partition, cpu_ids, groups, ids, partition};
+use crate::{archive, table, tree};
 
-/// The captured trees, which lie beside the repository and not in it.
-fn data() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/sysfs");
-    dir.is_dir().then_some(dir)
+/// What hwloc finds in a tree. A partition is empty where the tree tells nothing of that level.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Expected {
+    pub(crate) cpus: Vec<u32>,
+    pub(crate) smt: Partition,
+    pub(crate) package: Partition,
+    pub(crate) l2: Partition,
+    pub(crate) l3: Partition,
+    /// The lowest of the nodes near each CPU; all others are memory without CPUs.
+    pub(crate) numa: BTreeMap<u32, u32>,
+}
+
+impl Expected {
+    /// What the lines `hwloc LEVEL: GROUPS` of a table say.
+    fn of_table(table: &str) -> Self {
+        let level = |name: &str| {
+            let found =
+                table.lines().find_map(|line| line.strip_prefix("hwloc ")?.strip_prefix(name)?.strip_prefix(": "));
+            found.unwrap_or_default()
+        };
+        let nodes = level("numa").split_whitespace().map(|entry| entry.split_once('=').expect("CPUs=node"));
+        let of_node = |(cpus, node): (&str, &str)| {
+            let node: u32 = node.parse().expect("a node");
+            ids(cpus).into_iter().map(move |cpu| (cpu, node))
+        };
+        Self {
+            cpus: ids(level("cpus")),
+            smt: groups(level("smt")),
+            package: groups(level("package")),
+            l2: groups(level("l2")),
+            l3: groups(level("l3")),
+            numa: nodes.flat_map(of_node).collect(),
+        }
+    }
+}
+
+fn topology(name: &str, root: &Path) -> Topology {
+    let request = Request { sysfs_root: Some(root.to_owned()), ..Request::default() };
+    discover(&request).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The tree that a table of the repository tells of.
+fn laid_out(text: &str) -> TempDir {
+    let root = tree::temporary_directory();
+    table::lay_out(&table::parse(text), root.path());
+    root
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "whoever runs the tests should know what they skip")]
-fn all_agree_with_hwloc() {
-    let Some(dir) = data() else {
-        eprintln!("skipped: no captured machines in ../shared/data/sysfs");
-        return;
-    };
-    let text = fs::read_to_string(dir.join("expected.json")).expect("what hwloc finds");
-    let expected: Value = serde_json::from_str(&text).expect("JSON");
-    let machines = expected.as_object().expect("an object with one field per machine");
-    assert_eq!(machines.len(), 15, "machines in expected.json");
-    let wrong: Vec<String> = machines.iter().flat_map(|(name, expected)| compare(name, expected, &dir)).collect();
+fn all_machines_agree_with_hwloc() {
+    let mut wrong = Vec::new();
+    for system in machines::systems() {
+        let text = fs::read_to_string(&system.path).expect("a table");
+        let expected = Expected::of_table(&text);
+        assert!(!expected.cpus.is_empty() && !expected.numa.is_empty(), "{}: nothing is expected", system.name);
+        wrong.extend(differences(&system.name, &expected, &topology(&system.name, laid_out(&text).path())));
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The differences on one machine.
-fn compare(name: &str, expected: &Value, dir: &Path) -> Vec<String> {
-    let unpacked = unpack(&dir.join(format!("{name}.tar.bz2")));
-    let root = unpacked.path().join(name);
-    let topology = discover(&Request { sysfs_root: Some(root.clone()), ..Request::default() })
-        .unwrap_or_else(|error| panic!("{name}: {error}"));
+/// The trees that the tables were made of, where they are at hand, against hwloc and against the tables.
+#[test]
+fn the_trees_themselves_agree_with_hwloc_and_with_their_tables() {
+    let Some(collection) = machines::larger_collection() else { return };
+    let expected = archive::all_expected(&collection);
+    assert_eq!(expected.len(), 15, "machines that hwloc was asked for");
+    let mut wrong = Vec::new();
+    for (name, expected) in &expected {
+        let unpacked = archive::unpack(&collection, name);
+        let root = unpacked.path().join(name);
+        let found = topology(name, &root);
+        wrong.extend(differences(name, &expected.known_to(&root, &found), &found));
+        let ours = machines::systems().into_iter().find(|system| system.name == *name);
+        let text = fs::read_to_string(ours.expect("each has a table").path).expect("a table");
+        if topology(name, laid_out(&text).path()) != found {
+            wrong.push(format!("{name}: the table tells of another machine than the tree"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_tree_of_a_table_has_that_table() {
+    for system in machines::systems() {
+        let text = fs::read_to_string(&system.path).expect("a table");
+        let again = table::render(&table::collect(laid_out(&text).path()));
+        assert!(text.ends_with(&format!("\n\n{again}")), "{}: its tree has another table:\n{again}", system.name);
+    }
+}
+
+#[test]
+fn this_machine_has_a_table_that_tells_all_of_it() {
+    let root = Path::new("/");
+    let (files, copy) = (table::collect(root), tree::temporary_directory());
+    assert_eq!(table::parse(&table::render(&files)), files);
+    table::lay_out(&files, copy.path());
+    let (here, there) = (topology("this machine", root), topology("its table", copy.path()));
+    assert_eq!((there.cpus, there.numa_distances, there.quota), (here.cpus, here.numa_distances, here.quota));
+}
+
+/// The differences between what is found and what is expected of one machine.
+fn differences(name: &str, expected: &Expected, found: &Topology) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |what: &str, found: String, wanted: String| {
         if found != wanted {
             wrong.push(format!("{name}: {what}\n   found {found}\n  wanted {wanted}"));
         }
     };
-    let wanted: Vec<u32> = numbers(&expected["cpus"]);
-    check("cpus", format!("{:?}", cpu_ids(&topology)), format!("{wanted:?}"));
-    let mut check_groups = |level: &str, found: Partition, told: bool| {
-        let wanted = if told { wanted_groups(&expected[level]) } else { Partition::new() };
+    check("cpus", format!("{:?}", cpu_ids(found)), format!("{:?}", expected.cpus));
+    let mut check_groups = |level: &str, found: Partition, wanted: &Partition| {
         check(level, format!("{found:?}"), format!("{wanted:?}"));
     };
-    check_groups("smt", partition(&topology, |cpu| cpu.core), true);
-    check_groups("package", partition(&topology, |cpu| cpu.package), true);
-    check_groups("l2", partition(&topology, |cpu| cpu.l2), has_cache(&root, &topology, 2));
-    check_groups("l3", partition(&topology, |cpu| cpu.l3), has_cache(&root, &topology, 3));
-    for cpu in &topology.cpus {
-        check(&format!("numa of CPU {}", cpu.id), format!("{:?}", cpu.numa), format!("{:?}", node(expected, cpu)));
-    }
+    check_groups("smt", partition(found, |cpu| cpu.core), &expected.smt);
+    check_groups("package", partition(found, |cpu| cpu.package), &expected.package);
+    check_groups("l2", partition(found, |cpu| cpu.l2), &expected.l2);
+    check_groups("l3", partition(found, |cpu| cpu.l3), &expected.l3);
+    let nodes: BTreeMap<u32, u32> = found.cpus.iter().filter_map(|cpu| Some((cpu.id.get(), cpu.numa?))).collect();
+    check("numa", format!("{nodes:?}"), format!("{:?}", expected.numa));
     wrong
-}
-
-/// True if the tree tells of a cache of this level. Where it does not, the expectation is not of the captured machine:
-/// hwloc asked the processor that it ran on, and gave CPU 0 and 1 of any tree the caches of a machine of two.
-fn has_cache(root: &Path, topology: &Topology, level: u32) -> bool {
-    topology.cpus.iter().any(|cpu| {
-        (0..8).any(|index| {
-            let file = format!("sys/devices/system/cpu/cpu{}/cache/index{index}/level", cpu.id);
-            fs::read_to_string(root.join(file)).is_ok_and(|text| text.trim() == level.to_string())
-        })
-    })
-}
-
-/// The lowest of the nodes that hwloc finds near the CPU; all others are memory without CPUs.
-fn node(expected: &Value, cpu: &Cpu) -> Option<u32> {
-    expected["numa"].get(cpu.id.to_string()).and_then(|nodes| numbers(nodes).into_iter().min())
-}
-
-fn wanted_groups(groups: &Value) -> Partition {
-    groups.as_array().expect("groups").iter().map(numbers).collect()
-}
-
-fn numbers(list: &Value) -> Vec<u32> {
-    let number = |value: &Value| value.as_u64().and_then(|number| u32::try_from(number).ok()).expect("a number");
-    list.as_array().expect("a list").iter().map(number).collect()
-}
-
-/// Unpacks what discovery may want to read: an archive has thousands of other files.
-fn unpack(archive: &Path) -> TempDir {
-    let dir = tree::temporary_directory();
-    let file = fs::File::open(archive).unwrap_or_else(|error| panic!("{}: {error}", archive.display()));
-    let mut archive = tar::Archive::new(bzip2::read::BzDecoder::new(file));
-    for entry in archive.entries().expect("a sound archive") {
-        let mut entry = entry.expect("a sound archive");
-        let path = entry.path().expect("a path").into_owned();
-        if entry.header().entry_type().is_file() && is_wanted(&path) {
-            let path = dir.path().join(path);
-            fs::create_dir_all(path.parent().expect("below the root")).expect("directories");
-            io::copy(&mut entry, &mut fs::File::create(path).expect("a file")).expect("its contents");
-        }
-    }
-    dir
-}
-
-fn is_wanted(path: &Path) -> bool {
-    let mut parts = path.iter().skip(1).map(|part| part.to_str().expect("plain names"));
-    match (parts.next(), parts.next(), parts.next()) {
-        (Some("proc"), Some("self" | "mounts"), _) | (Some("dev"), ..) | (Some("sys"), Some("fs"), _) => true,
-        (Some("sys"), Some("devices"), Some("system")) => {
-            let unread = ["cpuidle", "thermal_throttle", "microcode", "hugepages", "stats", "size"];
-            !path.iter().any(|part| unread.iter().any(|unread| part == *unread))
-        }
-        _ => false,
-    }
 }

@@ -8,6 +8,7 @@ use corecast_machine::source::{DiscoverError, Request, discover};
 use tempfile::TempDir;
 
 use crate::partition::ids;
+use crate::table::bitmap;
 
 const CPU: &str = "sys/devices/system/cpu";
 const NODE: &str = "sys/devices/system/node";
@@ -56,7 +57,7 @@ impl Tree {
     /// Tells the cores, as groups such as `"0,8 1,9"`, the way old kernels do: by bitmaps.
     pub(crate) fn cores(mut self, groups: &str) -> Self {
         for (number, group) in (0..).zip(groups.split_whitespace()) {
-            self = self.each(group, "topology/thread_siblings", &bitmap(group));
+            self = self.each(group, "topology/thread_siblings", &(bitmap(group) + "\n"));
             self = self.each(group, "topology/core_id", &format!("{number}\n"));
         }
         self
@@ -94,7 +95,7 @@ impl Tree {
 
     /// Tells one NUMA node; an empty list is memory without CPUs.
     pub(crate) fn node(self, number: u32, cpus: &str, distances: &str) -> Self {
-        self.file(&format!("{NODE}/node{number}/cpumap"), bitmap(cpus))
+        self.file(&format!("{NODE}/node{number}/cpumap"), bitmap(cpus) + "\n")
             .file(&format!("{NODE}/node{number}/distance"), distances)
     }
 
@@ -113,15 +114,4 @@ impl Tree {
     pub(crate) fn topology(&self) -> Topology {
         self.discover().expect("a usable machine")
     }
-}
-
-/// A list as the kernel's bitmap.
-fn bitmap(list: &str) -> String {
-    let cpus = ids(list);
-    let mut words = vec![0_u32; cpus.last().map_or(0, |&last| last as usize / 32) + 1];
-    for cpu in cpus {
-        words[cpu as usize / 32] |= 1 << (cpu % 32);
-    }
-    let words: Vec<String> = words.iter().rev().map(|word| format!("{word:08x}")).collect();
-    words.join(",") + "\n"
 }
