@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use corecast::machine::{CostMatrix, Cpu, Machine, Topology, model_file};
 use corecast::plan::Operation;
+use corecast_testing::machines;
 
 use super::{PlannedTree, ReportInput, example, race_picture, render, render_race};
 
@@ -138,7 +139,6 @@ fn a_race_alone_has_a_page_with_curves() {
 
 /// Pages to look at, in the folder that the variable `CORECAST_EXAMPLES` names, or else in one that is deleted.
 #[test]
-#[expect(clippy::print_stderr, reason = "whoever runs the tests should know what they skip")]
 fn examples_to_look_at() {
     let deleted = tempfile::tempdir().expect("a folder for a moment");
     let folder = std::env::var_os("CORECAST_EXAMPLES").map_or_else(|| deleted.path().to_owned(), PathBuf::from);
@@ -150,10 +150,7 @@ fn examples_to_look_at() {
     let race = example::race(&[(2, 2), (4, 4), (8, 4), (16, 4)]);
     write(&folder, "race.html", &render_race(&race, "2026-02-01", "0.1.0", "corecast bench collectives"));
     write(&folder, "race.svg", &race_picture(&example::race(&[(2, 2), (8, 2)]), "2026-02-01"));
-    let Some(machine) = captured("paper-xeon-ivb-2x10-20.json") else {
-        eprintln!("skipped: the captured machines are not there");
-        return;
-    };
+    let machine = model_file::read(&machines::model("paper-xeon-ivb-2x10-20")).expect("a captured machine");
     let mut trees = example::trees(&machine);
     trees[0] = example::tree(&machine, Operation::Broadcast, "adaptive");
     let text = page(&machine, &trees, Some(&example::race(&[(20, 20)])));
@@ -164,9 +161,4 @@ fn examples_to_look_at() {
 
 fn write(folder: &Path, name: &str, text: &str) {
     std::fs::write(folder.join(name), text).expect("the folder can be written to");
-}
-
-fn captured(name: &str) -> Option<Machine> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/machines").join(name);
-    path.exists().then(|| model_file::read(&path).expect("a captured machine"))
 }

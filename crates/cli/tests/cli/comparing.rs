@@ -1,8 +1,9 @@
 //! `corecast plan --compare` and `corecast explain`: a plan beside all that it was chosen from.
 
+use corecast_testing::machines;
 use serde_json::{Value, json};
 
-use crate::program::{Program, shared_data};
+use crate::program::Program;
 
 /// Every name that `--planner` takes but auto.
 fn everybody(program: &Program) -> Vec<String> {
@@ -126,7 +127,7 @@ fn members_that_share_cpus_are_explained() {
 /// The cheapest plans known of a published machine, in cycles.
 #[test]
 fn a_published_machine_is_planned_as_cheaply_as_known() {
-    let Some(path) = shared_data("machines/paper-xeon-ivb-2x10-20.json") else { return };
+    let path = machines::model("paper-xeon-ivb-2x10-20");
     let (program, path) = (Program::new(), path.display().to_string());
     for (op, best) in [("broadcast", 1303.0), ("reduce", 1716.0)] {
         let plan = program.json(&["plan", "--machine", &path, "--op", op, "--json"]);

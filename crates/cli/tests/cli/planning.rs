@@ -1,12 +1,13 @@
 //! `corecast plan`.
 
+use corecast_testing::machines;
 use serde_json::{Value, json};
 
-use crate::program::{Program, Run, shared_data};
+use crate::program::{Program, Run};
 
 #[test]
 fn the_published_plan_of_a_published_machine() {
-    let Some(path) = shared_data("machines/paper-xeon-ivb-2x10-20.json") else { return };
+    let path = machines::model("paper-xeon-ivb-2x10-20");
     let path = path.display().to_string();
     let plan = Program::new().json(&["plan", "--machine", &path, "--op", "broadcast", "--shape", "adaptive", "--json"]);
     assert_eq!(plan["root"], 13);

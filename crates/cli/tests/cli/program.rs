@@ -113,16 +113,6 @@ impl From<Output> for Run {
     }
 }
 
-/// A file of data shared between checkouts, if this one has it.
-pub(crate) fn shared_data(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("skipped: there is no {}", path.display());
-    None
-}
-
 /// The object has these fields and no others.
 #[track_caller]
 pub(crate) fn assert_fields(value: &Value, fields: &[&str]) {

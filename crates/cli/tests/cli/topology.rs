@@ -1,9 +1,10 @@
 //! `corecast topo`.
 
 use corecast::machine::pin;
+use corecast_testing::machines;
 use serde_json::Value;
 
-use crate::program::{Program, shared_data};
+use crate::program::Program;
 use crate::system_tree;
 
 fn fields(topology: &Value, name: &str) -> Vec<Value> {
@@ -52,7 +53,7 @@ fn other_sources_are_asked_for_by_name() {
 
 #[test]
 fn published_machines_are_read() {
-    let Some(path) = shared_data("machines/paper-xeon-ivb-2x10-20.json") else { return };
+    let path = machines::model("paper-xeon-ivb-2x10-20");
     let path = path.display().to_string();
     let topology = Program::new().json(&["topo", "--json", "--machine", &path]);
     assert_eq!(fields(&topology, "id").len(), 20);

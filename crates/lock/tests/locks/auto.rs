@@ -1,7 +1,6 @@
 //! The lock that moves between ways to wait: each of them, moves under load, and what it tells of itself.
 
 use std::cell::RefCell;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
@@ -9,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use corecast_lock::{Auto, Mode, Mutex, Params, Why};
 use corecast_machine::model_file;
+use corecast_testing::machines;
 
 use crate::pair::add;
 
@@ -177,12 +177,8 @@ fn a_destructor_of_a_thread_can_queue() {
 
 #[test]
 fn on_captured_machines_near_is_not_farther_than_far() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/machines");
-    let Ok(files) = folder.read_dir() else {
-        return println!("SKIPPED: no captured models in {}", folder.display());
-    };
-    for file in files.map(|file| file.expect("readable").path()) {
-        let params = Params::of(&model_file::read(&file).unwrap_or_else(|error| panic!("{error}")));
-        assert!(0.0 < params.near_ns() && params.near_ns() <= params.far_ns(), "{}: {params:?}", file.display());
+    for file in machines::models() {
+        let params = Params::of(&model_file::read(&file.path).unwrap_or_else(|error| panic!("{error}")));
+        assert!(0.0 < params.near_ns() && params.near_ns() <= params.far_ns(), "{}: {params:?}", file.path.display());
     }
 }

@@ -1,6 +1,5 @@
 //! What locks have to keep, a module for each front and for each question. One program, as each takes seconds to link.
 #![cfg(not(loom))]
-#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod any;
 mod auto;

@@ -4,7 +4,7 @@ use corecast_machine::Machine;
 use corecast_plan::{Effort, Operation, Plan, PlanError, Problem, Request, Scheme, Terms, Tree, simulate};
 use proptest::prelude::*;
 
-use crate::machines::{data, made_up};
+use crate::machines::{captured, made_up};
 
 const SCHEMES: [&str; 5] = ["trees", "leaders", "dissemination", "release-line", "counter"];
 
@@ -169,10 +169,7 @@ fn roots_limits_and_other_operations_mean_trees() {
 
 #[test]
 fn captured_machines_get_barriers_below_one_tree_and_plain_dissemination() {
-    let Some(data) = data() else { return };
-    for entry in std::fs::read_dir(data.join("machines")).expect("a folder") {
-        let path = entry.expect("a file").path();
-        let machine = corecast_machine::model_file::read(&path).expect("a captured machine is readable");
+    for (path, machine) in captured() {
         let problem = Problem::of_machine(&machine).expect("CPUs");
         if problem.len() > 40 {
             continue;
@@ -180,7 +177,7 @@ fn captured_machines_get_barriers_below_one_tree_and_plain_dissemination() {
         let plan = Request::new(Operation::Barrier).effort(Effort::Quick).plan(&problem).expect("a plan");
         let one = Request::new(Operation::Barrier).planner("adaptive+shuffle+sort").plan(&problem).expect("a tree");
         let by_rank: Vec<usize> = (0..problem.len()).collect();
-        assert!(plan.predicted <= simulate::dissemination(&problem, &by_rank), "{}", path.display());
-        assert!(plan.predicted < one.predicted, "{}", path.display());
+        assert!(plan.predicted <= simulate::dissemination(&problem, &by_rank), "{path}");
+        assert!(plan.predicted < one.predicted, "{path}");
     }
 }

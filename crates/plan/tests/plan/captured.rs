@@ -7,17 +7,14 @@ use crate::machines;
 
 #[test]
 fn every_captured_machine_is_read_written_and_planned_by_every_shape() {
-    let Some(data) = machines::data() else { return };
-    let files = std::fs::read_dir(data.join("machines")).expect("the machines are listed");
-    for file in files.map(|entry| entry.expect("an entry").path()) {
-        let machine = model_file::read(&file).unwrap_or_else(|error| panic!("{error}"));
+    for (path, machine) in machines::captured() {
         let text = model_file::render(&machine).expect("what was read can be written");
-        assert_eq!(model_file::parse(text).expect("own text"), machine, "{}", file.display());
+        assert_eq!(model_file::parse(text).expect("own text"), machine, "{path}");
         let problem = Problem::of_machine(&machine).expect("a machine");
         for shape in SHAPES {
             let tree = shape.build(&problem, None);
             let cost = Operation::Broadcast.cost(&problem, &tree);
-            assert!(tree.len() == problem.len() && cost > 0.0, "{} on {}", shape.name(), file.display());
+            assert!(tree.len() == problem.len() && cost > 0.0, "{} on {path}", shape.name());
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use corecast_base::CpuId;
 use corecast_plan::{Problem, Tree, shape, simulate};
+use corecast_testing::machines::published;
 use serde::Deserialize;
 
 use crate::machines;
@@ -31,12 +32,10 @@ fn children(problem: &Problem, tree: &Tree) -> BTreeMap<u32, Vec<u32>> {
 
 #[test]
 fn nine_trees_and_their_costs_are_the_original_programs() {
-    let Some(machine) = machines::xeon() else { return };
-    let file = machines::data().expect("the machine is there").join("smelt-xeon-2x10/golden-trees.json");
-    let text = std::fs::read_to_string(file).expect("the golden trees are readable");
+    let text = std::fs::read_to_string(published("xeon-ivb-2x10/trees.json")).expect("the golden trees are readable");
     let golden: BTreeMap<String, Golden> = serde_json::from_str(&text).expect("the golden trees are JSON");
     assert_eq!(golden.len(), 9);
-    let problem = Problem::of_machine(&machine).expect("a machine");
+    let problem = Problem::of_machine(&machines::xeon()).expect("a machine");
     for (published, golden) in golden {
         let shape = shape::find(our_name(&published)).expect("every golden shape is ours");
         let tree = shape.build(&problem, None);

@@ -1,25 +1,26 @@
-//! Machines to plan on: made up ones, and captured ones where they are at hand.
-
-use std::path::{Path, PathBuf};
+//! Machines to plan on: made up ones, and captured ones.
 
 use corecast_base::CpuId;
-use corecast_machine::{CostMatrix, Cpu, Extended, Machine, Provenance, Unit};
+use corecast_machine::{CostMatrix, Cpu, Extended, Machine, Provenance, Unit, model_file};
+use corecast_testing::machines;
 
-/// The folder with captured machines and published results, if this checkout has it beside it.
-#[expect(clippy::print_stderr, reason = "whoever runs the tests should know what they skip")]
-pub(crate) fn data() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    if !folder.is_dir() {
-        eprintln!("skipped: no captured machines in {}", folder.display());
-        return None;
-    }
-    Some(folder)
+/// Every captured machine, with the path of its model.
+pub(crate) fn captured() -> impl Iterator<Item = (String, Machine)> {
+    let read = |file: machines::MachineFile| {
+        let machine = model_file::read(&file.path).unwrap_or_else(|error| panic!("{error}"));
+        (file.path.display().to_string(), machine)
+    };
+    machines::models().into_iter().map(read)
+}
+
+/// The captured machine of that name.
+pub(crate) fn named(name: &str) -> Machine {
+    model_file::read(&machines::model(name)).expect("a captured machine is readable")
 }
 
 /// The machine of the golden trees: two packages with ten cores each.
-pub(crate) fn xeon() -> Option<Machine> {
-    let file = data()?.join("machines/paper-xeon-ivb-2x10-20.json");
-    Some(corecast_machine::model_file::read(&file).expect("a captured machine is readable"))
+pub(crate) fn xeon() -> Machine {
+    named("paper-xeon-ivb-2x10-20")
 }
 
 /// A machine of `len` CPUs in nodes of `per_node`, with the costs that the functions tell for CPU ids.

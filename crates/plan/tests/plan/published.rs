@@ -1,21 +1,9 @@
 //! The model's predictions against what the authors measured on the machine of the golden trees.
 
-use std::collections::BTreeMap;
-
 use corecast_plan::{Problem, shape, simulate};
+use corecast_testing::machines::published;
 
 use crate::machines;
-
-/// The columns of the published table, with our names of the shapes.
-const TOPOLOGIES: [(&str, &str); 7] = [
-    ("bintree", "binary"),
-    ("cluster", "cluster"),
-    ("badtree", "bad"),
-    ("sequential", "sequential"),
-    ("mst", "mst2"),
-    ("fibonacci", "fibonacci"),
-    ("AT", "adaptive+shuffle+sort"),
-];
 
 /// Spearman's coefficient: the correlation of ranks, for values without ties.
 fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
@@ -27,21 +15,20 @@ fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
 
 #[test]
 fn predicted_broadcasts_rank_as_the_measured_ones() {
-    let Some(machine) = machines::xeon() else { return };
-    let file = machines::data().expect("the machine is there").join("smelt-xeon-2x10/ab-bench.csv");
-    let table = std::fs::read_to_string(file).expect("the measurements are readable");
-    let row = |name: &str| {
-        let line = table.lines().find(|line| line.trim().starts_with(name)).expect("the row is there");
-        line.trim().split(',').map(str::to_owned).collect::<Vec<_>>()
-    };
-    let measured: BTreeMap<String, String> = row("algorithm").into_iter().zip(row("ab,")).collect();
-    let measured = TOPOLOGIES.map(|(column, _)| measured[column].parse().expect("a number"));
+    let table =
+        std::fs::read_to_string(published("xeon-ivb-2x10/measured.csv")).expect("the measurements are readable");
+    let mut rows = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = rows.next().expect("the names of the columns");
+    let column = |name: &str| head.iter().position(|column| *column == name).expect("a column");
+    let (shape, broadcast) = (column("shape"), column("broadcast"));
 
-    let problem = Problem::of_machine(&machine).expect("a machine");
-    let predicted = TOPOLOGIES.map(|(_, shape)| {
-        let tree = shape::find(shape).expect("a shape").build(&problem, None);
-        simulate::broadcast(&problem, &tree)
-    });
+    let problem = Problem::of_machine(&machines::xeon()).expect("a machine");
+    let compare = |row: Vec<&str>| {
+        let tree = shape::find(row[shape]).expect("a shape").build(&problem, None);
+        (simulate::broadcast(&problem, &tree), row[broadcast].parse::<f64>().expect("a number"))
+    };
+    let (predicted, measured): (Vec<f64>, Vec<f64>) = rows.map(compare).unzip();
+    assert_eq!(measured.len(), 7, "shapes with a measurement");
     let correlation = rank_correlation(&predicted, &measured);
     assert!(correlation >= 0.93, "{correlation}: predicted {predicted:?}, measured {measured:?}");
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use corecast_base::CpuId;
-use corecast_machine::{Machine, model_file};
+use corecast_machine::Machine;
 use corecast_plan::{
     AUTO, Effort, Limits, Operation, Plan, PlanError, Problem, Request, SHAPES, Schedule, Scheme, Tree, planners,
 };
 use proptest::prelude::*;
 
-use crate::machines::{data, made_up};
+use crate::machines::{captured, made_up};
 
 const EFFORTS: [Effort; 2] = [Effort::Quick, Effort::Normal];
 
@@ -259,10 +259,8 @@ fn a_thousand_cpus_are_planned_with_little_effort() {
 
 #[test]
 fn no_seed_shape_is_cheaper_on_a_large_captured_machine() {
-    let Some(data) = data() else { return };
-    let files = std::fs::read_dir(data.join("machines")).expect("the machines are listed");
-    for file in files.map(|entry| entry.expect("an entry").path()) {
-        let problem = problem(&model_file::read(&file).expect("a captured machine is readable"));
+    for (path, machine) in captured() {
+        let problem = problem(&machine);
         if problem.len() < 32 {
             continue;
         }
@@ -272,7 +270,7 @@ fn no_seed_shape_is_cheaper_on_a_large_captured_machine() {
             for shape in SHAPES {
                 let shaped = request.clone().planner(shape.name()).plan(&problem).expect("a plan");
                 let (ours, theirs) = (searched.predicted, shaped.predicted);
-                assert!(ours <= theirs, "{operation} on {}: {ours}, {} {theirs}", file.display(), shape.name());
+                assert!(ours <= theirs, "{operation} on {path}: {ours}, {} {theirs}", shape.name());
             }
         }
     }
