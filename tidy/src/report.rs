@@ -26,8 +26,8 @@ impl fmt::Display for Violation {
 pub struct Report {
     /// The broken rules, in the order they were found.
     pub violations: Vec<Violation>,
-    /// Checks that were skipped, each with its reason.
-    pub skipped: Vec<String>,
+    /// Rules that could not be checked, each with the reason.
+    pub skipped: Vec<(&'static str, String)>,
 }
 
 impl Report {
@@ -38,7 +38,7 @@ impl Report {
 
     /// Notes that `rule` could not be checked.
     pub fn skip(&mut self, rule: &'static str, reason: impl fmt::Display) {
-        self.skipped.push(format!("{rule}: skipped: {reason}"));
+        self.skipped.push((rule, reason.to_string()));
     }
 }
 

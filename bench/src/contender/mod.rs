@@ -229,7 +229,7 @@ mod tests {
         conformance_carrying(op, op.bytes(), participants, wait);
     }
 
-    #[allow(clippy::print_stdout, reason = "a test that has to skip says so")]
+    #[allow(clippy::print_stdout, reason = "the test says which rivals it did not find")]
     fn conformance_carrying(op: Op, bytes: usize, participants: usize, wait: Wait) {
         let machine = this_machine();
         let setting = Setting::new(&machine, op, &machine.cpu_set(), participants, wait).rooted_at(participants - 1);
@@ -252,7 +252,7 @@ mod tests {
                         .iter()
                         .any(|lack| unfit.0.contains(lack)) =>
                 {
-                    println!("SKIPPED: {op}: {name} of {participants}: {unfit}");
+                    println!("not here: {op}: {name} of {participants}: {unfit}");
                     continue;
                 }
                 Err(unfit) => panic!("{op}: {name} of {participants}: {unfit}"),

@@ -128,14 +128,14 @@ mod tests {
         let Some(root) = checkout() else { return };
         let outer = tempfile::tempdir().expect("a temporary folder");
         let report = found(outer.path(), None);
-        assert!(report.violations.is_empty() && report.skipped[0].contains("not the root of a git checkout"));
+        assert!(report.violations.is_empty() && report.skipped[0].1.contains("not the root of a git checkout"));
 
         commit(root.path(), "crates/x/src/lib.rs", "1");
         commit(root.path(), "crates/x/src/lib.rs", "2");
         let url = format!("file://{}", root.path().display());
         git(outer.path(), &["clone", "--quiet", "--depth", "1", &url, "shallow"]);
         let report = found(&outer.path().join("shallow"), None);
-        assert!(report.violations.is_empty() && report.skipped[0].contains("shallow"), "{report:?}");
+        assert!(report.violations.is_empty() && report.skipped[0].1.contains("shallow"), "{report:?}");
     }
 
     #[test]

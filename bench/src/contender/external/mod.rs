@@ -140,6 +140,8 @@ fn start_on(cpus: &CpuSet, name: &'static str, command: Command, abort: &Abort) 
 
 #[cfg(test)]
 mod tests {
+    use corecast_testing::skipped;
+
     use super::runtimes::Toolchain;
     use super::workshop::Source;
     use super::*;
@@ -172,13 +174,12 @@ int main(int argc, char **argv)
 "#;
 
     #[test]
-    #[allow(clippy::print_stdout, reason = "a test that has to skip says so")]
     fn operations_that_do_nothing_are_found_out_by_the_driver() {
         let compiler = Toolchain { compiler: "cc", flags: &["-Wall", "-Wextra"], libraries: &[], launcher: None };
         let workshop = Workshop::open().expect("a temporary directory");
         let built = match workshop.compile(&Source { name: "planted.c", text: PLANTED }, &compiler) {
             Ok(built) => built,
-            Err(why) if why.contains("does not start") => return println!("SKIPPED: planted driver: {why}"),
+            Err(why) if why.contains("does not start") => return skipped("a planted driver", why),
             Err(why) => panic!("{why}"),
         };
         let cpu = corecast::machine::pin::affinity().expect("own mask").as_slice()[0];

@@ -30,12 +30,6 @@ fn region_dir() -> (tempfile::TempDir, RegionDir) {
     (temporary, dir)
 }
 
-/// Tells why a test could not be run here.
-#[expect(clippy::print_stderr, reason = "the only way for a test to say so")]
-fn skipped(why: &str) {
-    eprintln!("skipped: {why}");
-}
-
 /// Waits until `holds`.
 #[track_caller]
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {

@@ -153,8 +153,7 @@ fn a_host_of_another_user_is_not_trusted() {
     let (_temporary, dir) = socket_dir();
     let _host = host(&dir);
     if !rustix::process::geteuid().is_root() {
-        crate::skipped("needs the right to give files away");
-        return;
+        return corecast_testing::skipped("a host of another user", "needs the right to give files away");
     }
     std::os::unix::fs::chown(dir.path(), Some(12_345), None).expect("we are root");
     let error = rendezvous::connect(&dir, "play").expect_err("whose directory is this?");
@@ -213,8 +212,7 @@ fn nothing_is_left_however_all_leave_at_once() {
 #[test]
 fn processes_of_another_user_meet_if_they_are_let_in() {
     if !rustix::process::geteuid().is_root() {
-        crate::skipped("needs the right to become another user");
-        return;
+        return corecast_testing::skipped("processes of another user", "needs the right to become another user");
     }
     let (temporary, dir) = socket_dir();
     fs::set_permissions(temporary.path(), fs::Permissions::from_mode(0o755)).expect("our directory");

@@ -21,8 +21,8 @@ fn a_full_file_system_is_no_space() {
     fs::create_dir(&target).expect("a directory");
     let options = c"size=1m,mode=700";
     if let Err(error) = rustix::mount::mount("tmpfs", &target, "tmpfs", rustix::mount::MountFlags::empty(), options) {
-        crate::skipped(&format!("needs the right to mount a small file system ({error})"));
-        return;
+        let reason = format!("needs the right to mount a small file system ({error})");
+        return corecast_testing::skipped("a full file system", reason);
     }
     let large = plan().add("large", 3, [0; 6], 2 << 20).expect("a channel");
     let refused = SharedRegion::named(&RegionDir::at(&target), "large", &large);

@@ -20,13 +20,18 @@ mod stopped;
 mod ump;
 
 /// Tells what a test has to say besides that it passed.
+#[cfg(target_arch = "x86_64")]
 #[expect(clippy::print_stderr, reason = "the only way for a test to say so")]
 fn say(what: &str) {
     eprintln!("{what}");
 }
 
+/// Why there are no steps to look at. Other tests kill processes at random points.
+#[cfg(target_arch = "x86_64")]
+const NOT_TRACED: &str = "processes may not be traced here";
+
 #[cfg(not(target_arch = "x86_64"))]
 #[test]
 fn skipped_on_this_cpu() {
-    say("skipped: calls are stepped through on x86-64 only; elsewhere processes are killed at random points");
+    corecast_testing::skipped("calls step by step", "on x86-64 only; elsewhere processes are killed at random points");
 }

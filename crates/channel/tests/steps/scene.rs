@@ -7,9 +7,10 @@ use corecast_base::PlaceSlice;
 use corecast_base::region::{RegionDir, RegionPlan, SharedRegion};
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_channel::open::Spec;
+use corecast_testing::skipped;
 
 use crate::child::{Child, WHOLE};
-use crate::say;
+use crate::{NOT_TRACED, say};
 
 /// The name of the region and of its channel.
 pub(crate) const NAME: &str = "steps";
@@ -84,7 +85,7 @@ pub(crate) fn words(region: &SharedRegion) -> PlaceSlice<AtomicU64> {
 /// Kills a child after each step of its call.
 pub(crate) fn kill_at_every_step(scene: &impl Scene) {
     let Some(steps) = steps_that_matter(scene) else {
-        return say("skipped: processes may not be traced here; others are killed at random points");
+        return skipped(&format!("a kill at every step of {}", scene.name()), NOT_TRACED);
     };
     let has_happened: Vec<_> = steps.iter().map(|&steps| kill_after(scene, steps)).collect();
     assert_ne!(has_happened.first(), Some(&Some(true)), "{}: the first one is before the call", scene.name());

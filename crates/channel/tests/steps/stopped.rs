@@ -3,9 +3,10 @@
 
 use corecast_channel::mcast::{Delivery, Receiver};
 use corecast_channel::{TryRecvError, TrySendError};
+use corecast_testing::skipped;
 
+use crate::NOT_TRACED;
 use crate::mcast::{Call, IN_BLOCK, Multicast};
-use crate::say;
 use crate::scene::{Scene, Stage, check_whole, message, steps_that_matter};
 
 /// All that is there now, of whom and which.
@@ -60,7 +61,7 @@ fn a_sender_is_stopped_at_every_step() {
     let (delivery, call) = (Delivery::Gated, Call::Send(IN_BLOCK));
     let scene = Multicast { senders: 2, delivery, call, is_followed_at_once: false };
     let Some(steps) = steps_that_matter(&scene) else {
-        return say("skipped: processes may not be traced here");
+        return skipped("a sender stopped at every step", NOT_TRACED);
     };
     let held_up: Vec<_> = steps.iter().map(|&steps| stop_after(&scene, steps)).collect();
     let claimed = held_up.iter().position(|&held| held).expect("some step is behind the claim");

@@ -5,16 +5,24 @@ use std::path::PathBuf;
 use corecast_base::CpuId;
 use corecast_collective::{Barrier, Builder, Error, Group, Race, Races};
 use corecast_machine::{Cpu, Machine, Topology};
+use corecast_testing::skipped;
 
 use crate::machine;
 
 const CONTROLS: [Barrier; 3] = [Barrier::Tree, Barrier::Flat, Barrier::Ticket];
 
+/// Why members do not race.
+const CROWDED: &str = "the CPUs, or the time on them, are fewer than the members";
+
 /// A machine of the CPUs this process may use; `None` if it is one alone, where there is nothing to race for.
 fn this_machine() -> Option<Machine> {
     let cpus = corecast_machine::pin::affinity().expect("Linux tells the mask");
     let cpus: Vec<Cpu> = cpus.iter().take(4).map(Cpu::flat).collect();
-    (cpus.len() > 1).then(|| Machine::from_topology(&Topology { cpus, ..Topology::default() }))
+    if cpus.len() < 2 {
+        skipped("a race of threads", "there is one CPU only");
+        return None;
+    }
+    Some(Machine::from_topology(&Topology { cpus, ..Topology::default() }))
 }
 
 fn raced(machine: &Machine, folder: Option<PathBuf>) -> Group {
@@ -34,7 +42,10 @@ fn the_winner_of_a_race_is_used_and_remembered() {
     assert!(results.iter().all(Result::is_ok), "{results:?}");
     let choice = first.choice();
     // A container whose quota is below its CPUs is crowded.
-    let Some(Races { barrier: race, .. }) = &choice.races else { return assert!(choice.is_crowded, "{choice}") };
+    let Some(Races { barrier: race, .. }) = &choice.races else {
+        assert!(choice.is_crowded, "{choice}");
+        return skipped("a race of threads", CROWDED);
+    };
     assert_eq!(choice.barrier, race.winner);
     assert!(CONTROLS.contains(&race.control) && !race.is_cached);
     assert!(CONTROLS.iter().all(|control| race.entries.iter().any(|entry| entry.racer == *control)));
@@ -64,7 +75,7 @@ fn what_is_remembered_and_no_longer_so_is_raced_anew() {
     let folder = tempfile::tempdir().expect("a folder");
     let race = || raced(&machine, Some(folder.path().to_owned())).choice().clone();
     if race().is_crowded {
-        return;
+        return skipped("a race of threads", CROWDED);
     }
     let file = std::fs::read_dir(folder.path()).expect("listed").next().expect("a file").expect("readable").path();
     for wrong_ns in [1e-3, 1e12] {
@@ -106,7 +117,7 @@ fn members_at_work_race_and_go_on_with_the_winner() {
     let Some(here) = this_machine() else { return };
     let group = Group::builder(&here).build().expect("a group of the machine's CPUs");
     if group.choice().is_crowded {
-        return;
+        return skipped("a race of threads", CROWDED);
     }
     let work = |me: &mut corecast_collective::Member| {
         assert_eq!(me.races(), None);
@@ -152,7 +163,7 @@ fn whoever_panics_in_a_race_is_told_to_the_others() {
     let Some(here) = this_machine() else { return };
     let group = Group::builder(&here).members(2).build().expect("a group of the machine's CPUs");
     if group.choice().is_crowded {
-        return;
+        return skipped("a race of threads", CROWDED);
     }
     let outcome = group.run(|me| {
         assert_ne!(me.rank(), 1, "planted");

@@ -6,10 +6,14 @@ use std::time::Duration;
 use corecast_base::ArenaError;
 use corecast_collective::processes::Founding;
 use corecast_collective::{Barrier, Error, Member, Races};
+use corecast_testing::skipped;
 
 use crate::actor::{Actor, say};
 use crate::founding;
 use crate::work::one_round;
+
+/// Why members do not race.
+const CROWDED: &str = "the CPUs, or the time on them, are fewer than the members";
 
 /// Works, and says what the members' races found.
 pub(crate) fn work_and_tell(me: &mut Member) {
@@ -57,7 +61,7 @@ fn members_race_when_all_have_joined_and_it_is_remembered() {
     let folder = tempfile::tempdir().expect("a folder");
     let first = racing(Some(folder.path()));
     if first.choice().is_crowded {
-        return;
+        return skipped("a race of processes", CROWDED);
     }
     assert_eq!(first.choice().races, None, "nobody has raced before");
     let told = hear_all("tell races", &first);
@@ -133,7 +137,7 @@ fn whoever_is_killed_in_a_race_is_told() {
     for victim in [0, 1, 0, 1] {
         let founding = founding(2, |builder| builder);
         if founding.choice().is_crowded {
-            return;
+            return skipped("a member killed in a race", CROWDED);
         }
         let mut actors = Actor::start_all("race for ever", &founding);
         actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));

@@ -1,5 +1,4 @@
 //! Measurements of the machine at hand, small ones: what comes out is checked, how long it takes is not.
-#![allow(clippy::print_stdout, reason = "a test that has to skip says so")]
 
 mod broken_probes;
 mod cancelling;
@@ -19,7 +18,7 @@ fn here() -> Topology {
 fn two_cpus() -> Option<CpuSet> {
     let cpus: CpuSet = here().cpus.iter().take(2).map(|cpu| cpu.id).collect();
     if cpus.len() < 2 {
-        println!("skipped: only CPU {cpus} can be used, and a message takes two");
+        corecast_testing::skipped("measuring", format!("only CPU {cpus} can be used, and a message takes two"));
         return None;
     }
     Some(cpus)
