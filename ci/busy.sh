@@ -6,12 +6,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 exec </dev/null
 
-# Runs until this script has ended, in whatever way: a process whose parent has died gets another one. That is asked every
-# few ten milliseconds.
+# Runs until this script has ended, in whatever way: a process whose parent has died gets another one, and this one asks
+# for its parent again and again.
 keep_a_cpu_busy() {
     local parent turn
     while read -r _ _ _ parent _ <"/proc/$BASHPID/stat" && [ "$parent" = $$ ]; do
-        for ((turn = 0; turn < 20000; turn++)); do :; done
+        for ((turn = 0; turn < 1000; turn++)); do :; done
     done
 }
 
