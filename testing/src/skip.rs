@@ -12,7 +12,7 @@ use std::io::Write;
 
 /// Says that `what` was not checked, and the reason: `SKIPPED: what: reason`.
 ///
-/// ```
+/// ```no_run
 /// corecast_testing::skipped("this example", "it only shows the line");
 /// ```
 pub fn skipped(what: &str, reason: impl Display) {
@@ -20,4 +20,30 @@ pub fn skipped(what: &str, reason: impl Display) {
     let line = format!("\nSKIPPED: {what}: {reason}\n");
     // Whoever closed the output does not want to know.
     let _ = std::io::stdout().lock().write_all(line.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::skipped;
+
+    #[test]
+    #[ignore = "started by the test below"]
+    fn one_that_cannot_check_something() {
+        skipped("planted", "nothing is missing");
+    }
+
+    #[test]
+    fn the_line_is_seen_though_the_harness_captures_output() {
+        let program = std::env::current_exe().expect("this program");
+        for threads in ["1", "2"] {
+            let name = "skip::tests::one_that_cannot_check_something";
+            let arguments = ["--ignored", "--exact", name, "--test-threads", threads];
+            let output = Command::new(&program).args(arguments).output().expect("it starts");
+            let text = String::from_utf8(output.stdout).expect("text");
+            assert!(text.lines().any(|line| line == "SKIPPED: planted: nothing is missing"), "{text}");
+            assert!(output.status.success(), "{text}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Runs the program in a folder of its own, with a cache of its own.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use corecast::machine::{Cpu, Topology, model_file};
