@@ -122,7 +122,7 @@ impl Child {
         // is of no use.
         let _ = self.process.kill();
         let how = self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
-        Failure::Refused(format!("{} ended: {how}", self.who))
+        Failure::Ended(format!("{} ended: {how}", self.who))
     }
 }
 

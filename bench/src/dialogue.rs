@@ -106,7 +106,7 @@ impl Dialogue {
     fn ended(&mut self) -> Failure {
         let said = self.said().unwrap_or_default();
         let first = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("without a word");
-        Failure::Refused(format!("{} ended: {first}", self.name))
+        Failure::Ended(format!("{} ended: {first}", self.name))
     }
 
     fn said(&mut self) -> io::Result<String> {

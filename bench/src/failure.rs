@@ -29,6 +29,9 @@ pub enum Failure {
         /// The time allowed.
         limit_ms: u128,
     },
+    /// A process that took part ended before it was told to.
+    #[error("{0}")]
+    Ended(String),
     /// The participants could not be started.
     #[error("{0}")]
     NoCrew(String),
@@ -38,6 +41,11 @@ impl Failure {
     /// The contender's own error, in its words.
     pub(crate) fn refused(error: impl std::fmt::Display) -> Self {
         Self::Refused(error.to_string())
+    }
+
+    /// True if something broke that had begun; false for an error that may say no more than that it cannot begin.
+    pub(crate) fn is_breakdown(&self) -> bool {
+        matches!(self, Self::Wrong(_) | Self::Panicked { .. } | Self::Hung { .. } | Self::Ended(_))
     }
 
     /// The same, and whose a wrong result is.

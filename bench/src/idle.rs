@@ -84,7 +84,8 @@ fn row(entrant: &mut Entrant, crew: &mut Crew, late: Duration) -> IdleRow {
         contender: entrant.name(),
         ours: entrant.is_ours(),
         cpu_percent: cpu.map(waited).map(percent),
-        skipped: entrant.skipped().map(str::to_owned),
+        skipped: entrant.skipped().map(|skip| skip.reason.clone()),
+        failed: entrant.skipped().is_some_and(|skip| skip.failed),
     }
 }
 
@@ -106,7 +107,7 @@ mod tests {
 
     fn row(contender: &str, ours: bool, cpu_percent: Option<f64>) -> IdleRow {
         let skipped = cpu_percent.is_none().then(|| "not here".to_owned());
-        IdleRow { contender: contender.to_owned(), ours, cpu_percent, skipped }
+        IdleRow { contender: contender.to_owned(), ours, cpu_percent, skipped, failed: false }
     }
 
     #[test]

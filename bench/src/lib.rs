@@ -61,6 +61,7 @@ mod report;
 mod run;
 mod select;
 mod setup;
+mod skip;
 mod stream;
 pub mod study;
 mod table;

@@ -94,6 +94,9 @@ pub struct Row {
     pub ratio: Option<f64>,
     /// Why it was not timed; `null` if it was.
     pub skipped: Option<String>,
+    /// True if it took part and broke down: a time-out, a wrong result, a panic, an error of its own. False if it was timed, or
+    /// could not take part.
+    pub failed: bool,
 }
 
 pub(crate) fn summary_or_nulls<S: Serializer>(summary: &Option<Summary>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -196,6 +199,9 @@ pub struct IdleRow {
     pub cpu_percent: Option<f64>,
     /// Why it was not measured; `null` if it was.
     pub skipped: Option<String>,
+    /// True if it took part and broke down: a time-out, a wrong result, a panic, an error of its own. False if it was timed, or
+    /// could not take part.
+    pub failed: bool,
 }
 
 /// The commit that this was built from, where `build.rs` found one.

@@ -42,7 +42,7 @@ const SUMMARY: [&str; 7] = ["median_ns", "p10_ns", "p90_ns", "p99_ns", "min_ns",
 fn assert_rows(group: &Value) {
     let rows = group["rows"].as_array().expect("rows");
     for row in rows {
-        assert_fields(row, &["contender", "ours", "cpu_ns", "discarded", "ratio", "skipped"]);
+        assert_fields(row, &["contender", "ours", "cpu_ns", "discarded", "ratio", "skipped", "failed"]);
         assert_fields(row, &SUMMARY);
         if row["skipped"].is_null() {
             assert!(row["samples"].as_u64() > Some(0) && row["median_ns"].as_f64() > Some(0.0), "{row}");

@@ -16,6 +16,7 @@ use crate::contender::Body;
 use crate::failure::Failure;
 use crate::harness::{Abort, Crew, Pace, Summary, Task, Timing, iterations_that_fill, median, percentile, sorted};
 use crate::place::Place;
+use crate::skip::Skip;
 
 /// Bytes that are verified at most, so that long messages do not take the time of short ones a million times.
 const CHECKED_BYTES: usize = 16 << 20;
@@ -33,7 +34,9 @@ const PACED_BLOCKS: u32 = 4;
 const FEWEST_FOR_P999: usize = 1000;
 
 /// Why a contender that works has no samples.
-const NOTHING_ARRIVED: &str = "no message arrived";
+fn nothing_arrived() -> Failure {
+    Failure::refused("no message arrived")
+}
 
 /// A contender and what is known of it so far.
 pub(super) struct Entrant {
@@ -41,7 +44,7 @@ pub(super) struct Entrant {
     wire: Wire,
     abort: Arc<Abort>,
     /// The participants' parts, or why it is out of the race.
-    bodies: Result<Vec<Box<dyn Body>>, String>,
+    bodies: Result<Vec<Box<dyn Body>>, Skip>,
     iterations: u64,
     /// The fewest messages of a block.
     fewest: u64,
@@ -65,7 +68,7 @@ impl Entrant {
         let abort: Arc<Abort> = Arc::default();
         let bodies = match wanted.traffic {
             Traffic::Stream => bodies(carrier, &wire, &wanted.place, cpus, &abort),
-            traffic => traffic::nodes(traffic, carrier, &wire, &abort),
+            traffic => traffic::nodes(traffic, carrier, &wire, &abort).map_err(Skip::unfit),
         };
         // Whoever answers each request has no ring to lap.
         let fewest = if wanted.traffic == Traffic::Stream { LAPS * wire.depth as u64 } else { 1 };
@@ -110,7 +113,7 @@ impl Entrant {
         if self.carrier.traits().lossless && missed > 0 {
             return Err(Failure::Wrong(format!("{missed} of {rounds} messages did not arrive")));
         }
-        if missed == rounds { Err(Failure::Refused(NOTHING_ARRIVED.to_owned())) } else { Ok(()) }
+        if missed == rounds { Err(nothing_arrived()) } else { Ok(()) }
     }
 
     /// Runs one block of a stream and keeps what it shows. May be called for one that is out.
@@ -159,7 +162,8 @@ impl Entrant {
     /// The contender's line of the report, still without its ratio.
     pub(super) fn row(&self) -> ChannelRow {
         let summary = self.bodies.as_ref().ok().and_then(|_| Summary::of(&self.samples_ns));
-        let reason = self.bodies.as_ref().err().cloned().unwrap_or_else(|| NOTHING_ARRIVED.to_owned());
+        let skip = self.bodies.as_ref().err().cloned();
+        let skip = summary.is_none().then(|| skip.unwrap_or_else(|| Skip::broken(&nothing_arrived())));
         let traits = self.carrier.traits();
         let messages_per_s = summary.map(|summary| 1e9 / summary.median_ns);
         let timed = |samples: &[f64]| summary.and_then(|_| median(samples));
@@ -176,7 +180,8 @@ impl Entrant {
             cpu_s_per_million: timed(&self.cpu_ns).map(|ns| ns / 1e3),
             lost_share: summary.map(|_| self.missed as f64 / self.expected.max(1) as f64),
             ratio: None,
-            skipped: summary.is_none().then_some(reason),
+            failed: skip.as_ref().is_some_and(|skip| skip.failed),
+            skipped: skip.map(|skip| skip.reason),
         }
     }
 
@@ -191,7 +196,7 @@ impl Entrant {
     /// A failure puts the contender out of the race, with the first reason kept.
     fn note(&mut self, outcome: Result<(), Failure>) {
         if let (Err(failure), Ok(_)) = (outcome, &self.bodies) {
-            self.bodies = Err(failure.to_string());
+            self.bodies = Err(Skip::broken(&failure));
         }
     }
 }
@@ -202,12 +207,12 @@ fn bodies(
     place: &Place,
     cpus: &[Option<CpuId>],
     abort: &Arc<Abort>,
-) -> Result<Vec<Box<dyn Body>>, String> {
+) -> Result<Vec<Box<dyn Body>>, Skip> {
     let traits = carrier.traits();
     if *place != Place::Threads && !traits.processes {
-        return Err("for threads only".to_owned());
+        return Err(Skip::unfit("for threads only"));
     }
-    let ends = carrier.open(wire, abort).map_err(|unfit| unfit.to_string())?;
+    let ends = carrier.open(wire, abort).map_err(Skip::unfit)?;
     let mut bodies: Vec<Box<dyn Body>> = vec![Box::new(Source::new(ends.outlet))];
     match ends.inlets {
         Inlets::Here(inlets) => bodies.extend(inlets.into_iter().map(|inlet| Box::new(Sink::new(inlet)) as Box<_>)),
@@ -226,15 +231,15 @@ fn receiver(
     place: &Place,
     cpu: Option<CpuId>,
     abort: &Arc<Abort>,
-) -> Result<Box<dyn Body>, String> {
+) -> Result<Box<dyn Body>, Skip> {
     Ok(match place {
         Place::Threads => {
-            let inlet = carrier.attach(wire, seed, abort).map_err(|unfit| unfit.to_string())?;
+            let inlet = carrier.attach(wire, seed, abort).map_err(Skip::unfit)?;
             Box::new(Sink::new(inlet))
         }
         Place::Processes { program, arguments } => {
             let proxy = Proxy::start((program, arguments), carrier.name(), (wire, seed), cpu, abort);
-            Box::new(proxy.map_err(|failure| failure.to_string())?)
+            Box::new(proxy.map_err(|failure| Skip::asked(&failure))?)
         }
     })
 }

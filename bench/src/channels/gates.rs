@@ -199,6 +199,7 @@ mod tests {
             lost_share: None,
             ratio: None,
             skipped: (rate == 0.0).then(|| "not here".to_owned()),
+            failed: false,
         };
         ChannelGroup {
             bytes,

@@ -99,6 +99,9 @@ pub struct ChannelRow {
     pub ratio: Option<f64>,
     /// Why it was not timed; `null` if it was.
     pub skipped: Option<String>,
+    /// True if it took part and broke down: a time-out, a wrong result, a panic, an error of its own. False if it was timed, or
+    /// could not take part.
+    pub failed: bool,
 }
 
 /// How long single messages take, over all receivers.

@@ -174,6 +174,7 @@ mod tests {
             discarded: 0,
             ratio: None,
             skipped: outcome.err().map(str::to_owned),
+            failed: false,
         };
         Group {
             op,

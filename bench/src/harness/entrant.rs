@@ -15,6 +15,7 @@ use crate::contender::{Body, Contender, Setting, processes};
 use crate::failure::Failure;
 use crate::op::Op;
 use crate::report::{Row, Timing};
+use crate::skip::Skip;
 
 /// The narrowest start window: time to come back from the one before.
 const NARROWEST: Duration = Duration::from_micros(2);
@@ -41,7 +42,7 @@ pub(crate) struct Entrant {
     bytes: u64,
     abort: Arc<Abort>,
     /// The participants' parts, or why it is out of the race.
-    bodies: Result<Vec<Box<dyn Body>>, String>,
+    bodies: Result<Vec<Box<dyn Body>>, Skip>,
     task: Task,
     samples_ns: Vec<f64>,
     /// Of echoed operations: the samples of each participant but the root, in the order of ranks.
@@ -56,8 +57,10 @@ impl Entrant {
     pub(crate) fn build(contender: Box<dyn Contender>, setting: &Setting<'_>) -> Self {
         let abort: Arc<Abort> = Arc::default();
         let bodies = match contender.only_for() {
-            Some(members) if members != setting.participants() => Err(format!("for {members} participants only")),
-            _ => processes::bodies(&*contender, setting, &abort).map_err(|unfit| unfit.to_string()),
+            Some(members) if members != setting.participants() => {
+                Err(Skip::unfit(format!("for {members} participants only")))
+            }
+            _ => processes::bodies(&*contender, setting, &abort),
         };
         let task = Task::Batch { iterations: 1 };
         let (samples_ns, cpu_ns, root) = (Vec::new(), Vec::new(), setting.root);
@@ -106,8 +109,8 @@ impl Entrant {
     }
 
     /// Why it is out of the race, if it is.
-    pub(crate) fn skipped(&self) -> Option<&str> {
-        self.bodies.as_ref().err().map(String::as_str)
+    pub(crate) fn skipped(&self) -> Option<&Skip> {
+        self.bodies.as_ref().err()
     }
 
     /// True for what corecast offers.
@@ -118,8 +121,8 @@ impl Entrant {
     /// The contender's line of the report, still without its ratio.
     pub(crate) fn row(&self) -> Row {
         let (summary, skipped) = match (self.skipped(), Summary::of(self.samples_ns())) {
-            (Some(reason), _) => (None, Some(reason.to_owned())),
-            (None, None) => (None, Some(NEVER_IN_TIME.to_owned())),
+            (Some(skip), _) => (None, Some(skip.clone())),
+            (None, None) => (None, Some(Skip::unfit(NEVER_IN_TIME))),
             (None, summary) => (summary, None),
         };
         Row {
@@ -129,7 +132,8 @@ impl Entrant {
             cpu_ns: summary.and_then(|_| median(&self.cpu_ns)),
             discarded: self.discarded,
             ratio: None,
-            skipped,
+            failed: skipped.as_ref().is_some_and(|skip| skip.failed),
+            skipped: skipped.map(|skip| skip.reason),
         }
     }
 
@@ -150,7 +154,7 @@ impl Entrant {
     /// A failure puts the contender out of the race, with the first reason kept.
     fn note(&mut self, outcome: Result<(), Failure>) {
         if let (Err(failure), Ok(_)) = (outcome, &self.bodies) {
-            self.bodies = Err(failure.to_string());
+            self.bodies = Err(Skip::broken(&failure));
         }
     }
 

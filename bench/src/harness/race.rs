@@ -240,6 +240,7 @@ mod tests {
             let skipped = row(&group, name).skipped.as_deref().expect("found out");
             assert!(skipped.contains(why), "{name}: {skipped}");
             assert!(row(&group, name).summary.is_none() && row(&group, name).ratio.is_none());
+            assert!(row(&group, name).failed, "{name} took part");
         }
         for name in ["corecast", "std", "pthread", "dissemination", "central", "two-flags"] {
             let row = row(&group, name);

@@ -13,6 +13,7 @@ use super::{Amount, rounds};
 use crate::error::BenchError;
 use crate::harness::{is_crowded, jain, median, most_to_fewest, percentile, sorted};
 use crate::options::Options;
+use crate::skip::Skip;
 
 /// What was found, to be read, and each lock's rounds.
 pub(super) fn measure(
@@ -26,12 +27,12 @@ pub(super) fn measure(
     let told =
         contenders.iter().zip(turns).map(|(contender, turns)| every_round(contender.name, contender.ours, turns));
     let turns = told.collect::<Result<Vec<_>, BenchError>>()?;
-    let mops = |turns: &Result<Vec<Turn>, String>| turns.iter().flatten().map(Turn::mops).collect();
+    let mops = |turns: &Result<Vec<Turn>, Skip>| turns.iter().flatten().map(Turn::mops).collect();
     let outcome = Outcome::of(contenders, turns.iter().map(mops).collect());
     let found = contenders.iter().zip(turns).zip(outcome.regrets());
     let rows = found.map(|((contender, turns), regret)| match turns {
         Ok(turns) => LockRow { regret, ..row(contender, &turns) },
-        Err(why) => LockRow { skipped: Some(why), ..row(contender, &[]) },
+        Err(Skip { reason, failed }) => LockRow { skipped: Some(reason), failed, ..row(contender, &[]) },
     });
     let rows = rows.collect();
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -59,6 +60,7 @@ fn row(contender: &Contender, turns: &[Turn]) -> LockRow {
         wait_max_ns: waits.last().copied(),
         longest_to_mean: over(longest_to_mean),
         skipped: None,
+        failed: false,
     }
 }
 

@@ -19,6 +19,7 @@ use crate::coherence::{Correction, Group, measure_timer};
 use crate::error::BenchError;
 use crate::failure::Failure;
 use crate::harness::{percentile, sorted};
+use crate::skip::Skip;
 
 /// Ticks, the clock's own included, of all samples of one participant.
 #[derive(Debug, Default, Clone)]
@@ -86,7 +87,7 @@ impl Field<'_> {
         let timers: Result<Vec<_>, BenchError> = cpus.iter().map(|&cpu| Ok(measure_timer(cpu)?.1)).collect();
         let rows = match timers {
             Ok(corrections) => self.rows(&contenders, &cpus, &corrections, random)?,
-            Err(unsteady) => contenders.iter().map(|contender| skipped(contender, unsteady.to_string())).collect(),
+            Err(unsteady) => contenders.iter().map(|contender| skipped(contender, Skip::unfit(&unsteady))).collect(),
         };
         let cpus = cpus.iter().map(|cpu| cpu.get()).collect();
         Ok(LockDistance { distance: distance.to_owned(), cpus, rows })
@@ -115,8 +116,8 @@ impl Field<'_> {
     }
 }
 
-fn skipped(contender: &Contender, why: String) -> DistanceRow {
-    DistanceRow { skipped: Some(why), ..row(contender, &[], &[]) }
+fn skipped(contender: &Contender, Skip { reason, failed }: Skip) -> DistanceRow {
+    DistanceRow { skipped: Some(reason), failed, ..row(contender, &[], &[]) }
 }
 
 fn row(contender: &Contender, rounds: &[Vec<Handed>], corrections: &[Correction]) -> DistanceRow {
@@ -134,6 +135,7 @@ fn row(contender: &Contender, rounds: &[Vec<Handed>], corrections: &[Correction]
         release_p50_ns: at(&release, 0.50),
         release_p99_ns: at(&release, 0.99),
         skipped: None,
+        failed: false,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::BenchError;
 use crate::failure::Failure;
+use crate::skip::Skip;
 
 /// All rounds, or why the lock called so is skipped.
 ///
@@ -11,11 +12,11 @@ pub(super) fn every_round<T>(
     name: &str,
     ours: bool,
     rounds: Vec<Result<T, Failure>>,
-) -> Result<Result<Vec<T>, String>, BenchError> {
+) -> Result<Result<Vec<T>, Skip>, BenchError> {
     let failures = rounds.iter().filter_map(|round| round.as_ref().err());
     match failures.filter(|_| ours).find(|failure| matches!(failure, Failure::Wrong(_))) {
         Some(failure) => Err(failure.clone().named(name).into()),
-        None => Ok(rounds.into_iter().collect::<Result<_, Failure>>().map_err(|failure| failure.to_string())),
+        None => Ok(rounds.into_iter().collect::<Result<_, Failure>>().map_err(|failure| Skip::asked(&failure))),
     }
 }
 
@@ -37,10 +38,11 @@ mod tests {
 
     #[test]
     fn others_are_skipped_and_so_is_one_that_was_refused() {
-        assert_eq!(every_round("std", false, failed_rounds()), Ok(Err("no CPU".to_owned())));
+        assert_eq!(every_round("std", false, failed_rounds()), Ok(Err(Skip::unfit("no CPU"))));
         let wrong = vec![Err::<u32, _>(Failure::Wrong("one is lost".to_owned()))];
-        assert_eq!(every_round("std", false, wrong), Ok(Err("wrong result: one is lost".to_owned())));
-        assert_eq!(every_round("tas", true, failed_rounds()[..2].to_vec()), Ok(Err("no CPU".to_owned())));
+        let skip = Skip { reason: "wrong result: one is lost".to_owned(), failed: true };
+        assert_eq!(every_round("std", false, wrong), Ok(Err(skip)));
+        assert_eq!(every_round("tas", true, failed_rounds()[..2].to_vec()), Ok(Err(Skip::unfit("no CPU"))));
         assert_eq!(every_round("tas", true, vec![Ok(1), Ok(2)]), Ok(Ok(vec![1, 2])));
     }
 }

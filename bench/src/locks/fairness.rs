@@ -102,6 +102,7 @@ mod tests {
             mops: mops.map(Some),
             settled_ms: settled.map(Some),
             skipped: None,
+            failed: false,
         };
         let rows =
             vec![row("tas", [4.0, 2.0], [0.0; 2]), row("auto", [5.0, 3.0], settled), row("mcs", [1.0, 4.0], [0.0; 2])];

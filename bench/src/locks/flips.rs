@@ -25,6 +25,7 @@ use super::{Amount, Field, Steps, rounds};
 use crate::error::BenchError;
 use crate::failure::Failure;
 use crate::harness::{is_crowded, median};
+use crate::skip::Skip;
 
 /// What is counted together. Settling is told in whole ones.
 pub(super) const BIN: Duration = Duration::from_millis(1);
@@ -174,7 +175,7 @@ impl<'a> Field<'a> {
         let row = |(contender, found): (&Contender, Vec<Result<Vec<Flipped>, Failure>>)| {
             Ok(match every_round(contender.name, contender.ours, found)? {
                 Ok(rounds) => row(contender, &rounds.concat()),
-                Err(why) => FlipRow { skipped: Some(why), ..row(contender, &[]) },
+                Err(Skip { reason, failed }) => FlipRow { skipped: Some(reason), failed, ..row(contender, &[]) },
             })
         };
         let rows = self.contenders.iter().zip(found).map(row).collect::<Result<_, BenchError>>()?;
@@ -195,6 +196,7 @@ fn row(contender: &Contender, found: &[Flipped]) -> FlipRow {
         mops: [0, 1].map(mops),
         settled_ms: [0, 1].map(settled),
         skipped: None,
+        failed: false,
     }
 }
 

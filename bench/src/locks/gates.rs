@@ -210,6 +210,7 @@ mod tests {
             release_p50_ns: None,
             release_p99_ns: None,
             skipped: None,
+            failed: false,
         };
         let rows = times.iter().map(row).collect();
         LockDistance { distance: "same package".to_owned(), cpus: vec![0, 1], rows }

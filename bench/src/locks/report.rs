@@ -80,6 +80,9 @@ pub struct DistanceRow {
     pub release_p99_ns: Option<f64>,
     /// Why it was not measured; `null` if it was.
     pub skipped: Option<String>,
+    /// True if it took part and broke down: a time-out, a wrong result, a panic, an error of its own. False if it was timed, or
+    /// could not take part.
+    pub failed: bool,
 }
 
 /// What one lock loses against the one that was best in each cell.
@@ -161,6 +164,9 @@ pub struct LockRow {
     pub longest_to_mean: Option<f64>,
     /// Why it was not measured; `null` if it was.
     pub skipped: Option<String>,
+    /// True if it took part and broke down: a time-out, a wrong result, a panic, an error of its own. False if it was timed, or
+    /// could not take part.
+    pub failed: bool,
 }
 
 /// All locks, one at a time, while what threads do with it alternates between two phases, interleaved.
@@ -199,4 +205,7 @@ pub struct FlipRow {
     pub settled_ms: [Option<f64>; 2],
     /// Why it was not measured; `null` if it was.
     pub skipped: Option<String>,
+    /// True if it took part and broke down: a time-out, a wrong result, a panic, an error of its own. False if it was timed, or
+    /// could not take part.
+    pub failed: bool,
 }

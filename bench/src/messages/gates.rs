@@ -50,6 +50,7 @@ pub(super) mod tests {
             lines,
             mops: None,
             skipped: None,
+            failed: false,
         };
         PairCell {
             distance: Some("same package"),

@@ -97,7 +97,8 @@ fn row(entrant: &Entrant, line_ns: Option<f64>) -> MessagePairRow {
         summary,
         lines: summary.zip(line_ns).map(|(summary, line_ns)| summary.median_ns / line_ns),
         mops: median(&mops),
-        skipped: entrant.skipped(),
+        skipped: entrant.skipped().map(|skip| skip.reason.clone()),
+        failed: entrant.skipped().is_some_and(|skip| skip.failed),
     }
 }
 

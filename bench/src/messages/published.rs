@@ -58,6 +58,7 @@ mod tests {
             client_ns: None,
             jain: None,
             skipped: None,
+            failed: false,
         };
         ServerCell {
             servers: 1,

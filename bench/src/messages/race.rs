@@ -14,6 +14,7 @@ use crate::error::BenchError;
 use crate::failure::Failure;
 use crate::harness::{Abort, Crew, LineProbe, Task, Timing, is_crowded, iterations_that_fill};
 use crate::options::Options;
+use crate::skip::Skip;
 
 /// What a block may last, beyond four times what it is to last, before its contender is given up: on a busy machine a poller
 /// waits for a slice of time now and then.
@@ -44,7 +45,7 @@ pub(super) struct Run<'a> {
 pub(super) struct Entrant {
     pub(super) contender: Contender,
     abort: Arc<Abort>,
-    bodies: Result<Vec<Box<dyn Body>>, String>,
+    bodies: Result<Vec<Box<dyn Body>>, Skip>,
     /// Messages that each sender sends in a block.
     pub(super) iterations: u64,
     /// What every participant saw of each block.
@@ -104,7 +105,7 @@ impl Run<'_> {
 impl Entrant {
     fn new(contender: Contender, build: &Build<'_>) -> Self {
         let abort: Arc<Abort> = Arc::default();
-        let bodies = build(&contender, &abort);
+        let bodies = build(&contender, &abort).map_err(Skip::unfit);
         Self { contender, abort, bodies, iterations: 1, blocks: Vec::new() }
     }
 
@@ -140,13 +141,13 @@ impl Entrant {
     fn note(&mut self, failure: &Failure) {
         self.blocks.clear();
         if self.bodies.is_ok() {
-            self.bodies = Err(failure.to_string());
+            self.bodies = Err(Skip::broken(failure));
         }
     }
 
     /// Why it has no figures, if it has none.
-    pub(super) fn skipped(&self) -> Option<String> {
-        self.bodies.as_ref().err().cloned()
+    pub(super) fn skipped(&self) -> Option<&Skip> {
+        self.bodies.as_ref().err()
     }
 }
 
@@ -191,8 +192,9 @@ mod tests {
             false => Err("it is not here".to_owned()),
         });
         let entrants = raced.expect("nobody stops it").entrants;
-        assert_eq!(entrants[0].skipped().as_deref(), Some("wrong result: it broke"));
-        assert_eq!(entrants[1].skipped().as_deref(), Some("it is not here"));
+        let skip = |at: usize| entrants[at].skipped().map(|skip| (skip.reason.as_str(), skip.failed));
+        assert_eq!(skip(0), Some(("wrong result: it broke", true)));
+        assert_eq!(skip(1), Some(("it is not here", false)));
         assert!(entrants.iter().all(|entrant| entrant.blocks.is_empty()));
         options.cancel.cancel();
         assert!(matches!(run.race(&cpus, contenders(), &|_, _| Ok(Vec::new())), Err(BenchError::Cancelled)));

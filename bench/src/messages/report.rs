@@ -107,6 +107,9 @@ pub struct MessagePairRow {
     pub mops: Option<f64>,
     /// Why it was not timed; `null` if it was.
     pub skipped: Option<String>,
+    /// True if it took part and broke down: a time-out, a wrong result, a panic, an error of its own. False if it was timed, or
+    /// could not take part.
+    pub failed: bool,
 }
 
 /// All contenders with servers and clients in one situation, interleaved.
@@ -157,4 +160,7 @@ pub struct ServerRow {
     pub jain: Option<f64>,
     /// Why it was not timed; `null` if it was.
     pub skipped: Option<String>,
+    /// True if it took part and broke down: a time-out, a wrong result, a panic, an error of its own. False if it was timed, or
+    /// could not take part.
+    pub failed: bool,
 }

@@ -85,7 +85,8 @@ fn row(entrant: &Entrant, layout: &Layout, line_ns: Option<f64>) -> ServerRow {
         lines: server_ns.zip(line_ns).map(|(server_ns, line_ns)| server_ns / line_ns),
         client_ns: median(&by_block.concat()),
         jain: median(&evenness),
-        skipped: entrant.skipped(),
+        skipped: entrant.skipped().map(|skip| skip.reason.clone()),
+        failed: entrant.skipped().is_some_and(|skip| skip.failed),
     }
 }
 

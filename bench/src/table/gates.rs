@@ -84,6 +84,7 @@ mod tests {
             p999_ns: None,
             samples: 0,
             skipped: None,
+            failed: false,
         }
     }
 

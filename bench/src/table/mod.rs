@@ -41,6 +41,7 @@ use crate::failure::Failure;
 use crate::harness::{is_crowded, jain, median, most_to_fewest};
 use crate::options::Options;
 use crate::progress::Progress;
+use crate::skip::Skip;
 use contenders::{Contender, Kind, contenders};
 use host::Setting;
 use latency::Latency;
@@ -197,13 +198,13 @@ fn rounds_of(
     random: &mut Rng,
     options: &Options,
     step: &mut dyn FnMut(f64),
-) -> Result<Vec<Result<Vec<Turn>, Failure>>, BenchError> {
+) -> Result<Vec<Result<Vec<Turn>, Skip>>, BenchError> {
     let mut found = Vec::new();
     for contender in contenders {
         options.go_on()?;
         found.push(match (contender.check)(setting) {
             Ok(()) => Ok(Vec::new()),
-            Err(failure) => Err(skipped(contender, failure)?),
+            Err(failure) => Err(Skip::asked(&tolerable(contender, failure)?)),
         });
     }
     let mut order: Vec<usize> = (0..contenders.len()).collect();
@@ -215,7 +216,7 @@ fn rounds_of(
             let Ok(turns) = &mut found[at] else { continue };
             match (contenders[at].turn)(setting) {
                 Ok(turn) => turns.push(turn),
-                Err(failure) => found[at] = Err(skipped(&contenders[at], failure)?),
+                Err(failure) => found[at] = Err(Skip::broken(&tolerable(&contenders[at], failure)?)),
             }
         }
     }
@@ -226,18 +227,18 @@ fn rounds_of(
 ///
 /// # Errors
 /// If one of corecast's was wrong: then no figure of the run is worth anything.
-fn skipped(contender: &Contender, failure: Failure) -> Result<Failure, BenchError> {
+fn tolerable(contender: &Contender, failure: Failure) -> Result<Failure, BenchError> {
     match failure {
         Failure::Wrong(_) if contender.kind != Kind::Rival => Err(failure.named(contender.name).into()),
         other => Ok(other),
     }
 }
 
-fn cell(contenders: &[Contender], setting: &Setting<'_>, found: Vec<Result<Vec<Turn>, Failure>>) -> TableCell {
+fn cell(contenders: &[Contender], setting: &Setting<'_>, found: Vec<Result<Vec<Turn>, Skip>>) -> TableCell {
     let &Setting { buckets, mean, threads, .. } = setting;
-    let row = |(contender, found): (&Contender, Result<Vec<Turn>, Failure>)| match found {
+    let row = |(contender, found): (&Contender, Result<Vec<Turn>, Skip>)| match found {
         Ok(turns) => row(contender, setting, &turns),
-        Err(failure) => TableRow { skipped: Some(failure.to_string()), ..row(contender, setting, &[]) },
+        Err(Skip { reason, failed }) => TableRow { skipped: Some(reason), failed, ..row(contender, setting, &[]) },
     };
     let mut rows: Vec<TableRow> = contenders.iter().zip(found).map(row).collect();
     let best = rows.iter().filter_map(|row| row.mops).fold(0.0, f64::max);
@@ -277,6 +278,7 @@ fn row(contender: &Contender, setting: &Setting<'_>, turns: &[Turn]) -> TableRow
         p999_ns: ns(0.999),
         samples: latency.samples(),
         skipped: None,
+        failed: false,
     }
 }
 

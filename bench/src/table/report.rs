@@ -97,4 +97,7 @@ pub struct TableRow {
     pub samples: u64,
     /// Why it was not measured; `null` if it was.
     pub skipped: Option<String>,
+    /// True if it took part and broke down: a time-out, a wrong result, a panic, an error of its own. False if it was timed, or
+    /// could not take part.
+    pub failed: bool,
 }

@@ -2,7 +2,8 @@
 
 use corecast_bench::channels::{ChannelGroup, ChannelReport, ChannelRow, Fan, ListedCarrier, Traffic};
 
-use crate::{gate_text, skipped, table};
+use crate::row_outcome::{OwnFailures, finish};
+use crate::{gate_text, table};
 
 /// All groups, the gates, and what the reader should know before believing them.
 pub(crate) fn describe(report: &ChannelReport) -> String {
@@ -19,7 +20,7 @@ pub(crate) fn describe(report: &ChannelReport) -> String {
     }
     text += &format!("seed {}, waiting {}, kernel {}\n", report.seed, report.wait, report.kernel);
     text += &report.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect::<String>();
-    text
+    text + &own_failures(report).text()
 }
 
 fn headline(group: &ChannelGroup, report: &ChannelReport) -> String {
@@ -71,8 +72,14 @@ fn rows(group: &ChannelGroup) -> String {
             row.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
         ]);
     }
-    let skipped = group.rows.iter().filter_map(|row| Some((row.contender, row.skipped.as_deref()?)));
-    table::text(&table) + &skipped::lines(skipped)
+    finish(&group.rows, table)
+}
+
+/// Contenders of corecast's own that broke down.
+pub(crate) fn own_failures(report: &ChannelReport) -> OwnFailures {
+    let mut own = OwnFailures::default();
+    report.groups.iter().for_each(|group| own.add(&headline(group, report), &group.rows));
+    own
 }
 
 fn fan(fan: Fan) -> &'static str {

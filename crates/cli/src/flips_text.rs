@@ -2,8 +2,8 @@
 
 use corecast_bench::{FlipPhase, LockFlips};
 
-use crate::skipped;
-use crate::table::{many, number, table, text};
+use crate::row_outcome::{OwnFailures, finish};
+use crate::table::{many, number, table};
 
 /// What alternates, in words.
 pub(crate) fn words(flips: &LockFlips) -> String {
@@ -29,8 +29,12 @@ fn describe_one(flips: &LockFlips) -> String {
         let [settled_first, settled_second] = settled;
         rows.add_row([row.contender.clone(), first, second, settled_first, settled_second]);
     }
-    let skipped = flips.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
-    format!("{}\n{}{}", words(flips), text(&rows), skipped::lines(skipped))
+    format!("{}\n{}", words(flips), finish(&flips.rows, rows))
+}
+
+/// Adds contenders of corecast's own that broke down.
+pub(crate) fn add_own_failures(flips: &[LockFlips], own: &mut OwnFailures) {
+    flips.iter().for_each(|flips| own.add(&words(flips), &flips.rows));
 }
 
 #[cfg(test)]
@@ -46,6 +50,7 @@ mod tests {
             mops: [Some(20.5), Some(0.25)],
             settled_ms: [Some(3.0), Some(50.0)],
             skipped: skipped.map(str::to_owned),
+            failed: false,
         };
         let phases = [FlipPhase { threads: 1, hold_ns: 0 }, FlipPhase { threads: 16, hold_ns: 20_000 }];
         let rows = vec![row("auto", None), row("std", Some("no thread"))];

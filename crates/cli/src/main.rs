@@ -11,7 +11,7 @@
 //! - `region_dirs`: where regions of shared memory are; `html_arg`: where a page goes;
 //! - `output`, `failure`: results, remarks, errors and exit codes;
 //! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `coherence_grid`, `coherence_text`, `table`, `skipped`,
-//!   `report`: how results are shown.
+//!   `row_outcome`, `report`: how results are shown.
 
 mod bounding;
 mod bytes_arg;
@@ -45,6 +45,7 @@ mod race_text;
 mod readers_text;
 mod region_dirs;
 mod report;
+mod row_outcome;
 mod service_plan;
 mod skipped;
 mod table;

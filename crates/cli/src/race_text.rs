@@ -3,7 +3,8 @@
 use corecast::{CpuId, CpuSet};
 use corecast_bench::{Group, Report, Row, Summary, Timing};
 
-use crate::{gate_text, skipped, table};
+use crate::row_outcome::{OwnFailures, finish};
+use crate::{gate_text, table};
 
 /// All groups, and what the reader should know before believing them.
 pub(crate) fn describe(report: &Report) -> String {
@@ -19,7 +20,7 @@ pub(crate) fn describe(report: &Report) -> String {
     }
     text += &format!("seed {}, waiting {}, members are {}\n", report.seed, report.wait, report.place);
     text += &report.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect::<String>();
-    text
+    text + &own_failures(report).text()
 }
 
 fn headline(group: &Group) -> String {
@@ -57,13 +58,20 @@ fn rows(group: &Group) -> String {
         let ratio = row.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
         table.add_row([name, table::cost(median_ns), table::cost(p99_ns), table::cost(mad_ns), ratio]);
     }
-    let skipped = group.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
-    table::text(&table) + &skipped::lines(skipped)
+    finish(&group.rows, table)
+}
+
+/// Contenders of corecast's own that broke down.
+pub(crate) fn own_failures(report: &Report) -> OwnFailures {
+    let mut own = OwnFailures::default();
+    report.groups.iter().for_each(|group| own.add(&headline(group), &group.rows));
+    own
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::example;
     use corecast_bench::Op;
 
     fn row(contender: &str, median_ns: Option<f64>, skipped: Option<&str>) -> Row {
@@ -83,6 +91,7 @@ mod tests {
             cpu_ns: None,
             discarded: 0,
             ratio: median_ns.map(|median_ns| median_ns / 100.0),
+            failed: skipped.is_some_and(|reason| reason.contains("did not finish")),
             skipped: skipped.map(str::to_owned),
         }
     }
@@ -119,5 +128,21 @@ mod tests {
         let text = rows(&group);
         assert!(text.find("  std").expect("timed") < text.find("* corecast").expect("timed"), "{text}");
         assert!(text.contains("0.50\n") && text.ends_with("   skipped, not here: a\n"), "{text}");
+    }
+
+    #[test]
+    fn one_of_ours_that_did_not_finish_is_told_twice_and_fails_the_run() {
+        let mut report = example::race(&[(2, 2)]);
+        assert!(own_failures(&report).check().is_ok(), "a contender that cannot take part is no failure");
+        let group = &mut report.groups[0];
+        group.rows[0] = Row { ours: true, ..row("corecast", None, Some("members [1] did not finish within 2000 ms")) };
+        let text = describe(&report);
+        let in_table = text.lines().any(|line| line.split_whitespace().take(2).eq(["corecast", "failed"]));
+        assert!(in_table, "{text}");
+        assert!(text.contains("   failed, members [1] did not finish within 2000 ms: corecast\n"), "{text}");
+        let last = text.lines().last().expect("a summary");
+        assert!(last.starts_with("corecast failed in ") && last.ends_with("did not finish within 2000 ms"), "{text}");
+        let failure = own_failures(&report).check().expect_err("it did not finish");
+        assert_eq!(format!("{:?}", failure.exit_code()), format!("{:?}", std::process::ExitCode::from(1)));
     }
 }

@@ -2,7 +2,7 @@
 
 use corecast_bench::{ReaderCell, ReaderReport};
 
-use crate::skipped;
+use crate::row_outcome::{OwnFailures, finish};
 use crate::table::{many, number, table, text};
 
 /// Who is there and what they do, in words.
@@ -30,8 +30,16 @@ fn describe_cell(cell: &ReaderCell) -> String {
         let [mops, writes] = [row.mops, row.write_mops].map(|mops| number(mops, 3));
         rows.add_row([row.contender.clone(), mops, writes, number(row.jain, 2)]);
     }
-    let skipped = cell.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
-    format!("readers and writers: {}\n{}{}", words(cell), text(&rows), skipped::lines(skipped))
+    format!("{}\n{}", title(cell), finish(&cell.rows, rows))
+}
+
+fn title(cell: &ReaderCell) -> String {
+    format!("readers and writers: {}", words(cell))
+}
+
+/// Adds contenders of corecast's own that broke down.
+pub(crate) fn add_own_failures(report: &ReaderReport, own: &mut OwnFailures) {
+    report.cells.iter().for_each(|cell| own.add(&title(cell), &cell.rows));
 }
 
 #[cfg(test)]

@@ -2,6 +2,11 @@
 
 /// The lines for these pairs of a name and a reason.
 pub(crate) fn lines<'a>(skipped: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    reasons("skipped", skipped)
+}
+
+/// The same of those to whom something else happened.
+pub(crate) fn reasons<'a>(what: &str, skipped: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, reason) in skipped {
         match reasons.iter_mut().find(|(known, _)| *known == reason) {
@@ -9,7 +14,7 @@ pub(crate) fn lines<'a>(skipped: impl Iterator<Item = (&'a str, &'a str)>) -> St
             None => reasons.push((reason, vec![name])),
         }
     }
-    let line = |(reason, names): (&str, Vec<&str>)| format!("   skipped, {reason}: {}\n", names.join(", "));
+    let line = |(reason, names): (&str, Vec<&str>)| format!("   {what}, {reason}: {}\n", names.join(", "));
     reasons.into_iter().map(line).collect()
 }
 

@@ -9,10 +9,11 @@ use corecast::base::{Arena, Clock};
 use super::{Assignment, GROUND, arena_of, lay_out};
 use crate::child::Child;
 use crate::contender::elsewhere::{Elsewhere, Performer};
-use crate::contender::{Body, Contender, Setting, Unfit};
+use crate::contender::{Body, Contender, Setting};
 use crate::failure::Failure;
 use crate::harness::{Abort, Task, Timing};
 use crate::place::Place;
+use crate::skip::Skip;
 
 /// The kind of what the members share, which no channel has.
 const KIND: u32 = u32::from_be_bytes(*b"race");
@@ -31,19 +32,20 @@ pub(crate) fn bodies(
     contender: &dyn Contender,
     setting: &Setting<'_>,
     abort: &Arc<Abort>,
-) -> Result<Vec<Box<dyn Body>>, Unfit> {
-    let Place::Processes { program, arguments } = &setting.place else { return contender.build(setting, abort) };
+) -> Result<Vec<Box<dyn Body>>, Skip> {
+    let here = || contender.build(setting, abort).map_err(Skip::unfit);
+    let Place::Processes { program, arguments } = &setting.place else { return here() };
     if contender.is_external() {
-        return contender.build(setting, abort);
+        return here();
     }
-    let unfit = |failure: Failure| Unfit(failure.to_string());
+    let unfit = |failure: Failure| Skip::asked(&failure);
     if !Clock::get().is_counter() {
-        return Err(Unfit("processes share no clock here that is cheap to read".to_owned()));
+        return Err(Skip::unfit("processes share no clock here that is cheap to read"));
     }
     let members = setting.participants();
-    let (region, mut arena) = ground(members).map_err(Unfit)?;
+    let (region, mut arena) = ground(members).map_err(Skip::unfit)?;
     lay_out(&mut arena, members, setting.patience()).map_err(unfit)?;
-    let theirs = contender.found(setting, &mut arena)?;
+    let theirs = contender.found(setting, &mut arena).map_err(Skip::unfit)?;
     let start = |rank: usize| {
         let shared = [region.share().map_err(Failure::refused)];
         let theirs = theirs.iter().map(|fd| fd.try_clone().map_err(Failure::refused));
@@ -109,7 +111,7 @@ mod tests {
         let setting = Setting::new(&machine, op, &machine.cpu_set(), 2, Wait::Adaptive).placed(&place);
         let contender = contenders(op).into_iter().find(|known| known.name() == contender).expect("a name");
         let outcome = bodies(&*contender, &setting, &Arc::default());
-        outcome.map(drop).expect_err("no member comes of it").to_string()
+        outcome.map(drop).expect_err("no member comes of it").reason
     }
 
     #[test]

@@ -21,6 +21,7 @@ use crate::counts::or_usual;
 use crate::error::BenchError;
 use crate::harness::{is_crowded, jain, median};
 use crate::options::Options;
+use crate::skip::Skip;
 pub(super) use contenders::{Contender, contenders};
 use crowd::{Crowd, Turn};
 pub(super) use gates::judge;
@@ -87,7 +88,7 @@ impl Field<'_> {
         let found = rounds(self.contenders, self.amount, random, self.options, |contender| (contender.crowd)(&crowd))?;
         let row = |(contender, turns): (&Contender, Vec<_>)| match every_round(contender.name, contender.ours, turns)? {
             Ok(turns) => Ok(row(contender, &turns)),
-            Err(why) => Ok(ReaderRow { skipped: Some(why), ..row(contender, &[]) }),
+            Err(Skip { reason, failed }) => Ok(ReaderRow { skipped: Some(reason), failed, ..row(contender, &[]) }),
         };
         let rows = self.contenders.iter().zip(found).map(row).collect::<Result<_, BenchError>>()?;
         Ok(ReaderCell { threads, writes, oversubscribed: is_crowded(threads, cpus.len()), rows })
@@ -103,6 +104,7 @@ fn row(contender: &Contender, turns: &[Turn]) -> ReaderRow {
         write_mops: over(|turn| Some(turn.write_mops())),
         jain: over(|turn| jain(&turn.counts)),
         skipped: None,
+        failed: false,
     }
 }
 

@@ -120,5 +120,6 @@ fn row(name: &str, ours: bool, median_ns: f64, ratio: f64) -> Row {
         discarded: 0,
         ratio: Some(ratio),
         skipped: None,
+        failed: false,
     }
 }

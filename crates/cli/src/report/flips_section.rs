@@ -4,7 +4,7 @@ use corecast_bench::LockFlips;
 use maud::{Markup, html};
 
 use super::number::significant;
-use super::plain_table::{or_dash, reasons, table};
+use super::plain_table::{or_dash, row_reasons, table};
 use crate::flips_text;
 
 /// Nothing where that was not measured.
@@ -29,6 +29,6 @@ fn one(flips: &LockFlips) -> Markup {
         let numbers = row.mops.into_iter().chain(row.settled_ms).map(|value| or_dash(value, significant));
         std::iter::once(row.contender.clone()).chain(numbers).collect()
     });
-    let reasons = reasons(flips.rows.iter().map(|row| (row.contender.as_str(), row.skipped.as_deref())));
+    let reasons = row_reasons(&flips.rows);
     html! { (table(&flips_text::words(flips), &headings, rows)) (reasons) }
 }

@@ -8,7 +8,7 @@ use super::frame::Frame;
 use super::gates;
 use super::line_chart::{Line, LineChart};
 use super::number::{ratio, significant};
-use super::plain_table::{or_dash, reasons, table};
+use super::plain_table::{or_dash, row_reasons, table};
 use super::readers_section;
 use super::throughput::{Rate, Situation, pictures};
 use crate::lock_situation;
@@ -54,7 +54,7 @@ fn section_of_distance(distance: &LockDistance) -> Markup {
         let times = times.map(|ns| or_dash(ns, significant));
         std::iter::once(row.contender.clone()).chain(times).collect()
     });
-    let reasons = reasons(distance.rows.iter().map(|row| (row.contender.as_str(), row.skipped.as_deref())));
+    let reasons = row_reasons(&distance.rows);
     let headings = ["lock", "take, p50", "p99", "free, p50", "p99"];
     html! { section { h2 { (title) } (table("in ns; nobody waits for it", &headings, rows)) (reasons) } }
 }
@@ -136,7 +136,7 @@ fn table_of_cell(cell: &LockCell) -> Markup {
             or_dash(row.longest_to_mean, ratio),
         ]
     });
-    let reasons = reasons(cell.rows.iter().map(|row| (row.contender.as_str(), row.skipped.as_deref())));
+    let reasons = row_reasons(&cell.rows);
     let headings =
         ["lock", "M/s", "regret", "Jain", "most/fewest", "wait p50, ns", "p99", "p99.9", "longest", "longest/mean"];
     let caption = format!("{}, {}", many(cell.threads, "thread"), words(cell));
@@ -269,6 +269,7 @@ mod tests {
             mops: [Some(20.5), None],
             settled_ms: [Some(3.0), None],
             skipped: None,
+            failed: false,
         };
         let phases = [1, 2].map(|threads| FlipPhase { threads, hold_ns: 0 });
         let flips = LockFlips { phases, phase_ms: 100, oversubscribed: false, rows: vec![row] };

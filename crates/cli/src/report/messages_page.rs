@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::frame::Frame;
 use super::number::significant;
-use super::plain_table::{or_dash, reasons, table};
+use super::plain_table::{or_dash, row_reasons, table};
 use super::throughput::{Rate, Situation, pictures};
 use super::{gates, published};
 use crate::table::many;
@@ -62,7 +62,7 @@ fn table_of_pairs(cell: &PairCell) -> Markup {
         let name = std::iter::once(row.contender.to_owned());
         name.chain(times).chain([row.lines, row.mops].map(|number| or_dash(number, significant))).collect()
     });
-    let reasons = reasons(cell.rows.iter().map(|row| (row.contender, row.skipped.as_deref())));
+    let reasons = row_reasons(&cell.rows);
     let headings = ["channel", "median, ns", "p99", "spread", "bare lines", "M/s"];
     let caption = format!("{}, {}", words_of_pairs(cell), many(cell.pairs, "pair"));
     html! { details { summary { (caption) } (table("", &headings, rows)) (reasons) } }
@@ -93,7 +93,7 @@ fn table_of_servers(cell: &ServerCell) -> Markup {
         let numbers = numbers.map(|number| or_dash(number, significant));
         std::iter::once(row.contender.to_owned()).chain(numbers).collect()
     });
-    let reasons = reasons(cell.rows.iter().map(|row| (row.contender, row.skipped.as_deref())));
+    let reasons = row_reasons(&cell.rows);
     let headings = ["channel", "M/s", "least", "most", "bare lines", "ns of a client", "Jain"];
     let caption = format!("{}, {}", words_of_servers(cell), many(cell.clients, "client"));
     html! { details { summary { (caption) } (table("", &headings, rows)) (reasons) } }
@@ -116,6 +116,7 @@ mod tests {
             client_ns: None,
             jain: Some(1.0),
             skipped: None,
+            failed: false,
         };
         ServerCell {
             servers: 1,

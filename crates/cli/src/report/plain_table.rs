@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use crate::row_outcome::{self, RowOutcome};
 use crate::skipped;
 
 /// The heading of the names comes first.
@@ -27,9 +28,20 @@ pub(super) fn table(caption: &str, headings: &[&str], rows: impl IntoIterator<It
     }
 }
 
-/// Who is without numbers, and why: a line for each reason.
+/// The contenders without numbers: a line for each reason.
 pub(super) fn reasons<'a>(skipped: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Markup {
-    let lines = skipped::lines(skipped.filter_map(|(name, reason)| Some((name, reason?))));
+    notes(&skipped::lines(skipped.filter_map(|(name, reason)| Some((name, reason?)))))
+}
+
+/// The same of rows, those first that broke down.
+pub(super) fn row_reasons<'a, R: 'a>(rows: &'a [R]) -> Markup
+where
+    RowOutcome<'a>: From<&'a R>,
+{
+    notes(&row_outcome::reasons(rows))
+}
+
+fn notes(lines: &str) -> Markup {
     html! { @for line in lines.lines() { p class="note" { (line.trim()) } } }
 }
 

@@ -153,18 +153,19 @@ fn line(entrant: &Entrant<'_>) -> Markup {
 
 /// Who has no time, by reason: twins of one tree have the same.
 fn skipped(group: &Group) -> Markup {
-    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
-    let skipped = group.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
-    for (name, reason) in skipped {
-        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
-            Some((_, names)) => names.push(name),
-            None => by_reason.push((reason, vec![name])),
+    let mut by_reason: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    let skipped = group.rows.iter().filter_map(|row| Some((row, row.skipped.as_deref()?)));
+    for (row, reason) in skipped {
+        let name = row.contender.as_str();
+        match by_reason.iter_mut().find(|(_, known, _)| *known == reason) {
+            Some((.., names)) => names.push(name),
+            None => by_reason.push((if row.failed { "Failed" } else { "Not timed" }, reason, vec![name])),
         }
     }
     html! {
         @if !by_reason.is_empty() {
             ul class="note" {
-                @for (reason, names) in by_reason { li { "Not timed, " (reason) ": " (names.join(", ")) "." } }
+                @for (what, reason, names) in by_reason { li { (what) ", " (reason) ": " (names.join(", ")) "." } }
             }
         }
     }

@@ -4,7 +4,7 @@ use corecast_bench::{ReaderCell, ReaderReport, ReaderRow};
 use maud::{Markup, html};
 
 use super::number::significant;
-use super::plain_table::{or_dash, reasons, table};
+use super::plain_table::{or_dash, row_reasons, table};
 use super::throughput::{Rate, Situation, pictures};
 use crate::readers_text;
 
@@ -43,7 +43,7 @@ fn table_of_cell(cell: &ReaderCell) -> Markup {
         let numbers = [row.mops, row.write_mops, row.jain].map(|value| or_dash(value, significant));
         std::iter::once(row.contender.clone()).chain(numbers).collect()
     });
-    let reasons = reasons(cell.rows.iter().map(|row| (row.contender.as_str(), row.skipped.as_deref())));
+    let reasons = row_reasons(&cell.rows);
     let headings = ["lock", "M/s", "of them writes", "Jain"];
     html! { details { summary { (readers_text::words(cell)) } (table("", &headings, rows)) (reasons) } }
 }

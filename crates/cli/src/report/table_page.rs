@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::frame::Frame;
 use super::gates;
 use super::number::{ratio, significant};
-use super::plain_table::{or_dash, reasons, table};
+use super::plain_table::{or_dash, row_reasons, table};
 use super::throughput::{Rate, Situation, pictures};
 use crate::table::many;
 
@@ -62,7 +62,7 @@ fn table_of_cell(cell: &TableCell) -> Markup {
             or_dash(row.most_to_fewest, ratio),
         ]
     });
-    let reasons = reasons(cell.rows.iter().map(|row| (row.contender.as_str(), row.skipped.as_deref())));
+    let reasons = row_reasons(&cell.rows);
     let headings = [
         "table",
         "M/s",
@@ -127,6 +127,7 @@ mod tests {
             p999_ns: None,
             samples: 0,
             skipped: None,
+            failed: false,
         };
         TableCell { buckets: 12, mean: 48, threads, oversubscribed: threads > 2, rows: vec![row] }
     }

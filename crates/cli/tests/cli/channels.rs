@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::program::{Program, assert_fields};
 
-const ROW: [&str; 19] = [
+const ROW: [&str; 20] = [
     "contender",
     "ours",
     "fan",
@@ -24,6 +24,7 @@ const ROW: [&str; 19] = [
     "lost_share",
     "ratio",
     "skipped",
+    "failed",
 ];
 const GROUP: [&str; 9] =
     ["bytes", "receivers", "cpus", "oversubscribed", "depth", "raw_line_ns", "placement_changes", "reference", "rows"];

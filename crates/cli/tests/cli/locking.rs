@@ -20,10 +20,10 @@ const REPORT: [&str; 14] = [
     "published",
     "gates",
 ];
-const DISTANCE_ROW: [&str; 7] =
-    ["contender", "ours", "acquire_p50_ns", "acquire_p99_ns", "release_p50_ns", "release_p99_ns", "skipped"];
+const DISTANCE_ROW: [&str; 8] =
+    ["contender", "ours", "acquire_p50_ns", "acquire_p99_ns", "release_p50_ns", "release_p99_ns", "skipped", "failed"];
 const CELL: [&str; 9] = ["threads", "locks", "hold_ns", "gap", "gap_ns", "foreign", "pinned", "oversubscribed", "rows"];
-const ROW: [&str; 13] = [
+const ROW: [&str; 14] = [
     "contender",
     "ours",
     "mops",
@@ -37,6 +37,7 @@ const ROW: [&str; 13] = [
     "wait_max_ns",
     "longest_to_mean",
     "skipped",
+    "failed",
 ];
 const REGRET: [&str; 7] = ["contender", "ours", "mean", "interval", "p95", "max", "curve"];
 
@@ -145,7 +146,7 @@ fn readers_are_raced_by_themselves_if_they_are_named() {
     for cell in cells {
         assert_fields(cell, &["threads", "writes", "oversubscribed", "rows"]);
         assert_eq!(names(&cell["rows"]), expected);
-        assert_fields(&cell["rows"][0], &["contender", "ours", "mops", "write_mops", "jain", "skipped"]);
+        assert_fields(&cell["rows"][0], &["contender", "ours", "mops", "write_mops", "jain", "skipped", "failed"]);
     }
     program.run(&["bench", "locks", "--contenders", "rw_fair"]).failed(2, "rw_fair");
     program.run(&["bench", "locks", "--writes", "101"]).failed(2, "--writes");
@@ -164,6 +165,6 @@ fn flips_are_run_if_they_are_asked_for() {
     assert_fields(&crowd["phases"][1], &["threads", "hold_ns"]);
     assert_eq!((crowd["oversubscribed"].as_bool(), crowd["phase_ms"].as_u64()), (Some(true), Some(100)));
     assert_eq!(names(&crowd["rows"]), ["tas"]);
-    let fields = ["contender", "ours", "mops", "settled_ms", "skipped"];
+    let fields = ["contender", "ours", "mops", "settled_ms", "skipped", "failed"];
     assert_fields(&crowd["rows"][0], &fields);
 }

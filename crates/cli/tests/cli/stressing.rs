@@ -38,7 +38,7 @@ const MESSAGE_REPORT: [&str; 12] = [
 ];
 const PAIR_CELL: [&str; 9] =
     ["distance", "pairs", "cpus", "oversubscribed", "bytes", "trip", "line_ns", "placement_changes", "rows"];
-const PAIR_ROW: [&str; 13] = [
+const PAIR_ROW: [&str; 14] = [
     "contender",
     "ours",
     "messages",
@@ -52,6 +52,7 @@ const PAIR_ROW: [&str; 13] = [
     "lines",
     "mops",
     "skipped",
+    "failed",
 ];
 const SERVER_CELL: [&str; 10] = [
     "servers",
@@ -65,8 +66,19 @@ const SERVER_CELL: [&str; 10] = [
     "placement_changes",
     "rows",
 ];
-const SERVER_ROW: [&str; 10] =
-    ["contender", "ours", "messages", "mops", "min_mops", "max_mops", "lines", "client_ns", "jain", "skipped"];
+const SERVER_ROW: [&str; 11] = [
+    "contender",
+    "ours",
+    "messages",
+    "mops",
+    "min_mops",
+    "max_mops",
+    "lines",
+    "client_ns",
+    "jain",
+    "skipped",
+    "failed",
+];
 const MESSAGES: [&str; 7] = ["bench", "messages", "--quick", "--block", "1", "--work", "0"];
 
 fn array<'a>(value: &'a Value, field: &str) -> &'a Vec<Value> {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::program::{Program, Run, assert_fields};
 
-const ROW: [&str; 19] = [
+const ROW: [&str; 20] = [
     "contender",
     "ours",
     "clients",
@@ -28,6 +28,7 @@ const ROW: [&str; 19] = [
     "p999_ns",
     "samples",
     "skipped",
+    "failed",
 ];
 const CELL: [&str; 5] = ["buckets", "mean", "threads", "oversubscribed", "rows"];
 const REPORT: [&str; 15] = [

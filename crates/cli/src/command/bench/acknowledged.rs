@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::html_arg::HtmlArg;
 use crate::meter::Meter;
 use crate::output::Output;
+use crate::race_text;
 
 use super::race::{RaceArgs, show, write_page};
 
@@ -50,6 +51,7 @@ impl Arguments {
         };
         let report = acknowledged(&model.machine, &options, &what, &mut Meter::start(output))?;
         show(&report, output)?;
-        write_page(&self.html, &report, output)
+        write_page(&self.html, &report, output)?;
+        race_text::own_failures(&report).check()
     }
 }

@@ -91,7 +91,12 @@ impl Arguments {
         let (model, options) = self.shared.prepare(output)?;
         let options = Options { quick: self.quick, seed: self.seed, ..options };
         let report = channels::race(&model.machine, &options, &wanted, &mut Meter::start(output))?;
-        if output.is_json() { output.json(&report) } else { output.text(&channel_text::describe(&report)) }
+        if output.is_json() {
+            output.json(&report)?
+        } else {
+            output.text(&channel_text::describe(&report))?
+        }
+        channel_text::own_failures(&report).check()
     }
 
     fn wanted(&self) -> Result<ChannelOptions, Failure> {

@@ -7,7 +7,8 @@ use corecast_bench::{IdleReport, IdleRow, Options, idle};
 use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::output::Output;
-use crate::{gate_text, skipped, table};
+use crate::row_outcome::{OwnFailures, finish};
+use crate::{gate_text, table};
 
 use super::Shared;
 
@@ -33,7 +34,12 @@ impl Arguments {
         let options = Options { participants: self.members.into_iter().collect(), ..options };
         let late = Duration::from_millis(self.late.unwrap_or(if self.quick { 100 } else { 1000 }));
         let report = idle(&model.machine, &options, late, &mut Meter::start(output))?;
-        if output.is_json() { output.json(&report) } else { output.text(&describe(&report)) }
+        if output.is_json() {
+            output.json(&report)?
+        } else {
+            output.text(&describe(&report))?
+        }
+        own_failures(&report).check()
     }
 }
 
@@ -41,10 +47,11 @@ fn describe(report: &IdleReport) -> String {
     let IdleReport { participants, late_ms, wait, rows, channels, gates, .. } = report;
     format!(
         "{participants} members, one of them {late_ms} ms late, waiting {wait}: CPU time of the others\n{}\n\
-         a receiver whose message is {late_ms} ms late: its CPU time\n{}\n{}",
+         a receiver whose message is {late_ms} ms late: its CPU time\n{}\n{}{}",
         describe_rows("barrier", rows),
         describe_rows("channel", channels),
-        gate_text::describe(gates)
+        gate_text::describe(gates),
+        own_failures(report).text()
     )
 }
 
@@ -54,6 +61,12 @@ fn describe_rows(what: &str, rows: &[IdleRow]) -> String {
         let Some(percent) = row.cpu_percent else { continue };
         table.add_row([row.contender.clone(), format!("{percent:.1}")]);
     }
-    let skipped = rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
-    table::text(&table) + &skipped::lines(skipped)
+    finish(rows, table)
+}
+
+fn own_failures(report: &IdleReport) -> OwnFailures {
+    let mut own = OwnFailures::default();
+    own.add("a barrier with a late member", &report.rows);
+    own.add("a channel with a late message", &report.channels);
+    own
 }

@@ -9,7 +9,8 @@ use crate::html_arg::HtmlArg;
 use crate::meter::Meter;
 use crate::output::Output;
 use crate::report::render_locks;
-use crate::{flips_text, gate_text, lock_situation, readers_text, skipped, table};
+use crate::row_outcome::{OwnFailures, finish};
+use crate::{flips_text, gate_text, lock_situation, readers_text, table};
 
 use super::{Shared, count};
 
@@ -107,7 +108,8 @@ impl Arguments {
             ablations,
         };
         let report = locks(&model.machine, &options, &mut Meter::start(output))?;
-        self.html.tell(output, (&report, report.seed), describe, render_locks)
+        self.html.tell(output, (&report, report.seed), describe, render_locks)?;
+        own_failures(&report).check()
     }
 
     /// Every hold is combined with every gap.
@@ -131,7 +133,7 @@ fn describe(report: &LockReport) -> String {
     let distances: Vec<String> = report.distances.iter().map(describe_distance).collect();
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
     format!(
-        "lock and unlock by one thread, ns\n{}\n{}\n{}\n{}{}{}{}\n{}",
+        "lock and unlock by one thread, ns\n{}\n{}\n{}\n{}{}{}{}\n{}{}",
         table::text(&pairs),
         distances.join("\n"),
         cells.join("\n"),
@@ -139,8 +141,18 @@ fn describe(report: &LockReport) -> String {
         readers_text::describe(&report.readers),
         flips_text::describe(&report.flips),
         describe_regrets(&report.regrets),
-        gate_text::describe(&report.gates)
+        gate_text::describe(&report.gates),
+        own_failures(report).text()
     )
+}
+
+fn own_failures(report: &LockReport) -> OwnFailures {
+    let mut own = OwnFailures::default();
+    report.distances.iter().for_each(|distance| own.add(&distance_title(distance), &distance.rows));
+    report.cells.iter().chain(&report.combining).for_each(|cell| own.add(&cell_title(cell), &cell.rows));
+    readers_text::add_own_failures(&report.readers, &mut own);
+    flips_text::add_own_failures(&report.flips, &mut own);
+    own
 }
 
 fn describe_distance(distance: &LockDistance) -> String {
@@ -150,13 +162,15 @@ fn describe_distance(distance: &LockDistance) -> String {
         let times = times.map(|ns| table::number(ns, 1));
         rows.add_row(std::iter::once(row.contender.clone()).chain(times).collect::<Vec<_>>());
     }
+    format!("{}\n{}", distance_title(distance), finish(&distance.rows, rows))
+}
+
+fn distance_title(distance: &LockDistance) -> String {
     let cpus = distance.cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(" and ");
-    let head = match distance.cpus.len() {
+    match distance.cpus.len() {
         1 => format!("taken again and again on CPU {cpus}"),
         _ => format!("taken in turns by CPUs {cpus}: {}", distance.distance),
-    };
-    let skipped = distance.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
-    format!("{head}\n{}{}", table::text(&rows), skipped::lines(skipped))
+    }
 }
 
 fn describe_combining(cells: &[LockCell]) -> String {
@@ -203,11 +217,12 @@ fn describe_cell(cell: &LockCell) -> String {
             table::number(row.longest_to_mean, 0),
         ]);
     }
+    format!("{}\n{}", cell_title(cell), finish(&cell.rows, rows))
+}
+
+fn cell_title(cell: &LockCell) -> String {
     let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
     let free = if cell.pinned { "" } else { ", unpinned" };
     let words = lock_situation::words(cell);
-    let skipped = cell.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
-    let head =
-        format!("{}, {}{words}{free}{shared}", table::many(cell.threads, "thread"), table::many(cell.locks, "lock"));
-    format!("{head}\n{}{}", table::text(&rows), skipped::lines(skipped))
+    format!("{}, {}{words}{free}{shared}", table::many(cell.threads, "thread"), table::many(cell.locks, "lock"))
 }

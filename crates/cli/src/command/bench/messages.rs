@@ -11,8 +11,9 @@ use crate::html_arg::HtmlArg;
 use crate::meter::Meter;
 use crate::output::Output;
 use crate::report::render_messages;
+use crate::row_outcome::{OwnFailures, finish};
 use crate::table::{many, number};
-use crate::{gate_text, published_text, skipped, table};
+use crate::{gate_text, published_text, table};
 
 use super::{Shared, count};
 
@@ -80,7 +81,8 @@ impl Arguments {
             block: self.block.map(Duration::from_millis),
         };
         let report = messages(&model.machine, &options, &mut Meter::start(output))?;
-        self.html.tell(output, (&report, report.seed), describe, render_messages)
+        self.html.tell(output, (&report, report.seed), describe, render_messages)?;
+        own_failures(&report).check()
     }
 }
 
@@ -88,14 +90,22 @@ fn describe(report: &MessageReport) -> String {
     let pairs: Vec<String> = report.pairs.iter().map(describe_pair).collect();
     let servers: Vec<String> = report.servers.iter().map(describe_server).collect();
     format!(
-        "{} blocks of some {} ms; every message is checked where it arrives\n\n{}\n{}\n{}\n{}",
+        "{} blocks of some {} ms; every message is checked where it arrives\n\n{}\n{}\n{}\n{}{}",
         report.rounds,
         report.block_ms,
         pairs.join("\n"),
         servers.join("\n"),
         published_text::describe(&report.published),
-        gate_text::describe(&report.gates)
+        gate_text::describe(&report.gates),
+        own_failures(report).text()
     )
+}
+
+fn own_failures(report: &MessageReport) -> OwnFailures {
+    let mut own = OwnFailures::default();
+    report.pairs.iter().for_each(|cell| own.add(&pair_title(cell), &cell.rows));
+    report.servers.iter().for_each(|cell| own.add(&server_title(cell), &cell.rows));
+    own
 }
 
 fn trip(trip: Trip) -> &'static str {
@@ -126,11 +136,13 @@ fn describe_pair(cell: &PairCell) -> String {
             row.messages.to_string(),
         ]);
     }
-    let (distance, pairs) = (cell.distance.unwrap_or("the same CPU"), many(cell.pairs, "pair"));
     let place = place(cell.oversubscribed, cell.line_ns, cell.placement_changes);
-    let head = format!("{distance}, {pairs}, {} bytes {}{place}", cell.bytes, trip(cell.trip));
-    let skipped = cell.rows.iter().filter_map(|row| Some((row.contender, row.skipped.as_deref()?)));
-    format!("{head}\n{}{}", table::text(&rows), skipped::lines(skipped))
+    format!("{}{place}\n{}", pair_title(cell), finish(&cell.rows, rows))
+}
+
+fn pair_title(cell: &PairCell) -> String {
+    let (distance, pairs) = (cell.distance.unwrap_or("the same CPU"), many(cell.pairs, "pair"));
+    format!("{distance}, {pairs}, {} bytes {}", cell.bytes, trip(cell.trip))
 }
 
 fn describe_server(cell: &ServerCell) -> String {
@@ -148,13 +160,16 @@ fn describe_server(cell: &ServerCell) -> String {
             row.messages.to_string(),
         ]);
     }
-    let who = format!("{}, {}", many(cell.servers, "server"), many(cell.clients, "client"));
+    let place = place(cell.oversubscribed, cell.line_ns, cell.placement_changes);
+    format!("{}{place}\n{}", server_title(cell), finish(&cell.rows, rows))
+}
+
+fn server_title(cell: &ServerCell) -> String {
     let from = match cell.receive {
         Receive::Any => "from any",
         Receive::Subset => "from halves in turns",
     };
     let work = if cell.work_ns == 0 { String::new() } else { format!(", {} ns of work", cell.work_ns) };
-    let place = place(cell.oversubscribed, cell.line_ns, cell.placement_changes);
-    let skipped = cell.rows.iter().filter_map(|row| Some((row.contender, row.skipped.as_deref()?)));
-    format!("{who}, {from}, {}{work}{place}\n{}{}", trip(cell.trip), table::text(&rows), skipped::lines(skipped))
+    let (servers, clients) = (many(cell.servers, "server"), many(cell.clients, "client"));
+    format!("{servers}, {clients}, {from}, {}{work}", trip(cell.trip))
 }

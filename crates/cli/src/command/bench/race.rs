@@ -108,7 +108,8 @@ impl Collectives {
         let report = collectives(&model.machine, &options, &mut Meter::start(output))?;
         model.check_by(&report, output);
         show(&report, output)?;
-        write_page(&self.html, &report, output)
+        write_page(&self.html, &report, output)?;
+        race_text::own_failures(&report).check()
     }
 
     /// Refuses to time by an echo where nothing is raced that can be.
@@ -134,7 +135,8 @@ impl Ump {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         let (model, options) = self.race.prepare(output)?;
         let report = ump(&model.machine, &options, &mut Meter::start(output))?;
-        show(&report, output)
+        show(&report, output)?;
+        race_text::own_failures(&report).check()
     }
 }
 
@@ -142,7 +144,12 @@ impl Select {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         let (model, options) = self.race.prepare(output)?;
         let report = select(&model.machine, &options, &mut Meter::start(output))?;
-        if output.is_json() { output.json(&report) } else { output.text(&describe(&report)) }
+        if output.is_json() {
+            output.json(&report)?
+        } else {
+            output.text(&describe(&report))?
+        }
+        race_text::own_failures(&report.race).check()
     }
 }
 

@@ -11,8 +11,9 @@ use crate::html_arg::HtmlArg;
 use crate::meter::Meter;
 use crate::output::Output;
 use crate::report::render_table;
+use crate::row_outcome::{OwnFailures, finish};
 use crate::table::{many, number};
-use crate::{gate_text, skipped, table as text_table};
+use crate::{gate_text, table as text_table};
 
 use super::{Shared, count};
 
@@ -82,7 +83,8 @@ impl Arguments {
         let Self { zipf, unpinned, write_payload: writes_payload, .. } = *self;
         let options = TableOptions { options, threads, buckets, means, every, zipf, unpinned, writes_payload, block };
         let report = table(&model.machine, &options, &mut Meter::start(output))?;
-        self.html.tell(output, (&report, report.seed), describe, render_table)
+        self.html.tell(output, (&report, report.seed), describe, render_table)?;
+        own_failures(&report).check()
     }
 }
 
@@ -100,14 +102,21 @@ fn exponent(text: &str) -> Result<f64, String> {
 fn describe(report: &TableReport) -> String {
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
     format!(
-        "{} blocks of {} ms; a client counts every try{}\n\n{}\n{}{}",
+        "{} blocks of {} ms; a client counts every try{}\n\n{}\n{}{}{}",
         report.rounds,
         report.block_ms,
         departures(report),
         cells.join("\n"),
         describe_published(report),
-        gate_text::describe(&report.gates)
+        gate_text::describe(&report.gates),
+        own_failures(report).text()
     )
+}
+
+fn own_failures(report: &TableReport) -> OwnFailures {
+    let mut own = OwnFailures::default();
+    report.cells.iter().for_each(|cell| own.add(&title(cell), &cell.rows));
+    own
 }
 
 /// In what it is not the paper's experiment.
@@ -141,12 +150,13 @@ fn describe_cell(cell: &TableCell) -> String {
             who(row),
         ]);
     }
+    format!("{}; hits in M/s, times in ns\n{}", title(cell), finish(&cell.rows, table))
+}
+
+fn title(cell: &TableCell) -> String {
     let threads = many(cell.threads, "thread");
     let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
-    let skipped = cell.rows.iter().filter_map(|row| Some((row.contender.as_str(), row.skipped.as_deref()?)));
-    let head =
-        format!("{} buckets of {} on average, {threads}{shared}; hits in M/s, times in ns", cell.buckets, cell.mean);
-    format!("{head}\n{}{}", text_table::text(&table), skipped::lines(skipped))
+    format!("{} buckets of {} on average, {threads}{shared}", cell.buckets, cell.mean)
 }
 
 fn who(row: &TableRow) -> String {

@@ -71,7 +71,11 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         let lines = written.iter().map(|(what, path)| format!("\n{what} written to {}", path.display()));
         output.text(&lines.collect::<String>())?;
     }
-    trouble.map_or(Ok(()), |trouble| Err(trouble.into()))
+    match (trouble, &raced) {
+        (Some(trouble), _) => Err(trouble.into()),
+        (None, Ok(race)) => race_text::own_failures(race).check(),
+        (None, Err(_)) => Ok(()),
+    }
 }
 
 /// Tells a part of the results. Whoever has read enough of them, as `head` does, still wants the files.
