@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::failure::Failure;
 use crate::harness::Abort;
@@ -18,6 +19,8 @@ use crate::harness::Abort;
 const LIMIT: Duration = Duration::from_secs(30);
 /// How long a program that was told to end may tidy up.
 const FAREWELL: Duration = Duration::from_secs(2);
+/// The same where the contender was given up: then somebody waits.
+const SHORT_FAREWELL: Duration = Duration::from_millis(200);
 /// How often is looked whether the contender was given up.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
@@ -32,6 +35,8 @@ pub(crate) struct Dialogue {
     answers: ChildStdout,
     /// What it says of errors.
     errors: fs::File,
+    /// How long its farewell may take.
+    farewell: Duration,
 }
 
 impl Dialogue {
@@ -47,7 +52,7 @@ impl Dialogue {
         let mut child = child.map_err(|error| Failure::Refused(format!("{name} does not start: {error}")))?;
         let commands = child.stdin.take();
         let answers = child.stdout.take().expect("its standard output is a pipe");
-        let mut dialogue = Self { name, child, commands, answers, errors };
+        let mut dialogue = Self { name, child, commands, answers, errors, farewell: FAREWELL };
         let greeting = dialogue.answer(abort)?;
         Ok((dialogue, greeting))
     }
@@ -86,9 +91,9 @@ impl Dialogue {
         Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
     }
 
-    fn await_output(&self, deadline: Instant, abort: &Abort) -> Result<(), Failure> {
+    fn await_output(&mut self, deadline: Instant, abort: &Abort) -> Result<(), Failure> {
         while !self.has_output() {
-            abort.check()?;
+            abort.check().inspect_err(|_| self.farewell = SHORT_FAREWELL)?;
             if Instant::now() > deadline {
                 return Err(Failure::Refused(format!("{} did not answer for {} s", self.name, LIMIT.as_secs())));
             }
@@ -116,6 +121,10 @@ impl Dialogue {
         Ok(String::from_utf8_lossy(&said).into_owned())
     }
 
+    fn has_ended(&mut self) -> bool {
+        self.child.try_wait().is_ok_and(|status| status.is_some())
+    }
+
     /// Reads until the program has closed its output, as its end does.
     fn await_end(&mut self, deadline: Instant) {
         let mut rest = [0; 1024];
@@ -131,7 +140,12 @@ impl Drop for Dialogue {
     fn drop(&mut self) {
         // Its input ends, and so does the program: a launcher takes its processes and their shared memory along.
         self.commands = None;
-        self.await_end(Instant::now() + FAREWELL);
+        self.await_end(Instant::now() + self.farewell);
+        if !self.has_ended() {
+            // A launcher takes its processes along if it is asked to end, and leaves them behind if it is killed.
+            let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
+            self.await_end(Instant::now() + SHORT_FAREWELL);
+        }
         // Whoever is still there has hung, and nobody waits for what it would say.
         self.kill();
         let _ = self.child.wait();

@@ -99,5 +99,15 @@ pub enum BenchError {
     Pin(#[from] PinError),
     /// The one thing that was to be measured failed.
     #[error("the measurement failed: {0}")]
-    Failed(#[from] Failure),
+    Failed(Failure),
+}
+
+impl From<Failure> for BenchError {
+    /// Nobody but the user gives up a measurement that has no rivals.
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Aborted => Self::Cancelled,
+            failure => Self::Failed(failure),
+        }
+    }
 }

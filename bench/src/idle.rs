@@ -39,8 +39,10 @@ pub fn idle(
     let participants = options.participants.first().copied().unwrap_or(cpus.len().max(2));
     let group = run::setting(machine, options, &cpus, Op::Barrier, participants);
     let pair = Setting::new(machine, Op::Idle, &options.pair(machine)?.into_iter().collect(), 2, options.wait);
-    let rows = wait_in_each(&group, options, late, &mut Part::of(progress, 0, 2))?;
-    let channels = wait_in_each(&pair, options, late, &mut Part::of(progress, 1, 2))?;
+    let count = |op| options.raced(op).len() as f64;
+    let border = count(group.op) / (count(group.op) + count(pair.op)).max(1.0);
+    let rows = wait_in_each(&group, options, late, &mut Part { whole: &mut *progress, from: 0.0, to: border })?;
+    let channels = wait_in_each(&pair, options, late, &mut Part { whole: &mut *progress, from: border, to: 1.0 })?;
     progress.step(1.0, "done");
     Ok(IdleReport {
         machine: machine.name.clone(),
@@ -68,10 +70,11 @@ fn wait_in_each(
     let mut rows = Vec::with_capacity(contenders.len());
     for (i, contender) in contenders.into_iter().enumerate() {
         options.go_on()?;
-        let mut entrant = Entrant::build(contender, setting);
+        let mut entrant = Entrant::build(contender, setting, &options.cancel);
         progress.step(i as f64 / total, &format!("idle in {}", entrant.name()));
         rows.push(row(&mut entrant, &mut crew, late));
     }
+    options.go_on()?;
     Ok(rows)
 }
 

@@ -68,7 +68,9 @@ pub fn setup(machine: &Machine, options: &Options, progress: &mut dyn Progress) 
     let mut rows = Vec::with_capacity(sizes.len());
     for (i, &members) in sizes.iter().enumerate() {
         let doing = format!("{members} members");
-        progress.step(i as f64 / sizes.len() as f64, &doing);
+        // A group takes longer by the square of its members, about.
+        let squares = |sizes: &[usize]| sizes.iter().map(|&members| (members * members) as f64).sum::<f64>();
+        progress.step(squares(&sizes[..i]) / squares(&sizes), &doing);
         let cpus: CpuSet = cpus.as_slice()[..members].iter().copied().collect();
         let folder = tempfile::tempdir().map_err(|error| BenchError::Failed(Failure::refused(error)))?;
         let kept = Some(folder.path().to_owned());

@@ -57,7 +57,8 @@ pub fn stream(
     let (to, from) = ump_ring(&setting, stream.slots);
     let sink = Sink { from, expected: 0, tally: Arc::clone(&tally) };
     let mut bodies: Vec<Box<dyn Body>> = vec![Box::new(Source { to, sent: 0 }), Box::new(sink)];
-    let (abort, mut sent, mut ticks): (Arc<Abort>, u64, u64) = Default::default();
+    let abort = Arc::new(Abort::heeding(&options.cancel));
+    let (mut sent, mut ticks) = (0, 0);
     while sent < stream.messages {
         options.go_on()?;
         progress.step(sent as f64 / stream.messages as f64, "stream of checked messages");

@@ -12,6 +12,7 @@ use super::options::ChannelOptions;
 use super::report::{ChannelRow, Latency};
 use super::traffic::{self, Traffic};
 use super::wire::Wire;
+use crate::cancel::Cancel;
 use crate::contender::Body;
 use crate::failure::Failure;
 use crate::harness::{Abort, Crew, Pace, Summary, Task, Timing, iterations_that_fill, median, percentile, sorted};
@@ -64,8 +65,9 @@ impl Entrant {
         wire: Wire,
         wanted: &ChannelOptions,
         cpus: &[Option<CpuId>],
+        user: &Cancel,
     ) -> Self {
-        let abort: Arc<Abort> = Arc::default();
+        let abort = Arc::new(Abort::heeding(user));
         let bodies = match wanted.traffic {
             Traffic::Stream => bodies(carrier, &wire, &wanted.place, cpus, &abort),
             traffic => traffic::nodes(traffic, carrier, &wire, &abort).map_err(Skip::unfit),

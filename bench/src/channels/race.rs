@@ -59,7 +59,7 @@ impl Race<'_> {
         for carrier in carriers {
             self.options.go_on()?;
             progress.step(0.0, &format!("{}: check {}", self.title(), carrier.name()));
-            let mut entrant = Entrant::build(*carrier, self.wire, self.wanted, &self.seats);
+            let mut entrant = Entrant::build(*carrier, self.wire, self.wanted, &self.seats, &self.options.cancel);
             entrant.prepare(&mut crew, &self.pace);
             entrants.push(entrant);
         }
@@ -71,6 +71,7 @@ impl Race<'_> {
             self.round(&mut crew, probe.as_mut(), &mut entrants)?;
             rounds += 1;
         }
+        self.options.go_on()?;
         let probes = probe.as_ref().map(|probe| probe.probes_ns().to_vec()).unwrap_or_default();
         Ok((self.group(&entrants, probe.as_ref()), probes))
     }

@@ -15,9 +15,14 @@ impl Budget {
 
     /// When a group that has `weight` of the remaining weight `rest` (its own included) should be done.
     pub(crate) fn share(&self, weight: usize, rest: usize) -> Instant {
+        self.share_s(weight as f64, rest.max(1) as f64)
+    }
+
+    /// The same with weights that are seconds, or anything else above 0.
+    pub(crate) fn share_s(&self, weight: f64, rest: f64) -> Instant {
         let now = Instant::now();
-        let left = self.end.saturating_duration_since(now);
-        now + left.mul_f64(weight as f64 / rest.max(1) as f64)
+        let part = (weight / rest.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+        now + self.end.saturating_duration_since(now).mul_f64(part)
     }
 }
 

@@ -23,6 +23,8 @@ use crate::failure::Failure;
 
 /// How long the others are waited for after a participant failed.
 const GRACE: Duration = Duration::from_millis(500);
+/// How often the harness looks whether the user stops the run.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// One pinned thread for each participant.
 #[derive(Debug)]
@@ -91,20 +93,22 @@ impl Crew {
     }
 
     fn collect(&mut self, board: &Board, abort: &Abort) -> Result<Block, Failure> {
-        let missing = board.wait(self.limit, false);
+        let missing = board.wait(self.limit, Some(abort));
         if missing.is_empty() {
             return board.take();
         }
         let failed = board.failure();
+        let is_stopped = abort.check().is_err();
         abort.raise();
-        let missing_still = board.wait(GRACE, true);
+        let missing_still = board.wait(GRACE, None);
         if !missing_still.is_empty() {
             // Their threads end when they find that nobody can send them orders any more, if they ever look.
             self.threads.clear();
         }
         // Whoever gave up because of another may have been seen before the other.
         let failed = if failed == Some(Failure::Aborted) { board.failure() } else { failed };
-        Err(failed.unwrap_or(Failure::Hung { missing, limit_ms: self.limit.as_millis() }))
+        let hung = Failure::Hung { missing, limit_ms: self.limit.as_millis() };
+        Err(failed.unwrap_or(if is_stopped { Failure::Aborted } else { hung }))
     }
 }
 
@@ -176,19 +180,20 @@ impl Board {
         }
     }
 
-    /// Waits until all have come, the time is over, or (unless failures are to be ignored) one has failed. Returns who is
-    /// missing; nobody, only if all came and none failed or failures are ignored.
-    fn wait(&self, limit: Duration, ignoring_failures: bool) -> Vec<usize> {
+    /// Waits until all have come or the time is over; with a flag also until one has failed or the flag is raised. Returns who
+    /// is missing: nobody, only if all came and, with a flag, none failed.
+    fn wait(&self, limit: Duration, abort: Option<&Abort>) -> Vec<usize> {
         let deadline = Instant::now() + limit;
         let mut outcomes = self.lock();
         loop {
             let missing: Vec<usize> = (0..outcomes.len()).filter(|&rank| outcomes[rank].is_none()).collect();
-            let has_failed = !ignoring_failures && outcomes.iter().flatten().any(Result::is_err);
+            let has_failed = abort.is_some() && outcomes.iter().flatten().any(Result::is_err);
+            let is_stopped = abort.is_some_and(|abort| abort.check().is_err());
             let left = deadline.saturating_duration_since(Instant::now());
-            if missing.is_empty() || has_failed || left.is_zero() {
+            if missing.is_empty() || has_failed || is_stopped || left.is_zero() {
                 return missing;
             }
-            outcomes = self.changed.wait_timeout(outcomes, left).unwrap_or_else(PoisonError::into_inner).0;
+            outcomes = self.changed.wait_timeout(outcomes, left.min(LOOK)).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -215,6 +220,7 @@ impl Board {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cancel::Cancel;
 
     /// Does what the test says, by rank.
     struct Scripted(Box<dyn FnMut() -> Result<(), Failure> + Send>);
@@ -293,6 +299,21 @@ mod tests {
         let bodies = vec![body(|| Err(Failure::Aborted)), cause];
         let outcome = crew.run(bodies, Task::Batch { iterations: 1 }, &abort);
         assert_eq!(outcome.map(|_| ()), Err(Failure::Refused("the cause".to_owned())));
+    }
+
+    #[test]
+    fn the_user_stops_a_block_that_would_last_for_long() {
+        let user = Cancel::new();
+        let abort = Arc::new(Abort::heeding(&user));
+        let mut crew = crew(2, Duration::from_secs(1000));
+        let theirs = Arc::clone(&abort);
+        let stops = body(move || {
+            user.cancel();
+            Ok(())
+        });
+        let waits = body(move || Patience::new(true).until(&theirs, || false));
+        let outcome = crew.run(vec![waits, stops], Task::Batch { iterations: 1 }, &abort);
+        assert_eq!(outcome.map(|_| ()), Err(Failure::Aborted));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::pace::{Pace, iterations_that_fill};
 use super::span;
 use super::statistics::{Summary, median};
 use super::task::Task;
+use crate::cancel::Cancel;
 use crate::contender::{Body, Contender, Setting, processes};
 use crate::failure::Failure;
 use crate::op::Op;
@@ -54,8 +55,8 @@ pub(crate) struct Entrant {
 
 impl Entrant {
     /// Builds the contender's bodies; whatever keeps it from taking part becomes the reason in its row.
-    pub(crate) fn build(contender: Box<dyn Contender>, setting: &Setting<'_>) -> Self {
-        let abort: Arc<Abort> = Arc::default();
+    pub(crate) fn build(contender: Box<dyn Contender>, setting: &Setting<'_>, user: &Cancel) -> Self {
+        let abort = Arc::new(Abort::heeding(user));
         let bodies = match contender.only_for() {
             Some(members) if members != setting.participants() => {
                 Err(Skip::unfit(format!("for {members} participants only")))

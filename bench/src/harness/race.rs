@@ -46,7 +46,7 @@ impl Race<'_> {
         let mut entrants = Vec::with_capacity(contenders.len());
         for contender in contenders {
             self.go_on()?;
-            let mut entrant = Entrant::build(contender, self.setting);
+            let mut entrant = Entrant::build(contender, self.setting, self.cancel);
             progress.step(elapsed_share(start, until), &format!("{}: check {}", self.title(), entrant.name()));
             entrant.prepare(&mut crew, self.timing, &self.pace);
             entrants.push(entrant);
@@ -57,6 +57,8 @@ impl Race<'_> {
             self.round(&mut crew, probe.as_mut(), &mut entrants)?;
             rounds += 1;
         }
+        // A block that was stopped counts as a failure of its contender, which it is not.
+        self.go_on()?;
         Ok(self.group(&entrants, probe.as_ref()))
     }
 

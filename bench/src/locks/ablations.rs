@@ -63,7 +63,7 @@ fn prior() -> Contender {
     Contender {
         is_ablation: true,
         pair_ns: |pairs, domains| assumed(|| pair_ns::<Prior>(pairs, domains)),
-        handed: |group, count, domains| if_measured(|| handed::<Prior>(group, count, domains)),
+        handed: |group, turns, domains| if_measured(|| handed::<Prior>(group, turns, domains)),
         crowd: |who| if_measured(|| crowd::<Prior>(who)),
         flips: |who| if_measured(|| flips::<Prior>(who)),
         ..contender::<Prior>("auto-prior", true, true)

@@ -36,6 +36,11 @@ pub(super) fn crowds<'a>(options: &LockOptions, like: Crowd<'a>) -> Vec<Crowd<'a
 }
 
 impl Field<'_> {
+    /// How many take part, with `others`.
+    pub(super) fn sending(&self, others: &[Contender]) -> usize {
+        others.len() + self.contenders.len()
+    }
+
     /// The locks and `others`, in turns.
     pub(super) fn combining(
         &self,
@@ -47,8 +52,9 @@ impl Field<'_> {
         let all: Vec<Contender> = others.iter().chain(self.contenders).copied().collect();
         let mut cells = Vec::new();
         for crowd in crowds {
-            steps.next(&format!("{} threads, closures sent", crowd.threads));
-            cells.push(cell::measure(&all, crowd, self.amount, random, self.options)?.0);
+            let words = format!("{} threads, closures sent", crowd.threads);
+            let Some(amount) = steps.next(self.crowd_s(crowd, all.len()), self.amount, &words) else { continue };
+            cells.push(cell::measure(&all, crowd, &amount, random, self.options)?.0);
         }
         Ok(cells)
     }
@@ -75,6 +81,7 @@ mod tests {
     use super::super::contenders::{combining, contenders};
     use super::super::grid::alone;
     use super::super::report::LockRow;
+    use super::super::steps::Allowance;
     use super::super::{Amount, QUICK};
     use super::*;
     use crate::gate::Verdict;
@@ -95,7 +102,7 @@ mod tests {
             "one thread sends nothing"
         );
         let mut ignored = ();
-        let mut steps = Steps { progress: &mut ignored, done: 0, all: crowds.len() };
+        let mut steps = Steps::begin(&mut ignored, Allowance::THOROUGH, 1.0);
         let mut random = Rng::with_seed(1);
         let cells = field.combining(&combining(), &crowds, &mut random, &mut steps).expect("it runs");
         assert_eq!(cells.len(), 4);

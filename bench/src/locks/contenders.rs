@@ -4,7 +4,7 @@ use corecast::lock::{Algorithm, Combine, Delegate, Domains, Mutex, for_each_lock
 use spin::mutex::TicketMutex;
 
 use super::crowd::{Crowd, Turn, crowd};
-use super::distance::{Handed, handed};
+use super::distance::{Handed, Turns, handed};
 use super::flips::{Flipped, Flips, flips};
 use super::guarded::{BareCas, Guarded, Line, Pthread};
 use super::pair::pair_ns;
@@ -23,7 +23,7 @@ pub(super) struct Contender {
     /// Nanoseconds to take and free it, alone.
     pub(super) pair_ns: fn(u32, &Domains) -> f64,
     /// A few threads in turns, so many times.
-    pub(super) handed: fn(&Group, usize, &Domains) -> Result<Vec<Handed>, Failure>,
+    pub(super) handed: fn(&Group, Turns, &Domains) -> Result<Vec<Handed>, Failure>,
     /// Many threads at once.
     pub(super) crowd: fn(&Crowd<'_>) -> Result<Turn, Failure>,
     /// Threads at one lock that change what they do.

@@ -5,7 +5,10 @@
 //! the clock costs is taken off, so that a sample may lie below zero. Freeing is timed until the store is issued, not until the
 //! line is here. [`BareCas`] is the yardstick: no lock, but the one exchange that every lock needs.
 
+use std::time::{Duration, Instant};
+
 use corecast::base::CpuId;
+use corecast::base::sync::{AtomicBool, Ordering};
 use corecast::lock::{Domains, Setup};
 use corecast::machine::{Machine, distance_classes};
 use fastrand::Rng;
@@ -14,12 +17,16 @@ use super::contenders::{Contender, yardstick};
 use super::every_round::every_round;
 use super::guarded::Guarded;
 use super::report::{DistanceRow, LockDistance};
+use super::steps::{Steps, weight_s};
 use super::{Field, rounds};
 use crate::coherence::{Correction, Group, measure_timer};
 use crate::error::BenchError;
 use crate::failure::Failure;
 use crate::harness::{percentile, sorted};
 use crate::skip::Skip;
+
+/// What an acquisition of each of two takes, about.
+const HANDED: Duration = Duration::from_micros(1);
 
 /// Ticks, the clock's own included, of all samples of one participant.
 #[derive(Debug, Default, Clone)]
@@ -28,14 +35,33 @@ pub(super) struct Handed {
     release: Vec<u64>,
 }
 
+/// How many acquisitions, and what they may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turns {
+    /// Of each participant.
+    pub(super) count: usize,
+    /// Fewer are made if they take longer, as on a machine that is busy; one at least.
+    pub(super) time: Duration,
+}
+
 /// So many acquisitions of each participant, in turns.
-pub(super) fn handed<G: Guarded>(group: &Group, count: usize, domains: &Domains) -> Result<Vec<Handed>, Failure> {
+pub(super) fn handed<G: Guarded>(group: &Group, turns: Turns, domains: &Domains) -> Result<Vec<Handed>, Failure> {
     let mut setup = Setup::of_threads(group.cpus.len());
     setup.domains = domains.clone();
     let guarded = G::new(&setup);
+    let (is_over, start) = (AtomicBool::new(false), Instant::now());
     let done = group.run(|rank, meeting| {
         let mut handed = Handed::default();
-        for _ in 0..count {
+        for done in 0..turns.count {
+            if rank == 0 && done > 0 && start.elapsed() >= turns.time {
+                // ORDERING: Relaxed, the meeting below orders it: whoever was there sees it
+                is_over.store(true, Ordering::Relaxed);
+            }
+            meeting.meet()?;
+            // ORDERING: Relaxed, as above; it changes only before a meeting that all have to come to
+            if is_over.load(Ordering::Relaxed) {
+                break;
+            }
             for turn in 0..group.cpus.len() {
                 meeting.meet()?;
                 meeting.heed_user();
@@ -46,7 +72,8 @@ pub(super) fn handed<G: Guarded>(group: &Group, count: usize, domains: &Domains)
         }
         Ok(handed)
     })?;
-    let (counted, expected) = (guarded.with(|line| line.0), (count * group.cpus.len()) as u64);
+    let counted = guarded.with(|line| line.0);
+    let expected: u64 = done.iter().map(|handed| handed.acquire.len() as u64).sum();
     if counted == expected {
         Ok(done)
     } else {
@@ -69,7 +96,12 @@ fn take<G: Guarded>(guarded: &G, handed: &mut Handed) {
 
 impl Field<'_> {
     /// Each lock alone, and between two CPUs at each distance.
-    pub(super) fn measure(&self, machine: &Machine, random: &mut Rng) -> Result<Vec<LockDistance>, BenchError> {
+    pub(super) fn measure(
+        &self,
+        machine: &Machine,
+        random: &mut Rng,
+        steps: &mut Steps<'_>,
+    ) -> Result<Vec<LockDistance>, BenchError> {
         let cpu = |position: usize| machine.cpus[position].id;
         let pairs = distance_classes(machine).into_iter().map(|class| {
             let (first, second) = class.pairs[0];
@@ -79,7 +111,23 @@ impl Field<'_> {
             return Ok(Vec::new());
         }
         let alone = std::iter::once(("alone", vec![cpu(0)]));
-        alone.chain(pairs).map(|(distance, cpus)| self.at_distance(distance, cpus, random)).collect()
+        let all: Vec<_> = alone.chain(pairs).collect();
+        let each_s = self.distances_s(machine) / all.len() as f64;
+        let mut found = Vec::new();
+        for (distance, cpus) in all {
+            if steps.next(each_s, self.amount, &format!("locks handed over, {distance}")).is_some() {
+                found.push(self.at_distance(distance, cpus, random)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// What all distances weigh, in seconds.
+    pub(super) fn distances_s(&self, machine: &Machine) -> f64 {
+        let amount = self.amount;
+        let handed = HANDED * u32::try_from(amount.handed / amount.rounds).unwrap_or(u32::MAX);
+        let distances = if self.contenders.is_empty() { 0 } else { 1 + distance_classes(machine).len() };
+        distances as f64 * weight_s(1 + self.contenders.len(), amount, handed, 2)
     }
 
     fn at_distance(&self, distance: &str, cpus: Vec<CpuId>, random: &mut Rng) -> Result<LockDistance, BenchError> {
@@ -102,8 +150,9 @@ impl Field<'_> {
     ) -> Result<Vec<DistanceRow>, BenchError> {
         let group = Group { cpus: cpus.to_vec(), cancel: self.options.cancel.clone() };
         let count = self.amount.handed.div_ceil(self.amount.rounds);
+        let turns = Turns { count, time: self.amount.handed_time };
         let found = rounds(contenders, self.amount, random, self.options, |contender| {
-            (contender.handed)(&group, count, self.domains)
+            (contender.handed)(&group, turns, self.domains)
         })?;
         // Who was stopped in its round was stopped by the user.
         self.options.go_on()?;
@@ -142,6 +191,7 @@ fn row(contender: &Contender, rounds: &[Vec<Handed>], corrections: &[Correction]
 #[cfg(test)]
 mod tests {
     use super::super::contenders::contenders;
+    use super::super::steps::Allowance;
     use super::super::{Amount, QUICK};
     use super::*;
     use crate::options::Options;
@@ -153,7 +203,9 @@ mod tests {
         let (machine, contenders) = (this_machine(), contenders());
         let domains = Domains::of_machine(&machine);
         let field = Field { contenders: &contenders, cpus: &[], domains: &domains, amount: &AMOUNT, options };
-        field.measure(&machine, &mut Rng::with_seed(3))
+        let mut ignored = ();
+        let mut steps = Steps::begin(&mut ignored, Allowance::THOROUGH, 1.0);
+        field.measure(&machine, &mut Rng::with_seed(3), &mut steps)
     }
 
     #[test]

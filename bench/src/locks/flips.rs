@@ -20,6 +20,7 @@ use super::every_round::every_round;
 use super::guarded::Guarded;
 use super::report::{FlipPhase, FlipRow, LockFlips};
 use super::settled::settled_ms;
+use super::steps::weight_s;
 use super::together::{in_turn, together};
 use super::{Amount, Field, Steps, rounds};
 use crate::error::BenchError;
@@ -76,8 +77,7 @@ pub(super) fn flips<G: Guarded>(flips: &Flips<'_>) -> Result<Vec<Flipped>, Failu
     setup.domains = flips.domains.clone();
     let (guarded, start) = (G::new(&setup), OnceLock::new());
     let seats: Vec<_> = in_turn(flips.cpus, threads).collect();
-    let time = BIN * u32::try_from(flips.bins * flips.count).unwrap_or(u32::MAX);
-    let counts = together(&seats, time, |rank, _| {
+    let counts = together(&seats, flips.time(), |rank, _| {
         let start = *start.get_or_init(|| Clock::get().ticks());
         alternate(flips, &guarded, rank, start)
     })?;
@@ -92,6 +92,11 @@ pub(super) fn flips<G: Guarded>(flips: &Flips<'_>) -> Result<Vec<Flipped>, Failu
 }
 
 impl Flips<'_> {
+    /// How long a block lasts.
+    fn time(&self) -> Duration {
+        BIN * u32::try_from(self.bins * self.count).unwrap_or(u32::MAX)
+    }
+
     fn most_threads(&self) -> usize {
         self.phases.map(|phase| phase.threads).into_iter().max().unwrap_or(0)
     }
@@ -154,6 +159,16 @@ impl<'a> Field<'a> {
         situations.map(|phases| Flips { phases, bins: PHASE, count, cpus, domains }).collect()
     }
 
+    fn flip_rounds(&self) -> usize {
+        if self.options.quick { QUICK.1 } else { THOROUGH.1 }
+    }
+
+    /// What a situation weighs, in seconds.
+    pub(super) fn flips_s(&self, flips: &Flips<'_>) -> f64 {
+        let amount = Amount { rounds: self.flip_rounds(), ..*self.amount };
+        weight_s(self.contenders.len(), &amount, flips.time(), flips.most_threads())
+    }
+
     /// All locks in each situation, in turns.
     pub(super) fn flips(
         &self,
@@ -161,11 +176,13 @@ impl<'a> Field<'a> {
         random: &mut Rng,
         steps: &mut Steps<'_>,
     ) -> Result<Vec<LockFlips>, BenchError> {
-        let rounds = if self.options.quick { QUICK.1 } else { THOROUGH.1 };
+        let rounds = self.flip_rounds();
         let mut found = Vec::new();
         for flips in situations {
-            steps.next(&format!("{} threads, flips", flips.most_threads()));
-            found.push(self.flips_of(flips, &Amount { rounds, ..*self.amount }, random)?);
+            let (words, amount) =
+                (format!("{} threads, flips", flips.most_threads()), Amount { rounds, ..*self.amount });
+            let Some(amount) = steps.next(self.flips_s(flips), &amount, &words) else { continue };
+            found.push(self.flips_of(flips, &amount, random)?);
         }
         Ok(found)
     }

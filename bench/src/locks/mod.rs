@@ -9,7 +9,7 @@
 //! - [`grid`], [`crowd`], [`cell`]: threads at locks, in every situation; [`flips`]: while what they do changes;
 //! - [`combining`]: beside data that closures are sent to; [`readers`]: locks that many may read at once;
 //! - [`pair`], [`distance`]: what nobody else wants;
-//! - [`gates`], [`fairness`], [`counterparts`]: what is asked.
+//! - [`gates`], [`fairness`], [`counterparts`]: what is asked; [`steps`]: how far a run is, and how long it may take.
 
 mod ablations;
 mod cell;
@@ -31,9 +31,10 @@ mod readers;
 mod regret;
 mod report;
 mod settled;
+mod steps;
 mod together;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use corecast::base::CpuId;
 use corecast::lock::{Domains, Params};
@@ -55,6 +56,7 @@ use regret::Outcome;
 pub use report::{
     DistanceRow, FlipPhase, FlipRow, LockCell, LockDistance, LockFlips, LockReport, LockRow, PairRow, RegretRow,
 };
+use steps::{Allowance, Steps, weight_s};
 
 /// What to run.
 #[derive(Clone, Debug, Default)]
@@ -84,6 +86,9 @@ pub struct LockOptions {
     pub flips: bool,
 }
 
+/// What locking and unlocking takes alone, about.
+const PAIR: Duration = Duration::from_nanos(20);
+
 /// Who is measured, where, and how much.
 struct Field<'a> {
     contenders: &'a [Contender],
@@ -101,10 +106,35 @@ struct Amount {
     block: Duration,
     /// Acquisitions of each of two that take a lock in turns, over all rounds.
     handed: usize,
+    /// Those of a round take no longer.
+    handed_time: Duration,
+    /// No round after the second is begun later, if that is said.
+    until: Option<Instant>,
 }
 
-const THOROUGH: Amount = Amount { rounds: 10, pairs: 200_000, block: Duration::from_millis(20), handed: 10_000 };
-const QUICK: Amount = Amount { rounds: 4, pairs: 20_000, block: Duration::from_millis(4), handed: 1000 };
+impl Amount {
+    /// True if there is no time for another round, after so many. The number of rounds stays even.
+    fn is_over(&self, rounds: usize) -> bool {
+        rounds >= 2 && rounds % 2 == 0 && self.until.is_some_and(|until| Instant::now() >= until)
+    }
+}
+
+const THOROUGH: Amount = Amount {
+    rounds: 10,
+    pairs: 200_000,
+    block: Duration::from_millis(20),
+    handed: 10_000,
+    handed_time: Duration::from_millis(100),
+    until: None,
+};
+const QUICK: Amount = Amount {
+    rounds: 4,
+    pairs: 20_000,
+    block: Duration::from_millis(4),
+    handed: 1000,
+    handed_time: Duration::from_millis(10),
+    until: None,
+};
 
 /// Races all locks. From then on those of this process decide by the costs of `machine`.
 ///
@@ -137,10 +167,17 @@ impl Field<'_> {
         let seed = shared.seed_or_draw();
         let mut random = Rng::with_seed(seed);
         let Situations { crowds, many, axes, flips } = self.situations(chosen, options, seed)?;
-        let mut steps = Steps { progress, done: 0, all: crowds.len() + many.len() + axes.len() + flips.len() };
         let reading = readers::Field { contenders: &chosen.readers, cpus, domains, amount, options: shared, seed };
+        let alone_s = self.pairs_s() + self.distances_s(machine);
+        let flips_s = flips.iter().map(|flips| self.flips_s(flips)).sum::<f64>();
+        let crowds_s = crowds.iter().map(|crowd| self.crowd_s(crowd, contenders.len())).sum::<f64>();
+        let many_s = many.iter().map(|crowd| self.crowd_s(crowd, self.sending(&chosen.combining))).sum::<f64>();
+        let axes_s = axes.iter().map(|&axes| reading.cell_s(axes)).sum::<f64>();
+        let allowance = self.allowance().and(Duration::from_secs_f64(flips_s));
+        let mut steps = Steps::begin(progress, allowance, alone_s + crowds_s + many_s + axes_s + flips_s);
+        steps.next(self.pairs_s(), amount, "locks alone");
         let pairs = pairs(contenders, domains, amount, &mut random, shared)?;
-        let distances = self.measure(machine, &mut random)?;
+        let distances = self.measure(machine, &mut random, &mut steps)?;
         let (cells, outcomes) = self.cells(&crowds, &mut random, &mut steps)?;
         let combining = self.combining(&chosen.combining, &many, &mut random, &mut steps)?;
         let readers = reading.measure(&axes, &mut random, &mut steps)?;
@@ -160,6 +197,7 @@ impl Field<'_> {
             combining,
             readers,
             flips,
+            left_out: steps.left_out(),
             gates: Vec::new(),
         })
     }
@@ -191,10 +229,29 @@ impl Field<'_> {
     ) -> Result<(Vec<LockCell>, Vec<Outcome>), BenchError> {
         let mut found = Vec::new();
         for crowd in crowds {
-            steps.next(&format!("{} threads, {} locks", crowd.threads, crowd.locks));
-            found.push(cell::measure(self.contenders, crowd, self.amount, random, self.options)?);
+            let words = format!("{} threads, {} locks", crowd.threads, crowd.locks);
+            let weight_s = self.crowd_s(crowd, self.contenders.len());
+            let Some(amount) = steps.next(weight_s, self.amount, &words) else { continue };
+            found.push(cell::measure(self.contenders, crowd, &amount, random, self.options)?);
         }
         Ok(found.into_iter().unzip())
+    }
+
+    /// How long all of it may take.
+    fn allowance(&self) -> Allowance {
+        let usual = if self.options.quick { Allowance::QUICK } else { Allowance::THOROUGH };
+        self.options.budget.map_or(usual, |budget| Allowance { usual: budget, longest: 2 * budget })
+    }
+
+    /// What a situation weighs, in seconds.
+    fn crowd_s(&self, crowd: &Crowd<'_>, contenders: usize) -> f64 {
+        weight_s(contenders, self.amount, crowd.time, crowd.threads + crowd.foreign)
+    }
+
+    /// What locks alone weigh.
+    fn pairs_s(&self) -> f64 {
+        let pairs = self.contenders.len() * self.amount.rounds * self.amount.pairs as usize;
+        pairs as f64 * PAIR.as_secs_f64()
     }
 }
 
@@ -208,21 +265,7 @@ struct Situations<'a> {
     flips: Vec<Flips<'a>>,
 }
 
-/// How far all of it is.
-struct Steps<'a> {
-    progress: &'a mut dyn Progress,
-    done: usize,
-    all: usize,
-}
-
-impl Steps<'_> {
-    fn next(&mut self, words: &str) {
-        self.progress.step(self.done as f64 / self.all as f64, words);
-        self.done += 1;
-    }
-}
-
-/// Every contender's times, in rounds of an order drawn anew.
+/// Every contender's times, in rounds of an order drawn anew, until the time is over.
 fn rounds<C, T>(
     contenders: &[C],
     amount: &Amount,
@@ -232,7 +275,10 @@ fn rounds<C, T>(
 ) -> Result<Vec<Vec<T>>, BenchError> {
     let mut found: Vec<Vec<T>> = contenders.iter().map(|_| Vec::new()).collect();
     let mut order: Vec<usize> = (0..contenders.len()).collect();
-    for _ in 0..amount.rounds {
+    for round in 0..amount.rounds {
+        if amount.is_over(round) {
+            break;
+        }
         random.shuffle(&mut order);
         for &at in &order {
             options.go_on()?;
@@ -291,6 +337,17 @@ mod tests {
                 "the best of the odd rounds is its own measure"
             );
         }
+    }
+
+    #[test]
+    fn rounds_stop_in_pairs_when_the_time_is_over() {
+        let (mut random, options) = (Rng::with_seed(1), Options::default());
+        let mut run = |until| {
+            let amount = Amount { until, rounds: 6, ..QUICK };
+            rounds(&[1, 2], &amount, &mut random, &options, |&contender| contender).expect("nobody stops it")
+        };
+        assert_eq!(run(Some(Instant::now())), [vec![1, 1], vec![2, 2]]);
+        assert_eq!(run(None).iter().map(Vec::len).collect::<Vec<_>>(), [6, 6]);
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub struct LockReport {
     pub regrets: Vec<RegretRow>,
     /// What SSYNC found, on other machines.
     pub published: Vec<PublishedScaling>,
+    /// Situations that were not run, as the time was over.
+    pub left_out: usize,
     /// What is asked of corecast, and whether it holds here.
     pub gates: Vec<Gate>,
 }

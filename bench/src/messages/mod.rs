@@ -28,11 +28,11 @@ use fastrand::Rng;
 use crate::counts::{doubled_up_to, or_usual};
 use crate::error::BenchError;
 use crate::options::Options;
-use crate::progress::Progress;
+use crate::progress::{Part, Progress};
 use contender::contenders;
 use race::{Amount, Run};
 pub use report::{MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip};
-use servers::Job;
+use servers::{Job, Layout};
 
 /// The longest message between pairs: beyond, a race of channels tells more.
 pub const MAX_PAIR_BYTES: usize = 4096;
@@ -87,8 +87,15 @@ pub fn messages(
         wake_cost: machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64)),
     };
     let machine = machine.restricted_to(&cpus);
-    let pairs = run_pairs(&mut run, &machine, options, progress)?;
-    let servers = run_servers(&mut run, options, progress)?;
+    let seatings = pairs::seatings(&machine, &options.pairs);
+    let lengths = or_usual(&options.bytes, || vec![gates::LINE_MESSAGE, 64]);
+    let (layouts, jobs) = server_situations(options, run.cpus.len());
+    let (of_pairs, of_servers) = (seatings.len() * lengths.len() * Trip::ALL.len(), layouts.len() * jobs.len());
+    let border = of_pairs as f64 / (of_pairs + of_servers).max(1) as f64;
+    let mut part = Part { whole: &mut *progress, from: 0.0, to: border };
+    let pairs = run_pairs(&mut run, &seatings, &lengths, &mut part)?;
+    let mut part = Part { whole: &mut *progress, from: border, to: 1.0 };
+    let servers = run_servers(&mut run, &layouts, &jobs, &mut part)?;
     progress.step(1.0, "done");
     Ok(MessageReport {
         machine: machine.name.clone(),
@@ -106,23 +113,18 @@ pub fn messages(
     })
 }
 
-/// What part of the run pairs are.
-const PAIRS_PART: f64 = 0.2;
-
 fn run_pairs(
     run: &mut Run<'_>,
-    machine: &Machine,
-    options: &MessageOptions,
+    seatings: &[pairs::Seating],
+    lengths: &[usize],
     progress: &mut dyn Progress,
 ) -> Result<Vec<PairCell>, BenchError> {
-    let seatings = pairs::seatings(machine, &options.pairs);
-    let lengths = or_usual(&options.bytes, || vec![gates::LINE_MESSAGE, 64]);
     let total = (seatings.len() * lengths.len() * Trip::ALL.len()) as f64;
     let mut cells = Vec::new();
-    for seating in &seatings {
-        for &bytes in &lengths {
+    for seating in seatings {
+        for &bytes in lengths {
             for trip in Trip::ALL {
-                progress.step(PAIRS_PART * cells.len() as f64 / total, &format!("pairs, {bytes} bytes"));
+                progress.step(cells.len() as f64 / total, &format!("pairs, {bytes} bytes"));
                 cells.push(pairs::cell(run, seating, bytes, trip)?);
             }
         }
@@ -130,28 +132,33 @@ fn run_pairs(
     Ok(cells)
 }
 
-fn run_servers(
-    run: &mut Run<'_>,
-    options: &MessageOptions,
-    progress: &mut dyn Progress,
-) -> Result<Vec<ServerCell>, BenchError> {
-    let cpus = run.cpus.len();
+/// The numbers of clients of each server, and what they do.
+fn server_situations(options: &MessageOptions, cpus: usize) -> (Vec<Layout>, Vec<Job>) {
+    let MessageOptions { strides, .. } = options;
     let clients = or_usual(&options.clients, || usual_clients(cpus));
-    let strides = or_usual(&options.strides, || vec![3]);
+    let strides = or_usual(strides, || vec![3]);
     let work = or_usual(&options.work, || [0, 100, 1000].map(Duration::from_nanos).to_vec());
-    let layouts = servers::layouts(&clients, &strides, cpus);
     let mut jobs = Vec::new();
     for trip in Trip::ALL {
         for receive in Receive::ALL {
             jobs.extend(work.iter().map(|&work| Job { trip, receive, work }));
         }
     }
+    (servers::layouts(&clients, &strides, cpus), jobs)
+}
+
+fn run_servers(
+    run: &mut Run<'_>,
+    layouts: &[Layout],
+    jobs: &[Job],
+    progress: &mut dyn Progress,
+) -> Result<Vec<ServerCell>, BenchError> {
     let total = (layouts.len() * jobs.len()) as f64;
     let mut cells = Vec::new();
-    for layout in &layouts {
+    for layout in layouts {
         let doing = format!("{} servers, {} clients", layout.len(), layout.iter().sum::<usize>());
-        for &job in &jobs {
-            progress.step(PAIRS_PART + (1.0 - PAIRS_PART) * cells.len() as f64 / total, &doing);
+        for &job in jobs {
+            progress.step(cells.len() as f64 / total, &doing);
             cells.push(servers::cell(run, layout, job)?);
         }
     }

@@ -9,6 +9,7 @@ use corecast::base::{Clock, CpuId, CpuSet};
 use fastrand::Rng;
 
 use super::contender::Contender;
+use crate::cancel::Cancel;
 use crate::contender::Body;
 use crate::error::BenchError;
 use crate::failure::Failure;
@@ -83,7 +84,7 @@ impl Run<'_> {
         let mut entrants: Vec<Entrant> = Vec::with_capacity(contenders.len());
         for contender in contenders {
             self.options.go_on()?;
-            let mut entrant = Entrant::new(contender, build);
+            let mut entrant = Entrant::new(contender, build, &self.options.cancel);
             entrant.prepare(&mut crew, block);
             entrants.push(entrant);
         }
@@ -96,6 +97,7 @@ impl Run<'_> {
                 entrants[at].block(&mut crew);
             }
         }
+        self.options.go_on()?;
         let line_ns = probe.as_ref().and_then(LineProbe::median_ns);
         let placement_changes = probe.as_ref().map_or(0, LineProbe::placement_changes);
         Ok(Raced { entrants, line_ns, placement_changes })
@@ -103,8 +105,8 @@ impl Run<'_> {
 }
 
 impl Entrant {
-    fn new(contender: Contender, build: &Build<'_>) -> Self {
-        let abort: Arc<Abort> = Arc::default();
+    fn new(contender: Contender, build: &Build<'_>, user: &Cancel) -> Self {
+        let abort = Arc::new(Abort::heeding(user));
         let bodies = build(&contender, &abort).map_err(Skip::unfit);
         Self { contender, abort, bodies, iterations: 1, blocks: Vec::new() }
     }

@@ -49,7 +49,8 @@ pub struct Fairness {
 pub(super) fn measure(setting: &Setting<'_>, options: &Options) -> Result<Fairness, BenchError> {
     let pace = options.pace();
     let mut crew = Crew::start(&setting.seats, setting.oversubscribed, pace.limit)?;
-    let (abort, taken): (Arc<Abort>, Arc<Mutex<Vec<u64>>>) = Default::default();
+    let abort = Arc::new(Abort::heeding(&options.cancel));
+    let taken: Arc<Mutex<Vec<u64>>> = Arc::default();
     let mut bodies = bodies(setting, &abort, &taken);
     let mut shares = Vec::with_capacity(pace.max_rounds);
     for _ in 0..pace.max_rounds {

@@ -14,7 +14,7 @@ use crate::gate::Demand;
 use crate::op::Op;
 use crate::options::Options;
 use crate::pair::median_ns;
-use crate::progress::Progress;
+use crate::progress::{Part, Progress};
 use crate::report::Report;
 use crate::run;
 
@@ -24,6 +24,8 @@ pub use fairness::Fairness;
 pub(crate) const CHANNELS: usize = 64;
 
 const COMMAND: &str = "corecast bench select";
+/// The part of the time that the race takes, about.
+const RACE_PART: f64 = 0.95;
 
 pub(crate) const ONE_BUSY: Demand = Demand {
     gate: "select of 64 ump, one busy, ns per message more than ump alone",
@@ -54,9 +56,12 @@ pub struct SelectReport {
 /// As [`ump`](crate::ump); and [`BenchError::Failed`] if the channels fail while turns are counted.
 pub fn select(machine: &Machine, options: &Options, progress: &mut dyn Progress) -> Result<SelectReport, BenchError> {
     let cpus = options.pair(machine)?.into_iter().collect();
-    let mut race = run::run(machine, options, &cpus, &[(Op::Select, 2)], progress)?;
+    let mut part = Part { whole: &mut *progress, from: 0.0, to: RACE_PART };
+    let mut race = run::run(machine, options, &cpus, &[(Op::Select, 2)], &mut part)?;
     let setting = Setting::new(machine, Op::Select, &cpus, 2, options.wait);
+    progress.step(RACE_PART, "turns with all channels busy");
     let fairness = fairness::measure(&setting, options)?;
+    progress.step(1.0, "done");
     let median_ns = |contender| median_ns(&race.groups, Op::Select, contender);
     let more_ns = median_ns("select/64").and_then(|select_ns| Ok(select_ns - median_ns("ump")?));
     race.gates = vec![ONE_BUSY.judge(more_ns), ALL_BUSY.judge(Ok(fairness.worst_share))];

@@ -5,6 +5,7 @@ use std::time::Duration;
 use corecast::base::CpuId;
 use corecast::base::wait::Wait;
 
+use crate::cancel::Cancel;
 use crate::failure::Failure;
 use crate::place::Place;
 
@@ -37,6 +38,8 @@ pub(super) struct Setting<'a> {
     /// How long a block lasts.
     pub(super) time: Duration,
     pub(super) seed: u64,
+    /// By which the user stops waits for processes; `None` where there are none.
+    pub(super) user: Option<&'a Cancel>,
 }
 
 impl Setting<'_> {

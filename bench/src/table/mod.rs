@@ -165,6 +165,7 @@ fn usual<'a>(options: &'a TableOptions, (cpus, cluster): (&'a [CpuId], &'a [CpuI
         wait,
         time: options.block.unwrap_or(if quick { QUICK_BLOCK } else { BLOCK }),
         seed: 0,
+        user: Some(&options.options.cancel),
     }
 }
 

@@ -278,7 +278,7 @@ mod tests {
         let pace = Pace { check_rounds: 150, block, limit, ..Pace::THOROUGH };
         let mut crew = Crew::seated(seats.clone(), true, pace.limit).expect("allowed CPUs");
         for carrier in carriers().iter().filter(|carrier| carrier.plays(Traffic::Stream)) {
-            let mut entrant = Entrant::build(*carrier, wire, &ChannelOptions::default(), &seats);
+            let mut entrant = Entrant::build(*carrier, wire, &ChannelOptions::default(), &seats, &crate::Cancel::new());
             entrant.prepare(&mut crew, &pace);
             entrant.block(&mut crew);
             entrant.paced_block(&mut crew, &pace);

@@ -77,7 +77,7 @@ impl Contender for External {
         }
         let lacks = |why: String| Unfit(format!("{why}; {}", self.runtime.remedy));
         let workshop = Workshop::open().map_err(Unfit)?;
-        let built = workshop.build(self.runtime).map_err(lacks)?;
+        let built = workshop.build(self.runtime, abort).map_err(lacks)?;
         let unfit = |failure: Failure| Unfit(failure.to_string());
         let shared = self.runtime.detail.is_none().then(shared_file).transpose().map_err(unfit)?;
         let command = self.command(setting, &built, shared.as_ref().map(NamedTempFile::path));
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
     fn operations_that_do_nothing_are_found_out_by_the_driver() {
         let compiler = Toolchain { compiler: "cc", flags: &["-Wall", "-Wextra"], libraries: &[], launcher: None };
         let workshop = Workshop::open().expect("a temporary directory");
-        let built = match workshop.compile(&Source { name: "planted.c", text: PLANTED }, &compiler) {
+        let built = match workshop.compile(&Source { name: "planted.c", text: PLANTED }, &compiler, &Abort::default()) {
             Ok(built) => built,
             Err(why) if why.contains("does not start") => return skipped("a planted driver", why),
             Err(why) => panic!("{why}"),

@@ -1,14 +1,19 @@
 //! Where drivers are built: a temporary directory, and each driver once as long as somebody keeps it open.
 
 use std::collections::HashMap;
+use std::io::{Read, Seek};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::{fs, io};
+use std::time::Duration;
+use std::{fs, io, thread};
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
 use super::runtimes::{Launcher, Runtime, Toolchain};
+use crate::harness::Abort;
 
 /// A file of a driver.
 #[derive(Debug)]
@@ -22,6 +27,9 @@ const HEADERS: [Source; 2] = [
     Source { name: "driver.h", text: include_str!("driver/driver.h") },
     Source { name: "serve.h", text: include_str!("driver/serve.h") },
 ];
+
+/// How often is looked whether a compiler has ended.
+const LOOK: Duration = Duration::from_millis(10);
 
 const FLAGS: &[&str] = &["-std=gnu11", "-O3"];
 
@@ -72,18 +80,19 @@ impl Workshop {
     ///
     /// # Errors
     /// What its first toolchain said.
-    pub(super) fn build(&self, runtime: &Runtime) -> Result<Built, String> {
+    pub(super) fn build(&self, runtime: &Runtime, abort: &Abort) -> Result<Built, String> {
         let first = runtime.toolchains.first().ok_or("nothing builds it")?;
         let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         let outcome = built.entry((runtime.source.name, first.compiler)).or_insert_with(|| {
-            let mut outcomes = runtime.toolchains.iter().map(|toolchain| self.compile(runtime.source, toolchain));
+            let mut outcomes =
+                runtime.toolchains.iter().map(|toolchain| self.compile(runtime.source, toolchain, abort));
             let first = outcomes.next().expect("it was just looked at");
             first.or_else(|error| outcomes.find_map(Result::ok).ok_or(error))
         });
         outcome.clone()
     }
 
-    pub(super) fn compile(&self, source: &Source, toolchain: &Toolchain) -> Result<Built, String> {
+    pub(super) fn compile(&self, source: &Source, toolchain: &Toolchain, abort: &Abort) -> Result<Built, String> {
         let Toolchain { compiler, flags, libraries, launcher } = *toolchain;
         let directory = self.directory.path();
         let driver = directory.join(format!("{}-{compiler}", source.name));
@@ -91,12 +100,36 @@ impl Workshop {
         written.map_err(|error| format!("{} cannot be written: {error}", source.name))?;
         let mut command = Command::new(compiler);
         command.current_dir(directory).args(FLAGS).args(flags).arg(source.name).arg("-o").arg(&driver);
-        let output = command.args(libraries).output();
-        let output = output.map_err(|error| format!("`{compiler}` does not start: {error}"))?;
-        if output.status.success() {
+        let (status, messages) = run_unless(command.args(libraries), abort)
+            .map_err(|error| format!("`{compiler}` does not start: {error}"))?
+            .ok_or_else(|| format!("`{compiler}` was stopped"))?;
+        if status.success() {
             return Ok(Built { driver, launcher });
         }
-        Err(format!("`{compiler}`: {}", first_error(&String::from_utf8_lossy(&output.stderr))))
+        Err(format!("`{compiler}`: {}", first_error(&String::from_utf8_lossy(&messages))))
+    }
+}
+
+/// How a program ended, and what it said of errors; `None` if the contender was given up meanwhile: the program has ended then
+/// too, with all that it started.
+fn run_unless(command: &mut Command, abort: &Abort) -> io::Result<Option<(ExitStatus, Vec<u8>)>> {
+    let mut errors = tempfile::tempfile()?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors.try_clone()?);
+    let mut process = command.process_group(0).spawn()?;
+    loop {
+        if let Some(status) = process.try_wait()? {
+            let mut messages = Vec::new();
+            errors.rewind()?;
+            errors.read_to_end(&mut messages)?;
+            return Ok(Some((status, messages)));
+        }
+        if abort.check().is_err() {
+            // If that is refused it has just ended.
+            let _ = kill_process_group(Pid::from_child(&process), Signal::KILL);
+            process.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(LOOK);
     }
 }
 
@@ -122,10 +155,20 @@ mod tests {
     }
 
     #[test]
+    fn a_compiler_is_stopped_with_what_it_started() {
+        let abort = Abort::default();
+        let said = |script: &str| run_unless(Command::new("sh").args(["-c", script]), &abort).expect("a shell");
+        let (status, messages) = said("echo why >&2; exit 3").expect("nobody gives it up");
+        assert_eq!((status.code(), messages.as_slice()), (Some(3), &b"why\n"[..]));
+        abort.raise();
+        assert!(said("sleep 1000 & wait").is_none());
+    }
+
+    #[test]
     fn a_missing_compiler_is_named_and_asked_for_once() {
         let workshop = Workshop::make().expect("a temporary directory");
         let missing = Toolchain { compiler: "no-such-cc", flags: &[], libraries: &[], launcher: None };
-        let error = workshop.compile(&HEADERS[0], &missing).map(drop).expect_err("there is none");
+        let error = workshop.compile(&HEADERS[0], &missing, &Abort::default()).map(drop).expect_err("there is none");
         assert!(error.starts_with("`no-such-cc` does not start: "), "{error}");
     }
 }

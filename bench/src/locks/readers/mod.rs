@@ -16,6 +16,7 @@ use corecast::lock::Domains;
 use fastrand::Rng;
 
 use super::every_round::every_round;
+use super::steps::weight_s;
 use super::{Amount, LockOptions, Steps, rounds};
 use crate::counts::or_usual;
 use crate::error::BenchError;
@@ -61,10 +62,16 @@ impl Field<'_> {
     ) -> Result<ReaderReport, BenchError> {
         let mut report = ReaderReport { pairs: self.pairs(random)?, cells: Vec::new() };
         for &(threads, writes) in axes {
-            steps.next(&format!("{threads} threads, {writes} % writes"));
-            report.cells.push(self.cell(threads, writes, random)?);
+            let words = format!("{threads} threads, {writes} % writes");
+            let Some(amount) = steps.next(self.cell_s((threads, writes)), self.amount, &words) else { continue };
+            report.cells.push(Field { amount: &amount, ..*self }.cell(threads, writes, random)?);
         }
         Ok(report)
+    }
+
+    /// What a situation weighs, in seconds.
+    pub(super) fn cell_s(&self, (threads, _): (usize, u32)) -> f64 {
+        weight_s(self.contenders.len(), self.amount, self.amount.block, threads)
     }
 
     /// What reading and writing costs alone.

@@ -60,6 +60,7 @@ impl Assignment {
             wait: self.wait.parse().map_err(Failure::refused)?,
             time: Duration::ZERO,
             seed,
+            user: None,
         })
     }
 }

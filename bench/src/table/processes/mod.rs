@@ -28,6 +28,7 @@ use super::host::Setting;
 use super::play::{Tally, Turn};
 use crate::child::Child;
 use crate::failure::Failure;
+use crate::harness::Abort;
 use crate::place::Place;
 pub use member::table_member;
 use member::{Assignment, Duty};
@@ -59,11 +60,12 @@ impl Cast {
         }
         let deal = Deal::new(setting);
         let region = SharedRegion::memfd(&memory::plan(setting, &deal)?).map_err(Failure::refused)?;
+        let abort = Arc::new(setting.user.map_or_else(Abort::default, Abort::heeding));
         let start = |&participant: &usize| {
             let assignment = Assignment::new(setting, participant, cpu_of(setting, participant));
             let fd = region.share().map_err(Failure::refused)?;
             let who = format!("the process of participant {participant}");
-            Child::start(who, (program, arguments), &assignment, &[fd], &Arc::default())
+            Child::start(who, (program, arguments), &assignment, &[fd], &abort)
         };
         let all = |participants: &[usize]| participants.iter().map(start).collect::<Result<Vec<_>, _>>();
         let (mut servers, mut clients) = (all(&deal.servers)?, all(&deal.clients)?);

@@ -236,6 +236,7 @@ mod tests {
             flips: Vec::new(),
             regrets: vec![regret],
             published: vec![PublishedScaling { locks: 4, machines: &[("Opteron", 0.2)], here: Some((2, 1.5)) }],
+            left_out: 0,
             gates: Vec::new(),
         }
     }

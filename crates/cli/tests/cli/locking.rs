@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::program::{Program, assert_fields};
 
-const REPORT: [&str; 14] = [
+const REPORT: [&str; 15] = [
+    "left_out",
     "machine",
     "commit",
     "seed",

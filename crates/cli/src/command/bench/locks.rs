@@ -142,8 +142,15 @@ fn describe(report: &LockReport) -> String {
         flips_text::describe(&report.flips),
         describe_regrets(&report.regrets),
         gate_text::describe(&report.gates),
-        own_failures(report).text()
+        left_out(report.left_out) + &own_failures(report).text()
     )
+}
+
+fn left_out(situations: usize) -> String {
+    if situations == 0 {
+        return String::new();
+    }
+    format!("the time was over: {} left out, and not judged\n", table::many(situations, "situation"))
 }
 
 fn own_failures(report: &LockReport) -> OwnFailures {

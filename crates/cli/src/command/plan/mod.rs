@@ -154,7 +154,7 @@ fn plan_trees(arguments: &Arguments, operation: Operation, output: &Output) -> R
     arguments.pictures.check(output)?;
     // A service ends its search when this process goes, however that ends.
     let is_long = arguments.planner.is_long() && arguments.service.is_none();
-    let interrupt = (is_long || arguments.bound || arguments.compare).then(Interrupt::watch).transpose()?;
+    let interrupt = (is_long || arguments.bound || arguments.compare).then(Interrupt::watch_for_best).transpose()?;
     let model = arguments.machine.model(output)?;
     let problem = arguments.costs.problem(&model.machine)?;
     arguments.planner.check(&problem)?;
