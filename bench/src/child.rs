@@ -62,7 +62,7 @@ impl Child {
         abort: &Arc<Abort>,
     ) -> Result<Self, Failure> {
         let (control, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
-            .map_err(Failure::refused)?;
+            .map_err(|error| Failure::while_doing("make a socket for a process")(error.into()))?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::from(theirs)).stdout(Stdio::null());
         let process = command.spawn().map_err(|error| Failure::NoCrew(format!("{}: {error}", program.display())))?;
@@ -74,7 +74,7 @@ impl Child {
     pub(crate) fn tell(&mut self, what: &impl Serialize, fds: &[OwnedFd]) -> Result<(), Failure> {
         send(&self.control, what, fds).map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => self.ended(),
-            _ => Failure::refused(error),
+            _ => Failure::while_doing("tell a process what to do")(error),
         })
     }
 
@@ -109,7 +109,7 @@ impl Child {
         while poll(&mut fds, Some(&LOOK)).unwrap_or(0) == 0 {
             self.abort.check()?;
         }
-        match receive(&self.control).map_err(Failure::refused)? {
+        match receive(&self.control).map_err(Failure::while_doing("hear a process"))? {
             Some((Answer::Failed(text), _)) => Err(Failure::Refused(text)),
             Some((answer, _)) => Ok(answer),
             None => Err(self.ended()),

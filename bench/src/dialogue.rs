@@ -45,8 +45,8 @@ impl Dialogue {
     /// # Errors
     /// Why it could not be started, in its own words where it has some.
     pub(crate) fn start(name: &'static str, mut command: Command, abort: &Abort) -> Result<(Self, String), Failure> {
-        let errors = tempfile::tempfile().map_err(Failure::refused)?;
-        let theirs = errors.try_clone().map_err(Failure::refused)?;
+        let errors = tempfile::tempfile().map_err(Failure::while_doing("make a temporary file"))?;
+        let theirs = errors.try_clone().map_err(Failure::while_doing("open a temporary file twice"))?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(theirs);
         let child = command.spawn();
         let mut child = child.map_err(|error| Failure::Refused(format!("{name} does not start: {error}")))?;
@@ -82,7 +82,7 @@ impl Dialogue {
         while line.last() != Some(&b'\n') {
             self.await_output(deadline, abort)?;
             let mut part = [0; 1024];
-            let len = self.answers.read(&mut part).map_err(Failure::refused)?;
+            let len = self.answers.read(&mut part).map_err(Failure::while_doing("read a program's answer"))?;
             if len == 0 {
                 return Err(self.ended());
             }

@@ -43,6 +43,11 @@ impl Failure {
         Self::Refused(error.to_string())
     }
 
+    /// What was being done, and the system's error.
+    pub(crate) fn while_doing(what: &str) -> impl Fn(std::io::Error) -> Self + '_ {
+        move |error| Self::Refused(format!("cannot {what}: {error}"))
+    }
+
     /// True if something broke that had begun; false for an error that may say no more than that it cannot begin.
     pub(crate) fn is_breakdown(&self) -> bool {
         matches!(self, Self::Wrong(_) | Self::Panicked { .. } | Self::Hung { .. } | Self::Ended(_))

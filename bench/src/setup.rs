@@ -72,7 +72,7 @@ pub fn setup(machine: &Machine, options: &Options, progress: &mut dyn Progress) 
         let squares = |sizes: &[usize]| sizes.iter().map(|&members| (members * members) as f64).sum::<f64>();
         progress.step(squares(&sizes[..i]) / squares(&sizes), &doing);
         let cpus: CpuSet = cpus.as_slice()[..members].iter().copied().collect();
-        let folder = tempfile::tempdir().map_err(|error| BenchError::Failed(Failure::refused(error)))?;
+        let folder = tempfile::tempdir().map_err(Failure::while_doing("make a temporary folder"))?;
         let kept = Some(folder.path().to_owned());
         let searched = times_ms(searches, options, || build(machine, &cpus, None))?;
         build(machine, &cpus, kept.clone())?;

@@ -71,7 +71,8 @@ impl Group {
         };
         let results: Vec<Result<R, Failure>> = thread::scope(|scope| {
             let run = &run;
-            let spawn = |rank| thread::Builder::new().spawn_scoped(scope, move || run(rank)).map_err(Failure::refused);
+            let spawn = |rank| thread::Builder::new().spawn_scoped(scope, move || run(rank));
+            let spawn = |rank| spawn(rank).map_err(Failure::while_doing("start a thread"));
             // Whoever is there waits for the others, and must not where one could not be started.
             let spawn = |rank| spawn(rank).inspect_err(|_| meeting.abort.raise());
             let threads: Vec<_> = (0..self.cpus.len()).map(spawn).collect();

@@ -141,7 +141,7 @@ fn row(channel: Channel, killed: End, trials: &[Trial]) -> DeathRow {
 
 /// Sets up a region, kills the process at one end, and looks what the other one is told.
 fn one_death(channel: Channel, killed: End, wait: Wait, wanted: &DeathOptions) -> Result<Trial, Failure> {
-    let folder = tempfile::tempdir().map_err(Failure::refused)?;
+    let folder = tempfile::tempdir().map_err(Failure::while_doing("make a temporary folder"))?;
     let dir = RegionDir::at(folder.path().join("regions"));
     let region = SharedRegion::named(&dir, NAME, &channel.plan(wait)?).map_err(Failure::refused)?;
     let (told, waited) = match killed {
@@ -198,7 +198,7 @@ fn while_killed(
     });
     let told = call().unwrap_or_else(|told| told);
     let returned = Instant::now();
-    let killed = killer.join().expect("the killer does not panic").map_err(Failure::refused)?;
+    let killed = killer.join().expect("the killer does not panic").map_err(Failure::while_doing("kill a process"))?;
     match returned.checked_duration_since(killed) {
         Some(waited) => Ok((told, waited)),
         None => Err(Failure::Wrong(format!("{} before anybody was killed", told.words()))),
@@ -209,6 +209,6 @@ fn files_in(dir: &Path) -> Result<usize, Failure> {
     match std::fs::read_dir(dir) {
         Ok(files) => Ok(files.count()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
-        Err(error) => Err(Failure::refused(error)),
+        Err(error) => Err(Failure::while_doing("list what is left of a region")(error)),
     }
 }

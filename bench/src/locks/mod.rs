@@ -166,15 +166,13 @@ impl Field<'_> {
         let Self { contenders, cpus, domains, amount, options: shared } = *self;
         let seed = shared.seed_or_draw();
         let mut random = Rng::with_seed(seed);
-        let Situations { crowds, many, axes, flips } = self.situations(chosen, options, seed)?;
+        let situations = self.situations(chosen, options, seed)?;
         let reading = readers::Field { contenders: &chosen.readers, cpus, domains, amount, options: shared, seed };
         let alone_s = self.pairs_s() + self.distances_s(machine);
-        let flips_s = flips.iter().map(|flips| self.flips_s(flips)).sum::<f64>();
-        let crowds_s = crowds.iter().map(|crowd| self.crowd_s(crowd, contenders.len())).sum::<f64>();
-        let many_s = many.iter().map(|crowd| self.crowd_s(crowd, self.sending(&chosen.combining))).sum::<f64>();
-        let axes_s = axes.iter().map(|&axes| reading.cell_s(axes)).sum::<f64>();
+        let (flips_s, others_s) = self.situations_s(&situations, &reading, chosen);
         let allowance = self.allowance().and(Duration::from_secs_f64(flips_s));
-        let mut steps = Steps::begin(progress, allowance, alone_s + crowds_s + many_s + axes_s + flips_s);
+        let mut steps = Steps::begin(progress, allowance, alone_s + flips_s + others_s);
+        let Situations { crowds, many, axes, flips } = situations;
         steps.next(self.pairs_s(), amount, "locks alone");
         let pairs = pairs(contenders, domains, amount, &mut random, shared)?;
         let distances = self.measure(machine, &mut random, &mut steps)?;
@@ -246,6 +244,15 @@ impl Field<'_> {
     /// What a situation weighs, in seconds.
     fn crowd_s(&self, crowd: &Crowd<'_>, contenders: usize) -> f64 {
         weight_s(contenders, self.amount, crowd.time, crowd.threads + crowd.foreign)
+    }
+
+    /// What those that flip weigh, and all others.
+    fn situations_s(&self, all: &Situations<'_>, reading: &readers::Field<'_>, chosen: &Chosen) -> (f64, f64) {
+        let sending = self.sending(&chosen.combining);
+        let crowds_s: f64 = all.crowds.iter().map(|crowd| self.crowd_s(crowd, self.contenders.len())).sum();
+        let many_s: f64 = all.many.iter().map(|crowd| self.crowd_s(crowd, sending)).sum();
+        let axes_s: f64 = all.axes.iter().map(|&axes| reading.cell_s(axes)).sum();
+        (all.flips.iter().map(|flips| self.flips_s(flips)).sum(), crowds_s + many_s + axes_s)
     }
 
     /// What locks alone weigh.

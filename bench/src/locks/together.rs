@@ -63,7 +63,8 @@ pub(super) fn together<R: Send>(
     thread::scope(|scope| {
         let closed = gate.write();
         let run = &run;
-        let spawn = |rank| thread::Builder::new().spawn_scoped(scope, move || run(rank)).map_err(Failure::refused);
+        let spawn = |rank| thread::Builder::new().spawn_scoped(scope, move || run(rank));
+        let spawn = |rank| spawn(rank).map_err(Failure::while_doing("start a thread"));
         let threads: Vec<_> = (0..seats.len()).map(spawn).collect();
         let spawned = threads.iter().flatten().count();
         // ORDERING: Relaxed, the count publishes nothing but itself

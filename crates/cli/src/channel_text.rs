@@ -3,7 +3,7 @@
 use corecast_bench::channels::{ChannelGroup, ChannelReport, ChannelRow, Fan, ListedCarrier, Traffic};
 
 use crate::row_outcome::{OwnFailures, finish};
-use crate::{gate_text, table};
+use crate::{gate_text, printable, table};
 
 /// All groups, the gates, and what the reader should know before believing them.
 pub(crate) fn describe(report: &ChannelReport) -> String {
@@ -19,7 +19,8 @@ pub(crate) fn describe(report: &ChannelReport) -> String {
         text += &format!("the CPUs' clocks differ by at most {} ns\n", table::cost(offset_ns));
     }
     text += &format!("seed {}, waiting {}, kernel {}\n", report.seed, report.wait, report.kernel);
-    text += &report.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect::<String>();
+    text +=
+        &report.warnings.iter().map(|warning| format!("warning: {}\n", printable::line(warning))).collect::<String>();
     text + &own_failures(report).text()
 }
 

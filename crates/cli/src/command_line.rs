@@ -4,6 +4,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use crate::command::{Command, tune};
+use crate::printable;
 
 /// Measures what messages between the CPUs of this machine cost, plans collectives for them, and races the plans.
 ///
@@ -27,7 +28,7 @@ pub(crate) struct CommandLine {
 impl CommandLine {
     /// What the user asks for.
     pub(crate) fn read() -> Result<Self, clap::Error> {
-        let line = Self::try_parse()?;
+        let line = Self::try_parse().map_err(harmless)?;
         if line.command.is_some() && line.tune != tune::Arguments::default() {
             let message = "options before a subcommand belong to `tune` and would be ignored: write them after it";
             return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
@@ -39,6 +40,16 @@ impl CommandLine {
     pub(crate) fn into_command(self) -> Command {
         self.command.unwrap_or(Command::Tune(self.tune))
     }
+}
+
+/// The same about a command line without what a terminal obeys: an error quotes what was given.
+fn harmless(error: clap::Error) -> clap::Error {
+    let given: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let shown: Vec<String> = given.iter().map(|word| printable::line(word).into_owned()).collect();
+    if shown == given {
+        return error;
+    }
+    CommandLine::try_parse_from(shown).err().unwrap_or(error)
 }
 
 #[cfg(test)]

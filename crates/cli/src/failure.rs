@@ -86,6 +86,11 @@ impl Failure {
         Self::Environment { error: error.into(), help: None }
     }
 
+    /// A process that a benchmark started cannot go on.
+    pub(crate) fn of_member(error: corecast_bench::Failure) -> Self {
+        Self::environment(format!("a process of a benchmark cannot go on: {error}"))
+    }
+
     /// The same, with advice.
     pub(crate) fn with_help(mut self, advice: impl Into<String>) -> Self {
         if let Self::Input { help, .. } | Self::Environment { help, .. } = &mut self {

@@ -18,6 +18,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use rustix::process::{Signal as Sent, getpid, kill_process};
 
 use crate::failure::Failure;
+use crate::file_limit;
 use crate::interrupt::INTERRUPTED;
 use crate::members::List;
 use crate::output::Output;
@@ -46,12 +47,12 @@ impl Signals {
     /// Holds them back. To be called before any thread is started: one that does not hold them back would be given them.
     pub(crate) fn held() -> Result<Self, Failure> {
         let held: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
-        held.thread_block().map_err(Failure::environment)?;
+        held.thread_block().map_err(not_held)?;
         // What a shell lets its background jobs ignore would never come, nor to those started here: who catches a signal
         // starts others with what the system does by itself.
         let passage = Arc::<Passage>::default();
         let seen = Arc::clone(&passage);
-        ctrlc::set_handler(move || seen.come()).map_err(Failure::environment)?;
+        ctrlc::set_handler(move || seen.come()).map_err(not_caught)?;
         Ok(Self { held, passage })
     }
 
@@ -59,9 +60,11 @@ impl Signals {
     /// given says that one has come; then all that came of it is dropped.
     pub(crate) fn let_through<R>(&self, body: impl FnOnce(&dyn Fn() -> bool) -> R) -> Result<R, Failure> {
         self.passage.state().is_open = true;
-        self.held.thread_unblock().map_err(Failure::environment)?;
+        self.held.thread_unblock().map_err(not_held)?;
+        file_limit::let_through()?;
         let result = body(&|| self.passage.state().has_come);
-        self.held.thread_block().map_err(Failure::environment)?;
+        file_limit::hold()?;
+        self.held.thread_block().map_err(not_held)?;
         let mut state = self.passage.state();
         state.is_open = false;
         if state.has_come { Err(Failure::Interrupted) } else { Ok(result) }
@@ -70,7 +73,7 @@ impl Signals {
     /// Interrupts these processes at the first signal that did not reach them as well, in a thread of its own; ends this
     /// program at the second signal.
     pub(crate) fn forward(self, members: Arc<List>, output: Output) -> Result<(), Failure> {
-        let signals = SignalFd::with_flags(&self.held, SfdFlags::SFD_CLOEXEC).map_err(Failure::environment)?;
+        let signals = SignalFd::with_flags(&self.held, SfdFlags::SFD_CLOEXEC).map_err(not_caught)?;
         let forward = move || {
             let mut first = None;
             while let Ok(Some(signal)) = signals.read_signal() {
@@ -86,7 +89,10 @@ impl Signals {
                 output.remark("interrupted: waiting for the members to end; once more does not wait");
             }
         };
-        thread::Builder::new().spawn(forward).map(drop).map_err(Failure::environment)
+        let started = thread::Builder::new().spawn(forward);
+        started
+            .map(drop)
+            .map_err(|error| Failure::environment(format!("cannot start the thread that waits for signals: {error}")))
     }
 }
 
@@ -106,6 +112,14 @@ impl Passage {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn not_held(error: nix::Error) -> Failure {
+    Failure::environment(format!("cannot hold signals back while members are started: {error}"))
+}
+
+fn not_caught(error: impl std::fmt::Display) -> Failure {
+    Failure::environment(format!("cannot catch signals, to pass them on to members: {error}"))
 }
 
 /// True if the kernel sent it to all processes in the terminal's foreground.

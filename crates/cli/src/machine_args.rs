@@ -13,7 +13,7 @@ use corecast_bench::Report;
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{cpus_arg, race_checks};
+use crate::{cpus_arg, drift, race_checks};
 
 /// Which machine, and which of its CPUs.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
@@ -56,8 +56,12 @@ pub(crate) struct Model {
 impl Model {
     /// Keeps what a race among its CPUs said about it, here and in its file. A file that cannot be written loses that,
     /// and is no error.
-    pub(crate) fn check_by(&mut self, race: &Report, output: &Output) {
+    /// Says so if the race disagrees with the model; `again` is the command that measures anew.
+    pub(crate) fn check_by(&mut self, race: &Report, again: &str, output: &Output) {
         let checks = race_checks::checks(&self.machine, race);
+        if let (false, Some(words)) = (self.is_foreign, drift::describe(&self.machine, race, &checks, again)) {
+            output.remark(&words);
+        }
         if checks.is_empty() {
             return;
         }

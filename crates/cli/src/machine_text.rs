@@ -3,25 +3,28 @@
 use corecast::Machine;
 use corecast::machine::{CostMatrix, Provenance};
 
+use crate::printable::line;
 use crate::table;
 
 /// The machine, what its messages cost, and why that should be doubted.
 pub(crate) fn describe(machine: &Machine) -> String {
     let costs = if machine.cpus.len() > 1 { costs(machine) } else { String::new() };
-    let warnings = machine.extended.warnings.iter().map(|warning| format!("warning: {warning}\n"));
+    let warnings = machine.extended.warnings.iter().map(|warning| format!("warning: {}\n", line(warning)));
     format!("{}\n\n{costs}{}{}", heading(machine), single_costs(machine), warnings.collect::<String>())
 }
 
 /// What the measurer tells beside the costs.
 pub(crate) fn notes(machine: &Machine) -> String {
-    machine.extended.notes.iter().map(|note| format!("note: {note}\n")).collect()
+    machine.extended.notes.iter().map(|note| format!("note: {}\n", line(note))).collect()
 }
 
 fn heading(machine: &Machine) -> String {
     let Provenance { kind, source, .. } = &machine.provenance;
     let date = machine.extended.measured_at.as_ref().map(|date| format!(" on {date}")).unwrap_or_default();
     let source = if source.is_empty() { String::new() } else { format!(" ({source})") };
-    format!("{}\ncosts are {kind}{date}{source}", machine.name)
+    let [name, rest] =
+        [machine.name.clone(), format!("costs are {kind}{date}{source}")].map(|text| line(&text).into_owned());
+    format!("{name}\n{rest}")
 }
 
 fn costs(machine: &Machine) -> String {

@@ -9,6 +9,7 @@ use corecast::machine::measure::{self, Step};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output::Output;
+use crate::printable;
 
 /// Steps of the bar.
 const LENGTH: u64 = 1000;
@@ -45,6 +46,7 @@ impl<'a> Meter<'a> {
 
     /// `fraction` of the run is done, if that is known; `left` is the time that the rest takes, where the caller knows it.
     fn show(&mut self, doing: &str, fraction: Option<f64>, left: Option<Duration>) {
+        let doing = &*printable::line(doing);
         let left = left.or_else(|| guess_left(fraction?, self.begun.elapsed())).map(left_text);
         match &mut self.shown {
             Shown::Nothing => {}

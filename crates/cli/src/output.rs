@@ -1,13 +1,20 @@
 //! The only way to standard output and standard error.
 //!
-//! Results go to standard output, whole and flushed; everything else (progress, remarks, errors) to standard error, where
+//! What a terminal would obey is escaped here, see [`printable`]; completions and manual pages are written as they are. Results
+//! go to standard output, whole and flushed; everything else (progress, remarks, errors) to standard error, where
 //! it never mixes with JSON. A reader that goes away early is no error worth telling: see [`Failure::StdoutClosed`].
 
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
 
+use miette::Diagnostic;
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::printable;
 
 /// Where a command's results and remarks go, and in which form.
 #[derive(Debug, Clone, Copy)]
@@ -36,29 +43,74 @@ impl Output {
     /// Writes a result as text; a line break is added where the text does not end in one.
     pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
         let line_break = if text.ends_with('\n') { "" } else { "\n" };
-        self.bytes(format!("{text}{line_break}").as_bytes())
+        self.bytes(format!("{}{line_break}", printable::text(text)).as_bytes())
     }
 
     /// Writes a result as one line of JSON.
     pub(crate) fn json(&self, result: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_json::to_string(result).map_err(Failure::environment)?;
-        self.text(&text)
+        let text = serde_json::to_string(result);
+        let text = text.map_err(|error| Failure::environment(format!("cannot write the result as JSON: {error}")))?;
+        self.json_text(&text)
+    }
+
+    /// Writes a result that is JSON already.
+    pub(crate) fn json_text(&self, text: &str) -> Result<(), Failure> {
+        self.bytes(format!("{}\n", printable::json(text.trim_end())).as_bytes())
     }
 
     /// Writes a result as it is.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
-        stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
-            io::ErrorKind::BrokenPipe => Failure::StdoutClosed,
-            _ => Failure::environment(format!("cannot write to standard output: {error}")),
-        })
+        stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(refused)
     }
 
     /// Tells the user something beside the result.
     pub(crate) fn remark(&self, text: &str) {
         if !self.is_quiet {
-            to_stderr(&format!("corecast: {text}\n"));
+            to_stderr(&format!("corecast: {}\n", printable::text(text)));
         }
+    }
+}
+
+/// Prints what was asked for instead of a command, such as help, or what is wrong with the command line; returns the exit code.
+pub(crate) fn usage(told: &clap::Error) -> Result<ExitCode, Failure> {
+    let plain = told.render().to_string();
+    let printed = match printable::text(&plain) {
+        // With colours, where there is a terminal.
+        Cow::Borrowed(_) => told.print(),
+        Cow::Owned(shown) if told.use_stderr() => io::stderr().lock().write_all(shown.as_bytes()),
+        Cow::Owned(shown) => io::stdout().lock().write_all(shown.as_bytes()),
+    };
+    if !told.use_stderr() {
+        printed.and_then(|()| io::stdout().lock().flush()).map_err(refused)?;
+    }
+    Ok(ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2)))
+}
+
+/// Why a result could not be written.
+fn refused(error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::StdoutClosed,
+        _ => Failure::environment(format!("cannot write to standard output: {error}")),
+    }
+}
+
+/// A failure as it is shown.
+#[derive(Debug)]
+struct Shown(Failure);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&printable::text(&self.0.to_string()))
+    }
+}
+
+impl Error for Shown {}
+
+impl Diagnostic for Shown {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        let help = self.0.help()?.to_string();
+        Some(Box::new(printable::text(&help).into_owned()))
     }
 }
 
@@ -69,7 +121,7 @@ pub(crate) fn complain(failure: Failure) {
     let _ = miette::set_hook(Box::new(move |_| {
         Box::new(miette::MietteHandlerOpts::new().wrap_lines(is_terminal).break_words(false).build())
     }));
-    to_stderr(&format!("{:?}", miette::Report::new(failure)));
+    to_stderr(&format!("{:?}", miette::Report::new(Shown(failure))));
 }
 
 /// A standard error that cannot be written to leaves nobody to tell.

@@ -4,7 +4,7 @@ use corecast::{CpuId, CpuSet};
 use corecast_bench::{Group, Report, Row, Summary, Timing};
 
 use crate::row_outcome::{OwnFailures, finish};
-use crate::{gate_text, table};
+use crate::{gate_text, printable, table};
 
 /// All groups, and what the reader should know before believing them.
 pub(crate) fn describe(report: &Report) -> String {
@@ -19,7 +19,8 @@ pub(crate) fn describe(report: &Report) -> String {
         text += &format!("one bare cache line, one way: {} ns\n", table::cost(raw_line_ns));
     }
     text += &format!("seed {}, waiting {}, members are {}\n", report.seed, report.wait, report.place);
-    text += &report.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect::<String>();
+    text +=
+        &report.warnings.iter().map(|warning| format!("warning: {}\n", printable::line(warning))).collect::<String>();
     text + &own_failures(report).text()
 }
 

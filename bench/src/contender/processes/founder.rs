@@ -47,7 +47,7 @@ pub(crate) fn bodies(
     lay_out(&mut arena, members, setting.patience()).map_err(unfit)?;
     let theirs = contender.found(setting, &mut arena).map_err(Skip::unfit)?;
     let start = |rank: usize| {
-        let shared = [region.share().map_err(Failure::refused)];
+        let shared = [region.share().map_err(Failure::while_doing("share memory with a process"))];
         let theirs = theirs.iter().map(|fd| fd.try_clone().map_err(Failure::refused));
         let fds = shared.into_iter().chain(theirs).collect::<Result<Vec<OwnedFd>, Failure>>()?;
         let who = format!("the process of rank {rank}");

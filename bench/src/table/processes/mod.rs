@@ -63,7 +63,7 @@ impl Cast {
         let abort = Arc::new(setting.user.map_or_else(Abort::default, Abort::heeding));
         let start = |&participant: &usize| {
             let assignment = Assignment::new(setting, participant, cpu_of(setting, participant));
-            let fd = region.share().map_err(Failure::refused)?;
+            let fd = region.share().map_err(Failure::while_doing("share memory with a process"))?;
             let who = format!("the process of participant {participant}");
             Child::start(who, (program, arguments), &assignment, &[fd], &abort)
         };

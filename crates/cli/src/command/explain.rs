@@ -13,6 +13,7 @@ use crate::levels;
 use crate::machine_args::{MachineArgs, Model};
 use crate::output::Output;
 use crate::planner_args::{PlannerArgs, Timed};
+use crate::{plan_threads, printable};
 
 use super::plan::operation_parser;
 
@@ -40,6 +41,7 @@ pub(crate) struct Arguments {
 const OF_A_GROUP: [Operation; 3] = [Operation::Broadcast, Operation::Reduce, Operation::Barrier];
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    plan_threads::start()?;
     let model = arguments.machine.model(output)?;
     if arguments.race {
         check_usable(&model, arguments.members)?;
@@ -52,7 +54,8 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     if output.is_json() {
         return output.json(&Explanation::of(&model.machine, &model.origin, &problem, &explained, group.choice()));
     }
-    let mut text = format!("{}: {}\n{}\n", model.machine.name, model.origin, levels::text(&problem));
+    let heading = format!("{}: {}", model.machine.name, model.origin);
+    let mut text = format!("{}\n{}\n", printable::line(&heading), levels::text(&problem));
     for explained in &explained {
         text += &explained.text(&problem);
     }

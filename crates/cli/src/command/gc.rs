@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::region_dirs::{RegionDirs, Unusable};
-use crate::table;
+use crate::{printable, table};
 
 /// Options of `gc`.
 #[derive(Clone, Debug, clap::Args)]
@@ -59,7 +59,7 @@ fn describe(outcome: &Outcome, dirs: &RegionDirs) -> String {
     }
     let line = |Removed { what, path, bytes, why }: &Removed| {
         let size = bytes.map_or_else(String::new, |bytes| format!(" of {}", table::bytes(bytes)));
-        format!("removed {what} {path}{size}: {why}\n")
+        format!("removed {what} {}{size}: {why}\n", printable::line(path))
     };
     outcome.removed.iter().map(line).collect()
 }

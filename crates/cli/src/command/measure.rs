@@ -31,6 +31,9 @@ pub(crate) struct Arguments {
     /// Look at each pair a few times only, and at locks for a shorter time.
     #[arg(long)]
     quick: bool,
+    /// Let a quick model take the place of a full one that is kept.
+    #[arg(long, requires = "quick")]
+    force: bool,
     /// Also write the model to this file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -58,7 +61,7 @@ fn measure_messages(arguments: &Arguments, output: &Output) -> Result<(), Failur
     let interrupt = Interrupt::watch()?;
     let machine = measure_machine(&topology, arguments.quick, output, &interrupt)?;
     interrupt.check()?;
-    let kept = keep(&machine, &topology, output);
+    let kept = keep(&machine, &topology, arguments.force, output);
     let text = || machine_text::describe(&machine) + &machine_text::notes(&machine);
     arguments.tell(output, &machine, kept, text)
 }
@@ -159,7 +162,7 @@ impl Arguments {
             model_file::write(machine, path)?;
         }
         if output.is_json() {
-            return output.text(&model_file::render(machine).map_err(Failure::environment)?);
+            return output.json_text(&model_file::render(machine).map_err(Failure::environment)?);
         }
         let paths = kept.iter().chain(&self.out);
         let written: String = paths.map(|path| format!("model written to {}\n", path.display())).collect();

@@ -71,7 +71,8 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     let signals = Signals::held()?;
     let founding = arguments.found()?;
     let meeting = arguments.name.as_deref().map(|name| host(name, &founding)).transpose()?;
-    let fd = inheritable(&founding).map_err(Failure::environment)?;
+    let fd = inheritable(&founding)
+        .map_err(|error| Failure::environment(format!("cannot give the group's memory to its members: {error}")))?;
     let ended = start_and_wait(arguments, &founding, &fd, signals, output);
     drop(meeting);
     ended
@@ -134,7 +135,7 @@ fn start_and_wait(
     let members = started?;
     signals.forward(members.list(), *output)?;
     let mut first = Ok(());
-    for (rank, status) in members.ends().map_err(Failure::environment)? {
+    for (rank, status) in members.ends().map_err(not_awaited)? {
         // If it had not joined yet, it will not: the others need not wait for it. Where one has damaged the memory, those
         // who come are told that.
         let _ = founding.give_up(rank);
@@ -146,6 +147,10 @@ fn start_and_wait(
         }
     }
     first
+}
+
+fn not_awaited(error: io::Error) -> Failure {
+    Failure::environment(format!("cannot start a thread to wait for each member: {error}"))
 }
 
 /// The processes of all members, or none.

@@ -11,6 +11,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::machine_args::MachineArgs;
 use crate::output::Output;
+use crate::{plan_threads, printable};
 
 /// The longest time that can be given, in seconds: a day.
 const MAX_SECONDS: u64 = 24 * 60 * 60;
@@ -52,6 +53,7 @@ struct Ready {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+    plan_threads::start()?;
     let model = arguments.machine.model(output)?;
     let path = arguments.socket.clone().map_or_else(default_path, Ok)?;
     let options = Options {
@@ -65,14 +67,15 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     let stopper = server.stopper();
     interrupt::on_first(move || stopper.stop())?;
     say(&ready, output)?;
-    server.serve().map_err(Failure::environment)
+    server.serve().map_err(|error| Failure::environment(format!("cannot serve plans any more: {error}")))
 }
 
 fn say(ready: &Ready, output: &Output) -> Result<(), Failure> {
     if output.is_json() {
         return output.json(ready);
     }
-    output.text(&format!("serving plans for {} at {}", ready.machine, ready.socket.display()))
+    let words = format!("serving plans for {} at {}", ready.machine, ready.socket.display());
+    output.text(&printable::line(&words))
 }
 
 impl From<BindError> for Failure {

@@ -8,7 +8,7 @@ use corecast::machine::{CoreKind, Cpu, Topology, TopologyJson};
 use crate::failure::Failure;
 use crate::machine_args::MachineArgs;
 use crate::output::Output;
-use crate::table;
+use crate::{printable, table};
 
 /// Options of `topo`.
 #[derive(Clone, Debug, clap::Args)]
@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
 /// A summary, a line per CPU, and what was odd.
 fn describe(topology: &Topology) -> String {
     let quota = topology.quota.map(|quota| format!("quota: control groups grant the time of {quota} CPUs\n"));
-    let notes = topology.notes.iter().map(|note| format!("note: {note}\n"));
+    let notes = topology.notes.iter().map(|note| format!("note: {}\n", printable::line(note)));
     let remarks: String = quota.into_iter().chain(notes).collect();
     let gap = if remarks.is_empty() { "" } else { "\n" };
     format!("{}\n\n{}{gap}{remarks}", summary(topology), cpu_table(topology))

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use crate::program::{Program, Run};
 
 /// Every command that prints without a long run.
-const PRINTERS: [&[&str]; 9] = [
+const PRINTERS: [&[&str]; 13] = [
     &["topo"],
     &["topo", "--json"],
     &["explain"],
@@ -19,6 +19,10 @@ const PRINTERS: [&[&str]; 9] = [
     &["completions", "bash"],
     &["man"],
     &["--help"],
+    &["-h"],
+    &["--version"],
+    &["plan", "--help"],
+    &["help", "bench"],
 ];
 
 #[test]
@@ -67,7 +71,7 @@ fn a_reader_who_stops_early_is_no_error() {
 #[test]
 fn a_full_disk_is_an_error() {
     let program = Program::new();
-    for arguments in &PRINTERS[..8] {
+    for arguments in PRINTERS {
         let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
         let run = Run::from(program.command(arguments).stdout(full).output().expect("the program starts"));
         run.failed(1, "cannot write to standard output: No space left on device");

@@ -1,6 +1,6 @@
 //! `corecast measure`, and what other commands make of the model.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::program::Program;
 
@@ -155,4 +155,24 @@ fn a_file_without_a_folder_is_noticed_before_anything_is_measured() {
     program.run(&["measure", "--out", "absent/m.json"]).failed(1, "cannot write the model to absent/m.json");
     program.run(&["tune", "--report", "absent/r.html"]).failed(1, "cannot write the report to absent/r.html");
     assert!(program.cached().is_empty(), "nothing was measured");
+}
+
+#[test]
+fn a_quick_model_does_not_replace_a_full_one_in_silence() {
+    let program = Program::new();
+    program.run(&["measure", "--quick"]).succeeded();
+    let [kept] = &program.cached()[..] else { panic!("one model: {:?}", program.cached()) };
+    let read = || serde_json::from_str::<Value>(&std::fs::read_to_string(kept).expect("read")).expect("JSON");
+    let mut model = read();
+    assert_eq!(model["provenance"]["quick"], true, "it says that it is a quick one");
+    model["provenance"].as_object_mut().expect("an object").remove("quick");
+    let full = model.to_string();
+    std::fs::write(kept, &full).expect("written");
+    let run = program.run(&["measure", "--quick", "--out", "quick.json"]).succeeded();
+    assert!(run.stderr.contains("stays in") && run.stderr.contains("--force"), "{}", run.stderr);
+    assert!(run.stdout.contains("quick.json") && !run.stdout.contains("cache/"), "{}", run.stdout);
+    assert_eq!(std::fs::read_to_string(kept).expect("read"), full);
+    program.run(&["measure", "--quick", "--force"]).succeeded();
+    assert_eq!(read()["provenance"]["quick"], true);
+    program.run(&["measure", "--force"]).failed(2, "--quick");
 }

@@ -11,6 +11,7 @@ use crate::channel_text;
 use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::output::Output;
+use crate::own_program;
 
 use super::Shared;
 
@@ -101,7 +102,7 @@ impl Arguments {
 
     fn wanted(&self) -> Result<ChannelOptions, Failure> {
         let place = if self.processes {
-            let program = std::env::current_exe().map_err(Failure::environment)?;
+            let program = own_program::path()?;
             Place::Processes { program, arguments: MEMBER.map(str::to_owned).to_vec() }
         } else {
             Place::Threads
@@ -126,5 +127,5 @@ impl Arguments {
 
 /// What a receiving process does.
 pub(super) fn member() -> Result<(), Failure> {
-    channels::member().map_err(Failure::environment)
+    channels::member().map_err(Failure::of_member)
 }

@@ -7,7 +7,7 @@ use corecast_bench::{DeathOptions, DeathReport, deaths, victim};
 use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::output::Output;
-use crate::{gate_text, table};
+use crate::{gate_text, own_program, table};
 
 use super::Shared;
 
@@ -38,7 +38,7 @@ pub(super) struct Victim {
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         let (model, options) = self.shared.prepare(output)?;
-        let program = std::env::current_exe().map_err(Failure::environment)?;
+        let program = own_program::path()?;
         let deaths_each = self.deaths.unwrap_or(if self.quick { 20 } else { 200 }) as usize;
         let wanted = DeathOptions { deaths: deaths_each, program, arguments: VICTIM.map(str::to_owned).to_vec() };
         let report = deaths(&model.machine, &options, &wanted, &mut Meter::start(output))?;
@@ -48,7 +48,7 @@ impl Arguments {
 
 impl Victim {
     pub(super) fn run(&self) -> Result<(), Failure> {
-        victim(&self.channel, &self.end, &self.dir).map_err(Failure::environment)
+        victim(&self.channel, &self.end, &self.dir).map_err(Failure::of_member)
     }
 }
 

@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::machine_args::{MachineArgs, Model};
 use crate::output::Output;
+use crate::plan_threads;
 
 /// Options of `bench`.
 #[derive(Clone, Debug, clap::Args)]
@@ -119,6 +120,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
 impl Shared {
     /// The machine to run on, and the options that all kinds share. From here on Ctrl-C is caught.
     fn prepare(&self, output: &Output) -> Result<(Model, Options), Failure> {
+        plan_threads::start()?;
         let model = self.machine.model(output)?;
         let cpus = Some(model.machine.cpu_set());
         let options = Options { cpus, wait: self.wait, cancel: Interrupt::watch()?.cancel(), ..Options::default() };

@@ -10,8 +10,8 @@ use crate::html_arg::HtmlArg;
 use crate::machine_args::Model;
 use crate::meter::Meter;
 use crate::output::Output;
-use crate::race_text;
 use crate::report::render_race;
+use crate::{own_program, race_text};
 
 use super::Shared;
 
@@ -56,7 +56,7 @@ const MEMBER: [&str; 2] = ["bench", "collective-member"];
 
 /// What a process does that is a member.
 pub(super) fn member() -> Result<(), Failure> {
-    collective_member().map_err(Failure::environment)
+    collective_member().map_err(Failure::of_member)
 }
 
 /// Options of `bench ump`.
@@ -106,7 +106,7 @@ impl Collectives {
             ..options
         };
         let report = collectives(&model.machine, &options, &mut Meter::start(output))?;
-        model.check_by(&report, output);
+        model.check_by(&report, "corecast measure", output);
         show(&report, output)?;
         write_page(&self.html, &report, output)?;
         race_text::own_failures(&report).check()
@@ -126,7 +126,7 @@ impl Collectives {
         if !self.processes {
             return Ok(Place::Threads);
         }
-        let program = std::env::current_exe().map_err(Failure::environment)?;
+        let program = own_program::path()?;
         Ok(Place::Processes { program, arguments: MEMBER.map(str::to_owned).to_vec() })
     }
 }

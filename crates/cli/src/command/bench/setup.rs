@@ -7,7 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::machine_args::MachineArgs;
 use crate::meter::Meter;
 use crate::output::Output;
-use crate::{gate_text, table};
+use crate::{gate_text, plan_threads, printable, table};
 
 /// Options of `bench setup`.
 #[derive(Clone, Debug, clap::Args)]
@@ -24,6 +24,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        plan_threads::start()?;
         let model = self.machine.model(output)?;
         let cancel = Interrupt::watch()?.cancel();
         let options = Options { participants: self.members.clone(), quick: self.quick, cancel, ..Options::default() };
@@ -38,5 +39,6 @@ fn describe(SetupReport { machine, rows, gates, .. }: &SetupReport) -> String {
         let times = [row.searched_ms, row.kept_ms, row.kept_p99_ms].map(|ms| format!("{ms:.2}"));
         table.add_row([row.members.to_string()].into_iter().chain(times).collect::<Vec<_>>());
     }
+    let machine = printable::line(machine);
     format!("putting a group together on {machine}\n{}\n{}", table::text(&table), gate_text::describe(gates))
 }

@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::report::render_table;
 use crate::row_outcome::{OwnFailures, finish};
 use crate::table::{many, number};
-use crate::{gate_text, table as text_table};
+use crate::{gate_text, own_program, table as text_table};
 
 use super::{Shared, count};
 
@@ -74,7 +74,7 @@ impl Arguments {
         self.html.check()?;
         let (model, options) = self.shared.prepare(output)?;
         let Self { quick, seed, .. } = *self;
-        let program = std::env::current_exe().map_err(Failure::environment)?;
+        let program = own_program::path()?;
         let place = Place::Processes { program, arguments: MEMBER.map(str::to_owned).to_vec() };
         let options = Options { quick, seed, contenders: self.contenders.clone(), place, ..options };
         let (threads, buckets, means) = (self.threads.clone(), self.buckets.clone(), self.elements.clone());
@@ -90,7 +90,7 @@ impl Arguments {
 
 /// What a process does that is a server or a client of a table.
 pub(super) fn member() -> Result<(), Failure> {
-    table_member().map_err(Failure::environment)
+    table_member().map_err(Failure::of_member)
 }
 
 /// A number above 0, up to which nothing overflows.

@@ -1,7 +1,7 @@
 //! What is seen, for people.
 
 use super::seen::{ChannelSeen, EndSeen, How, Inside, RegionSeen, State};
-use crate::table;
+use crate::{printable, table};
 
 /// All regions, one after the other.
 pub(super) fn describe(regions: &[RegionSeen]) -> String {
@@ -13,7 +13,7 @@ fn describe_region(region: &RegionSeen) -> String {
         How::Named => "named",
         How::Hosted => "hosted",
     };
-    let head = format!("{}: {how}, {}", region.name, region.path);
+    let head = printable::line(&format!("{}: {how}, {}", region.name, region.path)).into_owned();
     match &region.inside {
         None => format!("{head}\n {}\n", region.trouble.as_deref().unwrap_or_default()),
         Some(inside) => {
@@ -33,7 +33,7 @@ fn participants(inside: &Inside) -> String {
     let mut table = table::table(&[">seat", ">pid", "process", "state"]);
     for participant in &inside.participants {
         let state = if participant.is_alive { "alive" } else { "dead" };
-        let name = participant.process.clone().unwrap_or_default();
+        let name = participant.process.as_deref().map(printable::line).unwrap_or_default().into_owned();
         table.add_row([participant.seat.to_string(), participant.pid.to_string(), name, state.to_owned()]);
     }
     table::text(&table)
@@ -49,7 +49,7 @@ fn channels(channels: &[ChannelSeen]) -> String {
             .state
             .as_ref()
             .map_or([const { String::new() }; 2], |state| [state.kind.to_owned(), state.slots.to_string()]);
-        let mut name = channel.name.clone();
+        let mut name = printable::line(&channel.name).into_owned();
         for row in rows {
             let lead = [std::mem::take(&mut name)].into_iter().chain(kind.each_mut().map(std::mem::take));
             table.add_row(lead.chain(row));

@@ -30,7 +30,7 @@ pub(crate) fn model(
 fn measured(topology: &Topology, quick: bool, output: &Output, interrupt: &Interrupt) -> Result<Model, Failure> {
     match measure_machine(topology, quick, output, interrupt) {
         Ok(machine) => {
-            let file = keep(&machine, topology, output);
+            let file = keep(&machine, topology, false, output);
             let kept = file.as_ref().map(|path| format!("model kept in {}", path.display()));
             Ok(Model { machine, origin: kept.unwrap_or_else(|| "measured now".to_owned()), file, is_foreign: false })
         }

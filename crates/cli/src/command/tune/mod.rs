@@ -20,7 +20,7 @@ use crate::output::Output;
 use crate::planner_args::{PlannerArgs, Timed};
 use crate::report::{PlannedTree, SMELT};
 use crate::target_folder;
-use crate::{machine_text, race_text, table};
+use crate::{machine_text, plan_threads, printable, race_text, table};
 
 use outcome::Outcome;
 use race::Raced;
@@ -51,6 +51,7 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     arguments.check_targets()?;
+    plan_threads::start()?;
     let interrupt = Interrupt::watch()?;
     let mut model = costs::model(&arguments.machine, arguments.quick, arguments.remeasure, output, &interrupt)?;
     let trees = trees(&model.machine, &|| interrupt.is_raised())?;
@@ -62,7 +63,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     if let (false, Ok(race)) = (output.is_json(), &raced) {
         tell(output, &race_text::describe(race))?;
     }
-    raced.iter().for_each(|race| model.check_by(race, output));
+    raced.iter().for_each(|race| model.check_by(race, "corecast tune --remeasure", output));
     // The results are worth having where a file cannot be written: they are told first, the trouble last.
     let (written, trouble) = arguments.write_files(&model.machine, &trees, &raced);
     if output.is_json() {
@@ -147,5 +148,6 @@ fn before_the_race(model: &Model, trees: &[PlannedTree]) -> String {
             timed.plan.tree.depth().to_string(),
         ]);
     }
-    format!("{}{}\n\n{}\n", machine_text::describe(&model.machine), model.origin, table::text(&plans))
+    let origin = printable::line(&model.origin);
+    format!("{}{origin}\n\n{}\n", machine_text::describe(&model.machine), table::text(&plans))
 }
