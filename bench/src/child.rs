@@ -7,6 +7,7 @@
 use std::io::{self, IoSlice, IoSliceMut, Stdin};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{self, Command, Stdio};
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, kill_process_group, set_parent_process_death_signal};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,8 @@ pub(crate) struct Child {
     /// Who it is, in words.
     who: String,
     process: process::Child,
+    /// Whether it has a process group of its own, with whatever it has started.
+    leads_group: bool,
     control: OwnedFd,
     abort: Arc<Abort>,
 }
@@ -61,14 +64,37 @@ impl Child {
         fds: &[OwnedFd],
         abort: &Arc<Abort>,
     ) -> Result<Self, Failure> {
+        let mut child = Self::spawn(who, (program, arguments), false, abort)?;
+        child.tell(assignment, fds)?;
+        Ok(child)
+    }
+
+    /// The same, in a process group of its own: whatever it has started is killed with it.
+    pub(crate) fn start_group(
+        who: String,
+        program: (&Path, &[String]),
+        assignment: &impl Serialize,
+    ) -> Result<Self, Failure> {
+        let mut child = Self::spawn(who, program, true, &Arc::default())?;
+        child.tell(assignment, &[])?;
+        Ok(child)
+    }
+
+    fn spawn(
+        who: String,
+        (program, arguments): (&Path, &[String]),
+        leads_group: bool,
+        abort: &Arc<Abort>,
+    ) -> Result<Self, Failure> {
         let (control, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(|error| Failure::while_doing("make a socket for a process")(error.into()))?;
         let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::from(theirs)).stdout(Stdio::null());
+        if leads_group {
+            command.process_group(0);
+        }
         let process = command.spawn().map_err(|error| Failure::NoCrew(format!("{}: {error}", program.display())))?;
-        let mut child = Self { who, process, control, abort: Arc::clone(abort) };
-        child.tell(assignment, fds)?;
-        Ok(child)
+        Ok(Self { who, process, leads_group, control, abort: Arc::clone(abort) })
     }
 
     pub(crate) fn tell(&mut self, what: &impl Serialize, fds: &[OwnedFd]) -> Result<(), Failure> {
@@ -101,7 +127,17 @@ impl Child {
 
     /// Whether it has said something, or has ended.
     pub(crate) fn has_news(&self) -> bool {
-        poll(&mut [PollFd::new(&self.control, PollFlags::IN)], Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+        self.has_news_within(Timespec::default())
+    }
+
+    /// The same, waiting no longer than this for it.
+    pub(crate) fn has_news_within(&self, longest: Timespec) -> bool {
+        poll(&mut [PollFd::new(&self.control, PollFlags::IN)], Some(&longest)).is_ok_and(|ready| ready > 0)
+    }
+
+    /// The number that the system knows it by.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
     }
 
     fn answer(&mut self) -> Result<Answer, Failure> {
@@ -128,7 +164,11 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // It has nothing to lose, and may wait for a message that never comes.
+        // It has nothing to lose, and may wait for a message that never comes. It has not been waited for unless it ended, and
+        // then its group may be gone, or be those that it has left behind: nobody else gets its number before.
+        if self.leads_group && matches!(self.process.try_wait(), Ok(None)) {
+            let _ = kill_process_group(Pid::from_child(&self.process), Signal::KILL);
+        }
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

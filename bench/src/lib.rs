@@ -3,7 +3,7 @@
 //! A library without output of its own: the program's `bench` and `tune` call it, and show what it returns.
 //!
 //! - [`collectives`], [`acknowledged`](fn@acknowledged), [`ump`], [`select`](fn@select), [`stream`], [`idle`],
-//!   [`deaths`](fn@deaths), [`setup`](fn@setup), [`locks`](fn@locks), [`table`](fn@table): the benchmarks; [`list`] names
+//!   [`busy`](fn@busy), [`deaths`](fn@deaths), [`setup`](fn@setup), [`locks`](fn@locks), [`table`](fn@table): the benchmarks; [`list`] names
 //!   all contenders;
 //! - [`atomics`](fn@atomics): what many threads get from one word; [`messages`](fn@messages): pairs, servers and clients;
 //! - [`coherence`](fn@coherence): what single operations on a cache line cost; [`coherence_cases`] names its cases;
@@ -35,6 +35,7 @@
 
 mod acknowledged;
 mod atomics;
+mod busy;
 mod cancel;
 pub mod channels;
 mod child;
@@ -71,6 +72,10 @@ mod transfer;
 
 pub use acknowledged::{AcknowledgedOptions, acknowledged};
 pub use atomics::{AtomicCell, AtomicOptions, AtomicReport, AtomicRow, atomics};
+pub use busy::{
+    BusyCell, BusyOperation, BusyOptions, BusyReport, BusyRow, MAX_HOGS, MAX_ROUNDS, Neighbour, busy, busy_member,
+    busy_operations,
+};
 pub use cancel::Cancel;
 pub use coherence::{
     CoherenceCell, CoherenceGroup, CoherenceHome, CoherenceOptions, CoherenceReport, CoherenceTimes, ListedCase,

@@ -49,4 +49,4 @@ pub use options::{ChannelOptions, MAX_BYTES, MAX_RECEIVERS, PAPER_PER_ROW, PER_R
 pub use report::{ChannelGroup, ChannelReport, ChannelRow, Latency};
 pub use traffic::Traffic;
 pub(crate) use traffic::pair;
-pub(crate) use wire::Wire;
+pub(crate) use wire::{WaitName, Wire};

@@ -63,6 +63,18 @@ impl Wire {
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct WaitName(Wait);
 
+impl WaitName {
+    /// The name of this policy.
+    pub(crate) fn of(wait: Wait) -> Self {
+        Self(wait)
+    }
+
+    /// The policy.
+    pub(crate) fn wait(self) -> Wait {
+        self.0
+    }
+}
+
 impl From<WaitName> for String {
     fn from(wait: WaitName) -> Self {
         wait.0.name().to_owned()

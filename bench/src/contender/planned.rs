@@ -138,7 +138,7 @@ impl Planned {
             .members(setting.participants())
             .wait(setting.wait)
             .plan_folder(None)
-            .pinned(true);
+            .pinned(setting.bound);
         Ok(match self.variant {
             Variant::Auto => builder,
             Variant::Family(family) => builder.barrier(family),

@@ -25,6 +25,8 @@ pub struct Setting<'a> {
     pub(crate) cpus: CpuSet,
     /// The CPU of each participant, by rank.
     pub(crate) seats: Vec<CpuId>,
+    /// Whether each participant is bound to its CPU.
+    pub(crate) bound: bool,
     /// True if some participant may have to wait for a CPU.
     pub(crate) oversubscribed: bool,
     /// How corecast's contenders wait.
@@ -62,6 +64,7 @@ impl<'a> Setting<'a> {
             bytes: op.bytes(),
             cpus,
             seats,
+            bound: true,
             oversubscribed,
             wait,
             place: Place::Threads,
@@ -86,6 +89,11 @@ impl<'a> Setting<'a> {
     /// The same with participants of this kind.
     pub(crate) fn placed(self, place: &Place) -> Self {
         Self { place: place.clone(), ..self }
+    }
+
+    /// The same with participants that the system may move.
+    pub(crate) fn unbound(self) -> Self {
+        Self { bound: false, ..self }
     }
 
     /// The same with operations that carry so many bytes.

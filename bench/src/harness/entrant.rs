@@ -96,7 +96,7 @@ impl Entrant {
             Task::Batch { iterations } => self.keep_batch(&timings, iterations),
             Task::Separated { operations } => self.keep_batch(&timings, operations),
             Task::Echoed { root, operations } => self.keep_echoes(&timings, root, operations),
-            Task::Check { .. } | Task::Late { .. } | Task::Paced { .. } => {}
+            Task::Check { .. } | Task::Late { .. } | Task::Paced { .. } | Task::Rounds { .. } => {}
         });
         self.note(outcome);
     }

@@ -28,7 +28,10 @@ mod task;
 
 pub(crate) use budget::Budget;
 pub(crate) use clock_offset::{LARGEST_ACCEPTED, largest_ns as largest_clock_offset_ns};
-pub(crate) use cpu_time::of_this_thread as cpu_time_of_this_thread;
+pub(crate) use cpu_time::{
+    of_ended_children as cpu_time_of_ended_children, of_process as cpu_time_of_process,
+    of_this_thread as cpu_time_of_this_thread,
+};
 pub(crate) use crew::Crew;
 pub(crate) use crowded::is_crowded;
 pub(crate) use entrant::Entrant;

@@ -1,5 +1,6 @@
 //! What a participant does in one block, and the times it takes.
 
+use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,6 +53,15 @@ pub enum Task {
         /// Ticks from one to the next.
         every: u64,
     },
+    /// Operations with a little work of one's own before each, the first of which rank 0 times one by one.
+    Rounds {
+        /// Operations.
+        count: u64,
+        /// Empty steps before each.
+        steps: u64,
+        /// How many of them are timed one by one.
+        timed: u64,
+    },
     /// One operation to which one participant comes late, so that the others wait.
     Late {
         /// Who.
@@ -72,7 +82,8 @@ pub struct Timing {
     pub(crate) cpu: Duration,
     /// For a receiver of a lossy channel: the messages that did not arrive.
     pub(crate) missed: u64,
-    /// For paced messages: when each was sent, or taken in; 0 if it did not arrive.
+    /// For paced messages: when each was sent, or taken in; 0 if it did not arrive. For rounds, at rank 0: how long each
+    /// took, with its empty steps.
     pub(crate) marks: Vec<u64>,
     /// For windows: how long after each agreed start it had done its part; `None` if it began late. For echoed operations,
     /// at the root: how long each took, all of one participant before those of the next.
@@ -112,6 +123,7 @@ impl Share {
             Task::Windows { count, width } => timing.windows = self.windows(begin, count, width)?,
             Task::Echoed { root, operations } => timing.windows = self.echoed(begin, root, operations)?,
             Task::Paced { count, every } => timing.marks = self.body.paced(begin, count, every)?,
+            Task::Rounds { count, steps, timed } => timing.marks = self.rounds(count, steps, timed)?,
             Task::Late { rank, delay } => self.late(rank, delay)?,
         }
         timing.end = clock.ticks();
@@ -166,12 +178,41 @@ impl Share {
         Ok(times)
     }
 
+    fn rounds(&mut self, count: u64, steps: u64, timed: u64) -> Result<Vec<u64>, Failure> {
+        if self.body.performs_elsewhere() {
+            self.body.run(count)?;
+            return Ok(Vec::new());
+        }
+        let clock = Clock::get();
+        let timed = count.min(timed) as usize;
+        let mut times = Vec::with_capacity(timed);
+        let mut before = clock.ticks();
+        for _ in 0..count {
+            empty_steps(steps);
+            self.body.run(1)?;
+            let now = clock.ticks();
+            if times.len() < timed {
+                times.push(now.saturating_sub(before));
+            }
+            before = now;
+        }
+        Ok(if self.rank == 0 { times } else { Vec::new() })
+    }
+
     fn late(&mut self, rank: usize, delay: Duration) -> Result<(), Failure> {
         if self.rank == rank {
             // The experiment itself: somebody is away, and everybody else waits.
             std::thread::sleep(delay);
         }
         self.body.run(1)
+    }
+}
+
+/// Work that takes time and nothing else.
+#[inline(always)]
+pub(crate) fn empty_steps(steps: u64) {
+    for step in 0..steps {
+        black_box(step);
     }
 }
 

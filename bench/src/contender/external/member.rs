@@ -30,6 +30,8 @@ struct Block {
     cpu: Vec<Duration>,
     /// The longest time of all members in each window; `None` if one began late.
     windows: Vec<Option<u64>>,
+    /// The time of each round that was timed by itself, at rank 0.
+    rounds: Vec<u64>,
 }
 
 /// The participant who talks to the driver.
@@ -89,6 +91,7 @@ impl Performer for Member {
         timing.end = self.block.took;
         timing.cpu = self.block.cpu.get(self.rank).copied().unwrap_or_default();
         timing.windows.clone_from(&self.block.windows);
+        timing.marks.clone_from(&self.block.rounds);
     }
 }
 
@@ -113,6 +116,7 @@ impl Speaker {
             Task::Batch { iterations } => self.ask("run", &[iterations]),
             Task::Separated { operations } => self.ask("separated", &[operations]),
             Task::Windows { count, width } => self.ask("windows", &[count, width, ticks(LEAD), ticks(TOLERANCE)]),
+            Task::Rounds { count, steps, timed } => self.ask("rounds", &[count, steps, timed.min(count)]),
             Task::Late { .. } | Task::Paced { .. } | Task::Echoed { .. } => {
                 Err(Failure::refused("its driver was not made for this task"))
             }
@@ -146,7 +150,13 @@ fn read(answer: &str) -> Result<Block, Failure> {
         "done" => {
             let numbers = rest.split(' ').map(number).collect::<Result<Vec<_>, _>>()?;
             let (&took, cpu) = numbers.split_first().ok_or_else(misunderstood)?;
-            Ok(Block { took, cpu: cpu.iter().copied().map(Duration::from_nanos).collect(), windows: Vec::new() })
+            let cpu = cpu.iter().copied().map(Duration::from_nanos).collect();
+            Ok(Block { took, cpu, ..Block::default() })
+        }
+        "rounds" => {
+            let (cpu, rounds) = rest.split_once(" ; ").ok_or_else(misunderstood)?;
+            let rounds = rounds.split(' ').map(number).collect::<Result<_, _>>()?;
+            read(&format!("done {cpu}")).map(|block| Block { rounds, ..block })
         }
         "windows" => {
             let window = |word| if word == "-" { Ok(None) } else { number(word).map(Some) };
@@ -165,7 +175,11 @@ mod tests {
     #[test]
     fn answers_are_read_or_quoted() {
         let [two, three] = [2, 3].map(Duration::from_nanos);
-        assert_eq!(read("done 7 2 3"), Ok(Block { took: 7, cpu: vec![two, three], windows: Vec::new() }));
+        assert_eq!(read("done 7 2 3"), Ok(Block { took: 7, cpu: vec![two, three], ..Block::default() }));
+        assert_eq!(
+            read("rounds 7 2 3 ; 4 5"),
+            Ok(Block { took: 7, cpu: vec![two, three], rounds: vec![4, 5], ..Block::default() })
+        );
         assert_eq!(read("windows 5 - 6").map(|block| block.windows), Ok(vec![Some(5), None, Some(6)]));
         assert_eq!(read("wrong sum: 1"), Err(Failure::Wrong("sum: 1".to_owned())));
         for answer in ["", "done", "done x", "ready", "windows 5 x", "hello world"] {

@@ -111,7 +111,8 @@ impl External {
         let mut cpus = String::new();
         for (rank, cpu) in setting.seats.iter().enumerate() {
             let comma = if rank == 0 { "" } else { "," };
-            write!(cpus, "{comma}{cpu}").expect("a text takes what is written to it");
+            let place = if setting.bound { cpu.to_string() } else { "-1".to_owned() };
+            write!(cpus, "{comma}{place}").expect("a text takes what is written to it");
         }
         let clock = if Clock::get().is_counter() { "counter" } else { "system" };
         command.args([cpus, setting.root.to_string(), clock.to_owned(), setting.patience().polls().to_string()]);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{Read, Seek};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -12,8 +12,9 @@ use std::{fs, io, thread};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
-use super::runtimes::{Launcher, Runtime, Toolchain};
+use super::runtimes::{Launcher, RUNTIMES, Runtime, Toolchain};
 use crate::harness::Abort;
+use crate::op::Op;
 
 /// A file of a driver.
 #[derive(Debug)]
@@ -39,7 +40,9 @@ static OPEN: Mutex<Weak<Workshop>> = Mutex::new(Weak::new());
 /// The directory, and what was built in it. It goes with the last who holds it.
 #[derive(Debug)]
 pub(crate) struct Workshop {
-    directory: TempDir,
+    directory: PathBuf,
+    /// What removes the directory at the end; `None` if it is another process's.
+    _owned: Option<TempDir>,
     built: Mutex<HashMap<Key, Result<Built, String>>>,
 }
 
@@ -68,12 +71,31 @@ impl Workshop {
         Ok(workshop)
     }
 
-    fn make() -> io::Result<Self> {
-        let directory = tempfile::Builder::new().prefix("corecast-drivers-").tempdir()?;
-        for Source { name, text } in HEADERS {
-            fs::write(directory.path().join(name), text)?;
+    /// The workshop of another process, whose drivers are taken as they are. It is the open one as long as it is kept.
+    pub(crate) fn lent(directory: &Path) -> Arc<Self> {
+        let workshop = Arc::new(Self { directory: directory.to_owned(), _owned: None, built: Mutex::default() });
+        *OPEN.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&workshop);
+        workshop
+    }
+
+    /// Where drivers are.
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Builds the drivers of all runtimes that have this operation; one that cannot be built says so when it is raced.
+    pub(crate) fn build_all(&self, op: Op) {
+        for runtime in RUNTIMES.iter().filter(|runtime| runtime.ops.contains(&op)) {
+            let _ = self.build(runtime, &Abort::default());
         }
-        Ok(Self { directory, built: Mutex::default() })
+    }
+
+    fn make() -> io::Result<Self> {
+        let owned = tempfile::Builder::new().prefix("corecast-drivers-").tempdir()?;
+        for Source { name, text } in HEADERS {
+            fs::write(owned.path().join(name), text)?;
+        }
+        Ok(Self { directory: owned.path().to_owned(), _owned: Some(owned), built: Mutex::default() })
     }
 
     /// The runtime's driver, built if it was not before.
@@ -94,8 +116,11 @@ impl Workshop {
 
     pub(super) fn compile(&self, source: &Source, toolchain: &Toolchain, abort: &Abort) -> Result<Built, String> {
         let Toolchain { compiler, flags, libraries, launcher } = *toolchain;
-        let directory = self.directory.path();
+        let directory = self.directory.as_path();
         let driver = directory.join(format!("{}-{compiler}", source.name));
+        if driver.exists() {
+            return Ok(Built { driver, launcher });
+        }
         let written = fs::write(directory.join(source.name), source.text);
         written.map_err(|error| format!("{} cannot be written: {error}", source.name))?;
         let mut command = Command::new(compiler);

@@ -67,7 +67,7 @@ fn assignment(contender: &dyn Contender, setting: &Setting<'_>, rank: usize) -> 
         rank,
         members: setting.participants(),
         root: setting.root,
-        cpu: setting.seats[rank].get(),
+        cpu: setting.bound.then(|| setting.seats[rank].get()),
         oversubscribed: setting.oversubscribed,
     }
 }

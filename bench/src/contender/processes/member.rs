@@ -41,7 +41,9 @@ fn serve(control: &Stdin) -> Result<(), Failure> {
 
 fn take_seat(assignment: Assignment, fds: Vec<OwnedFd>) -> Result<(Box<dyn Body>, Rendezvous), Failure> {
     let Assignment { contender, op, bytes, rank, members, root, cpu, oversubscribed } = assignment;
-    pin::pin(CpuId::new(cpu)).map_err(Failure::refused)?.forever();
+    if let Some(cpu) = cpu {
+        pin::pin(CpuId::new(cpu)).map_err(Failure::refused)?.forever();
+    }
     let op: Op = op.parse().map_err(Failure::refused)?;
     let known = contenders(op).into_iter().find(|known| known.name() == contender);
     let known = known.ok_or_else(|| Failure::Refused(format!("no contender '{contender}'")))?;
@@ -61,7 +63,7 @@ mod tests {
 
     #[test]
     fn an_assignment_that_cannot_be_is_told() {
-        let cpu = pin::affinity().expect("own mask").as_slice()[0].get();
+        let cpu = Some(pin::affinity().expect("own mask").as_slice()[0].get());
         let assignment = |contender: &str, op: &str| {
             let (contender, op) = (contender.to_owned(), op.to_owned());
             Assignment { contender, op, bytes: 0, rank: 0, members: 1, root: 0, cpu, oversubscribed: true }

@@ -39,7 +39,8 @@ struct Assignment {
     rank: usize,
     members: usize,
     root: usize,
-    cpu: u32,
+    /// `None` if the system may move it.
+    cpu: Option<u32>,
     oversubscribed: bool,
 }
 

@@ -7,7 +7,7 @@
  *
  *     PROGRAM CPUS ROOT CLOCK PATIENCE DETAIL
  *
- * CPUS is the CPU of each member by rank, such as 0,1,0,1; ROOT the rank that broadcasts start from and reductions end
+ * CPUS is the CPU of each member by rank, such as 0,1,0,1, or -1 if it may be moved; ROOT the rank that broadcasts start from and reductions end
  * at; CLOCK is `counter` if times are ticks of the CPU's counter, else they are nanoseconds; PATIENCE how often members
  * poll before they yield where the driver lets them meet; DETAIL is the runtime's own. The driver says `ready`, and then
  * one line for each that it reads:
@@ -16,9 +16,11 @@
  *     run OP BYTES COUNT                                perform back to back
  *     separated OP BYTES COUNT                          a meeting after each
  *     windows OP BYTES COUNT WIDTH LEAD TOLERANCE       each begun by all at a time agreed upon
+ *     rounds OP BYTES COUNT STEPS TIMED                 after so many empty steps each, the first timed one by one
  *
  *     done TIME CPU ..      from the last start to the last end; nanoseconds of CPU time of each member
  *     windows TIME ..       of each window; `-` if a member began late
+ *     rounds TIME CPU .. ; ROUND ..     as done; the time of each timed round of member 0
  *     wrong WHAT            what the check found
  *
  * Between blocks all members sleep, so that they are in nobody's way. At the end of its input the driver ends.
@@ -57,7 +59,7 @@ struct arguments {
 };
 
 enum op { BARRIER, BROADCAST, REDUCE, ALLREDUCE, NO_OP };
-enum verb { CHECK, RUN, SEPARATED, WINDOWS, NO_VERB };
+enum verb { CHECK, RUN, SEPARATED, WINDOWS, ROUNDS, NO_VERB };
 
 struct command {
     enum verb verb;
@@ -104,6 +106,8 @@ struct member {
     uint64_t room;
     /* The state of its random delays. */
     uint64_t delays;
+    /* Ticks of each round, at member 0. */
+    uint64_t *rounds;
 };
 
 /* What the runtime provides, to be called by all members. `broadcast` goes from the root's value to every value;
@@ -184,6 +188,8 @@ static inline void pause_briefly(void)
 
 static void pin(int cpu)
 {
+    if (cpu < 0)
+        return;
     cpu_set_t *only = CPU_ALLOC(cpu + 1);
     size_t bytes = CPU_ALLOC_SIZE(cpu + 1);
     CPU_ZERO_S(bytes, only);

@@ -130,6 +130,25 @@ static void windows(struct member *me, const struct command *command, uint64_t b
     }
 }
 
+/* Operations after some empty steps each, of which the first are timed. */
+static void rounds(struct member *me, const struct command *command)
+{
+    free(me->rounds);
+    me->rounds = calloc(command->extra[1] + 1, sizeof *me->rounds);
+    if (!me->rounds)
+        fail("no memory");
+    uint64_t before = ticks(me->arguments);
+    for (uint64_t i = 0; i < command->count; i++) {
+        for (uint64_t step = 0; step < command->extra[0]; step++)
+            __asm__ volatile("" : : "r"(step));
+        perform(me, command, 1);
+        uint64_t now = ticks(me->arguments);
+        if (i < command->extra[1])
+            me->rounds[i] = now - before;
+        before = now;
+    }
+}
+
 /* Room for the values of a command, all of it touched. */
 static void make_room(struct member *me, uint64_t bytes)
 {
@@ -167,6 +186,9 @@ static void execute(struct member *me, const struct command *command)
     case WINDOWS:
         windows(me, command, begin);
         break;
+    case ROUNDS:
+        rounds(me, command);
+        break;
     default:
         perform(me, command, command->count);
     }
@@ -186,7 +208,7 @@ static int name_in(const char *const *names, int count, const char *name)
 /* The next command; false at the end of the input. */
 static bool read_command(struct command *command)
 {
-    static const char *const verbs[] = {"check", "run", "separated", "windows"};
+    static const char *const verbs[] = {"check", "run", "separated", "windows", "rounds"};
     static const char *const ops[] = {"barrier", "broadcast", "reduce", "allreduce"};
     char line[256], verb[16], op[16];
     unsigned long long numbers[5] = {0};
@@ -226,8 +248,10 @@ static void answer_windows(const struct shared *shared, int members, uint64_t co
     printf("\n");
 }
 
-static void answer(struct shared *shared, int members)
+static void answer(const struct member *me)
 {
+    struct shared *shared = me->shared;
+    int members = me->arguments->members;
     uint64_t start = 0, end = 0;
     for (int rank = 0; rank < members; rank++) {
         struct seat *seat = &shared->seats[rank];
@@ -242,9 +266,14 @@ static void answer(struct shared *shared, int members)
         answer_windows(shared, members, shared->command.count);
         return;
     }
-    printf("done %llu", (unsigned long long)(end > start ? end - start : 0));
+    bool has_rounds = shared->command.verb == ROUNDS;
+    printf("%s %llu", has_rounds ? "rounds" : "done", (unsigned long long)(end > start ? end - start : 0));
     for (int rank = 0; rank < members; rank++)
         printf(" %llu", (unsigned long long)shared->seats[rank].cpu_ns);
+    if (has_rounds)
+        printf(" ;");
+    for (uint64_t i = 0; has_rounds && i < shared->command.extra[1]; i++)
+        printf(" %llu", (unsigned long long)me->rounds[i]);
     printf("\n");
 }
 
@@ -270,10 +299,11 @@ static void serve(const struct arguments *arguments, struct shared *shared, int 
             break;
         execute(&me, &shared->command);
         if (rank == 0) {
-            answer(shared, arguments->members);
+            answer(&me);
             fflush(stdout);
         }
     }
     free(me.value);
     free(me.result);
+    free(me.rounds);
 }

@@ -2,6 +2,7 @@
 
 mod acknowledged;
 mod atomics;
+mod busy;
 mod channels;
 mod deaths;
 mod idle;
@@ -64,6 +65,11 @@ enum Kind {
     /// What servers and clients of `table` are that are processes.
     #[command(hide = true)]
     TableMember,
+    /// Find out how corecast and its rivals wait while other programs want the CPUs, too.
+    Busy(busy::Arguments),
+    /// What contenders and foreign processes of `busy` are.
+    #[command(hide = true)]
+    BusyMember,
     /// Kill processes at each end of each channel, and find out how long the other end waits for the news.
     Deaths(deaths::Arguments),
     /// What `deaths` kills.
@@ -110,6 +116,8 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
         Kind::Messages(arguments) => arguments.run(output),
         Kind::Table(arguments) => arguments.run(output),
         Kind::TableMember => table::member(),
+        Kind::Busy(arguments) => arguments.run(output),
+        Kind::BusyMember => busy::member(),
         Kind::Deaths(arguments) => arguments.run(output),
         Kind::Setup(arguments) => arguments.run(output),
         Kind::Victim(arguments) => arguments.run(),

@@ -1,0 +1,132 @@
+//! Foreign load: processes of one busy thread each, and how much CPU time they get.
+//!
+//! A neighbour ends with its parent, however that ends: the system kills it when the thread that started it is gone, and it
+//! looks itself now and then whether the socket to its parent has been closed, as it is also when the parent was killed
+//! before the neighbour could ask for that.
+
+use std::hint::black_box;
+use std::io::Stdin;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::setpriority_process;
+use serde::{Deserialize, Serialize};
+
+use super::member::Assignment;
+use super::starter::Starter;
+use crate::child::{Answer, Child, say};
+use crate::error::BenchError;
+use crate::failure::Failure;
+use crate::harness::cpu_time_of_process;
+
+/// How long a neighbour that works in bursts does so, and how long it sleeps then.
+const BURST: Duration = Duration::from_millis(1);
+/// Turns of the loop between two looks at the clock: some microseconds.
+const TURNS: u64 = 10_000;
+/// Looks at the clock between two looks at the parent.
+const LOOKS: u32 = 256;
+/// The weakest of nice values.
+const NICEST: i32 = 19;
+
+/// How a neighbour stands with the scheduler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Neighbour {
+    /// As any process.
+    #[default]
+    Normal,
+    /// With the weakest nice value, 19.
+    Nice,
+    /// In the class of the system for what runs only where nothing else wants to.
+    Idle,
+}
+
+impl Neighbour {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Normal, Self::Nice, Self::Idle];
+
+    /// Its name in reports and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Nice => "nice",
+            Self::Idle => "idle",
+        }
+    }
+
+    /// Takes this standing for the calling process.
+    fn take(self) -> Result<(), Failure> {
+        match self {
+            Self::Normal => Ok(()),
+            Self::Nice => setpriority_process(None, NICEST).map_err(Failure::refused),
+            Self::Idle => run_when_idle(),
+        }
+    }
+}
+
+/// Whether the parent is gone, or has closed its end: after the assignment it says nothing more.
+fn is_closed(control: &Stdin) -> bool {
+    let mut fds = [PollFd::new(control, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+}
+
+fn run_when_idle() -> Result<(), Failure> {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the parameters live until the call returns, which only reads them.
+    let status = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) };
+    if status == 0 { Ok(()) } else { Err(Failure::refused(std::io::Error::last_os_error())) }
+}
+
+/// The load of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Load {
+    pub(super) neighbour: Neighbour,
+    /// Whether it works in bursts.
+    pub(super) in_bursts: bool,
+}
+
+/// Neighbours at work, until they are dropped.
+pub(super) struct Neighbours(Vec<Child>);
+
+impl Neighbours {
+    /// Starts as many as this, and waits until all of them are at work.
+    pub(super) fn start(count: usize, load: Load, starter: &Starter<'_>) -> Result<Self, BenchError> {
+        let start = |number| starter.start(format!("neighbour {number}"), &Assignment::Disturb(load));
+        let mut children = (0..count).map(start).collect::<Result<Vec<_>, _>>()?;
+        for child in &mut children {
+            starter.await_ready(child)??;
+        }
+        Ok(Self(children))
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The CPU time that all of them have had.
+    pub(super) fn cpu(&self) -> Duration {
+        self.0.iter().filter_map(|child| cpu_time_of_process(child.pid())).sum()
+    }
+}
+
+/// What a neighbour does. Returns when its parent is gone.
+pub(super) fn disturb(load: Load, control: &Stdin) -> Result<(), Failure> {
+    load.neighbour.take()?;
+    say(control, &Answer::Ready)?;
+    while !is_closed(control) {
+        let begun = Instant::now();
+        for _ in 0..LOOKS {
+            for turn in 0..TURNS {
+                black_box(turn);
+            }
+            if load.in_bursts && begun.elapsed() >= BURST {
+                thread::sleep(BURST);
+                break;
+            }
+        }
+    }
+    Ok(())
+}
