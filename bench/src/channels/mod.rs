@@ -48,5 +48,5 @@ pub use member::member;
 pub use options::{ChannelOptions, MAX_BYTES, MAX_RECEIVERS, PAPER_PER_ROW, PER_ROW, RECEIVERS, SIZES, Seating};
 pub use report::{ChannelGroup, ChannelReport, ChannelRow, Latency};
 pub use traffic::Traffic;
-pub(crate) use traffic::pair;
+pub(crate) use traffic::{fan, pair};
 pub(crate) use wire::{WaitName, Wire};

@@ -103,14 +103,25 @@ pub(crate) fn pair(
 ) -> Result<Vec<Box<dyn Body>>, String> {
     let carrier = carrier(contender).ok_or_else(|| format!("no channel is called '{contender}'"))?;
     let channels = Channels { carrier, wire, abort };
-    let (to, asked) = channels.unicast(wire.bytes)?;
     if !is_round_trip {
-        return Ok(vec![Box::new(Source::new(to)), Box::new(Sink::new(asked))]);
+        return fan(contender, &Wire { receivers: 1, ..*wire }, abort);
     }
+    let (to, asked) = channels.unicast(wire.bytes)?;
     let (answer, answered) = channels.unicast(wire.bytes)?;
     let asks = vec![Step::Send(to), Step::Receive(answered)];
     let answers = vec![Step::Receive(asked), Step::Send(answer)];
     Ok([asks, answers].map(|steps| Box::new(Node { steps, next: 0 }) as Box<dyn Body>).into())
+}
+
+/// The participants of a stream to as many receivers as the wire has, threads all of them, over this contender's channel.
+///
+/// # Errors
+/// Why the contender cannot do it.
+pub(crate) fn fan(contender: &str, wire: &Wire, abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, String> {
+    let carrier = carrier(contender).ok_or_else(|| format!("no channel is called '{contender}'"))?;
+    let (to, from) = Channels { carrier, wire, abort }.channel(wire.bytes, wire.receivers)?;
+    let sinks = from.into_iter().map(|from| Box::new(Sink::new(from)) as Box<dyn Body>);
+    Ok([Box::new(Source::new(to)) as Box<dyn Body>].into_iter().chain(sinks).collect())
 }
 
 /// A channel: its sending end, and what receives.
@@ -165,7 +176,7 @@ impl Channels<'_> {
 
     fn channel(&self, bytes: usize, receivers: usize) -> Result<Link<Vec<Box<dyn Inlet>>>, String> {
         let own = Wire::new(bytes, receivers, self.wire.oversubscribed, self.wire.wait());
-        let wire = Wire { wake_ns: self.wire.wake_ns, ..own };
+        let wire = Wire { polls: self.wire.polls, wake_ns: self.wire.wake_ns, ..own };
         let ends = self.carrier.open(&wire, self.abort).map_err(|unfit| unfit.to_string())?;
         let inlets = match ends.inlets {
             Inlets::Here(inlets) => inlets,

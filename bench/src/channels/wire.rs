@@ -30,6 +30,8 @@ pub(crate) struct Wire {
     pub(crate) among_processes: bool,
     /// How corecast's contenders wait, by name.
     pub(crate) wait: WaitName,
+    /// How often contenders poll before they yield that have no waiting of their own; `None` leaves it to the harness.
+    pub(crate) polls: Option<u32>,
     /// What a sleep and wake-up cost on this machine in nanoseconds, if it was measured.
     pub(crate) wake_ns: Option<u64>,
 }
@@ -39,12 +41,21 @@ impl Wire {
     pub(crate) fn new(bytes: usize, receivers: usize, oversubscribed: bool, wait: Wait) -> Self {
         let depth = (FOOTPRINT_BYTES / bytes.max(1)).clamp(FEWEST_MESSAGES, MOST_MESSAGES).next_power_of_two();
         let depth = if depth * bytes > FOOTPRINT_BYTES { depth / 2 } else { depth }.max(FEWEST_MESSAGES);
-        Self { bytes, receivers, depth, oversubscribed, among_processes: false, wait: WaitName(wait), wake_ns: None }
+        Self {
+            bytes,
+            receivers,
+            depth,
+            oversubscribed,
+            among_processes: false,
+            wait: WaitName(wait),
+            polls: None,
+            wake_ns: None,
+        }
     }
 
     /// How contenders wait that have no waiting of their own.
     pub(crate) fn patience(&self) -> Patience {
-        Patience::new(self.oversubscribed)
+        self.polls.map_or_else(|| Patience::new(self.oversubscribed), Patience::polling)
     }
 
     /// What corecast's contenders are told that a wake-up costs.

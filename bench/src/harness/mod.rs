@@ -41,7 +41,7 @@ pub(crate) use pace::{Pace, iterations_that_fill};
 pub(crate) use race::Race;
 pub(crate) use span::of as ticks_of;
 pub(crate) use statistics::{median, percentile, sorted};
-pub(crate) use task::{LEAD, Share, TOLERANCE, wait_for};
+pub(crate) use task::{LEAD, Share, TOLERANCE, empty_steps, wait_for};
 
 pub use abort::Abort;
 pub use patience::Patience;

@@ -25,6 +25,11 @@ impl Patience {
         Self { polls: if oversubscribed { 0 } else { POLLS_ALONE } }
     }
 
+    /// With so many polls before the first yield, whoever waits.
+    pub(crate) fn polling(polls: u32) -> Self {
+        Self { polls }
+    }
+
     /// Polls before the first yield.
     pub(crate) fn polls(self) -> u32 {
         self.polls

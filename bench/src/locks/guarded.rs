@@ -13,10 +13,10 @@ use spin::mutex::TicketMutex;
 use crate::failure::Failure;
 
 /// What a lock guards here: a line with a count.
-pub(super) type Line = CacheLine<u64>;
+pub(crate) type Line = CacheLine<u64>;
 
 /// A line that one thread at a time reaches.
-pub(super) trait Guarded: Sync + Sized {
+pub(crate) trait Guarded: Sync + Sized {
     /// Free, made for this.
     fn new(setup: &Setup) -> Self;
 
@@ -152,7 +152,7 @@ impl Guarded for BareCas {
 }
 
 /// The C library's mutex of a kind, in one place for as long as it lives, on a line of its own: many of them are raced at once.
-pub(super) struct Pthread<const KIND: c_int> {
+pub(crate) struct Pthread<const KIND: c_int> {
     raw: Box<CacheLine<UnsafeCell<MaybeUninit<libc::pthread_mutex_t>>>>,
     line: UnsafeCell<Line>,
 }

@@ -50,6 +50,7 @@ use contenders::Contender;
 use crowd::Crowd;
 use flips::Flips;
 use grid::{Grid, alone};
+pub(crate) use guarded::{Guarded, Line, Pthread};
 pub use published::PublishedScaling;
 pub use readers::{ReaderCell, ReaderPairRow, ReaderReport, ReaderRow};
 use regret::Outcome;

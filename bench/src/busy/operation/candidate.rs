@@ -8,8 +8,10 @@ use crate::contender::{Body, Setting, contenders, processes};
 use crate::harness::Abort;
 
 /// The bodies of all members, by rank, or why there are none.
-type Bodies = Result<Vec<Box<dyn Body>>, String>;
+pub(super) type Bodies = Result<Vec<Box<dyn Body>>, String>;
 
+/// What the row is called that the gates judge, in every operation.
+const JUDGED: &str = "corecast";
 /// What the standard library's row is called, in every operation.
 pub(in crate::busy) const STD: &str = "std";
 
@@ -40,10 +42,15 @@ enum Kind {
 pub(super) fn ours(build: impl Fn(&Setting<'_>, &Arc<Abort>) -> Bodies + Clone + 'static) -> Vec<Candidate> {
     let row = |name, kind, wait: Wait| of(name, wait.sleeps(), kind, build.clone());
     vec![
-        row("corecast", Kind::Judged, Wait::default()),
+        row(JUDGED, Kind::Judged, Wait::default()),
         row("corecast-park", Kind::Beside(Wait::Park), Wait::Park),
         row("corecast-spin", Kind::Beside(Wait::Spin), Wait::Spin),
     ]
+}
+
+/// The one row of what finds out for itself how to wait.
+pub(super) fn judged(build: impl Fn(&Setting<'_>, &Arc<Abort>) -> Bodies + 'static) -> Candidate {
+    of(JUDGED, true, Kind::Judged, build)
 }
 
 /// The row of the standard library, which sleeps: what neighbours get beside it is what they can expect.

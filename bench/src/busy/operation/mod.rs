@@ -4,7 +4,10 @@
 //! its operation's list; what performs the operation is a contender of another benchmark, or a file here.
 
 mod candidate;
+mod channels;
 mod collectives;
+mod commit;
+mod mutex;
 
 pub(super) use candidate::{Candidate, STD};
 
@@ -42,6 +45,13 @@ const COLLECTIVE: Operation = Operation {
     candidates: Vec::new,
 };
 
+/// A message, which a sender need not wait for.
+const STREAM: Operation =
+    Operation { op: Op::Stream, has_processes: false, times_rounds: 20, is_core: false, ..COLLECTIVE };
+
+/// What each member does by itself, and the others keep it from.
+const SECTION: Operation = Operation { has_processes: false, times_rounds: 20, ..COLLECTIVE };
+
 /// Every operation.
 pub(super) const OPERATIONS: &[Operation] = &[
     Operation { name: "barrier", about: "a barrier", candidates: collectives::barriers, ..COLLECTIVE },
@@ -59,6 +69,58 @@ pub(super) const OPERATIONS: &[Operation] = &[
         candidates: collectives::allreductions,
         ..COLLECTIVE
     },
+    Operation {
+        name: "ping-pong",
+        about: "a message of 56 bytes there and back",
+        op: Op::OneWay,
+        only_for: Some(2),
+        has_processes: false,
+        candidates: channels::round_trips,
+        ..COLLECTIVE
+    },
+    Operation {
+        name: "stream",
+        about: "a message of 56 bytes to one receiver",
+        only_for: Some(2),
+        candidates: channels::streams,
+        ..STREAM
+    },
+    Operation {
+        name: "mcast-1",
+        about: "a message of 56 bytes to one reader of a multicast",
+        only_for: Some(2),
+        candidates: channels::multicasts,
+        ..STREAM
+    },
+    Operation {
+        name: "mcast-3",
+        about: "a message of 56 bytes to three readers of a multicast",
+        only_for: Some(4),
+        candidates: channels::multicasts,
+        ..STREAM
+    },
+    Operation {
+        name: "commit",
+        about: "a two-phase commit",
+        has_processes: false,
+        is_core: false,
+        candidates: commit::commits,
+        ..COLLECTIVE
+    },
+    Operation {
+        name: "mutex",
+        about: "a critical section that adds to a word",
+        candidates: mutex::short_sections,
+        ..SECTION
+    },
+    Operation {
+        name: "mutex-long",
+        about: "a critical section of 5000 empty steps",
+        times_rounds: 1,
+        is_core: false,
+        candidates: mutex::long_sections,
+        ..SECTION
+    },
 ];
 
 /// The operation of this name.
@@ -69,8 +131,43 @@ pub(super) fn operation(name: &str) -> Option<&'static Operation> {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use corecast::base::wait::Wait;
 
     use super::*;
+    use crate::contender::Setting;
+    use crate::harness::{Crew, Task};
+    use crate::this_machine::this_machine;
+
+    #[test]
+    fn every_candidate_does_what_is_checked_before_and_after_its_rounds() {
+        let machine = this_machine();
+        for operation in OPERATIONS {
+            let members = operation.only_for.unwrap_or(2);
+            let seats = vec![None; members];
+            let mut crew = Crew::seated(seats, true, Duration::from_secs(60)).expect("threads");
+            for candidate in (operation.candidates)().iter().filter(|candidate| !candidate.is_external) {
+                let wait = candidate.wait(Wait::default());
+                let setting = Setting::new(&machine, operation.op, &machine.cpu_set(), members, wait).unbound();
+                let who = format!("{}: {}", operation.name, candidate.name);
+                let abort = Arc::default();
+                let mut bodies = candidate.build(&setting, &abort).unwrap_or_else(|why| panic!("{who}: {why}"));
+                for task in [
+                    Task::Check { rounds: 8 },
+                    Task::Rounds { count: 9, steps: 3, timed: 7 },
+                    Task::Check { rounds: 8 },
+                ] {
+                    let block = crew.run(bodies, task, &abort).unwrap_or_else(|failure| panic!("{who}: {failure}"));
+                    let timed = block.timings.iter().map(|timing| timing.marks.len());
+                    let is_timed = matches!(task, Task::Rounds { .. });
+                    assert_eq!(timed.collect::<Vec<_>>()[..2], [if is_timed { 7 } else { 0 }, 0], "{who}");
+                    bodies = block.bodies;
+                }
+            }
+        }
+    }
 
     #[test]
     fn every_operation_has_one_that_is_judged_one_of_std_and_names_of_their_own() {

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, reason = "a test that plays a launcher tells the one that started it")]
 
 mod bad_input;
+mod busy;
 mod channels;
 mod closed_output;
 mod coherence;
