@@ -8,6 +8,7 @@ use super::operation::{Candidate, OPERATIONS, Operation};
 use super::report::{BusyCell, BusyRow};
 use super::trial::{Observed, Outcome};
 use crate::contender::Workshop;
+use crate::harness::Abort;
 use crate::counts::or_usual;
 use crate::error::BenchError;
 use crate::harness::median;
@@ -201,11 +202,11 @@ fn know_contenders(options: &BusyOptions, operations: &[&'static Operation]) -> 
 }
 
 /// Builds the drivers that candidates need, once for all runs; false if none needs any.
-pub(super) fn build_drivers(cells: &[Cell], workshop: &Workshop) -> bool {
+pub(super) fn build_drivers(cells: &[Cell], workshop: &Workshop, abort: &Abort) -> bool {
     let mut built = Vec::new();
     for cell in cells.iter().filter(|cell| cell.candidates.iter().any(|tested| tested.candidate.is_external)) {
         if !built.contains(&cell.operation.op) {
-            workshop.build_all(cell.operation.op);
+            workshop.build_all(cell.operation.op, abort);
             built.push(cell.operation.op);
         }
     }

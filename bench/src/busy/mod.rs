@@ -37,6 +37,7 @@ use self::starter::Starter;
 use crate::contender::Workshop;
 use crate::error::BenchError;
 use crate::failure::Failure;
+use crate::harness::Abort;
 use crate::options::Options;
 use crate::progress::Progress;
 
@@ -120,7 +121,7 @@ pub fn busy(machine: &Machine, options: &BusyOptions, progress: &mut dyn Progres
     let model = folder.path().join("model.json");
     model_file::write(machine, &model).map_err(Failure::refused)?;
     progress.step(0.0, "building drivers");
-    let workshop = Workshop::open().ok().filter(|workshop| cell::build_drivers(&cells, workshop));
+    let workshop = Workshop::open().ok().filter(|workshop| cell::build_drivers(&cells, workshop, &Abort::heeding(&shared.cancel)));
     let amount = Amount::of(options);
     let seed = shared.seed_or_draw();
     let campaign = Campaign {

@@ -84,9 +84,9 @@ impl Workshop {
     }
 
     /// Builds the drivers of all runtimes that have this operation; one that cannot be built says so when it is raced.
-    pub(crate) fn build_all(&self, op: Op) {
+    pub(crate) fn build_all(&self, op: Op, abort: &Abort) {
         for runtime in RUNTIMES.iter().filter(|runtime| runtime.ops.contains(&op)) {
-            let _ = self.build(runtime, &Abort::default());
+            let _ = self.build(runtime, abort);
         }
     }
 
