@@ -80,7 +80,7 @@ impl Campaign<'_> {
             if cell.candidates[at].goes_on() {
                 progress.step(clock.fraction(), &format!("{situation}: {}", cell.candidates[at].candidate.name));
                 let assigned = self.assigned(cell, at);
-                let outcome = ground.run(assigned, !cell.candidates[at].candidate.is_external)?;
+                let outcome = ground.run(assigned)?;
                 cell.candidates[at].keep(outcome);
             }
         }
@@ -103,6 +103,7 @@ impl Campaign<'_> {
             pinned: cell.pinned,
             processes: cell.among_processes.then_some(processes),
             rounds: cell.rounds(&self.amount),
+            least: self.amount.least,
             steps: STEPS,
         }
     }

@@ -19,8 +19,8 @@ pub(super) struct Amount {
     pub(super) rounds: u64,
     pub(super) limit: Duration,
     pub(super) repetitions: usize,
-    /// How long neighbours are observed beside each run, at least.
-    pub(super) observed: Duration,
+    /// For so long rounds are repeated, at least.
+    pub(super) least: Duration,
     /// No cell is begun later than this after the start.
     pub(super) total: Duration,
 }
@@ -29,14 +29,14 @@ const THOROUGH: Amount = Amount {
     rounds: 2000,
     limit: Duration::from_secs(3),
     repetitions: 3,
-    observed: Duration::from_millis(200),
+    least: Duration::from_millis(200),
     total: Duration::from_secs(55 * 60),
 };
 const QUICK: Amount = Amount {
     rounds: 300,
     limit: Duration::from_secs(1),
     repetitions: 3,
-    observed: Duration::from_millis(100),
+    least: Duration::from_millis(60),
     total: Duration::from_secs(45),
 };
 

@@ -9,6 +9,7 @@ use corecast::base::{Clock, CpuId, CpuSet};
 use corecast::machine::model_file;
 use serde::{Deserialize, Serialize};
 
+use super::MAX_ROUNDS;
 use super::neighbours::{Load, disturb};
 use super::operation::operation;
 use crate::channels::WaitName;
@@ -48,20 +49,17 @@ pub(super) struct Match {
     /// The program and its arguments, if members are processes.
     pub(super) processes: Option<(PathBuf, Vec<String>)>,
     pub(super) rounds: u64,
+    /// The shortest time for which they are repeated, in twice as many each time.
+    pub(super) least: Duration,
     /// Empty steps of each member between two operations.
     pub(super) steps: u64,
 }
 
-/// What a candidate's process is told to do then.
+/// What a candidate's process is told when it is to begin.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Turn {
-    /// Its rounds, checked before and after, and to tell what came of them.
-    Rounds,
-    /// More of them, until it is killed.
-    OnAndOn,
-}
+pub(super) struct Begin;
 
-/// What came of the rounds.
+/// What came of the rounds: times are of as many as were asked for, by the average of all that were done.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Rounds {
     /// From the first member's start to the last one's end.
@@ -109,32 +107,54 @@ fn compete(assigned: &Match, control: &Stdin) -> Result<(), Failure> {
         Err(why) => return say(control, &Answer::Failed(why)),
     };
     say(control, &Answer::Ready)?;
-    while let Some((turn, _)) = hear::<Turn>(control)? {
-        let (steps, timed) = (assigned.steps, assigned.rounds);
-        if matches!(turn, Turn::OnAndOn) {
-            bodies = crew.run(bodies, Task::Rounds { count: u64::MAX, steps, timed: 0 }, &abort)?.bodies;
-            continue;
-        }
-        let checked = crew.run(bodies, Task::Check { rounds: CHECKED }, &abort)?;
-        let block = crew.run(checked.bodies, Task::Rounds { count: timed, steps, timed }, &abort)?;
-        let rounds = rounds_of(&block.timings)?;
-        bodies = crew.run(block.bodies, Task::Check { rounds: CHECKED }, &abort)?.bodies;
-        tell(control, &rounds)?;
+    if hear::<Begin>(control)?.is_none() {
+        return Ok(());
     }
-    Ok(())
+    bodies = crew.run(bodies, Task::Check { rounds: CHECKED }, &abort)?.bodies;
+    let mut total = Total::default();
+    let mut count = assigned.rounds;
+    while total.wall < assigned.least {
+        // Where times come from another process, they come in one message.
+        let is_elsewhere = candidate.is_external || assigned.processes.is_some();
+        let timed = if is_elsewhere { count.min(MAX_ROUNDS) } else { count };
+        let block = crew.run(bodies, Task::Rounds { count, steps: assigned.steps, timed }, &abort)?;
+        total.add(count, &block.timings);
+        bodies = block.bodies;
+        count *= 2;
+    }
+    crew.run(bodies, Task::Check { rounds: CHECKED }, &abort)?;
+    tell(control, &total.of_rounds(assigned.rounds)?)
 }
 
-fn rounds_of(timings: &[Timing]) -> Result<Rounds, Failure> {
-    let clock = Clock::get();
-    let start = timings.iter().map(|timing| timing.start).min().unwrap_or(0);
-    let end = timings.iter().map(|timing| timing.end).max().unwrap_or(0);
-    let times = timings.iter().flat_map(|timing| &timing.marks).map(|&ticks| clock.ns(ticks));
-    let times = sorted(times);
-    let Some(&longest_ns) = times.last() else { return Err(Failure::Wrong("no round was timed".to_owned())) };
-    let wall_ns = clock.ns(end.saturating_sub(start));
-    let [median_ns, p99_ns] = [0.5, 0.99].map(|share| percentile(&times, share));
-    let cpu: Duration = timings.iter().map(|timing| timing.cpu).sum();
-    Ok(Rounds { wall_ns, median_ns, p99_ns, longest_ns, cpu_s: cpu.as_secs_f64() })
+/// All blocks of rounds so far.
+#[derive(Debug, Default)]
+struct Total {
+    rounds: u64,
+    wall: Duration,
+    cpu: Duration,
+    times_ns: Vec<f64>,
+}
+
+impl Total {
+    fn add(&mut self, count: u64, timings: &[Timing]) {
+        let clock = Clock::get();
+        let start = timings.iter().map(|timing| timing.start).min().unwrap_or(0);
+        let end = timings.iter().map(|timing| timing.end).max().unwrap_or(0);
+        self.rounds += count;
+        self.wall += clock.duration(end.saturating_sub(start));
+        self.cpu += timings.iter().map(|timing| timing.cpu).sum::<Duration>();
+        self.times_ns.extend(timings.iter().flat_map(|timing| &timing.marks).map(|&ticks| clock.ns(ticks)));
+    }
+
+    /// What this many of the rounds came to.
+    fn of_rounds(&self, rounds: u64) -> Result<Rounds, Failure> {
+        let times = sorted(self.times_ns.iter().copied());
+        let Some(&longest_ns) = times.last() else { return Err(Failure::Wrong("no round was timed".to_owned())) };
+        let share = rounds as f64 / self.rounds as f64;
+        let [median_ns, p99_ns] = [0.5, 0.99].map(|share| percentile(&times, share));
+        let wall_ns = share * self.wall.as_secs_f64() * 1e9;
+        Ok(Rounds { wall_ns, median_ns, p99_ns, longest_ns, cpu_s: share * self.cpu.as_secs_f64() })
+    }
 }
 
 #[cfg(test)]
@@ -142,12 +162,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_are_those_of_member_0_from_the_first_start_to_the_last_end() {
-        let timing = |start, end, marks: &[u64]| Timing { start, end, marks: marks.to_vec(), ..Timing::default() };
-        let rounds = rounds_of(&[timing(20, 90, &[10, 30, 20]), timing(10, 100, &[])]).expect("rounds");
-        let ns = |ticks| Clock::get().ns(ticks);
-        let expected = Rounds { wall_ns: ns(90), median_ns: ns(20), p99_ns: ns(30), longest_ns: ns(30), cpu_s: 0.0 };
-        assert_eq!(rounds, expected);
-        assert!(rounds_of(&[timing(0, 1, &[])]).is_err());
+    fn all_blocks_count_from_the_first_start_to_the_last_end() {
+        let second = Clock::get().ticks_in(Duration::from_secs(1));
+        let timing = |start: u64, end: u64, marks: &[u64]| {
+            let marks = marks.iter().map(|seconds| seconds * second).collect();
+            Timing { start: start * second, end: end * second, cpu: Duration::from_secs(1), marks, ..Timing::default() }
+        };
+        let mut total = Total::default();
+        assert!(total.of_rounds(2).is_err());
+        total.add(2, &[timing(20, 90, &[10, 60]), timing(10, 100, &[])]);
+        total.add(4, &[timing(0, 30, &[4, 5, 6, 7])]);
+        let Rounds { wall_ns, median_ns, p99_ns, longest_ns, cpu_s } = total.of_rounds(2).expect("rounds");
+        let seconds = [wall_ns, median_ns, p99_ns, longest_ns].map(|ns| (ns / 1e7).round() / 100.0);
+        assert_eq!((seconds, cpu_s), ([40.0, 6.0, 60.0, 60.0], 1.0));
     }
 }

@@ -80,7 +80,7 @@ pub struct BusyOptions {
     pub bursts: bool,
     /// The CPUs' worth of time that a contender gets; all by default.
     pub quota_cpus: Option<f64>,
-    /// Rounds of each run, up to [`MAX_ROUNDS`]; 1000 by default, 200 if quick.
+    /// Rounds asked of each run, up to [`MAX_ROUNDS`]; 2000 by default, 300 if quick. Where they are over soon, they are repeated.
     pub rounds: Option<u64>,
     /// What a run may take; 3 s by default, 1 s if quick.
     pub limit: Option<Duration>,

@@ -101,11 +101,6 @@ impl Neighbours {
         Ok(Self(children))
     }
 
-    /// Whether there are none.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The CPU time that all of them have had.
     pub(super) fn cpu(&self) -> Duration {
         self.0.iter().filter_map(|child| cpu_time_of_process(child.pid())).sum()

@@ -51,7 +51,7 @@ pub struct BusyCell {
     pub pinned: bool,
     /// Foreign processes beside, each with one busy thread.
     pub hogs: usize,
-    /// Rounds of each run.
+    /// The rounds that are asked of each run. Where they are over soon they are repeated.
     pub rounds: u64,
     /// One entry for each contender.
     pub rows: Vec<BusyRow>,
@@ -70,7 +70,7 @@ pub struct BusyRow {
     pub sleeps: bool,
     /// Its finished runs.
     pub runs: usize,
-    /// What all rounds took together, in milliseconds.
+    /// What so many rounds took together, in milliseconds, on average over all of the run.
     pub wall_ms: Option<f64>,
     /// The median time of a round, at member 0, in nanoseconds.
     pub median_ns: Option<f64>,
@@ -78,7 +78,7 @@ pub struct BusyRow {
     pub p99_ns: Option<f64>,
     /// The longest round.
     pub longest_ns: Option<f64>,
-    /// CPU seconds of all members in the rounds of one run; of the whole process, if it was ended.
+    /// CPU seconds of all members in so many rounds; of the whole process, if it was ended.
     pub cpu_s: Option<f64>,
     /// CPU seconds that the foreign processes got in each second beside its finished runs; `null` if there were none, or the
     /// time was too short to tell.

@@ -1,12 +1,12 @@
 //! One run of one candidate: a process of its own, which does its rounds or is ended at its limit.
 //!
-//! The rounds are a fixed number, and with a fast candidate over before the scheduler has dealt out any time. What
-//! neighbours get beside it is therefore observed for longer: it does the same once more, on and on, until it is killed.
+//! The rounds that are asked for are a fixed number, and with a fast candidate over before the scheduler has dealt out any
+//! time. They are therefore repeated until that has had some turns, and neighbours are watched for as long.
 
 use std::time::{Duration, Instant};
 
 use super::cell::Amount;
-use super::member::{Assignment, Match, Rounds, Turn};
+use super::member::{Assignment, Begin, Match, Rounds};
 use super::neighbours::Neighbours;
 use super::quota::Quota;
 use super::starter::Starter;
@@ -54,11 +54,11 @@ pub(super) struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// Runs a candidate among neighbours; one that may not be observed for longer is ended after its rounds.
+    /// Runs a candidate among neighbours.
     ///
     /// # Errors
     /// If the user has stopped the run, or no process can be started.
-    pub(super) fn run(&self, assigned: Match, may_go_on: bool) -> Result<Outcome, BenchError> {
+    pub(super) fn run(&self, assigned: Match) -> Result<Outcome, BenchError> {
         let who = format!("the process of {}", assigned.candidate);
         let used_before = cpu_time_of_ended_children();
         let mut child = self.starter.start(who, &Assignment::Compete(Box::new(assigned)))?;
@@ -77,27 +77,17 @@ impl Ground<'_> {
                 return Ok(Outcome::Unfinished(why, used.as_secs_f64()));
             }
         };
-        if self.neighbours.is_empty() || observed.time >= self.amount.observed || !may_go_on {
-            return Ok(Outcome::Finished(rounds, observed));
-        }
-        let (_, observed) = self.observe(|| self.on_and_on(&mut child))?;
         Ok(Outcome::Finished(rounds, observed))
     }
 
     /// The rounds, or why there are none, in words.
     fn rounds(&self, child: &mut Child) -> Result<Result<Rounds, String>, BenchError> {
-        child.tell(&Turn::Rounds, &[])?;
+        child.tell(&Begin, &[])?;
         let limit = self.amount.limit;
         if !self.starter.await_news(child, limit)? {
             return Ok(Err(format!("it did not finish within {} ms", limit.as_millis())));
         }
         Ok(child.await_told().map_err(|failure: Failure| failure.to_string()))
-    }
-
-    fn on_and_on(&self, child: &mut Child) -> Result<(), BenchError> {
-        child.tell(&Turn::OnAndOn, &[])?;
-        // It says nothing more, unless it fails, and then neighbours have got all since.
-        self.starter.await_news(child, self.amount.observed).map(drop)
     }
 
     /// What neighbours get while `work` is done.

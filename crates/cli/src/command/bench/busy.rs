@@ -57,7 +57,7 @@ pub(super) struct Arguments {
     /// Race these only, beside corecast's default.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
-    /// Rounds of each run [default: 1000, or 200 with --quick].
+    /// Rounds asked of each run, which are repeated where they are over soon [default: 2000, or 300 with --quick].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_ROUNDS))]
     rounds: Option<u64>,
     /// What a run may take, in milliseconds, before it is ended as unfinished [default: 3000, or 1000 with --quick].
