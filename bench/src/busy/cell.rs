@@ -8,9 +8,9 @@ use super::operation::{Candidate, OPERATIONS, Operation};
 use super::report::{BusyCell, BusyRow};
 use super::trial::{Observed, Outcome};
 use crate::contender::Workshop;
-use crate::harness::Abort;
 use crate::counts::or_usual;
 use crate::error::BenchError;
+use crate::harness::Abort;
 use crate::harness::median;
 
 /// How much is done.

@@ -11,16 +11,16 @@ const OVER_ALL: f64 = 2.0;
 /// What neighbours get at least, of what they get beside the standard library.
 const LEFT_TO_NEIGHBOURS: f64 = 0.9;
 
-/// The gates of one cell.
-pub(super) fn of(cell: &BusyCell) -> Vec<Gate> {
+/// The gates of one cell, whose neighbours get `alone` CPUs' worth of time while no contender runs.
+pub(super) fn of(cell: &BusyCell, alone: f64) -> Vec<Gate> {
     let named = |words: &str| format!("{}: {words}", cell.situation());
     let mut gates = vec![
         Gate::new(named("corecast / the fastest that sleeps"), OVER_SLEEPING, true, over(cell, |row| row.sleeps)),
         Gate::new(named("corecast / the fastest"), OVER_ALL, true, over(cell, |_| true)),
     ];
     if cell.hogs > 0 {
-        let gate = named("CPU time of the neighbours, beside corecast / beside std");
-        gates.push(Gate::new(gate, LEFT_TO_NEIGHBOURS, false, left_to_neighbours(cell)));
+        let gate = named("CPU time of the neighbours until both are done, with corecast / with std");
+        gates.push(Gate::new(gate, LEFT_TO_NEIGHBOURS, false, left_to_neighbours(cell, alone)));
     }
     gates
 }
@@ -34,11 +34,17 @@ fn over(cell: &BusyCell, is_compared: impl Fn(&BusyRow) -> bool) -> Result<f64, 
     Ok(if ours.unfinished.is_some() { f64::INFINITY } else { ours.wall_ms.ok_or("a run of corecast")? / fastest })
 }
 
-fn left_to_neighbours(cell: &BusyCell) -> Result<f64, String> {
-    let ours = ours(cell)?.hogs_cpus.ok_or("a run of corecast that finishes")?;
-    let std = cell.rows.iter().find(|row| row.contender == STD).and_then(|row| row.hogs_cpus);
-    let std = std.filter(|&cpus| cpus > 0.0).ok_or("a run of std that finishes")?;
-    Ok(ours / std)
+/// What the neighbours get with corecast, of what they get with std, in the time that the slower of the two takes for the same
+/// work. A contender that is done earlier leaves them the CPUs from then on.
+fn left_to_neighbours(cell: &BusyCell, alone: f64) -> Result<f64, String> {
+    let measured = |row: &BusyRow| row.wall_ms.zip(row.hogs_cpus);
+    let (our_ms, our_cpus) = measured(ours(cell)?).ok_or("a run of corecast that finishes")?;
+    let std = cell.rows.iter().find(|row| row.contender == STD);
+    let (std_ms, std_cpus) =
+        std.and_then(measured).filter(|&(_, cpus)| cpus > 0.0).ok_or("a run of std that finishes")?;
+    let until = our_ms.max(std_ms);
+    let got = |ms: f64, cpus: f64| cpus * ms + alone.max(cpus) * (until - ms);
+    Ok(got(our_ms, our_cpus) / got(std_ms, std_cpus))
 }
 
 fn ours(cell: &BusyCell) -> Result<&BusyRow, String> {
@@ -64,7 +70,7 @@ mod tests {
     }
 
     fn judged(cell: &BusyCell) -> Vec<(Option<f64>, Verdict)> {
-        of(cell).iter().map(|gate| (gate.measured, gate.verdict)).collect()
+        of(cell, 1.0).iter().map(|gate| (gate.measured, gate.verdict)).collect()
     }
 
     #[test]
@@ -72,9 +78,17 @@ mod tests {
         let beside = row("corecast-spin", Some(0.1), 0.0);
         let rows =
             vec![row("corecast", Some(3.0), 0.9), beside, row("std", Some(2.0), 1.0), row("spin", Some(1.0), 0.5)];
+        // Until 3 ms are over the neighbour gets 0.9 of each, and 1.0 of two and all of the third.
         let expected = [(Some(1.5), Verdict::Missed), (Some(3.0), Verdict::Missed), (Some(0.9), Verdict::Holds)];
         assert_eq!(judged(&cell(1, rows.clone())), expected);
         assert_eq!(judged(&cell(0, rows)), expected[..2], "nobody is beside");
+    }
+
+    #[test]
+    fn time_that_is_left_is_the_neighbours() {
+        let shared = |our_ms, std_ms| cell(1, vec![row("corecast", Some(our_ms), 0.5), row("std", Some(std_ms), 0.75)]);
+        assert_eq!(left_to_neighbours(&shared(1.0, 4.0), 1.0), Ok(3.5 / 3.0));
+        assert_eq!(left_to_neighbours(&shared(4.0, 4.0), 1.0), Ok(0.5 / 0.75));
     }
 
     #[test]

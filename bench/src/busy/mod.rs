@@ -121,15 +121,17 @@ pub fn busy(machine: &Machine, options: &BusyOptions, progress: &mut dyn Progres
     let model = folder.path().join("model.json");
     model_file::write(machine, &model).map_err(Failure::refused)?;
     progress.step(0.0, "building drivers");
-    let workshop = Workshop::open().ok().filter(|workshop| cell::build_drivers(&cells, workshop, &Abort::heeding(&shared.cancel)));
+    let workshop =
+        Workshop::open().ok().filter(|workshop| cell::build_drivers(&cells, workshop, &Abort::heeding(&shared.cancel)));
     let amount = Amount::of(options);
     let seed = shared.seed_or_draw();
+    let load = Load { neighbour: options.neighbour, in_bursts: options.bursts };
     let campaign = Campaign {
         cpus: &cpus,
         model: &model,
         workshop: workshop.as_deref(),
         quota: quota.as_ref(),
-        load: Load { neighbour: options.neighbour, in_bursts: options.bursts },
+        load,
         amount,
         starter: Starter { options },
     };
@@ -147,7 +149,7 @@ pub fn busy(machine: &Machine, options: &BusyOptions, progress: &mut dyn Progres
         steps: STEPS,
         limit_ms: u64::try_from(amount.limit.as_millis()).unwrap_or(u64::MAX),
         repetitions: amount.repetitions,
-        gates: cells.iter().flat_map(gates::of).collect(),
+        gates: cells.iter().flat_map(|cell| gates::of(cell, load.alone(cell.hogs, cpus.len()))).collect(),
         cells,
     })
 }

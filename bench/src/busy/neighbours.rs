@@ -87,6 +87,13 @@ pub(super) struct Load {
     pub(super) in_bursts: bool,
 }
 
+impl Load {
+    /// The CPUs' worth of time that so many processes get on so many CPUs while nothing else runs.
+    pub(super) fn alone(self, processes: usize, cpus: usize) -> f64 {
+        processes.min(cpus) as f64 * if self.in_bursts { 0.5 } else { 1.0 }
+    }
+}
+
 /// Neighbours at work, until they are dropped.
 pub(super) struct Neighbours(Vec<Child>);
 

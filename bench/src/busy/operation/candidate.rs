@@ -86,7 +86,7 @@ pub(super) fn registered(contender: &'static str) -> impl Fn(&Setting<'_>, &Arc<
     move |setting, abort| {
         let known = contenders(setting.op).into_iter().find(|known| known.name() == contender);
         let known = known.ok_or_else(|| format!("no contender of {} is called '{contender}'", setting.op))?;
-        processes::bodies(&*known, setting, abort).map_err(|unfit| unfit.to_string())
+        processes::bodies(&*known, setting, abort).map_err(|unfit| unfit.reason)
     }
 }
 
