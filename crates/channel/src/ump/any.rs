@@ -5,6 +5,10 @@
 //! and a receiver that asks for another type than was sent gets [`WrongType`] instead of somebody's bytes. A value larger
 //! than a quarter of the ring travels in parts.
 //!
+//! Beside its type a message carries a **stamp**, 14 bits that both ends set to what they are about
+//! ([`AnySender::stamp`], [`AnyReceiver::expect`]); 0 unless they do. A message that carries another stamp than the
+//! receiver expects is refused as one of another type is.
+//!
 //! Where the other end is another program, what it writes is nonsense at worst: kind and length of every message are
 //! compared with those expected, values are copied word by word, and whatever bytes they are, they are a value.
 
@@ -15,7 +19,7 @@ use std::time::Duration;
 
 use corecast_base::wait::{Waiter, WakeWord};
 
-use super::header::{Header, Kind};
+use super::header::{Header, Kind, MAX_STAMP, MAX_STAMPED_LEN};
 use super::recv_end::RecvEnd;
 use super::send_end::{Room, SendEnd};
 use super::shared::Shared;
@@ -34,7 +38,8 @@ const TAGS: usize = if cfg!(test) { 3 } else { 254 };
 /// A type announced: the number of its tag, counted from [`FIRST_TAG`], and its signature.
 type Announcement = [u64; 2];
 
-/// The message at hand is of another type than the one asked for: the two ends do not run the same operations.
+/// The message at hand is of another type than the one asked for, or carries another stamp than expected: the two ends do
+/// not run the same operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a message of another type arrived where {expected} was expected")]
 pub struct WrongType {
@@ -45,7 +50,7 @@ pub struct WrongType {
 /// A channel of `slots` lines whose receiver sleeps on `data_bell` and whose sender sleeps on `room_bell`.
 ///
 /// # Panics
-/// If `slots` is more than [`MAX_SLOTS`](super::MAX_SLOTS).
+/// If `slots` is more than 64: a header has no room for both a stamp and the length of a longer message.
 #[track_caller]
 #[must_use]
 pub fn any_channel(slots: usize, data_bell: Bell, room_bell: Bell) -> (AnySender, AnyReceiver) {
@@ -64,6 +69,8 @@ pub struct AnySender {
     pub(super) last: Option<(TypeId, Kind)>,
     /// The tag to give to a new type when all are taken.
     recycled: usize,
+    /// What messages carry from now on.
+    pub(super) stamp: u16,
     /// True once a send ended within a value: nothing may follow its first parts.
     is_torn: bool,
     /// True if other processes may write the ring.
@@ -71,8 +78,17 @@ pub struct AnySender {
 }
 
 impl AnySender {
+    #[track_caller]
     pub(super) fn new(end: SendEnd, is_shared: bool) -> Self {
-        Self { end, types: Vec::new(), last: None, recycled: 0, is_torn: false, is_shared }
+        let longest = end.shared.max_len();
+        assert!(longest <= MAX_STAMPED_LEN, "a message of {longest} bytes carries no stamp: take fewer slots");
+        Self { end, types: Vec::new(), last: None, recycled: 0, stamp: 0, is_torn: false, is_shared }
+    }
+
+    /// Lets all messages sent from now on carry this stamp, of which the lowest 14 bits count.
+    #[inline(always)]
+    pub fn stamp(&mut self, stamp: u16) {
+        self.stamp = stamp & MAX_STAMP;
     }
 
     /// Sends a copy of `value`, waiting with `waiter` for room; `check` is called while waiting.
@@ -106,6 +122,7 @@ impl AnySender {
         waiter: &mut Waiter,
         check: &mut impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<(), E> {
+        let kind = kind.stamped(self.stamp);
         for (offset, len) in parts(size_of::<T>(), self.end.shared.max_len()) {
             let room = match self.end.reserve(len) {
                 Some(room) if !self.end.is_closed() => room,
@@ -219,6 +236,8 @@ pub struct AnyReceiver {
     types: Vec<Announced>,
     /// The type received last, and its tag.
     pub(super) last: Option<(TypeId, Kind)>,
+    /// What messages are expected to carry.
+    pub(super) stamp: u16,
     /// True once a receive ended within a value: the parts that follow belong to no whole one.
     is_torn: bool,
     /// True if other processes may write the ring.
@@ -227,7 +246,18 @@ pub struct AnyReceiver {
 
 impl AnyReceiver {
     pub(super) fn new(end: RecvEnd, is_shared: bool) -> Self {
-        Self { end, types: Vec::new(), last: None, is_torn: false, is_shared }
+        Self { end, types: Vec::new(), last: None, stamp: 0, is_torn: false, is_shared }
+    }
+
+    /// Lets every message from now on be refused that carries another stamp than this one, of which the lowest 14 bits count.
+    #[inline(always)]
+    pub fn expect(&mut self, stamp: u16) {
+        self.stamp = stamp & MAX_STAMP;
+    }
+
+    /// True if a message is there that carries another stamp than expected.
+    pub fn is_stamped_otherwise(&mut self) -> bool {
+        self.end.peek().is_some_and(|header| header.stamp() != self.stamp)
     }
 
     /// True if a message, or the first part of one, is there.
@@ -278,7 +308,7 @@ impl AnyReceiver {
     fn is_of<T: Plain>(&self, header: Header) -> bool {
         let first = parts(size_of::<T>(), self.end.shared.max_len()).next();
         let len = first.map_or(0, |(_, len)| len);
-        self.last.is_some_and(|(id, kind)| id == TypeId::of::<T>() && header.tells(kind, len))
+        self.last.is_some_and(|(id, kind)| id == TypeId::of::<T>() && header.tells(kind.stamped(self.stamp), len))
     }
 
     /// The value whose first part is at hand, of the right length.
@@ -289,7 +319,7 @@ impl AnyReceiver {
         waiter: &mut Waiter,
         check: &mut impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<T, E> {
-        let kind = header.kind();
+        let kind = header.kind().stamped(self.stamp);
         let mut value = if self.is_shared { MaybeUninit::<T>::zeroed() } else { MaybeUninit::uninit() };
         for (i, (offset, len)) in parts(size_of::<T>(), self.end.shared.max_len()).enumerate() {
             if i > 0 {
@@ -358,8 +388,11 @@ impl AnyReceiver {
         if self.is_torn {
             return Err(Closed.into());
         }
+        if header.stamp() != self.stamp {
+            return Err(wrong_type::<T>().into());
+        }
         while header.kind() == ANNOUNCE {
-            if !header.tells(ANNOUNCE, size_of::<Announcement>()) {
+            if !header.tells(ANNOUNCE.stamped(self.stamp), size_of::<Announcement>()) {
                 return Err(wrong_type::<T>().into());
             }
             let [index, signature] = self.recv_value::<Announcement, E>(header, waiter, check)?;
@@ -437,6 +470,33 @@ mod tests {
             let as_byte = rx.recv::<u8, _>(&mut waiter, keep_waiting);
             assert_eq!(as_byte, Err(Failed::WrongType), "of the same size, but another type");
             assert_eq!(rx.recv(&mut waiter, keep_waiting), Ok(Numbered::<N>(value)));
+        }
+    }
+
+    #[test]
+    fn another_stamp_is_refused_as_another_type_is() {
+        let (mut tx, mut rx) = any_channel(64, bell(Wait::Spin), bell(Wait::Spin));
+        let mut waiter = Waiter::new(Wait::Spin, Crowd::unpinned(1), None);
+        let keep_waiting = |_| Ok::<_, Failed>(Duration::MAX);
+        let large = [7u8; 600];
+        for stamp in [1, 0, MAX_STAMP] {
+            tx.stamp(stamp);
+            tx.send(&5u32, &mut waiter, keep_waiting).expect("there is room");
+            tx.send_part(&large, &mut waiter, keep_waiting).expect("there is room");
+            for other in [stamp ^ 1, stamp ^ (1 << 13)] {
+                rx.expect(other);
+                assert_eq!(rx.recv::<u32, _>(&mut waiter, keep_waiting), Err(Failed::WrongType));
+                assert!(rx.is_stamped_otherwise());
+            }
+            rx.expect(stamp);
+            assert!(!rx.is_stamped_otherwise());
+            assert_eq!(rx.recv(&mut waiter, keep_waiting), Ok(5u32));
+            rx.expect(stamp ^ 1);
+            let mut part = [0; 600];
+            assert_eq!(rx.recv_part(&mut part, &mut waiter, keep_waiting), Err(Failed::WrongType));
+            rx.expect(stamp);
+            assert_eq!(rx.recv_part(&mut part, &mut waiter, keep_waiting), Ok(600));
+            assert_eq!(part, large);
         }
     }
 

@@ -48,6 +48,7 @@ impl AnySender {
             Some((id, kind)) if id == TypeId::of::<Part<T>>() => kind,
             _ => self.tag_for::<Part<T>, E>(waiter, &mut check)?,
         };
+        let kind = kind.stamped(self.stamp);
         let room = match self.end.reserve(len) {
             Some(room) if !self.end.is_closed() => room,
             _ => self.wait_within(0, len, waiter, &mut check)?,
@@ -83,7 +84,7 @@ impl AnyReceiver {
                 return Err(wrong_type::<Part<T>>().into());
             }
         }
-        let len = header.len();
+        let len = header.stamped_len();
         let count = len.checked_div(size_of::<T>()).unwrap_or(0);
         if len > size_of_val(into) || count * size_of::<T>() != len {
             return Err(wrong_type::<Part<T>>().into());
@@ -98,7 +99,9 @@ impl AnyReceiver {
 
     #[inline(always)]
     fn is_part_of<T: Plain>(&self, header: Header) -> bool {
-        self.last.is_some_and(|(id, kind)| id == TypeId::of::<Part<T>>() && header.kind() == kind)
+        self.last.is_some_and(|(id, kind)| {
+            id == TypeId::of::<Part<T>>() && header.kind() == kind && header.stamp() == self.stamp
+        })
     }
 }
 

@@ -71,7 +71,7 @@ impl RecvEnd {
     #[inline(always)]
     pub(super) unsafe fn consume(&mut self, header: Header, into: *mut u8, len: usize) {
         let Self { shared, position } = self;
-        debug_assert!(header.is_at(position.next) && header.len() == len);
+        debug_assert!(header.is_at(position.next) && (header.len() == len || header.stamped_len() == len));
         // SAFETY: peek acquired the publication; the sender writes there again only after the slots are freed below.
         unsafe { shared.slots.read(position.next, into, len) };
         position.free(shared, slots_for(len) as u64);
