@@ -38,6 +38,7 @@
 
 use corecast_channel::ump::{AnyReceiver, AnySender, any_rings};
 
+use crate::call::{Call, Operation};
 use crate::core::{Core, NEVER, NOW};
 use crate::error::{Error, Loss};
 use crate::member::{Ends, Member};
@@ -346,9 +347,9 @@ impl Member {
     /// # Errors
     /// [`Error::Memory`], [`Error::MemberLost`], [`Error::Pending`].
     pub fn atomic_stream(&mut self) -> Result<AtomicStream<'_>, Error> {
-        let Ends { core, broadcast: web, .. } = self.begin()?;
+        let Ends { core, broadcast: web, .. } = self.begin(Call::of(Operation::AtomicStream))?;
         let members = core.members;
-        let rings = any_rings(&mut core.arena, 2 * (members - 1), EDGE_SLOTS)?;
+        let rings = core.lay_out(|arena| any_rings(arena, 2 * (members - 1), EDGE_SLOTS))?;
         core.open();
         // By the place of a member below the root: the edge to it from its parent, and from it to the root.
         let (down, up) = (|rank: usize| web.place(rank) - 1, |rank: usize| members - 1 + web.place(rank) - 1);

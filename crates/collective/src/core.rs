@@ -9,9 +9,11 @@ use corecast_base::{Arena, ArenaError};
 use corecast_channel::Plain;
 use corecast_channel::ump::{AnyReceiver, AnySender};
 
+use crate::call::{Call, Operation};
 use crate::error::{Error, Interrupted, Loss};
 use crate::missing::Missing;
 use crate::roll::{GAVE_UP, Roll, SUCCEEDED, SUSPICIOUS};
+use crate::stamp::Stamp;
 use crate::web::Link;
 
 /// One member's place in its group. On lines of its own, as members may lie side by side in a vector.
@@ -22,6 +24,8 @@ pub(crate) struct Core {
     pub(crate) members: usize,
     /// Operations begun, which is the number of the one at hand.
     pub(crate) operation: u64,
+    /// That of the operation at hand.
+    pub(crate) stamp: Stamp,
     pub(crate) waiter: Waiter,
     pub(crate) roll: Arc<Roll>,
     /// The group's memory, behind all that was laid out when the group was built.
@@ -53,6 +57,7 @@ impl Core {
             rank,
             members,
             operation: 0,
+            stamp: Stamp::default(),
             waiter,
             roll,
             arena,
@@ -70,20 +75,38 @@ impl Core {
     /// in the same order and `build` lays out the same types and lengths for it, so that they get the same memory. It stays
     /// theirs for as long as the group lives. In the memory of processes [`Error::Memory`] says that it is used up, at all
     /// members alike.
+    ///
+    /// Members that call different operations lay out different things. On the heap, where one after the other lays out under a
+    /// lock, all but the first find that out here, and build nothing on it.
     pub(crate) fn lay_out<R>(&mut self, build: impl FnOnce(&mut Arena) -> Result<R, ArenaError>) -> Result<R, Error> {
-        Ok(build(&mut self.arena)?)
+        self.check_calls()?;
+        let built = build(&mut self.arena);
+        self.check_calls()?;
+        Ok(built?)
     }
 
     /// Begins the next operation, unless the group has failed or one is pending.
     #[inline(always)]
-    pub(crate) fn begin(&mut self) -> Result<(), Error> {
+    pub(crate) fn begin(&mut self, call: Call) -> Result<(), Error> {
         if self.is_pending {
             return Err(self.pending());
         }
         self.check_fault()?;
-        self.operation += 1;
-        self.roll.begin(self.rank, self.seat_word());
+        self.enter(call);
         Ok(())
+    }
+
+    #[inline(always)]
+    fn enter(&mut self, call: Call) {
+        self.operation += 1;
+        self.stamp = self.stamp.next(call);
+        self.roll.begin(self.rank, self.operation, call, self.stamp);
+    }
+
+    /// Makes the group fail if somebody has called something else than this member.
+    #[cold]
+    fn check_calls(&mut self) -> Result<(), Error> {
+        self.roll.check_calls(self.rank, self.operation).map_err(|error| failed(&mut self.has_failed, error))
     }
 
     /// Says to those of a part of the group that this member will not come.
@@ -103,7 +126,7 @@ impl Core {
 
     fn mark(&mut self, mark: u64) {
         self.marks |= mark;
-        self.roll.begin(self.rank, self.seat_word());
+        self.roll.say(self.rank, self.seat_word());
     }
 
     /// What this member says of itself.
@@ -136,8 +159,8 @@ impl Core {
 
     /// Says that this member has come to its part. It counts as an operation of the group, for which nobody waits.
     pub(crate) fn come(&mut self) {
-        self.operation += 1;
-        self.roll.begin(self.rank, self.operation);
+        self.enter(Call::of(Operation::Split));
+        self.roll.say(self.rank, self.operation);
     }
 
     /// Why an operation cannot begin while one is pending: the group's failure, which may have ended that one, comes first.
@@ -164,15 +187,15 @@ impl Core {
     #[inline(always)]
     pub(crate) fn wait_at_own_bell<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
         let Self { rank, operation, waiter, roll, deadline, has_failed, .. } = self;
-        let found = waiter.until(roll.bell(*rank), poll, |waited| check(roll, *operation, *deadline, waited));
+        let found = waiter.until(roll.bell(*rank), poll, |waited| check(roll, *rank, *operation, *deadline, waited));
         found.map_err(|error| failed(has_failed, error))
     }
 
     /// Waits at the bell that rings for all members at once until `poll` finds something.
     #[inline(always)]
     pub(crate) fn wait_at_common_bell<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
-        let Self { operation, waiter, roll, deadline, has_failed, .. } = self;
-        let found = waiter.until(&roll.common, poll, |waited| check(roll, *operation, *deadline, waited));
+        let Self { rank, operation, waiter, roll, deadline, has_failed, .. } = self;
+        let found = waiter.until(&roll.common, poll, |waited| check(roll, *rank, *operation, *deadline, waited));
         found.map_err(|error| failed(has_failed, error))
     }
 
@@ -185,7 +208,7 @@ impl Core {
             return Ok(());
         }
         self.next_look = now + clock.ticks_in(SUSPICIOUS);
-        let found = self.roll.check(self.operation, SUSPICIOUS);
+        let found = self.roll.check(self.rank, self.operation, SUSPICIOUS);
         found.map(drop).map_err(|error| failed(&mut self.has_failed, error))
     }
 
@@ -198,8 +221,9 @@ impl Core {
     /// Sends `value` to a member along whatever leads to it.
     #[inline(always)]
     pub(crate) fn send_to<T: Plain>(&mut self, rank: usize, tx: &mut AnySender, value: &T) -> Result<(), Error> {
-        let Self { operation, waiter, roll, deadline, .. } = self;
-        let check = |waited| check(roll, *operation, *deadline, waited).map_err(Interrupted::Group);
+        tx.stamp(self.stamp.digest());
+        let Self { rank: own, operation, waiter, roll, deadline, .. } = self;
+        let check = |waited| check(roll, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
         tx.send(value, waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
     }
 
@@ -212,16 +236,18 @@ impl Core {
     /// Receives a value from a member along whatever leads from it.
     #[inline(always)]
     pub(crate) fn recv_from<T: Plain>(&mut self, rank: usize, rx: &mut AnyReceiver) -> Result<T, Error> {
-        let Self { operation, waiter, roll, deadline, .. } = self;
-        let check = |waited| check(roll, *operation, *deadline, waited).map_err(Interrupted::Group);
-        rx.recv(waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
+        rx.expect(self.stamp.digest());
+        let Self { rank: own, operation, waiter, roll, deadline, .. } = self;
+        let check = |waited| check(roll, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
+        rx.recv(waiter, check).map_err(|interrupted| self.refuse(rank, rx, interrupted))
     }
 
     /// Sends some values to a member, in one message.
     #[inline(always)]
     pub(crate) fn send_part<T: Plain>(&mut self, rank: usize, tx: &mut AnySender, part: &[T]) -> Result<(), Error> {
-        let Self { operation, waiter, roll, deadline, .. } = self;
-        let check = |waited| check(roll, *operation, *deadline, waited).map_err(Interrupted::Group);
+        tx.stamp(self.stamp.digest());
+        let Self { rank: own, operation, waiter, roll, deadline, .. } = self;
+        let check = |waited| check(roll, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
         tx.send_part(part, waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
     }
 
@@ -233,9 +259,25 @@ impl Core {
         rx: &mut AnyReceiver,
         into: &mut [T],
     ) -> Result<usize, Error> {
-        let Self { operation, waiter, roll, deadline, .. } = self;
-        let check = |waited| check(roll, *operation, *deadline, waited).map_err(Interrupted::Group);
-        rx.recv_part(into, waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
+        rx.expect(self.stamp.digest());
+        let Self { rank: own, operation, waiter, roll, deadline, .. } = self;
+        let check = |waited| check(roll, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
+        rx.recv_part(into, waiter, check).map_err(|interrupted| self.refuse(rank, rx, interrupted))
+    }
+
+    /// Makes an interrupted receive from `peer` the group's failure, where it is not that already.
+    #[cold]
+    fn refuse(&mut self, peer: usize, rx: &mut AnyReceiver, interrupted: Interrupted) -> Error {
+        match interrupted {
+            Interrupted::WrongType if rx.is_stamped_otherwise() => self.mismatched(peer),
+            other => self.blame(peer, other),
+        }
+    }
+
+    /// Makes the group fail as `peer` has told something of another operation.
+    #[cold]
+    pub(crate) fn mismatched(&mut self, peer: usize) -> Error {
+        self.check_calls().err().unwrap_or_else(|| self.fail(peer, Loss::OutOfStep))
     }
 
     /// Makes an interrupted exchange with `peer` the group's failure, where it is not that already.
@@ -246,7 +288,8 @@ impl Core {
             Interrupted::Closed => Loss::Left,
             Interrupted::WrongType => Loss::Mismatched,
         };
-        self.fail(peer, loss)
+        // Who called something else may have left since.
+        self.check_calls().err().unwrap_or_else(|| self.fail(peer, loss))
     }
 }
 
@@ -258,8 +301,8 @@ fn failed(has_failed: &mut bool, error: Error) -> Error {
 }
 
 /// Whether a wait in an operation may go on, and how long it may sleep.
-fn check(roll: &Roll, operation: u64, deadline: u64, waited: Duration) -> Result<Duration, Error> {
-    let nap = roll.check(operation, waited)?;
+fn check(roll: &Roll, rank: usize, operation: u64, deadline: u64, waited: Duration) -> Result<Duration, Error> {
+    let nap = roll.check(rank, operation, waited)?;
     Ok(nap.min(nap_until(deadline, || roll.missing(operation))?))
 }
 

@@ -8,6 +8,7 @@ use corecast_channel::ump::WrongType;
 use corecast_machine::pin::PinError;
 use corecast_plan::ProblemError;
 
+use crate::call::Call;
 use crate::missing::Missing;
 
 /// Why a group could not be built.
@@ -80,6 +81,8 @@ pub enum Loss {
     Died,
     /// It gave a slice of another length than its peers.
     OtherLength,
+    /// It called other operations than its peers, so long ago that nobody can tell which.
+    OutOfStep,
 }
 
 impl fmt::Display for Loss {
@@ -90,12 +93,13 @@ impl fmt::Display for Loss {
             Self::OtherLength => "gave a slice of another length than its peers",
             Self::Mismatched => "called an operation with another type than its peers",
             Self::Died => "died",
+            Self::OutOfStep => "called other operations than its peers some time ago",
         })
     }
 }
 
-/// Why an operation of a group failed. After a [`MemberLost`](Error::MemberLost) every later operation of the group
-/// fails the same way.
+/// Why an operation of a group failed. After a [`MemberLost`](Error::MemberLost) or a [`Mismatched`](Error::Mismatched) every
+/// later operation of the group fails the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -106,6 +110,21 @@ pub enum Error {
         rank: usize,
         /// What happened to it.
         loss: Loss,
+    },
+    /// Members called different operations, or the same one with different roots, where all have to call the same in the same
+    /// order. All members are told the same. What an operation gave before is right; what it changed in the values of one
+    /// that failed is not.
+    #[error("member {rank} called {called} where member {other} called {expected}")]
+    Mismatched {
+        /// The member whose call differs: of the two the one that fewer members agree with, as far as they had called; if as
+        /// many do, the one of the higher rank.
+        rank: usize,
+        /// What it called.
+        called: Call,
+        /// A member that called something else.
+        other: usize,
+        /// What that called.
+        expected: Call,
     },
     /// There is no such member.
     #[error("rank {rank} is outside a group of {members} members")]

@@ -31,7 +31,7 @@ pub(crate) const CHUNK_BYTES: usize = if cfg!(loom) { 16 } else { 64 << 10 };
 const CHUNK_WORDS: usize = CHUNK_BYTES / size_of::<u64>();
 /// The chunks of a member: see above why these are enough.
 const SLOTS: usize = 2;
-/// Words before those of a chunk: a line, of which four are in use.
+/// Words before those of a chunk: a line, of which five are in use.
 const HEAD_WORDS: usize = 8;
 /// Slots begin where slices do.
 const SLOT_WORDS: usize = (HEAD_WORDS + CHUNK_WORDS).next_multiple_of(size_of::<CacheLine<u8>>() / size_of::<u64>());
@@ -45,9 +45,11 @@ pub(crate) enum Word {
     /// The part that the member was to change is changed.
     Changed = 1,
 }
-/// The words of the head that tell of the whole slice: the number of its values, and the signature of their type.
+/// The words of the head that tell of the whole slice: the number of its values, the signature of their type, and the stamp of
+/// the operation.
 const LENGTH: usize = 2;
 const TYPE: usize = 3;
+const STAMP: usize = 4;
 
 /// One member's view of the slots of all.
 #[derive(Debug)]
@@ -84,6 +86,8 @@ impl Exchange {
         head[LENGTH].store(len as u64, Ordering::Relaxed);
         // ORDERING: Relaxed, made visible by the same word
         head[TYPE].store(self.last.1, Ordering::Relaxed);
+        // ORDERING: Relaxed, made visible by the same word
+        head[STAMP].store(core.stamp.word(), Ordering::Relaxed);
         BytesMut::shared(words, size_of_val(chunk)).write_values(chunk);
         self.say(core, Word::Shown);
     }
@@ -116,10 +120,13 @@ impl Exchange {
         })
     }
 
-    /// Makes the group fail if somebody has shown a slice of another length or type than this member has.
+    /// Makes the group fail if somebody has shown a slice of another length or type than this member has, or in another operation.
     pub(crate) fn compare(&self, core: &mut Core) -> Result<(), Error> {
         // ORDERING: Relaxed, ordered by the word that said that the chunk is there
         let said = |rank: usize, word: usize| self.slot(rank)[word].load(Ordering::Relaxed);
+        if let Some(rank) = (0..self.members).find(|&rank| said(rank, STAMP) != core.stamp.word()) {
+            return Err(core.mismatched(rank));
+        }
         for (word, loss) in [(LENGTH, Loss::OtherLength), (TYPE, Loss::Mismatched)] {
             if let Some(rank) = (0..self.members).find(|&rank| said(rank, word) != said(self.rank, word)) {
                 return Err(core.fail(rank, loss));

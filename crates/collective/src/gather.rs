@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use corecast_channel::{Plain, zeroed};
 
+use crate::call::{Call, Operation};
 use crate::core::Core;
 use crate::error::Error;
 use crate::member::{Ends, Member};
@@ -25,7 +26,7 @@ impl Member {
     /// [`Error::BadRank`] if there is no such root, [`Error::MemberLost`], [`Error::Pending`].
     pub fn gather<T: Plain>(&mut self, root: usize, value: T) -> Result<Option<Vec<T>>, Error> {
         self.check_rank(root)?;
-        let ends = self.begin()?;
+        let ends = self.begin(Call::rooted(Operation::Gather, root))?;
         gather(ends, root, value, &mut Gathering::default())
     }
 
@@ -59,7 +60,7 @@ impl Member {
     /// had not called; those of [`gather`](Self::gather).
     pub fn scatter<T: Plain>(&mut self, root: usize, values: Option<&[T]>) -> Result<T, Error> {
         let given = self.given(root, values)?;
-        let ends = self.begin()?;
+        let ends = self.begin(Call::rooted(Operation::Scatter, root))?;
         Scattering::of(ends, root, given).go_on(ends)
     }
 
@@ -89,14 +90,16 @@ impl Member {
         self.check_rank(root)?;
         check_size::<T>()?;
         let mut gathering = Gathering::default();
-        Started::begin(self, Box::new(move |ends: &mut Ends| gather(ends, root, value, &mut gathering)))
+        let steps = move |ends: &mut Ends| gather(ends, root, value, &mut gathering);
+        Started::begin(self, Call::rooted(Operation::Gather, root), Box::new(steps))
     }
 
     fn begin_scatter<T: Plain>(&mut self, root: usize, values: Option<&[T]>) -> Result<Started<'_, T>, Error> {
         check_size::<T>()?;
         let given = self.given(root, values)?;
         let mut scattering = Scattering::of(self.ends(), root, given);
-        Started::begin(self, Box::new(move |ends: &mut Ends| scattering.go_on(ends)))
+        let steps = move |ends: &mut Ends| scattering.go_on(ends);
+        Started::begin(self, Call::rooted(Operation::Scatter, root), Box::new(steps))
     }
 
     /// What the root gives to scatter, by rank; `None` at the others.
@@ -112,7 +115,7 @@ impl Member {
 }
 
 /// All members' values by rank, at `root`.
-fn gather<T: Plain>(
+pub(crate) fn gather<T: Plain>(
     ends: &mut Ends,
     root: usize,
     own: T,

@@ -140,6 +140,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::basis::Wishes;
     use crate::broadcast::broadcast;
+    use crate::call::{Call, Operation};
     use crate::choose::Trees;
     use crate::commons::Planned;
     use crate::error::Error;
@@ -200,16 +201,16 @@ pub(crate) mod tests {
         let Ends { core, broadcast: down, reduce: up, barrier, .. } = ends;
         let lines = core.lay_out(|arena| arena.slice::<AtomicU64>(MEMBERS as usize))?;
         for round in 1..=50u64 {
-            core.begin()?;
+            core.begin(Call::of(Operation::Barrier))?;
             lines[core.rank].store(round, Ordering::Relaxed);
             barrier.wait(core)?;
             assert!(lines.iter().all(|line| line.load(Ordering::Relaxed) >= round));
             let root = round as usize % core.members;
             let mut value = if core.rank == root { [round; 40] } else { [0; 40] };
-            core.begin()?;
+            core.begin(Call::rooted(Operation::Broadcast, root))?;
             broadcast(core, down, root, &mut value, &mut Default::default())?;
             assert_eq!(value, [round; 40]);
-            core.begin()?;
+            core.begin(Order::Rank.reduce(root))?;
             let bits = reduce(core, up, root, Order::Rank, &mut Reduction::of(1u64 << core.rank), |a, b| a + b)?;
             assert_eq!(bits, (core.rank == root).then_some((1 << MEMBERS) - 1));
         }

@@ -6,6 +6,7 @@
 //! - [`Member::split`], [`Group::subgroup`]: groups of some of the members;
 //! - [`Member::shrink`], [`Shrunk`]: a group of those who are left when one has failed;
 //! - [`Started`]: an operation started now and finished later, or given a limit; [`Missing`]: who had not come by then;
+//! - [`Call`], [`Operation`]: what members call, as they are told when they do not all call the same;
 //! - [`Coordinator`] and [`Participant`]: two-phase commit;
 //! - [`AtomicStream`]: events from any member, in one order at all;
 //! - [`Barrier`]: the registry of barrier families;
@@ -16,7 +17,8 @@
 //! - [`Plain`]: what may be a value.
 //!
 //! More members than CPUs work: waiting never keeps a CPU from the member that is waited for. A member that panics makes
-//! the operations of the others fail with an error that names it.
+//! the operations of the others fail with an error that names it. So do those of all members when they call different
+//! operations: [`Error::Mismatched`].
 
 #![forbid(unsafe_code)]
 
@@ -27,6 +29,8 @@ pub mod barrier;
 mod basis;
 mod broadcast;
 mod builder;
+mod call;
+mod call_log;
 mod census;
 mod choose;
 mod chunks;
@@ -54,6 +58,7 @@ mod slice_gather;
 mod slice_steps;
 mod slices;
 mod split;
+mod stamp;
 mod started;
 mod survivors;
 mod two_phase_commit;
@@ -62,6 +67,7 @@ mod web;
 pub use atomic_stream::AtomicStream;
 pub use barrier::Barrier;
 pub use builder::Builder;
+pub use call::{Call, Operation};
 pub use choose::Choice;
 pub use corecast_channel::Plain;
 pub use error::{BuildError, Error, Loss, RunError};

@@ -11,6 +11,7 @@ use crate::allreduce::Allreduction;
 use crate::barrier::Part;
 use crate::basis::Basis;
 use crate::broadcast::broadcast;
+use crate::call::{Call, Operation};
 use crate::choose::Choice;
 use crate::commons::Plot;
 use crate::core::Core;
@@ -107,9 +108,9 @@ impl Member {
     }
 
     #[inline(always)]
-    pub(crate) fn begin(&mut self) -> Result<&mut Ends, Error> {
+    pub(crate) fn begin(&mut self, call: Call) -> Result<&mut Ends, Error> {
         let ends = self.ends_mut();
-        ends.core.begin()?;
+        ends.core.begin(call)?;
         Ok(ends)
     }
 
@@ -149,7 +150,7 @@ impl Member {
     /// [`Error::MemberLost`].
     #[inline]
     pub fn barrier(&mut self) -> Result<(), Error> {
-        let ends = self.begin()?;
+        let ends = self.begin(Call::of(Operation::Barrier))?;
         ends.barrier.wait(&mut ends.core)
     }
 
@@ -160,7 +161,7 @@ impl Member {
     #[inline]
     pub fn broadcast<T: Plain>(&mut self, root: usize, value: &mut T) -> Result<(), Error> {
         self.check_rank(root)?;
-        let ends = self.begin()?;
+        let ends = self.begin(Call::rooted(Operation::Broadcast, root))?;
         broadcast(&mut ends.core, &mut ends.broadcast, root, value, &mut Default::default())
     }
 
@@ -201,7 +202,7 @@ impl Member {
         combine: impl FnMut(T, T) -> T,
     ) -> Result<Option<T>, Error> {
         self.check_rank(root)?;
-        let ends = self.begin()?;
+        let ends = self.begin(order.reduce(root))?;
         reduce(&mut ends.core, &mut ends.reduce, root, order, &mut Reduction::of(value), combine)
     }
 
@@ -234,7 +235,7 @@ impl Member {
         value: T,
         combine: impl FnMut(T, T) -> T,
     ) -> Result<T, Error> {
-        let ends = self.begin()?;
+        let ends = self.begin(order.allreduce())?;
         Allreduction::of(value).go_on(ends, order, combine)
     }
 

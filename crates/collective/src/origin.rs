@@ -64,14 +64,14 @@ mod tests {
         let part = Roll::lay_out(&mut Arena::heap(), 2, bell).expect("the heap has room");
         let part =
             part.part_of(Origin { roll: Arc::clone(&whole), ranks: vec![2, 0], step: Step::Split { operation: 5 } });
-        let check = || part.check(1, Duration::from_secs(1)).map(drop);
-        whole.begin(0, 4);
-        whole.begin(2, 5);
+        let check = || part.check(1, 1, Duration::from_secs(1)).map(drop);
+        whole.say(0, 4);
+        whole.say(2, 5);
         assert_eq!(check(), Ok(()), "member 0 is on its way");
         whole.leave(2, 5);
-        whole.begin(1, GAVE_UP | 4);
+        whole.say(1, GAVE_UP | 4);
         assert_eq!(check(), Ok(()), "one has come, and one is in no need to");
-        whole.begin(0, GAVE_UP | 4);
+        whole.say(0, GAVE_UP | 4);
         assert_eq!(check(), Err(Error::MemberLost { rank: 1, loss: Loss::Left }));
     }
 
@@ -90,7 +90,7 @@ mod tests {
     fn who_stayed_and_then_leaves_is_absent_until_it_has_come() {
         let whole = sites(1).next().expect("one of one").roll;
         let origin = Origin { roll: Arc::clone(&whole), ranks: vec![0], step: Step::Shrink };
-        whole.begin(0, GAVE_UP | 4);
+        whole.say(0, GAVE_UP | 4);
         assert_eq!(origin.first_absent(), None, "it gave up something else");
         whole.leave(0, SUCCEEDED | 4);
         assert_eq!(origin.first_absent(), None);

@@ -63,7 +63,7 @@ impl Member {
     ) -> Result<(), Error> {
         self.check_rank(root)?;
         check_records(records, record_bytes)?;
-        let ends = self.begin()?;
+        let ends = self.begin(order.reduce_records(root))?;
         RecordReduction::of(ends, order, root, records).go_on(ends, (records, record_bytes), combine)
     }
 
@@ -84,7 +84,7 @@ impl Member {
         combine: impl FnMut(&mut [u8], &[u8]),
     ) -> Result<(), Error> {
         check_records(records, record_bytes)?;
-        let ends = self.begin()?;
+        let ends = self.begin(order.allreduce_records())?;
         RecordAllreduction::of(ends, order, records).go_on(ends, (records, record_bytes), combine)
     }
 
@@ -108,7 +108,7 @@ impl Member {
         check_records(records, record_bytes)?;
         let mut reduction = RecordReduction::of(self.ends(), order, root, records);
         let steps = move |ends: &mut Ends| reduction.go_on(ends, (records, record_bytes), &mut combine);
-        started(Started::begin(self, Box::new(steps))?)
+        started(Started::begin(self, order.reduce_records(root), Box::new(steps))?)
     }
 
     /// Begins to combine all members' records in the `records` of all.
@@ -129,7 +129,7 @@ impl Member {
         check_records(records, record_bytes)?;
         let mut reduction = RecordAllreduction::of(self.ends(), order, records);
         let steps = move |ends: &mut Ends| reduction.go_on(ends, (records, record_bytes), &mut combine);
-        started(Started::begin(self, Box::new(steps))?)
+        started(Started::begin(self, order.allreduce_records(), Box::new(steps))?)
     }
 }
 

@@ -5,6 +5,7 @@
 
 use corecast_channel::Plain;
 
+use crate::call::{Call, Operation};
 use crate::core::Core;
 use crate::error::Error;
 use crate::gather::Gathering;
@@ -24,6 +25,32 @@ pub enum Order {
     /// By rank, in one fixed bracketing: every plan gives the same bits, and the operation needs to be associative only.
     /// All values travel to the root, which combines them alone; members allocate room for what passes through them.
     Rank,
+}
+
+impl Order {
+    /// The call of a reduction to `root` in this order. In the order of the plan and of arrivals the same messages travel.
+    pub(crate) fn reduce(self, root: usize) -> Call {
+        Call::rooted(self.either(Operation::Reduce, Operation::ReduceByRank), root)
+    }
+
+    pub(crate) fn allreduce(self) -> Call {
+        Call::of(self.either(Operation::Allreduce, Operation::AllreduceByRank))
+    }
+
+    pub(crate) fn reduce_records(self, root: usize) -> Call {
+        Call::rooted(self.either(Operation::ReduceRecords, Operation::ReduceRecordsByRank), root)
+    }
+
+    pub(crate) fn allreduce_records(self) -> Call {
+        Call::of(self.either(Operation::AllreduceRecords, Operation::AllreduceRecordsByRank))
+    }
+
+    fn either(self, in_place: Operation, by_rank: Operation) -> Operation {
+        match self {
+            Self::Plan | Self::Arrival => in_place,
+            Self::Rank => by_rank,
+        }
+    }
 }
 
 /// How far a reduction is at one member.

@@ -7,8 +7,8 @@
 //! operation it has taken part in (a leaf may leave while the root still waits for others), and is one for those who wait
 //! in a later operation.
 //!
-//! Each member also counts up what it begins, on a line of its own that nobody reads until a time limit has passed: then
-//! those whose count lags are told by name.
+//! Each member also notes what it begins, in a log of its own that nobody reads until somebody has waited long or a time limit
+//! has passed: then members that called something else, and those that lag, are told by name.
 
 use std::time::Duration;
 
@@ -17,10 +17,13 @@ use corecast_base::wait::{LONGEST_NAP, WakeCell};
 use corecast_base::{Arena, ArenaError, CacheLine, Place, PlaceSlice};
 use corecast_channel::ump::Bell;
 
+use crate::call::Call;
+use crate::call_log::{CallLog, Difference};
 use crate::census::Census;
 use crate::error::{Error, Loss};
 use crate::missing::Missing;
 use crate::origin::Origin;
+use crate::stamp::Stamp;
 
 /// A wait this long is worth a look at who has left.
 pub(crate) const SUSPICIOUS: Duration = Duration::from_millis(10);
@@ -31,17 +34,20 @@ pub(crate) const LEFT: u64 = 1 << 63;
 pub(crate) const GAVE_UP: u64 = 1 << 62;
 /// Set once its member has come to the group of those who were left of this one.
 pub(crate) const SUCCEEDED: u64 = 1 << 61;
-/// The operations that the member has begun.
+/// The operations that the member had begun when it last wrote the word: when it took the seat, left, or said something else.
 pub(crate) const COUNT: u64 = SUCCEEDED - 1;
 
 /// The state of all members of a group: one for each process, over the same memory.
 #[derive(Debug)]
 pub(crate) struct Roll {
-    /// 0, or the first fault: loss code << 32 | rank. Set once, by whoever finds it first.
+    /// 0, or the first fault: loss code << 32 | rank, or [`MISMATCHED`] with ranks and calls. Set once, by whoever finds it
+    /// first.
     fault: Place<CacheLine<AtomicU64>>,
-    /// One word per member: the operations it has begun, [`LEFT`], [`GAVE_UP`],
+    /// One word per member: [`COUNT`], [`LEFT`], [`GAVE_UP`],
     /// [`SUCCEEDED`]. Written by whoever has its ends.
     seats: PlaceSlice<CacheLine<AtomicU64>>,
+    /// What each member has called.
+    calls: CallLog,
     /// What each member sleeps on.
     bells: Box<[Bell]>,
     /// What members sleep on that wait for all of a group at one place.
@@ -60,9 +66,10 @@ impl Roll {
         bell: impl Fn(Place<CacheLine<WakeCell>>) -> Bell,
     ) -> Result<Self, ArenaError> {
         let (fault, seats) = (arena.place()?, arena.slice(members)?);
+        let calls = CallLog::lay_out(arena, members)?;
         let cells = arena.slice(members)?;
         let bells = (0..members).map(|rank| bell(cells.place(rank).expect("one for each member"))).collect();
-        Ok(Self { fault, seats, bells, common: bell(arena.place()?), census: None, origin: None })
+        Ok(Self { fault, seats, calls, bells, common: bell(arena.place()?), census: None, origin: None })
     }
 
     /// The same for members that are processes.
@@ -91,11 +98,16 @@ impl Roll {
         self.seats[rank].store(operations, Ordering::Relaxed);
     }
 
-    /// Says that a member has begun so many `operations`, with what else it says of itself once the group has failed.
+    /// Says that a member begins its `number`-th operation.
     #[inline(always)]
-    pub(crate) fn begin(&self, rank: usize, operations: u64) {
-        // ORDERING: Relaxed, a count for those who ask who is late
-        self.seats[rank].store(operations, Ordering::Relaxed);
+    pub(crate) fn begin(&self, rank: usize, number: u64, call: Call, stamp: Stamp) {
+        self.calls.note(rank, number, call, stamp);
+    }
+
+    /// Says that a member has begun so many operations, with what else it says of itself.
+    pub(crate) fn say(&self, rank: usize, seat_word: u64) {
+        // ORDERING: Relaxed, the word is all there is to say
+        self.seats[rank].store(seat_word, Ordering::Relaxed);
     }
 
     /// What a member says of itself.
@@ -108,8 +120,9 @@ impl Roll {
     #[cold]
     pub(crate) fn missing(&self, operation: u64) -> Missing {
         // ORDERING: Relaxed, a count for people
-        let begun = |rank: &usize| self.seats[*rank].load(Ordering::Relaxed) & COUNT;
-        Missing::of((0..self.seats.len()).filter(|rank| begun(rank) < operation))
+        let began = |rank: usize| self.seats[rank].load(Ordering::Relaxed) & COUNT;
+        let has_begun = |rank: usize| self.calls.has_begun(rank, operation) || began(rank) >= operation;
+        Missing::of((0..self.seats.len()).filter(|&rank| !has_begun(rank)))
     }
 
     /// Leaves the seat after having begun `operations`, before the ends are given up: the next one takes it after.
@@ -121,7 +134,23 @@ impl Roll {
 
     /// Makes the group fail, unless it has failed already; returns the fault that stands.
     pub(crate) fn report(&self, rank: usize, loss: Loss) -> Error {
-        let word = encode(rank, loss);
+        self.report_word(encode(rank, loss))
+    }
+
+    /// Makes the group fail if some member has called something else than the member `rank`, which has begun `operation`
+    /// operations.
+    #[cold]
+    pub(crate) fn check_calls(&self, rank: usize, operation: u64) -> Result<(), Error> {
+        match self.calls.difference(rank, operation) {
+            None => Ok(()),
+            Some(Difference::Earlier { rank }) => Err(self.report(rank, Loss::OutOfStep)),
+            Some(Difference::Calls { rank, called, other, expected }) => {
+                Err(self.report_word(encode_calls([rank, other], [called, expected])))
+            }
+        }
+    }
+
+    fn report_word(&self, word: u64) -> Error {
         // ORDERING: Relaxed, the word is all there is to say; the bells' fences carry it to sleepers
         let stands = self.fault.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).err().unwrap_or(word);
         self.ring_all();
@@ -138,14 +167,16 @@ impl Roll {
         }
     }
 
-    /// Whether a wait in the `operation`-th operation (from 1) may go on, and how long it may sleep.
-    pub(crate) fn check(&self, operation: u64, waited: Duration) -> Result<Duration, Error> {
+    /// Whether a wait of the member `rank` in its `operation`-th operation (from 1) may go on, and how long it may sleep.
+    pub(crate) fn check(&self, rank: usize, operation: u64, waited: Duration) -> Result<Duration, Error> {
         if let Some(fault) = self.fault() {
             return Err(fault);
         }
         if waited < SUSPICIOUS {
             return Ok(SUSPICIOUS);
         }
+        // Before those who have left: who called something else may have left since.
+        self.check_calls(rank, operation)?;
         match self.first_missing(operation) {
             // A fault of the whole group: the operation ends here with messages half way, which nobody may take for those
             // of a later one.
@@ -187,6 +218,9 @@ impl Roll {
 
     /// What a word says that is not 0. Where members are processes it may be anybody's.
     fn decode(&self, word: u64) -> Error {
+        if word & MISMATCHED != 0 {
+            return decode_calls(word, self.seats.len()).unwrap_or(Error::Corrupt);
+        }
         let (code, rank) = ((word >> 32) as usize, word as u32 as usize);
         match LOSSES.get(code.wrapping_sub(1)) {
             Some(&loss) if rank < self.seats.len() => Error::MemberLost { rank, loss },
@@ -202,16 +236,37 @@ impl Roll {
 }
 
 /// The losses by their code, from 1.
-const LOSSES: [Loss; 5] = [Loss::Panicked, Loss::Left, Loss::Mismatched, Loss::Died, Loss::OtherLength];
+const LOSSES: [Loss; 6] =
+    [Loss::Panicked, Loss::Left, Loss::Mismatched, Loss::Died, Loss::OtherLength, Loss::OutOfStep];
+
+/// Set in a fault that is two ranks and their calls.
+const MISMATCHED: u64 = 1 << 63;
+const RANK_BITS: u32 = 12;
+const _: () = assert!(crate::MAX_MEMBERS <= 1 << RANK_BITS && 2 * (RANK_BITS + Call::BITS) < u64::BITS);
 
 fn encode(rank: usize, loss: Loss) -> u64 {
     let code = 1 + LOSSES.iter().position(|&known| known == loss).expect("LOSSES names every loss");
     (code as u64) << 32 | rank as u64
 }
 
+/// [`MISMATCHED`], and from the lowest bits on the second call, the first one, the second rank and the first one.
+fn encode_calls(ranks: [usize; 2], calls: [Call; 2]) -> u64 {
+    let [rank, other] = ranks.map(|rank| rank as u64);
+    let [called, expected] = calls.map(Call::word);
+    MISMATCHED | ((rank << RANK_BITS | other) << Call::BITS | called) << Call::BITS | expected
+}
+
+fn decode_calls(word: u64, members: usize) -> Option<Error> {
+    let rank = |shift: u32| Some((word >> shift) as usize & ((1 << RANK_BITS) - 1)).filter(|&rank| rank < members);
+    let call = |shift: u32| Call::of_word(word >> shift & ((1 << Call::BITS) - 1), members);
+    let (other, first) = (rank(2 * Call::BITS)?, rank(2 * Call::BITS + RANK_BITS)?);
+    Some(Error::Mismatched { rank: first, called: call(Call::BITS)?, other, expected: call(0)? })
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::call::Operation;
     use corecast_base::wait::{Wait, WakeWord};
 
     fn roll(members: usize) -> Roll {
@@ -231,7 +286,7 @@ mod tests {
     #[test]
     fn a_word_that_no_member_writes_is_damage() {
         let roll = roll(2);
-        for word in [1, 2 << 32 | 2, 6 << 32, u64::MAX] {
+        for word in [1, 2 << 32 | 2, 7 << 32, MISMATCHED, u64::MAX] {
             roll.fault.store(word, Ordering::Relaxed);
             assert_eq!(roll.fault(), Some(Error::Corrupt), "{word:#x}");
         }
@@ -239,13 +294,29 @@ mod tests {
             roll.fault.store(encode(1, loss), Ordering::Relaxed);
             assert_eq!(roll.fault(), Some(Error::MemberLost { rank: 1, loss }));
         }
+        let (called, expected) = (Call::rooted(Operation::Reduce, 1), Call::of(Operation::Race));
+        roll.fault.store(encode_calls([1, 0], [called, expected]), Ordering::Relaxed);
+        assert_eq!(roll.fault(), Some(Error::Mismatched { rank: 1, called, other: 0, expected }));
+    }
+
+    #[test]
+    fn members_that_call_different_operations_are_told_so_after_a_while() {
+        let roll = roll(3);
+        let (called, expected) = (Call::rooted(Operation::Reduce, 1), Call::of(Operation::Barrier));
+        roll.begin(0, 1, expected, Stamp::default().next(expected));
+        roll.begin(2, 1, called, Stamp::default().next(called));
+        assert_eq!(roll.check(0, 1, Duration::ZERO), Ok(SUSPICIOUS), "a short wait is not worth the look");
+        let told = Error::Mismatched { rank: 2, called, other: 0, expected };
+        assert_eq!(roll.check(2, 1, SUSPICIOUS), Err(told));
+        assert_eq!(roll.check(0, 1, Duration::ZERO), Err(told));
     }
 
     #[test]
     fn those_who_lag_are_missing() {
         let roll = roll(3);
-        roll.begin(0, 2);
-        roll.begin(2, 1);
+        let call = Call::of(Operation::Barrier);
+        let begin = |rank, number| roll.begin(rank, number, call, Stamp::default().next(call));
+        [(0, 1), (0, 2), (2, 1)].into_iter().for_each(|(rank, number)| begin(rank, number));
         roll.leave(2, 1);
         let missing = |operation| roll.missing(operation).ranks().collect::<Vec<_>>();
         assert_eq!([missing(1), missing(2), missing(3)], [vec![1], vec![1, 2], vec![0, 1, 2]]);
@@ -257,12 +328,12 @@ mod tests {
         roll.take_seat(1, 0);
         roll.leave(1, 5);
         let left = Err(Error::MemberLost { rank: 1, loss: Loss::Left });
-        assert_eq!(roll.check(5, SUSPICIOUS), Ok(LONGEST_NAP));
-        assert_eq!(roll.check(6, Duration::ZERO), Ok(SUSPICIOUS), "a short wait is not worth the look");
+        assert_eq!(roll.check(0, 5, SUSPICIOUS), Ok(LONGEST_NAP));
+        assert_eq!(roll.check(0, 6, Duration::ZERO), Ok(SUSPICIOUS), "a short wait is not worth the look");
         roll.take_seat(1, 5);
-        assert_eq!(roll.check(6, SUSPICIOUS), Ok(LONGEST_NAP), "somebody sits there again");
+        assert_eq!(roll.check(0, 6, SUSPICIOUS), Ok(LONGEST_NAP), "somebody sits there again");
         roll.leave(1, 5);
-        assert_eq!(roll.check(6, SUSPICIOUS), left);
-        assert_eq!(roll.check(5, Duration::ZERO), left, "once found, it is a fault of the group");
+        assert_eq!(roll.check(0, 6, SUSPICIOUS), left);
+        assert_eq!(roll.check(0, 5, Duration::ZERO), left, "once found, it is a fault of the group");
     }
 }

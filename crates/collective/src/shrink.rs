@@ -95,8 +95,10 @@ impl Member {
         let Ends { core, survivors, .. } = self.ends_mut();
         match core.check_fault() {
             Ok(()) => return Err(Error::NotFailed),
-            Err(Error::MemberLost { .. }) if core.has_shrunk() => return Err(Error::AlreadyJoined { rank: core.rank }),
-            Err(Error::MemberLost { .. }) => {}
+            Err(Error::MemberLost { .. } | Error::Mismatched { .. }) if core.has_shrunk() => {
+                return Err(Error::AlreadyJoined { rank: core.rank });
+            }
+            Err(Error::MemberLost { .. } | Error::Mismatched { .. }) => {}
             Err(other) => return Err(other),
         }
         let completed = core.completed();

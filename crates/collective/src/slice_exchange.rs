@@ -201,6 +201,7 @@ mod tests {
     use corecast_base::wait::{Crowd, Wait, Waiter};
 
     use super::*;
+    use crate::call::{Call, Operation};
     use crate::layout::tests::sites;
 
     /// Decimal numbers and how many digits they have: of two, one behind the other.
@@ -216,7 +217,7 @@ mod tests {
         let mut wrong = Vec::new();
         for len in [0, 1, 3, 4, 5, 511, 513, 1000, 4096, 4097, 10_000] {
             let mut values: Vec<[u64; 2]> = (0..len).map(|i| digit(rank, i)).collect();
-            core.begin().expect("nobody is lost");
+            core.begin(Call::of(Operation::AllreduceSlice)).expect("nobody is lost");
             let done = Exchanging::default().go(way, core, exchange, &mut values, join);
             if done.is_err() || (0..len).any(|i| values[i] != expected(i)) {
                 wrong.push(format!("{len} by {way:?} of {members} at {rank}: {done:?}"));

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use corecast_channel::{Plain, zeroed};
 
+use crate::call::{Call, Operation};
 use crate::core::Core;
 use crate::error::{Error, Loss};
 use crate::gather::downwards;
@@ -32,7 +33,7 @@ impl Member {
     /// As for [`gather`](Self::gather).
     pub fn gather_slice<T: Plain>(&mut self, root: usize, values: &[T]) -> Result<Option<Vec<Vec<T>>>, Error> {
         self.check_rank(root)?;
-        let ends = self.begin()?;
+        let ends = self.begin(Call::rooted(Operation::GatherSlice, root))?;
         SliceGathering::of(ends, root, values).go_on(ends)
     }
 
@@ -70,7 +71,7 @@ impl Member {
     /// if it had not called; those of [`broadcast_slice`](Self::broadcast_slice).
     pub fn scatter_slice<T: Plain>(&mut self, root: usize, values: Option<&[T]>, own: &mut [T]) -> Result<(), Error> {
         let given = self.given_parts(root, values, own.len())?;
-        let ends = self.begin()?;
+        let ends = self.begin(Call::rooted(Operation::ScatterSlice, root))?;
         SliceScattering::of(ends, root).go_on(ends, given, own)
     }
 
@@ -111,7 +112,8 @@ impl Member {
         self.check_rank(root)?;
         check_size::<T>()?;
         let mut gathering = SliceGathering::of(self.ends(), root, values);
-        Started::begin(self, Box::new(move |ends: &mut Ends| gathering.go_on(ends)))
+        let steps = move |ends: &mut Ends| gathering.go_on(ends);
+        Started::begin(self, Call::rooted(Operation::GatherSlice, root), Box::new(steps))
     }
 
     fn begin_scatter_slice<'a, T: Plain>(
@@ -123,7 +125,8 @@ impl Member {
         check_size::<T>()?;
         let given = self.given_parts(root, values, own.len())?.map(<[T]>::to_vec);
         let mut scattering = SliceScattering::of(self.ends(), root);
-        Started::begin(self, Box::new(move |ends: &mut Ends| scattering.go_on(ends, given.as_deref(), own)))
+        let steps = move |ends: &mut Ends| scattering.go_on(ends, given.as_deref(), own);
+        Started::begin(self, Call::rooted(Operation::ScatterSlice, root), Box::new(steps))
     }
 
     /// What the root gives to scatter, `len` values for each member; `None` at the others.

@@ -31,6 +31,7 @@ use std::time::Duration;
 
 use corecast_channel::Plain;
 
+use crate::call::{Call, Operation};
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::member::{Ends, Member};
@@ -48,7 +49,7 @@ impl Member {
     /// [`Error::Pending`].
     pub fn broadcast_slice<T: Plain>(&mut self, root: usize, values: &mut [T]) -> Result<(), Error> {
         self.check_rank(root)?;
-        let ends = self.begin()?;
+        let ends = self.begin(Call::rooted(Operation::BroadcastSlice, root))?;
         broadcast(&mut ends.core, &mut ends.broadcast, root, values, &mut Progress::default())
     }
 
@@ -64,7 +65,7 @@ impl Member {
         combine: impl FnMut(T, T) -> T,
     ) -> Result<(), Error> {
         self.check_rank(root)?;
-        let ends = self.begin()?;
+        let ends = self.begin(Call::rooted(Operation::ReduceSlice, root))?;
         reduce(&mut ends.core, &mut ends.reduce, root, values, &mut Reduction::default(), combine)
     }
 
@@ -74,7 +75,7 @@ impl Member {
     /// # Errors
     /// As for [`broadcast_slice`](Self::broadcast_slice); among few members any who gave another length may be named.
     pub fn allreduce_slice<T: Plain>(&mut self, values: &mut [T], combine: impl FnMut(T, T) -> T) -> Result<(), Error> {
-        let ends = self.begin()?;
+        let ends = self.begin(Call::of(Operation::AllreduceSlice))?;
         allreduce(ends, values, &mut Allreduction::default(), combine)
     }
 
@@ -166,7 +167,7 @@ impl Member {
         check_size::<T>()?;
         let mut progress = Progress::default();
         let steps = move |ends: &mut Ends| broadcast(&mut ends.core, &mut ends.broadcast, root, values, &mut progress);
-        Started::begin(self, Box::new(steps))
+        Started::begin(self, Call::rooted(Operation::BroadcastSlice, root), Box::new(steps))
     }
 
     fn begin_reduce_slice<'a, T: Plain>(
@@ -180,7 +181,7 @@ impl Member {
         let mut reduction = Reduction::default();
         let steps =
             move |ends: &mut Ends| reduce(&mut ends.core, &mut ends.reduce, root, values, &mut reduction, &mut combine);
-        Started::begin(self, Box::new(steps))
+        Started::begin(self, Call::rooted(Operation::ReduceSlice, root), Box::new(steps))
     }
 
     fn begin_allreduce_slice<'a, T: Plain>(
@@ -190,7 +191,8 @@ impl Member {
     ) -> Result<Started<'a, ()>, Error> {
         check_size::<T>()?;
         let mut state = Allreduction::default();
-        Started::begin(self, Box::new(move |ends: &mut Ends| allreduce(ends, values, &mut state, &mut combine)))
+        let steps = move |ends: &mut Ends| allreduce(ends, values, &mut state, &mut combine);
+        Started::begin(self, Call::of(Operation::AllreduceSlice), Box::new(steps))
     }
 }
 

@@ -40,10 +40,13 @@ use corecast_base::ArenaError;
 use corecast_base::sync::Arc;
 use corecast_channel::{Plain, zeroed};
 
+use crate::call::{Call, Operation};
 use crate::commons::{Commons, Planned, Plot, STEP};
 use crate::error::Error;
-use crate::member::{Home, Member};
+use crate::gather::{Gathering, gather};
+use crate::member::{Ends, Home, Member};
 use crate::origin::{Origin, Step};
+use crate::slice_steps::{self, Progress};
 
 /// What a member asks for: 1 for a part and 0 for none, the part's color, and the key's bits.
 type Wish = [u64; 3];
@@ -68,7 +71,8 @@ impl Member {
         let wish = color.into().map_or([0; 3], |color| [1, u64::from(color), key as u64]);
         let outcome = self.split_by(wish);
         let core = &mut self.ends_mut().core;
-        let has_failed = || matches!(core.check_fault(), Err(Error::MemberLost { .. } | Error::Corrupt));
+        let has_failed =
+            || matches!(core.check_fault(), Err(Error::MemberLost { .. } | Error::Mismatched { .. } | Error::Corrupt));
         if outcome.is_err() && has_failed() {
             core.give_up();
         }
@@ -127,8 +131,11 @@ impl Member {
     /// The values of all members, by rank, at all of them.
     fn all_gather<T: Plain>(&mut self, value: T) -> Result<Vec<T>, Error> {
         let (root, members) = (self.ends().reduce_root, self.members());
-        let mut values = self.gather(root, value)?.unwrap_or_else(|| vec![zeroed(); members]);
-        self.broadcast_slice(root, &mut values)?;
+        let call = Call::of(Operation::Split);
+        let gathered = gather(self.begin(call)?, root, value, &mut Gathering::default())?;
+        let mut values = gathered.unwrap_or_else(|| vec![zeroed(); members]);
+        let Ends { core, broadcast: web, .. } = self.begin(call)?;
+        slice_steps::broadcast(core, web, root, &mut values, &mut Progress::default())?;
         Ok(values)
     }
 }

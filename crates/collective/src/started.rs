@@ -38,6 +38,7 @@ use corecast_channel::Plain;
 
 use crate::allreduce::Allreduction;
 use crate::broadcast::{Progress, broadcast};
+use crate::call::{Call, Operation};
 use crate::core::{NEVER, NOW};
 use crate::error::Error;
 use crate::member::{Ends, Member};
@@ -58,8 +59,8 @@ pub struct Started<'a, T> {
 
 impl<'a, T> Started<'a, T> {
     /// Begins the operation of these steps, and does none of them yet.
-    pub(crate) fn begin(me: &'a mut Member, steps: Box<Steps<'a, T>>) -> Result<Self, Error> {
-        me.begin()?.core.is_pending = true;
+    pub(crate) fn begin(me: &'a mut Member, call: Call, steps: Box<Steps<'a, T>>) -> Result<Self, Error> {
+        me.begin(call)?.core.is_pending = true;
         Ok(Self { me, steps, result: None })
     }
 
@@ -224,7 +225,7 @@ impl Member {
     }
 
     fn begin_barrier(&mut self) -> Result<Started<'_, ()>, Error> {
-        Started::begin(self, Box::new(|ends| ends.barrier.wait(&mut ends.core)))
+        Started::begin(self, Call::of(Operation::Barrier), Box::new(|ends| ends.barrier.wait(&mut ends.core)))
     }
 
     fn begin_broadcast<'a, T: Plain>(&'a mut self, root: usize, value: &'a mut T) -> Result<Started<'a, ()>, Error> {
@@ -232,7 +233,7 @@ impl Member {
         check_size::<T>()?;
         let mut progress = Progress::default();
         let steps = move |ends: &mut Ends| broadcast(&mut ends.core, &mut ends.broadcast, root, value, &mut progress);
-        Started::begin(self, Box::new(steps))
+        Started::begin(self, Call::rooted(Operation::Broadcast, root), Box::new(steps))
     }
 
     fn begin_reduce<'a, T: Plain>(
@@ -247,7 +248,7 @@ impl Member {
         let steps = move |ends: &mut Ends| {
             reduce(&mut ends.core, &mut ends.reduce, root, Order::Plan, &mut reduction, &mut combine)
         };
-        Started::begin(self, Box::new(steps))
+        Started::begin(self, Order::Plan.reduce(root), Box::new(steps))
     }
 
     fn begin_allreduce<'a, T: Plain>(
@@ -257,7 +258,8 @@ impl Member {
     ) -> Result<Started<'a, T>, Error> {
         check_size::<T>()?;
         let mut reduction = Allreduction::of(value);
-        Started::begin(self, Box::new(move |ends: &mut Ends| reduction.go_on(ends, Order::Plan, &mut combine)))
+        let steps = move |ends: &mut Ends| reduction.go_on(ends, Order::Plan, &mut combine);
+        Started::begin(self, Order::Plan.allreduce(), Box::new(steps))
     }
 }
 

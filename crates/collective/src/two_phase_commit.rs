@@ -46,6 +46,7 @@ use corecast_base::{CacheLine, Clock, PlaceSlice};
 use corecast_channel::Plain;
 use corecast_channel::ump::{AnyReceiver, AnySender, Rings, any_rings};
 
+use crate::call::{Call, Operation};
 use crate::core::{Core, NEVER, NOW};
 use crate::error::Error;
 use crate::member::Member;
@@ -76,16 +77,12 @@ const GONE: u64 = u64::MAX;
 impl Words {
     /// The rings to each member, and the words.
     fn lay_out(core: &mut Core) -> Result<(Rings, Self), Error> {
-        let rings = any_rings(&mut core.arena, core.members, EDGE_SLOTS)?;
         let members = core.members;
-        let words = core.lay_out(|arena| {
-            Ok(Self {
-                decisions: arena.slice(WINDOW as usize)?,
-                votes: arena.slice(members)?,
-                done: arena.slice(members)?,
-            })
-        })?;
-        Ok((rings, words))
+        core.lay_out(|arena| {
+            let rings = any_rings(arena, members, EDGE_SLOTS)?;
+            let (decisions, votes) = (arena.slice(WINDOW as usize)?, arena.slice(members)?);
+            Ok((rings, Self { decisions, votes, done: arena.slice(members)? }))
+        })
     }
 
     fn decision(&self, sequence: u64) -> &AtomicU64 {
@@ -308,7 +305,8 @@ impl Member {
     #[track_caller]
     pub fn coordinator<T: Plain>(&mut self) -> Result<Coordinator<'_, T>, Error> {
         check_size::<T>()?;
-        let core = &mut self.begin()?.core;
+        let own = self.rank();
+        let core = &mut self.begin(Call::rooted(Operation::Commit, own))?.core;
         let (rings, words) = Words::lay_out(core)?;
         core.open();
         let (own, roll) = (core.rank, &core.roll);
@@ -330,7 +328,7 @@ impl Member {
             return Err(Error::BadRank { rank, members });
         }
         check_size::<T>()?;
-        let core = &mut self.begin()?.core;
+        let core = &mut self.begin(Call::rooted(Operation::Commit, coordinator))?.core;
         let (rings, words) = Words::lay_out(core)?;
         core.open();
         let (own, roll) = (core.rank, &core.roll);

@@ -148,7 +148,7 @@ impl<'m, T: Plain> AckFollower<'m, T> {
             Ok(is_done) => is_done.then_some(Ok(())),
             Err(error) => Some(Err(error)),
         };
-        waiter.until(roll.bell(*rank), poll, |waited| roll.check(*operation, waited))?
+        waiter.until(roll.bell(*rank), poll, |waited| roll.check(*rank, *operation, waited))?
     }
 
     /// True once all events are processed and passed on, and none will follow.

@@ -7,8 +7,11 @@ use super::config::AckConfig;
 use super::engine::{Incoming, Outgoing};
 use super::follower::AckFollower;
 use super::root::AckRoot;
+use crate::allreduce::Allreduction;
+use crate::call::{Call, Operation};
 use crate::error::Error;
 use crate::member::{Ends, Member};
+use crate::reduce::Order;
 
 impl Member {
     /// Opens an acknowledged broadcast as the member that publishes, while all others call
@@ -43,12 +46,15 @@ impl Member {
         let own = self.check_part::<T>(config, is_root);
         let signature = config.signature::<T>();
         let range = if own.is_ok() { [signature, signature] } else { [0, u64::MAX] };
-        let [least, most] = self.allreduce(range, |a, b| [a[0].min(b[0]), a[1].max(b[1])])?;
+        let call = Call::of(Operation::AcknowledgedBroadcast);
+        let agreeing =
+            Allreduction::of(range).go_on(self.begin(call)?, Order::Plan, |a, b| [a[0].min(b[0]), a[1].max(b[1])]);
+        let [least, most] = agreeing?;
         own?;
         if least != most {
             return Err(AckError::Disagreement);
         }
-        Ok(self.begin()?)
+        Ok(self.begin(call)?)
     }
 
     fn check_part<T: Plain>(&self, config: &AckConfig, is_root: bool) -> Result<(), AckError> {

@@ -168,7 +168,7 @@ impl<'m, T: Plain> AckRoot<'m, T> {
             }
         };
         waiter.until(roll.bell(*rank), poll, |waited| {
-            let nap = roll.check(*operation, waited)?;
+            let nap = roll.check(*rank, *operation, waited)?;
             match left(waited) {
                 Some(Duration::ZERO) => Err(AckError::Timeout { acked: 0 }),
                 Some(left) => Ok(nap.min(left)),

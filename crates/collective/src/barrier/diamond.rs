@@ -4,7 +4,8 @@
 //! and has arrived signals all behind it. Every member acts once on the way, and nobody signals or waits for more than
 //! two (the root for four). When the tour is back at the root all have arrived. It is mainly a way for leaders to exchange.
 //!
-//! A node has one line for all behind it, so it signals with one store. Lines hold the number of the last operation.
+//! A node has one line for all behind it, so it signals with one store. Lines hold the stamp of the last operation, which
+//! stands until all behind have seen it, as only then the tour comes to its end.
 //!
 //! Source: the paper on diamond rings, as `docs/design/diamond.md` repairs it.
 
@@ -30,14 +31,14 @@ type Line = Place<CacheLine<AtomicU64>>;
 #[derive(Debug)]
 pub(crate) struct Diamond {
     is_root: bool,
-    /// The last operation whose tour has passed this node; at the root, that it has begun. Written by this member, read by
+    /// The stamp of the last operation whose tour has passed this node; at the root, that it has begun. Written by this member, read by
     /// all behind it.
     own: Line,
     /// The ranks of those behind it.
     successors: Vec<usize>,
     /// The lines of those before it.
     predecessors: Vec<Line>,
-    /// The last operation whose tour is over. Written by the root, read by all others.
+    /// The stamp of the last operation whose tour is over. Written by the root, read by all others.
     released: Line,
 }
 
@@ -58,19 +59,19 @@ impl Family for Diamond {
 
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
-        let (operation, released) = (core.operation, &self.released);
+        let (stamp, released) = (core.stamp.word(), &self.released);
         if self.is_root {
             self.pass_on(core);
             self.hear(core)?;
             // ORDERING: Release, pairs with the Acquire below at the others [tour-over]
-            released.store(operation, Ordering::Release);
+            released.store(stamp, Ordering::Release);
             core.roll.common.notify();
             return Ok(());
         }
         self.hear(core)?;
         self.pass_on(core);
         // ORDERING: Acquire, pairs with the Release above at the root [tour-over]
-        core.wait_at_common_bell(|| (released.load(Ordering::Acquire) >= operation).then_some(()))
+        core.wait_at_common_bell(|| (released.load(Ordering::Acquire) == stamp).then_some(()))
     }
 }
 
@@ -78,16 +79,16 @@ impl Diamond {
     #[inline]
     fn pass_on(&self, core: &Core) {
         // ORDERING: Release, pairs with the Acquire in hear at those behind [tour]
-        self.own.store(core.operation, Ordering::Release);
+        self.own.store(core.stamp.word(), Ordering::Release);
         self.successors.iter().for_each(|&rank| core.roll.bell(rank).notify());
     }
 
     #[inline]
     fn hear(&self, core: &mut Core) -> Result<(), Error> {
-        let operation = core.operation;
+        let stamp = core.stamp.word();
         for before in &self.predecessors {
             // ORDERING: Acquire, pairs with the Release in pass_on at those before [tour]
-            core.wait_at_own_bell(|| (before.load(Ordering::Acquire) >= operation).then_some(()))?;
+            core.wait_at_own_bell(|| (before.load(Ordering::Acquire) == stamp).then_some(()))?;
         }
         Ok(())
     }

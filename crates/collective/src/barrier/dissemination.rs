@@ -7,8 +7,8 @@
 //! next one beside it. A last round whose places go round more than once signals nobody twice, so any number of members will
 //! do.
 //!
-//! Each member and round has a line of its own with one writer, which holds the number of the last operation signalled: it
-//! only grows, so nothing is ever reset and a member that is one barrier ahead does no harm.
+//! Each member and round has a line of its own with one writer, which holds the stamps of the last two operations signalled.
+//! Two, as a member may be one barrier ahead of those that wait for it; it cannot be further ahead, so nothing is ever reset.
 //!
 //! Source: D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, 1988; J. Mellor-Crummey,
 //! M. Scott, Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors, 1991; T. Hoefler, T. Mehlan, F.
@@ -26,8 +26,10 @@ use crate::core::Core;
 use crate::error::Error;
 use crate::layout::Site;
 
-/// The last operation for which a member has signalled in one round. Written by it, read by those whom it signals.
-type Line = Place<CacheLine<AtomicU64>>;
+/// The stamps of the last operations for which a member has signalled in one round, in turn. Written by it, read by those
+/// whom it signals.
+type Signals = CacheLine<[AtomicU64; 2]>;
+type Line = Place<Signals>;
 
 /// One member's part, where `W - 1` are signalled in a round.
 #[derive(Debug)]
@@ -35,6 +37,10 @@ pub(crate) struct Dissemination<const W: usize = 2> {
     rounds: Vec<Round>,
     /// Of all rounds, side by side.
     partners: Vec<Partner>,
+    /// Which word of each line the operation at hand takes.
+    parity: usize,
+    /// The operation that took it.
+    operation: u64,
 }
 
 #[derive(Debug)]
@@ -82,15 +88,18 @@ impl<const W: usize> Family for Dissemination<W> {
 
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
-        let operation = core.operation;
+        if self.operation != core.operation {
+            (self.parity, self.operation) = (1 - self.parity, core.operation);
+        }
+        let (stamp, parity) = (core.stamp.word(), self.parity);
         for round in &self.rounds {
             // ORDERING: Release, pairs with the Acquire below at the members signalled [arrived]
-            round.own.store(operation, Ordering::Release);
+            round.own[parity].store(stamp, Ordering::Release);
             let partners = &self.partners[round.partners.clone()];
             partners.iter().for_each(|partner| core.roll.bell(partner.to).notify());
             for Partner { theirs, .. } in partners {
                 // ORDERING: Acquire, pairs with the Release above at the member that signals [arrived]
-                core.wait_at_own_bell(|| (theirs.load(Ordering::Acquire) >= operation).then_some(()))?;
+                core.wait_at_own_bell(|| (theirs[parity].load(Ordering::Acquire) == stamp).then_some(()))?;
             }
         }
         Ok(())
@@ -134,7 +143,7 @@ impl<const W: usize> Dissemination<W> {
     pub(super) fn among(order: &[usize], site: &mut Site) -> Result<Option<Self>, ArenaError> {
         let n = order.len();
         let strides = strides(n, W);
-        let lines: PlaceSlice<CacheLine<AtomicU64>> = site.arena.slice(n * strides.len())?;
+        let lines: PlaceSlice<Signals> = site.arena.slice(n * strides.len())?;
         let Some(place) = order.iter().position(|&rank| rank == site.rank) else { return Ok(None) };
         let line = |place: usize, round: usize| {
             lines.place(place * strides.len() + round).expect("one for each place and round")
@@ -148,7 +157,7 @@ impl<const W: usize> Dissemination<W> {
             }));
             rounds.push(Round { own: line(place, round), partners: first..partners.len() });
         }
-        Ok(Some(Self { rounds, partners }))
+        Ok(Some(Self { rounds, partners, parity: 0, operation: 0 }))
     }
 }
 

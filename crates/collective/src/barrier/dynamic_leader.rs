@@ -36,11 +36,11 @@ pub(crate) struct DynamicLeader {
     claim: Line,
     /// The claim of the last round entered: what there is until somebody claims the next one.
     last: u64,
-    /// The last operation that this member has entered as a follower.
+    /// The stamp of the last operation that this member has entered as a follower.
     arrived: Line,
     /// Those of the others of the cluster.
     others: Vec<Line>,
-    /// The last operation released, written by who led it.
+    /// The stamp of the last operation released, written by who led it.
     released: Line,
     leaders: Ticket,
 }
@@ -82,6 +82,7 @@ impl Family for DynamicLeader {
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
         if self.operation != core.operation {
             (self.round, self.operation) = (self.round + 1, core.operation);
+            self.leaders.turn_to(core);
             self.last = self.standing_claim(core.rank);
         }
         if self.last == self.own_claim(core.rank) {
@@ -108,25 +109,25 @@ impl DynamicLeader {
     }
 
     fn lead(&mut self, core: &mut Core) -> Result<(), Error> {
-        let operation = core.operation;
+        let stamp = core.stamp.word();
         for arrived in &self.others {
             // ORDERING: Acquire, pairs with the Release in follow [followed]
-            core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) >= operation).then_some(()))?;
+            core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) == stamp).then_some(()))?;
         }
-        self.leaders.enter(core, self.round)?;
+        self.leaders.enter(core)?;
         // ORDERING: Release, pairs with the Acquire in follow [let-go]
-        self.released.store(operation, Ordering::Release);
+        self.released.store(stamp, Ordering::Release);
         core.roll.common.notify();
         Ok(())
     }
 
     fn follow(&mut self, core: &mut Core, leader: usize) -> Result<(), Error> {
-        let (operation, released) = (core.operation, &self.released);
+        let (stamp, released) = (core.stamp.word(), &self.released);
         // ORDERING: Release, pairs with the Acquire in lead [followed]
-        self.arrived.store(operation, Ordering::Release);
+        self.arrived.store(stamp, Ordering::Release);
         // Another process may have written any rank: the wrong bell then rings in vain.
         core.roll.bell(leader.min(core.members - 1)).notify();
         // ORDERING: Acquire, pairs with the Release in lead [let-go]
-        core.wait_at_common_bell(|| (released.load(Ordering::Acquire) >= operation).then_some(()))
+        core.wait_at_common_bell(|| (released.load(Ordering::Acquire) == stamp).then_some(()))
     }
 }

@@ -22,7 +22,7 @@ pub(crate) trait Exchange: Sized {
     /// Moves these leaders on by the exchange.
     fn predict(times: &mut Times<'_>, leaders: &[usize]);
 
-    /// Enters, and returns when all leaders have. May be called again for the same operation, even after it has returned.
+    /// Enters, and returns when all leaders have. May be called again for the same operation if a wait fails for a limit.
     fn exchange(&mut self, core: &mut Core) -> Result<(), Error>;
 }
 

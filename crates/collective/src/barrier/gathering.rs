@@ -1,8 +1,9 @@
 //! Members who gather at leaders, a line each, and whom one line for each group releases.
 //!
 //! What the families have in common that scan lines. A leader may follow in a group further on, and then stands there for
-//! all below it. The reads of a scan overlap, and a release is one store however many read it. Lines hold the number of
-//! the last operation entered or released: they only grow, so nothing is ever reset.
+//! all below it. The reads of a scan overlap, and a release is one store however many read it. Lines hold the stamp of
+//! the last operation entered or released, which stands until it has been read, so nothing is ever reset: nobody enters the
+//! next barrier before it is released, and nobody releases before all have entered.
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
@@ -11,7 +12,7 @@ use crate::core::Core;
 use crate::error::Error;
 use crate::layout::Site;
 
-/// The last operation that one member has entered with all whom it leads, or that a group was released from.
+/// The stamp of the last operation that one member has entered with all whom it leads, or that a group was released from.
 type Line = Place<CacheLine<AtomicU64>>;
 
 /// One member's part.
@@ -78,14 +79,14 @@ impl Gathering {
     /// Hears from all below, and tells the leader above.
     #[inline]
     pub(super) fn gather(&self, core: &mut Core) -> Result<(), Error> {
-        let operation = core.operation;
+        let stamp = core.stamp.word();
         for arrived in self.leads.iter().flat_map(|led| &led.arrived) {
             // ORDERING: Acquire, pairs with the Release below at the member that follows [gathered]
-            core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) >= operation).then_some(()))?;
+            core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) == stamp).then_some(()))?;
         }
         if let Some(follows) = &self.follows {
             // ORDERING: Release, pairs with the Acquire above at the leader [gathered]
-            follows.arrived.store(operation, Ordering::Release);
+            follows.arrived.store(stamp, Ordering::Release);
             core.roll.bell(follows.leader).notify();
         }
         Ok(())
@@ -94,14 +95,14 @@ impl Gathering {
     /// Hears from the leader above, and releases all below.
     #[inline]
     pub(super) fn release(&self, core: &mut Core) -> Result<(), Error> {
-        let operation = core.operation;
+        let stamp = core.stamp.word();
         if let Some(Followed { released, .. }) = &self.follows {
             // ORDERING: Acquire, pairs with the Release below at the leader [released]
-            core.wait_at_common_bell(|| (released.load(Ordering::Acquire) >= operation).then_some(()))?;
+            core.wait_at_common_bell(|| (released.load(Ordering::Acquire) == stamp).then_some(()))?;
         }
         for led in self.leads.iter().rev() {
             // ORDERING: Release, pairs with the Acquire above at those who follow [released]
-            led.released.store(operation, Ordering::Release);
+            led.released.store(stamp, Ordering::Release);
         }
         if !self.leads.is_empty() {
             core.roll.common.notify();

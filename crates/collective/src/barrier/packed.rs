@@ -1,14 +1,14 @@
-//! Members that share a core or a second-level cache tell their arrivals by a byte each of one word.
+//! Members that share a core or a second-level cache tell their arrivals by a word each of one line.
 //!
 //! Their leader reads all of them with one line, which stays in the cache they share; the leaders then gather at the first
-//! of them, each a line. Take it where siblings on a core are members. A word that went from cache to cache would cost a
-//! transfer for every byte, so members that share nothing near get none, and there this is the flat barrier.
+//! of them, each a line. Take it where siblings on a core are members. A line that went from cache to cache would cost a
+//! transfer for every word, so members that share nothing near get none, and there this is the flat barrier.
 //!
 //! Source: none; the idea of packed flags is that of the static tree barrier of J. Mellor-Crummey, M. Scott, Algorithms for
 //! Scalable Synchronization on Shared-Memory Multiprocessors, 1991.
 
-use corecast_base::sync::{AtomicU8, AtomicU64, Ordering};
-use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
+use corecast_base::sync::{AtomicU64, Ordering};
+use corecast_base::{ArenaError, CacheLine, LINE_BYTES, Place, PlaceSlice};
 
 use super::gathering::Gathering;
 use super::times::Times;
@@ -17,19 +17,15 @@ use crate::core::Core;
 use crate::error::Error;
 use crate::layout::Site;
 
-/// The members that share a word.
-const PACK: usize = 8;
+/// The members that share a line.
+const PACK: usize = LINE_BYTES / size_of::<AtomicU64>();
 
-/// One byte for each member of a pack but its leader, side by side.
-type Bytes = [AtomicU8; PACK];
+/// The stamp of the last operation that each member of a pack but its leader has entered, side by side.
+type Arrivals = [AtomicU64; PACK];
 
 /// One member's part.
 #[derive(Debug)]
 pub(crate) struct Packed {
-    /// Rounds entered, modulo 256: nobody is more than one ahead or behind, so equality tells all.
-    round: u8,
-    /// The operation in which it entered the last one.
-    operation: u64,
     /// `None` if it is alone.
     pack: Option<Pack>,
     /// Where the leaders gather; of no groups at everybody else.
@@ -38,29 +34,29 @@ pub(crate) struct Packed {
 
 #[derive(Debug)]
 struct Pack {
-    /// Each byte written by the member at that place, all read by the leader.
-    arrived: Place<CacheLine<Bytes>>,
-    /// Written by the leader, read by the others: the last operation released.
+    /// Each word written by the member at that place, all read by the leader.
+    arrived: Place<CacheLine<Arrivals>>,
+    /// Written by the leader, read by the others: the stamp of the last operation released.
     released: Place<CacheLine<AtomicU64>>,
     role: Role,
 }
 
 #[derive(Debug)]
 enum Role {
-    /// Reads this many bytes.
+    /// Reads this many words.
     Leads(usize),
-    /// Writes the byte at `place`.
+    /// Writes the word at `place`.
     Follows { leader: usize, place: usize },
 }
 
 impl Family for Packed {
     const NAME: &'static str = "packed";
-    const ABOUT: &'static str = "members that share a core or near cache tell their leader by bytes of one word";
+    const ABOUT: &'static str = "members that share a core or near cache tell their leader by words of one line";
     const WANTS: Wants = Wants::Trees;
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         let packs = packs(setup.problem.siblings());
-        let arrived: PlaceSlice<CacheLine<Bytes>> = site.arena.slice(packs.len())?;
+        let arrived: PlaceSlice<CacheLine<Arrivals>> = site.arena.slice(packs.len())?;
         let released: PlaceSlice<CacheLine<AtomicU64>> = site.arena.slice(packs.len())?;
         let leaders = packs.iter().map(|members| members[0]).collect();
         let leaders = Gathering::of(&[leaders], site)?;
@@ -78,7 +74,7 @@ impl Family for Packed {
             released: released.place(number).expect(EACH),
             role,
         };
-        Ok(Self { round: 0, operation: 0, pack: (members.len() > 1).then(pack), leaders })
+        Ok(Self { pack: (members.len() > 1).then(pack), leaders })
     }
 
     fn predicted(setup: &Setup<'_>) -> f64 {
@@ -92,35 +88,32 @@ impl Family for Packed {
 
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
-        let operation = core.operation;
-        let is_new = self.operation != operation;
-        let round = self.round.wrapping_add(u8::from(is_new));
-        (self.round, self.operation) = (round, operation);
+        let stamp = core.stamp.word();
         let Some(Pack { arrived, released, role }) = &self.pack else { return self.leaders.wait(core) };
         match *role {
             Role::Leads(others) => {
                 for arrived in &arrived[..others] {
                     // ORDERING: Acquire, pairs with the Release below at that member [packed]
-                    core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) == round).then_some(()))?;
+                    core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) == stamp).then_some(()))?;
                 }
                 self.leaders.wait(core)?;
                 // ORDERING: Release, pairs with the Acquire below at the others [unpacked]
-                released.store(operation, Ordering::Release);
+                released.store(stamp, Ordering::Release);
                 core.roll.common.notify();
                 Ok(())
             }
             Role::Follows { leader, place } => {
                 // ORDERING: Release, pairs with the Acquire above at the leader [packed]
-                arrived[place].store(round, Ordering::Release);
+                arrived[place].store(stamp, Ordering::Release);
                 core.roll.bell(leader).notify();
                 // ORDERING: Acquire, pairs with the Release above at the leader [unpacked]
-                core.wait_at_common_bell(|| (released.load(Ordering::Acquire) >= operation).then_some(()))
+                core.wait_at_common_bell(|| (released.load(Ordering::Acquire) == stamp).then_some(()))
             }
         }
     }
 }
 
-/// The members of each pack, its leader first: siblings, as many as a word has bytes.
+/// The members of each pack, its leader first: siblings, as many as a line has words.
 fn packs(siblings: &[u32]) -> Vec<Vec<usize>> {
     let mut clusters = vec![Vec::new(); siblings.len()];
     siblings.iter().enumerate().for_each(|(member, &cluster)| clusters[cluster as usize].push(member));

@@ -19,7 +19,7 @@ use crate::layout::Site;
 #[derive(Debug)]
 pub(crate) struct ReleaseLine {
     up: Gathering,
-    /// The last operation released. Written by the root of the tree, read by all others.
+    /// The stamp of the last operation released. Written by the root of the tree, read by all others.
     released: Place<CacheLine<AtomicU64>>,
 }
 
@@ -43,14 +43,14 @@ impl Family for ReleaseLine {
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
         self.up.gather(core)?;
-        let (operation, released) = (core.operation, &self.released);
+        let (stamp, released) = (core.stamp.word(), &self.released);
         if self.up.leads_all() {
             // ORDERING: Release, pairs with the Acquire below at the others [all-released]
-            released.store(operation, Ordering::Release);
+            released.store(stamp, Ordering::Release);
             core.roll.common.notify();
             return Ok(());
         }
         // ORDERING: Acquire, pairs with the Release above at the root [all-released]
-        core.wait_at_common_bell(|| (released.load(Ordering::Acquire) >= operation).then_some(()))
+        core.wait_at_common_bell(|| (released.load(Ordering::Acquire) == stamp).then_some(()))
     }
 }

@@ -1,8 +1,10 @@
-//! The arrivals of all members lie side by side, eight to a line, and everybody reads all of them.
+//! The arrivals of all members lie side by side, four to a line, and everybody reads all of them.
 //!
 //! A line comes to a member with all that has been stored there by then, so whoever comes last leaves after one transfer,
 //! and where a line of each member's own has to be taken from its reader before it is written, this one is on its way
 //! already. Take it for two members, or a few that share a cache: with n of them the line changes hands n times.
+//!
+//! Each member has two words, which it takes in turn: it may be one barrier ahead of those that wait for it, and no further.
 //!
 //! Source: none; the effect is known as that of unpadded flags.
 
@@ -15,18 +17,24 @@ use crate::core::Core;
 use crate::error::Error;
 use crate::layout::Site;
 
-/// Members that share a line.
-const SHARERS: usize = LINE_BYTES / size_of::<AtomicU64>();
+/// The words of a pair of lines.
+const WORDS: usize = 2 * LINE_BYTES / size_of::<AtomicU64>();
+/// Members that share it, with two words side by side each.
+const SHARERS: usize = WORDS / 2;
 
-/// The last operation that each of some members has entered. Each written by one, read by all.
-type Line = CacheLine<[AtomicU64; SHARERS]>;
+/// The stamps of the last two operations that each of some members has entered. Each written by one, read by all.
+type Lines = CacheLine<[AtomicU64; WORDS]>;
 
 /// One member's part.
 #[derive(Debug)]
 pub(crate) struct SharedLine {
     rank: usize,
     members: usize,
-    entered: PlaceSlice<Line>,
+    entered: PlaceSlice<Lines>,
+    /// Which of a member's words the operation at hand takes.
+    parity: usize,
+    /// The operation that took it.
+    operation: u64,
 }
 
 impl Family for SharedLine {
@@ -36,7 +44,7 @@ impl Family for SharedLine {
 
     fn part(setup: &Setup<'_>, site: &mut Site) -> Result<Self, ArenaError> {
         let entered = site.arena.slice(setup.members.div_ceil(SHARERS))?;
-        Ok(Self { rank: site.rank, members: setup.members, entered })
+        Ok(Self { rank: site.rank, members: setup.members, entered, parity: 0, operation: 0 })
     }
 
     fn predicted(setup: &Setup<'_>) -> f64 {
@@ -47,15 +55,18 @@ impl Family for SharedLine {
 
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
-        let (operation, members, entered) = (core.operation, self.members, &self.entered);
-        let of = |rank: usize| &entered[rank / SHARERS][rank % SHARERS];
+        if self.operation != core.operation {
+            (self.parity, self.operation) = (1 - self.parity, core.operation);
+        }
+        let (stamp, parity, members, entered) = (core.stamp.word(), self.parity, self.members, &self.entered);
+        let of = |rank: usize| &entered[rank / SHARERS][2 * (rank % SHARERS) + parity];
         // ORDERING: Release, pairs with the Acquire below at all others [entered]
-        of(self.rank).store(operation, Ordering::Release);
+        of(self.rank).store(stamp, Ordering::Release);
         core.roll.common.notify();
         let mut heard = 0;
         core.wait_at_common_bell(|| {
             // ORDERING: Acquire, pairs with the Release above at that member [entered]
-            while heard < members && of(heard).load(Ordering::Acquire) >= operation {
+            while heard < members && of(heard).load(Ordering::Acquire) == stamp {
                 heard += 1;
             }
             (heard == members).then_some(())

@@ -2,7 +2,10 @@
 //!
 //! The only barrier in which nobody waits for a particular member: whoever comes last releases the rest, at once and with
 //! one store. That makes it the best one when arrivals lie far apart, above all when members share CPUs. Its price is one
-//! atomic addition per member on a line that all want. Both words only grow, so nothing is reset.
+//! atomic addition per member on a line that all want. Nothing is reset.
+//!
+//! A ticket is a share of the stamp of the operation, and the last one makes the sum that all of them make. Where somebody
+//! calls another operation, or has before, nobody finds that sum, and the gate stays closed.
 //!
 //! Source: the counter barrier of Mellor-Crummey and Scott 1991, with a ticket instead of a sense.
 
@@ -18,15 +21,19 @@ use crate::layout::Site;
 /// One member's part.
 #[derive(Debug)]
 pub(crate) struct Ticket {
-    /// Tickets taken so far, by everybody.
+    /// The sum of the tickets taken so far, by everybody.
     taken: Place<CacheLine<AtomicU64>>,
     /// Rounds completed so far. Written by the last member of each round, read by all.
     open: Place<CacheLine<AtomicU64>>,
     members: u64,
-    /// The last round of which this member has taken a ticket.
+    /// The round at hand, from 1.
     round: u64,
-    /// The operation in which it did.
+    /// The sum of all tickets when it is complete.
+    complete: u64,
+    /// The operation of the round at hand.
     operation: u64,
+    /// The last round of which this member has taken a ticket.
+    entered: u64,
 }
 
 impl Family for Ticket {
@@ -46,8 +53,8 @@ impl Family for Ticket {
 
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
-        let is_new = self.operation != core.operation;
-        self.enter(core, self.round + u64::from(is_new))
+        self.turn_to(core);
+        self.enter(core)
     }
 }
 
@@ -55,31 +62,39 @@ impl Ticket {
     /// The part of any who may take one of so many tickets.
     pub(super) fn among(members: usize, site: &mut Site) -> Result<Self, ArenaError> {
         let (taken, open) = (site.arena.place()?, site.arena.place()?);
-        Ok(Self { taken, open, members: members as u64, round: 0, operation: 0 })
+        Ok(Self { taken, open, members: members as u64, round: 0, complete: 0, operation: 0, entered: 0 })
     }
 
-    /// Takes a ticket of a round, counted from 1, and returns when all of it are taken. Called again for the same operation it
-    /// takes no other.
+    /// Turns to the round of the operation at hand. In each operation every member does so, whether or not it takes a ticket.
     #[inline]
-    pub(super) fn enter(&mut self, core: &mut Core, round: u64) -> Result<(), Error> {
-        if self.operation == core.operation {
-            return self.pass(core, round);
+    pub(super) fn turn_to(&mut self, core: &Core) {
+        if self.operation != core.operation {
+            (self.round, self.operation) = (self.round + 1, core.operation);
+            self.complete = self.complete.wrapping_add(self.members.wrapping_mul(core.stamp.share()));
         }
-        (self.round, self.operation) = (round, core.operation);
-        // ORDERING: AcqRel, pairs with itself at the other members: the last one has heard from all [taken]
-        let ticket = self.taken.fetch_add(1, Ordering::AcqRel) + 1;
-        if ticket == round * self.members {
-            // ORDERING: Release, pairs with the Acquire in pass at the others [gate]
-            self.open.store(round, Ordering::Release);
-            core.roll.common.notify();
-            return Ok(());
+    }
+
+    /// Takes a ticket of the round at hand and returns when all of it are taken. Called again in that round it takes no other.
+    #[inline]
+    pub(super) fn enter(&mut self, core: &mut Core) -> Result<(), Error> {
+        if self.entered != self.round {
+            self.entered = self.round;
+            let share = core.stamp.share();
+            // ORDERING: AcqRel, pairs with itself at the other members: the last one has heard from all [taken]
+            let taken = self.taken.fetch_add(share, Ordering::AcqRel).wrapping_add(share);
+            if taken == self.complete {
+                // ORDERING: Release, pairs with the Acquire in pass at the others [gate]
+                self.open.store(self.round, Ordering::Release);
+                core.roll.common.notify();
+                return Ok(());
+            }
         }
-        self.pass(core, round)
+        self.pass(core)
     }
 
     #[inline]
-    fn pass(&self, core: &mut Core, round: u64) -> Result<(), Error> {
-        let open = &self.open;
+    fn pass(&self, core: &mut Core) -> Result<(), Error> {
+        let (open, round) = (&self.open, self.round);
         // ORDERING: Acquire, pairs with the Release in enter at the last member [gate]
         core.wait_at_common_bell(|| (open.load(Ordering::Acquire) >= round).then_some(()))
     }

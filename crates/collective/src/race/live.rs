@@ -41,6 +41,7 @@ use super::shelf::Shelf;
 use super::{Race, Raced, Races, Verdict};
 use crate::barrier::Part;
 use crate::broadcast::broadcast;
+use crate::call::{Call, Operation};
 use crate::commons::Plot;
 use crate::error::Error;
 use crate::layout::Site;
@@ -61,6 +62,9 @@ const LONGEST_NS: f64 = 20e6;
 
 /// What every member tells the others of a round: its time for each candidate, and behind them how long the race has taken.
 type Told = [f64; MOST + 1];
+
+/// What members call while they race, beside the barriers and allreductions by which they agree.
+const RACE: Call = Call::of(Operation::Race);
 
 const UNPOISONED: &str = "planning does not panic";
 
@@ -96,10 +100,15 @@ impl Member {
         if !self.ends().may_race() {
             return Ok(None);
         }
-        let Ends { core, basis, choice, .. } = self.ends_mut();
-        let cell = core.lay_out(|arena| arena.share(FieldCell::default))?;
+        let completed = self.ends().core.completed();
+        let Ends { core, basis, choice, .. } = self.begin(RACE)?;
+        // However many operations it takes it counts as one.
+        let laid_out = core.lay_out(|arena| arena.share(FieldCell::default));
+        core.count_as_begun(completed + 1);
+        let cell = laid_out?;
         let field = cell.get_or_plan(|| basis.field(choice));
         let outcome = self.race_among(&field);
+        self.ends_mut().core.count_as_begun(completed + 1);
         cell.clear();
         outcome.map(Some)
     }
@@ -194,7 +203,7 @@ impl Member {
             self.barrier()?;
             let mut told: Told = [0.0; MOST + 1];
             for (time, &lane) in told.iter_mut().zip(heats.order()) {
-                *time = self.block(|me| run(me.begin()?, &mut lanes[lane]))?;
+                *time = self.block(|me| run(me.begin(RACE)?, &mut lanes[lane]))?;
             }
             told[MOST] = clock.ns(clock.ticks().saturating_sub(start));
             let slowest = self.slowest(told)?;
@@ -331,7 +340,7 @@ impl Member {
         }
         let heats = self.heats(1, lanes, |ends, (web, root)| {
             run(ends, web, *root)?;
-            ends.core.begin()?;
+            ends.core.begin(RACE)?;
             between.wait(&mut ends.core)
         })?;
         let racers = plans.iter().take(lanes.len()).map(|plan| (plan.planner.clone(), plan.predicted)).collect();

@@ -6,7 +6,10 @@ mod allreduce_slices;
 mod atomic_stream;
 mod barrier;
 mod broadcast;
+#[path = "../calls/mod.rs"]
+mod calls;
 mod failure;
+mod mismatch;
 mod race;
 mod records;
 mod reduce;

@@ -1,0 +1,95 @@
+//! The stamp of an operation: its number, and a digest of all that a member has called so far.
+//!
+//! Members that call the same operations with the same roots in the same order have the same stamps. What a member tells
+//! another one in an operation carries the stamp: the words of barriers all of it, the headers of messages the digest. A
+//! member accepts nothing with another stamp than its own. So an operation that somebody else did not call is neither
+//! completed nor given a value, nor is any later one, as the digest keeps the difference.
+//!
+//! The digest takes another value for each operation and root (roots 256 apart share one), whatever was
+//! called before; and digests that differ stay different for as long as the same is called. What is called over and over
+//! again has a digest of its own each of 16384 times.
+
+use crate::call::Call;
+
+/// {digest: 14 high bits, number: 50}. A number comes again after 208 days of an operation every 16 ns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stamp(u64);
+
+const NUMBER_BITS: u32 = 50;
+const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
+/// Of the form 4 k + 1, as it takes for a sequence that comes to all values.
+const FACTOR: u64 = 5;
+
+impl Stamp {
+    /// The bits of a digest.
+    pub(crate) const DIGEST_BITS: u32 = u64::BITS - NUMBER_BITS;
+
+    /// That of the next operation.
+    #[inline(always)]
+    pub(crate) fn next(self, call: Call) -> Self {
+        let digest = (self.0 & !NUMBERS).wrapping_mul(FACTOR).wrapping_add((2 * call.word() + 1) << NUMBER_BITS);
+        Self(digest | (self.0.wrapping_add(1) & NUMBERS))
+    }
+
+    #[inline(always)]
+    pub(crate) fn word(self) -> u64 {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(crate) fn digest(self) -> u16 {
+        (self.0 >> NUMBER_BITS) as u16
+    }
+
+    /// What each member adds to a sum that tells when all have: whatever it was before, only the last one of fewer than 2^50
+    /// makes it as large as all of them do.
+    #[inline(always)]
+    pub(crate) fn share(self) -> u64 {
+        self.0 & !NUMBERS | 1
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::call::Operation;
+
+    #[test]
+    fn another_call_has_another_digest_and_so_have_all_that_follow() {
+        let calls: Vec<Call> = [Operation::Barrier, Operation::Allreduce, Operation::Race].map(Call::of).into();
+        let rooted = (0..254).flat_map(|root| {
+            [Operation::Broadcast, Operation::Reduce, Operation::ScatterSlice].map(|kind| Call::rooted(kind, root))
+        });
+        let calls: Vec<Call> = calls.into_iter().chain(rooted).collect();
+        let mut random = fastrand::Rng::with_seed(0x5eed_0007);
+        let mut before = Stamp::default();
+        for _ in 0..100 {
+            before = before.next(calls[random.usize(0..calls.len())]);
+            let digests: HashSet<u16> = calls.iter().map(|&call| before.next(call).digest()).collect();
+            assert_eq!(digests.len(), calls.len());
+            let (mut mine, mut theirs) = (before.next(calls[0]), before.next(calls[5]));
+            for _ in 0..100 {
+                assert!(mine.digest() != theirs.digest() && mine.word() & NUMBERS == theirs.word() & NUMBERS);
+                let call = calls[random.usize(0..calls.len())];
+                (mine, theirs) = (mine.next(call), theirs.next(call));
+            }
+        }
+    }
+
+    #[test]
+    fn one_call_over_and_over_has_many_digests() {
+        for call in [Call::of(Operation::Barrier), Call::rooted(Operation::Broadcast, 7)] {
+            let stamps = std::iter::successors(Some(Stamp::default()), |stamp| Some(stamp.next(call)));
+            let digests: HashSet<u16> = stamps.take(1 << Stamp::DIGEST_BITS).map(Stamp::digest).collect();
+            assert_eq!(digests.len(), 1 << Stamp::DIGEST_BITS);
+        }
+    }
+
+    #[test]
+    fn numbers_begin_again_and_leave_the_digest_alone() {
+        let last = Stamp(NUMBERS);
+        assert_eq!(last.next(Call::of(Operation::Barrier)), Stamp(3 << NUMBER_BITS));
+    }
+}
