@@ -120,7 +120,8 @@ impl Exchange {
         })
     }
 
-    /// Makes the group fail if somebody has shown a slice of another length or type than this member has, or in another operation.
+    /// Makes the group fail if somebody has shown a slice of another length or type than this member has, or in another
+    /// operation.
     pub(crate) fn compare(&self, core: &mut Core) -> Result<(), Error> {
         // ORDERING: Relaxed, ordered by the word that said that the chunk is there
         let said = |rank: usize, word: usize| self.slot(rank)[word].load(Ordering::Relaxed);

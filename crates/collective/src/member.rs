@@ -53,9 +53,10 @@ pub(crate) struct Ends {
 
 /// One participant of a [`Group`](crate::Group).
 ///
-/// All members must call the same operations, with the same roots and types, in the same order. An operation that fails
-/// leaves the group failed, except one that was refused before it began, as with [`Error::BadRank`], and where its errors say
-/// otherwise. Values are of any [`Plain`] types: up to 56 bytes travel in one cache line with their header, larger ones in
+/// All members must call the same operations, with the same roots and types, in the same order. Where they do not, each of
+/// them gets [`Error::Mismatched`], at the latest in its next operation that needs something from the others. An operation that
+/// fails leaves the group failed, except one that was refused before it began, as with [`Error::BadRank`], and where its errors
+/// say otherwise. Values are of any [`Plain`] types: up to 56 bytes travel in one cache line with their header, larger ones in
 /// several.
 ///
 /// Beside what its own documentation names, any operation returns [`Error::Pending`] while one that was started is not

@@ -5,9 +5,9 @@
 //! member accepts nothing with another stamp than its own. So an operation that somebody else did not call is neither
 //! completed nor given a value, nor is any later one, as the digest keeps the difference.
 //!
-//! The digest takes another value for each operation and root (roots 256 apart share one), whatever was
-//! called before; and digests that differ stay different for as long as the same is called. What is called over and over
-//! again has a digest of its own each of 16384 times.
+//! The digest takes another value for each operation and root (roots 256 apart share one), whatever was called before; and
+//! digests that differ stay different for as long as both members call the same. An operation that is called again and again
+//! has another digest each of 16384 times.
 
 use crate::call::Call;
 

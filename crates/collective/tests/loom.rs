@@ -4,6 +4,9 @@
 //! The edges of the message tree are `ump` channels, which have models of their own.
 #![cfg(loom)]
 
+#[path = "loom/calls.rs"]
+mod calls;
+
 use std::time::Duration;
 
 use corecast_base::CpuId;

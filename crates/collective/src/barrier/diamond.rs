@@ -31,8 +31,8 @@ type Line = Place<CacheLine<AtomicU64>>;
 #[derive(Debug)]
 pub(crate) struct Diamond {
     is_root: bool,
-    /// The stamp of the last operation whose tour has passed this node; at the root, that it has begun. Written by this member, read by
-    /// all behind it.
+    /// The stamp of the last operation whose tour has passed this node; at the root, that it has begun. Written by this
+    /// member, read by all behind it.
     own: Line,
     /// The ranks of those behind it.
     successors: Vec<usize>,

@@ -22,7 +22,7 @@ use crate::group::MAX_MEMBERS;
 pub(super) const NAME: &str = "group";
 
 /// Changes with everything that members of two versions would lay out or read differently.
-const FORMAT: u64 = 2;
+const FORMAT: u64 = 3;
 
 /// What the directory says of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -40,7 +40,7 @@ pub(crate) const ALL: &[Call] = &[
     ("split", split),
 ];
 
-/// Every call that is the same operation to all others as the one that it stands behind, and so may be called in its place.
+/// Pairs of calls that are one operation to all others, so that each may be called in the place of the other.
 /// The started forms and those with a limit run the same steps, in which a member only waits otherwise; a notification is a
 /// broadcast or reduction of no value; in the order of the plan and that of arrivals the same messages travel.
 pub(crate) const SAME: &[[Call; 2]] = &[

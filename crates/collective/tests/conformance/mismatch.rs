@@ -2,12 +2,12 @@
 //! gets a wrong value.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use corecast_base::sync::{AtomicUsize, Ordering};
 use corecast_base::wait::Wait;
 use corecast_collective::{Barrier, Error, Loss, Member};
 use corecast_plan::Effort;

@@ -9,12 +9,14 @@ use corecast_collective::processes::{Founding, Invitation, JoinError};
 use corecast_collective::{Error, Member};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use super::{PATIENCE, parts, races, rounds, shrink, work};
+use super::{PATIENCE, mismatch, parts, races, rounds, shrink, work};
 
 const ROLE: &str = "CORECAST_TEST_ROLE";
 /// What comes after the name of the rounds that are its role.
 const FOR_EVER: &str = " for ever";
 const FOR_SOME_TIME: &str = " for some time";
+/// What comes before the name of the call that is its role.
+const CALL: &str = "call ";
 const RANK: &str = "CORECAST_TEST_RANK";
 /// What an actor writes before its words.
 const SAYS: &str = "actor: ";
@@ -143,6 +145,10 @@ fn play() {
             let mut me = invitation.join().expect("a free place");
             let error = rounds::counted_commit(&mut me, PATIENCE, &mut committed, &mut count_rounds());
             say(&format!("{}, {committed} committed", error.expect_err("one is lost")));
+        }
+        role if role.starts_with(CALL) => {
+            let mut me = invitation.join().expect("a free place");
+            mismatch::call_and_tell(&mut me, role.trim_start_matches(CALL));
         }
         role if role.ends_with(FOR_SOME_TIME) => {
             let mut left = 100;

@@ -5,9 +5,12 @@
 #![cfg(not(loom))]
 
 mod actor;
+#[path = "../calls/mod.rs"]
+mod calls;
 mod damage;
 mod death;
 mod forming;
+mod mismatch;
 mod operations;
 mod parts;
 mod races;
