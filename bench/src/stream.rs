@@ -57,8 +57,7 @@ pub fn stream(
     let (to, from) = ump_ring(&setting, stream.slots);
     let sink = Sink { from, expected: 0, tally: Arc::clone(&tally) };
     let mut bodies: Vec<Box<dyn Body>> = vec![Box::new(Source { to, sent: 0 }), Box::new(sink)];
-    let abort = Arc::new(Abort::heeding(&options.cancel));
-    let (mut sent, mut ticks) = (0, 0);
+    let (abort, mut sent, mut ticks) = (Arc::new(Abort::heeding(&options.cancel)), 0, 0);
     while sent < stream.messages {
         options.go_on()?;
         progress.step(sent as f64 / stream.messages as f64, "stream of checked messages");

@@ -169,10 +169,7 @@ impl Field<'_> {
         let mut random = Rng::with_seed(seed);
         let situations = self.situations(chosen, options, seed)?;
         let reading = readers::Field { contenders: &chosen.readers, cpus, domains, amount, options: shared, seed };
-        let alone_s = self.pairs_s() + self.distances_s(machine);
-        let (flips_s, others_s) = self.situations_s(&situations, &reading, chosen);
-        let allowance = self.allowance().and(Duration::from_secs_f64(flips_s));
-        let mut steps = Steps::begin(progress, allowance, alone_s + flips_s + others_s);
+        let mut steps = self.steps(progress, machine, self.situations_s(&situations, &reading, chosen));
         let Situations { crowds, many, axes, flips } = situations;
         steps.next(self.pairs_s(), amount, "locks alone");
         let pairs = pairs(contenders, domains, amount, &mut random, shared)?;
@@ -234,6 +231,18 @@ impl Field<'_> {
             found.push(cell::measure(self.contenders, crowd, &amount, random, self.options)?);
         }
         Ok(found.into_iter().unzip())
+    }
+
+    /// The steps of a run, by what situations weigh: those that flip and all others.
+    fn steps<'b>(
+        &self,
+        progress: &'b mut dyn Progress,
+        machine: &Machine,
+        (flips_s, others_s): (f64, f64),
+    ) -> Steps<'b> {
+        let alone_s = self.pairs_s() + self.distances_s(machine);
+        let allowance = self.allowance().and(Duration::from_secs_f64(flips_s));
+        Steps::begin(progress, allowance, alone_s + flips_s + others_s)
     }
 
     /// How long all of it may take.

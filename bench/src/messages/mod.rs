@@ -87,15 +87,7 @@ pub fn messages(
         wake_cost: machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64)),
     };
     let machine = machine.restricted_to(&cpus);
-    let seatings = pairs::seatings(&machine, &options.pairs);
-    let lengths = or_usual(&options.bytes, || vec![gates::LINE_MESSAGE, 64]);
-    let (layouts, jobs) = server_situations(options, run.cpus.len());
-    let (of_pairs, of_servers) = (seatings.len() * lengths.len() * Trip::ALL.len(), layouts.len() * jobs.len());
-    let border = of_pairs as f64 / (of_pairs + of_servers).max(1) as f64;
-    let mut part = Part { whole: &mut *progress, from: 0.0, to: border };
-    let pairs = run_pairs(&mut run, &seatings, &lengths, &mut part)?;
-    let mut part = Part { whole: &mut *progress, from: border, to: 1.0 };
-    let servers = run_servers(&mut run, &layouts, &jobs, &mut part)?;
+    let (pairs, servers) = run_all(&mut run, &machine, options, progress)?;
     progress.step(1.0, "done");
     Ok(MessageReport {
         machine: machine.name.clone(),
@@ -111,6 +103,25 @@ pub fn messages(
         pairs,
         servers,
     })
+}
+
+/// Pairs, then servers: each of their situations takes about the same time.
+fn run_all(
+    run: &mut Run<'_>,
+    machine: &Machine,
+    options: &MessageOptions,
+    progress: &mut dyn Progress,
+) -> Result<(Vec<PairCell>, Vec<ServerCell>), BenchError> {
+    let seatings = pairs::seatings(machine, &options.pairs);
+    let lengths = or_usual(&options.bytes, || vec![gates::LINE_MESSAGE, 64]);
+    let (layouts, jobs) = server_situations(options, run.cpus.len());
+    let (of_pairs, of_servers) = (seatings.len() * lengths.len() * Trip::ALL.len(), layouts.len() * jobs.len());
+    let border = of_pairs as f64 / (of_pairs + of_servers).max(1) as f64;
+    let mut part = Part { whole: &mut *progress, from: 0.0, to: border };
+    let pairs = run_pairs(run, &seatings, &lengths, &mut part)?;
+    let mut part = Part { whole: &mut *progress, from: border, to: 1.0 };
+    let servers = run_servers(run, &layouts, &jobs, &mut part)?;
+    Ok((pairs, servers))
 }
 
 fn run_pairs(

@@ -72,6 +72,9 @@ typedef enum {
   CORECAST_LOST = 18,
   // The process that held the lock is gone and may have left half done what it did. **The lock is taken** all the same.
   CORECAST_OWNER_DIED = 19,
+  // Members of the group called different operations, or one operation with different roots: the message says who called
+  // what. The group has failed.
+  CORECAST_OUT_OF_STEP = 20,
 } corecast_status;
 
 // Whether a participant is there.

@@ -11,6 +11,7 @@ use crate::message::{self, Message};
 
 /// A receiving end of any kind.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "each lies alone behind a handle of C")]
 pub(crate) enum AnyReceiver {
     Bytes(Mixed),
     Words(ff::Receiver),

@@ -105,6 +105,7 @@ impl From<GroupError> for Failure {
     fn from(error: GroupError) -> Self {
         let status = match error {
             GroupError::MemberLost { .. } => Status::Lost,
+            GroupError::Mismatched { .. } => Status::OutOfStep,
             GroupError::AlreadyJoined { .. } => Status::Taken,
             GroupError::Timeout { .. } => Status::Timeout,
             GroupError::Forked => Status::Forked,

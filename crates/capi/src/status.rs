@@ -47,9 +47,12 @@ pub enum Status {
     Lost = 18,
     /// The process that held the lock is gone and may have left half done what it did. **The lock is taken** all the same.
     OwnerDied = 19,
+    /// Members of the group called different operations, or one operation with different roots: the message says who called
+    /// what. The group has failed.
+    OutOfStep = 20,
 }
 
-const NAMES: [&CStr; 20] = [
+const NAMES: [&CStr; 21] = [
     c"ok",
     c"full",
     c"empty",
@@ -70,6 +73,7 @@ const NAMES: [&CStr; 20] = [
     c"none left",
     c"lost",
     c"owner died",
+    c"out of step",
 ];
 
 /// A status in a word or two; "unknown" for a number that is none. The text is constant: do not free it.
@@ -96,6 +100,7 @@ mod tests {
         assert_eq!(name(Status::NoneLeft as i32), "none left");
         assert_eq!(name(Status::Lost as i32), "lost");
         assert_eq!(name(Status::OwnerDied as i32), "owner died");
-        assert_eq!([name(-1), name(20), name(i32::MAX)], ["unknown"; 3]);
+        assert_eq!(name(Status::OutOfStep as i32), "out of step");
+        assert_eq!([name(-1), name(21), name(i32::MAX)], ["unknown"; 3]);
     }
 }

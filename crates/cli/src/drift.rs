@@ -64,7 +64,8 @@ mod tests {
         let mut machine = example::machine(2);
         machine.provenance.kind = "measured".to_owned();
         machine.unit = Unit::Ns;
-        machine.extended.bounce = Some(CostMatrix::from_fn(2, |_, _| line_ns).expect("costs"));
+        machine.extended.bounce =
+            Some(CostMatrix::from_fn(2, |from, to| if from == to { 0.0 } else { line_ns }).expect("costs"));
         machine
     }
 

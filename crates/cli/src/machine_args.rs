@@ -13,7 +13,7 @@ use corecast_bench::Report;
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{cpus_arg, drift, race_checks};
+use crate::{cpus_arg, drift, printable, race_checks};
 
 /// Which machine, and which of its CPUs.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
@@ -93,7 +93,12 @@ impl MachineArgs {
     /// The machine with costs: from the file given, or measured before, or assumed.
     pub(crate) fn model(&self, output: &Output) -> Result<Model, Failure> {
         match self.known_model()? {
-            Ok(model) => Ok(model),
+            // JSON has the name as it is; texts have it on their line wherever it stands.
+            Ok(model) if output.is_json() => Ok(model),
+            Ok(mut model) => {
+                model.machine.name = printable::line(&model.machine.name).into_owned();
+                Ok(model)
+            }
             Err(topology) => {
                 output.remark("costs are assumed from the topology; `corecast measure` measures them");
                 let origin = "assumed from the topology".to_owned();

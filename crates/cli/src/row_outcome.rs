@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn who_broke_down_stands_in_the_table_and_below_it() {
+    fn a_breakdown_stands_in_the_table_and_below_it() {
         let mut timed = table::table(&["lock", ">M/s", ">Jain"]);
         timed.add_row(["tas", "1.0", "1.00"]);
         let rows = rows();

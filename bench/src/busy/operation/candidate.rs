@@ -24,8 +24,11 @@ pub(in crate::busy) struct Candidate {
     /// Whether it needs a driver that was built before.
     pub(in crate::busy) is_external: bool,
     kind: Kind,
-    build: Box<dyn Fn(&Setting<'_>, &Arc<Abort>) -> Bodies>,
+    build: Box<Build>,
 }
+
+/// Makes the bodies in a setting.
+type Build = dyn Fn(&Setting<'_>, &Arc<Abort>) -> Bodies;
 
 /// Whose it is, and what it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -78,7 +78,7 @@ struct InGroup {
 
 enum GroupEnd {
     Coordinator(Coordinator<'static, u64>),
-    Participant(Participant<'static, u64>),
+    Participant(Box<Participant<'static, u64>>),
 }
 
 fn of_group(setting: &Setting<'_>, _abort: &Arc<Abort>) -> Bodies {
@@ -97,7 +97,7 @@ impl InGroup {
             self.end = Some(if me.rank() == 0 {
                 GroupEnd::Coordinator(me.coordinator().map_err(Failure::refused)?)
             } else {
-                GroupEnd::Participant(me.participant(0).map_err(Failure::refused)?)
+                GroupEnd::Participant(Box::new(me.participant(0).map_err(Failure::refused)?))
             });
         }
         self.end.as_mut().ok_or_else(|| Failure::Refused("it could not be opened".to_owned()))

@@ -65,6 +65,22 @@ fn members_meet_share_and_add_up() {
 }
 
 #[test]
+fn members_that_call_different_operations_are_told_so() {
+    let group = group(2);
+    run(group, |me| {
+        let told = match corecast_member_rank(Some(me)) {
+            0 => corecast_member_barrier(Some(me)),
+            _ => allreduce(me, &mut [1_u64], Number::Uint64, Op::Sum as u32),
+        };
+        assert_eq!(told, Status::OutOfStep);
+        assert_eq!(words(), "member 1 called allreduce_slice where member 0 called barrier");
+        assert_eq!(corecast_member_lost(Some(me)), -1, "nobody is lost");
+        assert_eq!(corecast_member_barrier(Some(me)), Status::OutOfStep);
+    });
+    corecast_group_destroy(owned(group));
+}
+
+#[test]
 fn a_member_that_left_is_named() {
     let group = group(2);
     run(group, |me| {

@@ -87,7 +87,7 @@ fn every_benchmark_ends_soon_and_takes_its_processes_along() {
                 let _ = kill_process_group(group, Signal::KILL);
             }
         });
-        // Whoever was started has the same standard error, so this waits for all.
+        // The processes that it started share its standard error, so this waits for all of them.
         let rest: Vec<String> = lines.map(|line| line.expect("UTF-8")).collect();
         let run = Run { stderr: rest.join("\n"), ..Run::from(child.wait_with_output().expect("it ends")) };
         drop(ended);

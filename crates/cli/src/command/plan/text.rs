@@ -4,7 +4,7 @@ use corecast::plan::{Operation, Plan, Scheme};
 
 use crate::bounding::certainty;
 use crate::planner_args::Timed;
-use crate::{table, tree_text};
+use crate::{printable, table, tree_text};
 
 const DOWN: &str = "messages go down this tree, to children in the order shown:";
 const UP: &str = "messages go up this tree, and parents take them as they arrive:";
@@ -18,6 +18,7 @@ fn headline(timed: &Timed) -> String {
     let plan = &timed.plan;
     let Plan { operation, machine, planner, predicted, unit, why, .. } = plan;
     let (members, predicted) = (plan.cpus.len(), table::cost(*predicted));
+    let (machine, planner) = (printable::line(machine), printable::line(planner));
     let (from, depth) = match plan.scheme {
         Scheme::Dissemination(_) | Scheme::Counter => (String::new(), String::new()),
         _ => (format!(" from CPU {}", plan.root()), format!(", depth {}", plan.tree.depth())),
