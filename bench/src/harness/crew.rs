@@ -94,21 +94,24 @@ impl Crew {
 
     fn collect(&mut self, board: &Board, abort: &Abort) -> Result<Block, Failure> {
         let missing = board.wait(self.limit, Some(abort));
+        // Ends that give up break others, whose failures say nothing then. Until here nobody but the user stops a block.
+        let is_stopped = abort.check().is_err();
         if missing.is_empty() {
-            return board.take();
+            return board.take().map_err(|failure| if is_stopped { Failure::Aborted } else { failure });
         }
         let failed = board.failure();
-        let is_stopped = abort.check().is_err();
         abort.raise();
         let missing_still = board.wait(GRACE, None);
         if !missing_still.is_empty() {
             // Their threads end when they find that nobody can send them orders any more, if they ever look.
             self.threads.clear();
         }
+        if is_stopped {
+            return Err(Failure::Aborted);
+        }
         // Whoever gave up because of another may have been seen before the other.
         let failed = if failed == Some(Failure::Aborted) { board.failure() } else { failed };
-        let hung = Failure::Hung { missing, limit_ms: self.limit.as_millis() };
-        Err(failed.unwrap_or(if is_stopped { Failure::Aborted } else { hung }))
+        Err(failed.unwrap_or(Failure::Hung { missing, limit_ms: self.limit.as_millis() }))
     }
 }
 
@@ -311,8 +314,11 @@ mod tests {
             user.cancel();
             Ok(())
         });
-        let waits = body(move || Patience::new(true).until(&theirs, || false));
-        let outcome = crew.run(vec![waits, stops], Task::Batch { iterations: 1 }, &abort);
+        let breaks = body(move || {
+            let waited = Patience::new(true).until(&theirs, || false);
+            waited.map_err(|_| Failure::Refused("the other end is closed".to_owned()))
+        });
+        let outcome = crew.run(vec![breaks, stops], Task::Batch { iterations: 1 }, &abort);
         assert_eq!(outcome.map(|_| ()), Err(Failure::Aborted));
     }
 
