@@ -1,10 +1,10 @@
 //! The wake word's protocol on a machine that keeps stores back, walked through state by state.
 //!
 //! Loom cannot express a fence that one thread makes the others execute (`membarrier`), so there both sides fence. Here each
-//! thread has a store buffer of its own, as on x86, which a fence of its own empties, and a sleeper's dear fence those of all. The model has the steps of
-//! `wait/wake_word.rs`: publications of two publishers, two sleepers of which each waits for its own, and the return of the
-//! publishers to the light fence, here after the first publication that finds no sleeper. A sleeper that nobody wakes
-//! although its message is there is a deadlock, which the search finds.
+//! thread has a store buffer of its own, as on x86, which a fence of its own empties, and a sleeper's dear fence those of
+//! all. The model has the steps of `wait/wake_word.rs`: publications of two publishers, two sleepers of which each waits for
+//! its own, and the return of the publishers to the light fence, here after the first publication that finds no sleeper. A
+//! sleeper that nobody wakes although its message is there is a deadlock, which the search finds.
 
 use std::collections::HashSet;
 

@@ -33,16 +33,19 @@ impl SpinBudget {
         Self { wake_cost: Clock::get().ticks_in(clamped), vain: 0 }
     }
 
-    /// B while spinning pays, half as much after each time it did not, and then nothing but for a probe now and then.
-    pub(super) fn ticks(&self) -> u64 {
+    /// B while spinning pays, half as much after each time it did not, and then nothing but for a probe now and then; no less
+    /// than a quarter if the waiter `is_alone` on its CPU, where spinning keeps no participant from running.
+    pub(super) fn ticks(&self, is_alone: bool) -> u64 {
         match self.vain {
             vain if vain < VAIN_AT_MOST => self.wake_cost >> vain,
             vain if vain % WAITS_PER_PROBE == 0 => PROBE * self.wake_cost,
+            _ if is_alone => self.wake_cost >> (VAIN_AT_MOST - 1),
             _ => 0,
         }
     }
 
-    /// A wait has ended while it spun, or not.
+    /// A wait has ended while it polled, or not.
+    #[inline]
     pub(super) fn learn(&mut self, was_found: bool) {
         self.vain = if was_found { 0 } else { self.vain.wrapping_add(1).max(1) };
     }
@@ -58,20 +61,21 @@ mod tests {
         let full = Clock::get().ticks_in(Duration::from_micros(10));
         let mut spent = Vec::new();
         for _ in 0..=2 * WAITS_PER_PROBE {
-            spent.push(budget.ticks());
+            assert_eq!(budget.ticks(true).max(full / 4), budget.ticks(true));
+            spent.push(budget.ticks(false));
             budget.learn(false);
         }
         assert_eq!(spent[..4], [full, full / 2, full / 4, 0]);
         assert_eq!([spent[31], spent[32], spent[33], spent[64]], [0, PROBE * full, 0, PROBE * full]);
         budget.learn(true);
-        assert_eq!(budget.ticks(), full);
+        assert_eq!(budget.ticks(false), full);
     }
 
     #[test]
     fn cost_is_clamped() {
         let clock = Clock::get();
-        assert_eq!(SpinBudget::new(Duration::from_nanos(1)).ticks(), clock.ticks_in(SHORTEST));
-        assert_eq!(SpinBudget::new(Duration::from_secs(1)).ticks(), clock.ticks_in(LONGEST));
-        assert_eq!(SpinBudget::new(Duration::ZERO).ticks(), 0);
+        assert_eq!(SpinBudget::new(Duration::from_nanos(1)).ticks(true), clock.ticks_in(SHORTEST));
+        assert_eq!(SpinBudget::new(Duration::from_secs(1)).ticks(true), clock.ticks_in(LONGEST));
+        assert_eq!(SpinBudget::new(Duration::ZERO).ticks(true), 0);
     }
 }

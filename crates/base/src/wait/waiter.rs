@@ -90,6 +90,8 @@ impl Waiter {
             for _ in 0..QUICK_POLLS {
                 spin_hint();
                 if let Some(found) = poll() {
+                    // The other one runs: the next wait that is longer is worth a spin again.
+                    self.budget.learn(true);
                     return Ok(found);
                 }
             }
@@ -154,7 +156,7 @@ impl Waiter {
     fn spin_ticks(&self) -> u64 {
         match self.policy {
             Wait::Spin => u64::MAX,
-            Wait::Adaptive if self.spins_first() => self.budget.ticks(),
+            Wait::Adaptive if self.spins_first() => self.budget.ticks(self.crowd.is_alone_here()),
             Wait::Adaptive | Wait::Yield | Wait::Park => 0,
         }
     }
