@@ -3,8 +3,8 @@
 //! A library without output of its own: the program's `bench` and `tune` call it, and show what it returns.
 //!
 //! - [`collectives`], [`acknowledged`](fn@acknowledged), [`ump`], [`select`](fn@select), [`stream`], [`idle`],
-//!   [`busy`](fn@busy), [`deaths`](fn@deaths), [`setup`](fn@setup), [`locks`](fn@locks), [`table`](fn@table): the benchmarks; [`list`] names
-//!   all contenders;
+//!   [`busy`](fn@busy), [`deaths`](fn@deaths), [`setup`](fn@setup), [`locks`](fn@locks), [`table`](fn@table): the
+//!   benchmarks; [`list`] names all contenders;
 //! - [`atomics`](fn@atomics): what many threads get from one word; [`messages`](fn@messages): pairs, servers and clients;
 //! - [`coherence`](fn@coherence): what single operations on a cache line cost; [`coherence_cases`] names its cases;
 //! - [`collective_member`]: what a process does that is a member of a race of collectives;

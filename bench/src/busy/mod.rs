@@ -24,6 +24,7 @@ mod trial;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use corecast::CpuSet;
 use corecast::collective::MAX_MEMBERS;
 use corecast::machine::{Machine, model_file};
 use serde::Serialize;
@@ -80,7 +81,8 @@ pub struct BusyOptions {
     pub bursts: bool,
     /// The CPUs' worth of time that a contender gets; all by default.
     pub quota_cpus: Option<f64>,
-    /// Rounds asked of each run, up to [`MAX_ROUNDS`]; 2000 by default, 300 if quick. Where they are over soon, they are repeated.
+    /// Rounds asked of each run, up to [`MAX_ROUNDS`]; 2000 by default, 300 if quick. Where they are over soon, they are
+    /// repeated.
     pub rounds: Option<u64>,
     /// What a run may take; 3 s by default, 1 s if quick.
     pub limit: Option<Duration>,
@@ -123,20 +125,32 @@ pub fn busy(machine: &Machine, options: &BusyOptions, progress: &mut dyn Progres
     progress.step(0.0, "building drivers");
     let workshop =
         Workshop::open().ok().filter(|workshop| cell::build_drivers(&cells, workshop, &Abort::heeding(&shared.cancel)));
-    let amount = Amount::of(options);
     let seed = shared.seed_or_draw();
-    let load = Load { neighbour: options.neighbour, in_bursts: options.bursts };
     let campaign = Campaign {
         cpus: &cpus,
         model: &model,
         workshop: workshop.as_deref(),
         quota: quota.as_ref(),
-        load,
-        amount,
+        load: Load { neighbour: options.neighbour, in_bursts: options.bursts },
+        amount: Amount::of(options),
         starter: Starter { options },
     };
     let cells = campaign.run(cells, seed, progress)?;
-    Ok(BusyReport {
+    Ok(report(machine, options, &cpus, &campaign, seed, cells))
+}
+
+/// What was found, and what the gates say of it.
+fn report(
+    machine: &Machine,
+    options: &BusyOptions,
+    cpus: &CpuSet,
+    campaign: &Campaign<'_>,
+    seed: u64,
+    cells: Vec<BusyCell>,
+) -> BusyReport {
+    let Campaign { amount, load, .. } = campaign;
+    let shared = &options.options;
+    BusyReport {
         machine: machine.name.clone(),
         commit: crate::report::commit(),
         seed,
@@ -151,5 +165,5 @@ pub fn busy(machine: &Machine, options: &BusyOptions, progress: &mut dyn Progres
         repetitions: amount.repetitions,
         gates: cells.iter().flat_map(|cell| gates::of(cell, load.alone(cell.hogs, cpus.len()))).collect(),
         cells,
-    })
+    }
 }
