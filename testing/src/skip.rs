@@ -18,7 +18,7 @@ use std::io::Write;
 pub fn skipped(what: &str, reason: impl Display) {
     // One thread of tests prints the name of a test before it runs: the line has to begin anew after it.
     let line = format!("\nSKIPPED: {what}: {reason}\n");
-    // Whoever closed the output does not want to know.
+    // A reader that has closed the output does not want to know.
     let _ = std::io::stdout().lock().write_all(line.as_bytes());
 }
 

@@ -88,7 +88,7 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// The CPUs' worth of time that so many processes get on so many CPUs while nothing else runs.
+    /// The CPUs' worth of time that `processes` neighbours get on `cpus` CPUs while nothing else runs.
     pub(super) fn alone(self, processes: usize, cpus: usize) -> f64 {
         processes.min(cpus) as f64 * if self.in_bursts { 0.5 } else { 1.0 }
     }

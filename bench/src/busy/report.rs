@@ -70,7 +70,7 @@ pub struct BusyRow {
     pub sleeps: bool,
     /// Its finished runs.
     pub runs: usize,
-    /// What so many rounds took together, in milliseconds, on average over all of the run.
+    /// How long `rounds` rounds took together, in milliseconds, on average over all of the run.
     pub wall_ms: Option<f64>,
     /// The median time of a round, at member 0, in nanoseconds.
     pub median_ns: Option<f64>,
@@ -78,7 +78,7 @@ pub struct BusyRow {
     pub p99_ns: Option<f64>,
     /// The longest round.
     pub longest_ns: Option<f64>,
-    /// CPU seconds of all members in so many rounds; of the whole process, if it was ended.
+    /// CPU seconds of all members in `rounds` rounds; of the whole process, if it was ended.
     pub cpu_s: Option<f64>,
     /// CPU seconds that the foreign processes got in each second beside its finished runs; `null` if there were none, or the
     /// time was too short to tell.

@@ -25,7 +25,7 @@ impl Patience {
         Self { polls: if oversubscribed { 0 } else { POLLS_ALONE } }
     }
 
-    /// With so many polls before the first yield, whoever waits.
+    /// With this many polls before a member's first yield.
     pub(crate) fn polling(polls: u32) -> Self {
         Self { polls }
     }

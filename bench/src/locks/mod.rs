@@ -114,7 +114,7 @@ struct Amount {
 }
 
 impl Amount {
-    /// True if there is no time for another round, after so many. The number of rounds stays even.
+    /// True if there is no time for another round after `rounds` of them. The number of rounds stays even.
     fn is_over(&self, rounds: usize) -> bool {
         rounds >= 2 && rounds % 2 == 0 && self.until.is_some_and(|until| Instant::now() >= until)
     }

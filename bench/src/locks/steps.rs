@@ -69,7 +69,7 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// What a step weighs in which so many contenders have blocks of so many threads.
+/// The weight of a step with this many contenders and blocks of this many threads.
 pub(super) fn weight_s(contenders: usize, amount: &Amount, block: Duration, threads: usize) -> f64 {
     let thread_s = THREAD.as_secs_f64() * threads as f64;
     (contenders * amount.rounds) as f64 * (block.as_secs_f64() + thread_s)

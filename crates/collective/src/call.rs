@@ -153,7 +153,7 @@ impl Call {
         self.operation.code() | root << CODE_BITS
     }
 
-    /// What a word of so many bits says, which may be anybody's; `None` if no member writes it in a group of so many.
+    /// The call in a word that any process may have written; `None` if no member of a group of `members` writes it.
     pub(crate) fn of_word(word: u64, members: usize) -> Option<Self> {
         let code = (word & ((1 << CODE_BITS) - 1)) as usize;
         let operation = *Operation::ALL.get(code.checked_sub(1)?)?;

@@ -292,7 +292,7 @@ impl Core {
             Interrupted::Closed => Loss::Left,
             Interrupted::WrongType => Loss::Mismatched,
         };
-        // Who called something else may have left since.
+        // The member that called something else may have left since.
         self.check_calls().err().unwrap_or_else(|| self.fail(peer, loss))
     }
 }

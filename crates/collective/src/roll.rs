@@ -104,7 +104,7 @@ impl Roll {
         self.calls.note(rank, number, call, stamp);
     }
 
-    /// Says that a member has begun so many operations, with what else it says of itself.
+    /// Notes the number of operations that a member has begun, and what else it says of itself.
     pub(crate) fn say(&self, rank: usize, seat_word: u64) {
         // ORDERING: Relaxed, the word is all there is to say
         self.seats[rank].store(seat_word, Ordering::Relaxed);

@@ -14,7 +14,7 @@ const SPINNING: Option<u32> = Some(u32::MAX);
 /// The same in a loop that yields after each look.
 const YIELDING: Option<u32> = Some(0);
 
-/// Who sends what to whom.
+/// The senders and the receivers of each message.
 #[derive(Clone, Copy, Debug)]
 enum Traffic {
     /// Member 0 asks, and waits for the answer.

@@ -25,7 +25,7 @@ pub(super) struct Operation {
     pub(super) only_for: Option<usize>,
     /// Whether its members may be processes.
     pub(super) has_processes: bool,
-    /// It takes so many times the rounds that others take, as each is short.
+    /// Its rounds are this many times those of others, as each is short.
     pub(super) times_rounds: u64,
     /// Whether it is among those that a quick run measures.
     pub(super) is_core: bool,

@@ -272,7 +272,7 @@ mod tests {
     const SWITCHES_PER_LINE: &str = "one-line";
     const LONGEST_BY_LINES: usize = 4_000;
 
-    /// Every contender passes its check of so many rounds, and works when it is timed.
+    /// Every contender passes its check of `check_rounds` rounds, and works when it is timed.
     fn conformance(bytes: usize, receivers: usize, check_rounds: u64) {
         let cpus = this_machine().cpu_set();
         let seats: Vec<Option<CpuId>> =

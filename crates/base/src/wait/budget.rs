@@ -12,7 +12,7 @@ const LONGEST: Duration = Duration::from_micros(50);
 
 /// Spins in vain in a row after which a waiter spins no more, but for probes.
 const VAIN_AT_MOST: u32 = 3;
-/// Every so many waits that do not spin, one spins to see whether it pays again.
+/// Of this many waits that do not spin, one spins to see whether it pays again.
 const WAITS_PER_PROBE: u32 = 32;
 /// How much longer than a wake-up a probe lasts: two participants that wake each other in turns, each asleep when the other
 /// arrives, get into step only if one of them spins for as long as the other needs to get up.

@@ -90,7 +90,7 @@ impl Waiter {
             for _ in 0..QUICK_POLLS {
                 spin_hint();
                 if let Some(found) = poll() {
-                    // The other one runs: the next wait that is longer is worth a spin again.
+                    // The publisher runs: the next wait that is longer is worth a spin again.
                     self.budget.learn(true);
                     return Ok(found);
                 }

@@ -25,7 +25,7 @@
 //! than the rest of a sleep, and beside foreign threads, where sleeping is the rule, it made a barrier of 4 on 2 CPUs
 //! 2 to 10 times as slow as one of `std`. So the first sleeper asks publishers for a real fence (ASKED) and, once its heavy
 //! fence has shown that to all of them, says so (FENCED): later sleepers execute an ordinary fence. Publishers that find
-//! nobody asleep for a while end it. The epoch keeps a sleeper from promising for publishers that have gone back meanwhile.
+//! no sleeper for a while end it. The epoch keeps a sleeper from promising for publishers that have gone back meanwhile.
 //!
 //! Model-checked in `tests/loom.rs`, where both sides fence, and in `tests/wake_model.rs`, where stores are kept back and
 //! the heavy fence is what it is.
@@ -38,9 +38,9 @@ use crate::CacheLine;
 use crate::place::{Place, Shareable};
 use crate::sync::{AtomicU32, EventCount, Fences, Ordering, Scope};
 
-/// Somebody sleeps on the word itself.
+/// A thread sleeps on the word itself.
 const HERE: u32 = 1;
-/// Somebody sleeps on the seat that the word forwards to.
+/// A thread sleeps on the seat that the word forwards to.
 const ELSEWHERE: u32 = 2;
 /// A sleeper has asked the publishers for a real fence.
 const ASKED: u32 = 4;
@@ -60,8 +60,9 @@ const QUIET_PUBLICATIONS: u32 = 256;
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct WakeCell {
-    /// Who may sleep: [`HERE`], [`ELSEWHERE`], set by sleepers, cleared by the publisher that wakes them. How publishers
-    /// and sleepers fence: [`ASKED`], [`FENCED`], set by sleepers, cleared by the publisher that begins the next [`EPOCH`].
+    /// Whether a thread may sleep: [`HERE`], [`ELSEWHERE`], set by sleepers, cleared by the publisher that wakes them. How
+    /// publishers and sleepers fence: [`ASKED`], [`FENCED`], set by sleepers, cleared by the publisher that begins the next
+    /// [`EPOCH`].
     armed: AtomicU32,
     /// Advanced by publishers, slept on by waiters.
     count: EventCount,

@@ -163,7 +163,7 @@ fn endless(program: &Program) -> (Child, Vec<i32>) {
     let mut lines = BufReader::new(running.stderr.take().expect("piped")).lines();
     let begun = lines.by_ref().map(|line| line.expect("UTF-8")).any(|line| line.contains("barrier, 2 threads"));
     assert!(begun, "it never began");
-    // Whoever reads no more would be told of by a signal.
+    // A reader that has closed the output would be told of by a signal.
     thread::spawn(move || lines.for_each(drop));
     let children = children_of(&running);
     assert!(children.len() >= 2, "{children:?}");

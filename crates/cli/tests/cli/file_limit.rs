@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{Program, Run};
 
-/// Runs it where no file may have more than so many blocks of 512 bytes.
+/// Runs it where no file may have more blocks of 512 bytes than this.
 fn limited(program: &Program, blocks: u32, arguments: &[&str]) -> Run {
     let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");

@@ -75,7 +75,7 @@ impl Case {
         let calls = [called.to_string(), expected.to_string()];
         let is_told = match (rank == self.differs, other == self.differs) {
             (true, false) => self.is_told_by(calls),
-            // Who found it knew of one member of each kind only.
+            // The member that found it knew of one member of each kind only.
             (false, true) => {
                 let [called, expected] = calls;
                 self.is_told_by([expected, called])

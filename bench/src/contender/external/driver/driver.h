@@ -16,7 +16,7 @@
  *     run OP BYTES COUNT                                perform back to back
  *     separated OP BYTES COUNT                          a meeting after each
  *     windows OP BYTES COUNT WIDTH LEAD TOLERANCE       each begun by all at a time agreed upon
- *     rounds OP BYTES COUNT STEPS TIMED                 after so many empty steps each, the first timed one by one
+ *     rounds OP BYTES COUNT STEPS TIMED                 after STEPS empty steps each, the first TIMED one by one
  *
  *     done TIME CPU ..      from the last start to the last end; nanoseconds of CPU time of each member
  *     windows TIME ..       of each window; `-` if a member began late

@@ -51,7 +51,7 @@ pub(super) struct Arguments {
     /// Let the foreign processes work for 1 ms and sleep for 1 ms, in turns.
     #[arg(long)]
     bursts: bool,
-    /// Grant each contender so many CPUs' worth of time, such as 0.5, by a control group.
+    /// Grant each contender this many CPUs' worth of time, such as 0.5, by a control group.
     #[arg(long, value_name = "CPUS", value_parser = quota)]
     quota: Option<f64>,
     /// Race these only, beside corecast's default.
