@@ -4,8 +4,9 @@
 
 use std::time::Duration;
 
-use corecast_base::sync::{Arc, AtomicU32, Ordering};
-use corecast_base::wait::{Crowd, Seat, Wait, Waiter, WakeWord};
+use corecast_base::sync::{Arc, AtomicU32, EventCount, Fences, Ordering};
+use corecast_base::wait::{Crowd, Seat, Seats, Wait, Waiter, WakeCell, WakeWord};
+use corecast_base::{CacheLine, Place as Memory, PlaceSlice};
 use loom::thread;
 
 struct Place {
@@ -14,8 +15,15 @@ struct Place {
 }
 
 impl Place {
+    /// Sleepers and publishers agree about their fences.
     fn new() -> Arc<Self> {
-        Arc::new(Self { word: WakeWord::new(Wait::Park), values: [AtomicU32::new(0), AtomicU32::new(0)] })
+        Self::among(PlaceSlice::new(vec![CacheLine::new(EventCount::new())]))
+    }
+
+    fn among(seats: Seats) -> Arc<Self> {
+        let cell = Memory::new(CacheLine::new(WakeCell::default()));
+        let word = WakeWord::within(cell, seats, 0, Some(Fences::Private));
+        Arc::new(Self { word, values: [AtomicU32::new(0), AtomicU32::new(0)] })
     }
 
     fn publish(&self, at: usize) {
@@ -91,7 +99,8 @@ fn what_was_written_before_the_ring_is_seen_after_the_sleep() {
 #[test]
 fn who_waits_at_two_words_sleeps_on_a_seat_and_misses_neither() {
     loom::model(|| {
-        let places = [Place::new(), Place::new()];
+        let seats: Seats = PlaceSlice::new(vec![CacheLine::new(EventCount::new())]);
+        let places = [Place::among(seats.clone()), Place::among(seats.clone())];
         let publishers: Vec<_> = places
             .iter()
             .map(|place| {
@@ -99,7 +108,7 @@ fn who_waits_at_two_words_sleeps_on_a_seat_and_misses_neither() {
                 thread::spawn(move || theirs.publish(0))
             })
             .collect();
-        let seat = Seat::of_this_process();
+        let seat = Seat::within(seats, 0).expect("seat 0 of one");
         let is_there = |place: &Place| place.values[0].load(Ordering::Relaxed) == 1;
         let mut found = 0;
         while found < places.len() {

@@ -43,13 +43,19 @@ pub fn yield_now() {
 
 /// The pair of fences; in the model both sides are equally strong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fences;
+pub enum Fences {
+    /// Both sides know that. The models of other crates walk this way only: the agreement about fences has models of its
+    /// own, and its states, times those of a barrier, are too many.
+    Full,
+    /// Sleepers and publishers have to agree to do without the dear side.
+    Private,
+}
 
 impl Fences {
-    /// The only pair.
+    /// The pair of all models that do not ask for the other.
     #[must_use]
     pub fn of(_scope: Scope) -> Self {
-        Self
+        Self::Full
     }
 
     /// The cheap side.
@@ -64,10 +70,10 @@ impl Fences {
         fence(Ordering::SeqCst);
     }
 
-    /// True: the model walks the ways of both.
+    /// True if the dear side is dear.
     #[must_use]
     pub fn is_asymmetric(self) -> bool {
-        true
+        self != Self::Full
     }
 
     /// The dear side.
