@@ -1,9 +1,12 @@
-//! From all members to all: a reduction, and a broadcast of its result.
+//! From all members to all.
 //!
-//! The result is made once, at the root of the tree planned for reductions, so that all members get the same bits.
+//! Few members show each other their values ([`AllRead`](crate::all_read::AllRead)). More of them, and those who were given
+//! trees, reduce and broadcast the result, which is made once, at the root of the tree planned for reductions. Either way all
+//! members get the same bits.
 
 use corecast_channel::Plain;
 
+use crate::all_read::Reading;
 use crate::broadcast::{Progress, broadcast};
 use crate::error::Error;
 use crate::member::Ends;
@@ -13,6 +16,7 @@ use crate::reduce::{Order, Reduction, reduce};
 #[derive(Debug)]
 pub(crate) struct Allreduction<T> {
     value: T,
+    reading: Reading,
     reduction: Reduction<T>,
     /// What is broadcast, once this member's part of the reduction is done.
     result: Option<T>,
@@ -22,13 +26,24 @@ pub(crate) struct Allreduction<T> {
 impl<T: Plain> Allreduction<T> {
     /// Not begun, of a member with this value.
     pub(crate) fn of(value: T) -> Self {
-        Self { value, reduction: Reduction::of(value), result: None, progress: Progress::default() }
+        let (reading, reduction, progress) = (Reading::default(), Reduction::of(value), Progress::default());
+        Self { value, reading, reduction, result: None, progress }
     }
 
     /// The combination of all members' values. If a wait fails for a limit, another call goes on where it ended.
     #[inline]
-    pub(crate) fn go_on(&mut self, ends: &mut Ends, order: Order, combine: impl FnMut(T, T) -> T) -> Result<T, Error> {
-        let Ends { core, broadcast: down, reduce: up, reduce_root: root, .. } = ends;
+    pub(crate) fn go_on(
+        &mut self,
+        ends: &mut Ends,
+        order: Order,
+        mut combine: impl FnMut(T, T) -> T,
+    ) -> Result<T, Error> {
+        let Ends { core, all_read, broadcast: down, reduce: up, reduce_root: root, .. } = ends;
+        if let (Some(all_read), None) = (all_read, &self.result) {
+            if let Some(result) = all_read.go_on(core, &self.value, &mut self.reading, &mut combine)? {
+                return Ok(result);
+            }
+        }
         let result = match &mut self.result {
             Some(result) => result,
             None => {

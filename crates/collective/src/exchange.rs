@@ -59,8 +59,27 @@ pub(crate) struct Exchange {
     members: usize,
     /// The number of the chunk at hand, which is the same at all members.
     number: u64,
-    /// The type shown last and its signature, which takes some time to work out.
-    last: (TypeId, u64),
+    last: LastType,
+}
+
+/// The type that was shown last and its signature, which takes some time to work out.
+#[derive(Debug)]
+pub(crate) struct LastType(TypeId, u64);
+
+impl Default for LastType {
+    fn default() -> Self {
+        Self(TypeId::of::<()>(), signature::<()>())
+    }
+}
+
+impl LastType {
+    #[inline(always)]
+    pub(crate) fn signature<T: Plain>(&mut self) -> u64 {
+        if self.0 != TypeId::of::<T>() {
+            *self = Self(TypeId::of::<T>(), signature::<T>());
+        }
+        self.1
+    }
 }
 
 impl Exchange {
@@ -71,21 +90,17 @@ impl Exchange {
         if arena.left().is_some_and(|left| words * size_of::<u64>() > left / 2) {
             return Ok(None);
         }
-        let last = (TypeId::of::<()>(), signature::<()>());
-        Ok(Some(Self { words: arena.slice(words)?, rank, members, number: 0, last }))
+        Ok(Some(Self { words: arena.slice(words)?, rank, members, number: 0, last: LastType::default() }))
     }
 
     /// Writes the chunk at hand, of a slice of so many values, and says that it is there.
     pub(crate) fn show<T: Plain>(&mut self, core: &Core, len: usize, chunk: &[T]) {
-        let id = TypeId::of::<T>();
-        if self.last.0 != id {
-            self.last = (id, signature::<T>());
-        }
+        let signature = self.last.signature::<T>();
         let (head, words) = self.slot(self.rank).split_at(HEAD_WORDS);
         // ORDERING: Relaxed, made visible by the word that says that the chunk is there
         head[LENGTH].store(len as u64, Ordering::Relaxed);
         // ORDERING: Relaxed, made visible by the same word
-        head[TYPE].store(self.last.1, Ordering::Relaxed);
+        head[TYPE].store(signature, Ordering::Relaxed);
         // ORDERING: Relaxed, made visible by the same word
         head[STAMP].store(core.stamp.word(), Ordering::Relaxed);
         BytesMut::shared(words, size_of_val(chunk)).write_values(chunk);

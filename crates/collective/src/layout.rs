@@ -2,7 +2,7 @@
 //!
 //! Nobody builds the ends of others, as dropping an end says that its member is gone. So every member, in whichever process
 //! it is, goes through the same steps in the same order: first the [`Roll`], one for each process, then the web of
-//! broadcasts, that of reductions, the barrier, and what is set aside for those who survive a fault. What follows from the
+//! broadcasts, that of reductions, the barrier, the slots for single values, and what is set aside for those who survive a fault. What follows from the
 //! choice alone and is the same for all is worked out once, in [`Layout::of`].
 
 use std::cell::LazyCell;
@@ -12,9 +12,10 @@ use corecast_base::wait::Waiter;
 use corecast_base::{Arena, ArenaError};
 use corecast_plan::{Plan, Problem, Schedule, Scheme, Tree};
 
+use crate::all_read::AllRead;
 use crate::barrier::{Barrier, Lazy, Setup};
 use crate::basis::Basis;
-use crate::choose::Choice;
+use crate::choose::{Choice, Trees};
 use crate::commons::Plot;
 use crate::core::Core;
 use crate::member::Ends;
@@ -63,6 +64,12 @@ impl<'a> Layout<'a> {
         let broadcast = self.broadcast.web(&[], &mut site)?;
         let reduce = self.reduce.web(&[], &mut site)?;
         let barrier = self.barrier.part(&self.setup, &mut site)?;
+        let all_read = match self.basis.wishes.trees {
+            Trees::Cheapest if self.choice.is_open() => {
+                AllRead::lay_out(self.basis.members(), self.choice.is_crowded, &mut site)?
+            }
+            _ => None,
+        };
         let Site { rank, roll, mut arena } = site;
         let survivors = Survivors::lay_out(&mut arena, self.basis.members())?;
         let bytes = arena.bytes();
@@ -74,6 +81,7 @@ impl<'a> Layout<'a> {
             reduce,
             reduce_root: self.reduce_root,
             barrier,
+            all_read,
             exchange: None,
             routes: std::sync::Arc::clone(&self.basis.routes),
             basis: std::sync::Arc::clone(self.basis),
@@ -141,7 +149,6 @@ pub(crate) mod tests {
     use crate::basis::Wishes;
     use crate::broadcast::broadcast;
     use crate::call::{Call, Operation};
-    use crate::choose::Trees;
     use crate::commons::Planned;
     use crate::error::Error;
     use crate::reduce::{Order, Reduction, reduce};

@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 pub mod acknowledged;
+mod all_read;
 mod allreduce;
 mod atomic_stream;
 pub mod barrier;

@@ -7,6 +7,7 @@ use corecast_base::wait::WaitCounts;
 use corecast_channel::Plain;
 
 use crate::acknowledged::Routes;
+use crate::all_read::AllRead;
 use crate::allreduce::Allreduction;
 use crate::barrier::Part;
 use crate::basis::Basis;
@@ -32,6 +33,8 @@ pub(crate) struct Ends {
     /// The root of the tree planned for reductions.
     pub(crate) reduce_root: usize,
     pub(crate) barrier: Part,
+    /// In which values are reduced for all; `None` if members are too many for it, or trees were asked for.
+    pub(crate) all_read: Option<AllRead>,
     /// In which slices are reduced for all; `None` until one is, and where the memory has no room for it.
     pub(crate) exchange: Option<Box<Exchange>>,
     /// The ways of acknowledged broadcasts, worked out once for all members in this process.

@@ -6,13 +6,14 @@
 //! The proposal goes to each participant over an edge of its own, votes come back as words on lines of their own, and what
 //! counts is one **decision word** per proposal: `sequence << 2 | state`. The coordinator writes it undecided before anybody
 //! can see the proposal, and changes it to COMMIT or ABORT by one compare-and-exchange; if that fails, what the word says
-//! stands. It aborts on the first NO, when the time is up, or when the group fails before all have voted. A participant
+//! stands. It aborts after a NO, when the time is up, or when the group fails before all have voted. A participant
 //! that waits for the decision while the group fails changes an undecided word to ABORT itself and obeys the word, so
 //! nobody is blocked by a coordinator that is gone, and a coordinator that was suspected wrongly only finds itself refused.
 //! A member lost after its YES changes nothing.
 //!
-//! Nothing is ever reset. The words of the last 64 proposals stand, so a participant may be late by as many; one that has
-//! not voted on the proposal before is not sent the next, and the coordinator aborts when the time is up.
+//! Every participant sees every proposal, those too that another one has refused, unless the time is up before: one that has
+//! not voted on the proposal before is not sent the next. Nothing is ever reset. The words of the last 64 proposals stand, so a
+//! participant may be late by as many.
 //!
 //! **Progress:** blocking. **Memory ordering:** who applies a proposal sees what every member wrote before it voted for it.
 //!
@@ -63,6 +64,8 @@ const ABORT: u64 = 2;
 /// The words that all members share, a line each.
 #[derive(Debug)]
 struct Words {
+    /// The number of the proposal on the way to each participant. Written by the coordinator before it sends one.
+    sent: PlaceSlice<CacheLine<AtomicU64>>,
     /// `sequence << 2 | state`, in the slot `sequence % WINDOW`. Opened by the coordinator, decided once by anybody.
     decisions: PlaceSlice<CacheLine<AtomicU64>>,
     /// `sequence << 1 | yes`, or [`GONE`]. Written by each participant, read by the coordinator.
@@ -80,8 +83,8 @@ impl Words {
         let members = core.members;
         core.lay_out(|arena| {
             let rings = any_rings(arena, members, EDGE_SLOTS)?;
-            let (decisions, votes) = (arena.slice(WINDOW as usize)?, arena.slice(members)?);
-            Ok((rings, Self { decisions, votes, done: arena.slice(members)? }))
+            let (sent, decisions) = (arena.slice(members)?, arena.slice(WINDOW as usize)?);
+            Ok((rings, Self { sent, decisions, votes: arena.slice(members)?, done: arena.slice(members)? }))
         })
     }
 
@@ -185,7 +188,8 @@ impl Words {
     }
 }
 
-/// Sends the proposal to whoever has voted on the one before, until all have voted for this one or one has not.
+/// Sends the proposal to each as soon as it has voted on the one before, and returns whether all vote for this one. After the
+/// first that does not, it waits for no other vote, but still until all have been sent the proposal.
 fn poll_votes<T: Plain>(
     core: &mut Core,
     words: &Words,
@@ -193,26 +197,31 @@ fn poll_votes<T: Plain>(
     sequence: u64,
     proposal: &T,
 ) -> Result<bool, Error> {
+    let mut all_agree = true;
     let mut waiting: Vec<&mut Seat> = participants.iter_mut().collect();
     while !waiting.is_empty() {
-        let found = core.wait_at_own_bell(|| waiting.iter().position(|seat| words.vote(seat) >> 1 >= seat.sent))?;
+        let has_voted = |seat: &Seat| words.vote(seat) >> 1 >= seat.sent;
+        let find = || {
+            // Who has yet to vote comes first.
+            let unsent = waiting.iter().position(|seat| seat.sent < sequence && has_voted(seat));
+            unsent.or_else(|| waiting.iter().position(|seat| has_voted(seat)))
+        };
+        let found = core.wait_at_own_bell(find)?;
         let vote = words.vote(waiting[found]);
-        if vote == GONE {
-            return Ok(false);
-        }
-        if waiting[found].sent < sequence {
-            // Its edge is empty, so nothing waits here.
+        if vote != GONE && waiting[found].sent < sequence {
             let Seat { rank, tx, sent } = &mut *waiting[found];
-            core.send_to(*rank, tx, &sequence)?;
+            // ORDERING: Relaxed, released with the proposal; it has voted, so it has read the last one
+            words.sent[*rank].store(sequence, Ordering::Relaxed);
+            // Its edge is empty, so nothing waits here.
             core.send_to(*rank, tx, proposal)?;
             *sent = sequence;
-        } else if vote & 1 == 0 {
-            return Ok(false);
         } else {
+            all_agree &= vote != GONE && vote & 1 == 1;
             waiting.swap_remove(found);
         }
+        waiting.retain(|seat| all_agree || seat.sent < sequence);
     }
-    Ok(true)
+    Ok(all_agree)
 }
 
 /// A member that votes.
@@ -241,8 +250,9 @@ impl<T: Plain> Participant<'_, T> {
         if rx.is_closed() {
             return Ok(false);
         }
-        let sequence: u64 = core.recv_from(*coordinator, rx)?;
         let proposal: T = core.recv_from(*coordinator, rx)?;
+        // ORDERING: Relaxed, acquired with the proposal; written again only after this member's vote
+        let sequence = words.sent[core.rank].load(Ordering::Relaxed);
         let is_yes = vote(&proposal);
         // ORDERING: Release, pairs with the Acquire in vote at the coordinator [vote]
         words.votes[core.rank].store(sequence << 1 | u64::from(is_yes), Ordering::Release);

@@ -301,6 +301,33 @@ fn a_slice_shown_to_each_other_by_two() {
     });
 }
 
+/// Values through two slots, of which each is written over: none is of an earlier round.
+fn values_shown_to_each_other(group: impl Fn() -> Group + Send + Sync + 'static) {
+    briefly(move || {
+        run(&group(), |me| {
+            for round in 0..3u64 {
+                let value = round << (8 * me.rank());
+                assert_eq!(me.allreduce(value, |a, b| a + b), Ok(0x101 * round));
+            }
+        });
+    });
+}
+
+#[test]
+fn values_shown_to_each_other_by_two() {
+    values_shown_to_each_other(|| group(2, Barrier::Dissemination, Wait::Spin));
+}
+
+/// The last ticket wakes who sleeps.
+#[test]
+fn values_shown_to_each_other_by_two_who_share_a_cpu() {
+    values_shown_to_each_other(|| {
+        let machine = Machine::from_topology(&Topology { cpus: vec![Cpu::flat(CpuId::new(0))], ..Topology::default() });
+        let builder = Group::builder(&machine).members(2).barrier(Barrier::Ticket).wait(Wait::Park);
+        builder.effort(Effort::Quick).plan_folder(None).build().expect("two members on one CPU")
+    });
+}
+
 /// Each combines a part, which the others see whole; who sleeps is woken.
 #[test]
 fn parts_of_a_slice_combined_by_three() {

@@ -39,6 +39,8 @@ mod ticket;
 mod times;
 mod tree;
 
+pub(crate) use ticket::Ticket;
+
 use std::cell::LazyCell;
 use std::fmt;
 use std::str::FromStr;

@@ -53,14 +53,20 @@ impl Family for Ticket {
 
     #[inline]
     fn wait(&mut self, core: &mut Core) -> Result<(), Error> {
-        self.turn_to(core);
-        self.enter(core)
+        self.meet(core)
     }
 }
 
 impl Ticket {
+    /// Returns when all have come to the operation at hand.
+    #[inline]
+    pub(crate) fn meet(&mut self, core: &mut Core) -> Result<(), Error> {
+        self.turn_to(core);
+        self.enter(core)
+    }
+
     /// The part of any who may take one of so many tickets.
-    pub(super) fn among(members: usize, site: &mut Site) -> Result<Self, ArenaError> {
+    pub(crate) fn among(members: usize, site: &mut Site) -> Result<Self, ArenaError> {
         let (taken, open) = (site.arena.place()?, site.arena.place()?);
         Ok(Self { taken, open, members: members as u64, round: 0, complete: 0, operation: 0, entered: 0 })
     }
