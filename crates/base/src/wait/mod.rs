@@ -19,6 +19,7 @@ mod budget;
 mod crowd;
 mod policy;
 mod seat;
+mod slow_yields;
 mod spinner;
 mod switches;
 mod waiter;

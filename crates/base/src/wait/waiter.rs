@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use super::budget::{ASSUMED_WAKE_COST, SpinBudget};
+use super::slow_yields::are_expected_here;
+use super::switches::switches;
 use super::yields::Yields;
 use super::{Crowd, Nap, SleepPlace, Wait};
 use crate::clock::Clock;
@@ -55,7 +57,7 @@ impl Waiter {
     #[must_use]
     pub fn new(policy: Wait, crowd: Crowd, wake_cost: Option<Duration>) -> Self {
         let budget = SpinBudget::new(wake_cost.unwrap_or(ASSUMED_WAKE_COST));
-        Self { policy, crowd, budget, yields: Yields::new(), counts: WaitCounts::default() }
+        Self { policy, crowd, budget, yields: Yields::default(), counts: WaitCounts::default() }
     }
 
     /// Whether its participants have a CPU each.
@@ -169,13 +171,17 @@ impl Waiter {
     ) -> Result<Option<T>, E> {
         let clock = Clock::get();
         let mut before = clock.ticks();
-        for _ in 0..self.most_yields(before) {
+        let most = self.most_yields(before);
+        // Whether another participant runs here is asked only where nobody knows.
+        let asks = most == YIELDS_ALONE;
+        let switches_before = if asks { switches() } else { 0 };
+        for _ in 0..most {
             yield_now();
             self.counts.yields += 1;
             let now = clock.ticks();
             let goes_on = self.policy == Wait::Yield || self.yields.ended(before, now);
             if let Some(found) = poll() {
-                if goes_on && !self.crowd.is_crowded() {
+                if goes_on && asks && switches() > switches_before {
                     self.yields.found_peer_here(now);
                 }
                 return Ok(Some(found));
@@ -193,7 +199,7 @@ impl Waiter {
         match self.policy {
             Wait::Yield => u32::MAX,
             Wait::Spin | Wait::Park => 0,
-            Wait::Adaptive if !self.yields.are_trusted(now) => 0,
+            Wait::Adaptive if are_expected_here(now) => 0,
             Wait::Adaptive if self.crowd.is_crowded() || self.yields.expect_peer_here() => YIELDS_IN_CROWD,
             Wait::Adaptive if self.crowd.is_alone_here() => 0,
             Wait::Adaptive => YIELDS_ALONE,

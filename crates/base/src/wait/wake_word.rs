@@ -167,15 +167,14 @@ impl WakeWord {
         }
         // ORDERING: Relaxed, a count of publishers alone
         self.cell.quiet.store(0, Ordering::Relaxed);
-        // ORDERING: Acquire, pairs with the Release in arm_for: the seats are known. What was published is released by
-        // the counts [forward]
-        let armed = self.cell.armed.fetch_and(!SLEEPERS, Ordering::Acquire);
+        // ORDERING: Relaxed, the fence orders it. What was published is released by the counts
+        let armed = self.cell.armed.fetch_and(!SLEEPERS, Ordering::Relaxed);
         if armed & HERE != 0 {
             self.cell.count.advance(self.scope);
         }
         if armed & ELSEWHERE != 0 {
             for forward in forwards {
-                // ORDERING: Relaxed, see the swap above
+                // ORDERING: Relaxed, the fence orders it: who has not yet executed the sleeper's fence sees what was published
                 ring_seat(&self.seats, forward.load(Ordering::Relaxed), self.scope);
             }
         }
@@ -234,10 +233,10 @@ impl WakeWord {
     /// Asks publishers to ring the seat with this number, next time. The caller has looked at the seat's count before, and
     /// calls [`heavy_fence`](Self::heavy_fence) and looks once more for all it waits for before it sleeps there.
     pub fn arm_for(&self, forward: &AtomicU32, seat: u32) {
-        // ORDERING: Relaxed, released by the next line
+        // ORDERING: Relaxed, the caller's fence orders it before its last look
         forward.store(seat + 1, Ordering::Relaxed);
-        // ORDERING: Release, pairs with the Acquire in wake [forward]
-        self.cell.armed.fetch_or(ELSEWHERE, Ordering::Release);
+        // ORDERING: Relaxed, as the line before
+        self.cell.armed.fetch_or(ELSEWHERE, Ordering::Relaxed);
     }
 
     /// The sleeper's fence between arming and its last look; one for all words of the same fences.

@@ -1,43 +1,28 @@
-//! Whether giving up the CPU is worth it: what a waiter has seen of its yields.
-//!
-//! A yield is the cheapest way to let another participant run that shares this CPU (1 to 2 us a switch), and the dearest
-//! if a foreign thread wants the CPU too: current kernels then give the rest of the slice away, 1 to 4 ms. A waiter
-//! cannot know beforehand which it will be, so it believes what it saw last: after a slow yield it does not yield for a
-//! while, which grows with every confirmation, and tries a single one when the while is over. The states and the
-//! measurements that chose the constants are in `docs/design/waiting.md`.
+//! What a waiter has seen of its own yields: whether one was slow, and whether another participant runs on its CPU.
 
 use std::time::Duration;
 
+use super::slow_yields::learn_here;
 use crate::clock::Clock;
 
-/// A yield that took longer gave the CPU to a thread that does not wait for us.
+/// A yield that took longer gave the CPU to a thread that does not wait for us, or the machine took it away.
 const SLOW: Duration = Duration::from_micros(500);
-/// How long a waiter does not yield after a first slow one, and after many.
-const DISTRUST: [Duration; 2] = [Duration::from_millis(4), Duration::from_secs(1)];
+/// So many yields that came back soon have saved as much as a slow one costs. Then it was a rare one, as where a quota is
+/// used up or the machine is a virtual one: beside a foreign thread, every few are slow.
+const FORGIVEN_AFTER: u32 = 256;
 /// How long a CPU is believed to be shared with another participant.
 const SHARED: Duration = Duration::from_millis(10);
 
-/// What a waiter has learnt from its yields, in ticks.
-#[derive(Debug, Clone)]
+/// One waiter's yields.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Yields {
-    /// Until when a yield is expected to be slow.
-    distrusted_until: u64,
-    /// How long the last distrust was meant to last; doubled by a slow yield that follows soon after it.
-    distrust: u64,
-    /// Until when another participant is believed to run on this CPU; 0 for not at all.
+    /// Those that came back soon since a slow one.
+    quick: u32,
+    /// Until when another participant is believed to run on this CPU, in ticks; 0 for not at all.
     shared_until: u64,
 }
 
 impl Yields {
-    pub(super) const fn new() -> Self {
-        Self { distrusted_until: 0, distrust: 0, shared_until: 0 }
-    }
-
-    /// True unless a yield was slow of late.
-    pub(super) fn are_trusted(&self, now: u64) -> bool {
-        now >= self.distrusted_until
-    }
-
     /// True while another participant is believed to run on this CPU.
     #[inline]
     pub(super) fn expect_peer_here(&self) -> bool {
@@ -51,22 +36,22 @@ impl Yields {
         }
     }
 
-    /// A yield has led to what was waited for, after spinning for it was in vain.
+    /// A yield has let another thread run, and led to what was waited for, after spinning for it was in vain.
     pub(super) fn found_peer_here(&mut self, now: u64) {
         self.shared_until = now + Clock::get().ticks_in(SHARED);
     }
 
     /// A yield has ended `now`, which began at `before`. False if no other should follow.
     pub(super) fn ended(&mut self, before: u64, now: u64) -> bool {
-        let clock = Clock::get();
-        if now.saturating_sub(before) < clock.ticks_in(SLOW) {
+        if now.saturating_sub(before) < Clock::get().ticks_in(SLOW) {
+            self.quick = self.quick.saturating_add(1);
             return true;
         }
-        let [shortest, longest] = DISTRUST.map(|time| clock.ticks_in(time));
-        let is_confirmed = before < self.distrusted_until + self.distrust;
-        self.distrust = if is_confirmed { (2 * self.distrust).clamp(shortest, longest) } else { shortest };
-        self.distrusted_until = now + self.distrust;
+        if std::mem::take(&mut self.quick) >= FORGIVEN_AFTER {
+            return true;
+        }
         self.shared_until = 0;
+        learn_here(before, now);
         false
     }
 }
@@ -75,26 +60,15 @@ impl Yields {
 mod tests {
     use super::*;
 
-    fn ticks(ms: u64) -> u64 {
-        Clock::get().ticks_in(Duration::from_millis(ms))
-    }
-
     #[test]
-    fn distrust_grows_while_it_is_confirmed_and_begins_anew_when_it_was_not_for_long() {
-        let mut yields = Yields::new();
-        assert!(yields.are_trusted(0) && yields.ended(ticks(10), ticks(10) + 1));
-        let (mut now, mut lasted) = (ticks(20), Vec::new());
-        for _ in 0..12 {
-            assert!(!yields.ended(now, now + ticks(3)));
-            let again = yields.distrusted_until;
-            assert!(!yields.are_trusted(again - 1) && yields.are_trusted(again));
-            lasted.push(again - now - ticks(3));
-            now = again;
-        }
-        assert!(lasted[..9].windows(2).all(|two| two[1] == 2 * two[0] || two[1] == ticks(1000)), "{lasted:?}");
-        assert_eq!((lasted[0], lasted[11]), (ticks(4), Clock::get().ticks_in(DISTRUST[1])));
-        now += 2 * lasted[11];
-        assert!(!yields.ended(now, now + ticks(3)));
-        assert_eq!(yields.distrust, lasted[0]);
+    fn a_slow_yield_ends_them_unless_it_is_a_rare_one() {
+        let slow = 2 * Clock::get().ticks_in(SLOW);
+        let mut yields = Yields::default();
+        yields.found_peer_here(1);
+        assert!(yields.ended(1, 2) && yields.expect_peer_here());
+        assert!(!yields.ended(1, 1 + slow) && !yields.expect_peer_here());
+        assert!((0..FORGIVEN_AFTER).all(|_| yields.ended(1, 2)));
+        assert!(yields.ended(1, 1 + slow), "the first after many");
+        assert!(!yields.ended(1, 1 + slow), "and no other");
     }
 }

@@ -1,0 +1,128 @@
+//! Whether a yield comes back soon: what the threads of this process have learnt of each CPU.
+//!
+//! A yield is the cheapest way to let another participant run that shares this CPU (1 to 2 us a switch), and the dearest
+//! if a foreign thread wants the CPU too: current kernels then give the rest of the slice away, 1 to 4 ms. Nobody can know
+//! beforehand which it will be, so a waiter believes what was seen last: after a slow yield nobody yields on that CPU for a
+//! while, which grows with every confirmation. All threads share what one has paid for: with a belief of each thread's own,
+//! eight members beside a foreign thread on each of two CPUs took 2.5 times as long for 300 barriers. The measurements that
+//! chose the constants are in `docs/design/waiting.md`.
+
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::sync::{AtomicU64, Ordering};
+
+/// How long nobody yields after a first slow yield, and after many.
+const DISTRUST: [Duration; 2] = [Duration::from_millis(32), Duration::from_secs(1)];
+
+/// What is known of one CPU, in ticks. All of it is hints: where two threads write at once, the later one is right enough.
+#[derive(Debug)]
+pub(super) struct SlowYields {
+    /// Until when a yield is expected to be slow.
+    until: AtomicU64,
+    /// How long that was to last; doubled by a slow yield that follows soon after.
+    length: AtomicU64,
+}
+
+impl SlowYields {
+    #[cfg(not(loom))]
+    pub(super) const fn new() -> Self {
+        Self { until: AtomicU64::new(0), length: AtomicU64::new(0) }
+    }
+
+    /// True while one is expected.
+    fn are_expected(&self, now: u64) -> bool {
+        // ORDERING: Relaxed, a hint
+        now < self.until.load(Ordering::Relaxed)
+    }
+
+    /// A slow yield has ended `now`, which began at `before`.
+    fn learn(&self, before: u64, now: u64) {
+        // ORDERING: Relaxed, hints
+        let (until, length) = (self.until.load(Ordering::Relaxed), self.length.load(Ordering::Relaxed));
+        if before < until {
+            // It began before another one made this known.
+            return;
+        }
+        let [shortest, longest] = DISTRUST.map(|time| Clock::get().ticks_in(time));
+        let is_confirmed = before < until + length;
+        let length = if is_confirmed { (2 * length).clamp(shortest, longest) } else { shortest };
+        // ORDERING: Relaxed, hints
+        self.length.store(length, Ordering::Relaxed);
+        // ORDERING: Relaxed, hints
+        self.until.store(now + length, Ordering::Relaxed);
+    }
+}
+
+#[cfg(not(loom))]
+mod here {
+    use super::SlowYields;
+    use crate::CpuId;
+
+    /// CPUs with other numbers share a place with one of these.
+    const CPUS: usize = 1024;
+    static OF_CPUS: [SlowYields; CPUS] = [const { SlowYields::new() }; CPUS];
+
+    fn here() -> &'static SlowYields {
+        &OF_CPUS[CpuId::of_this_thread().get() as usize % CPUS]
+    }
+
+    /// True while a yield on this CPU is expected to be slow.
+    pub(crate) fn are_expected_here(now: u64) -> bool {
+        here().are_expected(now)
+    }
+
+    /// A slow yield on this CPU has ended `now`, which began at `before`.
+    pub(crate) fn learn_here(before: u64, now: u64) {
+        here().learn(before, now);
+    }
+}
+
+/// A model's run must not depend on the machine.
+#[cfg(loom)]
+mod here {
+    pub(crate) fn are_expected_here(_now: u64) -> bool {
+        false
+    }
+
+    pub(crate) fn learn_here(_before: u64, _now: u64) {}
+}
+
+pub(super) use here::{are_expected_here, learn_here};
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn ticks(ms: u64) -> u64 {
+        Clock::get().ticks_in(Duration::from_millis(ms))
+    }
+
+    #[test]
+    fn distrust_grows_while_it_is_confirmed_and_begins_anew_when_it_was_not_for_long() {
+        let yields = SlowYields::new();
+        assert!(!yields.are_expected(0));
+        let (mut now, mut lasted) = (ticks(20), Vec::new());
+        for _ in 0..12 {
+            yields.learn(now, now + ticks(3));
+            let again = yields.until.load(Ordering::Relaxed);
+            assert!(yields.are_expected(again - 1) && !yields.are_expected(again));
+            lasted.push(again - now - ticks(3));
+            now = again;
+        }
+        let [shortest, longest] = DISTRUST.map(|time| Clock::get().ticks_in(time));
+        assert!(lasted[..6].windows(2).all(|two| two[1] == 2 * two[0] || two[1] == longest), "{lasted:?}");
+        assert_eq!((lasted[0], lasted[11]), (shortest, longest));
+        now += 2 * longest;
+        yields.learn(now, now + ticks(3));
+        assert_eq!(yields.length.load(Ordering::Relaxed), shortest);
+    }
+
+    #[test]
+    fn two_that_were_slow_at_once_are_no_confirmation() {
+        let yields = SlowYields::new();
+        yields.learn(ticks(10), ticks(13));
+        yields.learn(ticks(11), ticks(14));
+        assert_eq!(yields.until.load(Ordering::Relaxed), ticks(13) + Clock::get().ticks_in(DISTRUST[0]));
+    }
+}
