@@ -16,6 +16,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 /// Crates with models, and the path to their door to atomics.
@@ -81,6 +82,8 @@ struct Failed<'a> {
 struct Model {
     binary: PathBuf,
     name: String,
+    /// What it takes where nothing is weakened.
+    takes: Duration,
 }
 
 fn main() -> io::Result<ExitCode> {
@@ -103,31 +106,46 @@ fn hunt(workspace: &Path, wanted: &[String]) -> io::Result<ExitCode> {
         wanted.iter().any(|word| file.contains(word) || mutant.code.contains(word))
     };
     mutants.retain(|mutant| wanted.is_empty() || is_wanted(mutant));
-    let models = build(workspace, &mutants)?;
-    let all: Vec<Model> = models.iter().flat_map(|(_, models)| models.clone()).collect();
-    if let Some(failed) = first_to_fail(&all, 0) {
-        println!("{} fails before anything is weakened", failed.model.name);
+    let mut models = build(workspace, &mutants)?;
+    let fail = Mutex::new(Vec::new());
+    for_each(models.iter_mut().flat_map(|(_, models)| models), |model| {
+        let began = Instant::now();
+        if first_to_fail(std::slice::from_ref(model), 0).is_some() {
+            fail.lock().expect("no hunter panics").push(model.name.clone());
+        }
+        model.takes = began.elapsed();
+    });
+    if let [name, ..] = &*fail.into_inner().expect("no hunter panicked") {
+        println!("{name} fails before anything is weakened");
         return Ok(ExitCode::FAILURE);
     }
-    let left = Mutex::new(mutants.iter());
     let survivors = Mutex::new(0);
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                loop {
-                    let Some(mutant) = left.lock().expect("no hunter panics").next() else { break };
-                    let models = models_for(mutant, &models);
-                    let failed = first_to_fail(&models, mutant.number);
-                    let is_caught = failed.as_ref().is_some_and(|failed| failed.is_caught);
-                    *survivors.lock().expect("no hunter panics") += usize::from(!is_caught);
-                    tell(mutant, failed, workspace);
-                }
-            });
-        }
+    for_each(mutants.iter(), |mutant| {
+        let models = models_for(mutant, &models);
+        let failed = first_to_fail(&models, mutant.number);
+        let is_caught = failed.as_ref().is_some_and(|failed| failed.is_caught);
+        *survivors.lock().expect("no hunter panics") += usize::from(!is_caught);
+        tell(mutant, failed, workspace);
     });
     let survivors = survivors.into_inner().expect("no hunter panicked");
     println!("{} of {} weakened orderings caught", mutants.len() - survivors, mutants.len());
     Ok(if survivors == 0 && !mutants.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Does it with each, on as many threads as there are CPUs.
+fn for_each<T: Send>(all: impl Iterator<Item = T> + Send, work: impl Fn(T) + Sync) {
+    let left = Mutex::new(all);
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let next = left.lock().expect("no hunter panics").next();
+                    let Some(next) = next else { break };
+                    work(next);
+                }
+            });
+        }
+    });
 }
 
 fn tell(mutant: &Mutant, failed: Option<Failed<'_>>, workspace: &Path) {
@@ -140,17 +158,17 @@ fn tell(mutant: &Mutant, failed: Option<Failed<'_>>, workspace: &Path) {
     println!("{place}:{} {} -> {}: {verdict}", mutant.line, mutant.from, mutant.to);
 }
 
-/// The models that may see the mutant: those named as its folder first, then the others of its crate, then those of the
-/// crates above, whose models run over it too.
+/// The models that may see the mutant, those named as its folder first: of its crate, and of the crates above, whose models
+/// run over it too. The quickest come first, as one that fails is enough.
 fn models_for(mutant: &Mutant, models: &[(&'static str, Vec<Model>)]) -> Vec<Model> {
     let from =
         models.iter().position(|(name, _)| *name == mutant.crate_name).expect("all crates with mutants have models");
     let mut chosen: Vec<Model> = models[from..].iter().flat_map(|(_, models)| models.clone()).collect();
     let is_near = |model: &Model| {
         let module = model.name.split("::").next().unwrap_or_default();
-        mutant.file.iter().any(|part| part == module)
+        mutant.file.iter().filter_map(|part| part.to_str()).any(|part| module.starts_with(part))
     };
-    chosen.sort_by_key(|model| !is_near(model));
+    chosen.sort_by_key(|model| (!is_near(model), model.takes));
     chosen
 }
 
@@ -193,7 +211,7 @@ fn models_of(workspace: &Path, crate_name: &str) -> io::Result<Vec<Model>> {
     let list = Command::new(&binary).args(["--list", "--format=terse"]).output()?;
     let names = String::from_utf8_lossy(&list.stdout).into_owned();
     let names = names.lines().filter_map(|line| line.strip_suffix(": test"));
-    Ok(names.map(|name| Model { binary: binary.clone(), name: name.to_owned() }).collect())
+    Ok(names.map(|name| Model { binary: binary.clone(), name: name.to_owned(), takes: Duration::ZERO }).collect())
 }
 
 /// Where `ci/loom.sh` builds, so that what the models depend on is built once.
