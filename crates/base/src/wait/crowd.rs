@@ -19,6 +19,7 @@ pub struct Crowd {
     participants: usize,
     place: Place,
     crowded: bool,
+    shares_cpus: bool,
     is_alone_here: bool,
     looked: u64,
 }
@@ -60,7 +61,8 @@ impl Crowd {
     }
 
     fn new(participants: usize, place: Place) -> Self {
-        let mut crowd = Self { participants, place, crowded: false, is_alone_here: false, looked: 0 };
+        let mut crowd =
+            Self { participants, place, crowded: false, shares_cpus: false, is_alone_here: false, looked: 0 };
         crowd.look();
         crowd
     }
@@ -70,6 +72,13 @@ impl Crowd {
     #[must_use]
     pub fn is_crowded(&self) -> bool {
         self.crowded
+    }
+
+    /// True if some participant may have to wait until another one gives up a CPU. A crowd that is one by a quota alone runs on
+    /// a CPU each until its time is used up.
+    #[inline]
+    pub(super) fn shares_cpus(&self) -> bool {
+        self.shares_cpus
     }
 
     /// True if no other participant can be on this thread's CPU, so that giving it up helps strangers only.
@@ -88,7 +97,7 @@ impl Crowd {
 
     fn look(&mut self) {
         self.looked = Clock::get().ticks();
-        let over_cpus = match &self.place {
+        self.shares_cpus = match &self.place {
             Place::Anywhere => allowed_cpus().is_some_and(|cpus| self.participants > cpus),
             Place::SharedBy(here) => *here > 1,
             Place::Told(crew) => {
@@ -103,7 +112,7 @@ impl Crowd {
             Place::Told(_) => self.participants < 2 && Affinity::of_this_thread().count() == 1,
         };
         let over_quota = quota().is_some_and(|quota| self.participants as f64 > quota);
-        self.crowded = over_quota || over_cpus;
+        self.crowded = over_quota || self.shares_cpus;
     }
 }
 

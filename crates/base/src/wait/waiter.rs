@@ -105,7 +105,7 @@ impl Waiter {
     fn spins_first(&self) -> bool {
         match self.policy {
             Wait::Spin => true,
-            Wait::Adaptive => !self.crowd.is_crowded() && !self.yields.expect_peer_here(),
+            Wait::Adaptive => !self.crowd.shares_cpus() && !self.yields.expect_peer_here(),
             Wait::Yield | Wait::Park => false,
         }
     }
@@ -158,7 +158,9 @@ impl Waiter {
     fn spin_ticks(&self) -> u64 {
         match self.policy {
             Wait::Spin => u64::MAX,
-            Wait::Adaptive if self.spins_first() => self.budget.ticks(self.crowd.is_alone_here()),
+            Wait::Adaptive if self.spins_first() && !self.crowd.is_crowded() => {
+                self.budget.ticks(self.crowd.is_alone_here())
+            }
             Wait::Adaptive | Wait::Yield | Wait::Park => 0,
         }
     }
