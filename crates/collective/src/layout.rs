@@ -2,8 +2,8 @@
 //!
 //! Nobody builds the ends of others, as dropping an end says that its member is gone. So every member, in whichever process
 //! it is, goes through the same steps in the same order: first the [`Roll`], one for each process, then the web of
-//! broadcasts, that of reductions, the barrier, the slots for single values, and what is set aside for those who survive a fault. What follows from the
-//! choice alone and is the same for all is worked out once, in [`Layout::of`].
+//! broadcasts, that of reductions, the barrier, the slots for single values, and what is set aside for those who survive a
+//! fault. What follows from the choice alone and is the same for all is worked out once, in [`Layout::of`].
 
 use std::cell::LazyCell;
 

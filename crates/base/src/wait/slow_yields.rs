@@ -32,13 +32,13 @@ impl SlowYields {
 
     /// True while one is expected.
     fn are_expected(&self, now: u64) -> bool {
-        // ORDERING: Relaxed, a hint
+        // ORDERING: Relaxed, a hint: nothing else is read because of it
         now < self.until.load(Ordering::Relaxed)
     }
 
     /// A slow yield has ended `now`, which began at `before`.
     fn learn(&self, before: u64, now: u64) {
-        // ORDERING: Relaxed, hints
+        // ORDERING: Relaxed, hints: nothing else is read because of them
         let (until, length) = (self.until.load(Ordering::Relaxed), self.length.load(Ordering::Relaxed));
         if before < until {
             // It began before another one made this known.
@@ -47,9 +47,9 @@ impl SlowYields {
         let [shortest, longest] = DISTRUST.map(|time| Clock::get().ticks_in(time));
         let is_confirmed = before < until + length;
         let length = if is_confirmed { (2 * length).clamp(shortest, longest) } else { shortest };
-        // ORDERING: Relaxed, hints
+        // ORDERING: Relaxed, a hint: who sees one of the two without the other waits a little more or less
         self.length.store(length, Ordering::Relaxed);
-        // ORDERING: Relaxed, hints
+        // ORDERING: Relaxed, as the line before
         self.until.store(now + length, Ordering::Relaxed);
     }
 }
