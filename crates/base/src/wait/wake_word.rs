@@ -167,14 +167,15 @@ impl WakeWord {
         }
         // ORDERING: Relaxed, a count of publishers alone
         self.cell.quiet.store(0, Ordering::Relaxed);
-        // ORDERING: Relaxed, the fence orders it. What was published is released by the counts
+        // ORDERING: Relaxed, the flag that led here was read before the fence above, which acquires what it was set after; the
+        // counts release what was published
         let armed = self.cell.armed.fetch_and(!SLEEPERS, Ordering::Relaxed);
         if armed & HERE != 0 {
             self.cell.count.advance(self.scope);
         }
         if armed & ELSEWHERE != 0 {
             for forward in forwards {
-                // ORDERING: Relaxed, the fence orders it: who has not yet executed the sleeper's fence sees what was published
+                // ORDERING: Relaxed, see the line that cleared the flags
                 ring_seat(&self.seats, forward.load(Ordering::Relaxed), self.scope);
             }
         }
@@ -233,10 +234,10 @@ impl WakeWord {
     /// Asks publishers to ring the seat with this number, next time. The caller has looked at the seat's count before, and
     /// calls [`heavy_fence`](Self::heavy_fence) and looks once more for all it waits for before it sleeps there.
     pub fn arm_for(&self, forward: &AtomicU32, seat: u32) {
-        // ORDERING: Relaxed, the caller's fence orders it before its last look
+        // ORDERING: Relaxed, released by the next line
         forward.store(seat + 1, Ordering::Relaxed);
-        // ORDERING: Relaxed, as the line before
-        self.cell.armed.fetch_or(ELSEWHERE, Ordering::Relaxed);
+        // ORDERING: Release, pairs with the fence in wake: who clears this flag rings that seat [forward]
+        self.cell.armed.fetch_or(ELSEWHERE, Ordering::Release);
     }
 
     /// The sleeper's fence between arming and its last look; one for all words of the same fences.
