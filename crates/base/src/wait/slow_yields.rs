@@ -9,6 +9,7 @@
 
 use std::time::Duration;
 
+use crate::CpuId;
 use crate::clock::Clock;
 use crate::sync::{AtomicU64, Ordering};
 
@@ -17,7 +18,7 @@ const DISTRUST: [Duration; 2] = [Duration::from_millis(32), Duration::from_secs(
 
 /// What is known of one CPU, in ticks. All of it is hints: where two threads write at once, the later one is right enough.
 #[derive(Debug)]
-pub(super) struct SlowYields {
+struct SlowYields {
     /// Until when a yield is expected to be slow.
     until: AtomicU64,
     /// How long that was to last; doubled by a slow yield that follows soon after.
@@ -25,8 +26,7 @@ pub(super) struct SlowYields {
 }
 
 impl SlowYields {
-    #[cfg(not(loom))]
-    pub(super) const fn new() -> Self {
+    const fn new() -> Self {
         Self { until: AtomicU64::new(0), length: AtomicU64::new(0) }
     }
 
@@ -54,43 +54,25 @@ impl SlowYields {
     }
 }
 
-#[cfg(not(loom))]
-mod here {
-    use super::SlowYields;
-    use crate::CpuId;
+/// CPUs with other numbers share a place with one of these.
+const CPUS: usize = 1024;
+static OF_CPUS: [SlowYields; CPUS] = [const { SlowYields::new() }; CPUS];
 
-    /// CPUs with other numbers share a place with one of these.
-    const CPUS: usize = 1024;
-    static OF_CPUS: [SlowYields; CPUS] = [const { SlowYields::new() }; CPUS];
-
-    fn here() -> &'static SlowYields {
-        &OF_CPUS[CpuId::of_this_thread().get() as usize % CPUS]
-    }
-
-    /// True while a yield on this CPU is expected to be slow.
-    pub(crate) fn are_expected_here(now: u64) -> bool {
-        here().are_expected(now)
-    }
-
-    /// A slow yield on this CPU has ended `now`, which began at `before`.
-    pub(crate) fn learn_here(before: u64, now: u64) {
-        here().learn(before, now);
-    }
+fn here() -> &'static SlowYields {
+    &OF_CPUS[CpuId::of_this_thread().get() as usize % CPUS]
 }
 
-/// A model's run must not depend on the machine.
-#[cfg(loom)]
-mod here {
-    pub(crate) fn are_expected_here(_now: u64) -> bool {
-        false
-    }
-
-    pub(crate) fn learn_here(_before: u64, _now: u64) {}
+/// True while a yield on this CPU is expected to be slow.
+pub(super) fn are_expected_here(now: u64) -> bool {
+    here().are_expected(now)
 }
 
-pub(super) use here::{are_expected_here, learn_here};
+/// A slow yield on this CPU has ended `now`, which began at `before`.
+pub(super) fn learn_here(before: u64, now: u64) {
+    here().learn(before, now);
+}
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
