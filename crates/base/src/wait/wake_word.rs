@@ -167,8 +167,8 @@ impl WakeWord {
         }
         // ORDERING: Relaxed, a count of publishers alone
         self.cell.quiet.store(0, Ordering::Relaxed);
-        // ORDERING: Relaxed, the flag that led here was read before the fence above, which acquires what it was set after; the
-        // counts release what was published
+        // ORDERING: Relaxed, the flag that led here was read before the fence above, which acquires what it was set after
+        // [forward]; the counts release what was published
         let armed = self.cell.armed.fetch_and(!SLEEPERS, Ordering::Relaxed);
         if armed & HERE != 0 {
             self.cell.count.advance(self.scope);
