@@ -167,8 +167,8 @@ impl WakeWord {
         }
         // ORDERING: Relaxed, a count of publishers alone
         self.cell.quiet.store(0, Ordering::Relaxed);
-        // ORDERING: Relaxed, the flag that led here was read before the fence above, which acquires what it was set after
-        // [forward]; the counts release what was published
+        // ORDERING: Relaxed, the flag that led here was read before the fence above, which acquires what it was set after; the
+        // counts release what was published
         let armed = self.cell.armed.fetch_and(!SLEEPERS, Ordering::Relaxed);
         if armed & HERE != 0 {
             self.cell.count.advance(self.scope);
@@ -236,7 +236,7 @@ impl WakeWord {
     pub fn arm_for(&self, forward: &AtomicU32, seat: u32) {
         // ORDERING: Relaxed, released by the next line
         forward.store(seat + 1, Ordering::Relaxed);
-        // ORDERING: Release, pairs with the fence in wake: who clears this flag rings that seat [forward]
+        // ORDERING: Release, pairs with the fence in wake: who clears this flag rings that seat [asymmetric]
         self.cell.armed.fetch_or(ELSEWHERE, Ordering::Release);
     }
 
