@@ -82,7 +82,7 @@ struct Failed<'a> {
 struct Model {
     binary: PathBuf,
     name: String,
-    /// What it takes where nothing is weakened.
+    /// How long the model runs when no ordering is weakened.
     takes: Duration,
 }
 

@@ -15,6 +15,10 @@
 //! **When to take it:** all members need what all others have, and they are few. **When not:** one gives or one gets; or they
 //! are many, as each one reads what all others wrote.
 //!
+//! **Progress:** blocking. **Memory ordering:** each member sees what every other one wrote before it showed its value.
+//! **Source:** the gathering of all values at all members that MPI calls allgather, here in shared memory; the tickets are
+//! those of the [barrier](crate::barrier::Ticket).
+//!
 //! Every access is an atomic one, so that nothing a process does to the memory is worse than wrong values.
 
 use corecast_base::sync::{AtomicU64, Ordering};
@@ -28,9 +32,9 @@ use crate::exchange::LastType;
 use crate::layout::Site;
 use crate::reduce::bracketed;
 
-/// Up to so many members, if each has a CPU. More than two of these could not be tried.
+/// The most members that read each other's values where each has a CPU. No machine at hand could try more than two.
 const MOST_MEMBERS: usize = 8;
-/// Up to so many members of whom some share a CPU.
+/// The most members that do so where some share a CPU.
 const MOST_IN_CROWD: usize = 16;
 /// The longest value that is shown: that of one message of an edge.
 const VALUE_BYTES: usize = if cfg!(loom) { 8 } else { 504 };

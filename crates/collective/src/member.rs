@@ -219,7 +219,8 @@ impl Member {
         self.reduce(root, (), |(), ()| ()).map(drop)
     }
 
-    /// Combines all members' values and returns the result, the same bits to all.
+    /// Combines all members' values and returns the result, the same bits to all. Among few members each one combines all values
+    /// itself, in every order by rank.
     ///
     /// # Errors
     /// [`Error::MemberLost`].

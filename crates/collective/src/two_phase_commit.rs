@@ -138,7 +138,8 @@ struct Seat {
 
 impl<T: Plain> Coordinator<'_, T> {
     /// Puts `proposal` to the vote; true if all have voted for it in time, so that all apply it. Where a member was lost
-    /// meanwhile the decision stands too, and the next call says who.
+    /// meanwhile the decision stands too, and the next call says who. After a NO the call still lasts until each participant
+    /// has been sent the proposal, which one that is busy with the proposal before delays, but no longer than `limit`.
     ///
     /// # Errors
     /// The fault with which the group has failed before.
@@ -202,7 +203,7 @@ fn poll_votes<T: Plain>(
     while !waiting.is_empty() {
         let has_voted = |seat: &Seat| words.vote(seat) >> 1 >= seat.sent;
         let find = || {
-            // Who has yet to vote comes first.
+            // The coordinator sends what it can before it counts votes: those members then vote while it counts.
             let unsent = waiting.iter().position(|seat| seat.sent < sequence && has_voted(seat));
             unsent.or_else(|| waiting.iter().position(|seat| has_voted(seat)))
         };

@@ -1,4 +1,4 @@
-//! What a waiter has seen of its own yields: whether one was slow, and whether another participant runs on its CPU.
+//! A waiter's own yields. From them it learns whether yields are slow, and whether another participant runs on its CPU.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use crate::clock::Clock;
 
 /// A yield that took longer gave the CPU to a thread that does not wait for us, or the machine took it away.
 const SLOW: Duration = Duration::from_micros(500);
-/// So many yields that came back soon have saved as much as a slow one costs. Then it was a rare one, as where a quota is
-/// used up or the machine is a virtual one: beside a foreign thread, every few are slow.
+/// A waiter ignores a slow yield after this many that came back soon: by estimate these have saved what the slow one costs. A
+/// quota that is used up, or the host of a virtual machine, makes a yield slow as rarely as that.
 const FORGIVEN_AFTER: u32 = 256;
 /// How long a CPU is believed to be shared with another participant.
 const SHARED: Duration = Duration::from_millis(10);

@@ -24,8 +24,8 @@ fn long_slices_of_two() {
     });
 }
 
-/// Whoever writes over a chunk has heard from all who have read it: it sees what they did before. The model does not let a
-/// load see a store that comes later, so this stands for values that are torn.
+/// The root writes over a chunk only after it has heard from all its readers: it sees what they did before. The model does not
+/// let a load see a store that comes later, so this stands for values that are torn.
 #[test]
 fn a_chunk_is_written_over_after_it_was_read() {
     loom::model(|| {
