@@ -68,8 +68,10 @@ impl Family for Diamond {
             core.roll.common.notify();
             return Ok(());
         }
-        self.hear(core)?;
-        self.pass_on(core);
+        if !self.has_passed_on(core) {
+            self.hear(core)?;
+            self.pass_on(core);
+        }
         // ORDERING: Acquire, pairs with the Release above at the root [tour-over]
         core.wait_at_common_bell(|| (released.load(Ordering::Acquire) == stamp).then_some(()))
     }
@@ -81,6 +83,13 @@ impl Diamond {
         // ORDERING: Release, pairs with the Acquire in hear at those behind [tour]
         self.own.store(core.stamp.word(), Ordering::Release);
         self.successors.iter().for_each(|&rank| core.roll.bell(rank).notify());
+    }
+
+    /// True if a call that a limit ended came so far. Those before this node may then be in the next operation.
+    #[inline]
+    fn has_passed_on(&self, core: &Core) -> bool {
+        // ORDERING: Relaxed, this member's own
+        self.own.load(Ordering::Relaxed) == core.stamp.word()
     }
 
     #[inline]

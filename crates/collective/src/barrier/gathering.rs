@@ -69,7 +69,7 @@ impl Gathering {
         self.follows.is_none()
     }
 
-    /// Enters, and returns when all have. Called again for an operation it stores the same once more.
+    /// Enters, and returns when all have.
     #[inline]
     pub(super) fn wait(&self, core: &mut Core) -> Result<(), Error> {
         self.gather(core)?;
@@ -80,6 +80,11 @@ impl Gathering {
     #[inline]
     pub(super) fn gather(&self, core: &mut Core) -> Result<(), Error> {
         let stamp = core.stamp.word();
+        // A call that a limit ended may have come so far. Those below may then be in the next operation.
+        // ORDERING: Relaxed, this member's own
+        if self.follows.as_ref().is_some_and(|follows| follows.arrived.load(Ordering::Relaxed) == stamp) {
+            return Ok(());
+        }
         for arrived in self.leads.iter().flat_map(|led| &led.arrived) {
             // ORDERING: Acquire, pairs with the Release below at the member that follows [gathered]
             core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) == stamp).then_some(()))?;

@@ -114,6 +114,15 @@ fn a_barrier_that_is_interrupted_again_and_again_holds() {
     }
 }
 
+fn start_barrier(me: &mut Member) -> Started<'_, ()> {
+    me.start_barrier().expect("nobody is lost")
+}
+
+/// Polls each of them once; true if all have finished.
+fn poll_all(started: &mut [Started<'_, ()>]) -> bool {
+    started.iter_mut().fold(true, |all, one| all & one.try_finish().expect("nobody is lost"))
+}
+
 #[test]
 fn one_thread_polls_all_members_through_a_barrier() {
     for &barrier in Barrier::ALL {
@@ -124,16 +133,51 @@ fn one_thread_polls_all_members_through_a_barrier() {
                 let last = round % members.len();
                 members.rotate_left(last);
                 let (late, others) = members.split_last_mut().expect("a group has members");
-                let start = |me| Member::start_barrier(me).expect("nobody is lost");
-                let mut started: Vec<Started<'_, ()>> = others.iter_mut().map(start).collect();
+                let mut started: Vec<Started<'_, ()>> = others.iter_mut().map(start_barrier).collect();
                 for _ in 0..3 {
                     assert!(started.iter_mut().all(|one| one.try_finish() == Ok(false)), "{barrier}: one has not come");
                 }
-                started.push(start(late));
-                let mut poll_all =
-                    || started.iter_mut().fold(true, |all, one| all & one.try_finish().expect("nobody is lost"));
-                assert!((0..100).any(|_| poll_all()), "{barrier}: all have come");
+                started.push(start_barrier(late));
+                assert!((0..100).any(|_| poll_all(&mut started)), "{barrier}: all have come");
             }
+        }
+    }
+}
+
+/// One member polls so many times and no more until all others have begun the next barrier.
+#[test]
+fn a_barrier_that_all_others_have_left_can_be_finished() {
+    for &barrier in Barrier::ALL {
+        let deep = |members| group(members, |builder| builder.barrier(barrier).shape("binary"));
+        let groups = |members| groups(members, barrier, Wait::Adaptive).into_iter().chain([deep(members)]);
+        for group in (2..=9).flat_map(groups) {
+            let all = group.members();
+            let mut times_left = 0;
+            for (absent, polls) in (0..all).flat_map(|absent| (1..6).map(move |polls| (absent, polls))) {
+                let mut others: Vec<Member> =
+                    (0..all).map(|rank| group.join(rank).expect("nobody has joined")).collect();
+                let mut absent = others.swap_remove(absent);
+                let mut behind = [start_barrier(&mut absent)];
+                let mut ahead: Vec<Started<'_, ()>> = others.iter_mut().map(start_barrier).collect();
+                let have_left = (0..100).any(|round| {
+                    let have_left = poll_all(&mut ahead);
+                    if round < polls {
+                        poll_all(&mut behind);
+                    }
+                    have_left
+                });
+                if have_left {
+                    times_left += 1;
+                    drop(ahead);
+                    ahead = others.iter_mut().map(start_barrier).collect();
+                    assert!((0..20).all(|_| !poll_all(&mut ahead)), "{barrier} of {all}: one has not come");
+                    assert!((0..100).any(|_| poll_all(&mut behind)), "{barrier} of {all}: all have come");
+                    drop(behind);
+                    behind = [start_barrier(&mut absent)];
+                }
+                assert!((0..100).any(|_| poll_all(&mut ahead) & poll_all(&mut behind)), "{barrier}: all have come");
+            }
+            assert!(times_left > 0, "{barrier} of {all}: nobody ever went on");
         }
     }
 }
