@@ -95,6 +95,35 @@ fn what_was_written_before_the_ring_is_seen_after_the_sleep() {
     });
 }
 
+/// A publisher that comes because of one seat learns of another that has asked meanwhile, and then rings that one.
+#[test]
+fn who_asks_while_another_seat_is_rung_is_rung_as_well() {
+    loom::model(|| {
+        let seats: Seats = PlaceSlice::new(vec![CacheLine::new(EventCount::new()), CacheLine::new(EventCount::new())]);
+        let place = Place::among(seats.clone());
+        let forwards = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+        place.word.arm_for(&forwards[0], 0);
+        let (theirs, their_forwards) = (Arc::clone(&place), Arc::clone(&forwards));
+        let publisher = thread::spawn(move || {
+            for value in &theirs.values {
+                value.store(1, Ordering::Relaxed);
+                theirs.word.notify_all(&*their_forwards);
+            }
+        });
+        let seat = Seat::within(seats, 1).expect("seat 1 of two");
+        loop {
+            let seen = seat.now();
+            place.word.arm_for(&forwards[1], seat.number());
+            place.word.heavy_fence();
+            if place.values[1].load(Ordering::Relaxed) == 1 {
+                break;
+            }
+            seat.wait(seen, Duration::MAX);
+        }
+        publisher.join().expect("the publisher ends");
+    });
+}
+
 /// Sleeps on a seat until both words have been rung for what was published.
 #[test]
 fn who_waits_at_two_words_sleeps_on_a_seat_and_misses_neither() {

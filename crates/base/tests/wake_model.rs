@@ -118,10 +118,7 @@ impl State {
                 to.armed &= !HERE;
                 Publisher::Wake(message)
             }
-            Publisher::LookAgain(message) if self.armed & FLAGS == ASKED | FENCED => {
-                Publisher::Retire(message, self.armed)
-            }
-            Publisher::LookAgain(message) => Self::next(message),
+            Publisher::LookAgain(message) => Publisher::Retire(message, self.armed),
             Publisher::Retire(message, seen) => {
                 to.flush(at);
                 if self.armed == seen {

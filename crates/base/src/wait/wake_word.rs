@@ -25,7 +25,8 @@
 //! than the rest of a sleep, and beside foreign threads, where sleeping is the rule, it made a barrier of 4 on 2 CPUs
 //! 2 to 10 times as slow as one of `std`. So the first sleeper asks publishers for a real fence (ASKED) and, once its heavy
 //! fence has shown that to all of them, says so (FENCED): later sleepers execute an ordinary fence. Publishers that find
-//! no sleeper for a while end it. The epoch keeps a sleeper from promising for publishers that have gone back meanwhile.
+//! no sleeper for a while end it, also if the one who asked was killed before it could promise. The epoch keeps a sleeper
+//! from promising for publishers that have gone back meanwhile.
 //!
 //! Model-checked in `tests/loom.rs`, where both sides fence, and in `tests/wake_model.rs`, where stores are kept back and
 //! the heavy fence is what it is.
@@ -167,9 +168,8 @@ impl WakeWord {
         }
         // ORDERING: Relaxed, a count of publishers alone
         self.cell.quiet.store(0, Ordering::Relaxed);
-        // ORDERING: Relaxed, the flag that led here was read before the fence above, which acquires what it was set after; the
-        // counts release what was published
-        let armed = self.cell.armed.fetch_and(!SLEEPERS, Ordering::Relaxed);
+        // ORDERING: Acquire, pairs with the Release in arm_for: who clears its flag knows its seat [forward]
+        let armed = self.cell.armed.fetch_and(!SLEEPERS, Ordering::Acquire);
         if armed & HERE != 0 {
             self.cell.count.advance(self.scope);
         }
@@ -185,8 +185,8 @@ impl WakeWord {
     fn count_quiet(&self, armed: u32) {
         let WakeCell { quiet, armed: word, .. } = &**self.cell;
         // ORDERING: Relaxed, a count of publishers alone
-        let count = quiet.load(Ordering::Relaxed) + 1;
-        let is_enough = count >= QUIET_PUBLICATIONS && armed & FLAGS == ASKED | FENCED;
+        let count = quiet.load(Ordering::Relaxed).wrapping_add(1);
+        let is_enough = count >= QUIET_PUBLICATIONS;
         // ORDERING: Relaxed, a count of publishers alone
         quiet.store(if is_enough { 0 } else { count }, Ordering::Relaxed);
         if is_enough {
@@ -236,7 +236,7 @@ impl WakeWord {
     pub fn arm_for(&self, forward: &AtomicU32, seat: u32) {
         // ORDERING: Relaxed, released by the next line
         forward.store(seat + 1, Ordering::Relaxed);
-        // ORDERING: Release, pairs with the fence in wake: who clears this flag rings that seat [asymmetric]
+        // ORDERING: Release, pairs with the Acquire in wake: who clears this flag rings that seat [forward]
         self.cell.armed.fetch_or(ELSEWHERE, Ordering::Release);
     }
 
