@@ -17,6 +17,9 @@ pub(crate) struct Stamp(u64);
 
 const NUMBER_BITS: u32 = 50;
 const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
+/// The low bits of a share, in which members are counted.
+const COUNT_BITS: u32 = 13;
+const _: () = assert!(crate::MAX_MEMBERS < 1 << COUNT_BITS);
 /// Of the form 4 k + 1, as it takes for a sequence that comes to all values.
 const FACTOR: u64 = 5;
 
@@ -41,12 +44,20 @@ impl Stamp {
         (self.0 >> NUMBER_BITS) as u16
     }
 
-    /// What each member adds to a sum that tells when all have: whatever it was before, only the last one of fewer than 2^50
-    /// makes it as large as all of them do.
+    /// What each member adds to a sum that tells when all have: one in the low bits, so that only the last member can make the
+    /// sum as large as all with this stamp do; and a hash in the others, so that members with other stamps make another sum.
     #[inline(always)]
     pub(crate) fn share(self) -> u64 {
-        self.0 & !NUMBERS | 1
+        mixed(self.0) << COUNT_BITS | 1
     }
+}
+
+/// The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
+#[inline(always)]
+fn mixed(word: u64) -> u64 {
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
 }
 
 #[cfg(all(test, not(loom)))]
@@ -84,6 +95,23 @@ mod tests {
             let stamps = std::iter::successors(Some(Stamp::default()), |stamp| Some(stamp.next(call)));
             let digests: HashSet<u16> = stamps.take(1 << Stamp::DIGEST_BITS).map(Stamp::digest).collect();
             assert_eq!(digests.len(), 1 << Stamp::DIGEST_BITS);
+        }
+    }
+
+    /// The digests of the two differ by 2048, eight times which is nothing in 14 bits.
+    #[test]
+    fn shares_of_members_that_differ_make_no_sum_of_all() {
+        let rooted = |root| Call::rooted(Operation::Broadcast, root);
+        let after = |roots: [usize; 2]| roots.iter().fold(Stamp::default(), |stamp, &root| stamp.next(rooted(root)));
+        let barrier = Call::of(Operation::Barrier);
+        let (mine, theirs) = (after([0, 0]).next(barrier), after([5, 7]).next(barrier));
+        assert_ne!(mine.digest(), theirs.digest());
+        for members in [2, 3, 5, 9, 17, 100, crate::MAX_MEMBERS as u64] {
+            let sum = |others: u64| {
+                let mine = (members - others).wrapping_mul(mine.share());
+                mine.wrapping_add(others.wrapping_mul(theirs.share()))
+            };
+            assert!((1..members).all(|others| sum(others) != sum(0) && sum(others) != sum(members)), "{members}");
         }
     }
 

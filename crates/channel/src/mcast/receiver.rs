@@ -92,7 +92,7 @@ impl Receiver {
     }
 
     /// Receives after a message that was overwritten when it was about to be copied. It opens messages inside the wait:
-    /// another process that writes over each of them cannot keep the call beyond its limit.
+    /// another process that writes over each of them cannot keep the call beyond twice its limit.
     #[cold]
     fn recv_another(&self, timeout: Option<Duration>) -> Result<Msg<'_>, RecvTimeoutError> {
         let ring = &self.end.ring;

@@ -105,7 +105,8 @@ impl<T: Send + Sync> ValueSender<T> {
     /// Sends without waiting.
     ///
     /// # Errors
-    /// [`TrySendError::Full`] with the value, if a reader has not released the oldest one.
+    /// [`TrySendError::Full`] with the value, if a reader has not released the oldest one, or other senders were quicker again
+    /// and again; [`TrySendError::Corrupt`] if the ring's words are spoilt.
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
         match self.end.try_turn(|_, _| {}) {
@@ -119,7 +120,7 @@ impl<T: Send + Sync> ValueSender<T> {
     /// Sends, waiting for room as the channel's policy says.
     ///
     /// # Errors
-    /// None at present: readers may come at any time.
+    /// [`SendError::Corrupt`] if the ring's words are spoilt. Never `Closed`: readers may come at any time.
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
         match self.turn(None) {

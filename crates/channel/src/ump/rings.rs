@@ -30,7 +30,8 @@ pub struct Rings {
 /// [`ArenaError`].
 ///
 /// # Panics
-/// If `slots` is more than [`MAX_SLOTS`](super::MAX_SLOTS), or others laid out something else here.
+/// If `slots` is more than [`MAX_SLOTS`](super::MAX_SLOTS), or others laid out something else here. Ends can be made of rings of
+/// up to 64 slots only, as those of [`any_channel`](super::any_channel).
 #[track_caller]
 pub fn any_rings(arena: &mut Arena, count: usize, slots: usize) -> Result<Rings, ArenaError> {
     let slots = SlotRings::lay_out(arena, count, ring_slots(slots, 1))?;

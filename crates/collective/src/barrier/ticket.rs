@@ -5,7 +5,7 @@
 //! atomic addition per member on a line that all want. Nothing is reset.
 //!
 //! A ticket is a share of the stamp of the operation, and the last one makes the sum that all of them make. Where somebody
-//! calls another operation, or has before, nobody finds that sum, and the gate stays closed.
+//! calls another operation, or has before, nobody finds that sum (but for one chance in 2^39), and the gate stays closed.
 //!
 //! Source: the counter barrier of Mellor-Crummey and Scott 1991, with a ticket instead of a sense.
 
