@@ -28,5 +28,7 @@ done
 echo "==> cargo test $*, beside busy processes ${busy[*]}"
 began=$SECONDS
 cargo test --no-fail-fast "$@"
-kill -0 "${busy[@]}"
+for process in "${busy[@]}"; do
+    kill -0 "$process"
+done
 echo "busy: passed in $((SECONDS - began)) s beside ${#busy[@]} busy processes"

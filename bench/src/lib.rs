@@ -41,6 +41,7 @@ pub mod channels;
 mod child;
 mod coherence;
 mod collectives;
+mod confine;
 pub mod contender;
 mod counts;
 mod deaths;

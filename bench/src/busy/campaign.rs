@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use corecast::base::CpuSet;
 use fastrand::Rng;
 
 use super::STEPS;
@@ -18,13 +17,15 @@ use crate::channels::WaitName;
 use crate::contender::Workshop;
 use crate::error::BenchError;
 use crate::progress::Progress;
+use crate::skip::Skip;
 
 /// Why a cell has no runs.
 const TIME_OVER: &str = "the time for the whole was over";
 
 /// What all runs share.
 pub(super) struct Campaign<'a> {
-    pub(super) cpus: &'a CpuSet,
+    /// In ascending order.
+    pub(super) cpus: &'a [u32],
     /// The file with the machine's model.
     pub(super) model: &'a Path,
     pub(super) workshop: Option<&'a Workshop>,
@@ -45,15 +46,18 @@ impl Campaign<'_> {
         let mut random = Rng::with_seed(seed);
         let mut clock = Clockwork::start(self.amount, &cells);
         for repetition in 0..self.amount.repetitions {
-            for same_load in cells.chunk_by_mut(|a, b| a.hogs == b.hogs) {
-                let neighbours = Neighbours::start(same_load[0].hogs, self.load, &self.starter)?;
+            let load = |cell: &Cell| (cell.hogs, self.used_by(cell).len());
+            for same_load in cells.chunk_by_mut(|a, b| load(a) == load(b)) {
+                let (hogs, cpus) = (same_load[0].hogs, self.used_by(&same_load[0]));
+                let neighbours = Neighbours::start(hogs, self.load, cpus, &self.starter)?;
                 let ground =
                     Ground { amount: self.amount, neighbours: &neighbours, quota: self.quota, starter: &self.starter };
                 for cell in same_load {
                     if clock.has_time_for(cell) {
+                        cell.hogs_alone.extend(neighbours.alone);
                         self.repeat(cell, &ground, &mut random, &mut clock, progress)?;
                     } else if repetition == 0 {
-                        cell.candidates.iter_mut().for_each(|tested| tested.skipped = Some(TIME_OVER.to_owned()));
+                        cell.candidates.iter_mut().for_each(|tested| tested.skipped = Some(Skip::unfit(TIME_OVER)));
                     }
                 }
             }
@@ -88,6 +92,11 @@ impl Campaign<'_> {
         Ok(())
     }
 
+    /// The CPUs that the candidates of a cell and their neighbours run on: one for each member, while there are as many.
+    fn used_by(&self, cell: &Cell) -> &[u32] {
+        &self.cpus[..cell.members.min(self.cpus.len())]
+    }
+
     fn assigned(&self, cell: &Cell, at: usize) -> Match {
         let options = self.starter.options;
         let candidate = &cell.candidates[at].candidate;
@@ -98,7 +107,7 @@ impl Campaign<'_> {
             wait: WaitName::of(candidate.wait(options.options.wait)),
             model: self.model.to_owned(),
             drivers: self.workshop.map(|workshop| workshop.directory().to_owned()),
-            cpus: self.cpus.iter().map(|cpu| cpu.get()).collect(),
+            cpus: self.used_by(cell).to_vec(),
             members: cell.members,
             pinned: cell.pinned,
             processes: cell.among_processes.then_some(processes),

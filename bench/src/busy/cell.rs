@@ -6,12 +6,13 @@ use super::BusyOptions;
 use super::member::Rounds;
 use super::operation::{Candidate, OPERATIONS, Operation};
 use super::report::{BusyCell, BusyRow};
-use super::trial::{Observed, Outcome};
+use super::trial::{Observed, Outcome, Unfinished};
 use crate::contender::Workshop;
 use crate::counts::or_usual;
 use crate::error::BenchError;
 use crate::harness::Abort;
 use crate::harness::median;
+use crate::skip::Skip;
 
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +61,8 @@ pub(super) struct Cell {
     pub(super) pinned: bool,
     pub(super) hogs: usize,
     pub(super) candidates: Vec<Tested>,
+    /// What the neighbours got while nothing else ran, in each repetition.
+    pub(super) hogs_alone: Vec<f64>,
     /// How long the last repetition took.
     pub(super) took: Duration,
 }
@@ -70,9 +73,8 @@ pub(super) struct Tested {
     pub(super) finished: Vec<Rounds>,
     /// What neighbours got beside all its finished runs together.
     observed: Observed,
-    /// Why a run did not come to its end, and the CPU seconds that it took.
-    pub(super) unfinished: Option<(String, f64)>,
-    pub(super) skipped: Option<String>,
+    unfinished: Option<Unfinished>,
+    pub(super) skipped: Option<Skip>,
 }
 
 impl Tested {
@@ -92,9 +94,15 @@ impl Tested {
                 self.observed.theirs += theirs;
                 self.observed.time += time;
             }
-            Outcome::Unfinished(why, cpu_s) => self.unfinished = Some((why, cpu_s)),
-            Outcome::Absent(why) => self.skipped = Some(why),
+            Outcome::Unfinished(unfinished) => self.unfinished = Some(unfinished),
+            Outcome::Absent(skip) => self.skipped = Some(skip),
         }
+    }
+
+    /// Whether a run of it broke down, or took longer than it may though its members sleep while they wait.
+    fn has_failed(&self) -> bool {
+        let broke_down = |unfinished: &Unfinished| self.candidate.sleeps || !unfinished.ran_out_of_time;
+        self.unfinished.as_ref().is_some_and(broke_down) || self.skipped.as_ref().is_some_and(|skip| skip.failed)
     }
 
     fn row(&self, hogs: usize) -> BusyRow {
@@ -110,11 +118,12 @@ impl Tested {
             median_ns: of(|rounds| rounds.median_ns),
             p99_ns: of(|rounds| rounds.p99_ns),
             longest_ns: of(|rounds| rounds.longest_ns),
-            cpu_s: of(|rounds| rounds.cpu_s).or(self.unfinished.as_ref().map(|(_, cpu_s)| *cpu_s)),
+            cpu_s: of(|rounds| rounds.cpu_s).or(self.unfinished.as_ref().map(|run| run.cpu_s)),
             hogs_cpus: self.observed.cpus().filter(|_| hogs > 0),
             ratio: None,
-            unfinished: self.unfinished.as_ref().map(|(why, _)| why.clone()),
-            skipped: self.skipped.clone(),
+            unfinished: self.unfinished.as_ref().map(|run| run.why.clone()),
+            skipped: self.skipped.as_ref().map(|skip| skip.reason.clone()),
+            failed: self.has_failed(),
         }
     }
 }
@@ -138,13 +147,14 @@ impl Cell {
             place: if self.among_processes { "processes" } else { "threads" },
             pinned: self.pinned,
             hogs: self.hogs,
+            hogs_alone: median(&self.hogs_alone),
             rounds: self.rounds(amount),
             rows,
         }
     }
 }
 
-/// All situations that are asked for, those beside the same load together.
+/// All situations that are asked for, those of as many members beside the same load together.
 pub(super) fn cells(options: &BusyOptions) -> Result<Vec<Cell>, BenchError> {
     let quick = options.options.quick;
     let hogs = or_usual(&options.hogs, || if quick { vec![0, 1, 2] } else { vec![0, 1, 2, 4] });
@@ -161,13 +171,16 @@ pub(super) fn cells(options: &BusyOptions) -> Result<Vec<Cell>, BenchError> {
                 for &among_processes in places.iter().filter(|&&place| !place || operation.has_processes) {
                     for &pinned in &pinned {
                         let candidates = chosen(operation, options);
-                        let took = Duration::ZERO;
-                        cells.push(Cell { operation, members, among_processes, pinned, hogs, candidates, took });
+                        let (hogs_alone, took) = (Vec::new(), Duration::ZERO);
+                        let cell =
+                            Cell { operation, members, among_processes, pinned, hogs, candidates, hogs_alone, took };
+                        cells.push(cell);
                     }
                 }
             }
         }
     }
+    cells.sort_by_key(|cell| (cell.hogs, cell.members));
     Ok(cells)
 }
 

@@ -14,6 +14,7 @@ use super::neighbours::{Load, disturb};
 use super::operation::operation;
 use crate::channels::WaitName;
 use crate::child::{Answer, attend, hear, say, tell};
+use crate::confine::confine;
 use crate::contender::{Setting, Workshop};
 use crate::failure::Failure;
 use crate::harness::{Abort, Crew, Task, Timing, percentile, sorted};
@@ -27,8 +28,8 @@ const CREW_LIMIT: Duration = Duration::from_secs(24 * 3600);
 /// What a process is told that it is.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Assignment {
-    /// A neighbour.
-    Disturb(Load),
+    /// A neighbour, on these CPUs.
+    Disturb { load: Load, cpus: Vec<u32> },
     /// A candidate.
     Compete(Box<Match>),
 }
@@ -43,6 +44,7 @@ pub(super) struct Match {
     pub(super) model: PathBuf,
     /// Where drivers are that were built.
     pub(super) drivers: Option<PathBuf>,
+    /// It runs on these only.
     pub(super) cpus: Vec<u32>,
     pub(super) members: usize,
     pub(super) pinned: bool,
@@ -78,20 +80,28 @@ pub(super) struct Rounds {
 /// Why the process cannot go on; its parent has been told.
 pub fn busy_member() -> Result<(), Failure> {
     attend(|control| match hear::<Assignment>(control)? {
-        Some((Assignment::Disturb(load), _)) => disturb(load, control),
+        Some((Assignment::Disturb { load, cpus }, _)) => {
+            confine(&set(&cpus))?;
+            disturb(load, control)
+        }
         Some((Assignment::Compete(assigned), _)) => compete(&assigned, control),
         None => Ok(()),
     })
 }
 
+fn set(cpus: &[u32]) -> CpuSet {
+    cpus.iter().copied().map(CpuId::new).collect()
+}
+
 fn compete(assigned: &Match, control: &Stdin) -> Result<(), Failure> {
+    let cpus = set(&assigned.cpus);
+    confine(&cpus)?;
     let machine = model_file::read(&assigned.model).map_err(Failure::refused)?;
     let operation = operation(&assigned.operation);
     let operation = operation.ok_or_else(|| Failure::Refused(format!("no operation '{}'", assigned.operation)))?;
     let candidate = (operation.candidates)().into_iter().find(|known| known.name == assigned.candidate);
     let candidate = candidate.ok_or_else(|| Failure::Refused(format!("no candidate '{}'", assigned.candidate)))?;
     let _drivers = assigned.drivers.as_deref().map(Workshop::lent);
-    let cpus: CpuSet = assigned.cpus.iter().copied().map(CpuId::new).collect();
     let setting = Setting::new(&machine, operation.op, &cpus, assigned.members, assigned.wait.wait());
     let setting = if assigned.pinned { setting } else { setting.unbound() };
     let setting = match assigned.processes.clone() {

@@ -24,7 +24,6 @@ mod trial;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use corecast::CpuSet;
 use corecast::collective::MAX_MEMBERS;
 use corecast::machine::{Machine, model_file};
 use serde::Serialize;
@@ -112,7 +111,7 @@ pub fn busy_operations() -> Vec<BusyOperation> {
 /// quota here.
 pub fn busy(machine: &Machine, options: &BusyOptions, progress: &mut dyn Progress) -> Result<BusyReport, BenchError> {
     let shared = &options.options;
-    let cpus = shared.usable_cpus(machine)?;
+    let cpus: Vec<u32> = shared.usable_cpus(machine)?.iter().map(|cpu| cpu.get()).collect();
     let is_group = |members: &usize| (2..=MAX_MEMBERS).contains(members);
     if let Some(&participants) = options.members.iter().find(|members| !is_group(members)) {
         return Err(BenchError::Participants { participants, most: MAX_MEMBERS });
@@ -136,26 +135,25 @@ pub fn busy(machine: &Machine, options: &BusyOptions, progress: &mut dyn Progres
         starter: Starter { options },
     };
     let cells = campaign.run(cells, seed, progress)?;
-    Ok(report(machine, options, &cpus, &campaign, seed, cells))
+    Ok(report(machine, options, &campaign, seed, cells))
 }
 
 /// What was found, and what the gates say of it.
 fn report(
     machine: &Machine,
     options: &BusyOptions,
-    cpus: &CpuSet,
     campaign: &Campaign<'_>,
     seed: u64,
     cells: Vec<BusyCell>,
 ) -> BusyReport {
-    let Campaign { amount, load, .. } = campaign;
+    let amount = campaign.amount;
     let shared = &options.options;
     BusyReport {
         machine: machine.name.clone(),
         commit: crate::report::commit(),
         seed,
         quick: shared.quick,
-        cpus: cpus.iter().map(|cpu| cpu.get()).collect(),
+        cpus: campaign.cpus.to_vec(),
         wait: shared.wait.name().to_owned(),
         neighbour: options.neighbour,
         bursts: options.bursts,
@@ -163,7 +161,7 @@ fn report(
         steps: STEPS,
         limit_ms: u64::try_from(amount.limit.as_millis()).unwrap_or(u64::MAX),
         repetitions: amount.repetitions,
-        gates: cells.iter().flat_map(|cell| gates::of(cell, load.alone(cell.hogs, cpus.len()))).collect(),
+        gates: cells.iter().flat_map(gates::of).collect(),
         cells,
     }
 }

@@ -1,4 +1,4 @@
-//! Foreign load: processes of one busy thread each, and how much CPU time they get.
+//! Foreign load: processes of one busy thread each on the CPUs of the candidates, and how much CPU time they get.
 //!
 //! A neighbour ends with its parent, however that ends: the system kills it when the thread that started it is gone, and it
 //! looks itself now and then whether the socket to its parent has been closed, as it is also when the parent was killed
@@ -26,6 +26,8 @@ const BURST: Duration = Duration::from_millis(1);
 const TURNS: u64 = 10_000;
 /// Looks at the clock between two looks at the parent.
 const LOOKS: u32 = 256;
+/// What neighbours get while nothing else runs is measured for so long: a hundred bursts.
+const ALONE: Duration = Duration::from_millis(200);
 /// The weakest of nice values.
 const NICEST: i32 = 19;
 
@@ -79,7 +81,7 @@ fn run_when_idle() -> Result<(), Failure> {
     if status == 0 { Ok(()) } else { Err(Failure::refused(std::io::Error::last_os_error())) }
 }
 
-/// The load of a cell.
+/// What a neighbour is told to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Load {
     pub(super) neighbour: Neighbour,
@@ -87,30 +89,35 @@ pub(super) struct Load {
     pub(super) in_bursts: bool,
 }
 
-impl Load {
-    /// The CPUs' worth of time that `processes` neighbours get on `cpus` CPUs while nothing else runs.
-    pub(super) fn alone(self, processes: usize, cpus: usize) -> f64 {
-        processes.min(cpus) as f64 * if self.in_bursts { 0.5 } else { 1.0 }
-    }
+/// Neighbours at work, until they are dropped.
+pub(super) struct Neighbours {
+    processes: Vec<Child>,
+    /// The CPUs' worth of time that they get together while nothing else runs; `None` if there are none.
+    pub(super) alone: Option<f64>,
 }
 
-/// Neighbours at work, until they are dropped.
-pub(super) struct Neighbours(Vec<Child>);
-
 impl Neighbours {
-    /// Starts as many as this, and waits until all of them are at work.
-    pub(super) fn start(count: usize, load: Load, starter: &Starter<'_>) -> Result<Self, BenchError> {
-        let start = |number| starter.start(format!("neighbour {number}"), &Assignment::Disturb(load));
-        let mut children = (0..count).map(start).collect::<Result<Vec<_>, _>>()?;
-        for child in &mut children {
-            starter.await_ready(child)??;
+    /// Starts as many as this on these CPUs, waits until all of them are at work, and watches them alone.
+    pub(super) fn start(count: usize, load: Load, cpus: &[u32], starter: &Starter<'_>) -> Result<Self, BenchError> {
+        let assignment = Assignment::Disturb { load, cpus: cpus.to_vec() };
+        let start = |number| starter.start(format!("neighbour {number}"), &assignment);
+        let mut processes = (0..count).map(start).collect::<Result<Vec<_>, _>>()?;
+        for process in &mut processes {
+            starter.await_ready(process)??;
         }
-        Ok(Self(children))
+        let mut neighbours = Self { processes, alone: None };
+        if count > 0 {
+            let (before, begun) = (neighbours.cpu(), Instant::now());
+            thread::sleep(ALONE);
+            let theirs = neighbours.cpu().saturating_sub(before);
+            neighbours.alone = Some(theirs.as_secs_f64() / begun.elapsed().as_secs_f64());
+        }
+        Ok(neighbours)
     }
 
     /// The CPU time that all of them have had.
     pub(super) fn cpu(&self) -> Duration {
-        self.0.iter().filter_map(|child| cpu_time_of_process(child.pid())).sum()
+        self.processes.iter().filter_map(|process| cpu_time_of_process(process.pid())).sum()
     }
 }
 
@@ -118,17 +125,37 @@ impl Neighbours {
 pub(super) fn disturb(load: Load, control: &Stdin) -> Result<(), Failure> {
     load.neighbour.take()?;
     say(control, &Answer::Ready)?;
-    while !is_closed(control) {
-        let begun = Instant::now();
+    work(load.in_bursts, || is_closed(control));
+    Ok(())
+}
+
+/// Keeps a CPU busy, or does so for a millisecond of every two, until `is_over`.
+fn work(in_bursts: bool, is_over: impl Fn() -> bool) {
+    let mut burst = Instant::now();
+    while !is_over() {
         for _ in 0..LOOKS {
             for turn in 0..TURNS {
                 black_box(turn);
             }
-            if load.in_bursts && begun.elapsed() >= BURST {
+            if in_bursts && burst.elapsed() >= BURST {
                 thread::sleep(BURST);
-                break;
+                burst = Instant::now();
             }
         }
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::cpu_time_of_this_thread;
+
+    #[test]
+    fn bursts_are_half_of_the_time() {
+        let (begun, before) = (Instant::now(), cpu_time_of_this_thread());
+        work(true, || begun.elapsed() >= Duration::from_millis(300));
+        let share = (cpu_time_of_this_thread() - before).as_secs_f64() / begun.elapsed().as_secs_f64();
+        // It works for no more than a millisecond, and sleeps for no less than one, however busy the machine is.
+        assert!(share < 0.55, "it has worked for {share:.2} of the time");
+    }
 }

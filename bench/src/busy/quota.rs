@@ -3,8 +3,9 @@
 //! With the unified hierarchy the group lies below the program's own; with a hierarchy for the controller `cpu`, below the
 //! program's group there. The groups of other programs, and which controllers groups have, stay as they are.
 
-use std::fs;
-use std::io;
+use std::fmt::Display;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::thread;
@@ -46,7 +47,7 @@ impl Quota {
     /// Puts a process into the group.
     pub(super) fn take_in(&self, pid: u32) -> Result<(), Failure> {
         let refused = |error| Failure::Refused(format!("a process cannot be put under its quota: {error}"));
-        fs::write(self.group.join("cgroup.procs"), pid.to_string()).map_err(refused)
+        write(&self.group.join("cgroup.procs"), pid).map_err(refused)
     }
 }
 
@@ -72,9 +73,9 @@ impl Kind {
         fs::create_dir(&group)?;
         let quota_us = (cpus * PERIOD_US as f64).round() as u64;
         let limited = match self {
-            Self::Unified => fs::write(group.join("cpu.max"), format!("{quota_us} {PERIOD_US}")),
-            Self::CpuController => fs::write(group.join("cpu.cfs_period_us"), PERIOD_US.to_string())
-                .and_then(|()| fs::write(group.join("cpu.cfs_quota_us"), quota_us.to_string())),
+            Self::Unified => write(&group.join("cpu.max"), format!("{quota_us} {PERIOD_US}")),
+            Self::CpuController => write(&group.join("cpu.cfs_period_us"), PERIOD_US)
+                .and_then(|()| write(&group.join("cpu.cfs_quota_us"), quota_us)),
         };
         match limited {
             Ok(()) => Ok(group),
@@ -85,6 +86,11 @@ impl Kind {
             }
         }
     }
+}
+
+/// Writes to a file of a control group. There is none in a folder that is no group, and this makes none.
+fn write(file: &Path, value: impl Display) -> io::Result<()> {
+    OpenOptions::new().write(true).open(file)?.write_all(value.to_string().as_bytes())
 }
 
 /// The groups of this process below which a group with a quota may be made, by `/proc/self/cgroup`.
@@ -119,6 +125,16 @@ mod tests {
             [(Kind::CpuController, PathBuf::from("/m/cpu,cpuacct/x")), (Kind::Unified, PathBuf::from("/m/"))];
         assert_eq!(parents(mixed), expected);
         assert_eq!(parents("no line of this kind"), []);
+    }
+
+    #[test]
+    fn a_folder_is_no_group() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for kind in [Kind::Unified, Kind::CpuController] {
+            let error = kind.make(folder.path(), 0.5).expect_err("nothing limits here");
+            assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        }
+        assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0, "nothing is left");
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub struct BusyCell {
     pub pinned: bool,
     /// Foreign processes beside, each with one busy thread.
     pub hogs: usize,
+    /// The CPUs' worth of time that the foreign processes got while nothing else ran; `null` if there are none.
+    pub hogs_alone: Option<f64>,
     /// The rounds that are asked of each run. Where they are over soon they are repeated.
     pub rounds: u64,
     /// One entry for each contender.
@@ -89,6 +91,8 @@ pub struct BusyRow {
     pub unfinished: Option<String>,
     /// Why it was not run, in words.
     pub skipped: Option<String>,
+    /// True if a run of it broke down, or had to be ended though its members sleep while they wait.
+    pub failed: bool,
 }
 
 impl BusyCell {
@@ -124,13 +128,15 @@ impl BusyReport {
 
     /// The rows that did not come to their ends, each with its cell.
     pub fn unfinished(&self) -> impl Iterator<Item = (&BusyCell, &BusyRow)> {
-        let rows = self.cells.iter().flat_map(|cell| cell.rows.iter().map(move |row| (cell, row)));
-        rows.filter(|(_, row)| row.unfinished.is_some())
+        self.rows().filter(|(_, row)| row.unfinished.is_some())
     }
 
-    /// Whether corecast's default came to its end wherever it was run.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.unfinished().all(|(_, row)| !row.judged)
+    /// The rows of corecast that failed, each with its cell.
+    pub fn failed(&self) -> impl Iterator<Item = (&BusyCell, &BusyRow)> {
+        self.rows().filter(|(_, row)| row.ours && row.failed)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (&BusyCell, &BusyRow)> {
+        self.cells.iter().flat_map(|cell| cell.rows.iter().map(move |row| (cell, row)))
     }
 }

@@ -31,7 +31,7 @@ impl Starter<'_> {
         if self.await_news(child, LONGEST_START)? {
             return Ok(child.await_ready());
         }
-        Ok(Err(Failure::Refused(format!("it was not ready within {} s", LONGEST_START.as_secs()))))
+        Ok(Err(Failure::Ended(format!("it was not ready within {} s", LONGEST_START.as_secs()))))
     }
 
     /// Whether the process says something, or ends, within this time.

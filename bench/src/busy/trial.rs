@@ -14,6 +14,7 @@ use crate::child::Child;
 use crate::error::BenchError;
 use crate::failure::Failure;
 use crate::harness::cpu_time_of_ended_children;
+use crate::skip::Skip;
 
 /// Some turns of a scheduler that lets a thread run for 3 or 4 ms.
 const SHORTEST_LOOK: Duration = Duration::from_millis(50);
@@ -23,10 +24,21 @@ const SHORTEST_LOOK: Duration = Duration::from_millis(50);
 pub(super) enum Outcome {
     /// All rounds were done, and what was checked was right.
     Finished(Rounds, Observed),
-    /// It began and did not come to its end: why, in words, and the CPU seconds that it took.
-    Unfinished(String, f64),
-    /// It does not run here: why, in words.
-    Absent(String),
+    /// It began and did not come to its end.
+    Unfinished(Unfinished),
+    /// It does not run here, or broke down before it began.
+    Absent(Skip),
+}
+
+/// A run that did not come to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Unfinished {
+    /// Why, in words.
+    pub(super) why: String,
+    /// Whether it was ended at its limit.
+    pub(super) ran_out_of_time: bool,
+    /// The CPU seconds that it took.
+    pub(super) cpu_s: f64,
 }
 
 /// What neighbours got beside a candidate.
@@ -66,28 +78,27 @@ impl Ground<'_> {
             quota.take_in(child.pid())?;
         }
         if let Err(failure) = self.starter.await_ready(&mut child)? {
-            return Ok(Outcome::Absent(failure.to_string()));
+            return Ok(Outcome::Absent(Skip::asked(&failure)));
         }
         let (outcome, observed) = self.observe(|| self.rounds(&mut child))?;
-        let rounds = match outcome {
-            Ok(rounds) => rounds,
-            Err(why) => {
-                drop(child);
-                let used = cpu_time_of_ended_children().saturating_sub(used_before);
-                return Ok(Outcome::Unfinished(why, used.as_secs_f64()));
-            }
+        let ran_out_of_time = outcome.is_none();
+        let why = match outcome {
+            Some(Ok(rounds)) => return Ok(Outcome::Finished(rounds, observed)),
+            Some(Err(failure)) => failure.to_string(),
+            None => format!("it did not finish within {} ms", self.amount.limit.as_millis()),
         };
-        Ok(Outcome::Finished(rounds, observed))
+        drop(child);
+        let cpu_s = cpu_time_of_ended_children().saturating_sub(used_before).as_secs_f64();
+        Ok(Outcome::Unfinished(Unfinished { why, ran_out_of_time, cpu_s }))
     }
 
-    /// The rounds, or why there are none, in words.
-    fn rounds(&self, child: &mut Child) -> Result<Result<Rounds, String>, BenchError> {
-        child.tell(&Begin, &[])?;
-        let limit = self.amount.limit;
-        if !self.starter.await_news(child, limit)? {
-            return Ok(Err(format!("it did not finish within {} ms", limit.as_millis())));
+    /// The rounds, or why they failed; `None` if they were not done within the limit.
+    fn rounds(&self, child: &mut Child) -> Result<Option<Result<Rounds, Failure>>, BenchError> {
+        if let Err(failure) = child.tell(&Begin, &[]) {
+            return Ok(Some(Err(failure)));
         }
-        Ok(child.await_told().map_err(|failure: Failure| failure.to_string()))
+        let has_news = self.starter.await_news(child, self.amount.limit)?;
+        Ok(has_news.then(|| child.await_told()))
     }
 
     /// What neighbours get while `work` is done.

@@ -16,7 +16,11 @@ pub(super) fn every_round<T>(
     let failures = rounds.iter().filter_map(|round| round.as_ref().err());
     match failures.filter(|_| ours).find(|failure| matches!(failure, Failure::Wrong(_))) {
         Some(failure) => Err(failure.clone().named(name).into()),
-        None => Ok(rounds.into_iter().collect::<Result<_, Failure>>().map_err(|failure| Skip::asked(&failure))),
+        None => {
+            let has_begun = rounds.iter().any(Result::is_ok);
+            let skip = |failure: Failure| if has_begun { Skip::broken(&failure) } else { Skip::asked(&failure) };
+            Ok(rounds.into_iter().collect::<Result<_, Failure>>().map_err(skip))
+        }
     }
 }
 
@@ -37,12 +41,14 @@ mod tests {
     }
 
     #[test]
-    fn others_are_skipped_and_so_is_one_that_was_refused() {
-        assert_eq!(every_round("std", false, failed_rounds()), Ok(Err(Skip::unfit("no CPU"))));
+    fn one_that_is_refused_in_all_rounds_is_unfit_and_in_one_has_failed() {
+        let refused = || Failure::Refused("no CPU".to_owned());
+        assert_eq!(every_round("std", false, vec![Err::<u32, _>(refused()); 2]), Ok(Err(Skip::unfit("no CPU"))));
+        assert_eq!(every_round("std", false, failed_rounds()), Ok(Err(Skip::broken(&refused()))));
         let wrong = vec![Err::<u32, _>(Failure::Wrong("one is lost".to_owned()))];
         let skip = Skip { reason: "wrong result: one is lost".to_owned(), failed: true };
         assert_eq!(every_round("std", false, wrong), Ok(Err(skip)));
-        assert_eq!(every_round("tas", true, failed_rounds()[..2].to_vec()), Ok(Err(Skip::unfit("no CPU"))));
+        assert_eq!(every_round("tas", true, failed_rounds()[..2].to_vec()), Ok(Err(Skip::broken(&refused()))));
         assert_eq!(every_round("tas", true, vec![Ok(1), Ok(2)]), Ok(Ok(vec![1, 2])));
     }
 }

@@ -26,6 +26,7 @@ use self::runtimes::{RUNTIMES, Runtime};
 use self::workshop::Built;
 use super::processes::THREADS_ONLY;
 use super::{Body, Contender, Setting, Unfit};
+use crate::confine::confine;
 use crate::dialogue::Dialogue;
 use crate::failure::Failure;
 use crate::harness::Abort;
@@ -129,11 +130,9 @@ fn shared_file() -> Result<NamedTempFile, Failure> {
 
 /// Starts a program that may run on these CPUs only: a runtime counts the CPUs that it is given, and waits accordingly.
 fn start_on(cpus: &CpuSet, name: &'static str, command: Command, abort: &Abort) -> Result<(Dialogue, String), Failure> {
-    let mut mask = rustix::thread::CpuSet::new();
-    cpus.iter().for_each(|cpu| mask.set(cpu.get() as usize));
     // A child inherits the mask of the thread that starts it.
     let start = || {
-        rustix::thread::sched_setaffinity(None, &mask).map_err(Failure::refused)?;
+        confine(cpus)?;
         Dialogue::start(name, command, abort)
     };
     thread::scope(|scope| scope.spawn(start).join()).unwrap_or_else(|_| Err(Failure::NoCrew("it panicked".to_owned())))

@@ -26,8 +26,8 @@ const REPORT: [&str; 14] = [
     "cells",
     "gates",
 ];
-const CELL: [&str; 7] = ["op", "members", "place", "pinned", "hogs", "rounds", "rows"];
-const ROW: [&str; 14] = [
+const CELL: [&str; 8] = ["op", "members", "place", "pinned", "hogs", "hogs_alone", "rounds", "rows"];
+const ROW: [&str; 15] = [
     "contender",
     "ours",
     "judged",
@@ -42,6 +42,7 @@ const ROW: [&str; 14] = [
     "ratio",
     "unfinished",
     "skipped",
+    "failed",
 ];
 
 /// A few rounds, for which a busy machine gets all the time it wants.
@@ -114,22 +115,23 @@ fn whoever_does_not_finish_has_a_row_and_the_exit_status_says_so_of_corecast() {
     // Ten thousand times 300 steps by each of two members take longer than a millisecond anywhere.
     let endless =
         ["bench", "busy", "--quick", "--op", "barrier", "--members", "2", "--hogs", "0", "--repetitions", "2"];
-    let limited = ["--rounds", "10000", "--limit", "1", "--contenders", "std"];
+    let limited = ["--rounds", "10000", "--limit", "1", "--contenders", "std,corecast-spin"];
     let run = Program::new().run(&[&endless[..], &limited, &["--json"]].concat());
     let report = run.json();
     for row in rows(&report) {
         assert_eq!((&row["runs"], &row["wall_ms"]), (&0.into(), &Value::Null), "{row}");
         assert_eq!(row["unfinished"], "it did not finish within 1 ms");
+        assert_eq!(row["failed"], row["sleeps"], "{row}");
     }
-    assert_eq!(rows(&report).len(), 2);
-    run.failed(1, "corecast's default did not come to its end in 1 cell");
+    assert_eq!(rows(&report).len(), 3);
+    run.failed(1, "contenders of corecast did not come to their ends: corecast at barrier, 2 threads, pinned, 0 hogs");
     let text = Program::new().run(&[&endless[..], &limited].concat());
     assert!(
         text.stdout.contains("unfinished: corecast at barrier, 2 threads, pinned, 0 hogs: it did not"),
         "{}",
         text.stdout
     );
-    text.failed(1, "did not come to its end");
+    text.failed(1, "did not come to their ends");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::meter::Meter;
 use crate::output::Output;
 use crate::table::{self, many, number};
-use crate::{gate_text, skipped};
+use crate::{gate_text, own_program, skipped};
 
 use super::{Shared, count};
 
@@ -106,7 +106,10 @@ impl Arguments {
         } else {
             output.text(&describe(&report))?
         }
-        if report.is_complete() { Ok(()) } else { Err(Failure::environment(unfinished_words(&report))) }
+        match report.failed().count() {
+            0 => Ok(()),
+            _ => Err(Failure::environment(failed_words(&report))),
+        }
     }
 
     fn options(&self, options: Options) -> Result<BusyOptions, Failure> {
@@ -118,7 +121,7 @@ impl Arguments {
             Some(_) => vec![true, false],
         };
         let processes = if self.processes || self.threads { vec![self.processes] } else { Vec::new() };
-        let program = std::env::current_exe().map_err(Failure::environment)?;
+        let program = own_program::path()?;
         Ok(BusyOptions {
             options: Options { quick, seed, contenders: self.contenders.clone(), ..options },
             program,
@@ -141,7 +144,7 @@ impl Arguments {
 
 /// What a process does that disturbs or competes.
 pub(super) fn member() -> Result<(), Failure> {
-    busy_member().map_err(Failure::environment)
+    busy_member().map_err(Failure::of_member)
 }
 
 fn describe(report: &BusyReport) -> String {
@@ -230,7 +233,8 @@ fn describe_outcome(report: &BusyReport) -> String {
     text
 }
 
-fn unfinished_words(report: &BusyReport) -> String {
-    let cells = report.unfinished().filter(|(_, row)| row.judged).count();
-    format!("corecast's default did not come to its end in {}", many(cells, "cell"))
+fn failed_words(report: &BusyReport) -> String {
+    let named: Vec<String> =
+        report.failed().map(|(cell, row)| format!("{} at {}", row.contender, cell.situation())).collect();
+    format!("contenders of corecast did not come to their ends: {}", named.join("; "))
 }
