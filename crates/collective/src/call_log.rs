@@ -10,21 +10,24 @@
 //! them fill up before that.
 
 use corecast_base::sync::{AtomicU64, Ordering};
-use corecast_base::{Arena, ArenaError, PlaceSlice};
+use corecast_base::{Arena, ArenaError, CacheLine, PlaceSlice};
 
 use crate::call::Call;
 use crate::stamp::Stamp;
 
 /// The operations that each member's log holds: more than two edges hold messages, which is how far the root of broadcasts
 /// that is a leaf of reductions gets ahead of a member that takes part in neither.
-const KEPT: usize = if cfg!(loom) { 2 } else { 128 };
+const KEPT: usize = LINES * WORDS;
+const LINES: usize = if cfg!(loom) { 1 } else { 8 };
+/// The words of a line: two members never write to the same.
+const WORDS: usize = if cfg!(loom) { 2 } else { 16 };
 
 /// The logs of all members.
 #[derive(Debug)]
 pub(crate) struct CallLog {
     /// [`KEPT`] words for each member: that of its n-th operation is n modulo that. Written by the member, read by others that
     /// have waited long. {digest, call, number: 32 low bits}; 0 at first.
-    words: PlaceSlice<AtomicU64>,
+    lines: PlaceSlice<CacheLine<[AtomicU64; WORDS]>>,
 }
 
 /// How the calls of two members differ.
@@ -74,7 +77,7 @@ impl Entry {
 
 impl CallLog {
     pub(crate) fn lay_out(arena: &mut Arena, members: usize) -> Result<Self, ArenaError> {
-        Ok(Self { words: arena.slice(members * KEPT)? })
+        Ok(Self { lines: arena.slice(members * LINES)? })
     }
 
     /// Notes that a member begins its `number`-th operation.
@@ -132,12 +135,13 @@ impl CallLog {
     }
 
     fn members(&self) -> usize {
-        self.words.len() / KEPT
+        self.lines.len() / LINES
     }
 
     #[inline(always)]
     fn word(&self, rank: usize, number: u64) -> &AtomicU64 {
-        &self.words[rank * KEPT + number as usize % KEPT]
+        let at = number as usize % KEPT;
+        &self.lines[rank * LINES + at / WORDS][at % WORDS]
     }
 }
 
