@@ -106,7 +106,7 @@ impl<T: Send + Sync> ValueSender<T> {
     ///
     /// # Errors
     /// [`TrySendError::Full`] with the value, if a reader has not released the oldest one, or other senders were quicker again
-    /// and again; [`TrySendError::Corrupt`] if the ring's words are spoilt.
+    /// and again; [`TrySendError::Failed`] if the ring's words are spoilt.
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
         match self.end.try_turn(|_, _| {}) {
