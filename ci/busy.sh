@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # All tests once beside two processes that keep a CPU busy each: a test that is right on a quiet machine only fails here.
-# Goes on after a test program that fails, so that one run names all that do.
+# It goes on after a test program that fails, so that one run names all that do.
 # A command of its own and no step of .ci/run, because it takes several times as long as ci/test.sh. Arguments go to
 # `cargo test`: `ci/busy.sh --package corecast-lock --test locks`.
 set -euo pipefail

@@ -61,7 +61,7 @@ pub(super) struct Cell {
     pub(super) pinned: bool,
     pub(super) hogs: usize,
     pub(super) candidates: Vec<Tested>,
-    /// What the neighbours got while nothing else ran, in each repetition.
+    /// The CPUs' worth of time that the neighbours got alone, in each repetition.
     pub(super) hogs_alone: Vec<f64>,
     /// How long the last repetition took.
     pub(super) took: Duration,
@@ -224,4 +224,21 @@ pub(super) fn build_drivers(cells: &[Cell], workshop: &Workshop, abort: &Abort) 
         }
     }
     !built.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::Failure;
+
+    #[test]
+    fn a_process_that_ends_before_it_begins_has_failed_and_one_that_is_refused_has_not() {
+        let has_failed = |failure: &Failure| {
+            let mut tested = Tested::of((OPERATIONS[0].candidates)().remove(0));
+            tested.keep(Outcome::Absent(Skip::asked(failure)));
+            tested.row(0).failed
+        };
+        assert!(has_failed(&Failure::Ended("the process of corecast ended: signal: 11".to_owned())));
+        assert!(!has_failed(&Failure::Refused("it needs another machine".to_owned())));
+    }
 }

@@ -26,7 +26,7 @@ const BURST: Duration = Duration::from_millis(1);
 const TURNS: u64 = 10_000;
 /// Looks at the clock between two looks at the parent.
 const LOOKS: u32 = 256;
-/// What neighbours get while nothing else runs is measured for so long: a hundred bursts.
+/// For so long the parent watches its neighbours alone: a hundred bursts.
 const ALONE: Duration = Duration::from_millis(200);
 /// The weakest of nice values.
 const NICEST: i32 = 19;
@@ -81,7 +81,7 @@ fn run_when_idle() -> Result<(), Failure> {
     if status == 0 { Ok(()) } else { Err(Failure::refused(std::io::Error::last_os_error())) }
 }
 
-/// What a neighbour is told to be.
+/// The standing and the rhythm that the parent asks of a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Load {
     pub(super) neighbour: Neighbour,

@@ -44,8 +44,9 @@ impl Stamp {
         (self.0 >> NUMBER_BITS) as u16
     }
 
-    /// What each member adds to a sum that tells when all have: one in the low bits, so that only the last member can make the
-    /// sum as large as all with this stamp do; and a hash in the others, so that members with other stamps make another sum.
+    /// The share that a member adds to a sum; the member that finds the sum of all shares knows that all have come. A share is
+    /// one in its low bits, so that only the last member can find that sum; and a hash of the stamp in the others, so that
+    /// members with different stamps make another sum.
     #[inline(always)]
     pub(crate) fn share(self) -> u64 {
         mixed(self.0) << COUNT_BITS | 1

@@ -66,6 +66,7 @@ fn every_contender_has_a_row() {
     let cell = &report["cells"][0];
     assert_fields(cell, &CELL);
     assert_eq!((&cell["op"], &cell["members"], &cell["hogs"]), (&"barrier".into(), &2.into(), &1.into()));
+    assert!(cell["hogs_alone"].as_f64() > Some(0.0), "{cell}");
     for row in rows(&report) {
         assert_fields(row, &ROW);
         assert!(row["unfinished"].is_null(), "{row}");
