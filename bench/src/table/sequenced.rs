@@ -15,7 +15,7 @@ use corecast::lock::{Mutex, Tas};
 
 use super::guarded::{bucket_of, ending_section};
 use super::host::{Client, Host, Seat, Setting, Words, seats};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// Keys and what belongs to them, the first `used` of which are there. Written by the writer whose turn it is, read by all.
 struct Bucket {

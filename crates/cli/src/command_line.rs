@@ -12,13 +12,13 @@ use crate::printable;
 #[derive(Debug, Parser)]
 #[command(name = "corecast", version, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 done, 1 trouble of the environment, 2 bad input, 130 interrupted.")]
-pub(crate) struct CommandLine {
+pub struct CommandLine {
     /// Print results as JSON with documented fields.
     #[arg(long, global = true, help_heading = "Output")]
-    pub(crate) json: bool,
+    pub json: bool,
     /// Print results and errors only, neither progress nor remarks.
     #[arg(long, short, global = true, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     #[command(flatten)]
     tune: tune::Arguments,
     #[command(subcommand)]
@@ -27,8 +27,8 @@ pub(crate) struct CommandLine {
 
 impl CommandLine {
     /// What the user asks for.
-    pub(crate) fn read() -> Result<Self, clap::Error> {
-        let line = Self::try_parse().map_err(harmless)?;
+    pub fn read() -> Result<Self, clap::Error> {
+        let line: Self = parse()?;
         if line.command.is_some() && line.tune != tune::Arguments::default() {
             let message = "options before a subcommand belong to `tune` and would be ignored: write them after it";
             return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
@@ -37,19 +37,27 @@ impl CommandLine {
     }
 
     /// The subcommand; without one it is `tune`.
-    pub(crate) fn into_command(self) -> Command {
+    pub fn into_command(self) -> Command {
         self.command.unwrap_or(Command::Tune(self.tune))
     }
 }
 
+/// Reads the command line of a program.
+///
+/// # Errors
+/// What is wrong with it, or the help or the version that the user asked for.
+pub fn parse<C: Parser>() -> Result<C, clap::Error> {
+    C::try_parse().map_err(harmless::<C>)
+}
+
 /// The same about a command line without what a terminal obeys: an error quotes what was given.
-fn harmless(error: clap::Error) -> clap::Error {
+fn harmless<C: Parser>(error: clap::Error) -> clap::Error {
     let given: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let shown: Vec<String> = given.iter().map(|word| printable::line(word).into_owned()).collect();
     if shown == given {
         return error;
     }
-    CommandLine::try_parse_from(shown).err().unwrap_or(error)
+    C::try_parse_from(shown).err().unwrap_or(error)
 }
 
 #[cfg(test)]

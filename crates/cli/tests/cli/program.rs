@@ -65,7 +65,7 @@ impl Program {
 
     /// The program with these arguments, to be run.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+        let mut command = Command::new(crate::PROGRAM);
         command.args(arguments).current_dir(self.folder.path()).env("XDG_CACHE_HOME", self.path("cache"));
         command.stdin(Stdio::null());
         command

@@ -1,0 +1,63 @@
+//! Notices when a line transfer between the same two CPUs begins to cost something else.
+//!
+//! A hypervisor moves virtual CPUs between core complexes without telling: a transfer then takes five times as long, for
+//! tens of seconds. Numbers from before and after must not be compared, so a probe runs beside every round and this counts
+//! the changes it shows. One odd probe is no change: it takes two in a row that agree.
+
+/// A probe that differs from the level by more than this factor begins a change.
+const FACTOR: f64 = 1.6;
+
+/// The sequence of probes so far.
+#[derive(Clone, Debug, Default)]
+pub struct Placement {
+    level: Option<f64>,
+    candidate: Option<f64>,
+    changes: u32,
+}
+
+impl Placement {
+    /// Takes in the next probe.
+    pub fn observe(&mut self, probe_ns: f64) {
+        let Some(level) = self.level else {
+            self.level = Some(probe_ns);
+            return;
+        };
+        if agree(level, probe_ns) {
+            self.candidate = None;
+        } else if self.candidate.is_some_and(|candidate| agree(candidate, probe_ns)) {
+            self.level = self.candidate.take();
+            self.changes += 1;
+        } else {
+            self.candidate = Some(probe_ns);
+        }
+    }
+
+    /// How often the level changed.
+    pub fn changes(&self) -> u32 {
+        self.changes
+    }
+}
+
+fn agree(a: f64, b: f64) -> bool {
+    a.max(b) <= FACTOR * a.min(b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes(probes: &[f64]) -> u32 {
+        let mut placement = Placement::default();
+        probes.iter().for_each(|&probe| placement.observe(probe));
+        placement.changes()
+    }
+
+    #[test]
+    fn a_lasting_change_counts_and_noise_does_not() {
+        assert_eq!(changes(&[50.0, 52.0, 49.0, 60.0, 50.0]), 0);
+        assert_eq!(changes(&[50.0, 400.0, 50.0, 51.0, 300.0, 50.0]), 0, "single odd probes");
+        assert_eq!(changes(&[50.0, 50.0, 250.0, 260.0, 255.0]), 1);
+        assert_eq!(changes(&[50.0, 250.0, 260.0, 52.0, 50.0, 51.0]), 2, "there and back");
+        assert_eq!(changes(&[]), 0);
+    }
+}
