@@ -15,7 +15,7 @@ const WHAT: &str = "the page";
 
 /// Where the page goes.
 #[derive(Clone, Debug, clap::Args)]
-pub struct HtmlArg {
+pub(crate) struct HtmlArg {
     /// Also write a page about the result to this file, with its pictures.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -23,13 +23,13 @@ pub struct HtmlArg {
 
 impl HtmlArg {
     /// Finds out before the run, and not after it, that the file has no folder to go to.
-    pub fn check(&self) -> Result<(), NotWritten> {
+    pub(crate) fn check(&self) -> Result<(), NotWritten> {
         self.html.iter().try_for_each(|path| target_folder::check(WHAT, path))
     }
 
     /// Prints a result, as `text` or as JSON, and writes the `page` about it, if one is wanted: that is made of the result, the
     /// time, the version and the command that makes the same again.
-    pub fn tell<R: Serialize>(
+    pub(crate) fn tell<R: Serialize>(
         &self,
         output: &Output,
         (result, seed): (&R, u64),
@@ -46,7 +46,12 @@ impl HtmlArg {
 
     /// Writes the page, if one is wanted, and tells where. `page` makes it from the time now and from the command that makes
     /// the same again, with `seed`.
-    pub fn write(&self, seed: u64, output: &Output, page: impl FnOnce(&str, &str) -> String) -> Result<(), Failure> {
+    pub(crate) fn write(
+        &self,
+        seed: u64,
+        output: &Output,
+        page: impl FnOnce(&str, &str) -> String,
+    ) -> Result<(), Failure> {
         let Some(path) = &self.html else { return Ok(()) };
         let page = page(&measure::date::now(), &command(std::env::args_os().skip(1), seed));
         let written = write_atomically(path, page.as_bytes());

@@ -12,7 +12,7 @@ use crate::printable;
 #[derive(Debug, Parser)]
 #[command(name = "corecast", version, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 done, 1 trouble of the environment, 2 bad input, 130 interrupted.")]
-pub struct CommandLine {
+pub(crate) struct CommandLine {
     /// Print results as JSON with documented fields.
     #[arg(long, global = true, help_heading = "Output")]
     pub json: bool,
@@ -27,7 +27,7 @@ pub struct CommandLine {
 
 impl CommandLine {
     /// What the user asks for.
-    pub fn read() -> Result<Self, clap::Error> {
+    pub(crate) fn read() -> Result<Self, clap::Error> {
         let line: Self = parse()?;
         if line.command.is_some() && line.tune != tune::Arguments::default() {
             let message = "options before a subcommand belong to `tune` and would be ignored: write them after it";
@@ -37,7 +37,7 @@ impl CommandLine {
     }
 
     /// The subcommand; without one it is `tune`.
-    pub fn into_command(self) -> Command {
+    pub(crate) fn into_command(self) -> Command {
         self.command.unwrap_or(Command::Tune(self.tune))
     }
 }

@@ -35,6 +35,7 @@ enum Shown {
 }
 
 impl<'a> Meter<'a> {
+    /// A meter that shows what the user wants to see: a bar in a terminal, else lines, or nothing.
     pub fn start(output: &'a Output) -> Self {
         let shown = match (output.is_quiet(), io::stderr().is_terminal()) {
             (true, _) => Shown::Nothing,

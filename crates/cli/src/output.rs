@@ -32,6 +32,7 @@ impl Output {
         options.into_iter().filter_map(|(is_given, option)| is_given.then_some(option))
     }
 
+    /// Results as JSON or as text; with remarks or without.
     pub fn new(is_json: bool, is_quiet: bool) -> Self {
         Self { is_json, is_quiet }
     }

@@ -42,7 +42,9 @@ pub const EXACT: &str = "exact";
 /// A plan, and how long it took to make.
 #[derive(Clone, Debug)]
 pub struct Timed {
+    /// The plan.
     pub plan: Plan,
+    /// How long it took to make, in milliseconds.
     pub time_ms: f64,
 }
 
@@ -175,6 +177,10 @@ impl PlannerArgs {
         Ok(Timed { plan, time_ms: begun.elapsed().as_secs_f64() * 1e3 })
     }
 
+    /// The member on the CPU that the options name as the root.
+    ///
+    /// # Errors
+    /// [`PlanError::RootOutside`] if no member is there.
     pub fn root_member(&self, problem: &Problem) -> Result<Option<usize>, PlanError> {
         let outside = |root| PlanError::RootOutside { root, cpus: problem.cpus().iter().copied().collect() };
         self.root.map(|root| problem.member_on(root).ok_or_else(|| outside(root))).transpose()

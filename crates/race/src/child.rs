@@ -93,6 +93,10 @@ impl Child {
         Ok(Self { who, process, leads_group, control, abort: Arc::clone(abort) })
     }
 
+    /// Sends it a message, with descriptors.
+    ///
+    /// # Errors
+    /// [`Failure::Ended`] if it is gone, and the system's error.
     pub fn tell(&mut self, what: &impl Serialize, fds: &[OwnedFd]) -> Result<(), Failure> {
         send(&self.control, what, fds).map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => self.ended(),
@@ -100,6 +104,10 @@ impl Child {
         })
     }
 
+    /// Waits until it says that it has what it needs.
+    ///
+    /// # Errors
+    /// Its own failure, its end, or an answer of another kind.
     pub fn await_ready(&mut self) -> Result<(), Failure> {
         match self.answer()? {
             Answer::Ready => Ok(()),
@@ -107,6 +115,10 @@ impl Child {
         }
     }
 
+    /// Waits until its task is done; returns what it saw of it.
+    ///
+    /// # Errors
+    /// As [`await_ready`](Self::await_ready).
     pub fn await_done(&mut self) -> Result<Timing, Failure> {
         match self.answer()? {
             Answer::Done(timing) => Ok(timing),
@@ -114,6 +126,10 @@ impl Child {
         }
     }
 
+    /// Waits for what its task found out.
+    ///
+    /// # Errors
+    /// As [`await_ready`](Self::await_ready).
     pub fn await_told<T: DeserializeOwned>(&mut self) -> Result<T, Failure> {
         match self.answer()? {
             Answer::Told(value) => serde_json::from_value(value).map_err(Failure::refused),
@@ -181,6 +197,10 @@ pub fn attend(serve: impl FnOnce(&Stdin) -> Result<(), Failure>) -> Result<(), F
     })
 }
 
+/// Answers the parent.
+///
+/// # Errors
+/// If the parent is gone.
 pub fn say(control: &impl AsFd, answer: &Answer) -> Result<(), Failure> {
     send(control, answer, &[]).map_err(Failure::refused)
 }

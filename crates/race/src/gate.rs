@@ -54,7 +54,9 @@ impl Gate {
 pub struct Demand {
     /// As [`Gate::gate`].
     pub gate: &'static str,
+    /// As [`Gate::limit`].
     pub limit: f64,
+    /// As [`Gate::is_most`].
     pub is_most: bool,
     /// What judges it.
     pub command: &'static str,

@@ -31,6 +31,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![allow(missing_debug_implementations, reason = "most types hold boxed participants, which have nothing to show")]
+
 pub mod acknowledged;
 pub mod cancel;
 pub mod child;

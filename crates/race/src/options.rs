@@ -55,19 +55,26 @@ pub struct Options {
 }
 
 impl Options {
+    /// How long blocks are.
     pub fn pace(&self) -> Pace {
         if self.quick { Pace::QUICK } else { Pace::THOROUGH }
     }
 
+    /// How long the run should take.
     pub fn total(&self) -> Duration {
         self.budget.unwrap_or(Duration::from_secs(if self.quick { 4 } else { 20 }))
     }
 
+    /// The seed asked for, or a new one.
     pub fn seed_or_draw(&self) -> u64 {
         // Small enough that JSON readers which know only floating point numbers keep it.
         self.seed.unwrap_or_else(|| fastrand::u64(..1 << 53))
     }
 
+    /// Whether the run goes on.
+    ///
+    /// # Errors
+    /// [`BenchError::Cancelled`] once the caller has stopped it.
     pub fn go_on(&self) -> Result<(), BenchError> {
         if self.cancel.is_cancelled() { Err(BenchError::Cancelled) } else { Ok(()) }
     }

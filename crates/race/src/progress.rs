@@ -13,8 +13,11 @@ impl Progress for () {
 
 /// One part of a longer run, told as a run of its own.
 pub struct Part<'a> {
+    /// Hears about the whole run.
     pub whole: &'a mut dyn Progress,
+    /// The fraction of the run at which the part begins.
     pub from: f64,
+    /// The fraction at which it ends.
     pub to: f64,
 }
 

@@ -99,6 +99,10 @@ pub struct Row {
     pub failed: bool,
 }
 
+/// Writes the fields of a summary into the row that has it, or `null` for each.
+///
+/// # Errors
+/// Those of the serializer.
 pub fn summary_or_nulls<S: Serializer>(summary: &Option<Summary>, serializer: S) -> Result<S::Ok, S::Error> {
     let mut fields = serializer.serialize_struct("Summary", 7)?;
     fields.serialize_field("median_ns", &summary.map(|summary| summary.median_ns))?;

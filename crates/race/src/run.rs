@@ -15,12 +15,15 @@ use crate::report::{Group, Report, Timing};
 
 /// One group of the report: who is raced at what.
 pub struct Heat {
+    /// The operation.
     pub op: Op,
     /// The events of one operation, where it is a burst.
     pub burst: Option<usize>,
     /// What the operation carries.
     pub bytes: usize,
+    /// The number of participants.
     pub participants: usize,
+    /// The contenders, the reference first.
     pub contenders: Vec<Box<dyn Contender>>,
 }
 

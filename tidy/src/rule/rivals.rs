@@ -37,7 +37,8 @@ pub(super) fn check(workspace: &Workspace, report: &mut Report) {
     for package in workspace.packages.iter().filter(|package| !RACING.contains(&package.name.as_str())) {
         for dependency in package.manifest.dependencies() {
             if RIVALS.contains(&dependency.package.as_str()) {
-                let message = format!("{} is a rival: only {} may depend on it", dependency.package, RACING.join(" and "));
+                let message =
+                    format!("{} is a rival: only {} may depend on it", dependency.package, RACING.join(" and "));
                 report.violation(NAME, &package.manifest_path(), dependency.line, message);
             }
         }

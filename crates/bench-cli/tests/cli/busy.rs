@@ -8,7 +8,8 @@ use std::{fs, thread};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::program::{Program, Run, assert_fields};
+use crate::fields::assert_fields;
+use crate::program::{Program, Run};
 
 const REPORT: [&str; 14] = [
     "machine",

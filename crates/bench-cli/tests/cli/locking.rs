@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::program::{Program, assert_fields};
+use crate::fields::assert_fields;
+use crate::program::Program;
 
 const REPORT: [&str; 15] = [
     "left_out",

@@ -6,10 +6,12 @@ mod busy;
 mod channels;
 mod coherence;
 mod collectives;
+mod fields;
 mod interrupted;
 mod locking;
 mod models;
 #[path = "../../../cli/tests/cli/program.rs"]
+#[allow(dead_code, reason = "what the other program's tests need of it")]
 mod program;
 mod reports;
 mod rings;

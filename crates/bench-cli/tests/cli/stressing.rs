@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::program::{Program, assert_fields};
+use crate::fields::assert_fields;
+use crate::program::Program;
 
 const ATOMIC_REPORT: [&str; 11] =
     ["machine", "commit", "seed", "quick", "cpus", "lines", "pause_ns", "block_ms", "rounds", "cells", "published"];

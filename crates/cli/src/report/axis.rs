@@ -28,14 +28,17 @@ impl Axis {
         Self { low, high, start, length, is_logarithmic: true }
     }
 
+    /// True if each step is a factor.
     pub fn is_logarithmic(&self) -> bool {
         self.is_logarithmic
     }
 
+    /// Where it begins, in pixels.
     pub fn start(&self) -> f64 {
         self.start
     }
 
+    /// Where it ends, in pixels.
     pub fn end(&self) -> f64 {
         self.start + self.length
     }

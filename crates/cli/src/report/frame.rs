@@ -13,6 +13,7 @@ pub struct Frame<'a> {
     pub machine: &'a str,
     /// Any text.
     pub created_at: &'a str,
+    /// The version of the program.
     pub version: &'a str,
 }
 

@@ -37,6 +37,7 @@ impl Scale {
         Self { least, most, is_logarithmic: least > 0.0 && most > LOGARITHMIC_RATIO * least }
     }
 
+    /// Where a cost lies between the least (0) and the most (1).
     pub fn share(&self, cost: f64) -> f64 {
         if self.most <= self.least {
             0.5
@@ -55,10 +56,12 @@ impl Scale {
         }
     }
 
+    /// The lowest cost that has a colour of its own.
     pub fn least(&self) -> f64 {
         self.least
     }
 
+    /// The highest cost that has a colour of its own.
     pub fn most(&self) -> f64 {
         self.most
     }

@@ -15,7 +15,9 @@ const TOP: f64 = 16.0;
 const BELOW: f64 = 40.0;
 
 /// What is drawn.
+#[derive(Debug)]
 pub struct LineChart<'a> {
+    /// The heading.
     pub title: &'a str,
     /// The same in words, for those who cannot see it.
     pub description: &'a str,
@@ -23,13 +25,16 @@ pub struct LineChart<'a> {
     pub steps: Vec<String>,
     /// What the steps are, and what else is to be known.
     pub note: String,
+    /// The curves.
     pub lines: Vec<Line>,
     /// How values are written.
     pub write: fn(f64) -> String,
 }
 
 /// One curve.
+#[derive(Debug)]
 pub struct Line {
+    /// What it is called at its end.
     pub name: String,
     /// Drawn as corecast's.
     pub is_ours: bool,

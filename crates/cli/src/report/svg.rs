@@ -19,9 +19,13 @@ pub type Point = (f64, f64);
 /// A rectangle.
 #[derive(Clone, Copy, Debug)]
 pub struct Area {
+    /// Its left border.
     pub x: f64,
+    /// Its upper border.
     pub y: f64,
+    /// Its width.
     pub width: f64,
+    /// Its height.
     pub height: f64,
 }
 

@@ -112,11 +112,3 @@ impl From<Output> for Run {
         Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 }
-
-/// The object has these fields and no others.
-#[track_caller]
-pub(crate) fn assert_fields(value: &Value, fields: &[&str]) {
-    let found: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(found.len(), fields.len(), "{found:?}");
-    assert!(fields.iter().all(|field| found.contains(field)), "{found:?}");
-}

@@ -32,7 +32,7 @@ const ROOM_BYTES: usize = 3 * CHUNKS_BYTES;
 pub const CHOSEN: &str = "corecast";
 
 /// The row of the tree of a shape.
-pub fn of_shape(shape: &str) -> String {
+pub(crate) fn of_shape(shape: &str) -> String {
     format!("{CHOSEN}/tree/{shape}")
 }
 

@@ -17,7 +17,9 @@ use crate::place::Place;
 /// The participants of one group of the report. The same for all contenders.
 #[derive(Debug)]
 pub struct Setting<'a> {
+    /// The machine that the plans are for.
     pub machine: &'a Machine,
+    /// The operation.
     pub op: Op,
     /// The length in bytes of what every participant brings, or gets.
     pub bytes: usize,

@@ -9,6 +9,7 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// All of `total`, from now on.
     pub fn starting_now(total: Duration) -> Self {
         Self { end: Instant::now() + total }
     }

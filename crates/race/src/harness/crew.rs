@@ -38,7 +38,9 @@ pub struct Crew {
 
 /// What a block leaves behind when all participants did their part: their bodies and what they saw, by rank.
 pub struct Block {
+    /// The bodies, by rank.
     pub bodies: Vec<Box<dyn Body>>,
+    /// What each participant saw, by rank.
     pub timings: Vec<Timing>,
 }
 

@@ -70,6 +70,7 @@ impl Entrant {
         Self { contender, op, bytes, abort, bodies, task, samples_ns, by_leaf_ns, root, cpu_ns, discarded: 0 }
     }
 
+    /// The contender's name.
     pub fn name(&self) -> String {
         self.contender.name()
     }

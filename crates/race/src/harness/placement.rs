@@ -9,7 +9,7 @@ const FACTOR: f64 = 1.6;
 
 /// The sequence of probes so far.
 #[derive(Clone, Debug, Default)]
-pub struct Placement {
+pub(crate) struct Placement {
     level: Option<f64>,
     candidate: Option<f64>,
     changes: u32,
@@ -17,7 +17,7 @@ pub struct Placement {
 
 impl Placement {
     /// Takes in the next probe.
-    pub fn observe(&mut self, probe_ns: f64) {
+    pub(crate) fn observe(&mut self, probe_ns: f64) {
         let Some(level) = self.level else {
             self.level = Some(probe_ns);
             return;
@@ -33,7 +33,7 @@ impl Placement {
     }
 
     /// How often the level changed.
-    pub fn changes(&self) -> u32 {
+    pub(crate) fn changes(&self) -> u32 {
         self.changes
     }
 }

@@ -22,10 +22,15 @@ const LONGER_PER_BYTE: Duration = Duration::from_nanos(200);
 
 /// A race about to be run.
 pub struct Race<'a> {
+    /// The participants and what they carry.
     pub setting: &'a Setting<'a>,
+    /// What is timed.
     pub timing: Timing,
+    /// How long blocks are.
     pub pace: Pace,
+    /// By which the caller may stop the race.
     pub cancel: &'a Cancel,
+    /// From this the order of each round is drawn.
     pub rng: &'a mut fastrand::Rng,
 }
 

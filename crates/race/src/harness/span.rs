@@ -15,7 +15,7 @@ pub fn of(op: Op, timings: &[Timing]) -> u64 {
 }
 
 /// For each window how long after its agreed start the last participant had done its part; `None` if one began late.
-pub fn of_windows(timings: &[Timing]) -> Vec<Option<u64>> {
+pub(crate) fn of_windows(timings: &[Timing]) -> Vec<Option<u64>> {
     let windows = timings.iter().map(|timing| timing.windows.len()).min().unwrap_or(0);
     let last = |i: usize| timings.iter().try_fold(0, |last, timing| Some(timing.windows[i]?.max(last)));
     (0..windows).map(last).collect()

@@ -98,10 +98,15 @@ pub const TOLERANCE: Duration = Duration::from_nanos(150);
 
 /// One participant's share in a block.
 pub struct Share {
+    /// The participant.
     pub rank: usize,
+    /// The task of the block.
     pub task: Task,
+    /// What performs it.
     pub body: Box<dyn Body>,
+    /// Where the participants meet to begin.
     pub start: Arc<Rendezvous>,
+    /// Raised when the contender is given up.
     pub abort: Arc<Abort>,
 }
 

@@ -8,6 +8,10 @@ use crate::failure::Failure;
 
 /// One participant's end of a barrier.
 pub trait BarrierEnd: Send + 'static {
+    /// Waits until all participants have called it.
+    ///
+    /// # Errors
+    /// Whatever stops the operation; the contender is then out of the race.
     fn wait(&mut self) -> Result<(), Failure>;
 }
 

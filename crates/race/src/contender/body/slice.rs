@@ -18,9 +18,13 @@ pub trait SliceEnd: Send + 'static {
 /// What all participants are told.
 #[derive(Clone, Copy, Debug)]
 pub struct SliceTask {
+    /// The operation.
     pub op: Op,
+    /// The rank that a rooted operation starts from or ends at.
     pub root: usize,
+    /// The number of members.
     pub members: usize,
+    /// The values of 8 bytes that each member brings, or gets.
     pub words: usize,
 }
 

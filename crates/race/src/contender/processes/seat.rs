@@ -6,11 +6,17 @@ use crate::op::Op;
 /// One member's part, as it is known in the process or thread that is the member.
 #[derive(Debug)]
 pub struct Seat {
+    /// The operation.
     pub op: Op,
+    /// The length in bytes of what it carries.
     pub bytes: usize,
+    /// The member.
     pub rank: usize,
+    /// The number of members.
     pub members: usize,
+    /// The rank that a rooted operation starts from or ends at.
     pub root: usize,
+    /// What checks a barrier.
     pub witness: Witness,
 }
 
