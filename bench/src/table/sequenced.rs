@@ -35,7 +35,7 @@ impl Bucket {
             used: AtomicU64::new(0),
             keys: (0..room).map(|_| AtomicU64::new(0)).collect(),
             words: (0..room).map(|_| array::from_fn(|_| AtomicU64::new(0))).collect(),
-            writers: Mutex::new(()),
+            writers: Mutex::from(()),
         }
     }
 

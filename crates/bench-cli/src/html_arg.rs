@@ -90,6 +90,6 @@ mod tests {
         let of = |words: &[&str]| command(words.iter().map(OsString::from), 7);
         assert_eq!(of(&["collectives", "--n", "2,3"]), "corecast bench collectives --n 2,3 --seed 7");
         assert_eq!(of(&["cc", "--seed", "4"]), "corecast cc --seed 4");
-        assert_eq!(of(&["--seed=4", "core:2 pu:1", "it's"]), r"corecast --seed=4 'core:2 pu:1' 'it'\''s'");
+        assert_eq!(of(&["--seed=4", "core:2 pu:1", "it's"]), r"corecast bench --seed=4 'core:2 pu:1' 'it'\''s'");
     }
 }

@@ -14,7 +14,7 @@ pub use std::sync::{Arc, Mutex};
 
 /// A cell whose contents are reached through closures, so that loom can watch each access.
 #[derive(Debug, Default)]
-pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
     /// A cell holding `value`.
@@ -22,6 +22,13 @@ impl<T> UnsafeCell<T> {
         Self(std::cell::UnsafeCell::new(value))
     }
 
+    /// What it holds.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
     /// Gives a pointer for reading. Reading through it is the caller's promise that nobody writes meanwhile.
     #[inline(always)]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
@@ -32,11 +39,6 @@ impl<T> UnsafeCell<T> {
     #[inline(always)]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
-    }
-
-    /// What it holds.
-    pub fn into_inner(self) -> T {
-        self.0.into_inner()
     }
 }
 

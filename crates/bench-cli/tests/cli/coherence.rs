@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::program::Program;
+use crate::program::{Program, first_cpu};
 
 /// All cells of a result.
 fn cells(report: &Value) -> Vec<&Value> {
@@ -60,8 +60,7 @@ fn a_case_that_there_is_not_is_named_with_those_there_are() {
 #[test]
 fn one_cpu_is_enough_for_what_needs_no_other() {
     let program = Program::new();
-    let topology = program.json(&["topo", "--json"]);
-    let cpu = topology["cpus"][0]["id"].to_string();
+    let cpu = first_cpu();
     let report = program.json(&["cc", "--quick", "--cpus", &cpu, "--cases", "7,24,31", "--json"]);
     let reasons: Vec<(&str, Option<&str>)> =
         cells(&report).iter().map(|cell| (cell["case"].as_str().expect("a name"), cell["skipped"].as_str())).collect();

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::fields::assert_fields;
-use crate::program::Program;
+use crate::program::{Program, first_cpu};
 
 const REPORT: [&str; 15] = [
     "left_out",
@@ -149,8 +149,7 @@ fn readers_are_raced_by_themselves_if_they_are_named() {
 fn flips_are_run_if_they_are_asked_for() {
     let named = ["locks", "--quick", "--contenders", "tas", "--threads", "1", "--locks", "1", "--hold", "0"];
     let program = Program::new();
-    let topology = program.json(&["topo", "--json"]);
-    let cpu = topology["cpus"][0]["id"].to_string();
+    let cpu = first_cpu();
     let report = program.json(&[&named[..], &["--cpus", &cpu, "--flips", "--json"]].concat());
     let flips = report["flips"].as_array().expect("an array");
     let [crowd] = &flips[..] else { panic!("on one CPU threads and a crowd of them alternate: {flips:?}") };

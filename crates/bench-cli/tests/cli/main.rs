@@ -14,7 +14,6 @@ mod models;
 #[allow(dead_code, reason = "what the other program's tests need of it")]
 mod program;
 mod reports;
-mod rings;
 mod stressing;
 mod tables;
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use corecast::machine::{Cpu, Topology, model_file};
+use corecast::machine::{Cpu, Topology, model_file, pin};
 use corecast::{CpuId, Machine};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -11,6 +11,11 @@ use tempfile::TempDir;
 /// A folder that the program works in.
 pub(crate) struct Program {
     folder: TempDir,
+}
+
+/// The number of the first CPU that this process may use.
+pub(crate) fn first_cpu() -> String {
+    pin::affinity().expect("own mask").as_slice()[0].to_string()
 }
 
 /// What a run of the program came to.
