@@ -35,7 +35,12 @@ fn collect_pages(root: &Path, folder: &Path, pages: &mut Vec<PathBuf>) {
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = folder.join(&name);
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let Ok(kind) = entry.file_type() else { continue };
+        let is_folder = kind.is_dir();
+        // What a link leads to is looked at where it lies.
+        if kind.is_symlink() {
+            continue;
+        }
         if is_folder && !name.starts_with('.') && !FOREIGN.contains(&name.as_str()) {
             collect_pages(root, &path, pages);
         } else if !is_folder && name.ends_with(".md") {
