@@ -13,9 +13,6 @@ pub(super) const NAME: &str = "links";
 
 const BOOK: &str = "docs";
 
-/// The page that links to the header and the examples in `crates/capi`: its readers have the sources, as they install from them.
-const WITH_SOURCES: &str = "c.md";
-
 /// Folders with texts of others, or that a build has made.
 const FOREIGN: [&str; 4] = ["target", "artifacts", "corpus", "book"];
 
@@ -37,7 +34,7 @@ fn collect_pages(root: &Path, folder: &Path, pages: &mut Vec<PathBuf>) {
         let path = folder.join(&name);
         let Ok(kind) = entry.file_type() else { continue };
         let is_folder = kind.is_dir();
-        // What a link leads to is looked at where it lies.
+        // A linked page is checked where it lies.
         if kind.is_symlink() {
             continue;
         }
@@ -59,7 +56,7 @@ fn check_page(root: &Path, page: &Path, text: &str, report: &mut Report) {
         };
         if !root.join(&path).exists() {
             report.violation(NAME, &name, line, format!("{target} leads to {}, which does not exist", path.display()));
-        } else if page.starts_with(BOOK) && !path.starts_with(BOOK) && !page.ends_with(WITH_SOURCES) {
+        } else if page.starts_with(BOOK) && !path.starts_with(BOOK) {
             report.violation(NAME, &name, line, format!("{target} leads out of the book: name the file instead"));
         }
     }
