@@ -3,29 +3,20 @@
 //! ```
 //! use corecast_base::region::{RegionPlan, SharedRegion};
 //! use corecast_channel::ump;
-//! let plan = ump::spec(&ump::Config::default()).declare(RegionPlan::new(), "orders")?;
+//! let plan = ump::bytes::spec(&ump::Config::default()).declare(RegionPlan::new(), "orders")?;
 //! let region = SharedRegion::memfd(&plan)?;
-//! let mut tx = ump::sender(&region, "orders")?;
-//! let mut rx = ump::receiver(&region, "orders")?;
+//! let mut tx = ump::bytes::sender(&region, "orders")?;
+//! let mut rx = ump::bytes::receiver(&region, "orders")?;
 //! tx.send(b"two of the blue ones")?;
 //! assert_eq!(rx.recv()?.to_vec(), b"two of the blue ones");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use corecast_base::region::{Entry, Forked, ParticipantId, PlanError, RegionPlan, SectionError, SharedRegion};
+use corecast_base::region::{
+    Entry, Forked, ParticipantId, RegionPlan, RegionPlanError, SectionError, SharedRegion, kind_name,
+};
 
-use crate::mcast::Policy;
-
-/// What a directory says of a [`ump`](crate::ump) ring.
-pub const KIND_UMP: u32 = 1;
-/// What a directory says of a [`ff`](crate::ff) ring.
-pub const KIND_FF: u32 = 2;
-/// What a directory says of a `mcast` ring.
-pub const KIND_MCAST: u32 = 3;
-/// What a directory says of the memory of a group of processes, which is no channel.
-pub const KIND_GROUP: u32 = 4;
-/// What a directory says of a lock among processes, which is no channel.
-pub const KIND_LOCK: u32 = 5;
+use crate::policy::Policy;
 
 /// What a region has to hold for a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +33,8 @@ impl Spec {
     /// Declares the channel under a name.
     ///
     /// # Errors
-    /// [`PlanError`] if the name is none or taken, or there are too many channels.
-    pub fn declare(self, plan: RegionPlan, name: &str) -> Result<RegionPlan, PlanError> {
+    /// [`RegionPlanError`] if the name is none or taken, or there are too many channels.
+    pub fn declare(self, plan: RegionPlan, name: &str) -> Result<RegionPlan, RegionPlanError> {
         plan.add(name, self.kind, self.config, self.bytes)
     }
 }
@@ -51,7 +42,7 @@ impl Spec {
 /// Why the end of a channel could not be opened. Each tells the channel's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum OpenChannelError {
     /// The region has no channel of this name.
     #[error("the region has no channel '{0}'")]
     NoChannel(String),
@@ -112,7 +103,7 @@ pub enum OpenError {
     Forked(#[from] Forked),
 }
 
-impl OpenError {
+impl OpenChannelError {
     /// What a wrong part of a section means for the channel.
     pub(crate) fn section(name: &str) -> impl Fn(SectionError) -> Self + '_ {
         move |error| match error {
@@ -125,23 +116,12 @@ impl OpenError {
 /// The channel's entry in the region's directory.
 ///
 /// # Errors
-/// [`OpenError::NoChannel`], [`OpenError::Kind`], or [`OpenError::Forked`].
-pub(crate) fn find(region: &SharedRegion, name: &str, expected: u32) -> Result<Entry, OpenError> {
+/// [`OpenChannelError::NoChannel`], [`OpenChannelError::Kind`], or [`OpenChannelError::Forked`].
+pub(crate) fn find(region: &SharedRegion, name: &str, expected: u32) -> Result<Entry, OpenChannelError> {
     region.check_fork()?;
-    let entry = region.entry(name).ok_or_else(|| OpenError::NoChannel(name.to_owned()))?;
+    let entry = region.entry(name).ok_or_else(|| OpenChannelError::NoChannel(name.to_owned()))?;
     if entry.kind != expected {
-        return Err(OpenError::Kind { name: name.to_owned(), found: entry.kind, expected });
+        return Err(OpenChannelError::Kind { name: name.to_owned(), found: entry.kind, expected });
     }
     Ok(entry)
-}
-
-fn kind_name(kind: u32) -> &'static str {
-    match kind {
-        KIND_UMP => "ump",
-        KIND_FF => "ff",
-        KIND_MCAST => "mcast",
-        KIND_GROUP => "group",
-        KIND_LOCK => "lock",
-        _ => "unknown",
-    }
 }

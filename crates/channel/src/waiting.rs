@@ -8,7 +8,7 @@ use corecast_base::region::{Section, SharedRegion};
 use corecast_base::sync::{Fences, Scope};
 use corecast_base::wait::{Wait, Waiter, WakeWord};
 
-use crate::open::OpenError;
+use crate::open::OpenChannelError;
 
 /// How both ends wait.
 #[derive(Debug, Clone, Copy)]
@@ -42,20 +42,20 @@ impl Waiting {
     /// The wake word at `offset` of a channel's section.
     ///
     /// # Errors
-    /// [`OpenError`] if it is not inside.
-    pub(crate) fn bell(
+    /// [`OpenChannelError`] if it is not inside.
+    pub(crate) fn wake_word(
         self,
         region: &SharedRegion,
         section: &Section,
         offset: usize,
         name: &str,
-    ) -> Result<WakeWord, OpenError> {
-        let cell = section.place(offset).map_err(OpenError::section(name))?;
-        Ok(WakeWord::within(cell, region.seats(), region.me().index, self.fences))
+    ) -> Result<WakeWord, OpenChannelError> {
+        let cell = section.place(offset).map_err(OpenChannelError::section(name))?;
+        Ok(WakeWord::within(cell, region.parkers(), region.me().index, self.fences))
     }
 
     /// A waiter for one of the two ends.
     pub(crate) fn waiter(self, region: &SharedRegion) -> Waiter {
-        Waiter::new(self.wait, region.crowd(2), self.wake_cost)
+        Waiter::new(self.wait, region.cpu_sharing(2), self.wake_cost)
     }
 }

@@ -14,17 +14,15 @@
 //! assert_eq!(mine.load(Ordering::Relaxed), 2);
 //! ```
 
-mod arena;
 #[cfg(loom)]
 mod model;
 #[cfg(not(loom))]
 mod native;
 
-pub use arena::{Arena, ArenaError};
 #[cfg(loom)]
 pub use model::{Place, PlaceSlice};
 #[cfg(not(loom))]
-pub use native::{Keep, Place, PlaceSlice};
+pub use native::{KeepAlive, Place, PlaceSlice};
 
 use crate::CacheLine;
 use crate::sync::{AtomicU8, AtomicU32, AtomicU64, EventCount};

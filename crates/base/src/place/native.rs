@@ -9,18 +9,18 @@ use std::sync::Arc;
 use super::Shareable;
 
 /// Whatever owns the memory of a place, such as a mapping.
-pub type Keep = Arc<dyn Any + Send + Sync>;
+pub type KeepAlive = Arc<dyn Any + Send + Sync>;
 
 /// A value in shared memory; a clone is the same value.
 pub struct Place<T> {
     value: NonNull<T>,
-    keep: Keep,
+    keep: KeepAlive,
 }
 
 /// Some values side by side in shared memory; a clone is the same values.
 pub struct PlaceSlice<T> {
     values: NonNull<[T]>,
-    keep: Keep,
+    keep: KeepAlive,
 }
 
 impl<T: Shareable> Place<T> {
@@ -37,7 +37,7 @@ impl<T: Shareable> Place<T> {
     /// - `value` is aligned for T and its bytes are readable and writable for as long as `keep` lives.
     /// - Nobody, in this process or another, accesses these bytes but through atomics of the same widths.
     #[must_use]
-    pub unsafe fn within(value: NonNull<T>, keep: Keep) -> Self {
+    pub unsafe fn within(value: NonNull<T>, keep: KeepAlive) -> Self {
         Self { value, keep }
     }
 }
@@ -74,7 +74,7 @@ impl<T: Shareable> PlaceSlice<T> {
     /// # Safety
     /// As for [`Place::within`], for all of them.
     #[must_use]
-    pub unsafe fn within(first: NonNull<T>, len: usize, keep: Keep) -> Self {
+    pub unsafe fn within(first: NonNull<T>, len: usize, keep: KeepAlive) -> Self {
         Self { values: NonNull::slice_from_raw_parts(first, len), keep }
     }
 }
@@ -82,7 +82,7 @@ impl<T: Shareable> PlaceSlice<T> {
 impl<T> Place<T> {
     /// What keeps the memory alive.
     #[must_use]
-    pub fn keep(&self) -> &Keep {
+    pub fn keep(&self) -> &KeepAlive {
         &self.keep
     }
 }
@@ -97,7 +97,7 @@ impl<T> PlaceSlice<T> {
 
     /// What keeps the memory alive.
     #[must_use]
-    pub fn keep(&self) -> &Keep {
+    pub fn keep(&self) -> &KeepAlive {
         &self.keep
     }
 }

@@ -7,7 +7,7 @@ use super::name::BadName;
 /// Why a plan is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum PlanError {
+pub enum RegionPlanError {
     /// A channel's name breaks a rule.
     #[error(transparent)]
     BadName(#[from] BadName),
@@ -40,7 +40,7 @@ pub enum PlanError {
 pub enum CreateError {
     /// The plan is none.
     #[error(transparent)]
-    Plan(#[from] PlanError),
+    Plan(#[from] RegionPlanError),
     /// The region's name breaks a rule.
     #[error(transparent)]
     BadName(#[from] BadName),
@@ -80,28 +80,28 @@ pub enum AttachError {
     NotFound(String),
     /// It is no region, or not one of a user who is trusted.
     #[error("not a region of ours: {0}")]
-    NotOurs(Doubt),
+    NotOurs(Mismatch),
     /// It was made by another version of corecast, or for another kind of machine.
     #[error("a region of another version or machine: {0}")]
-    Abi(Doubt),
+    Abi(Mismatch),
     /// Its size is not what its header says.
     #[error("a region of the wrong size: {0}")]
-    Size(Doubt),
+    Size(Mismatch),
     /// Its header or directory contradicts itself.
     #[error("a damaged region: {0}")]
-    Layout(Doubt),
+    Layout(Mismatch),
     /// It holds other channels than expected.
     #[error("a region of other channels: {0}")]
-    Type(Doubt),
+    Type(Mismatch),
     /// It is not finished, or its last participant has left.
     #[error("a closed region: {0}")]
-    Closed(Doubt),
+    Closed(Mismatch),
     /// It is from before the last boot of the machine.
     #[error("a stale region: {0}")]
-    Stale(Doubt),
+    Stale(Mismatch),
     /// All seats are taken, or somebody holds the region's lock and does not let go.
     #[error("a region that takes nobody more: {0}")]
-    Busy(Doubt),
+    Busy(Mismatch),
     /// The system refuses something.
     #[error("cannot {what}: {source}")]
     System {
@@ -115,7 +115,7 @@ pub enum AttachError {
 /// What is wrong with what.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: {why}")]
-pub struct Doubt {
+pub struct Mismatch {
     /// The file or name.
     pub what: String,
     /// What was found and what was expected.
@@ -131,14 +131,14 @@ impl Subject<'_> {
     pub(super) fn expect(
         self,
         holds: bool,
-        kind: impl FnOnce(Doubt) -> AttachError,
+        kind: impl FnOnce(Mismatch) -> AttachError,
         why: impl FnOnce() -> String,
     ) -> Result<(), AttachError> {
         if holds { Ok(()) } else { Err(kind(self.doubt(why()))) }
     }
 
-    pub(super) fn doubt(self, why: impl Into<String>) -> Doubt {
-        Doubt { what: self.0.to_owned(), why: why.into() }
+    pub(super) fn doubt(self, why: impl Into<String>) -> Mismatch {
+        Mismatch { what: self.0.to_owned(), why: why.into() }
     }
 
     /// The system's refusal to do `verb` to it.

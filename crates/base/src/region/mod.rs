@@ -8,7 +8,7 @@
 //! - [`ParticipantId`], [`Participant`], [`Liveness`]: who is there;
 //! - [`RegionDir`], [`names`], [`gc`]: where names are, which, and what the dead left there;
 //! - [`Observer`]: looking without attaching; [`Honest`]: the promise behind plain references;
-//! - [`CreateError`], [`AttachError`], [`PlanError`], [`SectionError`], [`Forked`], [`BadName`]: what goes wrong.
+//! - [`CreateError`], [`AttachError`], [`RegionPlanError`], [`SectionError`], [`Forked`], [`BadName`]: what goes wrong.
 //!
 //! What another process may have written is read once into private memory, checked, and never read again; everything
 //! else is reached through atomics. Attaching and taking note of a death exclude each other by a lock that the kernel
@@ -39,6 +39,7 @@ mod file;
 mod fork;
 mod gc;
 mod header;
+mod kind;
 mod lock;
 mod mapping;
 mod memfd;
@@ -61,8 +62,9 @@ pub(crate) use process::own_uid;
 pub use crate::liveness::Liveness;
 pub use crc32c::of_words as checksum;
 pub use directory::Entry;
-pub use error::{AttachError, CreateError, Doubt, Forked, PlanError, SectionError};
+pub use error::{AttachError, CreateError, Forked, Mismatch, RegionPlanError, SectionError};
 pub use gc::{Removed, gc};
+pub use kind::{KIND_FF, KIND_GROUP, KIND_LOCK, KIND_MCAST, KIND_UMP, kind_name};
 pub use mapping::ForkPolicy;
 pub use name::{BadName, MAX_CHANNEL_NAME, MAX_REGION_NAME, check_channel_name, check_region_name};
 pub use named::names;

@@ -1,5 +1,6 @@
 //! Looking at a region without being in it: read-only, without a seat. For `corecast top`.
 
+use std::fmt;
 use std::fs::File;
 
 use super::attachment::read_layout;
@@ -11,7 +12,6 @@ use super::validate::Layout;
 use crate::sync::Ordering;
 
 /// A read-only view of a region. What it reads may change at any time and mean anything.
-#[derive(Debug)]
 pub struct Observer {
     mapping: Mapping,
     layout: Layout,
@@ -77,5 +77,11 @@ impl Observer {
         // ORDERING: Relaxed, a look from outside that orders nothing
         let load = || self.mapping.word((entry.offset + offset) as usize).load(Ordering::Relaxed);
         Ok((is_ours && is_inside).then(load))
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Observer({:#x}, {} bytes)", self.generation(), self.total_bytes())
     }
 }

@@ -1,16 +1,17 @@
 //! The part of a region that belongs to one channel, and checked views of it.
 
 use std::any::Any;
+use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::attachment::Attachment;
 use super::error::{Forked, SectionError};
-use crate::place::{Keep, Place, PlaceSlice, Shareable};
+use crate::place::{KeepAlive, Place, PlaceSlice, Shareable};
 use crate::sync::AtomicU64;
 
 /// One channel's bytes. It, and every place in it, keeps the attachment alive; a clone is the same bytes.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Section {
     attachment: Arc<Attachment>,
     at: usize,
@@ -81,7 +82,7 @@ impl Section {
 
     /// What keeps its memory, and the seat of this participant.
     #[must_use]
-    pub fn keep(&self) -> Keep {
+    pub fn keep(&self) -> KeepAlive {
         Arc::clone(&self.attachment) as Arc<dyn Any + Send + Sync>
     }
 
@@ -94,5 +95,11 @@ impl Section {
         // SAFETY: inside the section.
         let value = unsafe { start.add(offset) }.cast::<T>();
         if value.is_aligned() { Ok(value) } else { Err(SectionError::Unaligned { offset, align: align_of::<T>() }) }
+    }
+}
+
+impl fmt::Debug for Section {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Section({} bytes at {:#x})", self.len, self.at)
     }
 }

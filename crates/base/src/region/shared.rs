@@ -1,5 +1,6 @@
 //! A region as its users hold it.
 
+use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
@@ -20,11 +21,11 @@ use super::section::Section;
 use super::{memfd, process, storage};
 use crate::liveness::Liveness;
 use crate::sync::Scope;
-use crate::wait::{Affinity, Crew, Crowd, Seat, Seats};
+use crate::wait::{Affinity, CpuSharing, Parker, Parkers, ParticipantCount};
 
 /// One mapping that holds many channels, and this participant's seat in it. A clone is the same participant; the seat is
 /// given up when the last clone, [`Section`] and [`Place`](crate::Place) is gone.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct SharedRegion(Arc<Attachment>);
 
 impl SharedRegion {
@@ -202,7 +203,7 @@ impl SharedRegion {
 
     /// Who has the seat with this number, dead or alive; `None` if nobody has, and in a forked child.
     #[must_use]
-    pub fn seated(&self, index: u32) -> Option<ParticipantId> {
+    pub fn participant_at(&self, index: u32) -> Option<ParticipantId> {
         self.check_fork().ok()?;
         self.0.table().seated_at(index)
     }
@@ -287,8 +288,8 @@ impl SharedRegion {
     /// The crowd of those who meet here: where they may run they told when they came. `ends` threads of this process if the
     /// region is of this process alone.
     #[must_use]
-    pub fn crowd(&self, ends: usize) -> Crowd {
-        if self.0.file().is_some() { Crowd::of(Arc::new(self.clone())) } else { Crowd::unpinned(ends) }
+    pub fn cpu_sharing(&self, ends: usize) -> CpuSharing {
+        if self.0.file().is_some() { CpuSharing::of(Arc::new(self.clone())) } else { CpuSharing::unpinned(ends) }
     }
 
     /// The seats of all participants, by index.
@@ -296,7 +297,7 @@ impl SharedRegion {
     /// # Panics
     /// In a forked child.
     #[must_use]
-    pub fn seats(&self) -> Seats {
+    pub fn parkers(&self) -> Parkers {
         let count = self.0.layout.participants as usize;
         let table = Section::within(Arc::clone(&self.0), self.0.layout.places.seats, count * SEAT_BYTES);
         table.slice(0, count).expect("validated, aligned to 128, and not asked for in a forked child")
@@ -307,8 +308,8 @@ impl SharedRegion {
     /// # Panics
     /// In a forked child.
     #[must_use]
-    pub fn seat(&self) -> Seat {
-        Seat::within(self.seats(), self.me().index).expect("a participant has a seat")
+    pub fn parker(&self) -> Parker {
+        Parker::within(self.parkers(), self.me().index).expect("a participant has a seat")
     }
 
     /// Promises that every process which maps this region writable follows the protocols, so that plain references into it
@@ -338,7 +339,7 @@ impl Honest<'_> {
     }
 }
 
-impl Crew for SharedRegion {
+impl ParticipantCount for SharedRegion {
     fn confined_to(&self, cpus: &Affinity) -> usize {
         // This one may have been pinned since it came.
         let others = || {
@@ -346,5 +347,11 @@ impl Crew for SharedRegion {
             table.seated().filter(|&who| who != self.me() && table.affinity(who).is_within(cpus)).count()
         };
         1 + if self.check_fork().is_ok() { others() } else { 0 }
+    }
+}
+
+impl fmt::Debug for SharedRegion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SharedRegion({}, participant {})", self.0.what, self.me().index)
     }
 }

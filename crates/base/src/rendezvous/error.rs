@@ -7,7 +7,7 @@ use crate::region::{AttachError, BadName};
 /// Why a name cannot be hosted or found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum MeetError {
+pub enum RendezvousError {
     /// The name breaks a rule.
     #[error(transparent)]
     BadName(#[from] BadName),

@@ -5,22 +5,22 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType, statat};
 use rustix::io::Errno;
 
-use super::error::MeetError;
+use super::error::RendezvousError;
 use super::socket_dir::SocketDir;
 use crate::region::check_region_name;
 
 /// The names that have a socket here, sorted; their hosts may be dead.
 ///
 /// # Errors
-/// [`MeetError`] if the directory is not to be trusted or cannot be read; none if there is no directory.
-pub fn names(dir: &SocketDir) -> Result<Vec<String>, MeetError> {
+/// [`RendezvousError`] if the directory is not to be trusted or cannot be read; none if there is no directory.
+pub fn names(dir: &SocketDir) -> Result<Vec<String>, RendezvousError> {
     dir.open()?.map_or(Ok(Vec::new()), |handle| each(dir, &handle))
 }
 
 /// The same for a directory that is open.
-pub(super) fn each(dir: &SocketDir, handle: &OwnedFd) -> Result<Vec<String>, MeetError> {
+pub(super) fn each(dir: &SocketDir, handle: &OwnedFd) -> Result<Vec<String>, RendezvousError> {
     let failed =
-        |errno: Errno| MeetError::System { what: format!("read {}", dir.path().display()), source: errno.into() };
+        |errno: Errno| RendezvousError::System { what: format!("read {}", dir.path().display()), source: errno.into() };
     let mut names = Vec::new();
     for entry in Dir::read_from(handle).map_err(failed)?.flatten() {
         let name = entry.file_name().to_str().ok().and_then(|file| file.strip_suffix(".sock"));

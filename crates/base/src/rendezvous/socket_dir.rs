@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use rustix::net::SocketAddrUnix;
 
-use super::error::MeetError;
+use super::error::RendezvousError;
 use crate::region::{AttachError, RegionDir, own_uid};
 
 /// The longest path of a socket, in bytes: `sun_path` without the zero at its end.
@@ -56,47 +56,47 @@ impl SocketDir {
     }
 
     /// The directory itself; made if it is not there.
-    pub(super) fn make_place(&self, name: &str) -> Result<Place, MeetError> {
-        let place = self.0.make_and_open().map(|handle| self.place(name, handle))?;
-        place.check_length()?;
-        Ok(place)
+    pub(super) fn make_socket_name(&self, name: &str) -> Result<SocketName, RendezvousError> {
+        let socket = self.0.make_and_open().map(|handle| self.socket(name, handle))?;
+        socket.check_length()?;
+        Ok(socket)
     }
 
-    pub(super) fn find_place(&self, name: &str) -> Result<Place, MeetError> {
+    pub(super) fn find_socket_name(&self, name: &str) -> Result<SocketName, RendezvousError> {
         let handle = match self.0.open() {
             Err(AttachError::NotFound(_)) => {
-                return Err(MeetError::NotFound(self.path().join(name).display().to_string()));
+                return Err(RendezvousError::NotFound(self.path().join(name).display().to_string()));
             }
             handle => handle?,
         };
-        let place = self.place(name, handle);
-        place.check_length()?;
-        Ok(place)
+        let socket = self.socket(name, handle);
+        socket.check_length()?;
+        Ok(socket)
     }
 
     /// The directory, if it is there.
-    pub(super) fn open(&self) -> Result<Option<OwnedFd>, MeetError> {
+    pub(super) fn open(&self) -> Result<Option<OwnedFd>, RendezvousError> {
         match self.0.open() {
             Err(AttachError::NotFound(_)) => Ok(None),
             handle => Ok(Some(handle?)),
         }
     }
 
-    pub(super) fn place(&self, name: &str, handle: OwnedFd) -> Place {
-        Place { dir: self.clone(), handle, name: name.to_owned() }
+    pub(super) fn socket(&self, name: &str, handle: OwnedFd) -> SocketName {
+        SocketName { dir: self.clone(), handle, name: name.to_owned() }
     }
 }
 
 /// One name in a directory.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct SocketName {
     dir: SocketDir,
     /// The directory that was checked.
     pub(super) handle: OwnedFd,
     pub(super) name: String,
 }
 
-impl Place {
+impl SocketName {
     /// Whose host and regions are trusted.
     pub(super) fn owner(&self) -> u32 {
         self.dir.0.owner()
@@ -124,21 +124,21 @@ impl Place {
         SocketAddrUnix::new(self.dir.path().join(file))
     }
 
-    fn check_length(&self) -> Result<(), MeetError> {
+    fn check_length(&self) -> Result<(), RendezvousError> {
         let path = self.to_string();
         let bytes = path.len();
         let max = MAX_PATH - UNFINISHED.len();
-        if bytes > max { Err(MeetError::PathTooLong { path, bytes, max }) } else { Ok(()) }
+        if bytes > max { Err(RendezvousError::PathTooLong { path, bytes, max }) } else { Ok(()) }
     }
 
     /// An error of the system that happened while doing `verb` to it.
-    pub(super) fn refused<E: Into<std::io::Error>>(&self, verb: &str) -> impl FnOnce(E) -> MeetError {
+    pub(super) fn refused<E: Into<std::io::Error>>(&self, verb: &str) -> impl FnOnce(E) -> RendezvousError {
         let what = format!("{verb} {self}");
-        |source| MeetError::System { what, source: source.into() }
+        |source| RendezvousError::System { what, source: source.into() }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SocketName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.dir.path().join(self.socket_name()).display().fmt(f)
     }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use loom::sync::Condvar;
 
 use super::Scope;
-use crate::{CacheLine, PlaceSlice};
 
 pub use loom::cell::UnsafeCell;
 /// Statics that each run of a model makes anew.
@@ -168,28 +167,5 @@ impl EventCount {
     /// The model waits at several counts for the first only: its sleepers use one memory.
     pub fn wait_any(counts: &[(&Self, u32, Scope)], longest: Duration) -> bool {
         counts.first().is_some_and(|&(first, seen, scope)| first.wait(seen, longest, scope))
-    }
-}
-
-/// The seats of the model, made anew in every run.
-#[derive(Debug)]
-pub(crate) struct Seating;
-
-loom::lazy_static! {
-    static ref SEATS_HERE: PlaceSlice<CacheLine<EventCount>> =
-        PlaceSlice::new((0..2).map(|_| CacheLine::new(EventCount::new())).collect());
-    static ref NEXT: Mutex<u32> = Mutex::new(0);
-}
-
-impl Seating {
-    pub(crate) fn of_this_process() -> PlaceSlice<CacheLine<EventCount>> {
-        SEATS_HERE.clone()
-    }
-
-    /// A number that no recent call returned.
-    pub(crate) fn next() -> u32 {
-        let mut next = NEXT.lock().expect("no thread of a model panics while it holds the number");
-        *next += 1;
-        *next - 1
     }
 }

@@ -22,8 +22,6 @@ mod membarrier;
 mod native;
 
 #[cfg(loom)]
-pub(crate) use self::loom::Seating;
-#[cfg(loom)]
 pub use self::loom::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering,
     UnsafeCell, fence, fetch_add_and_fence, futex_wait, futex_wake, in_each_run, keep_order, spin_for, spin_hint,
@@ -31,8 +29,6 @@ pub use self::loom::{
 };
 #[cfg(not(loom))]
 pub use self::membarrier::Fences;
-#[cfg(not(loom))]
-pub(crate) use self::native::Seating;
 #[cfg(not(loom))]
 pub use self::native::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell,

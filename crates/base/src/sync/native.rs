@@ -1,12 +1,11 @@
 //! The door's real side: std's atomics, a futex to sleep on, PAUSE to spin with.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::thread::futex;
 
 use super::Scope;
-use crate::{CacheLine, Clock, PlaceSlice};
+use crate::Clock;
 
 use std::sync::atomic::compiler_fence;
 pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
@@ -178,28 +177,6 @@ fn flags(scope: Scope) -> futex::Flags {
     match scope {
         Scope::Process => futex::Flags::PRIVATE,
         Scope::Machine => futex::Flags::empty(),
-    }
-}
-
-/// The seats of this process. Here because the model's must be made anew in every run.
-#[derive(Debug)]
-pub(crate) struct Seating;
-
-/// More than threads of one process sleep at several channels at once, as a rule; else they share.
-const SEATS: usize = 256;
-
-impl Seating {
-    pub(crate) fn of_this_process() -> PlaceSlice<CacheLine<EventCount>> {
-        static SEATS_HERE: OnceLock<PlaceSlice<CacheLine<EventCount>>> = OnceLock::new();
-        let make = || PlaceSlice::new((0..SEATS).map(|_| CacheLine::new(EventCount::new())).collect());
-        SEATS_HERE.get_or_init(make).clone()
-    }
-
-    /// A number that no recent call returned.
-    pub(crate) fn next() -> u32 {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        // ORDERING: Relaxed, the number is all there is to know
-        NEXT.fetch_add(1, Ordering::Relaxed)
     }
 }
 

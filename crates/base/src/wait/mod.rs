@@ -4,8 +4,8 @@
 //! - [`Waiter`]: one participant's waiting, with what it has learnt so far;
 //! - [`Spinner`]: one wait of a thread that is no participant, as at a lock;
 //! - [`WakeWord`]: what a waiter sleeps on and a publisher rings;
-//! - [`Seat`]: what one sleeps on who waits at several words;
-//! - [`Crowd`]: whether the participants have a CPU each.
+//! - [`Parker`]: what one sleeps on who waits at several words;
+//! - [`CpuSharing`]: whether the participants have a CPU each.
 //!
 //! Every loop of corecast that polls goes through [`Waiter::until`]. It spins for about as long as putting the thread
 //! to sleep and waking it would cost (which is never worse than twice the best choice made with foresight), and less while
@@ -16,9 +16,10 @@
 
 mod affinity;
 mod budget;
-mod crowd;
+mod cpu_sharing;
+mod parker;
 mod policy;
-mod seat;
+mod process_parkers;
 #[cfg(not(loom))]
 mod slow_yields;
 mod spinner;
@@ -31,11 +32,11 @@ mod yields;
 pub(crate) use affinity::AFFINITY_WORDS;
 pub use affinity::Affinity;
 pub use budget::ASSUMED_WAKE_COST;
-pub use crowd::{Crew, Crowd};
+pub use cpu_sharing::{CpuSharing, ParticipantCount};
+pub use parker::{Parker, Parkers};
 pub use policy::{UnknownWait, Wait};
-pub use seat::{Seat, Seats};
 pub use spinner::Spinner;
-pub use waiter::{LONGEST_NAP, WaitCounts, Waiter};
+pub use waiter::{LONGEST_SLEEP, WaitCounts, Waiter};
 pub use wake_word::{WakeCell, WakeWord};
 
 /// A model's run must not depend on the machine.
@@ -55,23 +56,23 @@ pub trait SleepPlace {
     /// Looks once more, and sleeps for at most `longest` if there is still nothing.
     ///
     /// # Errors
-    /// [`Nap`]: there was nothing. It may have come meanwhile.
-    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Result<T, Nap>;
+    /// [`SleepOutcome`]: there was nothing. It may have come meanwhile.
+    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Result<T, SleepOutcome>;
 }
 
 /// How a sleep ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nap {
+pub enum SleepOutcome {
     /// Somebody rang.
-    Rung,
+    Woken,
     /// Nobody did.
-    Undisturbed,
+    TimedOut,
 }
 
-impl Nap {
+impl SleepOutcome {
     /// Of a sleep during which somebody rang, or not.
     #[must_use]
     pub fn of(is_rung: bool) -> Self {
-        if is_rung { Self::Rung } else { Self::Undisturbed }
+        if is_rung { Self::Woken } else { Self::TimedOut }
     }
 }

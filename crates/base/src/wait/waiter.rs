@@ -1,17 +1,18 @@
 //! One participant's waiting: poll, spin, yield, sleep.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::budget::{ASSUMED_WAKE_COST, SpinBudget};
 use super::slow_yields::are_expected_here;
 use super::switches::switches;
 use super::yields::Yields;
-use super::{Crowd, Nap, SleepPlace, Wait};
+use super::{CpuSharing, SleepOutcome, SleepPlace, Wait};
 use crate::clock::Clock;
 use crate::sync::{spin_hint, yield_now};
 
 /// The longest a waiter sleeps without looking around: the bound on what a lost wake-up or a vanished peer can cost.
-pub const LONGEST_NAP: Duration = Duration::from_millis(100);
+pub const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
 /// Polls before the clock is read for the first time, about 1 us: what a healthy exchange between two cores needs.
 const QUICK_POLLS: u32 = 64;
@@ -21,7 +22,7 @@ const POLLS_PER_LOOK: u32 = 16;
 /// be on one CPU all the same.
 const YIELDS_ALONE: u32 = 4;
 /// Yields before sleeping in a crowd: a barrier needs about as many yields as there are participants per CPU.
-const YIELDS_IN_CROWD: u32 = 16;
+const YIELDS_WHEN_SHARED: u32 = 16;
 
 /// How often a waiter did what. Quick polls are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -42,10 +43,10 @@ pub struct WaitCounts {
 /// Waits on behalf of one participant, and remembers what waiting is worth here.
 ///
 /// Not shared between threads: each participant has its own.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Waiter {
     policy: Wait,
-    crowd: Crowd,
+    sharing: CpuSharing,
     budget: SpinBudget,
     yields: Yields,
     counts: WaitCounts,
@@ -55,15 +56,15 @@ impl Waiter {
     /// A waiter for one of the participants of `crowd`; `wake_cost` is what a sleep and wake-up cost on this machine,
     /// `None` where it has not been measured.
     #[must_use]
-    pub fn new(policy: Wait, crowd: Crowd, wake_cost: Option<Duration>) -> Self {
+    pub fn new(policy: Wait, sharing: CpuSharing, wake_cost: Option<Duration>) -> Self {
         let budget = SpinBudget::new(wake_cost.unwrap_or(ASSUMED_WAKE_COST));
-        Self { policy, crowd, budget, yields: Yields::default(), counts: WaitCounts::default() }
+        Self { policy, sharing, budget, yields: Yields::default(), counts: WaitCounts::default() }
     }
 
     /// Whether its participants have a CPU each.
     #[must_use]
-    pub fn crowd(&self) -> &Crowd {
-        &self.crowd
+    pub fn cpu_sharing(&self) -> &CpuSharing {
+        &self.sharing
     }
 
     /// What this waiter has done so far.
@@ -105,7 +106,7 @@ impl Waiter {
     fn spins_first(&self) -> bool {
         match self.policy {
             Wait::Spin => true,
-            Wait::Adaptive => !self.crowd.shares_cpus() && !self.yields.expect_peer_here(),
+            Wait::Adaptive => !self.sharing.shares_cpus() && !self.yields.expect_peer_here(),
             Wait::Yield | Wait::Park => false,
         }
     }
@@ -158,8 +159,8 @@ impl Waiter {
     fn spin_ticks(&self) -> u64 {
         match self.policy {
             Wait::Spin => u64::MAX,
-            Wait::Adaptive if self.spins_first() && !self.crowd.is_crowded() => {
-                self.budget.ticks(self.crowd.is_alone_here())
+            Wait::Adaptive if self.spins_first() && !self.sharing.is_oversubscribed() => {
+                self.budget.ticks(self.sharing.is_alone_here())
             }
             Wait::Adaptive | Wait::Yield | Wait::Park => 0,
         }
@@ -204,8 +205,10 @@ impl Waiter {
             Wait::Yield => None,
             Wait::Spin | Wait::Park => Some(0),
             Wait::Adaptive if are_slow => Some(0),
-            Wait::Adaptive if self.crowd.is_crowded() || self.yields.expect_peer_here() => Some(YIELDS_IN_CROWD),
-            Wait::Adaptive if self.crowd.is_alone_here() => Some(0),
+            Wait::Adaptive if self.sharing.is_oversubscribed() || self.yields.expect_peer_here() => {
+                Some(YIELDS_WHEN_SHARED)
+            }
+            Wait::Adaptive if self.sharing.is_alone_here() => Some(0),
             Wait::Adaptive => Some(YIELDS_ALONE),
         }
     }
@@ -221,21 +224,27 @@ impl Waiter {
         loop {
             let now = clock.ticks();
             let waited = clock.duration(now.saturating_sub(start));
-            let longest = check(waited)?.min(LONGEST_NAP);
-            self.crowd.look_again(now);
+            let longest = check(waited)?.min(LONGEST_SLEEP);
+            self.sharing.look_again(now);
             self.counts.parks += 1;
             // What `check` looks for is published and rung for as messages are, so the last look is for both.
             let look = || poll().map(Ok).or_else(|| check(waited).err().map(Err));
             match place.sleep_unless(longest, look) {
                 Ok(outcome) => return outcome,
-                Err(Nap::Rung) => self.counts.wakes += 1,
-                Err(Nap::Undisturbed) => {}
+                Err(SleepOutcome::Woken) => self.counts.wakes += 1,
+                Err(SleepOutcome::TimedOut) => {}
             }
             // Before this thread announces itself once more, for which the next publisher would pay with a system call.
             if let Some(found) = poll() {
                 return Ok(found);
             }
         }
+    }
+}
+
+impl fmt::Debug for Waiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Waiter({})", self.policy)
     }
 }
 
@@ -246,7 +255,7 @@ mod tests {
     use crate::sync::{Arc, AtomicU32, Ordering};
 
     fn waiter(policy: Wait) -> Waiter {
-        Waiter::new(policy, Crowd::unpinned(2), None)
+        Waiter::new(policy, CpuSharing::unpinned(2), None)
     }
 
     #[test]
@@ -266,7 +275,7 @@ mod tests {
             let mut waiter = waiter(policy);
             for round in 1..=100 {
                 let look = || (shared.1.load(Ordering::Acquire) == 2 * round - 1).then_some(());
-                waiter.until(&shared.0, look, |_| Ok::<_, ()>(LONGEST_NAP)).expect("check never fails");
+                waiter.until(&shared.0, look, |_| Ok::<_, ()>(LONGEST_SLEEP)).expect("check never fails");
                 shared.1.store(2 * round, Ordering::Release);
             }
             publisher.join().expect("the publisher does not panic");
@@ -288,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_crowd_yields_and_sleeps_without_spinning() {
-        let mut waiter = Waiter::new(Wait::Adaptive, Crowd::unpinned(1 << 20), None);
+        let mut waiter = Waiter::new(Wait::Adaptive, CpuSharing::unpinned(1 << 20), None);
         assert_eq!(waiter.spin_ticks(), 0);
         let mut looks = 0;
         let look = || {
@@ -301,16 +310,16 @@ mod tests {
         let counts = waiter.counts();
         assert_eq!((counts.long_waits, counts.spins), (1, 0));
         // Fewer if yields are slow here, as on a busy machine; after each sleep it looks twice.
-        assert!(counts.yields <= u64::from(YIELDS_IN_CROWD), "{counts:?}");
+        assert!(counts.yields <= u64::from(YIELDS_WHEN_SHARED), "{counts:?}");
         assert_eq!(counts.parks, (40 - counts.yields).div_ceil(2), "{counts:?}");
     }
 
     #[test]
     fn who_never_sleeps_yields_without_end_and_nobody_else_does() {
-        let crowded = |policy| Waiter::new(policy, Crowd::unpinned(1 << 20), None);
+        let crowded = |policy| Waiter::new(policy, CpuSharing::unpinned(1 << 20), None);
         let most = |policy| [false, true].map(|are_slow| crowded(policy).most_yields(are_slow));
         assert_eq!(most(Wait::Yield), [None; 2]);
-        assert_eq!(most(Wait::Adaptive), [Some(YIELDS_IN_CROWD), Some(0)]);
+        assert_eq!(most(Wait::Adaptive), [Some(YIELDS_WHEN_SHARED), Some(0)]);
         assert_eq!((most(Wait::Park), most(Wait::Spin)), ([Some(0); 2], [Some(0); 2]));
     }
 }

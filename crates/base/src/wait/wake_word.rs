@@ -28,13 +28,14 @@
 //! no sleeper for a while end it, also if the one who asked was killed before it could promise. The epoch keeps a sleeper
 //! from promising for publishers that have gone back meanwhile.
 //!
-//! Model-checked in `tests/loom.rs`, where both sides fence, and in `tests/wake_model.rs`, where stores are kept back and
+//! Model-checked in `tests/loom.rs`, where both sides fence, and in `tests/base/wake_model.rs`, where stores are kept back and
 //! the heavy fence is what it is.
 
+use std::fmt;
 use std::time::Duration;
 
-use super::seat::{Seat, Seats, ring_seat, seats_of_this_process};
-use super::{Nap, SleepPlace, Wait};
+use super::parker::{Parker, Parkers, wake_parker};
+use super::{SleepOutcome, SleepPlace, Wait};
 use crate::CacheLine;
 use crate::place::{Place, Shareable};
 use crate::sync::{AtomicU32, EventCount, Fences, Ordering, Scope};
@@ -77,16 +78,16 @@ pub struct WakeCell {
 unsafe impl Shareable for WakeCell {}
 
 /// One sleeping place, for one thread or for all that wait for the same thing. A clone is the same place.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct WakeWord {
     /// The fences of publishers and sleepers; `None` if nobody ever sleeps here, so that nobody needs to be woken.
     fences: Option<Fences>,
     scope: Scope,
     cell: Place<CacheLine<WakeCell>>,
     /// What the word may forward to.
-    seats: Seats,
+    parkers: Parkers,
     /// The seat of this process among them; `None` where each sleeper takes one of its own.
-    own_seat: Option<u32>,
+    own_parker: Option<u32>,
 }
 
 impl WakeWord {
@@ -103,32 +104,32 @@ impl WakeWord {
             fences: policy.sleeps().then(|| Fences::of(Scope::Process)),
             scope: Scope::Process,
             cell,
-            seats: seats_of_this_process(),
-            own_seat: None,
+            parkers: super::process_parkers::all(),
+            own_parker: None,
         }
     }
 
     /// A word in memory that several processes share. All of them use these fences, `None` if none of them ever sleeps,
     /// and these seats, of which `own_seat` is this process's.
     #[must_use]
-    pub fn within(cell: Place<CacheLine<WakeCell>>, seats: Seats, own_seat: u32, fences: Option<Fences>) -> Self {
-        Self { fences, scope: Scope::Machine, cell, seats, own_seat: Some(own_seat) }
+    pub fn within(cell: Place<CacheLine<WakeCell>>, parkers: Parkers, own_parker: u32, fences: Option<Fences>) -> Self {
+        Self { fences, scope: Scope::Machine, cell, parkers, own_parker: Some(own_parker) }
     }
 
     /// A seat that this word can forward to, for who waits at several words: that of this process in the memory of the word,
     /// or one taken for the caller. `None` if the process has none there, as its number is no seat's.
     #[must_use]
-    pub fn seat(&self) -> Option<Seat> {
-        match self.own_seat {
-            Some(number) => Seat::within(self.seats.clone(), number),
-            None => Some(Seat::of_this_process()),
+    pub fn parker(&self) -> Option<Parker> {
+        match self.own_parker {
+            Some(number) => Parker::within(self.parkers.clone(), number),
+            None => Some(Parker::of_this_process()),
         }
     }
 
     /// True if the word forwards to `seat` and not to a seat of another memory.
     #[must_use]
-    pub fn reaches(&self, seat: &Seat) -> bool {
-        seat.is_among(&self.seats)
+    pub fn reaches(&self, parker: &Parker) -> bool {
+        parker.is_among(&self.parkers)
     }
 
     /// Wakes whoever sleeps here. Call it after publishing what they wait for.
@@ -176,7 +177,7 @@ impl WakeWord {
         if armed & ELSEWHERE != 0 {
             for forward in forwards {
                 // ORDERING: Relaxed, see the line that cleared the flags
-                ring_seat(&self.seats, forward.load(Ordering::Relaxed), self.scope);
+                wake_parker(&self.parkers, forward.load(Ordering::Relaxed), self.scope);
             }
         }
     }
@@ -233,9 +234,9 @@ impl WakeWord {
 
     /// Asks publishers to ring the seat with this number, next time. The caller has looked at the seat's count before, and
     /// calls [`heavy_fence`](Self::heavy_fence) and looks once more for all it waits for before it sleeps there.
-    pub fn arm_for(&self, forward: &AtomicU32, seat: u32) {
+    pub fn arm_for(&self, forward: &AtomicU32, parker: u32) {
         // ORDERING: Relaxed, released by the next line
-        forward.store(seat + 1, Ordering::Relaxed);
+        forward.store(parker + 1, Ordering::Relaxed);
         // ORDERING: Release, pairs with the Acquire in wake: who clears this flag rings that seat [forward]
         self.cell.armed.fetch_or(ELSEWHERE, Ordering::Release);
     }
@@ -254,10 +255,16 @@ const NEVER_SLEEPS: &str = "a wake word made for a policy that never sleeps must
 impl SleepPlace for WakeWord {
     /// # Panics
     /// If the word was made for a policy that never sleeps: nobody would wake this thread.
-    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Result<T, Nap> {
+    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Result<T, SleepOutcome> {
         let fences = self.fences.expect(NEVER_SLEEPS);
         let seen = self.cell.count.now();
         self.arm(fences);
-        look().ok_or_else(|| Nap::of(self.cell.count.wait(seen, longest, self.scope)))
+        look().ok_or_else(|| SleepOutcome::of(self.cell.count.wait(seen, longest, self.scope)))
+    }
+}
+
+impl fmt::Debug for WakeWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WakeWord({:p})", &*self.cell)
     }
 }

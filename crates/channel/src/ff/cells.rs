@@ -44,18 +44,18 @@ pub(super) struct Shared {
     pub(super) slip: Slip,
     pub(super) probe: Probe,
     /// Rung by the sender after a word.
-    pub(super) data_bell: WakeWord,
+    pub(super) data_wake: WakeWord,
     /// Rung by the receiver after each line that it has emptied.
-    pub(super) room_bell: WakeWord,
+    pub(super) room_wake: WakeWord,
 }
 
 impl Shared {
     /// Cells among threads.
-    pub(super) fn new(config: &Config, cells: usize, data_bell: WakeWord, room_bell: WakeWord) -> Self {
+    pub(super) fn new(config: &Config, cells: usize, data_wake: WakeWord, room_wake: WakeWord) -> Self {
         let line = || Line(std::array::from_fn(|_| AtomicU64::new(0)));
         let lines = PlaceSlice::new((0..cells / LINE_CELLS).map(|_| line()).collect());
         let control = Place::new(Control::default());
-        Self { lines, control, slip: config.slip, probe: config.probe, data_bell, room_bell }
+        Self { lines, control, slip: config.slip, probe: config.probe, data_wake, room_wake }
     }
 
     /// The cell of the `n`-th word ever sent, from 0.

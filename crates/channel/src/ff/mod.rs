@@ -46,7 +46,7 @@ mod sender;
 use std::time::Duration;
 
 use corecast_base::sync::Arc;
-use corecast_base::wait::{Crowd, Wait, Waiter, WakeWord};
+use corecast_base::wait::{CpuSharing, Wait, Waiter, WakeWord};
 
 #[cfg(not(loom))]
 pub(crate) use inspect::inspect;
@@ -118,7 +118,7 @@ pub enum Probe {
 #[must_use]
 pub fn channel(config: &Config) -> (Sender, Receiver) {
     let shared = Arc::new(Shared::new(config, cells(config), WakeWord::new(config.wait), WakeWord::new(config.wait)));
-    let waiter = Waiter::new(config.wait, Crowd::unpinned(2), config.wake_cost);
+    let waiter = Waiter::new(config.wait, CpuSharing::unpinned(2), config.wake_cost);
     let sender =
         Sender { shared: Arc::clone(&shared), position: SendPosition::default(), waiter: waiter.clone(), peer: None };
     (sender, Receiver { shared, position: RecvPosition::default(), waiter, peer: None })

@@ -12,7 +12,7 @@ use super::cells::{RECEIVER_GONE, SENDER_GONE, Shared};
 use super::recv_position::RecvPosition;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::peer::{Peer, nap};
-use crate::select::{Alarm, Selectable};
+use crate::selectable::{Selectable, WakeHandle};
 
 /// The receiving end. Dropping it makes sends fail.
 pub struct Receiver {
@@ -96,7 +96,7 @@ impl Receiver {
     fn wait(&mut self, timeout: Option<Duration>) -> Result<NonZeroU64, RecvTimeoutError> {
         let Self { shared, position, waiter, peer } = self;
         let news = || (position.is_there(shared) || shared.is_gone(SENDER_GONE)).then_some(());
-        let waited = waiter.until(&shared.data_bell, news, |waited| {
+        let waited = waiter.until(&shared.data_wake, news, |waited| {
             if peer.as_mut().is_some_and(Peer::is_dead) {
                 return Err(RecvError::Died.into());
             }
@@ -117,7 +117,7 @@ impl Receiver {
         let Slip::Line(longest) = shared.slip else { return };
         let ripe = || position.is_ripe(shared).then_some(());
         let left = |waited| longest.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(());
-        if waiter.until(&shared.data_bell, ripe, left).is_err() {
+        if waiter.until(&shared.data_wake, ripe, left).is_err() {
             position.ripen_part(shared);
         }
     }
@@ -141,8 +141,8 @@ impl Selectable for Receiver {
         self.try_recv()
     }
 
-    fn alarm(&self) -> Alarm {
-        Alarm::single(self.shared.data_bell.clone())
+    fn wake_handle(&self) -> WakeHandle {
+        WakeHandle::single(self.shared.data_wake.clone())
     }
 }
 
@@ -151,13 +151,13 @@ impl Drop for Receiver {
         // In a forked child the end is the parent's, and the memory is not there.
         if !self.peer.as_ref().is_some_and(Peer::is_forked) {
             self.shared.leave(RECEIVER_GONE);
-            self.shared.room_bell.notify();
+            self.shared.room_wake.notify();
         }
     }
 }
 
 impl fmt::Debug for Receiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiver").field("position", &self.position).finish_non_exhaustive()
+        write!(f, "ff::Receiver({} received)", self.position.next)
     }
 }

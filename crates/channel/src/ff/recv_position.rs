@@ -13,7 +13,7 @@ use super::{LINE_CELLS, Probe, Slip};
 #[repr(align(128))]
 pub(super) struct RecvPosition {
     /// Words received so far.
-    next: u64,
+    pub(super) next: u64,
     /// With [`Slip::Line`], words that may be received without a look at the rest of their line.
     ready_end: u64,
     /// With [`Slip::Line`], when a part of a line was seen first, in ticks.
@@ -70,7 +70,7 @@ impl RecvPosition {
         // ORDERING: Release, pairs with the Acquire in SendPosition::has_room [cell-free]
         shared.cell(first).store(0, Ordering::Release);
         if is_line_end {
-            shared.room_bell.notify();
+            shared.room_wake.notify();
         }
     }
 

@@ -11,7 +11,7 @@
 use std::mem::offset_of;
 use std::time::Duration;
 
-use corecast_base::region::{Entry, SharedRegion};
+use corecast_base::region::{Entry, KIND_FF, SharedRegion};
 use corecast_base::sync::{Arc, AtomicU64};
 use corecast_base::wait::WakeCell;
 use corecast_base::{CacheLine, LINE_BYTES};
@@ -20,13 +20,13 @@ use super::cells::{Control, RECEIVER_GONE, SENDER_GONE, Shared};
 use super::recv_position::RecvPosition;
 use super::send_position::SendPosition;
 use super::{Config, LINE_CELLS, MAX_CELLS, MIN_CELLS, Probe, Receiver, Sender, Slip, cells};
-use crate::open::{KIND_FF, OpenError, Spec, find};
+use crate::open::{OpenChannelError, Spec, find};
 use crate::peer::{Claim, Peer, claim};
 use crate::waiting::Waiting;
 
-const DATA_BELL_AT: usize = size_of::<Control>();
-const ROOM_BELL_AT: usize = DATA_BELL_AT + size_of::<CacheLine<WakeCell>>();
-pub(super) const CELLS_AT: usize = ROOM_BELL_AT + size_of::<CacheLine<WakeCell>>();
+const DATA_WAKE_AT: usize = size_of::<Control>();
+const ROOM_WAKE_AT: usize = DATA_WAKE_AT + size_of::<CacheLine<WakeCell>>();
+pub(super) const CELLS_AT: usize = ROOM_WAKE_AT + size_of::<CacheLine<WakeCell>>();
 
 const SENDER: &str = "sender";
 const RECEIVER: &str = "receiver";
@@ -53,8 +53,8 @@ pub fn spec(config: &Config) -> Spec {
 /// dead one stopped.
 ///
 /// # Errors
-/// [`OpenError`].
-pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenError> {
+/// [`OpenChannelError`].
+pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenChannelError> {
     let (shared, waiting, peer) = open(region, name, offset_of!(Control, receiver))?;
     let ends = [(SENDER_GONE, SENDER), (RECEIVER_GONE, RECEIVER)];
     take(region, &shared, &shared.control.sender, name, &ends)?;
@@ -64,30 +64,31 @@ pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenError> {
 /// Opens the receiving end of the channel with this name. There is one in the life of a channel.
 ///
 /// # Errors
-/// [`OpenError`].
-pub fn receiver(region: &SharedRegion, name: &str) -> Result<Receiver, OpenError> {
+/// [`OpenChannelError`].
+pub fn receiver(region: &SharedRegion, name: &str) -> Result<Receiver, OpenChannelError> {
     let (shared, waiting, peer) = open(region, name, offset_of!(Control, sender))?;
     take(region, &shared, &shared.control.receiver, name, &[(RECEIVER_GONE, RECEIVER)])?;
     Ok(Receiver { shared, position: RecvPosition::default(), waiter: waiting.waiter(region), peer: Some(peer) })
 }
 
-fn open(region: &SharedRegion, name: &str, peer_at: usize) -> Result<(Arc<Shared>, Waiting, Peer), OpenError> {
+fn open(region: &SharedRegion, name: &str, peer_at: usize) -> Result<(Arc<Shared>, Waiting, Peer), OpenChannelError> {
     let entry = find(region, name, KIND_FF)?;
-    let no_config = || OpenError::Layout { name: name.to_owned(), why: "its configuration is none of ff".to_owned() };
+    let no_config =
+        || OpenChannelError::Layout { name: name.to_owned(), why: "its configuration is none of ff".to_owned() };
     let (cells, probe, slip, waiting) = read_config(&entry).ok_or_else(no_config)?;
     let section = region.section(&entry);
-    let in_section = OpenError::section(name);
+    let in_section = OpenChannelError::section(name);
     let lines = section.slice(CELLS_AT, cells / LINE_CELLS).map_err(&in_section)?;
     let control = section.place(0).map_err(&in_section)?;
     let peer = Peer::new(region, section.place(peer_at).map_err(&in_section)?);
-    let data_bell = waiting.bell(region, &section, DATA_BELL_AT, name)?;
-    let room_bell = waiting.bell(region, &section, ROOM_BELL_AT, name)?;
-    Ok((Arc::new(Shared { lines, control, slip, probe, data_bell, room_bell }), waiting, peer))
+    let data_wake = waiting.wake_word(region, &section, DATA_WAKE_AT, name)?;
+    let room_wake = waiting.wake_word(region, &section, ROOM_WAKE_AT, name)?;
+    Ok((Arc::new(Shared { lines, control, slip, probe, data_wake, room_wake }), waiting, peer))
 }
 
-fn refuse_gone(shared: &Shared, ends: &[(u32, &'static str)], name: &str) -> Result<(), OpenError> {
+fn refuse_gone(shared: &Shared, ends: &[(u32, &'static str)], name: &str) -> Result<(), OpenChannelError> {
     match ends.iter().find(|&&(end, _)| shared.is_gone(end)) {
-        Some(&(_, end)) => Err(OpenError::Closed { name: name.to_owned(), end }),
+        Some(&(_, end)) => Err(OpenChannelError::Closed { name: name.to_owned(), end }),
         None => Ok(()),
     }
 }
@@ -100,14 +101,14 @@ fn take(
     word: &AtomicU64,
     name: &str,
     needed: &[(u32, &'static str)],
-) -> Result<(), OpenError> {
+) -> Result<(), OpenChannelError> {
     let end = needed[0].1;
     refuse_gone(shared, needed, name)?;
     let claim = claim(region, word, name, end)?;
     refuse_gone(shared, needed, name)?;
     match claim {
         Claim::First => Ok(()),
-        Claim::Succession => Err(OpenError::Died { name: name.to_owned(), end }),
+        Claim::Succession => Err(OpenChannelError::Died { name: name.to_owned(), end }),
     }
 }
 
@@ -121,4 +122,4 @@ pub(super) fn read_config(entry: &Entry) -> Option<(usize, Probe, Slip, Waiting)
     is_channel.then_some((cells, probe, slip, Waiting::from_words(waiting)?))
 }
 
-const _: () = assert!(DATA_BELL_AT == 0x200 && CELLS_AT == 0x300);
+const _: () = assert!(DATA_WAKE_AT == 0x200 && CELLS_AT == 0x300);

@@ -44,13 +44,13 @@ impl SendPosition {
         // ORDERING: Release, pairs with the Acquire in RecvPosition::look [cell-full]
         shared.cell(self.head).store(word.get(), Ordering::Release);
         self.head += 1;
-        shared.data_bell.notify();
+        shared.data_wake.notify();
     }
 
     /// Lets the receiver take what was sent.
     pub(super) fn flush(&self, shared: &Shared) {
         // ORDERING: Relaxed, a receiver that sees it looks at each cell itself
         shared.control.flushed.store(self.head, Ordering::Relaxed);
-        shared.data_bell.notify();
+        shared.data_wake.notify();
     }
 }

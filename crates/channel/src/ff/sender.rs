@@ -103,7 +103,7 @@ impl Sender {
             true => Some(Err(SendError::Closed(word))),
             false => position.has_room(shared).then_some(Ok(())),
         };
-        let waited = waiter.until(&shared.room_bell, room, |waited| {
+        let waited = waiter.until(&shared.room_wake, room, |waited| {
             if peer.as_mut().is_some_and(Peer::is_dead) {
                 return Err(SendTimeoutError::Failed(gone(shared, word)));
             }
@@ -132,13 +132,13 @@ impl Drop for Sender {
         // In a forked child the end is the parent's, and the memory is not there.
         if !self.peer.as_ref().is_some_and(Peer::is_forked) {
             self.shared.leave(SENDER_GONE);
-            self.shared.data_bell.notify();
+            self.shared.data_wake.notify();
         }
     }
 }
 
 impl fmt::Debug for Sender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender").field("position", &self.position).finish_non_exhaustive()
+        write!(f, "ff::Sender({} sent)", self.position.head)
     }
 }

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use corecast_base::sync::{AtomicU64, Ordering, fence, keep_order};
 
-use super::config::Policy;
 use super::line::{self, Ctl, Hold, ReaderLine, State};
 use super::ring::{Ring, Slots};
+use crate::policy::Policy;
 
 impl Policy {
     pub(super) fn hold(self) -> Hold {
@@ -33,10 +33,10 @@ impl Policy {
 
 /// Takes a line for a reader: its index, and how it is held.
 pub(super) fn take_line<S: Slots>(ring: &Ring<S>, policy: Policy) -> Option<(usize, Ctl)> {
-    let owner = ring.home.owner();
+    let owner = ring.owners.owner();
     let (index, ctl) = ring.readers.iter().enumerate().find_map(|(index, line)| {
         // ORDERING: Relaxed, the fence of the join orders it before the reader's second look at the tail [join]
-        ring.roll.reader_lines.fetch_max(index as u64 + 1, Ordering::Relaxed);
+        ring.occupancy.reader_lines.fetch_max(index as u64 + 1, Ordering::Relaxed);
         // Before the line is taken: who cleans up after the dead does not look at lines above.
         keep_order();
         line::take(&line.ctl, owner, policy.hold()).map(|ctl| (index, ctl))

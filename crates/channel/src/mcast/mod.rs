@@ -25,7 +25,7 @@
 //!
 //! ```
 //! use corecast_channel::mcast::{self, Config, Policy};
-//! let (mut tx, source) = mcast::bytes_channel(Config::default());
+//! let (mut tx, source) = mcast::bytes::channel(Config::default());
 //! let readers: Vec<_> = (0..2).map(|_| source.subscribe(Policy::Reliable)).collect::<Result<_, _>>()?;
 //! let sums = readers.into_iter().map(|rx| {
 //!     std::thread::spawn(move || {
@@ -42,40 +42,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod byte_slots;
+mod add_end_error;
+pub mod bytes;
 mod config;
-mod exchange;
-mod home;
-#[cfg(not(loom))]
-mod inspect;
+mod end_waiter;
 mod join;
 mod line;
-mod loan;
-mod msg;
-mod patrol;
+mod owners;
 mod pins;
 mod presence;
 mod reap;
-mod receiver;
 mod recv_end;
-#[cfg(not(loom))]
-mod region;
 mod ring;
 mod room;
 mod send_end;
-mod sender;
-mod source;
 mod typed;
 mod word;
 
-pub use config::{Config, Delivery, MAX_BYTES, MAX_READERS, MAX_SENDERS, MAX_SLOTS, Policy, ZeroReaders};
-#[cfg(not(loom))]
-pub(crate) use inspect::inspect;
-pub use loan::Loan;
-pub use msg::Msg;
-pub use receiver::Receiver;
-#[cfg(not(loom))]
-pub use region::{receiver, sender, spec};
-pub use sender::Sender;
-pub use source::{NoPlace, Source, bytes_channel};
-pub use typed::{Ref, ValueReceiver, ValueSender, ValueSource, channel, channel_with};
+pub use crate::policy::Policy;
+pub use add_end_error::{AddEndError, TooManyEnds};
+pub use config::{Config, Delivery, MAX_BYTES, MAX_READERS, MAX_SENDERS, MAX_SLOTS, ZeroReaders};
+pub use typed::{Receiver, Ref, Sender, Source, channel, channel_with};

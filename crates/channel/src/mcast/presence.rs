@@ -13,7 +13,7 @@ const ONE_MORE: u64 = 4;
 /// Who is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
-pub(super) enum Company {
+pub(super) enum PresenceState {
     /// Nobody has come yet.
     Awaited = 0,
     Present = 1,
@@ -33,14 +33,14 @@ unsafe impl Shareable for Presence {}
 
 impl Presence {
     #[inline(always)]
-    pub(super) fn look(&self) -> Company {
+    pub(super) fn look(&self) -> PresenceState {
         // ORDERING: Acquire, pairs with the AcqRel in depart: what the last one published before it left is seen
         // [presence]
         match self.0.load(Ordering::Acquire) & STATE_MASK {
-            0 => Company::Awaited,
-            1 => Company::Present,
-            2 => Company::Left,
-            _ => Company::Died,
+            0 => PresenceState::Awaited,
+            1 => PresenceState::Present,
+            2 => PresenceState::Left,
+            _ => PresenceState::Died,
         }
     }
 
@@ -49,7 +49,7 @@ impl Presence {
         // ORDERING: Relaxed, the exchange below looks again
         let mut seen = self.0.load(Ordering::Relaxed);
         loop {
-            let next = (seen & !STATE_MASK).wrapping_add(ONE_MORE) | Company::Present as u64;
+            let next = (seen & !STATE_MASK).wrapping_add(ONE_MORE) | PresenceState::Present as u64;
             // ORDERING: Release, pairs with the AcqRel in depart: who leaves later sees the line that was taken; Relaxed on
             // failure, which looks again [presence]
             match self.0.compare_exchange(seen, next, Ordering::Release, Ordering::Relaxed) {
@@ -60,7 +60,7 @@ impl Presence {
     }
 
     /// Somebody whose line is free now has gone, `how`; `is_last` tells whether no line is held.
-    pub(super) fn depart(&self, how: Company, is_last: impl FnOnce() -> bool) {
+    pub(super) fn depart(&self, how: PresenceState, is_last: impl FnOnce() -> bool) {
         // ORDERING: AcqRel, pairs with itself and with the Acquire in look: of two who leave at once the later one sees
         // that the other's line is free [presence]
         let seen = self.0.fetch_add(ONE_MORE, Ordering::AcqRel).wrapping_add(ONE_MORE);
@@ -80,18 +80,18 @@ mod tests {
     #[test]
     fn the_last_one_tells_how_it_went_unless_somebody_came() {
         let presence = Presence::default();
-        assert_eq!(presence.look(), Company::Awaited);
+        assert_eq!(presence.look(), PresenceState::Awaited);
         presence.arrive();
-        presence.depart(Company::Left, || false);
-        assert_eq!(presence.look(), Company::Present);
-        presence.depart(Company::Left, || {
+        presence.depart(PresenceState::Left, || false);
+        assert_eq!(presence.look(), PresenceState::Present);
+        presence.depart(PresenceState::Left, || {
             presence.arrive();
             true
         });
-        assert_eq!(presence.look(), Company::Present);
-        presence.depart(Company::Died, || true);
-        assert_eq!(presence.look(), Company::Died);
+        assert_eq!(presence.look(), PresenceState::Present);
+        presence.depart(PresenceState::Died, || true);
+        assert_eq!(presence.look(), PresenceState::Died);
         presence.arrive();
-        assert_eq!(presence.look(), Company::Present);
+        assert_eq!(presence.look(), PresenceState::Present);
     }
 }

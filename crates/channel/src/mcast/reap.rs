@@ -16,7 +16,7 @@
 use corecast_base::sync::{AtomicU64, Ordering};
 
 use super::line::{State, look};
-use super::presence::{Company, Presence};
+use super::presence::{Presence, PresenceState};
 use super::ring::{Ring, Slots};
 use super::send_end::help;
 use super::word::{Turn, Word};
@@ -25,36 +25,36 @@ use super::word::{Turn, Word};
 pub(super) fn reap<S: Slots>(ring: &Ring<S>) {
     let is_dead = |ctl: &AtomicU64| {
         let ctl = look(ctl);
-        ctl.state() != State::Free && ring.home.is_dead(ctl.owner())
+        ctl.state() != State::Free && ring.owners.is_dead(ctl.owner())
     };
     let has_work = ring.senders.iter().any(|line| is_dead(&line.ctl))
         || ring.reader_lines().iter().any(|line| is_dead(&line.ctl))
-        || is_out_of_date(&ring.roll.senders, ring.senders.iter().map(|line| &line.ctl))
-        || is_out_of_date(&ring.roll.readers, ring.readers.iter().map(|line| &line.ctl));
+        || is_out_of_date(&ring.occupancy.senders, ring.senders.iter().map(|line| &line.ctl))
+        || is_out_of_date(&ring.occupancy.readers, ring.readers.iter().map(|line| &line.ctl));
     if !has_work {
         return;
     }
-    ring.home.exclusively(|| {
+    ring.owners.exclusively(|| {
         for (sender, line) in ring.senders.iter().enumerate().filter(|(_, line)| is_dead(&line.ctl)) {
             settle_sender(ring, sender);
-            ring.release_sender(&line.ctl, Company::Died);
+            ring.release_sender(&line.ctl, PresenceState::Died);
         }
         for line in ring.readers.iter().filter(|line| is_dead(&line.ctl)) {
-            ring.release_reader(&line.ctl, Company::Died);
+            ring.release_reader(&line.ctl, PresenceState::Died);
         }
         // Somebody died after it gave its line back and before it said so.
-        if is_out_of_date(&ring.roll.senders, ring.senders.iter().map(|line| &line.ctl)) {
-            ring.say_sender_left(Company::Died);
+        if is_out_of_date(&ring.occupancy.senders, ring.senders.iter().map(|line| &line.ctl)) {
+            ring.say_sender_left(PresenceState::Died);
         }
-        if is_out_of_date(&ring.roll.readers, ring.readers.iter().map(|line| &line.ctl)) {
-            ring.say_reader_left(Company::Died);
+        if is_out_of_date(&ring.occupancy.readers, ring.readers.iter().map(|line| &line.ctl)) {
+            ring.say_reader_left(PresenceState::Died);
         }
     });
 }
 
 /// True if the word of a side tells of somebody although no line is held.
 fn is_out_of_date<'a>(presence: &Presence, mut lines: impl Iterator<Item = &'a AtomicU64>) -> bool {
-    presence.look() == Company::Present && lines.all(|ctl| look(ctl).state() == State::Free)
+    presence.look() == PresenceState::Present && lines.all(|ctl| look(ctl).state() == State::Free)
 }
 
 fn settle_sender<S: Slots>(ring: &Ring<S>, sender: usize) {
@@ -75,8 +75,8 @@ fn settle_sender<S: Slots>(ring: &Ring<S>, sender: usize) {
         }
     }
     // Readers wait for the ticket, and senders for its slot.
-    ring.ring_readers();
-    ring.room_bell.notify();
+    ring.wake_readers();
+    ring.room_wake.notify();
 }
 
 /// Lets readers pass over a ticket whose sender died.

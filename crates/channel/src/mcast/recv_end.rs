@@ -12,17 +12,17 @@ use std::time::Duration;
 
 use corecast_base::sync::{Arc, Ordering, fence};
 
-use super::config::Policy;
+use super::end_waiter::{EndWaiter, TimedOut};
 use super::join::{join, take_line, tell};
 use super::line::{self, Ctl, ReaderLine, State};
-use super::patrol::{Patrol, TimedOut};
 use super::pins::Pins;
-use super::presence::Company;
+use super::presence::PresenceState;
 use super::ring::{Ring, Slots};
 use super::room::NoRoom;
 use super::word::Turn;
 use crate::error::{RecvError, RecvTimeoutError};
-use crate::select::Alarm;
+use crate::policy::Policy;
+use crate::selectable::WakeHandle;
 
 /// What one reader knows, on lines of its own.
 #[derive(Debug)]
@@ -53,8 +53,8 @@ impl<S: Slots> RecvEnd<S> {
     pub(super) fn open(ring: &Arc<Ring<S>>, policy: Policy) -> Option<Self> {
         let (line, ctl) = take_line(ring, policy)?;
         let start = join(ring, &ring.readers[line], ctl);
-        ring.roll.readers.arrive();
-        ring.room_bell.notify();
+        ring.occupancy.readers.arrive();
+        ring.room_wake.notify();
         let pins = Pins::starting_at(start, ring.laps.slots());
         Some(Self { ring: Arc::clone(ring), policy, line, ctl: Cell::new(ctl), pins, untold: Cell::new(None) })
     }
@@ -89,18 +89,18 @@ impl<S: Slots> RecvEnd<S> {
     /// # Errors
     /// [`TimedOut`], or what else there is to say.
     #[cold]
-    pub(super) fn wait(&self, patrol: &mut Patrol, timeout: Option<Duration>) -> Result<u64, RecvTimeoutError> {
+    pub(super) fn wait(&self, waiter: &mut EndWaiter, timeout: Option<Duration>) -> Result<u64, RecvTimeoutError> {
         let look = || self.look().ok_or(NoRoom::NO_READER);
-        match patrol.until(&self.ring, &self.ring.data_bell, timeout, look) {
+        match waiter.until(&self.ring, &self.ring.data_wake, timeout, look) {
             Ok(found) => Ok(found?),
             Err(TimedOut) => Err(RecvTimeoutError::Timeout),
         }
     }
 
     /// What senders ring, and how to make it ring a seat of this reader.
-    pub(super) fn alarm(&self) -> Alarm {
+    pub(super) fn wake_handle(&self) -> WakeHandle {
         let (readers, line) = (self.ring.readers.clone(), self.line);
-        Alarm::new(self.ring.data_bell.clone(), move |word, seat| word.arm_for(&readers[line].forward, seat))
+        WakeHandle::new(self.ring.data_wake.clone(), move |word, seat| word.arm_for(&readers[line].forward, seat))
     }
 
     /// Looks whether the next message is there.
@@ -146,7 +146,7 @@ impl<S: Slots> RecvEnd<S> {
     pub(super) fn tell(&self) {
         if let Some(cursor) = self.pins.news() {
             tell(&self.reader_line().cursor, cursor);
-            self.ring.room_bell.notify();
+            self.ring.room_wake.notify();
         }
     }
 
@@ -157,13 +157,13 @@ impl<S: Slots> RecvEnd<S> {
         if line::look(&self.reader_line().ctl).state() == State::Lagged {
             return self.given_up();
         }
-        let company = self.ring.roll.senders.look();
-        if matches!(company, Company::Awaited | Company::Present) {
+        let presence = self.ring.occupancy.senders.look();
+        if matches!(presence, PresenceState::Awaited | PresenceState::Present) {
             return Seen::Nothing;
         }
         // The last sender may have sent between the look at the slot and the look for senders.
         match self.poll() {
-            Seen::Nothing if company == Company::Left => Seen::Failed(RecvError::Closed),
+            Seen::Nothing if presence == PresenceState::Left => Seen::Failed(RecvError::Closed),
             Seen::Nothing => Seen::Failed(RecvError::Died),
             seen => seen,
         }
@@ -172,7 +172,7 @@ impl<S: Slots> RecvEnd<S> {
     /// True if nobody has written to the slot of a ticket, or to its block, since its message was seen.
     #[inline]
     pub(super) fn is_intact(&self, ticket: u64) -> bool {
-        // ORDERING: Acquire, pairs with the Release fence in pen_down: if anything newer was copied, the look at the word
+        // ORDERING: Acquire, pairs with the Release fence in fence_before_overwrite: if anything newer was copied, the look at the word
         // below sees that the slot was taken [seqlock]
         fence(Ordering::Acquire);
         // ORDERING: Relaxed, ordered by the fence
@@ -222,8 +222,8 @@ pub(super) fn outcome(seen: Seen) -> Option<Result<u64, RecvError>> {
 
 impl<S: Slots> Drop for RecvEnd<S> {
     fn drop(&mut self) {
-        if !self.ring.home.is_forked() {
-            self.ring.release_reader(&self.reader_line().ctl, Company::Left);
+        if !self.ring.owners.is_forked() {
+            self.ring.release_reader(&self.reader_line().ctl, PresenceState::Left);
         }
     }
 }

@@ -5,9 +5,9 @@ use corecast_base::wait::{Waiter, WakeWord};
 use corecast_base::{CacheLine, Place, PlaceSlice, Shareable};
 
 use super::config::{Config, Delivery, ZeroReaders};
-use super::home::Home;
 use super::line::{Hold, Owner, ReaderLine, SenderLine, State, look, put, take};
-use super::presence::{Company, Presence};
+use super::owners::Owners;
+use super::presence::{Presence, PresenceState};
 use super::word::{Laps, Word};
 
 /// The memory of messages.
@@ -24,7 +24,7 @@ pub(super) trait Slots {
 /// Who is there. Written when somebody comes or goes.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
-pub(super) struct Roll {
+pub(super) struct Occupancy {
     pub(super) senders: Presence,
     pub(super) readers: Presence,
     /// Lines of readers above were never taken. Raised by those who join, before they do.
@@ -34,7 +34,7 @@ pub(super) struct Roll {
 }
 
 // SAFETY: atomic integers, laid out as C does, aligned to 128.
-unsafe impl Shareable for Roll {}
+unsafe impl Shareable for Occupancy {}
 
 /// A channel.
 #[derive(Debug)]
@@ -44,14 +44,14 @@ pub(super) struct Ring<S> {
     /// The ticket that is taken next. Written by the sender, or by all of several by CAS; read by readers that join or
     /// were overrun.
     pub(super) tail: Place<CacheLine<AtomicU64>>,
-    pub(super) roll: Place<Roll>,
+    pub(super) occupancy: Place<Occupancy>,
     pub(super) senders: PlaceSlice<SenderLine>,
     pub(super) readers: PlaceSlice<ReaderLine>,
     /// Rung by senders after a message.
-    pub(super) data_bell: WakeWord,
+    pub(super) data_wake: WakeWord,
     /// Rung by readers after they moved their cursors or came, and by senders that evict.
-    pub(super) room_bell: WakeWord,
-    pub(super) home: Home,
+    pub(super) room_wake: WakeWord,
+    pub(super) owners: Owners,
     pub(super) slots: S,
 }
 
@@ -61,12 +61,12 @@ impl<S: Slots> Ring<S> {
         Self {
             laps: Laps::new(config.slots),
             tail: Place::new(CacheLine::new(AtomicU64::new(0))),
-            roll: Place::new(Roll::default()),
+            occupancy: Place::new(Occupancy::default()),
             senders: PlaceSlice::new((0..config.senders).map(|_| SenderLine::default()).collect()),
             readers: PlaceSlice::new((0..config.readers).map(|_| ReaderLine::default()).collect()),
-            data_bell: WakeWord::new(config.wait),
-            room_bell: WakeWord::new(config.wait),
-            home: Home::heap(),
+            data_wake: WakeWord::new(config.wait),
+            room_wake: WakeWord::new(config.wait),
+            owners: Owners::heap(),
             slots,
             config,
         }
@@ -109,14 +109,14 @@ impl<S: Slots> Ring<S> {
     /// The lines that readers may hold.
     pub(super) fn reader_lines(&self) -> &[ReaderLine] {
         // ORDERING: Relaxed, whoever takes a line raises it before the fence of its join [join]
-        let lines = self.roll.reader_lines.load(Ordering::Relaxed);
+        let lines = self.occupancy.reader_lines.load(Ordering::Relaxed);
         &self.readers[..self.readers.len().min(lines as usize)]
     }
 
     /// Wakes the readers that sleep.
     #[inline(always)]
-    pub(super) fn ring_readers(&self) {
-        self.data_bell.notify_all(self.reader_lines_lazily());
+    pub(super) fn wake_readers(&self) {
+        self.data_wake.notify_all(self.reader_lines_lazily());
     }
 
     /// The words that tell where sleeping readers sit; looked at only if somebody sleeps.
@@ -126,40 +126,40 @@ impl<S: Slots> Ring<S> {
     }
 
     /// Gives back a sender's line.
-    pub(super) fn release_sender(&self, ctl: &AtomicU64, how: Company) {
+    pub(super) fn release_sender(&self, ctl: &AtomicU64, how: PresenceState) {
         put(ctl, look(ctl).with(State::Free));
         self.say_sender_left(how);
     }
 
     /// Tells receivers, if the sender that gave its line back was the last one.
-    pub(super) fn say_sender_left(&self, how: Company) {
-        self.roll.senders.depart(how, || self.senders.iter().all(|sender| is_free(&sender.ctl)));
-        self.ring_readers();
+    pub(super) fn say_sender_left(&self, how: PresenceState) {
+        self.occupancy.senders.depart(how, || self.senders.iter().all(|sender| is_free(&sender.ctl)));
+        self.wake_readers();
     }
 
     /// Gives back a reader's line.
-    pub(super) fn release_reader(&self, ctl: &AtomicU64, how: Company) {
+    pub(super) fn release_reader(&self, ctl: &AtomicU64, how: PresenceState) {
         put(ctl, look(ctl).with(State::Free));
         self.say_reader_left(how);
     }
 
     /// Tells senders that a reader gave its line back.
-    pub(super) fn say_reader_left(&self, how: Company) {
-        self.roll.readers.depart(how, || self.reader_lines().iter().all(|reader| is_free(&reader.ctl)));
-        self.room_bell.notify();
+    pub(super) fn say_reader_left(&self, how: PresenceState) {
+        self.occupancy.readers.depart(how, || self.reader_lines().iter().all(|reader| is_free(&reader.ctl)));
+        self.room_wake.notify();
     }
 
     /// Takes a line for a sender; its index.
     pub(super) fn take_sender_line(&self, owner: Owner) -> Option<usize> {
         let index = self.senders.iter().position(|line| take(&line.ctl, owner, Hold::Always).is_some())?;
-        self.roll.senders.arrive();
+        self.occupancy.senders.arrive();
         Some(index)
     }
 
     /// A waiter for one end.
     pub(super) fn waiter(&self) -> Waiter {
         let ends = self.config.senders + 1;
-        Waiter::new(self.config.wait, self.home.crowd(ends), self.config.wake_cost)
+        Waiter::new(self.config.wait, self.owners.crowd(ends), self.config.wake_cost)
     }
 }
 

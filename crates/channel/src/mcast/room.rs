@@ -215,7 +215,7 @@ fn evict<S: Slots>(ring: &Ring<S>, reader: &ReaderLine, ctl: Ctl) -> bool {
         reader.ctl.compare_exchange(ctl.0, ctl.with(State::Lagged).0, Ordering::Relaxed, Ordering::Relaxed).is_ok();
     if evicted {
         // Other senders may wait for the same reader.
-        ring.room_bell.notify();
+        ring.room_wake.notify();
     }
     evicted
 }

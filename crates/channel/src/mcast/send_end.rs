@@ -21,7 +21,7 @@
 
 use corecast_base::sync::{Arc, Ordering, fence, spin_hint};
 
-use super::presence::Company;
+use super::presence::PresenceState;
 use super::ring::{Ring, Slots};
 use super::room::{Corrupt, NoRoom, NoTurn, Room};
 
@@ -46,7 +46,7 @@ pub(super) struct SendEnd<S: Slots> {
 impl<S: Slots> SendEnd<S> {
     /// A new sender; `None` if all lines are taken.
     pub(super) fn open(ring: &Arc<Ring<S>>) -> Option<Self> {
-        let line = ring.take_sender_line(ring.home.owner())?;
+        let line = ring.take_sender_line(ring.owners.owner())?;
         let tail = ring.tail();
         Some(Self { ring: Arc::clone(ring), line, tail, room: Room::unknown(ring, tail) })
     }
@@ -58,12 +58,12 @@ impl<S: Slots> SendEnd<S> {
     /// [`Corrupt`] if another process spoilt the tail or the slot.
     #[inline(always)]
     pub(super) fn try_turn(&mut self, before_claim: impl Fn(&Ring<S>, u64)) -> Result<u64, NoTurn> {
-        if self.ring.waits_for_readers() && self.ring.roll.readers.look() != Company::Present {
+        if self.ring.waits_for_readers() && self.ring.occupancy.readers.look() != PresenceState::Present {
             return Err(NoRoom::NO_READER.into());
         }
         let ticket = if self.ring.is_multi() { self.claim(before_claim)? } else { self.next(before_claim)? };
         if self.ring.overwrites() {
-            pen_down();
+            fence_before_overwrite();
         }
         Ok(ticket)
     }
@@ -75,7 +75,7 @@ impl<S: Slots> SendEnd<S> {
         room.for_ticket(ring, *tail)?;
         before_claim(ring, *tail);
         if ring.overwrites() {
-            // ORDERING: Relaxed, the fence of pen_down orders it before the message
+            // ORDERING: Relaxed, the fence of fence_before_overwrite orders it before the message
             ring.word(*tail).store(ring.laps.claimed(*tail, *line as u8).0, Ordering::Relaxed);
         }
         Ok(*tail)
@@ -119,7 +119,7 @@ impl<S: Slots> SendEnd<S> {
             // ORDERING: Relaxed, only a number, see Ring::tail
             ring.tail.store(*tail, Ordering::Relaxed);
         }
-        ring.ring_readers();
+        ring.wake_readers();
     }
 
     /// The ticket of the next message, if it is the only sender.
@@ -148,8 +148,8 @@ impl<S: Slots> SendEnd<S> {
 
 impl<S: Slots> Drop for SendEnd<S> {
     fn drop(&mut self) {
-        if !self.ring.home.is_forked() {
-            self.ring.release_sender(&self.ring.senders[self.line].ctl, Company::Left);
+        if !self.ring.owners.is_forked() {
+            self.ring.release_sender(&self.ring.senders[self.line].ctl, PresenceState::Left);
         }
     }
 }
@@ -192,7 +192,7 @@ pub(super) fn help<S: Slots>(ring: &Ring<S>, ticket: u64) {
 /// What a sender of an overwriting ring does between the store that takes a slot or block from its readers and its first
 /// store into it.
 #[inline(always)]
-pub(super) fn pen_down() {
+pub(super) fn fence_before_overwrite() {
     // ORDERING: Release, pairs with the Acquire fence in RecvEnd::is_intact: a reader that sees some of what is written
     // after it also sees the slot's new word [seqlock]
     fence(Ordering::Release);

@@ -16,14 +16,14 @@ pub(crate) use native::{Claim, Peer, claim};
 
 use std::time::Duration;
 
-use corecast_base::wait::LONGEST_NAP;
+use corecast_base::wait::LONGEST_SLEEP;
 
 /// The longest sleep without a look at the other end's participant.
 const NAP: Duration = Duration::from_millis(50);
 
 /// How long a wait that began `waited` ago may sleep; `None` if its time limit has passed.
 pub(crate) fn nap(peer: Option<&Peer>, timeout: Option<Duration>, waited: Duration) -> Option<Duration> {
-    let longest = if peer.is_some() { NAP } else { LONGEST_NAP };
+    let longest = if peer.is_some() { NAP } else { LONGEST_SLEEP };
     match timeout {
         None => Some(longest),
         Some(timeout) if waited < timeout => Some(longest.min(timeout - waited)),

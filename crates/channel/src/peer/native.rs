@@ -6,7 +6,7 @@ use corecast_base::region::{Liveness, ParticipantId, SharedRegion};
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{CacheLine, Clock, Place};
 
-use crate::open::OpenError;
+use crate::open::OpenChannelError;
 
 /// The shortest time between two questions to the kernel.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
@@ -74,19 +74,19 @@ pub(crate) enum Claim {
 /// Makes this participant the owner of an end, if nobody has it or who had it is gone.
 ///
 /// # Errors
-/// [`OpenError::Taken`].
+/// [`OpenChannelError::Taken`].
 pub(crate) fn claim(
     region: &SharedRegion,
     word: &AtomicU64,
     name: &str,
     end: &'static str,
-) -> Result<Claim, OpenError> {
+) -> Result<Claim, OpenChannelError> {
     loop {
         // ORDERING: Acquire, pairs with the AcqRel below: what the last owner's claim told is visible [end]
         let seen = word.load(Ordering::Acquire);
         let owner = ParticipantId::from_word(seen);
         if let Some(by) = owner.filter(|&by| region.liveness(by) == Liveness::Alive) {
-            return Err(OpenError::Taken { name: name.to_owned(), end, by });
+            return Err(OpenChannelError::Taken { name: name.to_owned(), end, by });
         }
         // ORDERING: AcqRel, pairs with the Acquires above and in is_dead; Relaxed on failure, it is looked at anew [end]
         let swapped = word.compare_exchange(seen, region.me().to_word(), Ordering::AcqRel, Ordering::Relaxed);

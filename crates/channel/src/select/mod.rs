@@ -29,26 +29,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod ends;
 mod mixed;
 #[cfg(not(loom))]
 mod notifier;
 mod scan;
 mod subset;
 
+use std::fmt;
 use std::time::Duration;
 
-use corecast_base::wait::{Crowd, LONGEST_NAP, Wait, Waiter};
+use corecast_base::wait::{CpuSharing, LONGEST_SLEEP, Wait, Waiter};
 
 use crate::error::{RecvError, TryRecvError};
 
-pub use ends::{Alarm, Selectable};
+pub use crate::selectable::{Selectable, WakeHandle};
 pub use mixed::{Mixed, MixedMsg};
 #[cfg(not(loom))]
 pub use notifier::{Armed, Notifier};
 pub use subset::Subset;
 
-use scan::{Bells, Scan};
+use scan::{Scan, WakeWords};
 
 /// The most channels of one [`Select`].
 pub const MAX_CHANNELS: usize = 4096;
@@ -101,10 +101,9 @@ impl SelectError {
 }
 
 /// The receiving ends of many channels. `R` is one kind of end, or [`Mixed`].
-#[derive(Debug)]
 pub struct Select<R> {
     scan: Scan<R>,
-    bells: Bells,
+    wake_words: WakeWords,
     waiter: Waiter,
 }
 
@@ -118,13 +117,13 @@ impl<R: Selectable> Select<R> {
     /// No channels yet, and the default waiting.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_waiter(Waiter::new(Wait::default(), Crowd::unpinned(2), None))
+        Self::with_waiter(Waiter::new(Wait::default(), CpuSharing::unpinned(2), None))
     }
 
     /// No channels yet, and this waiter. Channels whose policy never sleeps can only be waited for by one that does not.
     #[must_use]
     pub fn with_waiter(waiter: Waiter) -> Self {
-        Self { scan: Scan::default(), bells: Bells::default(), waiter }
+        Self { scan: Scan::default(), wake_words: WakeWords::default(), waiter }
     }
 
     /// Receives from this channel too.
@@ -134,16 +133,16 @@ impl<R: Selectable> Select<R> {
     #[track_caller]
     pub fn add(&mut self, end: R) -> Token {
         assert!(self.scan.len() < MAX_CHANNELS, "a Select has at most {MAX_CHANNELS} channels");
-        let alarm = end.alarm();
+        let handle = end.wake_handle();
         let token = self.scan.add(end);
-        self.bells.put(token.0, alarm);
+        self.wake_words.put(token.0, handle);
         token
     }
 
     /// Gives the end back; `None` if it was given back before.
     pub fn remove(&mut self, token: Token) -> Option<R> {
         let end = self.scan.remove(token)?;
-        self.bells.drop_one(token.0);
+        self.wake_words.drop_one(token.0);
         Some(end)
     }
 
@@ -192,7 +191,7 @@ impl<R: Selectable> Select<R> {
     /// # Errors
     /// As [`recv`](Self::recv).
     pub fn recv_from(&mut self, subset: &Subset) -> Result<(Token, R::Message<'_>), SelectError> {
-        self.recv_until(subset, |_| Ok(LONGEST_NAP))
+        self.recv_until(subset, |_| Ok(LONGEST_SLEEP))
     }
 
     /// Receives from any channel of the subset, waiting for at most `timeout`.
@@ -210,11 +209,11 @@ impl<R: Selectable> Select<R> {
         subset: &Subset,
         limit: impl Fn(Duration) -> Result<Duration, SelectError>,
     ) -> Result<(Token, R::Message<'_>), SelectError> {
-        let Self { scan, bells, waiter } = self;
+        let Self { scan, wake_words, waiter } = self;
         let found = match scan.find(subset) {
             Some(at) => at,
             None if !scan.has_open(subset) => return Err(SelectError::NoneLeft),
-            None => waiter.until(&bells.within(subset), || scan.find(subset), limit)?,
+            None => waiter.until(&wake_words.within(subset), || scan.find(subset), limit)?,
         };
         self.take(found)
     }
@@ -230,5 +229,11 @@ impl<R: Selectable> Select<R> {
             *is_open = matches!(error, RecvError::Lagged { .. });
             SelectError::Channel { token, error }
         })
+    }
+}
+
+impl<R: Selectable> fmt::Debug for Select<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Select({} channels)", self.scan.len())
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! A forked child has no such thread, and shares the descriptor with its parent: it makes a notifier of its own.
 
+use std::fmt;
 use std::io;
 use std::mem;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-use corecast_base::wait::{LONGEST_NAP, Seat};
+use corecast_base::wait::{LONGEST_SLEEP, Parker};
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::{Select, Selectable, Subset};
@@ -29,12 +30,11 @@ pub enum Armed {
 }
 
 /// The descriptor and the thread that makes it readable.
-#[derive(Debug)]
 pub struct Notifier {
     event: Arc<OwnedFd>,
     /// What to sleep on next; hanging up ends the thread.
-    orders: Option<Sender<Vec<(Seat, u32)>>>,
-    seats: Vec<Seat>,
+    orders: Option<Sender<Vec<(Parker, u32)>>>,
+    parkers: Vec<Parker>,
     thread: Option<JoinHandle<()>>,
     /// The process that has the thread.
     pid: u32,
@@ -47,7 +47,7 @@ impl Notifier {
         let theirs = Arc::clone(&event);
         let watch = move || watch(&taken, &theirs);
         let thread = std::thread::Builder::new().name("corecast-notifier".to_owned()).spawn(watch)?;
-        Ok(Self { event, orders: Some(orders), seats: Vec::new(), thread: Some(thread), pid: process::id() })
+        Ok(Self { event, orders: Some(orders), parkers: Vec::new(), thread: Some(thread), pid: process::id() })
     }
 
     /// Asks for the descriptor to become readable when a channel of `select` has something. Call it before waiting for the
@@ -59,9 +59,9 @@ impl Notifier {
             return if select.scan.find(Subset::everything()).is_some() { Armed::Ready } else { Armed::Waiting };
         }
         self.clear();
-        let seen = select.bells.counts();
-        self.seats = seen.iter().map(|(seat, _)| seat.clone()).collect();
-        select.bells.arm(Subset::everything());
+        let seen = select.wake_words.counts();
+        self.parkers = seen.iter().map(|(parker, _)| parker.clone()).collect();
+        select.wake_words.arm(Subset::everything());
         if select.scan.find(Subset::everything()).is_some() {
             return Armed::Ready;
         }
@@ -102,7 +102,7 @@ impl Drop for Notifier {
         }
         drop(self.orders.take());
         // Whoever sleeps there looks around and finds the orders at an end.
-        self.seats.iter().for_each(Seat::ring);
+        self.parkers.iter().for_each(Parker::unpark);
         if let Some(thread) = self.thread.take() {
             thread.join().expect("the notifier's thread does not panic");
         }
@@ -120,21 +120,27 @@ impl<R: Selectable> Select<R> {
 }
 
 /// Sleeps on what was ordered last, until the order is carried out or the notifier hangs up.
-fn watch(orders: &Receiver<Vec<(Seat, u32)>>, event: &OwnedFd) {
+fn watch(orders: &Receiver<Vec<(Parker, u32)>>, event: &OwnedFd) {
     while let Ok(mut seen) = orders.recv() {
-        while seen.iter().all(|(seat, seen)| seat.now() == *seen) {
-            Seat::wait_any(&seen, LONGEST_NAP);
+        while seen.iter().all(|(parker, seen)| parker.now() == *seen) {
+            Parker::wait_any(&seen, LONGEST_SLEEP);
             match orders.try_recv() {
                 Ok(newer) => seen = newer,
                 Err(TryRecvError::Empty) => {}
                 Err(TryRecvError::Disconnected) => return,
             }
             // A process that dies rings nobody: the loop has to look.
-            if seen.iter().any(|(seat, _)| seat.is_shared()) {
+            if seen.iter().any(|(parker, _)| parker.is_shared()) {
                 break;
             }
         }
         // The counter is at its end after 2^64 - 1 wake-ups that nobody read.
         let _ = rustix::io::write(event, &1_u64.to_ne_bytes());
+    }
+}
+
+impl fmt::Debug for Notifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Notifier({})", self.event.as_raw_fd())
     }
 }

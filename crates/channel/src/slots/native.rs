@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
 
-use corecast_base::place::Keep;
+use corecast_base::place::KeepAlive;
 use corecast_base::sync::AtomicU64;
 use corecast_base::{Arena, ArenaError, LINE_BYTES, PlaceSlice, Shareable};
 
@@ -18,7 +18,7 @@ pub(crate) struct SlotRing {
     base: NonNull<u8>,
     mask: usize,
     /// Keeps the memory, and is not looked at.
-    _keep: Keep,
+    _keep: KeepAlive,
 }
 
 // SAFETY: the memory lives as long as the ring and is reached through atomics, or through `write` and `read`, whose

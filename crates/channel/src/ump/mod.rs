@@ -41,46 +41,23 @@
 //! # Ok::<(), corecast_channel::SendError<u64>>(())
 //! ```
 
-mod any;
-mod any_part;
-mod bytes;
-mod bytes_receiver;
-mod bytes_sender;
+pub mod any;
+pub mod bytes;
 mod header;
-#[cfg(not(loom))]
-mod inspect;
-mod msg;
 mod recv_end;
-#[cfg(not(loom))]
-mod region;
-mod rings;
 mod send_end;
 mod shared;
-mod signature;
 #[cfg(not(loom))]
 mod successor;
-#[cfg(all(test, not(loom)))]
-mod tests;
 mod typed;
 
 use std::time::Duration;
 
-use corecast_base::wait::{Wait, WakeWord};
+use corecast_base::wait::Wait;
 
 use crate::slots::slots_for;
 
-pub use any::{AnyReceiver, AnySender, WrongType, any_channel};
-pub use bytes::bytes_channel;
-pub use bytes_receiver::BytesReceiver;
-pub use bytes_sender::{BytesSender, Loan};
-#[cfg(not(loom))]
-pub(crate) use inspect::inspect;
-pub use msg::Msg;
-#[cfg(not(loom))]
-pub use region::{receiver, sender, spec};
-pub use rings::{Rings, any_rings};
 pub use shared::longest_message;
-pub use signature::signature;
 pub use typed::{Receiver, Sender, channel, channel_with};
 
 /// The fewest slots of a ring: a quarter of it must hold a message.
@@ -130,15 +107,6 @@ pub enum Credit {
     AckLine,
     /// The receiver clears each slot. Messages of one slot, up to 56 bytes, only; the better one within a last-level cache.
     SlotClear,
-}
-
-/// What one participant sleeps on, shared by all channels that it receives from or sends to.
-pub type Bell = WakeWord;
-
-/// A bell for a participant that waits as `policy` says.
-#[must_use]
-pub fn bell(policy: Wait) -> Bell {
-    WakeWord::new(policy)
 }
 
 /// The size of a ring that was asked to have `slots` and whose messages take `message_slots` each.

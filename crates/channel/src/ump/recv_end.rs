@@ -59,7 +59,7 @@ impl RecvEnd {
             // The sender may have sent between the look at the slot and the look at its end.
             None => shared.is_gone(SENDER_GONE).then(|| position.peek(shared)),
         };
-        waiter.until(&shared.data_bell, news, check)
+        waiter.until(&shared.data_wake, news, check)
     }
 
     /// Copies out the message of `len` bytes that `header` describes and frees its slots. The length is given once more, as
@@ -107,7 +107,7 @@ impl RecvEnd {
     pub(super) fn leave(&mut self) -> bool {
         self.idle();
         let last = self.shared.leave(RECEIVER_GONE);
-        self.shared.room_bell.notify();
+        self.shared.room_wake.notify();
         last
     }
 }
@@ -174,6 +174,6 @@ impl RecvPosition {
         // may write there again [ack]
         shared.control.ack.store(self.next, Ordering::Release);
         self.acked = self.next;
-        shared.room_bell.notify();
+        shared.room_wake.notify();
     }
 }

@@ -65,7 +65,7 @@ impl SendEnd {
             true => Some(None),
             false => position.reserve(shared, len).map(Some),
         };
-        waiter.until(&shared.room_bell, room, check)
+        waiter.until(&shared.room_wake, room, check)
     }
 
     /// Publishes a message of `len` bytes from `from` in the room granted for it.
@@ -99,7 +99,7 @@ impl SendEnd {
     /// Says goodbye; gives the receiver's half to clean up if the receiver is gone.
     pub(super) fn leave(&self) -> Option<RecvEnd> {
         let last = self.shared.leave(SENDER_GONE);
-        self.shared.data_bell.notify();
+        self.shared.data_wake.notify();
         // ORDERING: Relaxed, the receiver has left through `gone`, which orders what it acknowledged at last
         last.then(|| RecvEnd::new(self.shared.clone(), self.shared.control.ack.load(Ordering::Relaxed)))
     }
@@ -167,7 +167,7 @@ impl SendPosition {
         let (first, header) = self.put(shared, len, kind);
         // ORDERING: Release, pairs with the Acquire in RecvPosition::peek [slot-full]
         shared.slots.header(first).store(header.word(), Ordering::Release);
-        shared.data_bell.notify();
+        shared.data_wake.notify();
     }
 
     /// As [`publish`](Self::publish) for a message of a batch: the first one stays withheld until
@@ -189,7 +189,7 @@ impl SendPosition {
         if let Some((first, header)) = withheld.take() {
             // ORDERING: Release, pairs with the Acquire in RecvPosition::peek [slot-full]
             shared.slots.header(first).store(header.word(), Ordering::Release);
-            shared.data_bell.notify();
+            shared.data_wake.notify();
         }
     }
 

@@ -58,16 +58,16 @@ pub(super) struct Shared {
     pub(super) control: Place<Control>,
     pub(super) credit: Credit,
     /// Rung by the sender after a message.
-    pub(super) data_bell: WakeWord,
+    pub(super) data_wake: WakeWord,
     /// Rung by the receiver after an acknowledgement.
-    pub(super) room_bell: WakeWord,
+    pub(super) room_wake: WakeWord,
 }
 
 impl Shared {
     /// A ring among threads.
-    pub(super) fn new(slots: usize, credit: Credit, data_bell: WakeWord, room_bell: WakeWord) -> Self {
+    pub(super) fn new(slots: usize, credit: Credit, data_wake: WakeWord, room_wake: WakeWord) -> Self {
         let (slots, control) = (SlotRing::new(slots), Place::new(Control::default()));
-        Self { slots, control, credit, data_bell, room_bell }
+        Self { slots, control, credit, data_wake, room_wake }
     }
 
     /// The longest message that the ring takes: a quarter of its slots, or one slot if the receiver clears them.
