@@ -32,7 +32,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 const ROLE: &str = "CORECAST_TEST_ROLE";
 const PLACE: &str = "CORECAST_TEST_PLACE";
-/// What an actor writes before its words.
+/// The mark that an actor writes before its words.
 const SAYS: &str = "actor: ";
 
 /// A process with a role. It is killed when this is dropped.
@@ -159,7 +159,7 @@ impl Drop for Actor {
 pub struct Role {
     /// Its name.
     pub name: String,
-    /// What [`Actor::start`] was told about it.
+    /// The place that [`Actor::start`] was given.
     pub place: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the tests of several crates share; no crate depends on it outside its tests.
+//! The shared parts of the tests of several crates; no crate depends on it outside its tests.
 //!
 //! - [`actor`]: other processes, which a test starts, stops and kills;
 //! - [`skipped`]: how a test says that it cannot check something here;

@@ -95,9 +95,9 @@ fn what_was_written_before_the_ring_is_seen_after_the_sleep() {
     });
 }
 
-/// A publisher that comes because of one seat learns of another that has asked meanwhile, and then rings that one.
+/// A publisher that comes because of one parker learns of another that has armed meanwhile, and then wakes that one too.
 #[test]
-fn who_asks_while_another_seat_is_rung_is_rung_as_well() {
+fn a_parker_that_is_armed_while_another_is_woken_is_woken_as_well() {
     loom::model(|| {
         let parkers: Parkers =
             PlaceSlice::new(vec![CacheLine::new(EventCount::new()), CacheLine::new(EventCount::new())]);
@@ -125,9 +125,9 @@ fn who_asks_while_another_seat_is_rung_is_rung_as_well() {
     });
 }
 
-/// Sleeps on a seat until both words have been rung for what was published.
+/// Sleeps on a parker until both words have woken it for what was published.
 #[test]
-fn who_waits_at_two_words_sleeps_on_a_seat_and_misses_neither() {
+fn a_thread_that_waits_on_two_words_misses_neither() {
     loom::model(|| {
         let parkers: Parkers = PlaceSlice::new(vec![CacheLine::new(EventCount::new())]);
         let places = [Place::among(parkers.clone()), Place::among(parkers.clone())];

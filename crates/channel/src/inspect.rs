@@ -1,8 +1,7 @@
-//! A channel of a region as somebody sees it who only looks, for `corecast top`.
+//! A channel of a region as an observer sees it, for `corecast top`.
 //!
-//! What is told was true of each number at some moment while it was looked, not of all of them at the same one. Other
-//! processes write the memory, and may write anything: positions that cannot be are left out, and nothing is looked for
-//! outside the channel.
+//! Each number was true at some moment during the look, but not all of them at the same moment. Other processes write the
+//! memory and may write anything: impossible positions are left out, and no word outside the channel is read.
 //!
 //! ```
 //! use corecast_base::region::{RegionDir, RegionPlan, SharedRegion};
@@ -35,7 +34,7 @@ pub use crate::view::{ChannelView, EndState, EndView, ReceiverView, Unit};
 /// Looks at a channel.
 ///
 /// # Errors
-/// [`OpenChannelError::Layout`] if it is of no kind that this version knows, or damaged; [`OpenChannelError::Forked`].
+/// [`OpenChannelError::Layout`] if this version does not know its kind, or it is damaged; [`OpenChannelError::Forked`].
 pub fn inspect(observer: &Observer, entry: &Entry) -> Result<ChannelView, OpenChannelError> {
     let words = ChannelWords { observer, entry };
     match entry.kind {
@@ -60,7 +59,7 @@ mod tests {
     use crate::policy::Policy;
     use crate::ump::Credit;
 
-    /// A region with one channel, and what an observer sees of it.
+    /// A region with one channel, and an observer of it.
     struct Stage {
         _temporary: tempfile::TempDir,
         region: SharedRegion,
@@ -81,7 +80,7 @@ mod tests {
             inspect(&self.observer, &self.observer.entries()[0])
         }
 
-        /// What was sent, and where each receiver is.
+        /// The amount sent, and the position of each receiver.
         fn positions(&self) -> (u64, Vec<(u64, Option<u64>)>) {
             let seen = self.see().expect("a sound channel");
             let position = |position: Option<u64>| position.expect("told by this kind");

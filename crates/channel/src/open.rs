@@ -1,4 +1,4 @@
-//! Channels in regions: how they are declared, and what opening one of their ends can fail with.
+//! Channels in regions: their declaration, and the errors of opening an end.
 //!
 //! ```
 //! use corecast_base::region::{RegionPlan, SharedRegion};
@@ -18,14 +18,14 @@ use corecast_base::region::{
 
 use crate::policy::Policy;
 
-/// What a region has to hold for a channel.
+/// The contents of a region that a channel needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spec {
-    /// Which channel: [`KIND_UMP`], [`KIND_FF`] or [`KIND_MCAST`].
+    /// The kind of channel, such as [`KIND_UMP`](corecast_base::region::KIND_UMP).
     pub kind: u32,
-    /// How it is laid out, as the channel itself reads it.
+    /// The layout, as the channel itself reads it.
     pub config: [u64; 6],
-    /// How much memory it takes, in bytes.
+    /// The memory that it takes, in bytes.
     pub bytes: u64,
 }
 
@@ -33,69 +33,69 @@ impl Spec {
     /// Declares the channel under a name.
     ///
     /// # Errors
-    /// [`RegionPlanError`] if the name is none or taken, or there are too many channels.
+    /// [`RegionPlanError`] if the name is bad or taken, or there are too many channels.
     pub fn declare(self, plan: RegionPlan, name: &str) -> Result<RegionPlan, RegionPlanError> {
         plan.add(name, self.kind, self.config, self.bytes)
     }
 }
 
-/// Why the end of a channel could not be opened. Each tells the channel's name.
+/// The reason why the end of a channel could not be opened. Each variant names the channel.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenChannelError {
     /// The region has no channel of this name.
     #[error("the region has no channel '{0}'")]
     NoChannel(String),
-    /// It is another kind of channel.
+    /// The channel is of another kind.
     #[error("channel '{name}' is of kind {found} ({}), not of kind {expected} ({})", kind_name(*.found), kind_name(*.expected))]
     Kind {
         /// The channel's name.
         name: String,
-        /// What it is.
+        /// The kind that was found.
         found: u32,
-        /// What was asked for.
+        /// The kind or policy that was asked for.
         expected: u32,
     },
-    /// Another participant has this end, or all places of this kind of end are taken.
+    /// Another participant has this end, or all ends of this kind are taken.
     #[error("the {end} of channel '{name}' is taken by {by:?}")]
     Taken {
         /// The channel's name.
         name: String,
-        /// Which end.
+        /// The end: "sender", "receiver" or "reader".
         end: &'static str,
-        /// One of those who have it.
+        /// A participant that has it.
         by: ParticipantId,
     },
-    /// One end has said goodbye: nothing will come through this channel any more.
+    /// One end has said goodbye, so nothing comes through this channel any more.
     #[error("channel '{name}' is closed: its {end} has left")]
     Closed {
         /// The channel's name.
         name: String,
-        /// Which end.
+        /// The end: "sender", "receiver" or "reader".
         end: &'static str,
     },
-    /// The process of an end that cannot be replaced is gone.
+    /// The process of an end that cannot be replaced has died.
     #[error("channel '{name}' is dead: the process of its {end} is gone")]
     Died {
         /// The channel's name.
         name: String,
-        /// Which end.
+        /// The end: "sender", "receiver" or "reader".
         end: &'static str,
     },
-    /// The channel has no readers of the policy that was asked for.
+    /// The channel has no readers with this policy.
     #[error("channel '{name}' never overwrites: its readers are reliable, not {policy:?}")]
     Policy {
         /// The channel's name.
         name: String,
-        /// What was asked for.
+        /// The kind or policy that was asked for.
         policy: Policy,
     },
-    /// The region says of the channel what cannot be, or its memory holds what no protocol leaves there.
+    /// The region describes a channel that cannot be, or its memory holds words that no protocol leaves there.
     #[error("channel '{name}' is damaged: {why}")]
     Layout {
         /// The channel's name.
         name: String,
-        /// What was found and what was expected.
+        /// The finding and the expectation.
         why: String,
     },
     /// This process is a forked child of the one that attached to the region.
@@ -104,7 +104,7 @@ pub enum OpenChannelError {
 }
 
 impl OpenChannelError {
-    /// What a wrong part of a section means for the channel.
+    /// The error of the channel for an error of its section.
     pub(crate) fn section(name: &str) -> impl Fn(SectionError) -> Self + '_ {
         move |error| match error {
             SectionError::Forked(forked) => forked.into(),

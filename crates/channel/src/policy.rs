@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-/// What a reader wants when it falls behind.
+/// The treatment of a reader that falls behind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// The sender waits, however long. The reader looks at messages where they lie.
+    /// The sender waits, however long it takes. The reader reads messages in place.
     #[default]
     Reliable,
-    /// The sender waits for so long, then goes on without it, and the reader is told how many messages it missed.
+    /// The sender waits for this long, then goes on without the reader, and the reader is told how many messages it missed.
     Deadline(Duration),
     /// The sender does not wait, and the reader is told how many messages it missed.
     Lossy,

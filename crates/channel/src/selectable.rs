@@ -1,4 +1,4 @@
-//! What a [`Select`](crate::select::Select) needs of a receiving end.
+//! The receiving end, as a [`Select`](crate::select::Select) uses it.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::error::TryRecvError;
 
 /// A receiving end that a [`Select`](crate::select::Select) can look at.
 pub trait Selectable {
-    /// What is received.
+    /// The message.
     type Message<'a>
     where
         Self: 'a;
@@ -23,27 +23,27 @@ pub trait Selectable {
     /// As the end's own `try_recv`.
     fn try_recv(&mut self) -> Result<Self::Message<'_>, TryRecvError>;
 
-    /// What the channel's sender rings.
+    /// The word by which the channel's sender wakes the receiver.
     fn wake_handle(&self) -> WakeHandle;
 }
 
-/// The word that the sender of a channel rings, and how to make it ring a seat.
+/// The wake word of a channel, and how to make it forward to a parker.
 pub struct WakeHandle {
     word: WakeWord,
     arm: Arm,
 }
 
-/// Makes a word ring the seat with a number.
+/// Makes a wake word forward to the parker with a number.
 type Arm = Box<dyn Fn(&WakeWord, u32) + Send>;
 
 impl WakeHandle {
-    /// A word with one receiver.
+    /// The wake word of one receiver.
     #[must_use]
     pub fn single(word: WakeWord) -> Self {
         Self::new(word, |word, parker| word.arm_for(word.forward(), parker))
     }
 
-    /// A word that `arm` makes ring the seat with a number, through whichever forward is this receiver's.
+    /// A wake word that `arm` makes forward to the parker with a number, in whichever place belongs to this receiver.
     #[must_use]
     pub fn new(word: WakeWord, arm: impl Fn(&WakeWord, u32) + Send + 'static) -> Self {
         Self { word, arm: Box::new(arm) }

@@ -1,31 +1,31 @@
-//! A snapshot of a channel and its ends, and the words that it is read from.
+//! A snapshot of a channel and its ends, and the words from which it is read.
 
 use corecast_base::region::{Entry, Observer, ParticipantId};
 
 use crate::open::OpenChannelError;
 use crate::policy::Policy;
 
-/// What positions in a channel count.
+/// The unit of positions in a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unit {
     /// Messages.
     Messages,
-    /// Slots of 64 bytes, of which a message takes one or more.
+    /// Slots of 64 bytes; a message takes one or more.
     Slots,
     /// Words of 8 bytes.
     Words,
 }
 
-/// What has become of an end.
+/// The state of an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EndState {
-    /// It was opened and has not said goodbye; its participant may be dead.
+    /// It is open and has not said goodbye; its participant may be dead.
     Open,
     /// It said goodbye.
     Left,
-    /// A reader that senders do not wait for any more, and that has not noticed yet.
+    /// A reader that the senders have given up; it has not noticed yet.
     GivenUp,
 }
 
@@ -33,9 +33,9 @@ pub enum EndState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EndView {
-    /// Whose it is, as the memory says; the region knows whether that one lives.
+    /// The participant that has it, as the memory says; the region knows whether it lives.
     pub participant: Option<ParticipantId>,
-    /// What has become of it.
+    /// Its state.
     pub state: EndState,
 }
 
@@ -43,14 +43,14 @@ pub struct EndView {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReceiverView {
-    /// Whose it is, and what has become of it.
+    /// Its participant and its state.
     pub end: EndView,
-    /// What it wants when it falls behind.
+    /// Its policy for falling behind.
     pub policy: Policy,
-    /// All before this position was received. Ends tell it seldom while they are busy: it may be an eighth of the ring old.
-    /// `None` in a word channel, whose memory does not tell.
+    /// Everything before this position was received. A busy end writes it seldom: it may be an eighth of the ring old.
+    /// `None` in a word channel, whose memory does not hold it.
     pub cursor: Option<u64>,
-    /// How far it is behind what was sent; `None` if the cursor is beyond that, which no honest end writes.
+    /// The distance behind the last message sent; `None` if the cursor is beyond that, which no honest end writes.
     pub behind: Option<u64>,
 }
 
@@ -60,15 +60,15 @@ pub struct ReceiverView {
 pub struct ChannelView {
     /// Its kind: `ump`, `ff` or `mcast`.
     pub kind: &'static str,
-    /// What `sent`, cursors and distances count.
+    /// The unit of `sent`, cursors and distances.
     pub unit: Unit,
-    /// How many of these its ring holds.
+    /// The size of its ring, in this unit.
     pub slots: u64,
-    /// How many were sent since it was made; `None` in a word channel, whose memory does not tell.
+    /// The amount sent since the channel was made; `None` in a word channel, whose memory does not hold it.
     pub sent: Option<u64>,
-    /// Who sends.
+    /// The sending ends.
     pub senders: Vec<EndView>,
-    /// Who receives.
+    /// The receiving ends.
     pub receivers: Vec<ReceiverView>,
 }
 
@@ -89,10 +89,10 @@ impl ChannelWords<'_> {
         word.ok_or_else(|| self.damaged("it is smaller than its configuration says".to_owned()))
     }
 
-    /// An end of one of two, if it was ever opened: the word at `owner` tells whose it is, `bit` of the one at `gone` that it
-    /// said goodbye.
+    /// An end of a channel with two ends, if it was ever opened: the word at `owner` holds its participant, and `bit` of
+    /// the word at `gone` says that it said goodbye.
     pub(crate) fn end(&self, owner: usize, gone: usize, bit: u32) -> Result<Option<EndView>, OpenChannelError> {
-        // In this order: whoever took the end had not left then.
+        // In this order: the participant that took the end had not left then.
         let participant = ParticipantId::from_word(self.word(owner)?);
         let state = if self.word(gone)? & u64::from(bit) != 0 { EndState::Left } else { EndState::Open };
         Ok(participant.is_some().then_some(EndView { participant, state }))

@@ -1,14 +1,14 @@
-//! Memory that all members of a group lay out alike: who asks in the same order gets the same values.
+//! Memory that all members of a group lay out in the same way: equal requests in the same order get equal values.
 //!
-//! **When to take it:** several threads or processes each build their own part of one protocol, without a word between
-//! them about where its lines lie. **When not:** one thread can make all ends and hand them out; then a
+//! **When to take it:** several threads or processes each build their own part of one protocol, without telling each other
+//! where its lines lie. **When not:** one thread can make all ends and hand them out; then a
 //! [`Place`](crate::Place) and its clones do.
 //!
-//! Every [`Arena`] is a position in a memory: [`slice`](Arena::slice) gives the values there and moves on, and
-//! [`part`](Arena::part) a memory within it that only some of them go on in. On the heap
-//! whoever comes first makes them; in a section of a region they are what lies there, zeroes in a fresh one. **The rule:**
-//! all lay out slices of the same types and lengths in the same order. A difference is an error on the heap; in a section,
-//! whose bytes tell no types, the values would lie across each other.
+//! An [`Arena`] is a position in a memory. [`slice`](Arena::slice) gives the values there and moves on;
+//! [`part`](Arena::part) gives a memory within it that only some of the members lay out. On the heap the first caller makes
+//! the values. In a section of a region the values are what lies there already, zeroes in a fresh one. **The rule:** all
+//! members lay out slices of the same types and lengths in the same order. On the heap a difference is an error. The bytes
+//! of a section do not tell types, so there a difference would place values across each other.
 //!
 //! ```
 //! use corecast_base::Arena;
@@ -38,14 +38,14 @@ use model::SectionMemory;
 #[cfg(not(loom))]
 use native::SectionMemory;
 
-/// Where slices begin: on lines that no other slice has.
+/// The alignment of slices: each begins on lines that no other slice has.
 const ALIGN: usize = align_of::<CacheLine<u8>>();
 
-/// Why memory could not be laid out.
+/// The reason why memory could not be laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArenaError {
-    /// It is used up.
+    /// The memory is used up.
     #[error(
         "{bytes} bytes more do not fit into a memory of {len} bytes, of which {used} are used: it has as much room as \
         was asked for when it was made"
@@ -58,18 +58,20 @@ pub enum ArenaError {
         /// The bytes there are.
         len: usize,
     },
-    /// On the heap, where somebody laid out another type or length before. In a section nobody can tell.
-    #[error("slice {slice} of this memory is another one: all must lay out the same slices in the same order")]
+    /// Another member laid out another type or length here. Noticed on the heap only; a section cannot tell.
+    #[error(
+        "slice {slice} of this memory has another type or length: all must lay out the same slices in the same order"
+    )]
     Different {
         /// Its number, from 0.
         slice: usize,
     },
-    /// This process is a forked copy of the one that attached: the memory is not here.
+    /// This process is a forked child of the one that attached, and does not have the memory.
     #[error("this process is a forked child of the one that attached to the memory: attach anew")]
     Forked,
 }
 
-/// A position in memory that others lay out alike. A clone is at the same position and moves on by itself.
+/// A position in memory that others lay out in the same way. A clone begins at the same position and moves on by itself.
 #[derive(Clone)]
 pub struct Arena {
     memory: Memory,
@@ -98,7 +100,8 @@ impl Arena {
         Self::of(self.memory.clone())
     }
 
-    /// The bytes laid out so far by this one and those it was cloned from: what a section needs for the same.
+    /// The bytes laid out so far, by this arena and those that it was cloned from. A section for the same slices needs this
+    /// size.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -119,8 +122,8 @@ impl Arena {
         }
     }
 
-    /// The next `bytes` bytes as a memory of its own, which not all have to lay out. On the heap it is a new memory, and
-    /// whoever else shall lay it out gets it by [`share`](Self::share).
+    /// The next `bytes` bytes as a memory of its own, which not every member has to lay out. On the heap it is a new
+    /// memory; the other members that lay it out get it by [`share`](Self::share).
     ///
     /// # Errors
     /// As for [`slice`](Self::slice).
@@ -134,8 +137,8 @@ impl Arena {
         Ok(Self::of(Memory::SectionMemory(memory)))
     }
 
-    /// What threads that lay out the same memory need to make only once: on the heap whoever comes first makes it, while the
-    /// others wait, and all get clones. In a section everybody makes their own.
+    /// An object that the threads which lay out the same memory need only once. On the heap the first caller makes it while
+    /// the others wait, and all get clones. In a section each caller makes its own.
     ///
     /// # Errors
     /// [`ArenaError::Different`], on the heap.
@@ -148,12 +151,12 @@ impl Arena {
         Ok(piece)
     }
 
-    /// The next `len` values, beginning on a line of their own. Whoever comes first finds them zero, which is what the
-    /// default of a shareable type is. On the heap, many values that nobody touches take no memory.
+    /// The next `len` values, beginning on a line of their own. The first caller finds them zero, which is the default of a
+    /// shareable type. On the heap, values that are never touched take no memory.
     ///
     /// # Errors
-    /// [`ArenaError`] if the memory is a section that has no room for them, or is not in this process; if somebody laid out
-    /// another type or length here, on the heap. The position stays.
+    /// [`ArenaError`] if the memory is a section without room for them or is not in this process, or if another member laid
+    /// out another type or length here on the heap. The position stays.
     pub fn slice<T: Shareable + Default>(&mut self, len: usize) -> Result<PlaceSlice<T>, ArenaError> {
         let slice = match &self.memory {
             Memory::Heap(pieces) => pieces.slice(self.slices, len)?,

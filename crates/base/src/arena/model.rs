@@ -1,9 +1,9 @@
-//! No sections: models have no regions. What a model watches and cannot lie in a slice is shared.
+//! Models have no regions, and so no sections. Memory that a model watches and that cannot lie in a slice is shared.
 
 use super::ArenaError;
 use crate::place::{PlaceSlice, Shareable};
 
-/// Nothing.
+/// A section, of which a model has none.
 #[derive(Debug, Clone)]
 pub(super) enum SectionMemory {}
 

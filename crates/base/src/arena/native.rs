@@ -4,11 +4,11 @@ use super::{Arena, ArenaError, Memory};
 use crate::place::{PlaceSlice, Shareable};
 use crate::region::{Section, SectionError};
 
-/// What slices are carved from: some bytes of a section.
+/// The part of a section that slices are cut from.
 #[derive(Debug, Clone)]
 pub(super) struct SectionMemory {
     section: Section,
-    /// Where they begin, a multiple of the alignment.
+    /// The offset of the first byte, a multiple of the alignment.
     at: usize,
     len: usize,
 }
@@ -23,7 +23,7 @@ impl SectionMemory {
         self.check_room(offset, size_of::<T>().saturating_mul(len))?;
         self.section.slice(self.at + offset, len).map_err(|error| match error {
             SectionError::Forked(_) => ArenaError::Forked,
-            SectionError::Outside { .. } => unreachable!("what is carved is inside its section"),
+            SectionError::Outside { .. } => unreachable!("an arena stays inside its section"),
             SectionError::Unaligned { .. } => unreachable!("sections and slices begin at multiples of 128 bytes"),
         })
     }
@@ -42,8 +42,7 @@ impl SectionMemory {
 }
 
 impl Arena {
-    /// The beginning of a section, for threads or processes. Whoever lays it out must be alone with it: it is one
-    /// protocol's.
+    /// The beginning of a section, for threads or processes. The section must belong to this protocol alone.
     #[must_use]
     pub fn within(section: Section) -> Self {
         let len = section.len();
@@ -64,14 +63,14 @@ mod tests {
         region.section(&region.entry("lines").expect("declared"))
     }
 
-    /// Three slices of an arena, each of another type.
+    /// Three slices of an arena, of three types.
     fn laid_out(arena: &mut Arena) -> (PlaceSlice<AtomicU32>, PlaceSlice<AtomicU64>, PlaceSlice<CacheLine<AtomicU64>>) {
         let words = arena.slice(3).expect("there is room");
         (words, arena.slice(17).expect("there is room"), arena.slice(1).expect("there is room"))
     }
 
     #[test]
-    fn all_who_ask_in_the_same_order_get_the_same_values() {
+    fn the_same_order_gives_the_same_values() {
         for mut first in [Arena::heap(), Arena::within(section(512))] {
             let mut second = first.from_start();
             let (mine, theirs) = (laid_out(&mut first), laid_out(&mut second));
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_a_memory_of_its_own_that_ends_where_it_was_to() {
+    fn a_part_is_a_memory_of_its_own_and_ends_at_its_length() {
         let mut arena = Arena::within(section(512));
         arena.slice::<AtomicU64>(1).expect("the first lines");
         let mut other = arena.clone();
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shared_is_made_once_on_the_heap_and_by_everybody_in_a_section() {
+    fn shared_pieces_are_made_once_on_the_heap_and_by_each_thread_in_a_section() {
         for (mut first, made) in [(Arena::heap(), 1), (Arena::within(section(256)), 2)] {
             let mut second = first.from_start();
             let mut count = 0;
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn another_type_or_length_breaks_the_rule_and_leaves_the_position() {
+    fn another_type_or_length_is_refused_and_leaves_the_position() {
         let mut arena = Arena::heap();
         let mut other = arena.from_start();
         arena.slice::<AtomicU64>(2).expect("the heap has room");

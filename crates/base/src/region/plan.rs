@@ -1,16 +1,16 @@
-//! What a region is to hold, declared before it is made.
+//! The contents of a region, declared before it is made.
 
 use super::directory::Declared;
 use super::error::RegionPlanError;
 use super::header::{CHANNEL_ALIGN, MAX_CHANNELS, MAX_PARTICIPANTS, places};
 use super::name::check_channel_name;
 
-/// How large a region may be unless its plan says otherwise, in bytes.
+/// The size limit of a region unless its plan says otherwise, in bytes.
 pub const DEFAULT_LIMIT_BYTES: u64 = 1 << 30;
-/// How many participants a region has seats for unless its plan says otherwise.
+/// The number of participant slots of a region unless its plan says otherwise.
 pub const DEFAULT_PARTICIPANTS: u32 = 64;
 
-/// The channels of a region to be, in the order of their declaration, and what else its creator decides.
+/// The channels of a new region, in the order of their declaration, and the other choices of its creator.
 ///
 /// ```
 /// use corecast_base::region::{RegionPlan, SharedRegion};
@@ -35,7 +35,7 @@ impl Default for RegionPlan {
 }
 
 impl RegionPlan {
-    /// A region of no channels and [`DEFAULT_PARTICIPANTS`] seats.
+    /// A region of no channels and [`DEFAULT_PARTICIPANTS`] slots.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -47,10 +47,10 @@ impl RegionPlan {
         }
     }
 
-    /// Declares a channel of `bytes` bytes, rounded up to 128. What `kind` and `config` mean is the channel's matter.
+    /// Declares a channel of `bytes` bytes, rounded up to 128. The meaning of `config` depends on `kind`.
     ///
     /// # Errors
-    /// [`RegionPlanError`] if the name is none or taken, or there are more than 4,096 channels.
+    /// [`RegionPlanError`] if the name is bad or taken, or there are more than 4,096 channels.
     pub fn add(mut self, name: &str, kind: u32, config: [u64; 6], bytes: u64) -> Result<Self, RegionPlanError> {
         check_channel_name(name)?;
         if self.channels.iter().any(|channel| channel.name == name) {
@@ -66,10 +66,10 @@ impl RegionPlan {
         Ok(self)
     }
 
-    /// Seats for `count` attachments at a time, 1 to 1,280.
+    /// Makes room for `count` participants at a time, 1 to 1,280.
     ///
     /// # Errors
-    /// [`RegionPlanError::Count`] if it is none of these.
+    /// [`RegionPlanError::Count`] if `count` is out of this range.
     pub fn participants(mut self, count: u32) -> Result<Self, RegionPlanError> {
         if !(1..=MAX_PARTICIPANTS).contains(&count) {
             let max = MAX_PARTICIPANTS as usize;
@@ -86,7 +86,7 @@ impl RegionPlan {
         self
     }
 
-    /// Asks for huge pages; where there are none, the region has small ones.
+    /// Asks for huge pages; where the system has none, the region has small ones.
     #[must_use]
     pub fn huge_pages(mut self) -> Self {
         self.wants_huge_pages = true;
@@ -100,7 +100,7 @@ impl RegionPlan {
         self
     }
 
-    /// How large the region will be, in bytes.
+    /// The size of the region, in bytes.
     ///
     /// # Errors
     /// [`RegionPlanError::TooLarge`] beyond the limit.
@@ -114,7 +114,7 @@ impl RegionPlan {
     }
 }
 
-/// What the directory's 32-bit places can tell.
+/// The largest size that the directory's 32-bit offsets can express.
 const MAX_BYTES: u64 = (u32::MAX as u64) * CHANNEL_ALIGN;
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::error::{Forked, SectionError};
 use crate::place::{KeepAlive, Place, PlaceSlice, Shareable};
 use crate::sync::AtomicU64;
 
-/// One channel's bytes. It, and every place in it, keeps the attachment alive; a clone is the same bytes.
+/// The bytes of one channel. A section, and every place in it, keeps the attachment alive; a clone is the same bytes.
 #[derive(Clone)]
 pub struct Section {
     attachment: Arc<Attachment>,
@@ -46,7 +46,7 @@ impl Section {
     /// [`SectionError`] if it is not inside, not aligned, or not in this process.
     pub fn place<T: Shareable>(&self, offset: usize) -> Result<Place<T>, SectionError> {
         let value = self.find::<T>(offset, 1)?;
-        // SAFETY: inside the mapping and aligned, which the attachment keeps; what lies in a region is reached through
+        // SAFETY: inside the mapping and aligned, and the attachment keeps it mapped; the contents of a region are reached through
         // atomics only, the promise of everybody who maps it and of Shareable; any bytes are a value.
         Ok(unsafe { Place::within(value, self.keep()) })
     }
@@ -69,8 +69,8 @@ impl Section {
         self.slice(offset, len)
     }
 
-    /// Where it begins in this process. Only with an [`Honest`](super::Honest) region may these bytes be reached other than
-    /// through atomics, and only for as long as the section lives.
+    /// The address of its first byte in this process. Only with an [`Honest`](super::Honest) region may these bytes be
+    /// reached other than through atomics, and only for as long as the section lives.
     ///
     /// # Errors
     /// [`Forked`] if the memory is not in this process.
@@ -80,7 +80,7 @@ impl Section {
         Ok(unsafe { self.attachment.mapping.start().add(self.at) })
     }
 
-    /// What keeps its memory, and the seat of this participant.
+    /// The owner that keeps its memory, and the slot of this participant.
     #[must_use]
     pub fn keep(&self) -> KeepAlive {
         Arc::clone(&self.attachment) as Arc<dyn Any + Send + Sync>

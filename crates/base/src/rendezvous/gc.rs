@@ -1,15 +1,15 @@
-//! Taking away the sockets of dead hosts.
+//! The removal of the sockets of dead hosts.
 
 use super::error::RendezvousError;
 use super::name_lock::NameLock;
 use super::names::each;
 use super::socket_dir::SocketDir;
 
-/// Takes away every socket whose name nobody holds the lock of, and returns their paths. Files of other kinds are left
-/// alone, and so are sockets of other programs, which have no lock beside them.
+/// Removes every socket whose name is locked by no process, and returns their paths. Files of other kinds are left alone,
+/// and so are sockets of other programs, which have no lock beside them.
 ///
 /// # Errors
-/// [`RendezvousError`] if the directory is not to be trusted or cannot be read; none if there is no directory.
+/// [`RendezvousError`] if the directory is not to be trusted or cannot be read. A missing directory is no error.
 pub fn gc(dir: &SocketDir) -> Result<Vec<String>, RendezvousError> {
     let Some(handle) = dir.open()? else { return Ok(Vec::new()) };
     let mut removed = Vec::new();
@@ -18,7 +18,7 @@ pub fn gc(dir: &SocketDir) -> Result<Vec<String>, RendezvousError> {
         let copy =
             copy.map_err(|source| RendezvousError::System { what: format!("open {}", dir.path().display()), source })?;
         let socket = dir.socket(&name, copy);
-        // What cannot be locked is not proven dead.
+        // A name that cannot be locked is not proven dead.
         if let Ok(Some(lock)) = NameLock::try_take(&socket) {
             lock.remove_all(&socket);
             removed.push(socket.to_string());

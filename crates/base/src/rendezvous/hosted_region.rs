@@ -1,4 +1,4 @@
-//! A process that hosts a name, or would take over.
+//! A region under a name, which this process hosts or is ready to take over.
 
 use std::fmt;
 use std::io;
@@ -18,31 +18,31 @@ use super::socket_dir::SocketName;
 use crate::region::{SharedRegion, own_uid};
 use crate::sync::{Arc, AtomicBool, Ordering};
 
-/// How long one question to an heir may take, and with it the end of a meeting.
+/// The time limit of one question to a successor, and with it of the end of a hosted region.
 const SUCCESSOR_ANSWER: Duration = Duration::from_millis(200);
-/// Between two looks for an heir; doubled up to the longest.
+/// The pause between two looks for a successor; doubled up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// This process' part in a meeting at a name: it hosts it, or takes over when the host ends. Ends when it is dropped; clones
-/// of its [region](Self::region) live on.
+/// A region that is hosted under a name. This process hosts it, or takes over when the host ends. Its part ends when this
+/// is dropped; clones of the [region](Self::region) live on.
 pub struct HostedRegion {
     region: SharedRegion,
     shared: Arc<Shared>,
-    /// `None` when it has been waited for.
+    /// `None` once it has been joined.
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a meeting shares with its thread.
+/// The state shared with the thread.
 #[derive(Debug)]
 struct Shared {
-    /// Readable when the thread is to end.
+    /// Readable when the thread shall end.
     stop: OwnedFd,
-    /// True while this process hosts the name. The thread writes.
+    /// True while this process hosts the name. Written by the thread.
     is_host: AtomicBool,
 }
 
-/// What the thread does at the moment.
+/// The task of the thread at the moment.
 #[derive(Debug)]
 enum Role {
     Host(NameHost),
@@ -91,7 +91,7 @@ fn begin(
 }
 
 impl HostedRegion {
-    /// The region that is met in.
+    /// The region.
     #[must_use]
     pub fn region(&self) -> &SharedRegion {
         &self.region
@@ -100,7 +100,7 @@ impl HostedRegion {
     /// True if this process hosts the name at the moment.
     #[must_use]
     pub fn is_host(&self) -> bool {
-        // ORDERING: Relaxed, news of a thread that may be old when it is told
+        // ORDERING: Relaxed, the answer may be out of date as soon as it is given
         self.shared.is_host.load(Ordering::Relaxed)
     }
 }
@@ -109,13 +109,13 @@ impl Drop for HostedRegion {
     fn drop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         if self.region.is_copy() {
-            // The thread is the parent's.
+            // The thread belongs to the parent.
             mem::forget(thread);
             return;
         }
-        // Writing to a counter that is 0 does not fail.
+        // A write to a counter that is 0 does not fail.
         let _ = rustix::io::write(&self.shared.stop, &1_u64.to_ne_bytes());
-        // A panic there has been told by the panic hook.
+        // The panic hook has reported a panic there.
         let _ = thread.join();
     }
 }
@@ -136,13 +136,14 @@ impl Service {
             drop(connection);
             match if is_stopped { None } else { self.succeed() } {
                 Some(next) => role = next,
-                // The host may have gone too, and left the name to us. Heirs that still want it make it anew.
+                // The host may have gone too, and left the name to this process. Successors that still want it create it
+                // anew.
                 None => return NameLock::remove_deserted(&self.socket),
             }
         }
     }
 
-    /// Waits until the meeting ends here (true) or the host ends (false).
+    /// Waits until this process ends its part (true) or the host ends (false).
     fn is_stopped_while(&self, connection: &Connection) -> bool {
         loop {
             let mut polled =
@@ -159,12 +160,12 @@ impl Service {
         }
     }
 
-    /// What comes after the end of the host: its place, or a connection to whoever took it; `None` if the meeting ends here,
-    /// or the name is that of another region now.
+    /// The next role after the end of the host: this process takes over, or connects to the successor. `None` if this
+    /// process ends its part, or the name is that of another region now.
     fn succeed(&self) -> Option<Role> {
         let mut pause = FIRST_PAUSE;
         loop {
-            // Otherwise somebody took over, or the directory has trouble.
+            // Otherwise another member took over, or the directory has trouble.
             if let Ok(Some(host)) = NameHost::open(&self.socket) {
                 return Some(Role::Host(host));
             }

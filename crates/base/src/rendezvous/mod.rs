@@ -1,14 +1,15 @@
-//! HostedRegion at a name: processes find the memory they share over a local socket.
+//! Names for shared memory: processes find a region over a local socket.
 //!
-//! One process [hosts](host) a [memfd region](SharedRegion::memfd) under a name; others [`connect`] to it and get a
-//! descriptor of their own, and with it a seat. Take it among processes that are not each other's children; those can
-//! inherit a descriptor ([`SharedRegion::share`]). Nothing of it lies in a file system but a socket and a lock file.
+//! One process [hosts](host) a [memfd region](SharedRegion::memfd) under a name. Others [`connect`] to it and get a
+//! descriptor of their own, and with it a participant slot. Take it among processes that are not each other's children;
+//! children can inherit a descriptor ([`SharedRegion::share`]). The file system holds only a socket and a lock file.
 //!
-//! How it works: the host holds the lock of `NAME.lock` and listens on `NAME.sock`. Whoever connects is asked for nothing:
-//! the kernel tells his user, and he gets the descriptor in one message that never waits, so that nobody can keep the host
-//! from serving others. The connection stays open. When it ends, the host is gone, and the member that gets the lock hosts
-//! the same region under the same name; the others connect to it. So a name can be found for as long as any member keeps its
-//! [`HostedRegion`], and channels go on undisturbed all the time. Each meeting has one thread that sleeps in `poll`.
+//! How it works: the host holds the lock of `NAME.lock` and listens on `NAME.sock`. It asks a guest for nothing: the kernel
+//! tells the guest's user, and the guest gets the descriptor in one message that never waits, so that no guest can keep the
+//! host from serving others. The connection stays open. When it ends, the host is gone. The member that gets the lock then
+//! hosts the same region under the same name, and the others connect to it. So the name can be found for as long as any
+//! member keeps its [`HostedRegion`], and channels go on undisturbed all the time. Each hosted region has one thread that
+//! sleeps in `poll`.
 //!
 //! ```
 //! use corecast_base::region::{Liveness, RegionPlan, SharedRegion};
@@ -50,22 +51,22 @@ use request::ANSWER_PATIENCE;
 
 use crate::region::{Observer, SharedRegion, check_region_name};
 
-/// The pauses between two attempts to connect to a name that nobody hosts; each is twice as long as the one before.
+/// The pauses between two attempts to connect to a name without a host; each is twice as long as the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// Hosts a memfd region under a name, for processes of this user. The name is one of a region; as the path of a socket,
-/// `DIRECTORY/NAME.sock`, has at most 103 bytes, it has to be shorter than that of a file.
+/// Hosts a memfd region under a name, for processes of this user. The rules for names are those of regions. As the path of
+/// a socket, `DIRECTORY/NAME.sock`, has at most 103 bytes, the name has to be shorter than that of a file.
 ///
 /// # Errors
-/// [`RendezvousError`]; `Exists` if a living process hosts this name, `PathTooLong` if the path is, `Unshareable` if the region is
-/// no memfd.
+/// [`RendezvousError`]; `Exists` if another process hosts this name, `PathTooLong` if the path is too long, `Unshareable`
+/// if the region is not a memfd.
 pub fn host(dir: &SocketDir, name: &str, region: SharedRegion) -> Result<HostedRegion, RendezvousError> {
     host_for(dir, name, region, &[crate::region::own_uid()])
 }
 
-/// The same for processes of these users; the directory must let them in ([`SocketDir::open_to_group`]). A member that takes
-/// over lets in its own user.
+/// As [`host`], for processes of these users; the directory must let them in ([`SocketDir::open_to_group`]). A member that
+/// takes over lets in its own user only.
 ///
 /// # Errors
 /// As for [`host`].
@@ -82,10 +83,10 @@ pub fn host_for(
     hosted_region::begin_as_host(socket, region, uids.to_vec(), host)
 }
 
-/// Takes a seat in the region that is hosted under this name.
+/// Joins the region that is hosted under this name.
 ///
 /// # Errors
-/// [`RendezvousError`]; `NotFound` if nobody hosts it, `TimedOut` if the host does not answer within seconds.
+/// [`RendezvousError`]; `NotFound` if no process hosts it, `TimedOut` if the host does not answer within seconds.
 pub fn connect(dir: &SocketDir, name: &str) -> Result<HostedRegion, RendezvousError> {
     connect_within(dir, name, ANSWER_PATIENCE)
 }
@@ -98,7 +99,7 @@ fn connect_within(dir: &SocketDir, name: &str, patience: Duration) -> Result<Hos
     hosted_region::begin_as_member(socket, region, answer.connection)
 }
 
-/// As [`connect`], waiting for at most `timeout` until somebody hosts the name.
+/// As [`connect`], waiting for at most `timeout` until a process hosts the name.
 ///
 /// ```
 /// use std::time::Duration;
@@ -117,7 +118,7 @@ fn connect_within(dir: &SocketDir, name: &str, patience: Duration) -> Result<Hos
 /// ```
 ///
 /// # Errors
-/// As for [`connect`]; `NotFound` if nobody hosted the name in time.
+/// As for [`connect`]; `NotFound` if no process hosted the name in time.
 pub fn connect_timeout(dir: &SocketDir, name: &str, timeout: Duration) -> Result<HostedRegion, RendezvousError> {
     let begin = Instant::now();
     let mut pause = FIRST_PAUSE;
@@ -132,7 +133,7 @@ pub fn connect_timeout(dir: &SocketDir, name: &str, timeout: Duration) -> Result
     }
 }
 
-/// Looks at the region that is hosted under this name without taking a seat. Asks the host once, for at most `patience`.
+/// Looks at the region that is hosted under this name without joining it. Asks the host once, for at most `patience`.
 ///
 /// # Errors
 /// As for [`connect`].

@@ -1,7 +1,8 @@
-//! The host's host: listens, hands out the region, and remembers who is connected.
+//! The hosting of a name: listens, hands out the region, and remembers the connected guests.
 //!
-//! Nothing here waits for a guest: sockets do not block, the message fits into an empty socket, and nothing is read. A guest
-//! that says nothing, says much or never takes its message costs one descriptor, of which there is a limited number.
+//! Nothing here waits for a guest: sockets do not block, the message fits into an empty socket, and nothing is read. A
+//! guest that sends nothing, sends much or never takes its message costs one descriptor, and the number of descriptors is
+//! limited.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,33 +23,33 @@ use super::request::timespec;
 use super::socket_dir::SocketName;
 use crate::region::{OwnFile, SharedRegion};
 
-/// More than a region has seats. Beyond it guests are turned away.
+/// More connections than a region has slots. Further guests are turned away.
 const MAX_CONNECTIONS: usize = 2048;
-/// Guests that may wait to be let in.
+/// The guests that may wait to be let in.
 const BACKLOG: i32 = 128;
-/// Guests let in between two looks at who has left.
+/// The guests let in between two looks for guests that have left.
 const MAX_ROUND: usize = 64;
-/// How long to let nobody in when this process has no descriptors left.
+/// The time without new guests when this process has no descriptors left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
 
 /// A hosted name.
 #[derive(Debug)]
 pub(super) struct NameHost {
-    /// `None` at the end only.
+    /// `None` only while hosting ends.
     lock: Option<NameLock>,
     listener: OwnFile,
     connections: Vec<Connection>,
     is_exhausted: bool,
 }
 
-/// What polling found.
+/// The result of polling.
 struct Seen {
     is_stopped: bool,
     has_guests: bool,
 }
 
 impl NameHost {
-    /// Takes the name's lock and listens; `None` if somebody else hosts the name.
+    /// Takes the name's lock and listens; `None` if another process hosts the name.
     pub(super) fn open(socket: &SocketName) -> Result<Option<Self>, RendezvousError> {
         if is_foreign(&socket.handle, &socket.name) {
             return Ok(None);
@@ -73,14 +74,14 @@ impl NameHost {
         }
     }
 
-    /// Waits for news, and forgets who has left.
+    /// Waits for news, and forgets the guests that have left.
     fn watch(&mut self, stop: Option<&OwnedFd>, longest: Option<Duration>) -> Seen {
         let listening = if self.is_exhausted { PollFlags::empty() } else { PollFlags::IN };
         let mut polled = vec![PollFd::new(&*self.listener, listening)];
-        // Without events a socket tells only that the other end is closed.
+        // Without events, a socket tells only that the other end is closed.
         polled.extend(self.connections.iter().map(|connection| PollFd::new(&***connection, PollFlags::empty())));
         polled.extend(stop.map(|stop| PollFd::new(stop, PollFlags::IN)));
-        // Interrupted, or no memory for the moment: look again.
+        // After an interruption, or where memory is short for the moment, the caller looks again.
         let count = poll(&mut polled, longest.map(timespec).as_ref()).unwrap_or(0);
         if count == 0 {
             return Seen { is_stopped: false, has_guests: false };
@@ -99,7 +100,7 @@ impl NameHost {
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
             match OwnFile::open(|| Ok(accept_with(&*self.listener, flags)?.into())) {
                 Ok(guest) if self.connections.len() < MAX_CONNECTIONS => {
-                    // Who cannot be served sees the connection end.
+                    // A guest that cannot be served sees the connection end.
                     if greet(&guest, region, uids).is_ok() {
                         self.connections.push(Connection::new(guest));
                     }
@@ -109,16 +110,16 @@ impl NameHost {
                     self.is_exhausted = true;
                     return;
                 }
-                // Nobody is left, or the one has gone.
+                // No guest is waiting, or the one that was has gone.
                 Err(_) => return,
             }
         }
     }
 
-    /// Ends hosting. Where members are connected, one of them takes over; else nothing is left of the name.
+    /// Ends hosting. Where members are connected, one of them takes over; otherwise nothing is left of the name.
     ///
-    /// Who leaves first hangs up and then looks whether the lock is free; so who leaves it to others frees the lock and
-    /// then looks again whether they have hung up. One of both sees the other.
+    /// A member that leaves hangs up first and then looks whether the lock is free. A host that leaves the name to others
+    /// frees the lock first and then looks again whether they have hung up. One of the two sees the other.
     pub(super) fn close(mut self, socket: &SocketName) {
         self.watch(None, Some(Duration::ZERO));
         if !self.connections.is_empty() {
@@ -134,7 +135,7 @@ impl NameHost {
     }
 }
 
-/// A new socket takes the place of the old one in one step, so that there is always one.
+/// Replaces the old socket by a new one in one step, so that there is always one.
 fn bind_listener(socket: &SocketName) -> io::Result<OwnFile> {
     let unfinished = socket.unfinished_name();
     match unlinkat(&socket.handle, &unfinished, AtFlags::empty()) {
@@ -154,7 +155,7 @@ fn greet(guest: &OwnFile, region: &SharedRegion, uids: &[u32]) -> io::Result<()>
     if !uids.contains(&peer_uid(&**guest)?) {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    // Registered until it is sent, so that no child that this process forks keeps the guest's file.
+    // The file is registered until it is sent, so that no child that this process forks keeps it.
     let generation = region.generation();
     match OwnFile::open(|| Ok(region.share()?.into())) {
         Ok(own) => send(&guest.as_fd(), Packet { generation, has_own_file: true }, &own.as_fd()),

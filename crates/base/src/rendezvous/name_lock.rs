@@ -13,7 +13,7 @@ use crate::region::{OwnFile, is_named};
 pub(super) struct NameLock(OwnFile);
 
 impl NameLock {
-    /// Takes it; `None` if somebody else holds it.
+    /// Takes the lock; `None` if another process holds it.
     pub(super) fn try_take(socket: &SocketName) -> io::Result<Option<Self>> {
         let name = socket.lock_name();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -24,24 +24,24 @@ impl NameLock {
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 result => result?,
             }
-            // Whoever held it may have taken the file away in between: then this is the lock of nothing.
+            // The last holder may have removed the file in between. Then this is the lock of nothing.
             if is_named(&socket.handle, &name, &file) {
                 return Ok(Some(Self(file)));
             }
         }
     }
 
-    /// Takes everything of the name away if nobody holds its lock.
+    /// Removes all files of the name if no process holds its lock.
     pub(super) fn remove_deserted(socket: &SocketName) {
         if let Ok(Some(lock)) = Self::try_take(socket) {
             lock.remove_all(socket);
         }
     }
 
-    /// Takes everything of the name away, and frees it.
+    /// Removes all files of the name, and frees the lock.
     pub(super) fn remove_all(self, socket: &SocketName) {
         for name in [socket.unfinished_name(), socket.socket_name(), socket.lock_name()] {
-            // What is left is taken away by gc.
+            // `gc` removes what is left.
             let _ = unlinkat(&socket.handle, name, AtFlags::empty());
         }
         drop(self);
@@ -51,7 +51,8 @@ impl NameLock {
 impl Drop for NameLock {
     fn drop(&mut self) {
         if !self.0.is_copy() {
-            // Closing alone would not do: a child that is being forked or spawned at this moment holds a copy for a while.
+            // Closing alone would not be enough: a child that is being forked or spawned at this moment holds a copy for a
+            // while.
             let _ = flock(&*self.0, FlockOperation::Unlock);
         }
     }

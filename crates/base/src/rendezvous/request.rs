@@ -1,4 +1,4 @@
-//! Asking the host of a name for the region.
+//! The request of a guest to the host of a name.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,16 +15,17 @@ use super::packet::{Packet, receive};
 use super::socket_dir::SocketName;
 use crate::region::OwnFile;
 
-/// How long a host that listens may take to answer: microseconds, unless it is stopped or the machine is swamped.
+/// The time limit for the answer of a host that listens: it takes microseconds, unless the host is stopped or the machine
+/// is overloaded.
 pub(super) const ANSWER_PATIENCE: Duration = Duration::from_secs(5);
-/// How long to look for a host where one has died: its heirs need a few scheduler slices.
+/// The time limit for finding a host where one has died: its successors need a few scheduler slices.
 const SUCCESSOR_PATIENCE: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// What the host gave.
+/// The answer of the host.
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// Ends when the host does.
+    /// Ends when the host ends.
     pub(super) connection: Connection,
     /// The region.
     pub(super) file: OwnFile,
@@ -32,15 +33,15 @@ pub(super) struct Answer {
     pub(super) has_own_file: bool,
 }
 
-/// Asks until there is an answer, or none is to be expected.
+/// Asks until there is an answer, or no answer is to be expected.
 pub(super) fn until_answered(socket: &SocketName, patience: Duration) -> Result<Answer, RendezvousError> {
     let begin = Instant::now();
     loop {
         match once(socket, patience.saturating_sub(begin.elapsed())) {
-            // Whoever takes over replaces the socket of the dead.
+            // A successor replaces the socket of the dead host.
             Err(RendezvousError::NotFound(_) | RendezvousError::TurnedAway(_))
                 if has_socket(socket) && begin.elapsed() < SUCCESSOR_PATIENCE.min(patience) => {}
-            // Too many ask at once.
+            // Too many guests ask at once.
             Err(RendezvousError::TimedOut(_)) if begin.elapsed() < patience => {}
             outcome => return outcome,
         }
@@ -120,7 +121,7 @@ mod tests {
     use super::*;
     use crate::rendezvous::SocketDir;
 
-    /// A place with a listener that nobody serves.
+    /// A name with a listener that answers no guest.
     fn unserved() -> (tempfile::TempDir, SocketName, OwnedFd) {
         let temporary = tempfile::tempdir().expect("a temporary directory");
         let socket =
@@ -137,7 +138,7 @@ mod tests {
         let (_temporary, socket, _listener) = unserved();
         let error = once(&socket, Duration::from_millis(1)).expect_err("nobody answers");
         assert!(matches!(error, RendezvousError::TimedOut(_)), "{error}");
-        // Until there is no room to wait in.
+        // Until the queue of the listener is full.
         let crowd: Vec<_> = (0..10).map(|_| once(&socket, Duration::ZERO).expect_err("nobody answers")).collect();
         assert!(crowd.iter().all(|error| matches!(error, RendezvousError::TimedOut(_))), "{crowd:?}");
     }

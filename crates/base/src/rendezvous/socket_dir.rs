@@ -1,4 +1,4 @@
-//! Where the sockets are, and the place of one name there.
+//! The directory of the sockets, and the files of one name in it.
 
 use std::env;
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::region::{AttachError, RegionDir, own_uid};
 
 /// The longest path of a socket, in bytes: `sun_path` without the zero at its end.
 const MAX_PATH: usize = 107;
-/// A socket's second name while it is made.
+/// The suffix of a socket's name while it is made.
 const UNFINISHED: &str = ".new";
 
 /// The directory of this user's sockets.
@@ -31,31 +31,31 @@ impl SocketDir {
         Self::at(runtime.map_or_else(private, |path| path.join("corecast")))
     }
 
-    /// A directory of this user at `path`; made with mode 0700 when the first name is hosted.
+    /// A directory of this user at `path`; created with mode 0700 when the first name is hosted.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self(RegionDir::at(path))
     }
 
-    /// The same directory, expected to belong to another user, who is trusted to host.
+    /// The same directory, expected to belong to another user, whose hosts are trusted.
     #[must_use]
     pub fn owned_by(self, uid: u32) -> Self {
         Self(self.0.owned_by(uid))
     }
 
-    /// The same directory, which its group may use too: mode 0770 instead of 0700.
+    /// The same directory, open to its group too: mode 0770 instead of 0700.
     #[must_use]
     pub fn open_to_group(self) -> Self {
         Self(self.0.open_to_group())
     }
 
-    /// Where it is.
+    /// The path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// The directory itself; made if it is not there.
+    /// A name in the directory, which is created if it does not exist.
     pub(super) fn make_socket_name(&self, name: &str) -> Result<SocketName, RendezvousError> {
         let socket = self.0.make_and_open().map(|handle| self.socket(name, handle))?;
         socket.check_length()?;
@@ -74,7 +74,7 @@ impl SocketDir {
         Ok(socket)
     }
 
-    /// The directory, if it is there.
+    /// The directory; `None` if it does not exist.
     pub(super) fn open(&self) -> Result<Option<OwnedFd>, RendezvousError> {
         match self.0.open() {
             Err(AttachError::NotFound(_)) => Ok(None),
@@ -97,12 +97,12 @@ pub(super) struct SocketName {
 }
 
 impl SocketName {
-    /// Whose host and regions are trusted.
+    /// The user whose hosts and regions are trusted.
     pub(super) fn owner(&self) -> u32 {
         self.dir.0.owner()
     }
 
-    /// Who connects to a socket has to be allowed to write it.
+    /// A guest that connects to a socket needs the permission to write it.
     pub(super) fn socket_mode(&self) -> u32 {
         if self.dir.0.is_open_to_group() { 0o660 } else { 0o600 }
     }
@@ -131,7 +131,7 @@ impl SocketName {
         if bytes > max { Err(RendezvousError::PathTooLong { path, bytes, max }) } else { Ok(()) }
     }
 
-    /// An error of the system that happened while doing `verb` to it.
+    /// The system's error while doing `verb` to it.
     pub(super) fn refused<E: Into<std::io::Error>>(&self, verb: &str) -> impl FnOnce(E) -> RendezvousError {
         let what = format!("{verb} {self}");
         |source| RendezvousError::System { what, source: source.into() }

@@ -11,7 +11,7 @@ use super::Affinity;
 use crate::cgroup::Limits;
 use crate::clock::Clock;
 
-/// The participants that may want the CPUs this thread runs on, and those CPUs.
+/// The participants that may want the CPUs on which this thread runs, and those CPUs.
 ///
 /// Masks and quotas change under a running program (`taskset`, container limits), so a waiter looks again once a second.
 #[derive(Debug, Clone)]
@@ -30,13 +30,13 @@ enum Placement {
     Anywhere,
     /// One CPU, to which this many participants are pinned.
     SharedBy(usize),
-    /// Where they said.
+    /// The CPUs that each participant has declared.
     Declared(Arc<dyn ParticipantCount>),
 }
 
-/// Participants that come and go, and have told where they may run.
+/// Participants that come and go, and have declared where they may run.
 pub trait ParticipantCount: fmt::Debug + Send + Sync {
-    /// How many may run on none but these CPUs, the caller included.
+    /// The number of participants, the caller included, that may run on these CPUs only.
     fn confined_to(&self, cpus: &Affinity) -> usize;
 }
 
@@ -53,8 +53,9 @@ impl CpuSharing {
         Self::new(participants, Placement::SharedBy(here))
     }
 
-    /// The participants that `crew` knows of. They crowd this thread if those that cannot run elsewhere are more than the
-    /// CPUs that it may run on: one pinned to each of two CPUs are no crowd, nor is one beside another that may go away.
+    /// The participants that `others` counts. This thread is oversubscribed if the participants that cannot run elsewhere
+    /// outnumber the CPUs that it may run on. One participant pinned to each of two CPUs is not oversubscription, and
+    /// neither is one beside another that may move away.
     #[must_use]
     pub fn of(others: Arc<dyn ParticipantCount>) -> Self {
         Self::new(0, Placement::Declared(others))
@@ -73,15 +74,15 @@ impl CpuSharing {
         sharing
     }
 
-    /// True if some participant may have to wait for a CPU, so that spinning could keep away what it waits for.
+    /// True if some participant may have to wait for a CPU, so that a spinning thread could keep away the one it waits for.
     #[inline]
     #[must_use]
     pub fn is_oversubscribed(&self) -> bool {
         self.is_oversubscribed
     }
 
-    /// True if some participant may have to wait until another one gives up a CPU. A crowd that is one by a quota alone runs on
-    /// a CPU each until its time is used up.
+    /// True if some participant may have to wait until another one gives up a CPU. Participants that only a quota limits
+    /// run on a CPU each until its time is used up.
     #[inline]
     pub(super) fn shares_cpus(&self) -> bool {
         self.shares_cpus
@@ -122,15 +123,15 @@ impl CpuSharing {
     }
 }
 
-/// The CPUs this process may use: those of its first thread and of this one, which may have been pinned since. `None`
-/// where the system does not tell.
+/// The number of CPUs this process may use: those of its first thread and of this one, which may have been pinned since.
+/// `None` where the system does not tell.
 fn allowed_cpus() -> Option<usize> {
     let first = sched_getaffinity(Some(rustix::process::getpid())).ok()?;
     let mine = sched_getaffinity(None).ok()?;
     Some((0..CpuSet::MAX_CPU).filter(|&cpu| first.is_set(cpu) || mine.is_set(cpu)).count())
 }
 
-/// CPU time this process may use, in CPUs.
+/// The CPU time this process may use, in CPUs.
 fn quota() -> Option<f64> {
     Limits::read(Path::new("/")).quota
 }
@@ -140,12 +141,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_participants_than_any_machine_has_cpus_are_a_crowd() {
+    fn more_participants_than_cpus_are_oversubscribed() {
         assert!(CpuSharing::unpinned(1 << 20).is_oversubscribed());
     }
 
     #[test]
-    fn a_shared_cpu_is_a_crowd_and_a_cpu_each_is_none() {
+    fn two_on_one_cpu_are_oversubscribed_and_two_on_two_are_not() {
         assert!(CpuSharing::pinned(2, 2).is_oversubscribed());
         assert_eq!(CpuSharing::pinned(2, 1).is_oversubscribed(), quota().is_some_and(|quota| quota < 2.0));
     }
@@ -160,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_run_elsewhere_is_a_crowd_if_there_are_more_of_them_than_cpus() {
+    fn confined_participants_are_oversubscribed_if_they_outnumber_their_cpus() {
         let cpus = Affinity::of_this_thread().count();
         assert!(CpuSharing::of(Arc::new(Confined(cpus + 1))).is_oversubscribed());
         assert_eq!(CpuSharing::of(Arc::new(Confined(1))).is_oversubscribed(), quota().is_some_and(|quota| quota < 1.0));
     }
 
     #[test]
-    fn one_participant_on_one_cpu_is_none_unless_the_quota_is_below_one() {
+    fn one_participant_is_oversubscribed_only_below_a_quota_of_one() {
         assert_eq!(CpuSharing::unpinned(1).is_oversubscribed(), quota().is_some_and(|quota| quota < 1.0));
     }
 }

@@ -1,4 +1,4 @@
-//! Parkers: event counts that do not belong to one channel, for those who wait at several at once.
+//! Parkers: event counts that belong to no single channel, for threads that wait on several channels at once.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use crate::CacheLine;
 use crate::place::PlaceSlice;
 use crate::sync::{EventCount, Scope};
 
-/// The seats of one memory.
+/// The parkers of one memory.
 pub type Parkers = PlaceSlice<CacheLine<EventCount>>;
 
-/// One seat, to sleep on. Two sleepers may share one: each is woken for the other now and then.
+/// An event count to sleep on. Two sleepers may share one: each is then woken for the other now and then.
 #[derive(Clone)]
 pub struct Parker {
     parkers: Parkers,
@@ -20,7 +20,7 @@ pub struct Parker {
 }
 
 impl Parker {
-    /// A seat for a thread that waits for threads of this process only.
+    /// A parker for a thread that waits for threads of this process only.
     #[must_use]
     pub fn of_this_process() -> Self {
         let parkers = process_parkers::all();
@@ -28,24 +28,24 @@ impl Parker {
         Self { parkers, number, scope: Scope::Process }
     }
 
-    /// The seat with this number of a memory that several processes share; `None` if there is none.
+    /// The parker with this number in a memory that several processes share; `None` if there is none.
     #[must_use]
     pub fn within(parkers: Parkers, number: u32) -> Option<Self> {
         ((number as usize) < parkers.len()).then_some(Self { parkers, number, scope: Scope::Machine })
     }
 
-    /// Its number, as publishers are told it.
+    /// Its number, which publishers are told.
     #[must_use]
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// True if it is one of these.
+    /// True if it is one of these parkers.
     pub(super) fn is_among(&self, parkers: &Parkers) -> bool {
         std::ptr::eq(&*self.parkers, &**parkers)
     }
 
-    /// The count now: read it before arming the words that forward here.
+    /// The count now. Read it before arming the words that forward to this parker.
     #[must_use]
     pub fn now(&self) -> u32 {
         self.count().now()
@@ -57,18 +57,18 @@ impl Parker {
         self.count().wait(seen, longest, self.scope)
     }
 
-    /// True if threads of other processes ring it.
+    /// True if threads of other processes wake its sleepers.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.scope == Scope::Machine
     }
 
-    /// Wakes who sleeps here.
+    /// Wakes the threads that sleep here.
     pub fn unpark(&self) {
         self.count().advance(self.scope);
     }
 
-    /// Sleeps until the count of one of these seats differs from what was seen there, for at most `longest`; may also
+    /// Sleeps until the count of one of these parkers differs from the count seen there, for at most `longest`; may also
     /// return early for no reason. True if a count differs.
     pub fn wait_any(seen: &[(Self, u32)], longest: Duration) -> bool {
         match seen {
@@ -87,8 +87,8 @@ impl Parker {
     }
 }
 
-/// Wakes who sleeps on the seat that a word forwards to: its number and one, or 0 for none. The number may have been
-/// written by a stranger: what is no seat is nobody's.
+/// Wakes the threads that sleep on the parker to which a word forwards: its number and one, or 0 for none. A stranger may
+/// have written the number; a number of no parker wakes nobody.
 pub(super) fn wake_parker(parkers: &Parkers, forward: u32, scope: Scope) {
     if let Some(count) = forward.checked_sub(1).and_then(|number| parkers.get(number as usize)) {
         count.advance(scope);
@@ -109,7 +109,7 @@ mod tests {
     use crate::{CacheLine, Place};
 
     #[test]
-    fn whichever_of_two_memories_rings_wakes_the_sleeper() {
+    fn a_word_of_either_memory_wakes_the_sleeper() {
         let parkers: Parkers = PlaceSlice::new((0..4).map(|_| CacheLine::new(EventCount::new())).collect());
         let cell = Place::new(CacheLine::new(WakeCell::default()));
         let shared = WakeWord::within(cell, parkers, 3, Some(Fences::of(Scope::Machine)));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forward_to_no_seat_rings_nobody() {
+    fn a_forward_to_no_parker_wakes_nobody() {
         let parkers: Parkers = PlaceSlice::new(vec![CacheLine::new(EventCount::new())]);
         for forward in [0, 2, u32::MAX] {
             wake_parker(&parkers, forward, Scope::Machine);

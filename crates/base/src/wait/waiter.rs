@@ -11,20 +11,20 @@ use super::{CpuSharing, SleepOutcome, SleepPlace, Wait};
 use crate::clock::Clock;
 use crate::sync::{spin_hint, yield_now};
 
-/// The longest a waiter sleeps without looking around: the bound on what a lost wake-up or a vanished peer can cost.
+/// The longest sleep of a waiter without a look around. It bounds the cost of a lost wake-up or a vanished peer.
 pub const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
-/// Polls before the clock is read for the first time, about 1 us: what a healthy exchange between two cores needs.
+/// The polls before the clock is read for the first time, about 1 us. A healthy exchange between two cores needs no more.
 const QUICK_POLLS: u32 = 64;
-/// Polls between two looks at the clock.
+/// The polls between two looks at the clock.
 const POLLS_PER_LOOK: u32 = 16;
-/// Yields before sleeping where spinning was in vain although no CPU seems to be shared: two unpinned participants may
+/// The yields before sleeping where spinning was in vain although no CPU seems to be shared: two unpinned participants may
 /// be on one CPU all the same.
 const YIELDS_ALONE: u32 = 4;
-/// Yields before sleeping in a crowd: a barrier needs about as many yields as there are participants per CPU.
+/// The yields before sleeping where participants share CPUs: a barrier needs about one yield for each participant per CPU.
 const YIELDS_WHEN_SHARED: u32 = 16;
 
-/// How often a waiter did what. Quick polls are not counted.
+/// The number of times a waiter spun, yielded and slept. Quick polls are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitCounts {
@@ -36,11 +36,11 @@ pub struct WaitCounts {
     pub yields: u64,
     /// Times the thread went to sleep.
     pub parks: u64,
-    /// Times it was woken because somebody rang, and not because it had slept for long enough.
+    /// Times a publisher woke it before its sleep was over.
     pub wakes: u64,
 }
 
-/// Waits on behalf of one participant, and remembers what waiting is worth here.
+/// Waits on behalf of one participant, and remembers whether spinning and yielding pay here.
 ///
 /// Not shared between threads: each participant has its own.
 #[derive(Clone)]
@@ -53,7 +53,7 @@ pub struct Waiter {
 }
 
 impl Waiter {
-    /// A waiter for one of the participants of `crowd`; `wake_cost` is what a sleep and wake-up cost on this machine,
+    /// A waiter for one of the participants of `sharing`; `wake_cost` is the cost of a sleep and wake-up on this machine,
     /// `None` where it has not been measured.
     #[must_use]
     pub fn new(policy: Wait, sharing: CpuSharing, wake_cost: Option<Duration>) -> Self {
@@ -61,21 +61,21 @@ impl Waiter {
         Self { policy, sharing, budget, yields: Yields::default(), counts: WaitCounts::default() }
     }
 
-    /// Whether its participants have a CPU each.
+    /// Tells whether its participants have a CPU each.
     #[must_use]
     pub fn cpu_sharing(&self) -> &CpuSharing {
         &self.sharing
     }
 
-    /// What this waiter has done so far.
+    /// The number of times this waiter has spun, yielded and slept so far.
     #[must_use]
     pub fn counts(&self) -> WaitCounts {
         self.counts
     }
 
-    /// Returns what `poll` finds, as soon as it finds something. While it does not, `check` is called now and then with
-    /// the time waited so far: its error ends the wait, its value bounds the next sleep. Whoever publishes what `poll` or
-    /// `check` looks for must ring `place` afterwards (as [`WakeWord::notify`](super::WakeWord::notify) does).
+    /// Returns what `poll` finds, as soon as it finds something. While it does not, `check` is called now and then with the
+    /// time waited so far: its error ends the wait, its value bounds the next sleep. A publisher of what `poll` or `check`
+    /// looks for must wake `place` afterwards (as [`WakeWord::notify`](super::WakeWord::notify) does).
     ///
     /// # Errors
     /// Only what `check` returns.
@@ -93,7 +93,7 @@ impl Waiter {
             for _ in 0..QUICK_POLLS {
                 spin_hint();
                 if let Some(found) = poll() {
-                    // The publisher runs: the next wait that is longer is worth a spin again.
+                    // The publisher runs, so a spin may pay again in the next longer wait.
                     self.budget.learn(true);
                     return Ok(found);
                 }
@@ -174,7 +174,7 @@ impl Waiter {
     ) -> Result<Option<T>, E> {
         let clock = Clock::get();
         let most = self.most_yields(are_expected_here(clock.ticks()));
-        // Whether another participant runs here is asked only where nobody knows.
+        // The question whether another participant runs here is asked only where nothing else tells.
         let asks = most == Some(YIELDS_ALONE);
         let switches_before = if asks { switches() } else { 0 };
         let mut yields = 0;
@@ -199,7 +199,8 @@ impl Waiter {
         Ok(None)
     }
 
-    /// How many yields a wait may make before it sleeps, where they are expected to be slow or not; `None` if it never sleeps.
+    /// The number of yields a wait may make before it sleeps, where yields are expected to be slow or not; `None` if it
+    /// never sleeps.
     fn most_yields(&self, are_slow: bool) -> Option<u32> {
         match self.policy {
             Wait::Yield => None,
@@ -227,14 +228,14 @@ impl Waiter {
             let longest = check(waited)?.min(LONGEST_SLEEP);
             self.sharing.look_again(now);
             self.counts.parks += 1;
-            // What `check` looks for is published and rung for as messages are, so the last look is for both.
+            // Publishers wake the sleeper for what `check` looks for as they do for messages, so the last look is for both.
             let look = || poll().map(Ok).or_else(|| check(waited).err().map(Err));
             match place.sleep_unless(longest, look) {
                 Ok(outcome) => return outcome,
                 Err(SleepOutcome::Woken) => self.counts.wakes += 1,
                 Err(SleepOutcome::TimedOut) => {}
             }
-            // Before this thread announces itself once more, for which the next publisher would pay with a system call.
+            // Before this thread announces itself once more, which costs the next publisher a system call.
             if let Some(found) = poll() {
                 return Ok(found);
             }
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn every_policy_sees_what_another_thread_publishes() {
+    fn every_policy_sees_the_words_of_another_thread() {
         for policy in Wait::ALL {
             let shared = Arc::new((WakeWord::new(policy), AtomicU32::new(0)));
             let theirs = Arc::clone(&shared);
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_yields_and_sleeps_without_spinning() {
+    fn an_oversubscribed_waiter_yields_and_sleeps_without_spinning() {
         let mut waiter = Waiter::new(Wait::Adaptive, CpuSharing::unpinned(1 << 20), None);
         assert_eq!(waiter.spin_ticks(), 0);
         let mut looks = 0;
@@ -315,9 +316,9 @@ mod tests {
     }
 
     #[test]
-    fn who_never_sleeps_yields_without_end_and_nobody_else_does() {
-        let crowded = |policy| Waiter::new(policy, CpuSharing::unpinned(1 << 20), None);
-        let most = |policy| [false, true].map(|are_slow| crowded(policy).most_yields(are_slow));
+    fn only_a_policy_that_never_sleeps_yields_without_end() {
+        let oversubscribed = |policy| Waiter::new(policy, CpuSharing::unpinned(1 << 20), None);
+        let most = |policy| [false, true].map(|are_slow| oversubscribed(policy).most_yields(are_slow));
         assert_eq!(most(Wait::Yield), [None; 2]);
         assert_eq!(most(Wait::Adaptive), [Some(YIELDS_WHEN_SHARED), Some(0)]);
         assert_eq!((most(Wait::Park), most(Wait::Spin)), ([Some(0); 2], [Some(0); 2]));

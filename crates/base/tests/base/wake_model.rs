@@ -1,7 +1,7 @@
 //! The wake word's protocol on a machine that keeps stores back, walked through state by state.
 //!
 //! Loom cannot express a fence that one thread makes the others execute (`membarrier`), so there both sides fence. Here each
-//! thread has a store buffer of its own, as on x86, which a fence of its own empties, and a sleeper's dear fence those of
+//! thread has a store buffer of its own, as on x86, which a fence of its own empties, and a sleeper's heavy fence those of
 //! all. The model has the steps of `wait/wake_word.rs`: publications of two publishers, two sleepers of which each waits for
 //! its own, and the return of the publishers to the light fence, here after the first publication that finds no sleeper. A
 //! sleeper that nobody wakes although its message is there is a deadlock, which the search finds.
@@ -20,7 +20,7 @@ enum Fault {
     None,
     /// A publisher that is asked for a real fence looks at once.
     NoFenceWhenAsked,
-    /// A sleeper promises before its dear fence.
+    /// A sleeper promises before its heavy fence.
     PromisesEarly,
     /// A sleeper promises in an epoch that is not the one in which it asked.
     IgnoresEpoch,
@@ -47,7 +47,7 @@ enum Publisher {
 enum Sleeper {
     ReadCount,
     Arm,
-    /// It has armed, and executes the dear fence; with the epoch that it saw.
+    /// It has armed, and executes the heavy fence; with the epoch that it saw.
     Heavy(u8),
     Promise(u8),
     LastLook,
@@ -59,7 +59,7 @@ enum Sleeper {
 struct State {
     armed: u8,
     count: u8,
-    /// What arrived in memory: a bit for each message.
+    /// The messages that arrived in memory: a bit for each.
     published: u8,
     /// Still in the store buffers of the publishers.
     buffered: [u8; 2],

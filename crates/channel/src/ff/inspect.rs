@@ -1,4 +1,4 @@
-//! A word channel as somebody sees it who only looks.
+//! A word channel as an observer sees it.
 
 use std::mem::offset_of;
 
@@ -8,7 +8,8 @@ use crate::open::OpenChannelError;
 use crate::policy::Policy;
 use crate::view::{ChannelView, ChannelWords, ReceiverView, Unit};
 
-/// Looks at it. Nobody writes down how far the ends are; what lies in the cells is what the receiver is behind.
+/// Looks at the channel. The ends do not write down how far they are; the words in the cells are those that the receiver is
+/// behind.
 ///
 /// # Errors
 /// [`OpenChannelError`] if it is damaged, or this process is a forked child.

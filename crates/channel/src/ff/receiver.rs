@@ -57,7 +57,7 @@ impl Receiver {
         self.recv_within(Some(timeout))
     }
 
-    /// What this end's waits have been like.
+    /// The waiter of this end, with the counts of its waits.
     #[must_use]
     pub fn waiter(&self) -> &Waiter {
         &self.waiter
@@ -85,7 +85,7 @@ impl Receiver {
         Err(TryRecvError::Empty)
     }
 
-    /// The next word of a sender that is gone: what it sent before it went is there by now.
+    /// The next word of a sender that is gone. All that it sent has arrived by now.
     fn last(&mut self) -> Result<NonZeroU64, RecvError> {
         let has_left = self.shared.is_gone(SENDER_GONE);
         let gone = if has_left { RecvError::Closed } else { RecvError::Died };
@@ -136,7 +136,7 @@ impl Selectable for Receiver {
 
     fn try_recv(&mut self) -> Result<NonZeroU64, TryRecvError> {
         self.check()?;
-        // A part of a line is a message to who waits for several channels.
+        // A part of a line is a message for a thread that waits for several channels.
         self.position.ripen_part(&self.shared);
         self.try_recv()
     }
@@ -148,7 +148,7 @@ impl Selectable for Receiver {
 
 impl Drop for Receiver {
     fn drop(&mut self) {
-        // In a forked child the end is the parent's, and the memory is not there.
+        // In a forked child the end belongs to the parent, and the memory is missing.
         if !self.peer.as_ref().is_some_and(Peer::is_forked) {
             self.shared.leave(RECEIVER_GONE);
             self.shared.room_wake.notify();

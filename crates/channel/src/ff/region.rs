@@ -2,8 +2,8 @@
 //!
 //! | offset | content of the channel's section; each line as [`Control`] says |
 //! |---|---|
-//! | 0 | which ends are gone; flushed words; sender; receiver: 128 B each |
-//! | 0x200 | the word that the sender rings, the word that the receiver rings: 128 B each |
+//! | 0 | the ends that are gone; flushed words; sender; receiver: 128 B each |
+//! | 0x200 | the wake word of the receiver, the wake word of the sender: 128 B each |
 //! | 0x300 | cells, 8 B each |
 //!
 //! The directory's configuration: cells; probe; the slip in ns and one (0: none); wait policy, wake cost, fences.
@@ -31,7 +31,7 @@ pub(super) const CELLS_AT: usize = ROOM_WAKE_AT + size_of::<CacheLine<WakeCell>>
 const SENDER: &str = "sender";
 const RECEIVER: &str = "receiver";
 
-/// What a region has to hold for a word channel that is laid out as `config` says.
+/// The contents of a region that a word channel with this configuration needs.
 ///
 /// # Panics
 /// If it would have more than [`MAX_CELLS`] cells.
@@ -49,8 +49,8 @@ pub fn spec(config: &Config) -> Spec {
     Spec { kind: KIND_FF, config, bytes: (CELLS_AT + cells / LINE_CELLS * LINE_BYTES) as u64 }
 }
 
-/// Opens the sending end of the channel with this name. There is one in the life of a channel: cells do not tell where a
-/// dead one stopped.
+/// Opens the sending end of the channel with this name. A channel has one in its life: the cells do not show where a dead
+/// sender stopped.
 ///
 /// # Errors
 /// [`OpenChannelError`].
@@ -61,7 +61,7 @@ pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenChannelEr
     Ok(Sender { shared, position: SendPosition::default(), waiter: waiting.waiter(region), peer: Some(peer) })
 }
 
-/// Opens the receiving end of the channel with this name. There is one in the life of a channel.
+/// Opens the receiving end of the channel with this name. A channel has one in its life.
 ///
 /// # Errors
 /// [`OpenChannelError`].
@@ -93,8 +93,8 @@ fn refuse_gone(shared: &Shared, ends: &[(u32, &'static str)], name: &str) -> Res
     }
 }
 
-/// Claims the first of `needed` ends, which nobody may follow in, unless one of them has left. Who leaves has left before
-/// its seat is free, so the second look sees the goodbye of one whose seat was taken.
+/// Claims the first of `needed` ends, which has no successor, unless one of them has left. A participant that leaves marks
+/// its end before its slot is free, so the second look sees the goodbye of one whose slot was taken.
 fn take(
     region: &SharedRegion,
     shared: &Shared,
@@ -112,7 +112,7 @@ fn take(
     }
 }
 
-/// What the directory says; `None` if no `spec` says so.
+/// The configuration in the directory; `None` if no `spec` writes it.
 pub(super) fn read_config(entry: &Entry) -> Option<(usize, Probe, Slip, Waiting)> {
     let [cells, probe, slip, waiting @ ..] = entry.config;
     let cells = usize::try_from(cells).ok()?;

@@ -56,7 +56,7 @@ impl Sender {
         self.send_within(word, Some(timeout))
     }
 
-    /// Lets the receiver take all that was sent, even if it takes whole lines otherwise.
+    /// Lets the receiver take all words that were sent, even if it takes whole lines otherwise.
     ///
     /// # Errors
     /// [`SendError::Forked`] in a forked child.
@@ -68,7 +68,7 @@ impl Sender {
         Ok(())
     }
 
-    /// What this end's waits have been like.
+    /// The waiter of this end, with the counts of its waits.
     #[must_use]
     pub fn waiter(&self) -> &Waiter {
         &self.waiter
@@ -122,14 +122,14 @@ impl Sender {
     }
 }
 
-/// The receiver's participant is gone; whether with or without a goodbye is known by now.
+/// The error for a receiver whose participant is gone. By now it is known whether it said goodbye.
 fn gone(shared: &Shared, word: NonZeroU64) -> SendError<NonZeroU64> {
     if shared.is_gone(RECEIVER_GONE) { SendError::Closed(word) } else { SendError::Died(word) }
 }
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        // In a forked child the end is the parent's, and the memory is not there.
+        // In a forked child the end belongs to the parent, and the memory is missing.
         if !self.peer.as_ref().is_some_and(Peer::is_forked) {
             self.shared.leave(SENDER_GONE);
             self.shared.data_wake.notify();

@@ -1,4 +1,4 @@
-//! Why a channel cannot have one more end.
+//! The errors of adding an end to a channel.
 
 /// The channel has as many ends of one kind as it was made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -10,11 +10,11 @@ pub struct TooManyEnds {
     pub max: usize,
 }
 
-/// Why a channel of bytes gets no further sender or reader.
+/// The reason why a channel of bytes gets no further sender or reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AddEndError {
-    /// All places of one kind of ends are taken.
+    /// The channel has all ends of this kind.
     #[error(transparent)]
     TooMany(#[from] TooManyEnds),
     /// This process is a forked child of the one that opened the channel.

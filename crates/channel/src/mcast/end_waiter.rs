@@ -1,4 +1,4 @@
-//! Waiting, and looking after the others meanwhile: whoever waits checks whether those it waits for are alive.
+//! Waiting, and checking meanwhile whether the other ends are alive.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use super::reap::reap;
 use super::ring::{Ring, Slots};
 use super::room::NoRoom;
 
-/// Between two looks of one end. Each costs a system call for every line that is held.
+/// The time between two checks by one end. Each costs a system call for every line that is held.
 const INTERVAL: Duration = Duration::from_millis(1);
 
 /// The waiting of one end.
 #[derive(Debug, Clone)]
 pub(super) struct EndWaiter {
     waiter: Waiter,
-    /// When it looked last, in ticks.
+    /// The time of its last check, in ticks.
     looked: u64,
 }
 
@@ -34,7 +34,7 @@ impl EndWaiter {
         &self.waiter
     }
 
-    /// Waits until `look` finds something, for at most `timeout`; someone rings `place` when it may.
+    /// Waits until `look` finds something, for at most `timeout`. Another end wakes `place` when it may.
     ///
     /// # Errors
     /// [`TimedOut`].
@@ -55,7 +55,7 @@ impl EndWaiter {
         })
     }
 
-    /// Cleans up after the dead, if it is time to look.
+    /// Cleans up after the dead, if a check is due.
     #[inline]
     pub(super) fn reap_if_due<S: Slots>(&mut self, ring: &Ring<S>) {
         reap_if_due(ring, &mut self.looked);

@@ -1,17 +1,17 @@
-//! What the dead leave: lines that nobody holds, a slot that is claimed, a block between two owners, a tail that was not
+//! The cleaning up after dead ends: lines without a holder, a claimed slot, a block between two owners, a tail that was not
 //! moved.
 //!
-//! | who died, where | what is done |
+//! | dead end, and where it died | repair |
 //! |---|---|
 //! | one of several senders, before the claim | nothing was begun |
 //! | the same, between claim and publication | its block is settled, the tail helped, the claim becomes SKIPPED |
-//! | the only sender, before publication | nobody saw it; the next sender takes the same ticket |
+//! | the only sender, before publication | no reader saw it; the next sender takes the same ticket |
 //! | the only sender, between publication and tail | the tail is moved, else the next one would use the ticket again |
-//! | a reader | its line is freed: it holds nobody back, and its pins are gone |
+//! | a reader | its line is freed: it holds no sender back, and its pins are gone |
 //!
-//! In this order for a sender: the block, then what was in flight is forgotten, the tail, the claim, the line. Everything
-//! can be done again if whoever does it dies on the way. It is done by one participant at a time, and only on evidence
-//! that the holder of a line is gone; a stopped one is not.
+//! In this order for a sender: the block, then the mark of the exchange in flight, the tail, the claim, the line. Every
+//! step can be repeated if the participant that does it dies on the way. One participant at a time does it, and only on
+//! evidence that the holder of a line is gone; a stopped one is not.
 
 use corecast_base::sync::{AtomicU64, Ordering};
 
@@ -42,7 +42,7 @@ pub(super) fn reap<S: Slots>(ring: &Ring<S>) {
         for line in ring.readers.iter().filter(|line| is_dead(&line.ctl)) {
             ring.release_reader(&line.ctl, PresenceState::Died);
         }
-        // Somebody died after it gave its line back and before it said so.
+        // An end died after it gave its line back and before it said so.
         if is_out_of_date(&ring.occupancy.senders, ring.senders.iter().map(|line| &line.ctl)) {
             ring.say_sender_left(PresenceState::Died);
         }
@@ -52,7 +52,7 @@ pub(super) fn reap<S: Slots>(ring: &Ring<S>) {
     });
 }
 
-/// True if the word of a side tells of somebody although no line is held.
+/// True if the word of a side says that an end is present although no line is held.
 fn is_out_of_date<'a>(presence: &Presence, mut lines: impl Iterator<Item = &'a AtomicU64>) -> bool {
     presence.look() == PresenceState::Present && lines.all(|ctl| look(ctl).state() == State::Free)
 }

@@ -1,4 +1,4 @@
-//! What all ends of a channel share.
+//! The memory and settings that all ends of a channel share.
 
 use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
 use corecast_base::wait::{Waiter, WakeWord};
@@ -15,21 +15,21 @@ pub(super) trait Slots {
     /// The word of the slot with this index.
     fn word(&self, index: usize) -> &AtomicU64;
 
-    /// Settles what a dead sender left besides its claim. Can be done again.
+    /// Settles the state that a dead sender left besides its claim. Can be repeated.
     fn settle(ring: &Ring<Self>, sender: usize)
     where
         Self: Sized;
 }
 
-/// Who is there. Written when somebody comes or goes.
+/// The open ends of the channel. Written when an end comes or goes.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub(super) struct Occupancy {
     pub(super) senders: Presence,
     pub(super) readers: Presence,
-    /// Lines of readers above were never taken. Raised by those who join, before they do.
+    /// Lines of readers above were never taken. Raised by readers that join, before they do.
     pub(super) reader_lines: AtomicU64,
-    /// The fences of both bells, by number, chosen by the first who opens the channel; 0 for none chosen.
+    /// The fences of both wake words, by number, chosen by the first opener of the channel; 0 for none chosen.
     pub(super) fences: AtomicU32,
 }
 
@@ -41,22 +41,21 @@ unsafe impl Shareable for Occupancy {}
 pub(super) struct Ring<S> {
     pub(super) laps: Laps,
     pub(super) config: Config,
-    /// The ticket that is taken next. Written by the sender, or by all of several by CAS; read by readers that join or
-    /// were overrun.
+    /// The next ticket. Written by the sender, or by several senders by CAS; read by readers that join or were overrun.
     pub(super) tail: Place<CacheLine<AtomicU64>>,
     pub(super) occupancy: Place<Occupancy>,
     pub(super) senders: PlaceSlice<SenderLine>,
     pub(super) readers: PlaceSlice<ReaderLine>,
-    /// Rung by senders after a message.
+    /// Senders wake readers here after a message.
     pub(super) data_wake: WakeWord,
-    /// Rung by readers after they moved their cursors or came, and by senders that evict.
+    /// Readers wake senders here after they moved their cursors or came, and senders after they evict.
     pub(super) room_wake: WakeWord,
     pub(super) owners: Owners,
     pub(super) slots: S,
 }
 
 impl<S: Slots> Ring<S> {
-    /// A channel for the threads of this process. All lines and words are as memory that nobody wrote.
+    /// A channel for the threads of this process. All lines and words are as in unwritten memory.
     pub(super) fn on_heap(config: Config, slots: S) -> Self {
         Self {
             laps: Laps::new(config.slots),
@@ -100,7 +99,7 @@ impl<S: Slots> Ring<S> {
         self.config.zero_readers == ZeroReaders::Block
     }
 
-    /// The next ticket. What it counts is ordered by the words of the slots, and against joins by fences.
+    /// The next ticket. The words of the slots order what it counts, and fences order it against joins.
     pub(super) fn tail(&self) -> u64 {
         // ORDERING: Relaxed, it is only a number: a reader that starts there polls the word of the slot, a sender claims it
         self.tail.load(Ordering::Relaxed)
@@ -108,7 +107,7 @@ impl<S: Slots> Ring<S> {
 
     /// The lines that readers may hold.
     pub(super) fn reader_lines(&self) -> &[ReaderLine] {
-        // ORDERING: Relaxed, whoever takes a line raises it before the fence of its join [join]
+        // ORDERING: Relaxed, a reader that takes a line raises it before the fence of its join [join]
         let lines = self.occupancy.reader_lines.load(Ordering::Relaxed);
         &self.readers[..self.readers.len().min(lines as usize)]
     }
@@ -119,7 +118,7 @@ impl<S: Slots> Ring<S> {
         self.data_wake.notify_all(self.reader_lines_lazily());
     }
 
-    /// The words that tell where sleeping readers sit; looked at only if somebody sleeps.
+    /// The words that name the parkers of sleeping readers; read only if a reader sleeps.
     #[inline(always)]
     fn reader_lines_lazily(&self) -> impl Iterator<Item = &AtomicU32> {
         std::iter::once(()).flat_map(|()| self.reader_lines()).map(|line| &line.forward)
@@ -149,7 +148,7 @@ impl<S: Slots> Ring<S> {
         self.room_wake.notify();
     }
 
-    /// Takes a line for a sender; its index.
+    /// Takes a line for a sender, and returns its index.
     pub(super) fn take_sender_line(&self, owner: Owner) -> Option<usize> {
         let index = self.senders.iter().position(|line| take(&line.ctl, owner, Hold::Always).is_some())?;
         self.occupancy.senders.arrive();
@@ -159,7 +158,7 @@ impl<S: Slots> Ring<S> {
     /// A waiter for one end.
     pub(super) fn waiter(&self) -> Waiter {
         let ends = self.config.senders + 1;
-        Waiter::new(self.config.wait, self.owners.crowd(ends), self.config.wake_cost)
+        Waiter::new(self.config.wait, self.owners.cpu_sharing(ends), self.config.wake_cost)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The channel for values of one type, which readers look at where they are.
+//! The channel for values of one type, which readers look at in place.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, Try
 use crate::policy::Policy;
 use crate::selectable::{Selectable, WakeHandle};
 
-/// A channel for values, by which any thread becomes a reader, or one more sender. A clone is the same channel.
+/// A handle to a channel for values: any thread becomes a reader, or one more sender, by it. A clone is the same channel.
 pub struct Source<T: Send + Sync> {
     ring: Arc<Ring<ValueSlots<T>>>,
 }
@@ -31,14 +31,14 @@ pub struct Sender<T: Send + Sync> {
     waiter: EndWaiter,
 }
 
-/// The receiving end for values. Several can be looked at at once, and are released in any order.
+/// The receiving end for values. Several values can be open at once, and are released in any order.
 pub struct Receiver<T: Send + Sync> {
     end: RecvEnd<ValueSlots<T>>,
     waiter: RefCell<EndWaiter>,
 }
 
-/// A received value where it is. Dropping it lets the sender reuse the place; forgotten, it is kept until the receiver is
-/// dropped.
+/// A received value, in place. Dropping it lets the sender reuse the place; if it is forgotten, its place is kept until the
+/// receiver is dropped.
 pub struct Ref<'a, T: Send + Sync> {
     receiver: &'a Receiver<T>,
     ticket: u64,
@@ -65,8 +65,7 @@ pub fn channel<T: Send + Sync>(slots: usize) -> (Sender<T>, Source<T>) {
     channel_with(Config { slots, ..Config::default() })
 }
 
-/// A channel laid out as `config` says, as far as that concerns values: readers are reliable, and sizes in bytes mean
-/// nothing.
+/// A channel with this configuration, as far as it concerns values: readers are reliable, and sizes in bytes mean nothing.
 ///
 /// # Panics
 /// If a size is out of its range.
@@ -81,7 +80,7 @@ pub fn channel_with<T: Send + Sync>(config: Config) -> (Sender<T>, Source<T>) {
 }
 
 impl<T: Send + Sync> Source<T> {
-    /// A reader of what is sent from now on.
+    /// A reader of all values that are sent from now on.
     ///
     /// # Errors
     /// [`TooManyEnds`] if the channel takes no more.
@@ -153,7 +152,7 @@ impl<T: Send + Sync> Sender<T> {
         self.source().sender()
     }
 
-    /// A reader of what is sent from now on.
+    /// A reader of all values that are sent from now on.
     ///
     /// # Errors
     /// [`TooManyEnds`] if the channel takes no more.
@@ -189,7 +188,7 @@ impl<T: Send + Sync> Sender<T> {
             unsafe { place.replace(Some(value)) }
         });
         self.end.publish(ticket);
-        // Afterwards, as it is the user's code that runs here and may panic.
+        // After the publication, as the user's code runs here and may panic.
         drop(former);
     }
 }
@@ -236,7 +235,7 @@ impl<T: Send + Sync> Receiver<T> {
         Ok(self.open_value(ticket))
     }
 
-    /// The word that senders ring after a value.
+    /// The word by which senders wake this reader after a value.
     #[must_use]
     pub fn data_wake(&self) -> &WakeWord {
         &self.end.ring.data_wake

@@ -1,4 +1,4 @@
-//! Receiving ends of bytes, whichever channel they are of.
+//! Receiving ends of bytes, of several kinds of channels in one type.
 
 use super::{Selectable, WakeHandle};
 use crate::bytes::Bytes;

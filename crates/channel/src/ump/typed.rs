@@ -28,7 +28,7 @@ pub fn channel<T: Send>(slots: usize) -> (Sender<T>, Receiver<T>) {
     channel_with(Config { slots, ..Config::default() })
 }
 
-/// A channel laid out as `config` says.
+/// A channel with this configuration.
 ///
 /// # Panics
 /// If the ring would have more than [`MAX_SLOTS`](super::MAX_SLOTS) slots, or values of several slots and
@@ -115,12 +115,12 @@ impl<T: Send> Sender<T> {
     fn put(&mut self, room: Room, value: T) {
         let value = ManuallyDrop::new(value);
         let from = (&raw const value).cast();
-        // SAFETY: `from` points to a T, and the room was just granted for its size. The bytes move: the receiver, or
-        // whoever drains the ring, takes the value out exactly once.
+        // SAFETY: `from` points to a T, and the room was just granted for its size. The bytes move: the receiver, or the
+        // end that drains the ring, takes the value out exactly once.
         unsafe { self.end.publish(room, from, size_of::<T>(), VALUE) };
     }
 
-    /// What this end's waits have been like.
+    /// The waiter of this end, with the counts of its waits.
     #[must_use]
     pub fn waiter(&self) -> &Waiter {
         &self.waiter
@@ -143,7 +143,7 @@ pub struct Receiver<T: Send> {
 }
 
 impl<T: Send> Receiver<T> {
-    /// True if [`try_recv`](Self::try_recv) would not say that the channel is empty.
+    /// True if [`try_recv`](Self::try_recv) would return anything but [`TryRecvError::Empty`].
     #[inline]
     #[must_use]
     pub fn is_ready(&mut self) -> bool {
@@ -194,7 +194,7 @@ impl<T: Send> Receiver<T> {
         }
     }
 
-    /// What this end's waits have been like.
+    /// The waiter of this end, with the counts of its waits.
     #[must_use]
     pub fn waiter(&self) -> &Waiter {
         &self.waiter
@@ -239,7 +239,7 @@ fn take<T>(end: &mut RecvEnd, header: Header) -> T {
     unsafe { value.assume_init() }
 }
 
-/// Drops what was sent and never received. Both ends are gone, so nothing moves any more.
+/// Drops the values that were sent and never received. Both ends are gone, so nothing moves any more.
 fn drain<T>(end: &mut RecvEnd) {
     while let Some(header) = end.peek() {
         drop(take::<T>(end, header));
@@ -249,7 +249,7 @@ fn drain<T>(end: &mut RecvEnd) {
 /// The time limit of a wait has passed.
 struct TimedOut;
 
-/// How long a wait may still go on.
+/// The time left to a wait.
 fn time_left(timeout: Option<Duration>, waited: Duration) -> Result<Duration, TimedOut> {
     match timeout {
         None => Ok(LONGEST_SLEEP),

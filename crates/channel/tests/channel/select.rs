@@ -86,7 +86,7 @@ fn a_subset_is_all_that_is_looked_at() {
 }
 
 #[test]
-fn a_sleeper_is_woken_by_whichever_channel_sends() {
+fn a_message_on_any_channel_wakes_the_sleeper() {
     let (mut senders, tokens, mut select) = channels(100, Wait::Park);
     for round in 0..200_usize {
         let at = round * 37 % 100;
@@ -139,7 +139,7 @@ fn too_many_channels_break_a_rule() {
     select.add(ump::channel(4).1);
 }
 
-/// One of each kind, in memory of this process and in a shared region, so that the sleeper has two seats.
+/// One channel of each kind, in memory of this process and in a shared region, so that the sleeper has two parkers.
 #[test]
 fn a_sleeper_is_woken_by_channels_of_any_kind_and_memory() {
     let plan = RegionPlan::new();
@@ -192,7 +192,7 @@ fn is_told<R: Selectable>(select: &mut Select<R>, notifier: &mut Notifier) -> bo
 }
 
 #[test]
-fn a_forked_child_is_told_so_and_disturbs_nobody() {
+fn a_forked_child_gets_an_error_and_disturbs_no_end() {
     let plan = ump::bytes::spec(&Config::default()).declare(RegionPlan::new(), "ump").expect("a plan");
     let plan = mcast::bytes::spec(mcast::Config::default()).declare(plan, "mcast").expect("a plan");
     let plan = ff::spec(&ff::Config::default()).declare(plan, "ff").expect("a plan");

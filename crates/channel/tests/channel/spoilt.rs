@@ -1,4 +1,4 @@
-//! What tests of spoilt memory have in common: the values that another process may write, and the watch over calls that
+//! The common parts of the tests of spoilt memory: the values that another process may write, and the watch over calls that
 //! must return.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -26,8 +26,8 @@ pub(crate) fn watched(work: impl FnOnce(&mut dyn FnMut(String)) + Send + 'static
     assert!(worker.join().is_ok(), "a call panicked: {last}");
 }
 
-/// What another process may write where `now` stands: small and large numbers, those near the present one, and those that
-/// are a lap of `slots` away, as a number, as the word of a mcast slot, and as fields of a header.
+/// The values that another process may write over `now`: small and large numbers, those near the present one, and those
+/// that are a lap of `slots` away, as a number, as the word of a mcast slot, and as fields of a header.
 pub(crate) fn values(now: u64, slots: u64) -> Vec<u64> {
     let mut values = vec![0, 1, 2, 3, 4, 5, 7, 8, 16, 63, 255, 0x100, 0x200, 0x201, 0x300, 1 << 10, 1 << 11];
     values.extend([u64::from(u32::MAX), 1 << 31, 1 << 32, 1 << 40, 1 << 53, 1 << 62, i64::MAX as u64, 1 << 63]);

@@ -135,7 +135,7 @@ fn two_senders_without_a_reader_go_around() {
 }
 
 #[test]
-fn who_joins_misses_nothing_from_then_on() {
+fn a_reader_misses_nothing_after_it_joined() {
     loom::model(|| {
         let (mut tx, source) = mcast::channel_with(config(Wait::Spin));
         let sender = thread::spawn(move || {
@@ -155,7 +155,7 @@ fn who_joins_misses_nothing_from_then_on() {
 
 /// The line of a reader that left is taken by another one: the sender must not overtake the one through the other.
 #[test]
-fn a_line_is_handed_over_with_what_was_read() {
+fn a_line_is_handed_over_with_its_read_messages() {
     loom::model(|| {
         let (mut tx, source) = mcast::channel_with(Config { readers: 1, ..config(Wait::Spin) });
         let first = source.subscribe().expect("a place");
@@ -215,7 +215,7 @@ fn long(tx: &mut Sender, number: u64) -> mcast::bytes::Loan<'_> {
     loan
 }
 
-/// What the reader copies while the sender writes the last message is the block of the first.
+/// The reader copies the block of the first message while the sender writes the last one.
 #[test]
 fn a_block_is_written_again_when_no_copy_is_taken_of_it() {
     loom::model(|| {
@@ -303,7 +303,7 @@ fn a_sender_that_comes_while_the_last_one_leaves_keeps_the_channel_open() {
 }
 
 #[test]
-fn what_was_sent_before_the_goodbye_arrives() {
+fn messages_sent_before_the_goodbye_arrive() {
     loom::model(|| {
         let (mut tx, source) = mcast::channel_with(config(Wait::Spin));
         let rx = source.subscribe().expect("a place");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use corecast_base::Arena;
 use corecast_base::sync::{Arc, AtomicUsize, Ordering, spin_hint};
-use corecast_base::wait::{CpuSharing, Wait, Waiter};
+use corecast_base::wait::{CpuSharing, Wait, Waiter, WakeWord};
 use corecast_channel::ump::any::{self, WrongType};
 use corecast_channel::ump::{self, Config};
 use corecast_channel::{Closed, TryRecvError, TrySendError};
@@ -69,22 +69,22 @@ fn a_full_ring_makes_room_only_after_the_payload_was_read() {
     });
 }
 
-/// Two members lay the rings out at the same time, and whoever comes first makes them.
+/// Two members lay the rings out at the same time, and the first one makes them.
 #[test]
 fn ends_built_apart_are_of_one_ring() {
     loom::model(|| {
         let mut arena = Arena::heap();
         let mut theirs = arena.from_start();
-        let bells = || (WakeWord::new(Wait::Spin), WakeWord::new(Wait::Spin));
+        let wakes = || (WakeWord::new(Wait::Spin), WakeWord::new(Wait::Spin));
         let mut waiter = Waiter::new(Wait::Spin, CpuSharing::pinned(2, 1), Some(Duration::ZERO));
         let mut their_waiter = waiter.clone();
         let sender = thread::spawn(move || {
             let rings = any::rings(&mut theirs, 2, 4).expect("the heap has room");
-            let (data, room) = bells();
+            let (data, room) = wakes();
             rings.sender(1, data, room).send(&7u64, &mut their_waiter, keep_waiting).expect("the receiver stays");
         });
         let rings = any::rings(&mut arena, 2, 4).expect("the heap has room");
-        let (data, room) = bells();
+        let (data, room) = wakes();
         assert_eq!(rings.receiver(1, data, room).recv::<u64, _>(&mut waiter, keep_waiting), Ok(7));
         sender.join().expect("the sender ends");
     });
@@ -194,7 +194,7 @@ impl Drop for Counted {
 }
 
 #[test]
-fn whoever_leaves_last_drops_what_was_not_received() {
+fn the_last_end_drops_the_values_that_were_not_received() {
     loom::model(|| {
         let dropped = Arc::new(AtomicUsize::new(0));
         let (mut tx, mut rx) = ump::channel_with(config(Wait::Spin));

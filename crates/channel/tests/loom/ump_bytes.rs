@@ -80,7 +80,7 @@ fn cleared_slots_are_used_again_when_they_were_read() {
 }
 
 #[test]
-fn what_is_lent_out_is_not_written_over() {
+fn an_open_message_is_not_written_over() {
     for credit in [Credit::AckLine, Credit::SlotClear] {
         loom::model(move || {
             let (mut tx, mut rx) = ump::bytes::channel(&config(4, credit, Wait::Spin));

@@ -1,4 +1,4 @@
-//! What must not be attached to, and how that is said.
+//! Regions that must not be attached to, and their errors.
 
 use std::fs::{self, File, Permissions};
 use std::os::fd::AsRawFd;
@@ -54,7 +54,7 @@ fn foreign_and_open_files_are_refused() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_refused() {
+fn a_file_that_is_not_regular_is_refused() {
     let error = refused(|path| {
         fs::remove_file(path).expect("our file");
         symlink("good", path).expect("a free name");

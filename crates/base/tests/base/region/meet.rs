@@ -1,4 +1,4 @@
-//! HostedRegion at a name: guests, heirs, strangers, and what is left when all have gone.
+//! Hosted regions: guests, successors, strangers, and what is left when all have gone.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -68,15 +68,15 @@ fn a_member_takes_over_from_a_killed_host() {
     host.signal(Signal::KILL);
     eventually("one member hosts", || members.iter().filter(|member| member.is_host()).count() == 1);
     drop(host);
-    let late = rendezvous::connect(&dir, "play").expect("the heir");
+    let late = rendezvous::connect(&dir, "play").expect("the successor");
     assert_eq!(late.region().generation(), members[0].region().generation());
     let mut members = Vec::from(members);
-    // The heir leaves in good order, and again one of the others takes over.
-    let heir = members.iter().position(HostedRegion::is_host).expect("seen above");
-    drop(members.swap_remove(heir));
+    // The successor leaves in good order, and again one of the others takes over.
+    let successor = members.iter().position(HostedRegion::is_host).expect("seen above");
+    drop(members.swap_remove(successor));
     members.push(late);
     eventually("one member hosts", || members.iter().filter(|member| member.is_host()).count() == 1);
-    drop(rendezvous::connect(&dir, "play").expect("the next heir"));
+    drop(rendezvous::connect(&dir, "play").expect("the next successor"));
     drop(members);
     assert_eq!(files(&dir), [""; 0], "the last one takes it all away");
 }
@@ -139,7 +139,7 @@ fn guests_that_hang_or_shout_do_not_keep_others_out() {
 }
 
 #[test]
-fn who_is_not_on_the_list_is_turned_away() {
+fn a_user_not_on_the_list_is_turned_away() {
     let (_temporary, dir) = socket_dir();
     let region = SharedRegion::memfd(&plan()).expect("memory");
     let host = rendezvous::host_for(&dir, "play", region, &[12_345]).expect("a free name");
@@ -163,7 +163,7 @@ fn a_host_of_another_user_is_not_trusted() {
 }
 
 #[test]
-fn who_looks_takes_no_seat() {
+fn an_observer_takes_no_slot() {
     let (_temporary, dir) = socket_dir();
     let host = host(&dir);
     let observer = rendezvous::observe(&dir, "play", Duration::from_secs(20)).expect("a host");

@@ -1,4 +1,4 @@
-//! Regions among processes: who lives, who dies, what is refused, what is left behind.
+//! Regions among processes: participants that live and die, attachments that are refused, and the files that are left.
 //!
 //! A test that needs another process starts this very program with a role (`roles`).
 
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use corecast_base::region::{RegionDir, RegionPlan};
 
-/// Two channels, the first of 4096 bytes, and four seats.
+/// Two channels, the first of 4096 bytes, and four slots.
 fn plan() -> RegionPlan {
     let plan = RegionPlan::new().add("orders", 1, [64, 0, 0, 0, 0, 0], 4096).expect("a good name");
     plan.add("replies", 2, [0; 6], 100).expect("a good name").participants(4).expect("a few")

@@ -38,14 +38,14 @@ fn of_two_creators_one_wins() {
 }
 
 #[test]
-fn the_last_one_takes_the_name_away_whoever_it_is() {
+fn the_last_participant_removes_the_name() {
     let (_temporary, dir) = region_dir();
     let creator = SharedRegion::named(&dir, "shared", &plan()).expect("a free name");
     let guest = SharedRegion::open(&dir, "shared").expect("a good region");
     guest.expect_plan(&plan()).expect("the same channels");
     drop(creator);
     assert_eq!(names(&dir), ["shared"]);
-    // A place holds on to the seat, and so to the name, when the region itself is gone.
+    // A place holds on to the slot, and so to the name, when the region itself is gone.
     let words = guest.section(&guest.entry("replies").expect("declared")).words(0, 16).expect("inside");
     drop(guest);
     assert_eq!(names(&dir), ["shared"]);
@@ -65,11 +65,11 @@ fn the_last_process_takes_the_name_away() {
     drop(creator);
     assert_eq!(names(&dir), ["play"], "its creator is dead, but it is used");
     guest.dismiss();
-    assert_eq!(names(&dir), [""; 0], "although one seat is that of a dead one");
+    assert_eq!(names(&dir), [""; 0], "although one slot is that of a dead one");
 }
 
 #[test]
-fn gc_takes_what_nobody_uses_and_nothing_else() {
+fn gc_removes_unused_regions_and_nothing_else() {
     let (_temporary, dir) = region_dir();
     assert_eq!(gc(&dir).expect("no directory is no trouble"), []);
     let used = SharedRegion::named(&dir, "used", &plan()).expect("a free name");
@@ -103,7 +103,7 @@ fn a_name_of_the_dead_is_free_and_one_of_the_living_is_not() {
 }
 
 #[test]
-fn who_looks_takes_no_seat_and_writes_nothing() {
+fn an_observer_takes_no_slot_and_writes_nothing() {
     let (_temporary, dir) = region_dir();
     let region = SharedRegion::named(&dir, "seen", &plan()).expect("a free name");
     let entry = region.entry("orders").expect("declared");

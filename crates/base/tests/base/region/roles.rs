@@ -24,7 +24,7 @@ pub(crate) fn attached(role: &str, region: &SharedRegion) -> Actor {
     actor
 }
 
-/// Not a test: what this program does when it is an actor.
+/// Not a test: the work of this program when it is an actor.
 #[test]
 fn play() {
     let Some(role) = Role::of_this_process() else { return };
@@ -122,7 +122,7 @@ fn connect(dir: &SocketDir) {
     wait_for_dismissal();
 }
 
-/// As a user who has nothing in common with root but its group.
+/// Connects as a user that shares only its group with root.
 fn connect_as_another(place: &str) {
     // SAFETY: this process has no other thread that reads ids of users.
     assert_eq!(unsafe { libc::setgroups(0, std::ptr::null()) }, 0);

@@ -1,16 +1,16 @@
 //! The exchange of a filled block against the one that a slot owns.
 //!
 //! Every slot and every sender own one block at any time. So there is no free list, no reference count and no way back: a
-//! sender publishes its block by giving it to the slot, and writes its next message into the one that the slot had, which
+//! sender publishes its block by giving it to the slot, and writes its next message into the block that the slot had, which
 //! no reader holds any more.
 //!
 //! ```text
 //! inflight = t; take the turn of t; incoming = (old = slot's block, t); slot's block = own; publish; own = old;
 //! inflight = none
 //! ```
-//! If the sender dies on the way, whoever reaps can tell who owns which block: if `incoming` is of the ticket in flight and
-//! the slot's block is not `old` any more, the exchange has happened, and `old` is the sender's. That must be settled before the
-//! slot is given to others.
+//! If the sender dies on the way, the participant that reaps can tell the owner of each block: if `incoming` is of the
+//! ticket in flight and the slot's block is not `old` any more, the exchange has happened, and the sender owns `old`. That
+//! must be settled before the slot is given to others.
 
 use corecast_base::sync::{AtomicU64, Ordering, keep_order};
 
@@ -19,11 +19,11 @@ use crate::mcast::line::SenderLine;
 use crate::mcast::ring::{Ring, Slots};
 
 const TICKET_BITS: u32 = 40;
-/// Set while something is.
+/// Set while an exchange is in flight.
 const IN_FLIGHT: u64 = 1;
 const TICKET_MASK: u64 = (1 << TICKET_BITS) - 1;
 
-/// Says that the sender goes for a ticket with its block.
+/// Marks that the sender tries to get a ticket with its block.
 #[inline]
 pub(super) fn intend(line: &SenderLine, ticket: u64) {
     // ORDERING: Relaxed, read by others only when this sender is dead
@@ -31,7 +31,8 @@ pub(super) fn intend(line: &SenderLine, ticket: u64) {
     keep_order();
 }
 
-/// Gives the block to the slot of a ticket whose turn it is, with a message of `len` bytes; the block that the slot had.
+/// Gives the block to the slot of the sender's ticket, with a message of `len` bytes, and returns the block that the slot
+/// had.
 pub(super) fn give(ring: &Ring<ByteSlots>, line: &SenderLine, ticket: u64, block: usize, len: usize) -> usize {
     let index = ring.laps.index(ticket);
     let old = ring.slots.head(index).block;
@@ -51,7 +52,7 @@ pub(super) fn keep(ring: &Ring<ByteSlots>, sender: usize, old: usize) {
     forget(&ring.senders[sender]);
 }
 
-/// The block that a sender owns. Nonsense that a stranger wrote there is replaced by the one it had at first.
+/// The block that a sender owns. Nonsense from a stranger is replaced by the sender's first block.
 pub(super) fn owned(ring: &Ring<ByteSlots>, sender: usize) -> usize {
     let sizes = ring.slots.sizes();
     let first = sizes.first_block(sender);
@@ -67,14 +68,14 @@ fn own(ring: &Ring<ByteSlots>, sender: usize, block: usize) {
     keep_order();
 }
 
-/// Says that nothing is in flight.
+/// Marks that nothing is in flight.
 pub(super) fn forget(line: &SenderLine) {
     // ORDERING: Relaxed, read by others only when this sender is dead
     line.inflight.store(0, Ordering::Relaxed);
     keep_order();
 }
 
-/// Finds the owner of the blocks that a dead sender was about to exchange. Can be done twice.
+/// Finds the owners of the blocks that a dead sender was about to exchange. Can be repeated.
 pub(super) fn settle(ring: &Ring<ByteSlots>, sender: usize) {
     let line = &ring.senders[sender];
     // ORDERING: Relaxed, the evidence of the sender's death came after all it did
@@ -93,7 +94,7 @@ pub(super) fn settle(ring: &Ring<ByteSlots>, sender: usize) {
     forget(line);
 }
 
-/// Makes sure that what a former holder of the line wrote there is not taken for the next one's.
+/// Makes sure that the words of a former holder of the line are not taken for those of the next one.
 pub(super) fn begin(line: &SenderLine, tail: u64) {
     // ORDERING: Relaxed, read by others only when this sender is dead
     line.incoming.store(tail.wrapping_sub(1) & TICKET_MASK, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! A multicast channel as somebody sees it who only looks.
+//! A multicast channel as an observer sees it.
 
 use std::mem::offset_of;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use crate::open::OpenChannelError;
 use crate::policy::Policy;
 use crate::view::{ChannelView, ChannelWords, EndState, EndView, ReceiverView, Unit};
 
-/// Looks at it.
+/// Looks at the channel.
 ///
 /// # Errors
 /// [`OpenChannelError`] if it is damaged, or this process is a forked child.
 pub(crate) fn inspect(words: &ChannelWords<'_>) -> Result<ChannelView, OpenChannelError> {
     let config = decode(words.entry.config);
-    let config = config.ok_or_else(|| words.damaged("its sizes are none that a channel has".to_owned()))?;
+    let config = config.ok_or_else(|| words.damaged("no channel has its sizes".to_owned()))?;
     let readers_at = Offsets::of(&config).readers;
     let ctl = |at| words.word(at).map(Ctl);
     let mut senders = Vec::new();
@@ -39,7 +39,7 @@ pub(crate) fn inspect(words: &ChannelWords<'_>) -> Result<ChannelView, OpenChann
             });
         }
     }
-    // After the cursors, so that none is beyond it.
+    // The tail is read after the cursors, so that none is beyond it.
     let sent = words.word(TAIL)?;
     for receiver in &mut receivers {
         receiver.behind = receiver.cursor.and_then(|cursor| sent.checked_sub(cursor));

@@ -7,10 +7,10 @@ use corecast_base::sync::AtomicU64;
 use super::receiver::Receiver;
 use crate::bytes::{Bytes, Plain};
 
-/// Copies that a receiver keeps memory for.
+/// The number of copies for which a receiver keeps memory.
 const KEPT_BUFFERS: usize = 4;
 
-/// A received message. Dropping it releases its slot. Forgetting one is no danger: its slot is kept until the receiver is
+/// A received message. Dropping it releases its slot. Forgetting one is safe: its slot is kept until the receiver is
 /// dropped.
 pub struct Msg<'a> {
     pub(super) receiver: &'a Receiver,
@@ -18,9 +18,9 @@ pub struct Msg<'a> {
     pub(super) body: Body<'a>,
 }
 
-/// Where its bytes are.
+/// The place of its bytes.
 pub(super) enum Body<'a> {
-    /// Where the sender wrote them, for this ticket.
+    /// In the place where the sender wrote them, for this ticket.
     Pinned(u64, &'a [AtomicU64]),
     /// In memory of the receiver.
     Copied(Box<[AtomicU64]>),
@@ -36,7 +36,7 @@ impl Msg<'_> {
             Body::Pinned(_, words) if !is_trusted => Bytes::shared(words, self.len),
             Body::Pinned(_, words) => {
                 // SAFETY: senders write here only after this reader's cursor has passed the ticket, which is when the message
-                // is dropped; that nobody else writes is what `is_trusted` says.
+                // is dropped; `is_trusted` says that no other thread writes.
                 unsafe { Bytes::stable(words, self.len) }
             }
             Body::Copied(words) => {

@@ -20,20 +20,20 @@ use crate::selectable::{Selectable, WakeHandle};
 
 const WORD_BYTES: usize = size_of::<u64>();
 
-/// Why a message of the ring may be nonsense.
+/// The damage of a message that does not fit its place.
 const NO_LENGTH: &str = "a message is longer than its slot or block, or in no block";
 
 /// A receiving end. Several messages can be open at once, and are released in any order; while a reliable reader has one
-/// open, nothing is written where it lies.
+/// open, no sender writes there.
 pub struct Receiver {
     pub(super) end: RecvEnd<ByteSlots>,
     waiter: RefCell<EndWaiter>,
-    /// Memory for copies that are not open now.
+    /// Memory for copies, not in use now.
     pub(super) buffers: RefCell<Vec<Box<[AtomicU64]>>>,
 }
 
 impl Receiver {
-    /// A reader; `None` if all places are taken.
+    /// A reader; `None` if the channel has all its readers.
     pub(super) fn open(ring: &Arc<Ring<ByteSlots>>, policy: Policy) -> Option<Self> {
         let end = RecvEnd::open(ring, policy)?;
         Some(Self { waiter: RefCell::new(EndWaiter::of(ring)), buffers: RefCell::default(), end })
@@ -97,7 +97,7 @@ impl Receiver {
         self.recv_within(Some(timeout))
     }
 
-    // Inlined for good: through memory, the message would keep the next look waiting until this line is here.
+    // Always inlined: through memory, the message would keep the next look waiting until this line is here.
     #[inline(always)]
     fn recv_within(&self, timeout: Option<Duration>) -> Result<Msg<'_>, RecvTimeoutError> {
         self.check_fork()?;
@@ -130,19 +130,19 @@ impl Receiver {
         }
     }
 
-    /// Messages that are open now, and those that were forgotten.
+    /// The number of messages that are open now or were forgotten.
     #[must_use]
     pub fn open_messages(&self) -> u64 {
         self.end.pins.open()
     }
 
-    /// What this end's waits have been like.
+    /// The waiter of this end, with the counts of its waits.
     #[must_use]
     pub fn wait_counts(&self) -> WaitCounts {
         self.waiter.borrow().waiter().counts()
     }
 
-    /// The word that senders ring after a message.
+    /// The word by which senders wake this reader after a message.
     #[must_use]
     pub fn data_wake(&self) -> &WakeWord {
         &self.end.ring.data_wake
@@ -153,7 +153,7 @@ impl Receiver {
         if self.end.ring.owners.is_forked() { Err(RecvError::Forked) } else { Ok(()) }
     }
 
-    /// Takes the message that was seen; `None` if it was overwritten meanwhile and there is nothing to say about that.
+    /// Takes the message that was seen; `None` if it was overwritten meanwhile and there is no error to report.
     #[inline(always)]
     fn open_message(&self, ticket: u64) -> Result<Option<Msg<'_>>, RecvError> {
         if self.end.policy != Policy::Reliable {
@@ -202,7 +202,7 @@ impl Selectable for Receiver {
 
     #[inline]
     fn is_ready(&mut self) -> bool {
-        // What it has to say then is that.
+        // In a forked child it is ready with that error.
         let is_ready = self.check_fork().is_err() || self.end.is_ready();
         if !is_ready {
             self.waiter.borrow_mut().reap_if_due(&self.end.ring);

@@ -2,11 +2,11 @@
 //!
 //! | offset | part |
 //! |---|---|
-//! | 0x000 | tail; 0x080 roll; 0x100 the readers' bell; 0x180 the senders' bell |
+//! | 0x000 | tail; 0x080 occupancy; 0x100 the readers' wake word; 0x180 the senders' wake word |
 //! | 0x200 | senders, 128 B each; readers, 128 B each |
 //! | then | slots, 64 B times 1, 2 or 4; blocks, whole 128 B |
 //!
-//! Everything begins as zeroes. The directory's words say the sizes: `{slots u32, readers u32}`, `{senders u32, inline
+//! Everything begins as zeroes. The directory's words hold the sizes: `{slots u32, readers u32}`, `{senders u32, inline
 //! u32}`, `{block bytes}`, `{delivery u8, zero readers u8, wait u8}`, `{wake cost in ns and one; 0 unknown}`.
 
 use std::time::Duration;
@@ -34,7 +34,7 @@ const DATA_WAKE: usize = 2 * ROW;
 const ROOM_WAKE: usize = 3 * ROW;
 pub(super) const LINES: usize = 4 * ROW;
 
-/// What a region has to hold for a channel of this configuration.
+/// The contents of a region that a channel of this configuration needs.
 ///
 /// # Panics
 /// If a size is out of its range.
@@ -54,7 +54,7 @@ pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenChannelEr
     Sender::open(&ring).ok_or_else(|| taken(&ring, name, "sender"))
 }
 
-/// A reader of what is sent through the channel with this name from now on.
+/// A reader of all messages that are sent through the channel with this name from now on.
 ///
 /// # Errors
 /// [`OpenChannelError`]; `Taken` if the channel takes no more readers, `Policy` if it never overwrites and the policy is not
@@ -100,7 +100,7 @@ fn trust(ring: &mut Arc<Ring<ByteSlots>>, honest: &Honest<'_>) {
     Arc::get_mut(ring).expect("a promise is made before other ends come from this one").slots.is_trusted = true;
 }
 
-/// Where the parts are, in bytes from the start.
+/// The offsets of the parts, in bytes from the start.
 pub(super) struct Offsets {
     pub(super) readers: usize,
     slots: usize,
@@ -118,11 +118,11 @@ impl Offsets {
     }
 }
 
-/// The channel with this name, as far as it is this process's.
+/// This process's view of the channel with this name.
 fn open(region: &SharedRegion, name: &str) -> Result<Arc<Ring<ByteSlots>>, OpenChannelError> {
     let entry = find(region, name, KIND_MCAST)?;
     let damaged = |why: &str| OpenChannelError::Layout { name: name.to_owned(), why: why.to_owned() };
-    let config = decode(entry.config).ok_or_else(|| damaged("its sizes are none that a channel has"))?;
+    let config = decode(entry.config).ok_or_else(|| damaged("no channel has its sizes"))?;
     let at = Offsets::of(&config);
     if entry.bytes < at.end as u64 {
         return Err(damaged("it is smaller than its sizes say"));
@@ -154,7 +154,7 @@ fn open(region: &SharedRegion, name: &str) -> Result<Arc<Ring<ByteSlots>>, OpenC
     Ok(Arc::new(ring))
 }
 
-/// The fences of all who use the channel: those of the first.
+/// The fences of all users of the channel: the choice of the first one.
 fn agree(occupancy: &Occupancy, region: &SharedRegion) -> Option<Fences> {
     let mine = Fences::of(region.wake_scope()) as u32;
     // ORDERING: Relaxed, the number is all there is to know
@@ -173,7 +173,7 @@ fn wake_word(
     Ok(WakeWord::within(section.place::<CacheLine<WakeCell>>(offset)?, region.parkers(), region.me().index, fences))
 }
 
-/// Who has one of the places of which all are taken.
+/// The error where the channel has all ends of one kind, with a holder of one.
 fn taken(ring: &Ring<ByteSlots>, name: &str, end: &'static str) -> OpenChannelError {
     let holders: Vec<_> = match end {
         "sender" => ring.senders.iter().map(|line| look(&line.ctl)).collect(),
@@ -198,7 +198,7 @@ fn encode(config: &Config) -> [u64; 6] {
     ]
 }
 
-/// The configuration that the words say, if it is one.
+/// The configuration in the words, if it is one.
 pub(super) fn decode(words: [u64; 6]) -> Option<Config> {
     let [sizes, more_sizes, block_bytes, choices, wake_cost, rest] = words;
     let low = |word: u64| (word & 0xFFFF_FFFF) as usize;

@@ -24,16 +24,16 @@ const WORD_BYTES: usize = size_of::<u64>();
 pub struct Sender {
     pub(super) end: SendEnd<ByteSlots>,
     waiter: EndWaiter,
-    /// Where short messages are put together that are not sent at once.
+    /// The memory for short messages that are not sent at once.
     draft: Box<[AtomicU64]>,
-    /// The block that it owns, as it knows itself.
+    /// The block that it owns, by its own record.
     block: usize,
 }
 
 /// A message that is about to be sent, and its length.
 #[derive(Debug, Clone, Copy)]
 enum Staged {
-    /// In the slot that is next, which is this sender's already.
+    /// In the next slot, which belongs to this sender already.
     Slot(usize),
     /// In the draft.
     Draft(usize),
@@ -42,7 +42,7 @@ enum Staged {
 }
 
 impl Sender {
-    /// A sender; `None` if all places are taken.
+    /// A sender; `None` if the channel has all its senders.
     pub(super) fn open(ring: &Arc<Ring<ByteSlots>>) -> Option<Self> {
         let end = SendEnd::open(ring)?;
         exchange::settle(ring, end.line);
@@ -74,7 +74,7 @@ impl Sender {
         let posted = if message.len() <= self.inline() {
             self.post_short(message)
         } else {
-            // Known before anything is copied.
+            // Checked before the message is copied.
             self.end.check_room().and_then(|()| {
                 self.stage(message);
                 self.post_block(message.len())
@@ -117,7 +117,7 @@ impl Sender {
     }
 
     /// Room for a message of `len` bytes, to be written in place. It takes no ticket, so that others go on sending while it
-    /// is filled; dropped, it is as if it had never been.
+    /// is filled; dropping it has no effect.
     ///
     /// # Errors
     /// [`SendError`].
@@ -142,7 +142,7 @@ impl Sender {
         Self::add(&self.end.ring)
     }
 
-    /// A reader of what is sent from now on.
+    /// A reader of all messages that are sent from now on.
     ///
     /// # Errors
     /// [`AddEndError`].
@@ -160,7 +160,7 @@ impl Sender {
         self.end.ring.slots.sizes().max_len
     }
 
-    /// What this end's waits have been like.
+    /// The waiter of this end, with the counts of its waits.
     #[must_use]
     pub fn waiter(&self) -> &Waiter {
         self.waiter.waiter()
@@ -180,7 +180,7 @@ impl Sender {
         if len > max { Err(SendError::TooLarge { message: (), len, max }) } else { Ok(()) }
     }
 
-    /// Why nothing was sent. Looks, seldom, whether the one that keeps the ring full is dead.
+    /// The error of a message that was not sent. Checks, seldom, whether the end that keeps the ring full is dead.
     #[cold]
     fn refused(&mut self, no_turn: NoTurn) -> TrySendError<()> {
         match no_turn {
@@ -197,7 +197,7 @@ impl Sender {
         self.staged(Staged::Block(message.len())).copy_from(message);
     }
 
-    /// Where a message is put together.
+    /// The memory in which a message is put together.
     #[inline]
     fn staged(&mut self, message: Staged) -> BytesMut<'_> {
         let ring = &self.end.ring;
@@ -207,8 +207,8 @@ impl Sender {
                 if !ring.slots.is_trusted {
                     return BytesMut::shared(words, len);
                 }
-                // SAFETY: readers of a gated ring have done with the slot, as there was room for its ticket, and come back
-                // to it when it is published, for which the sender that is borrowed here is needed.
+                // SAFETY: readers of a gated ring are done with the slot, as there was room for its ticket, and come back
+                // to it when it is published, which needs the sender that is borrowed here.
                 return unsafe { BytesMut::own(words, len) };
             }
             // SAFETY: the draft is this sender's own and borrowed with it.
@@ -226,7 +226,7 @@ impl Sender {
         BytesMut::shared(words, len)
     }
 
-    /// Sends what was staged, waiting for room if there is none.
+    /// Sends the staged message, waiting for room if there is none.
     #[inline]
     fn post(&mut self, message: Staged, timeout: Option<Duration>) -> Result<(), SendTimeoutError<()>> {
         match self.try_post(message) {
@@ -235,7 +235,7 @@ impl Sender {
         }
     }
 
-    /// Sends what was staged, if there is room now.
+    /// Sends the staged message, if there is room now.
     #[inline]
     fn try_post(&mut self, message: Staged) -> Result<(), NoTurn> {
         match message {
@@ -270,12 +270,12 @@ impl Sender {
         Ok(())
     }
 
-    /// Publishes what lies in the slot of a ticket.
+    /// Publishes the message in the slot of a ticket.
     #[inline(always)]
     fn finish_short(&mut self, ticket: u64, len: usize) {
         let slots = &self.end.ring.slots;
         let index = self.end.ring.laps.index(ticket);
-        // The slot keeps its block. Where there are none, the line that readers poll need not be fetched to be read first.
+        // The slot keeps its block. Without blocks, the line that readers poll need not be fetched to be read first.
         let block = if slots.sizes().blocks == 0 { index } else { slots.head(index).block };
         slots.set_head(index, Head { len, block, is_in_block: false });
         self.end.publish(ticket);
@@ -288,7 +288,7 @@ impl Sender {
         let old = exchange::give(ring, &ring.senders[line], ticket, self.block, len);
         self.end.publish(ticket);
         let ring = &self.end.ring;
-        // What a stranger may have written there is bounded before it is used.
+        // A stranger may have written the number, so it is bounded before it is used.
         self.block = if old < ring.slots.sizes().blocks { old } else { self.block };
         exchange::keep(ring, line, self.block);
         Ok(())
@@ -320,7 +320,7 @@ pub struct Loan<'a> {
 }
 
 impl Loan<'_> {
-    /// The bytes to write. At first they hold what was left there.
+    /// The bytes to write. At first they hold the bytes of earlier messages.
     #[inline]
     pub fn bytes(&mut self) -> BytesMut<'_> {
         self.sender.staged(self.message)

@@ -1,10 +1,10 @@
-//! Slots for messages of bytes: short ones lie in the slot, long ones in a block that the slot owns for now.
+//! Slots for messages of bytes: short messages lie in the slot, long ones in a block that the slot owns for now.
 //!
 //! ```text
 //! slot   word u64 (`word`); head u64 {block 24 | 7 unused | is in block 1 | len 32}; 48, 112 or 240 bytes
 //! ```
-//! A block is stored as its difference (XOR) from the one that its owner has at first, so that zeroed memory has every
-//! block in its place: slot `s` owns block `s`, and sender `i` block `slots + i`.
+//! A block is stored as its difference (XOR) from its owner's first block, so that zeroed memory has every block in its
+//! place: slot `s` owns block `s`, and sender `i` block `slots + i`.
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{LINE_BYTES, PlaceSlice};
@@ -26,11 +26,11 @@ pub(super) struct ByteSlots {
     blocks: Words,
     block_words: usize,
     sizes: Sizes,
-    /// True if no stranger writes here.
+    /// True if no other program writes here.
     pub(super) is_trusted: bool,
 }
 
-/// How many there are of what.
+/// The numbers and sizes of slots and blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) slots: usize,
@@ -46,7 +46,7 @@ pub(super) struct Words {
     skip: usize,
 }
 
-/// What the head of a slot says.
+/// The contents of a slot's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) len: usize,
@@ -56,7 +56,7 @@ pub(super) struct Head {
 }
 
 impl Sizes {
-    /// Of a channel whose configuration was rounded.
+    /// The sizes of a channel with a rounded configuration.
     pub(super) fn of(config: &Config) -> Self {
         let blocks = if config.block_bytes == 0 { 0 } else { config.slots + config.senders };
         Self { slots: config.slots, inline: config.inline, max_len: config.max_len(), blocks }
@@ -126,7 +126,7 @@ impl ByteSlots {
         (block < self.sizes.blocks).then(|| self.blocks.at(block * self.block_words, self.block_words))
     }
 
-    /// The words that a message lies in; `None` if its head is nonsense.
+    /// The words of a message; `None` if its head is nonsense.
     #[inline(always)]
     pub(super) fn message(&self, index: usize, head: Head) -> Option<&[AtomicU64]> {
         let words = if head.is_in_block { self.block(head.block)? } else { self.inline(index) };
@@ -144,7 +144,7 @@ impl ByteSlots {
         &self.slots.at(index * self.slot_words + 1, 1)[0]
     }
 
-    /// What the head of a slot says: anything, if a stranger wrote it.
+    /// The head of a slot, which is any word if a stranger wrote it.
     #[inline(always)]
     pub(super) fn head(&self, index: usize) -> Head {
         // ORDERING: Relaxed, ordered by the word of the slot
@@ -152,7 +152,7 @@ impl ByteSlots {
         Head { len: word as u32 as usize, block: (word >> BLOCK) as usize ^ index, is_in_block: word & IN_BLOCK != 0 }
     }
 
-    /// Says what lies in a slot, which is the caller's to write.
+    /// Writes the head of a slot that belongs to the caller.
     #[inline(always)]
     pub(super) fn set_head(&self, index: usize, head: Head) {
         let kind = if head.is_in_block { IN_BLOCK } else { 0 };

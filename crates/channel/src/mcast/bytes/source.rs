@@ -1,4 +1,4 @@
-//! Where receivers come from.
+//! The handle to a channel, which makes further ends.
 
 use corecast_base::sync::Arc;
 use std::fmt;
@@ -11,14 +11,15 @@ use crate::mcast::config::Config;
 use crate::mcast::ring::Ring;
 use crate::policy::Policy;
 
-/// A channel among threads, by which any of them becomes a reader, or one more sender. A clone is the same channel.
+/// A handle to a channel among threads: any of them becomes a reader, or one more sender, by it. A clone is the same
+/// channel.
 #[derive(Clone)]
 pub struct Source {
     pub(super) ring: Arc<Ring<ByteSlots>>,
 }
 
 impl Source {
-    /// A reader of what is sent from now on.
+    /// A reader of all messages that are sent from now on.
     ///
     /// # Errors
     /// [`AddEndError`].
@@ -38,7 +39,7 @@ impl Source {
         Sender::add(&self.ring)
     }
 
-    /// How the channel is laid out.
+    /// The configuration of the channel, rounded.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.ring.config
@@ -57,7 +58,7 @@ mod tests {
     use crate::mcast::config::Delivery;
     use corecast_base::sync::Ordering;
 
-    /// A channel whose next ticket is `first`, the beginning of a lap, in a memory that is as if all before had been sent.
+    /// A channel whose next ticket is `first`, the beginning of a lap, in memory as if all tickets before had been sent.
     fn channel_at(first: u64, config: Config) -> Source {
         let config = config.rounded();
         let slots = ByteSlots::on_heap(&config);
@@ -71,7 +72,7 @@ mod tests {
 
     #[test]
     fn laps_and_tickets_wrap_around() {
-        // Where laps overflow their 54 bits, and where tickets overflow.
+        // Near the overflow of the 54 bits of laps, and near the overflow of tickets.
         for first in [(1u64 << 54).wrapping_sub(2) << 2, 0u64.wrapping_sub(8)] {
             for (senders, delivery) in [(1, Delivery::Gated), (2, Delivery::Gated), (1, Delivery::Overwrite)] {
                 let config = Config { slots: 4, senders, delivery, block_bytes: 300, ..Config::default() };

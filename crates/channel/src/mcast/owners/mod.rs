@@ -1,4 +1,4 @@
-//! Whether the ends of a channel are threads of one process or participants of a region, and who of them has died.
+//! The owners of a channel's ends: threads of one process, or participants of a region, and whether they are alive.
 
 #[cfg(loom)]
 mod model;

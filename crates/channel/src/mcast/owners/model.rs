@@ -33,7 +33,7 @@ impl Owners {
 
     pub(in super::super) fn exclusively(&self, _: impl FnOnce()) {}
 
-    pub(in super::super) fn crowd(&self, ends: usize) -> CpuSharing {
+    pub(in super::super) fn cpu_sharing(&self, ends: usize) -> CpuSharing {
         CpuSharing::unpinned(ends)
     }
 

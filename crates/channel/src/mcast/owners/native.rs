@@ -1,4 +1,4 @@
-//! This process, or a region that several map.
+//! The owners of ends in this process, or in a region that several processes map.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use corecast_base::wait::{CpuSharing, LONGEST_SLEEP};
 
 use super::super::line::Owner;
 
-/// Sleeps between processes are short, so that a death is told within 100 ms.
+/// Sleeps between processes are short, so that a death is noticed within 100 ms.
 const LONGEST_NAP_IN_REGION: Duration = Duration::from_millis(50);
 
 const INDEX_BITS: u32 = 11;
 
-/// Where the ends of a channel are.
+/// The owners of a channel's ends.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Owners {
     region: Option<SharedRegion>,
@@ -60,28 +60,28 @@ impl Owners {
         self.region.as_ref().expect("asked for in regions only").me()
     }
 
-    /// The participant of that name; `None` if it is no name.
+    /// The participant with this name; `None` if no participant has it.
     pub(in super::super) fn participant(owner: Owner) -> Option<ParticipantId> {
         let index = (owner.0 & ((1 << INDEX_BITS) - 1)).checked_sub(1)?;
         Some(ParticipantId { index: index as u32, generation: (owner.0 >> INDEX_BITS) as u32 })
     }
 
-    /// True if there is evidence that the holder of a line is not there any more.
+    /// True if there is evidence that the holder of a line is gone.
     pub(in super::super) fn is_dead(&self, owner: Owner) -> bool {
         let Some(region) = &self.region else { return false };
         Self::participant(owner).is_none_or(|who| region.liveness(who) != Liveness::Alive)
     }
 
-    /// Runs `settle` unless somebody, in any process, is at it: then there is nothing to do here.
+    /// Runs `settle` unless another thread of any process is at it; then there is nothing to do here.
     pub(in super::super) fn exclusively(&self, settle: impl FnOnce()) {
         if let Some(region) = &self.region {
-            // Forked: the caller finds out by itself.
+            // In a forked child the caller finds out by itself.
             let _ = region.try_exclusively(settle);
         }
     }
 
-    /// Those who wait, `ends` of them at least.
-    pub(in super::super) fn crowd(&self, ends: usize) -> CpuSharing {
+    /// The sharing of CPUs among the participants, or among `ends` threads of this process.
+    pub(in super::super) fn cpu_sharing(&self, ends: usize) -> CpuSharing {
         self.region.as_ref().map_or_else(|| CpuSharing::unpinned(ends), |region| region.cpu_sharing(ends))
     }
 

@@ -1,17 +1,16 @@
-//! The channel for values of any plain types in turn, each end naming the type at every call.
+//! The channel for values of any plain types in turn; each end names the type at every call.
 //!
-//! The edges of a collective carry whatever the user broadcasts or reduces. The sender tells the receiver once per type
-//! which tag stands for it, by a message that carries the type's [`signature`]; afterwards the tag in the header is enough,
-//! and a receiver that asks for another type than was sent gets [`WrongType`] instead of somebody's bytes. A value larger
-//! than a quarter of the ring travels in parts.
+//! The edges of a collective carry the values that the user broadcasts or reduces. The sender tells the receiver once per
+//! type which tag stands for it, by a message that carries the type's [`signature`]. Afterwards the tag in the header is
+//! enough, and a receiver that asks for another type than was sent gets [`WrongType`] instead of foreign bytes. A value
+//! larger than a quarter of the ring travels in parts.
 //!
-//! Beside its type a message carries a **stamp**, 14 bits that both ends set to what they are about
-//! ([`Sender::stamp`], [`Receiver::expect`]); 0 unless they do. A message that carries another stamp than the
-//! receiver expects is refused as one of another type is.
+//! Beside its type a message carries a **stamp**, 14 bits that both ends set to identify the operation ([`Sender::stamp`],
+//! [`Receiver::expect`]); 0 unless they do. A receiver refuses a message with another stamp than it expects, as it refuses
+//! one of another type.
 //!
-//! Where the other end is another program, what it writes is nonsense at worst: kind and length of every message are
-//! compared with those expected, values are copied word by word, and whatever bytes they are, they are a value.
-
+//! Where the other end is another program, it may write nonsense at worst: kind and length of every message are compared
+//! with those expected, values are copied word by word, and any bytes are a value.
 mod part;
 mod receiver;
 mod rings;

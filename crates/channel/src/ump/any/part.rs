@@ -1,4 +1,4 @@
-//! Parts of slices over a channel for values of any plain types.
+//! Parts of slices, over the channel for values of any plain types.
 //!
 //! A part is one message and travels whole, so a wait that ends early tears nothing, and the length of its bytes is that of
 //! the message. Parts of one element type have a tag of their own, which no value has.
@@ -15,7 +15,7 @@ use crate::bytes::Plain;
 use crate::error::Closed;
 use crate::ump::header::Header;
 
-/// What stands for a part of a slice where messages name their type.
+/// The type that stands for a part of a slice in the tag of a message.
 struct Part<T>(PhantomData<T>);
 
 impl Sender {
@@ -28,7 +28,7 @@ impl Sender {
     /// Sends some values as one message, waiting with `waiter` for room; `check` is called while waiting.
     ///
     /// # Errors
-    /// What `check` returns, or [`Closed`] if the receiver is gone.
+    /// The error of `check`, or [`Closed`] if the receiver is gone.
     ///
     /// # Panics
     /// If the values are more than [`longest_message`](super::longest_message).
@@ -61,12 +61,12 @@ impl Sender {
 }
 
 impl Receiver {
-    /// Receives a part into the beginning of `into` and returns how many values it has, waiting with `waiter`; `check` is
+    /// Receives a part into the beginning of `into` and returns its number of values, waiting with `waiter`; `check` is
     /// called while waiting.
     ///
     /// # Errors
-    /// What `check` returns, [`Closed`] if the sender is gone and everything it sent has been received, or [`WrongType`]
-    /// if something else was sent, or more than `into` holds; that leaves the message where it is.
+    /// The error of `check`, [`Closed`] if the sender is gone and everything it sent has been received, or [`WrongType`] if
+    /// another message was sent, or more than `into` holds; that leaves the message in the channel.
     #[inline]
     pub fn recv_part<T, E>(
         &mut self,
@@ -90,7 +90,7 @@ impl Receiver {
         if len > size_of_val(into) || count * size_of::<T>() != len {
             return Err(wrong_type::<Part<T>>().into());
         }
-        // SAFETY: there is room for so many bytes, all initialised; the header was just peeked and tells their number.
+        // SAFETY: there is room for `len` bytes, all initialised; the header was just peeked and tells this length.
         if unsafe { self.consume(header, into.as_mut_ptr().cast(), len) } {
             Ok(count)
         } else {

@@ -15,8 +15,8 @@ use crate::error::Closed;
 use crate::ump::header::{Header, Kind, MAX_STAMP};
 use crate::ump::recv_end::RecvEnd;
 
-/// The message at hand is of another type than the one asked for, or carries another stamp than expected: the two ends do
-/// not run the same operations.
+/// The next message is of another type than the one asked for, or carries another stamp than expected: the two ends do not
+/// run the same operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a message of another type arrived where {expected} was expected")]
 pub struct WrongType {
@@ -27,13 +27,13 @@ pub struct WrongType {
 /// The receiving end.
 pub struct Receiver {
     pub(super) end: RecvEnd,
-    /// What each tag stands for.
+    /// The type of each tag.
     types: Vec<Announced>,
     /// The type received last, and its tag.
     pub(super) last: Option<(TypeId, Kind)>,
-    /// What messages are expected to carry.
+    /// The stamp that messages are expected to carry.
     pub(super) stamp: u16,
-    /// True once a receive ended within a value: the parts that follow belong to no whole one.
+    /// True once a receive ended within a value: the following parts are not a whole value.
     is_torn: bool,
     /// True if other processes may write the ring.
     is_shared: bool,
@@ -44,7 +44,7 @@ impl Receiver {
         Self { end, types: Vec::new(), last: None, stamp: 0, is_torn: false, is_shared }
     }
 
-    /// Lets every message from now on be refused that carries another stamp than this one, of which the lowest 14 bits count.
+    /// Sets the stamp that messages must carry from now on; its lowest 14 bits count. Others are refused.
     #[inline(always)]
     pub fn expect(&mut self, stamp: u16) {
         self.stamp = stamp & MAX_STAMP;
@@ -66,7 +66,7 @@ impl Receiver {
         self.end.is_closed() && self.end.peek().is_none()
     }
 
-    /// What this end's messages are announced by.
+    /// The word by which the sender announces messages to this end.
     #[must_use]
     pub fn wake_word(&self) -> &WakeWord {
         &self.end.shared.data_wake
@@ -75,9 +75,9 @@ impl Receiver {
     /// Receives a value, waiting with `waiter`; `check` is called while waiting.
     ///
     /// # Errors
-    /// What `check` returns, [`Closed`] if the sender is gone and everything it sent has been received, or [`WrongType`],
-    /// which leaves the message where it is. A receive that fails within a value of several parts closes the channel: later
-    /// ones fail with [`Closed`].
+    /// The error of `check`, [`Closed`] if the sender is gone and everything it sent has been received, or [`WrongType`],
+    /// which leaves the message in the channel. A receive that fails within a value of several parts closes the channel:
+    /// later ones fail with [`Closed`].
     #[inline]
     pub fn recv<T, E>(
         &mut self,
@@ -98,7 +98,7 @@ impl Receiver {
         self.recv_value(header, waiter, &mut check)
     }
 
-    /// True if the message at hand is a T, or the first part of one.
+    /// True if the next message is a T, or the first part of one.
     #[inline(always)]
     fn is_of<T: Plain>(&self, header: Header) -> bool {
         let first = parts(size_of::<T>(), self.end.shared.max_len()).next();
@@ -106,7 +106,7 @@ impl Receiver {
         self.last.is_some_and(|(id, kind)| id == TypeId::of::<T>() && header.tells(kind.stamped(self.stamp), len))
     }
 
-    /// The value whose first part is at hand, of the right length.
+    /// The value whose first part is the next message, of the right length.
     #[inline(always)]
     fn recv_value<T: Plain, E: From<Closed> + From<WrongType>>(
         &mut self,
@@ -125,7 +125,7 @@ impl Receiver {
             }
             // SAFETY: the parts lie inside the value.
             let into = unsafe { value.as_mut_ptr().cast::<u8>().add(offset) };
-            // SAFETY: `len` bytes of the value, zeroes where that is asked for; the header was just peeked and tells so many.
+            // SAFETY: `len` bytes of the value, zeroes where that is asked for; the header was just peeked and tells this length.
             if !unsafe { self.consume(header, into, len) } {
                 return Err(self.tear::<T>().into());
             }
@@ -134,7 +134,7 @@ impl Receiver {
         Ok(unsafe { value.assume_init() })
     }
 
-    /// Consumes the message at hand, of `len` bytes. False if its sender wrote what none writes.
+    /// Consumes the next message, of `len` bytes. False if its sender wrote what no sender writes.
     ///
     /// # Safety
     /// - `into` points to room for `len` bytes, initialised if other processes may write the ring.
@@ -151,14 +151,14 @@ impl Receiver {
         true
     }
 
-    /// Gives up within a value whose sender wrote what none writes.
+    /// Gives up within a value whose sender wrote what no sender writes.
     #[cold]
     pub(super) fn tear<T>(&mut self) -> WrongType {
         (self.is_torn, self.last) = (true, None);
         wrong_type::<T>()
     }
 
-    /// The next part of a value of several. If there will be none the value stays torn, also where `check` panics.
+    /// The next part of a value of several parts. If there is none, the value stays torn, also where `check` panics.
     fn wait_within<E: From<Closed>>(
         &mut self,
         waiter: &mut Waiter,
@@ -172,7 +172,7 @@ impl Receiver {
         Ok(header)
     }
 
-    /// Takes in what was announced before the message at hand, and turns to its type if that is T.
+    /// Takes in the announcements before the next message, and turns to its type if that is T.
     #[cold]
     pub(super) fn learn<T: 'static, E: From<Closed> + From<WrongType>>(
         &mut self,
@@ -192,7 +192,7 @@ impl Receiver {
             }
             let [index, signature] = self.recv_value::<Announcement, E>(header, waiter, check)?;
             let announced = Announced { signature, id: None };
-            // Tags are given out in order, and given anew only when all are taken.
+            // Tags are given out in order, and reused only when all are taken.
             match usize::try_from(index) {
                 Ok(index) if index < self.types.len() => self.types[index] = announced,
                 Ok(index) if index == self.types.len() && index < TAGS => self.types.push(announced),
@@ -213,11 +213,11 @@ impl Drop for Receiver {
     }
 }
 
-/// What a tag stands for.
+/// The type that a tag stands for.
 #[derive(Debug)]
 struct Announced {
     signature: u64,
-    /// The type of this program that was found to have the signature.
+    /// The type of this program that has the signature, once it was found.
     id: Option<TypeId>,
 }
 

@@ -1,6 +1,6 @@
-//! The rings of many edges, in memory that all who use them lay out alike.
+//! The rings of many edges, in memory that all members lay out in the same way.
 //!
-//! Each member of a group builds its own ends only, and touches nothing of the others' rings: laying out costs the same for
+//! Each member of a group builds only its own ends, and does not touch the rings of others: laying out costs the same for
 //! one ring and for thousands.
 
 use corecast_base::sync::{AtomicU64, Ordering};
@@ -17,22 +17,22 @@ use crate::ump::{Credit, ring_slots};
 
 /// Rings for values of any plain types, whose ends are made one by one.
 ///
-/// Each end is made once, by one of those who laid the rings out. On the heap that is checked; among processes whoever
-/// gives out the ends sees to it, as a word in their memory may be anybody's.
+/// One member makes each end, once. On the heap that is checked. Among processes the code that gives out the ends ensures
+/// it, as another process may write the word in their memory.
 pub struct Rings {
     slots: SlotRings,
     controls: PlaceSlice<Control>,
     is_shared: bool,
 }
 
-/// Lays out `count` rings of `slots` lines each, rounded up as in a [`Config`](super::Config).
+/// Lays out `count` rings of `slots` lines each, rounded up as in a [`Config`](crate::ump::Config).
 ///
 /// # Errors
 /// [`ArenaError`].
 ///
 /// # Panics
-/// If `slots` is more than [`MAX_SLOTS`](super::MAX_SLOTS), or others laid out something else here. Ends can be made of rings of
-/// up to 64 slots only, as those of [`channel`](super::channel).
+/// If `slots` is more than [`MAX_SLOTS`](crate::ump::MAX_SLOTS), or other members laid out something else here. Ends can be
+/// made of rings of up to 64 slots only, as those of [`channel`](super::channel).
 #[track_caller]
 pub fn rings(arena: &mut Arena, count: usize, slots: usize) -> Result<Rings, ArenaError> {
     let slots = SlotRings::lay_out(arena, count, ring_slots(slots, 1))?;
@@ -40,7 +40,7 @@ pub fn rings(arena: &mut Arena, count: usize, slots: usize) -> Result<Rings, Are
 }
 
 impl Rings {
-    /// The sender of a ring, which rings `data_wake` and sleeps on `room_wake`.
+    /// The sender of a ring, which wakes `data_wake` and sleeps on `room_wake`.
     ///
     /// # Panics
     /// If there is no such ring, or its sender was made before.
@@ -52,7 +52,7 @@ impl Rings {
         Sender::new(SendEnd::new(shared, 0), self.is_shared)
     }
 
-    /// The receiver of a ring, which rings `room_wake` and sleeps on `data_wake`.
+    /// The receiver of a ring, which wakes `room_wake` and sleeps on `data_wake`.
     ///
     /// # Panics
     /// If there is no such ring, or its receiver was made before.
@@ -74,7 +74,7 @@ impl Rings {
     /// Two ends of one kind would write or free the same slots at once.
     #[track_caller]
     fn claim(&self, owner: &AtomicU64, ring: usize, end: &str) {
-        // ORDERING: Relaxed, only one finds it zero, whatever the order
+        // ORDERING: Relaxed, only one call finds it zero, whatever the order
         let was_free = self.is_shared || owner.swap(1, Ordering::Relaxed) == 0;
         assert!(was_free, "the {end} of ring {ring} was made before");
     }

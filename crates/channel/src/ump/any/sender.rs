@@ -21,9 +21,9 @@ pub struct Sender {
     types: Vec<TypeId>,
     /// The type sent last, and its tag.
     pub(super) last: Option<(TypeId, Kind)>,
-    /// The tag to give to a new type when all are taken.
+    /// The tag that the next new type gets when all are taken.
     recycled: usize,
-    /// What messages carry from now on.
+    /// The stamp of messages from now on.
     pub(super) stamp: u16,
     /// True once a send ended within a value: nothing may follow its first parts.
     is_torn: bool,
@@ -39,7 +39,7 @@ impl Sender {
         Self { end, types: Vec::new(), last: None, recycled: 0, stamp: 0, is_torn: false, is_shared }
     }
 
-    /// Lets all messages sent from now on carry this stamp, of which the lowest 14 bits count.
+    /// Sets the stamp of all messages sent from now on; its lowest 14 bits count.
     #[inline(always)]
     pub fn stamp(&mut self, stamp: u16) {
         self.stamp = stamp & MAX_STAMP;
@@ -48,7 +48,7 @@ impl Sender {
     /// Sends a copy of `value`, waiting with `waiter` for room; `check` is called while waiting.
     ///
     /// # Errors
-    /// What `check` returns, or [`Closed`] if the receiver is gone. A send that fails within a value of several parts
+    /// The error of `check`, or [`Closed`] if the receiver is gone. A send that fails within a value of several parts
     /// closes the channel: later sends fail with [`Closed`].
     #[inline]
     pub fn send<T, E>(
@@ -94,7 +94,7 @@ impl Sender {
     ///
     /// # Safety
     /// - `from` points to `len` bytes, all initialised.
-    /// - The room was granted for so many, and nothing was sent since.
+    /// - The room was granted for `len` bytes, and nothing was sent since.
     #[inline(always)]
     pub(super) unsafe fn publish(&mut self, room: Room, from: *const u8, len: usize, kind: Kind) {
         if self.is_shared {
@@ -107,7 +107,7 @@ impl Sender {
         }
     }
 
-    /// Room for the part at `offset` of a value. If there will be none the value stays torn, also where `check` panics.
+    /// Room for the part at `offset` of a value. If there is none, the value stays torn, also where `check` panics.
     #[cold]
     pub(super) fn wait_within<E: From<Closed>>(
         &mut self,
@@ -158,7 +158,7 @@ impl Sender {
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        // What nobody received is copyable and needs no drop.
+        // Values that were not received are copyable and need no drop.
         let _ = self.end.leave();
     }
 }

@@ -1,7 +1,7 @@
-//! What stands for a type where ids of one program mean nothing: in memory that several programs share.
+//! A number for a type that means the same in all programs that share memory.
 //!
-//! Two builds of a program agree on it; two types of one name and size share it, which is sound, as any bytes are a value of
-//! a plain type.
+//! Two builds of a program agree on it. Two types of one name and size share it, which is sound, as any bytes are a value
+//! of a plain type.
 
 use std::any::type_name;
 

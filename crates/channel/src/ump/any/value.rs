@@ -3,17 +3,17 @@
 use crate::slots::INLINE_BYTES;
 use crate::ump::header::Kind;
 
-/// Says which type a tag stands for from now on.
+/// The tag of a message that assigns a tag to a type.
 pub(super) const ANNOUNCE: Kind = Kind::tagged(1);
 pub(super) const FIRST_TAG: u8 = 2;
-/// Few in tests, so that tags are soon given out anew.
+/// The number of tags. Few in tests, so that tags are soon reused.
 pub(super) const TAGS: usize = if cfg!(test) { 3 } else { 254 };
 
-/// A type announced: the number of its tag, counted from [`FIRST_TAG`], and its signature.
+/// An announced type: the number of its tag, counted from [`FIRST_TAG`], and its signature.
 pub(super) type Announcement = [u64; 2];
 
-/// Offset and length of the parts in which `len` bytes travel; a value of no bytes is one empty part. What fits into one
-/// slot always travels whole, so that its length is known when the program is compiled.
+/// Offset and length of the parts in which `len` bytes travel; a value of no bytes is one empty part. A value that fits
+/// into one slot always travels whole, so that its length is known when the program is compiled.
 #[inline(always)]
 pub(super) fn parts(len: usize, longest: usize) -> impl Iterator<Item = (usize, usize)> {
     let count = if len <= INLINE_BYTES { 1 } else { len.div_ceil(longest) };

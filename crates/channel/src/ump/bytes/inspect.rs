@@ -1,4 +1,4 @@
-//! A ring of bytes as somebody sees it who only looks.
+//! A ring of bytes as an observer sees it.
 
 use std::mem::offset_of;
 
@@ -13,10 +13,10 @@ use crate::ump::header::{Header, Kind};
 use crate::ump::shared::{Control, RECEIVER_GONE, SENDER_GONE};
 use crate::view::{ChannelView, ChannelWords, ReceiverView, Unit};
 
-/// How often to go on while the receiver overtakes.
+/// The number of further looks while the receiver overtakes.
 const TRIES: usize = 8;
 
-/// Looks at it.
+/// Looks at the channel.
 ///
 /// # Errors
 /// [`OpenChannelError`] if it is damaged, or this process is a forked child.
@@ -58,10 +58,10 @@ impl Ring<'_> {
         Ok(Header::from_word(self.words.word(SLOTS_AT + index * LINE_BYTES)?))
     }
 
-    /// What the receiver has acknowledged.
+    /// The acknowledged slots.
     fn ack(&self) -> Result<u64, OpenChannelError> {
         let ack = self.words.word(offset_of!(Control, ack))?;
-        // Beyond what can have been sent; also, nothing below overflows.
+        // More than can have been sent; also, nothing below overflows.
         if ack > u64::MAX / 2 {
             Err(self.words.damaged("more was received than can be sent".to_owned()))
         } else {
@@ -69,7 +69,7 @@ impl Ring<'_> {
         }
     }
 
-    /// How far receiver and sender are: follows the messages from the last acknowledged one on, as the receiver does.
+    /// The positions of receiver and sender: follows the messages from the last acknowledged one on, as the receiver does.
     fn acknowledged(&self) -> Result<(u64, u64), OpenChannelError> {
         let mut ack = self.ack()?;
         let mut sent = ack;
@@ -79,7 +79,7 @@ impl Ring<'_> {
             if now <= sent {
                 return Ok((now, sent));
             }
-            // What was followed may have been written over meanwhile.
+            // The messages that were followed may have been written over meanwhile.
             ack = now;
         }
         Ok((ack, ack))
@@ -97,7 +97,7 @@ impl Ring<'_> {
         }
     }
 
-    /// The same where every message takes one slot, which tells its last message also when that was read.
+    /// The same where every message takes one slot, which shows its last message also when that was read.
     fn cleared(&self) -> Result<(u64, u64), OpenChannelError> {
         let ack = self.ack()?;
         let (mut cursor, mut sent) = (ack, ack);

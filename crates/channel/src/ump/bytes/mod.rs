@@ -1,4 +1,4 @@
-//! The channel for bytes among the threads of one process.
+//! Messages of bytes: among the threads of one process, or among the participants of a region.
 
 #[cfg(not(loom))]
 mod inspect;
@@ -46,7 +46,7 @@ pub fn channel(config: &Config) -> (Sender, Receiver) {
     let slots = ring_slots(config.slots, 1);
     let shared = Shared::new(slots, config.credit, WakeWord::new(config.wait), WakeWord::new(config.wait));
     let waiter = Waiter::new(config.wait, CpuSharing::unpinned(2), config.wake_cost);
-    // The ring is reached by its two ends alone, and both keep to the protocol.
+    // Only its two ends reach the ring, and both keep to the protocol.
     let sender = Sender { end: SendEnd::new(shared.clone(), 0), waiter: waiter.clone(), peer: None, owns_loans: true };
     (sender, Receiver { end: RecvEnd::new(shared, 0), waiter, peer: None, gives_slices: true })
 }

@@ -12,7 +12,8 @@ use crate::ump::header::{Header, Kind};
 use crate::ump::recv_end::RecvPosition;
 use crate::ump::shared::{SENDER_GONE, Shared};
 
-/// A message where the sender wrote it. Dropping it gives its slots back; if it is forgotten, the next receive does.
+/// A message in the place where the sender wrote it. Dropping it frees its slots; if it is forgotten, the next receive
+/// frees them.
 pub struct Msg<'a> {
     bytes: Bytes<'a>,
     shared: &'a Shared,
@@ -53,7 +54,7 @@ impl fmt::Debug for Msg<'_> {
 
 impl RecvPosition {
     /// The header of the next message, checked, if it is there; moves on over padding. Another process may have written
-    /// anything: what is returned lies inside the ring, and is not read again.
+    /// anything: the returned header describes a message inside the ring, and is not read again.
     #[inline(always)]
     pub(super) fn peek_bytes(&mut self, shared: &Shared) -> Result<Option<Header>, RecvError> {
         let Some(header) = self.peek_any(shared) else { return Ok(None) };
@@ -76,7 +77,7 @@ impl RecvPosition {
         Ok(Some(header))
     }
 
-    /// The next message of a sender that is gone: what it sent before it went is there by now.
+    /// The next message of a sender that is gone. All that it sent has arrived by now.
     #[cold]
     pub(super) fn peek_last(&mut self, shared: &Shared) -> Result<Header, RecvError> {
         let has_left = shared.is_gone(SENDER_GONE);
@@ -91,7 +92,7 @@ impl RecvPosition {
         let words = shared.slots.payload(self.next, len);
         if is_stable {
             // SAFETY: the message was published, so its sender writes there again only when its slots are freed, which
-            // happens after the view's end; nobody else reaches the ring, by protocol or by promise.
+            // happens after the view's end; no other thread reaches the ring, by protocol or by promise.
             unsafe { Bytes::stable(words, len) }
         } else {
             Bytes::shared(words, len)
@@ -108,7 +109,7 @@ impl RecvPosition {
     }
 }
 
-/// Checks that the message in slot `at` is one that a sender may send.
+/// Checks that a sender may send the message in slot `at`.
 #[inline(always)]
 fn check(shared: &Shared, at: u64, header: Header) -> Result<Header, RecvError> {
     let slots = shared.slots.slots();

@@ -21,7 +21,7 @@ pub struct Receiver {
     pub(super) waiter: Waiter,
     /// The sender's participant; `None` among the threads of one process.
     pub(super) peer: Option<Peer>,
-    /// True if nobody can change the bytes of a message while it is read.
+    /// True if no thread can change the bytes of a message while it is read.
     pub(super) gives_slices: bool,
 }
 
@@ -58,7 +58,7 @@ impl Receiver {
     /// Receives into the beginning of `into` and returns the message's length, waiting as the channel's policy says.
     ///
     /// # Errors
-    /// [`RecvIntoError`]; a message that is too long stays where it is.
+    /// [`RecvIntoError`]; a message that is too long stays in the channel.
     pub fn recv_into(&mut self, into: &mut [u8]) -> Result<usize, RecvIntoError> {
         let header = self.wait(None).map_err(in_time)?;
         let len = header.len();
@@ -69,8 +69,8 @@ impl Receiver {
         Ok(len)
     }
 
-    /// Hands up to `max` messages to `each`, without waiting, and returns their number. The sender is told once that they
-    /// have been read, which costs it less than being told of each.
+    /// Hands up to `max` messages to `each`, without waiting, and returns their number. The sender is told once that all of
+    /// them have been read, which costs it less than being told of each.
     ///
     /// # Errors
     /// [`RecvError`] if nothing more can be received.
@@ -86,14 +86,14 @@ impl Receiver {
             each(&position.view(shared, header, self.gives_slices));
             position.advance(shared, slots_for(header.len()) as u64);
             count += 1;
-            // What is wrong with the next one is the next call's to tell.
+            // The next call reports an error of the next message.
             found = position.peek_bytes(shared).ok().flatten();
         }
         position.idle(shared);
         Ok(count)
     }
 
-    /// What this end's waits have been like.
+    /// The waiter of this end, with the counts of its waits.
     #[must_use]
     pub fn waiter(&self) -> &Waiter {
         &self.waiter
@@ -110,7 +110,7 @@ impl Receiver {
         }
     }
 
-    /// Why there is no message, or the one that came meanwhile.
+    /// The reason why there is no message, or the message that came meanwhile.
     #[cold]
     fn miss(&mut self) -> Result<Header, TryRecvError> {
         self.end.idle();
@@ -121,7 +121,7 @@ impl Receiver {
         Err(TryRecvError::Empty)
     }
 
-    // Inlined for good: through memory, the header would keep the next look waiting until this line is here.
+    // Always inlined: through memory, the header would keep the next look waiting until this line is here.
     #[inline(always)]
     fn wait(&mut self, timeout: Option<Duration>) -> Result<Header, RecvTimeoutError> {
         self.begin()?;
@@ -153,13 +153,13 @@ impl Receiver {
         }
     }
 
-    /// What every call begins with.
+    /// The first step of every call.
     #[inline(always)]
     fn begin(&mut self) -> Result<(), RecvError> {
         if self.peer.as_ref().is_some_and(Peer::is_forked) {
             return Err(RecvError::Forked);
         }
-        // Given back by nobody: it was forgotten.
+        // A message that was forgotten has not freed its slots.
         self.end.position.give_back(&self.end.shared);
         Ok(())
     }
@@ -199,7 +199,7 @@ impl Selectable for Receiver {
 
 impl Drop for Receiver {
     fn drop(&mut self) {
-        // In a forked child the end is the parent's, and the memory is not there.
+        // In a forked child the end belongs to the parent, and the memory is missing.
         if !self.peer.as_ref().is_some_and(Peer::is_forked) {
             let _ = self.end.leave();
         }

@@ -2,11 +2,11 @@
 //!
 //! | offset | content of the channel's section; each line as [`Control`] says |
 //! |---|---|
-//! | 0 | acknowledged slots; which ends are gone; sender; receiver: 128 B each |
-//! | 0x200 | the word that the sender rings, the word that the receiver rings: 128 B each |
+//! | 0 | acknowledged slots; the ends that are gone; sender; receiver: 128 B each |
+//! | 0x200 | the wake word of the receiver, the wake word of the sender: 128 B each |
 //! | 0x300 | slots, 64 B each |
 //!
-//! The directory's configuration: slots, credit, wait policy, wake cost in ns and one (0: not measured), fences (0: nobody
+//! The directory's configuration: slots, credit, wait policy, wake cost in ns and one (0: not measured), fences (0: no end
 //! ever sleeps).
 
 use std::mem::offset_of;
@@ -36,7 +36,7 @@ const RECEIVER_AT: usize = offset_of!(Control, receiver);
 const SENDER: &str = "sender";
 const RECEIVER: &str = "receiver";
 
-/// What a region has to hold for a channel of bytes that is laid out as `config` says.
+/// The contents of a region that a channel of bytes with this configuration needs.
 ///
 /// # Panics
 /// If the ring would have more than [`MAX_SLOTS`] slots.
@@ -66,7 +66,7 @@ pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenChannelEr
     Ok(Sender { end, waiter, peer: Some(peer), owns_loans: false })
 }
 
-/// Opens the receiving end of the channel with this name. There is one in the life of a channel.
+/// Opens the receiving end of the channel with this name. A channel has one in its life.
 ///
 /// # Errors
 /// [`OpenChannelError`].
@@ -79,7 +79,7 @@ pub fn receiver(region: &SharedRegion, name: &str) -> Result<Receiver, OpenChann
             let end = RecvEnd::new(ring.shared, 0);
             Ok(Receiver { end, waiter, peer: Some(peer), gives_slices: false })
         }
-        // The sender may have been told already, and what was read and not acknowledged would be read again.
+        // The sender may have been told already, and messages that were read and not acknowledged would be read again.
         Claim::Succession => Err(OpenChannelError::Died { name: name.to_owned(), end: RECEIVER }),
     }
 }
@@ -142,8 +142,8 @@ impl<'a> Ring<'a> {
         Ok(Self { name, section, shared, waiting })
     }
 
-    /// Claims an end, unless one of `needed` has left. Who leaves has left before its seat is free, so the second look sees
-    /// the goodbye of one whose seat was taken.
+    /// Claims an end, unless one of `needed` has left. A participant that leaves marks its end before its slot is free, so
+    /// the second look sees the goodbye of one whose slot was taken.
     fn claim(
         &self,
         region: &SharedRegion,
@@ -165,13 +165,13 @@ impl<'a> Ring<'a> {
         }
     }
 
-    /// The word that tells who has the end.
+    /// The word that names the participant that has the end.
     fn word(&self, at: usize) -> Result<Place<CacheLine<AtomicU64>>, OpenChannelError> {
         self.section.place(at).map_err(OpenChannelError::section(self.name))
     }
 }
 
-/// Slots and credit as the directory tells them; `None` if no `spec` says so.
+/// Slots and credit in the directory; `None` if no `spec` writes them.
 pub(super) fn read_ring(entry: &Entry) -> Option<(usize, Credit)> {
     let [slots, credit, ..] = entry.config;
     let slots = usize::try_from(slots).ok()?;
@@ -180,7 +180,7 @@ pub(super) fn read_ring(entry: &Entry) -> Option<(usize, Credit)> {
     is_ring.then_some((slots, credit))
 }
 
-/// All that the directory tells.
+/// The whole configuration in the directory.
 fn read_config(entry: &Entry) -> Option<(usize, Credit, Waiting)> {
     let [_, _, wait, wake_cost, fences, _] = entry.config;
     let (slots, credit) = read_ring(entry)?;

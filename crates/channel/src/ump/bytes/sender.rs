@@ -21,7 +21,7 @@ pub struct Sender {
     pub(super) waiter: Waiter,
     /// The receiver's participant; `None` among the threads of one process.
     pub(super) peer: Option<Peer>,
-    /// True if nobody else can reach the bytes of a message before it is published.
+    /// True if no other thread can reach the bytes of a message before it is published.
     pub(super) owns_loans: bool,
 }
 
@@ -96,8 +96,8 @@ impl Sender {
         Ok(self.lend(room, len))
     }
 
-    /// Sends copies of all messages, waiting for room as the channel's policy says, and returns their number. What finds
-    /// room together is published together: the receiver sees nothing of it before all of it is written.
+    /// Sends copies of all messages, waiting for room as the channel's policy says, and returns their number. Messages that
+    /// find room together are published together: the receiver sees none of them before all of them are written.
     ///
     /// # Errors
     /// [`SendError`] with the number of messages that were sent before.
@@ -111,13 +111,13 @@ impl Sender {
         Ok(sent)
     }
 
-    /// What this end's waits have been like.
+    /// The waiter of this end, with the counts of its waits.
     #[must_use]
     pub fn waiter(&self) -> &Waiter {
         &self.waiter
     }
 
-    /// What makes every message of this length fail now.
+    /// The error of every message of this length now, if there is one.
     #[inline]
     fn check(&self, len: usize) -> Result<(), SendError<()>> {
         if self.peer.as_ref().is_some_and(Peer::is_forked) {
@@ -151,7 +151,7 @@ impl Sender {
         match waited {
             Ok(Some(room)) => Ok(room),
             Ok(None) => Err(SendError::Closed(()).into()),
-            // It may have said goodbye between the look at its end and the look at its participant.
+            // The receiver may have said goodbye between the look at its end and the look at its participant.
             Err(SendTimeoutError::Failed(SendError::Died(()))) if end.is_closed() => Err(SendError::Closed(()).into()),
             Err(error) => Err(error),
         }
@@ -183,7 +183,7 @@ fn in_time(error: SendTimeoutError<()>) -> SendError<()> {
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        // In a forked child the end is the parent's, and the memory is not there.
+        // In a forked child the end belongs to the parent, and the memory is missing.
         if !self.peer.as_ref().is_some_and(Peer::is_forked) {
             let _ = self.end.leave();
         }
@@ -214,13 +214,13 @@ impl Loan<'_> {
         self.len == 0
     }
 
-    /// The room itself. At first it holds what was left there.
+    /// The room itself. At first it holds the bytes of earlier messages.
     #[inline]
     pub fn bytes(&mut self) -> BytesMut<'_> {
         let words = self.position.payload(self.shared, self.len);
         if self.is_own {
             // SAFETY: room for this message was granted, so the receiver has read what was there and does not look there
-            // until it is published, which needs the loan; nobody else reaches the ring, by protocol or by promise.
+            // until it is published, which needs the loan; no other thread reaches the ring, by protocol or by promise.
             unsafe { BytesMut::own(words, self.len) }
         } else {
             BytesMut::shared(words, self.len)
@@ -263,7 +263,7 @@ impl Batch<'_> {
         self.sender.check(len)?;
         let (slots, head) = (self.sender.end.shared.slots.slots() as u64, self.sender.end.position.head);
         if self.withheld.is_some_and(|(first, _)| head - first >= slots) {
-            // The slot of the first message looks as if it were free.
+            // The slot of the first message looks free.
             self.publish();
         }
         if self.sender.end.reserve(len).is_none() {

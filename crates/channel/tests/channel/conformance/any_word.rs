@@ -15,7 +15,7 @@ use corecast_channel::ump::{self, Credit};
 use crate::conformance::traffic::NAME;
 use crate::spoilt::{LIMIT, values, watched};
 
-/// Offsets of the words beside the slots, in both channels: two of counts and ends, who sends, who receives, and the bells.
+/// Offsets of the words beside the slots, in both channels: two of counts and ends, the sender, the receiver, and the wake words.
 const CONTROL: [usize; 8] = [0, 0x80, 0x100, 0x180, 0x200, 0x208, 0x280, 0x288];
 /// The one of them that names the sender.
 const SENDER: usize = 0x100;

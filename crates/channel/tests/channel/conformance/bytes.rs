@@ -1,4 +1,4 @@
-//! What a `ump` channel for bytes promises among threads, whatever memory it lies in.
+//! The promises of a `ump` channel for bytes among threads, in memory of any kind.
 
 use std::cell::RefCell;
 use std::thread;
@@ -177,7 +177,7 @@ fn a_message_too_long_for_the_buffer_stays() {
 }
 
 #[test]
-fn who_is_left_drains_and_then_hears_of_the_goodbye() {
+fn the_other_end_drains_and_then_learns_of_the_goodbye() {
     for_each(|mut tx, mut rx| {
         tx.send(b"last words").expect("there is room");
         drop(tx);
@@ -196,7 +196,7 @@ fn who_is_left_drains_and_then_hears_of_the_goodbye() {
 }
 
 #[test]
-fn whoever_waits_hears_of_the_goodbye_too() {
+fn a_waiting_end_learns_of_the_goodbye_too() {
     for_each(|tx, mut rx| {
         let receiver = thread::spawn(move || rx.recv().err());
         drop(tx);

@@ -1,4 +1,4 @@
-//! What another process writes is not trusted: nonsense is an error, never a panic or a step outside the ring.
+//! The words of another process are not trusted: nonsense is an error, never a panic or a step outside the ring.
 
 use corecast_base::PlaceSlice;
 use corecast_base::region::SharedRegion;
@@ -113,7 +113,7 @@ fn random_words_never_lead_outside() {
             match random.u8(..4) {
                 0 => drop(tx.try_send(&vec![7; random.usize(..300)])),
                 1 => drop(rx.drain(random.usize(..4), |bytes| received += bytes.fold(0, |n, part| n + part.len()))),
-                // Not the bells and seats: those are not part of what a message can reach.
+                // Not the wake words and parkers: a message cannot reach those.
                 2 => words[random.usize(SLOTS_AT..words.len())].store(random.u64(..), Ordering::Release),
                 _ => {
                     let slot = SLOTS_AT + 8 * random.usize(..16);

@@ -1,4 +1,4 @@
-//! What is left to one end when the process at the other one ends, well or not.
+//! One end after the process at the other one has ended, well or not.
 
 use std::thread;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub(crate) fn signed(actor: u64, number: u64, longest: usize) -> Vec<u8> {
     bytes
 }
 
-/// Who signed the message, and as which of its own.
+/// The signer of the message, and the number that it gave it.
 fn check_signed(bytes: &Bytes<'_>, longest: usize) -> (u64, u64) {
     let word = |at| {
         let mut word = [0; 8];
@@ -114,7 +114,7 @@ fn senders_killed_at_any_time_leave_whole_messages_and_a_ring_for_the_next() {
 }
 
 #[test]
-fn what_was_written_and_not_published_was_never_there() {
+fn an_unpublished_message_was_never_there() {
     for config in credits() {
         for death in ["die-writing", "die-in-a-batch"] {
             // At each place of the ring, so that all of its words were written by a dead one.
@@ -134,7 +134,7 @@ fn follow_a_dead_sender(config: &Config, death: &str, count: u64) {
     }
     let gone = loop {
         match rx.recv_timeout(PATIENCE) {
-            // What found no room together was published as far as it did.
+            // Messages that found no room together were published as far as they found room.
             Ok(part) => assert_eq!((part.to_vec(), death), (vec![0xff; 20], "die-in-a-batch")),
             Err(error) => break error,
         }
@@ -152,7 +152,7 @@ fn follow_a_dead_sender(config: &Config, death: &str, count: u64) {
 }
 
 #[test]
-fn what_was_sent_before_a_death_is_received_after_it() {
+fn messages_sent_before_a_death_are_received_after_it() {
     for config in credits() {
         let region = region(&config);
         let longest = longest_of(&region);
@@ -168,7 +168,7 @@ fn what_was_sent_before_a_death_is_received_after_it() {
 }
 
 #[test]
-fn a_receiver_that_dies_is_told_to_who_waits_and_has_no_successor() {
+fn a_waiting_sender_learns_of_a_dead_receiver_which_has_no_successor() {
     for config in credits() {
         let region = region(&config);
         let longest = longest_of(&region);
@@ -211,7 +211,7 @@ fn a_stopped_sender_is_waited_for() {
 }
 
 #[test]
-fn a_forked_child_is_told_so_and_disturbs_nobody() {
+fn a_forked_child_gets_an_error_and_disturbs_no_end() {
     let region = region(&Config::default());
     let (mut tx, mut rx) = (sender(&region), receiver(&region));
     // SAFETY: the child calls the two ends, which take no lock there, and ends without unwinding.

@@ -1,4 +1,4 @@
-//! What the channels promise: among threads over the heap and over regions, and among processes.
+//! The promises of the channels: among threads over the heap and over regions, and among processes.
 
 mod any_word;
 mod bytes;

@@ -1,4 +1,4 @@
-//! What opening the end of a channel in a region can fail with.
+//! The errors of opening an end of a channel in a region.
 
 use corecast_base::region::KIND_UMP;
 use corecast_base::region::{RegionPlan, SharedRegion};
@@ -27,7 +27,7 @@ fn an_end_has_one_owner() {
 }
 
 #[test]
-fn what_was_closed_is_not_opened_again() {
+fn a_closed_end_is_not_opened_again() {
     let region = region();
     let mut tx = ump::bytes::sender(&region, NAME).expect("nobody has it");
     tx.send(b"left behind").expect("there is room");

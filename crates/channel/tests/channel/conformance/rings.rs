@@ -60,8 +60,8 @@ fn section() -> Section {
 /// The ends of one ring, each built by somebody who knows only the memory.
 fn ends(ring: usize, arena: &Arena) -> (Sender, Receiver) {
     let rings = || rings(&mut arena.from_start(), RINGS, SLOTS).expect("there is room");
-    let bells = || (WakeWord::new(Wait::Yield), WakeWord::new(Wait::Yield));
-    let ((data, room), (their_data, their_room)) = (bells(), bells());
+    let wakes = || (WakeWord::new(Wait::Yield), WakeWord::new(Wait::Yield));
+    let ((data, room), (their_data, their_room)) = (wakes(), wakes());
     (rings().sender(ring, data, room), rings().receiver(ring, their_data, their_room))
 }
 

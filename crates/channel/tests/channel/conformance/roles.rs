@@ -15,7 +15,7 @@ pub(crate) fn start(role: &str, region: &SharedRegion) -> Actor {
     Actor::inheriting("conformance::roles::play", role, &region.share().expect("/proc is there"))
 }
 
-/// Not a test: what this program does when it is an actor. A role is a verb and a number.
+/// Not a test: the work of this program when it is an actor. A role is a verb and a number.
 #[test]
 fn play() {
     let Some(role) = Role::of_this_process() else { return };

@@ -1,4 +1,4 @@
-//! What a `ump` channel for values promises, between two real threads: order, wholeness, limits, time limits, goodbyes.
+//! The promises of a `ump` channel for values, between two real threads: order, wholeness, limits, time limits, goodbyes.
 
 use std::thread;
 use std::time::Duration;
@@ -70,7 +70,7 @@ impl Drop for Counted {
 }
 
 #[test]
-fn every_value_is_dropped_once_whoever_leaves_first() {
+fn every_value_is_dropped_once_in_any_order_of_leaving() {
     for sender_first in [true, false] {
         let dropped = Arc::new(AtomicUsize::new(0));
         let (mut tx, mut rx) = ump::channel(64);
@@ -121,7 +121,7 @@ fn waits_end_at_their_time_limit() {
 }
 
 #[test]
-fn whoever_waits_learns_that_the_other_end_left() {
+fn a_waiting_end_learns_that_the_other_left() {
     for wait in Wait::ALL {
         let config = Config { slots: 4, wait, ..Config::default() };
         let (tx, mut rx) = ump::channel_with::<u32>(config.clone());

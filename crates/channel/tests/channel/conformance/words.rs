@@ -1,4 +1,4 @@
-//! What a `ff` channel promises among threads and processes.
+//! The promises of a `ff` channel among threads and processes.
 
 use std::num::NonZeroU64;
 use std::thread;
@@ -100,7 +100,7 @@ fn a_part_of_a_line_waits_for_the_rest_or_for_a_flush_or_a_goodbye() {
 }
 
 #[test]
-fn whoever_is_left_learns_of_the_goodbye() {
+fn the_other_end_learns_of_the_goodbye() {
     for_each(|mut tx, mut rx| {
         tx.send(word(1)).expect("there is room");
         let receiver = thread::spawn(move || [rx.recv(), rx.recv()]);

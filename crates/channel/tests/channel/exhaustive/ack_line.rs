@@ -1,7 +1,7 @@
 //! `ump` with acknowledgements in a line of their own: a ring of four slots, messages of one and two slots, either end dies.
 //!
 //! The second slot of a message has no header; where one is looked for a lap later lie bytes of the payload, here the very
-//! worst: the header of the message that the receiver will wait for. Whoever sees the other end dead looks once more.
+//! worst: the header of the message that the receiver will wait for. An end that sees the other end dead looks once more.
 
 use crate::exhaustive::checker::{Model, STUCK, Steps, explore};
 
@@ -250,7 +250,7 @@ impl AckLine {
     }
 }
 
-/// Whoever goes has everything that was published.
+/// An end that goes has everything that was published.
 fn is_complete(state: State) -> Result<State, &'static str> {
     if state.receiver == Receiver::Done && state.received < state.sent { Err(LOST) } else { Ok(state) }
 }

@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-/// What goes wrong where the end can no longer be reached.
+/// The failure where the end can no longer be reached.
 pub(crate) const STUCK: &str = "the end can no longer be reached";
 
 /// A protocol: a start, what may happen next, and what must not.
@@ -20,13 +20,13 @@ pub(crate) trait Model {
     /// True if everybody has done what they are there for.
     fn is_done(&self, state: &Self::State) -> bool;
 
-    /// What is wrong with a state as such.
+    /// The failure of a state by itself.
     fn flaw(&self, _state: &Self::State) -> Option<&'static str> {
         None
     }
 }
 
-/// One step: who does what, and what comes of it.
+/// One step: its actor, its action, and the state after it.
 #[derive(Debug)]
 struct Step<S> {
     who: &'static str,
@@ -58,7 +58,7 @@ impl<S> Steps<S> {
     }
 }
 
-/// What an exploration came to.
+/// The result of an exploration.
 #[derive(Debug)]
 pub(crate) struct Explored {
     states: usize,
@@ -218,7 +218,7 @@ fn first_circle(stuck: &[u32], forward: &[(u32, u32)], backward: &[(u32, u32)]) 
     stuck.iter().find(|at| !is_left[at]).map(|&at| at as usize)
 }
 
-/// What can be reached along `edges`, itself included; not beyond those where it is to stop.
+/// The states that can be reached along `edges`, the first one included; not beyond the stops.
 fn around(at: u32, edges: &[(u32, u32)], stops: impl Fn(u32) -> bool) -> HashSet<u32> {
     let mut seen = HashSet::from([at]);
     let mut open = vec![at];

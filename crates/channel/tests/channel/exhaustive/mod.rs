@@ -4,7 +4,7 @@
 //! protocols: sequentially consistent (but for the store buffers of [`wake`]), one shared access a step, with more
 //! messages, with ends that die at any step, and with the question that loom does not ask: can the end still be reached
 //! from everywhere? Each protocol stands beside slips that are easily made, and the checker must find every one.
-//! What was found is told in `docs/design/multi-sender.md`.
+//! The findings are in `docs/design/multi-sender.md`.
 mod ack_line;
 mod checker;
 mod mcast;

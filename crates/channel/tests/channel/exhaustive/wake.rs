@@ -12,7 +12,7 @@ const PUBLISHERS: [&str; 2] = ["publisher A", "publisher B"];
 const SLEEPERS: [&str; 2] = ["sleeper A", "sleeper B"];
 /// Somebody sleeps on the word itself.
 const HERE: u8 = 1;
-/// Somebody sleeps on the seat.
+/// A thread sleeps on the parker.
 const ELSEWHERE: u8 = 2;
 /// The sleeping place beside the words 0 and 1.
 const SEAT: u8 = 2;
@@ -42,7 +42,7 @@ enum Waits {
         word: u8,
         whose: usize,
     },
-    /// On the seat, for both publishers.
+    /// On the parker, for both publishers.
     OnSeat,
 }
 
@@ -82,7 +82,7 @@ enum Sleeper {
     Fence {
         seen: u8,
     },
-    /// `membarrier` has been on the CPUs of so many publishers.
+    /// `membarrier` has been on the CPUs of this many publishers.
     Barrier {
         seen: u8,
         done: u8,
@@ -98,7 +98,7 @@ enum Sleeper {
     Done,
 }
 
-/// What a thread has stored (messages) or set (bits) and the others do not see yet, oldest first.
+/// The stores of a thread (messages) and the bits it has set that the others do not see yet, oldest first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Buffer([Option<(u8, u8)>; DEPTH]);
 
@@ -106,12 +106,12 @@ struct Buffer([Option<(u8, u8)>; DEPTH]);
 struct State {
     /// The last message of each publisher, then the armed bits of both words.
     words: [u8; 4],
-    /// Of both words, and of the seat.
+    /// The counts of both words, and of the parker.
     counts: [u8; 3],
     publishers: [Publisher; 2],
     published: [u8; 2],
     sleepers: [Sleeper; 2],
-    /// What each sleeper has got of each publisher.
+    /// The messages that each sleeper has got from each publisher.
     got: [[u8; 2]; 2],
     /// Of the publishers, then of the sleepers.
     buffers: [Buffer; 4],
@@ -312,8 +312,8 @@ fn crowd(fences: Fences) -> Wake {
     Wake { fences, messages: [2, 1], rings: [0, 0], sleepers, counts_late: false }
 }
 
-/// Who waits at both words sleeps on the seat; at one of them somebody sleeps on the word itself.
-fn seat(fences: Fences) -> Wake {
+/// A thread that waits on both words sleeps on the parker; a thread that waits on one of them sleeps on the word itself.
+fn parker(fences: Fences) -> Wake {
     let sleepers = [Waits::OnSeat, Waits::Here { word: 1, whose: 1 }];
     Wake { fences, messages: [2, 1], rings: [0, 1], sleepers, counts_late: false }
 }
@@ -322,14 +322,14 @@ fn seat(fences: Fences) -> Wake {
 fn two_real_fences_lose_no_wake_up() {
     explore(&pair(Fences::Plain)).holds("wake, two fences");
     explore(&crowd(Fences::Plain)).holds("wake, two fences, two of each");
-    explore(&seat(Fences::Plain)).holds("wake, two fences, a seat");
+    explore(&parker(Fences::Plain)).holds("wake, two fences, a parker");
 }
 
 #[test]
 fn a_compiler_fence_and_membarrier_lose_no_wake_up() {
     explore(&pair(Fences::Membarrier)).holds("wake, membarrier");
     explore(&crowd(Fences::Membarrier)).holds("wake, membarrier, two of each");
-    explore(&seat(Fences::Membarrier)).holds("wake, membarrier, a seat");
+    explore(&parker(Fences::Membarrier)).holds("wake, membarrier, a parker");
 }
 
 #[test]
@@ -337,14 +337,18 @@ fn without_a_fence_on_either_side_a_wake_up_is_lost() {
     explore(&pair(Fences::None)).breaks("wake, no fence", STUCK);
     explore(&pair(Fences::SleeperOnly)).breaks("wake, no fence at the publisher", STUCK);
     explore(&pair(Fences::PublisherOnly)).breaks("wake, no fence at the sleeper", STUCK);
-    explore(&seat(Fences::SleeperOnly)).breaks("wake, no fence at the publisher, a seat", STUCK);
+    explore(&parker(Fences::SleeperOnly)).breaks("wake, no fence at the publisher, a parker", STUCK);
 }
 
 #[test]
 fn reading_the_count_after_arming_loses_a_wake_up() {
     let late = Wake { counts_late: true, ..crowd(Fences::Plain) };
     explore(&late).breaks("wake, the count is read after arming", STUCK);
-    let late =
-        Wake { counts_late: true, messages: [2, 0], sleepers: [Waits::OnSeat, Waits::Nowhere], ..seat(Fences::Plain) };
-    explore(&late).breaks("wake, the count of a seat is read after arming", STUCK);
+    let late = Wake {
+        counts_late: true,
+        messages: [2, 0],
+        sleepers: [Waits::OnSeat, Waits::Nowhere],
+        ..parker(Fences::Plain)
+    };
+    explore(&late).breaks("wake, the count of a parker is read after arming", STUCK);
 }

@@ -77,7 +77,7 @@ impl Ring {
         let lines = 0x200 / 8;
         let slots = lines + 16 * (senders + READERS);
         let blocks = slots + 8 * SLOTS as usize;
-        // The tail; who is there, reader lines, fences; the two bells.
+        // The tail; the open ends, reader lines, fences; the two wake words.
         let header = [0, 0x80 / 8, 0x88 / 8, 0x90 / 8, 0x98 / 8, 0x100 / 8, 0x108 / 8, 0x180 / 8, 0x188 / 8];
         let of_lines = (0..senders + READERS).flat_map(|line| (0..4).map(move |word| lines + 16 * line + word));
         let of_slots = (0..SLOTS as usize).flat_map(|slot| (0..3).map(move |word| slots + 8 * slot + word));

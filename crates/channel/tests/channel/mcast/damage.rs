@@ -1,4 +1,4 @@
-//! What another process writes over a reader's cursor: that reader is given up, and nobody else notices.
+//! Another process writes over a reader's cursor: the senders give that reader up, and no other end notices.
 
 use corecast_base::PlaceSlice;
 use corecast_base::region::{RegionPlan, SharedRegion};

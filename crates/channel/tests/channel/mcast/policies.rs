@@ -26,7 +26,7 @@ fn drain(rx: &Receiver) -> (Vec<u32>, u64) {
 }
 
 #[test]
-fn a_lossy_reader_misses_what_was_overwritten_and_is_told_how_much() {
+fn a_lossy_reader_is_told_how_many_overwritten_messages_it_missed() {
     let (mut tx, source) = mcast::bytes::channel(overwriting(4, 0));
     let rx = source.subscribe(Policy::Lossy).expect("a place");
     for number in 0..10 {
@@ -125,7 +125,7 @@ fn no_copy_is_torn() {
 
 #[test]
 #[should_panic(expected = "only one made with Delivery::Overwrite")]
-fn a_gated_channel_leaves_nobody_behind() {
+fn a_gated_channel_leaves_no_reader_behind() {
     let (_tx, source) = mcast::bytes::channel(Config::default());
     let _ = source.subscribe(Policy::Lossy);
 }

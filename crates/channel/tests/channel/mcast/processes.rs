@@ -129,7 +129,7 @@ fn several_senders_may_die_at_any_time() {
 }
 
 #[test]
-fn a_dead_reader_holds_nobody_back_and_a_stopped_one_does() {
+fn a_dead_reader_holds_no_sender_back_and_a_stopped_one_does() {
     let region = region(config());
     let mut tx = mcast::bytes::sender(&region, "c").expect("a place");
     let mut actor = start("pin", &region);
@@ -171,7 +171,7 @@ fn a_sleeper_in_this_process_is_woken_from_another_one() {
 }
 
 #[test]
-fn a_forked_child_is_told_so_and_disturbs_nobody() {
+fn a_forked_child_gets_an_error_and_disturbs_no_end() {
     let region = region(Config { senders: 3, ..config() });
     let mut tx = mcast::bytes::sender(&region, "c").expect("a place");
     let rx = mcast::bytes::receiver(&region, "c", Policy::Reliable).expect("a place");

@@ -1,4 +1,4 @@
-//! What every reader gets, whoever sends and however long the messages are.
+//! The messages of every reader, with any sender and messages of any length.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -205,7 +205,7 @@ fn a_loan_is_filled_in_place_and_committed_or_dropped() {
 }
 
 #[test]
-fn nobody_there_is_discarded_or_waited_for() {
+fn without_readers_messages_are_discarded_or_wait() {
     let (mut tx, source) = mcast::bytes::channel(Config { slots: 2, ..Config::default() });
     for _ in 0..5 {
         tx.try_send(b"to nobody").expect("discarded");

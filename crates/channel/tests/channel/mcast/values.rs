@@ -111,7 +111,7 @@ fn a_select_receives_from_multicast_channels_too() {
 }
 
 #[test]
-fn a_select_tells_what_a_reader_missed_once() {
+fn a_select_reports_missed_messages_once() {
     let config = Config { slots: 4, delivery: mcast::Delivery::Overwrite, ..Config::default() };
     let (mut tx, source) = mcast::bytes::channel(config);
     let mut select = Select::new();

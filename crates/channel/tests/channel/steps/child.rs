@@ -26,7 +26,7 @@ pub(crate) fn stop_here() {
 impl Child {
     /// Starts a child and returns when it stops itself; `None` if processes may not be traced here.
     pub(crate) fn start(play: impl FnOnce()) -> Option<Self> {
-        // SAFETY: the child runs on with this thread alone. What it calls takes locks of its own attachment only, those of the
+        // SAFETY: the child runs on with this thread alone. The call takes locks of its own attachment only, those of the
         // allocator and of open files being free after a fork, and ends without unwinding into the test.
         let pid = unsafe { libc::fork() };
         if pid == 0 {
@@ -58,7 +58,7 @@ impl Child {
         }
     }
 
-    /// Runs so many instructions; false if it has stopped itself again by then.
+    /// Runs this many instructions; false if it has stopped itself again by then.
     pub(crate) fn take_steps(&self, steps: u64) -> bool {
         if steps == WHOLE {
             self.run();

@@ -20,11 +20,11 @@ const WARM_UP: u8 = 6;
 /// The call that is interrupted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Call {
-    /// A message of so many bytes, behind two others.
+    /// A message of this many bytes, behind two others.
     Send(usize),
     SenderComes,
     SenderLeaves,
-    /// One of three messages, behind so many of them.
+    /// One of three messages, behind this many of them.
     Receive(u8),
     ReaderJoins,
     ReaderLeaves,
@@ -95,7 +95,7 @@ impl Others {
         self.receive(0, number);
     }
 
-    /// What is there for each reader, the same for all, and whether all senders have died or left by then.
+    /// The messages of each reader, the same for all, and whether all senders have died or left by then.
     fn drain(&self) -> (Vec<(u8, u8)>, Option<RecvError>) {
         let somebody_is_there = self.tx.is_some() || self.successor.is_some();
         let mut found = self.readers.iter().map(|reader| {
@@ -106,7 +106,7 @@ impl Others {
                     None
                 }
                 Err(TryRecvError::Failed(error)) => Some(Some(error)),
-                // Whoever died alone is told as soon as somebody has looked.
+                // The death of a single end is reported as soon as another end has looked.
                 Err(_) => somebody_is_there.then_some(None),
             });
             (messages, end)

@@ -1,4 +1,5 @@
-//! Calls that are interrupted for ever after each of their machine instructions: what the dead leave, at every step.
+//! Calls that are interrupted for ever after each of their machine instructions, and the state that the dead end leaves at
+//! every step.
 //!
 //! A forked child attaches to a region with a name and makes one call under `ptrace`, instruction by instruction (`child`);
 //! it is killed, and those who are left look at what they get (`scene`). No process that looks on can tell two steps apart

@@ -18,7 +18,7 @@ pub(crate) const NAME: &str = "steps";
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Instructions to run for one call, in all trials together: a quarter of a second's worth.
 const MOST_STEPS: u64 = 12_000;
-/// Instructions that are looked at one by one. What a call does after that is its own affair, which is checked.
+/// The instructions that are looked at one by one. The test checks that a call changes no shared memory after that.
 const LONGEST: u64 = 10_000;
 
 /// A call that is interrupted, and the others.
@@ -26,7 +26,7 @@ pub(crate) trait Scene {
     /// Those who are left.
     type Others;
 
-    /// What to call it.
+    /// The name in reports.
     fn name(&self) -> String;
 
     /// The channel.
@@ -35,7 +35,7 @@ pub(crate) trait Scene {
     /// Sets the others up, before there is a child.
     fn prepare(&self, region: &SharedRegion) -> Self::Others;
 
-    /// What the child does: it gets ready, stops itself, makes the call, and stops itself again.
+    /// The work of the child: it gets ready, stops itself, makes the call, and stops itself again.
     fn play(&self, region: &SharedRegion);
 
     /// Brings the child, which has stopped itself once, to its call.
@@ -63,7 +63,7 @@ impl Stage {
         Self { region, dir, _temporary: temporary }
     }
 
-    /// A child with a seat of its own.
+    /// A child with a participant slot of its own.
     pub(crate) fn child(&self, play: impl FnOnce(&SharedRegion)) -> Option<Child> {
         Child::start(|| play(&SharedRegion::open(&self.dir, NAME).expect("a good region")))
     }
@@ -92,7 +92,7 @@ pub(crate) fn kill_at_every_step(scene: &impl Scene) {
     assert_ne!(has_happened.last(), Some(&Some(false)), "{}: the last one is behind it", scene.name());
 }
 
-/// Kills a child after so many steps, or behind its call; whether the others see that the call has happened.
+/// Kills a child after `steps` steps, or behind its call; true if the others see that the call has happened.
 fn kill_after(scene: &impl Scene, steps: u64) -> Option<bool> {
     let _trial = Trial { name: scene.name(), steps };
     let stage = Stage::new(scene.spec());
@@ -171,7 +171,7 @@ pub(crate) fn eventually<R>(what: &str, mut attempt: impl FnMut() -> Option<R>) 
     }
 }
 
-/// The message with this number of a sender: so many bytes, all of which follow from these three.
+/// The message with this number of a sender: `len` bytes, all of which follow from these three.
 pub(crate) fn message(sender: u8, number: u8, len: usize) -> Vec<u8> {
     let body = (2..len).map(|at| (at as u8).wrapping_mul(31) ^ number.wrapping_mul(7) ^ sender);
     [sender, number].into_iter().chain(body).collect()

@@ -10,7 +10,7 @@ use crate::steps::NOT_TRACED;
 use crate::steps::mcast::{Call, IN_BLOCK, Multicast};
 use crate::steps::scene::{Scene, Stage, check_whole, message, steps_that_matter};
 
-/// All that is there now, of whom and which.
+/// All messages that are there now, with their senders and numbers.
 fn drain(reader: &Receiver) -> Vec<(u8, u8)> {
     let mut received = Vec::new();
     loop {
@@ -22,7 +22,7 @@ fn drain(reader: &Receiver) -> Vec<(u8, u8)> {
     }
 }
 
-/// Stops sender 1 after so many steps of its third message; true if the readers had to wait for it.
+/// Stops sender 1 after `steps` steps of its third message; true if the readers had to wait for it.
 fn stop_after(scene: &Multicast, steps: u64) -> bool {
     let stage = Stage::new(scene.spec());
     let mut others = scene.prepare(&stage.region);

@@ -13,7 +13,7 @@ const SLOTS: usize = 16;
 /// Bytes of a message that takes one slot.
 const SHORT: usize = 20;
 
-/// A send of so many bytes behind so many short messages, of which some are received before.
+/// A send of some bytes behind some short messages, of which some are received before.
 #[derive(Clone, Copy)]
 struct Send {
     credit: Credit,
@@ -24,7 +24,7 @@ struct Send {
     is_followed_at_once: bool,
 }
 
-/// The receive of a message of so many bytes.
+/// The receive of a message of this many bytes.
 struct Receive {
     credit: Credit,
     len: usize,
@@ -88,7 +88,7 @@ impl Scene for Send {
                 numbers[usize::from(who)].push(number);
                 None
             }
-            // Who died is told as soon as the receiver has asked.
+            // The death is reported as soon as the receiver has asked.
             Err(TryRecvError::Empty) => successor.is_some().then_some(None),
             Err(TryRecvError::Failed(error)) => Some(Some(error)),
             Err(error) => panic!("{error}"),
@@ -102,7 +102,7 @@ impl Scene for Send {
     }
 }
 
-/// What the dying sender sends. In slots of a long message that begins where the ring does, where later headers are looked
+/// The message of the dying sender. In slots of a long message that begins where the ring does, where later headers are looked
 /// for, lies what looks like them.
 fn sent(number: u8, len: usize) -> Vec<u8> {
     let mut bytes = message(1, number, len);

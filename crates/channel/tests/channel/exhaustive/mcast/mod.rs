@@ -29,7 +29,7 @@ const NO_WAY_ON: &str = "an overrun reader does not get on";
 const FALSE_CORRUPT: &str = "an honest reader is taken for corrupt";
 const LOST_BLOCK: &str = "a block is lost or owned twice";
 
-/// What is run.
+/// The setup of a run.
 #[derive(Debug, Clone, Copy)]
 struct Setup {
     senders: Senders,
@@ -39,7 +39,7 @@ struct Setup {
     readers: [Option<Role>; 2],
     /// Payloads lie in blocks that senders and slots exchange.
     has_blocks: bool,
-    /// Who may die, once, at any step.
+    /// The end that may die, once, at any step.
     crash: Crash,
     /// The reaper may die, too, once; the next one starts anew.
     reaper_may_die: bool,
@@ -73,7 +73,7 @@ enum Policy {
     Lossy,
 }
 
-/// What a reader does.
+/// The behaviour of a reader.
 #[derive(Debug, Clone, Copy)]
 struct Role {
     policy: Policy,
@@ -87,7 +87,7 @@ struct Role {
     leases: bool,
 }
 
-/// What is done wrong.
+/// The slip that is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Slip {
     /// Nothing.

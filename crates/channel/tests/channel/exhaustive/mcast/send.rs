@@ -42,7 +42,7 @@ impl Setup {
         steps.add(SENDERS[me], "loads the tail, {}", state.tail, next);
     }
 
-    /// What follows once there is room for a ticket.
+    /// The next state once there is room for a ticket.
     pub(super) fn after_room(&self, ticket: i8) -> SenderPc {
         match (self.senders, self.ring) {
             (Senders::Multi, _) if self.slip == Slip::ClaimByTail => SenderPc::Claim { ticket },
@@ -52,7 +52,7 @@ impl Setup {
         }
     }
 
-    /// What a single sender does once it has said which ticket it goes for.
+    /// The next state of a single sender once it has marked its ticket.
     pub(super) fn begin_single(&self, ticket: i8) -> SenderPc {
         let marks = self.ring == Ring::Overwrite && self.slip != Slip::WriteWithoutMark;
         if marks { SenderPc::Mark { ticket } } else { self.begin_write(ticket) }

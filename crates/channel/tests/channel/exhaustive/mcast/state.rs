@@ -1,4 +1,4 @@
-//! What lies in memory, and where everybody is.
+//! The memory, and the positions of all ends.
 
 use super::{Policy, RING, SLOTS, Senders, Setup};
 
@@ -33,7 +33,7 @@ pub(super) enum Ctl {
     Lagged,
 }
 
-/// What a reader shows of itself.
+/// The line of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Line {
     pub(super) ctl: Ctl,
@@ -43,7 +43,7 @@ pub(super) struct Line {
     pub(super) lease: Option<u8>,
 }
 
-/// What a sender shows of itself: enough to settle its block if it dies.
+/// The line of a sender: enough to settle its block if it dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct SenderLine {
     pub(super) inflight: Option<i8>,
@@ -201,7 +201,8 @@ pub(super) struct State {
     pub(super) reaper: Reaper,
     pub(super) deaths: u8,
     pub(super) reaper_deaths: u8,
-    /// Which message each ticket was claimed for. No part of the protocol: what readers get is compared with it.
+    /// The message for which each ticket was claimed. Not a part of the protocol: the messages that readers get are
+    /// compared with it.
     pub(super) ledger: [u8; TICKETS],
 }
 

@@ -1,4 +1,4 @@
-//! What holds, and what breaks it.
+//! The protocols that hold, and the slips that break them.
 
 use super::{Crash, FALSE_CORRUPT, LOST_BLOCK, NO_WAY_ON, OVERRUN, Policy, Ring, Role, Senders, Setup, Slip, WRONG};
 use crate::exhaustive::checker::{STUCK, explore};
@@ -105,7 +105,7 @@ fn leased_blocks_are_not_written_to() {
 }
 
 #[test]
-fn nobody_listens_at_first() {
+fn a_late_reader_misses_the_first_messages() {
     let setup = Setup { readers: [None, Some(Role::JOINS)], messages: [3, 3], ..Setup::PLAIN };
     explore(&setup).holds("mcast, nobody listens at first");
     let judged = explore(&slip(setup, Slip::JudgeJoining));
