@@ -5,15 +5,18 @@ use std::time::Duration;
 use corecast::base::wait::Wait;
 use corecast::machine::Machine;
 
-use crate::contender::Setting;
-use crate::error::BenchError;
-use crate::gate::{Demand, Gate};
-use crate::harness::{Crew, Entrant, Pace};
-use crate::op::Op;
-use crate::options::Options;
-use crate::progress::{Part, Progress};
-use crate::report::{IdleReport, IdleRow, Timing, commit};
-use crate::run;
+use crate::report::{IdleReport, IdleRow};
+use corecast_race::contender::Setting;
+use corecast_race::error::BenchError;
+use corecast_race::gate::{Demand, Gate};
+use corecast_race::harness::{Crew, Entrant, Pace};
+use corecast_race::op::Op;
+use corecast_race::options::Options;
+use corecast_race::progress::{Part, Progress};
+use corecast_race::report::Timing;
+use corecast_race::run;
+
+use crate::contender::contenders;
 
 pub(crate) const IDLE: Demand = Demand {
     gate: "idle receiver, % of one CPU, the worst of corecast's",
@@ -39,14 +42,14 @@ pub fn idle(
     let participants = options.participants.first().copied().unwrap_or(cpus.len().max(2));
     let group = run::setting(machine, options, &cpus, Op::Barrier, participants);
     let pair = Setting::new(machine, Op::Idle, &options.pair(machine)?.into_iter().collect(), 2, options.wait);
-    let count = |op| options.raced(op).len() as f64;
+    let count = |op| options.raced(contenders(op)).len() as f64;
     let border = count(group.op) / (count(group.op) + count(pair.op)).max(1.0);
     let rows = wait_in_each(&group, options, late, &mut Part { whole: &mut *progress, from: 0.0, to: border })?;
     let channels = wait_in_each(&pair, options, late, &mut Part { whole: &mut *progress, from: border, to: 1.0 })?;
     progress.step(1.0, "done");
     Ok(IdleReport {
         machine: machine.name.clone(),
-        commit: commit(),
+        commit: options.commit.clone(),
         participants,
         cpus: group.seats.iter().map(|cpu| cpu.get()).collect(),
         late_ms: u64::try_from(late.as_millis()).unwrap_or(u64::MAX),
@@ -65,7 +68,7 @@ fn wait_in_each(
     progress: &mut dyn Progress,
 ) -> Result<Vec<IdleRow>, BenchError> {
     let mut crew = Crew::start(&setting.seats, setting.oversubscribed, late + Pace::THOROUGH.limit)?;
-    let contenders = options.raced(setting.op);
+    let contenders = options.raced(contenders(setting.op));
     let total = contenders.len() as f64;
     let mut rows = Vec::with_capacity(contenders.len());
     for (i, contender) in contenders.into_iter().enumerate() {
@@ -106,7 +109,7 @@ fn gate(channels: &[IdleRow], wait: Wait) -> Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::Verdict;
+    use corecast_race::gate::Verdict;
 
     fn row(contender: &str, ours: bool, cpu_percent: Option<f64>) -> IdleRow {
         let skipped = cpu_percent.is_none().then(|| "not here".to_owned());

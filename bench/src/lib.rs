@@ -33,62 +33,40 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod acknowledged;
 mod atomics;
 mod busy;
-mod cancel;
 pub mod channels;
-mod child;
 mod coherence;
-mod collectives;
-mod confine;
-pub mod contender;
+mod contender;
 mod counts;
 mod deaths;
-mod dialogue;
-mod error;
-mod failure;
-mod gate;
-pub mod harness;
 mod idle;
 mod locks;
 mod messages;
-mod op;
-mod options;
 mod pair;
-mod place;
-mod progress;
 mod published;
 mod report;
-mod run;
 mod select;
 mod setup;
-mod skip;
 mod stream;
 pub mod study;
 mod table;
 #[cfg(test)]
+#[path = "../../crates/race/src/this_machine.rs"]
 mod this_machine;
 mod transfer;
 
-pub use acknowledged::{AcknowledgedOptions, acknowledged};
 pub use atomics::{AtomicCell, AtomicOptions, AtomicReport, AtomicRow, atomics};
 pub use busy::{
     BusyCell, BusyOperation, BusyOptions, BusyReport, BusyRow, MAX_HOGS, MAX_ROUNDS, Neighbour, busy, busy_member,
     busy_operations,
 };
-pub use cancel::Cancel;
 pub use coherence::{
     CoherenceCell, CoherenceGroup, CoherenceHome, CoherenceOptions, CoherenceReport, CoherenceTimes, ListedCase,
     Placement, TimerRow, coherence, coherence_cases,
 };
-pub use collectives::collectives;
-pub use contender::{Listed, collective_member, list};
+pub use contender::list;
 pub use deaths::{DeathOptions, DeathReport, DeathRow, deaths, victim};
-pub use error::BenchError;
-pub use failure::Failure;
-pub use gate::{Gate, Verdict};
-pub use harness::Summary;
 pub use idle::idle;
 pub use locks::{
     DistanceRow, FlipPhase, FlipRow, LockCell, LockDistance, LockFlips, LockOptions, LockReport, LockRow, PairRow,
@@ -98,13 +76,9 @@ pub use messages::{
     MAX_PAIR_BYTES, MessageOptions, MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip,
     messages,
 };
-pub use op::{Op, UnknownOp};
-pub use options::{MAX_BYTES, Options};
 pub use pair::ump;
-pub use place::Place;
-pub use progress::Progress;
 pub use published::PublishedFigure;
-pub use report::{Group, IdleReport, IdleRow, Report, Row, StreamReport, Timing};
+pub use report::{IdleReport, IdleRow, StreamReport};
 pub use select::{Fairness, SelectReport, select};
 pub use setup::{SetupReport, SetupRow, setup};
 pub use stream::{StreamOptions, stream};

@@ -3,13 +3,15 @@
 
 use corecast::machine::Machine;
 
-use crate::error::BenchError;
-use crate::gate::{Demand, Gate};
-use crate::op::Op;
-use crate::options::Options;
-use crate::progress::Progress;
-use crate::report::{Group, Report};
-use crate::run;
+use corecast_race::error::BenchError;
+use corecast_race::gate::{Demand, Gate};
+use corecast_race::op::Op;
+use corecast_race::options::Options;
+use corecast_race::progress::Progress;
+use corecast_race::report::{Group, Report};
+use corecast_race::run::{self, Heat};
+
+use crate::contender::contenders;
 
 const COMMAND: &str = "corecast bench ump";
 
@@ -25,11 +27,12 @@ pub(crate) const WORDS_RTRB: Demand =
 /// Races one message of 56 bytes one way, a stream of them, and a stream of single words.
 ///
 /// # Errors
-/// As [`collectives`](crate::collectives); the options' operations and participants are not looked at.
+/// As [`collectives`](corecast_race::collectives); the options' operations and participants are not looked at.
 pub fn ump(machine: &Machine, options: &Options, progress: &mut dyn Progress) -> Result<Report, BenchError> {
     let cpus = options.pair(machine)?.into_iter().collect();
-    let heats = [(Op::OneWay, 2), (Op::Stream, 2), (Op::Words, 2)];
-    let mut report = run::run(machine, options, &cpus, &heats, progress)?;
+    let heat = |op: Op| Heat::of(options, op, op.bytes(), 2, contenders(op));
+    let heats = [Op::OneWay, Op::Stream, Op::Words].map(heat).into_iter().collect();
+    let mut report = run::run(machine, options, &cpus, heats, progress)?;
     report.gates = gates(&report.groups);
     Ok(report)
 }

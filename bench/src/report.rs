@@ -1,134 +1,14 @@
-//! What a run found, as values and as JSON. The field names are documented in docs/json/bench.md and stay.
-//!
-//! All times are nanoseconds per operation. `ratio` is the row's median divided by the median of the group's reference,
-//! corecast's own choice: above 1 the contender is slower than corecast, below 1 it is faster.
+//! The outcomes of the benchmarks that are no races of several contenders at one operation, as values and as JSON. The field
+//! names are documented in docs/json/bench.md and stay.
 
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use corecast_race::contender_rows;
+use corecast_race::gate::Gate;
+use serde::Serialize;
 
-use crate::gate::Gate;
-use crate::harness::Summary;
-use crate::op::Op;
-
-/// The outcome of `corecast bench collectives` or `corecast bench ump`.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// The machine's name.
-    pub machine: String,
-    /// The commit that the program was built from; `null` if it was not built in a git checkout.
-    pub commit: Option<String>,
-    /// From this all orders were drawn.
-    pub seed: u64,
-    /// True for fewer and shorter blocks.
-    pub quick: bool,
-    /// How corecast's contenders waited.
-    pub wait: String,
-    /// What participants were: `threads` or `processes`.
-    pub place: &'static str,
-    /// The median over all probes of one bare line transfer; `null` with one CPU.
-    pub raw_line_ns: Option<f64>,
-    /// How often the bare line changed its cost for longer than one probe: then medians mix two machines.
-    pub placement_changes: u32,
-    /// What the reader should know before believing the numbers.
-    pub warnings: Vec<String>,
-    /// One entry for each operation and number of participants.
-    pub groups: Vec<Group>,
-    /// What is asked of corecast, and whether it holds here.
-    pub gates: Vec<Gate>,
-}
-
-/// All contenders of one operation among the same participants, interleaved.
-#[derive(Clone, Debug, Serialize)]
-pub struct Group {
-    /// The operation.
-    pub op: Op,
-    /// The events of one operation, where it is a burst of them; `null` for others.
-    pub burst: Option<usize>,
-    /// The number of participants.
-    pub participants: usize,
-    /// The length in bytes of what every participant brings, or gets.
-    pub bytes: usize,
-    /// The CPU of each participant, by rank.
-    pub cpus: Vec<u32>,
-    /// True if participants share CPUs, or the container grants less CPU time than they could use.
-    pub oversubscribed: bool,
-    /// What was timed.
-    pub timing: Timing,
-    /// The rank that a rooted operation starts from or ends at; `null` for others.
-    pub root: Option<usize>,
-    /// The median of this group's probes of one bare line transfer between ranks 0 and 1; `null` with one CPU.
-    pub raw_line_ns: Option<f64>,
-    /// Each round's probe.
-    pub raw_line_probes_ns: Vec<f64>,
-    /// As in the report, within this group.
-    pub placement_changes: u32,
-    /// The contender to which ratios refer.
-    pub reference: String,
-    /// One entry for each contender.
-    pub rows: Vec<Row>,
-}
-
-impl Group {
-    /// True if the operation carries what it carries unless another length is asked for.
-    #[must_use]
-    pub fn is_usual(&self) -> bool {
-        self.op.is_usual(self.bytes)
-    }
-}
-
-/// One contender in one group.
-#[derive(Clone, Debug, Serialize)]
-pub struct Row {
-    /// Its name.
-    pub contender: String,
-    /// True for what corecast offers.
-    pub ours: bool,
-    /// Its times; `None` if it was skipped. In JSON the summary's fields are the row's, and then `null`.
-    #[serde(flatten, serialize_with = "summary_or_nulls")]
-    pub summary: Option<Summary>,
-    /// Median CPU time of all participants together per operation; `null` for start windows, where everybody polls.
-    pub cpu_ns: Option<f64>,
-    /// Windows not counted because some participant began late.
-    pub discarded: usize,
-    /// Its median divided by the reference's; `null` if one of them has none.
-    pub ratio: Option<f64>,
-    /// Why it was not timed; `null` if it was.
-    pub skipped: Option<String>,
-    /// True if it took part and broke down: a time-out, a wrong result, a panic, an error of its own. False if it was timed, or
-    /// could not take part.
-    pub failed: bool,
-}
-
-pub(crate) fn summary_or_nulls<S: Serializer>(summary: &Option<Summary>, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut fields = serializer.serialize_struct("Summary", 7)?;
-    fields.serialize_field("median_ns", &summary.map(|summary| summary.median_ns))?;
-    fields.serialize_field("p10_ns", &summary.map(|summary| summary.p10_ns))?;
-    fields.serialize_field("p90_ns", &summary.map(|summary| summary.p90_ns))?;
-    fields.serialize_field("p99_ns", &summary.map(|summary| summary.p99_ns))?;
-    fields.serialize_field("min_ns", &summary.map(|summary| summary.min_ns))?;
-    fields.serialize_field("mad_ns", &summary.map(|summary| summary.mad_ns))?;
-    fields.serialize_field("samples", &summary.map_or(0, |summary| summary.samples))?;
-    fields.end()
-}
-
-/// What exactly was timed; each sample comes from one block, or from one window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Timing {
-    /// Operations back to back, divided by their number: for operations that keep the participants in step. A one-way
-    /// message is half of a round trip.
-    Batches,
-    /// Single operations: all participants begin at a time agreed upon, and the operation ends with the last of them.
-    /// For rooted operations, where a plain loop would only show how fast the root can start one after the other.
-    Windows,
-    /// Broadcasts by the root's clock alone: from its beginning until one of the others, who has got the value, has told the
-    /// root so by writing a line, which is **included**. The samples are those of the member that is slowest by the median.
-    LeafEcho,
-    /// Operations with a barrier of the harness after each, which is **included**: for rooted operations where
-    /// participants cannot all begin at one time, or the CPUs' clocks do not agree.
-    Separated,
-}
+use crate::channels::ChannelRow;
+use crate::locks::{DistanceRow, FlipRow, LockRow, ReaderRow};
+use crate::messages::{MessagePairRow, ServerRow};
+use crate::table::TableRow;
 
 /// The outcome of `corecast bench stream`.
 #[derive(Clone, Debug, Serialize)]
@@ -204,7 +84,4 @@ pub struct IdleRow {
     pub failed: bool,
 }
 
-/// The commit that this was built from, where `build.rs` found one.
-pub(crate) fn commit() -> Option<String> {
-    option_env!("CORECAST_COMMIT").map(str::to_owned)
-}
+contender_rows!(ChannelRow, TableRow, MessagePairRow, ServerRow, LockRow, DistanceRow, ReaderRow, FlipRow, IdleRow);

@@ -11,13 +11,12 @@ use corecast::base::{Clock, CpuSet};
 use corecast::machine::Machine;
 use serde::Serialize;
 
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::gate::{Demand, Gate};
-use crate::harness::{median, percentile, sorted};
-use crate::options::Options;
-use crate::progress::Progress;
-use crate::report::commit;
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::gate::{Demand, Gate};
+use corecast_race::harness::{median, percentile, sorted};
+use corecast_race::options::Options;
+use corecast_race::progress::Progress;
 
 const COMMAND: &str = "corecast bench setup";
 const SEARCHED: Demand =
@@ -87,7 +86,7 @@ pub fn setup(machine: &Machine, options: &Options, progress: &mut dyn Progress) 
         row.map(time).ok_or_else(|| format!("a machine model of {MANY} CPUs, --machine"))
     };
     let gates = vec![SEARCHED.judge(of_many(|row| row.searched_ms)), KEPT.judge(of_many(|row| row.kept_ms))];
-    Ok(SetupReport { machine: machine.name.clone(), commit: commit(), rows, gates })
+    Ok(SetupReport { machine: machine.name.clone(), commit: options.commit.clone(), rows, gates })
 }
 
 fn sizes(wanted: &[usize], cpus: usize) -> Result<Vec<usize>, BenchError> {
@@ -123,9 +122,9 @@ fn times_ms(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::Verdict;
     use corecast::base::CpuId;
     use corecast::machine::{Cpu, Topology};
+    use corecast_race::gate::Verdict;
 
     fn machine(cpus: u32) -> Machine {
         let cpus = (0..cpus).map(|id| Cpu { numa: Some(id / 8), ..Cpu::flat(CpuId::new(id)) }).collect();

@@ -9,14 +9,16 @@ use std::time::Duration;
 use corecast::base::Clock;
 use corecast::machine::Machine;
 
-use crate::contender::{Body, Message, RecvEnd, SendEnd, Setting, ump_ring};
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::harness::{Abort, Crew, Task};
-use crate::op::Op;
-use crate::options::Options;
-use crate::progress::Progress;
-use crate::report::{StreamReport, commit};
+use crate::contender::{RecvEnd, SendEnd, ump_ring};
+use crate::report::StreamReport;
+use corecast_race::contender::Message;
+use corecast_race::contender::{Body, Setting};
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::harness::{Abort, Crew, Task};
+use corecast_race::op::Op;
+use corecast_race::options::Options;
+use corecast_race::progress::Progress;
 
 /// Messages between two looks at the caller's flag, some 20 ms.
 const CHUNK: u64 = 2_000_000;
@@ -64,7 +66,7 @@ pub fn stream(
         let iterations = CHUNK.min(stream.messages - sent);
         let block = crew.run(bodies, Task::Batch { iterations }, &abort)?;
         bodies = block.bodies;
-        ticks += crate::harness::ticks_of(Op::Stream, &block.timings);
+        ticks += corecast_race::harness::ticks_of(Op::Stream, &block.timings);
         sent += iterations;
     }
     progress.step(1.0, "done");
@@ -72,7 +74,7 @@ pub fn stream(
     let tally = *tally.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(StreamReport {
         machine: machine.name.clone(),
-        commit: commit(),
+        commit: options.commit.clone(),
         cpus: [setting.seats[0].get(), setting.seats[1].get()],
         slots: stream.slots,
         wait: options.wait.name().to_owned(),

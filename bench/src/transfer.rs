@@ -4,9 +4,9 @@ use corecast::base::CpuSet;
 use corecast::machine::{Machine, distance_classes};
 use serde::Serialize;
 
-use crate::error::BenchError;
-use crate::harness::LineProbe;
-use crate::options::Options;
+use corecast_race::error::BenchError;
+use corecast_race::harness::LineProbe;
+use corecast_race::options::Options;
 
 /// Probes of each pair.
 const PROBES: usize = 9;

@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use corecast::machine::{Cpu, Machine, Topology, pin};
-use corecast_bench::{
-    AcknowledgedOptions, BenchError, Gate, Op, Options, Progress, Verdict, acknowledged, collectives, idle, select, ump,
-};
+use corecast_bench::{idle, select, ump};
+use corecast_race::{AcknowledgedOptions, BenchError, Gate, Op, Options, Progress, Verdict, acknowledged, collectives};
 use serde_json::Value;
 
 fn this_machine() -> Machine {

@@ -4,7 +4,7 @@ use corecast::machine::{Cpu, Topology};
 use corecast::plan::{Effort, Operation};
 use corecast::{CpuId, Machine};
 use corecast_bench::study::{Case, Selection, StudyOptions, study, summary, table};
-use corecast_bench::{BenchError, Cancel};
+use corecast_race::{BenchError, Cancel};
 
 fn machine(len: u32) -> Machine {
     let cpus = (0..len).map(|id| Cpu { numa: Some(id / 5), ..Cpu::flat(CpuId::new(id)) }).collect();

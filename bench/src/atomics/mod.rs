@@ -18,13 +18,13 @@ use fastrand::Rng;
 
 use crate::coherence::{Correction, measure_timer};
 use crate::counts::{doubled_up_to, or_usual};
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::harness::{is_crowded, jain, median, percentile, sorted};
-use crate::options::Options;
-use crate::progress::Progress;
 use crate::published::{PublishedFigure, is_one_package};
 use crate::transfer::{LineTransfer, transfers};
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::harness::{is_crowded, jain, median, percentile, sorted};
+use corecast_race::options::Options;
+use corecast_race::progress::Progress;
 use operation::{Cas, Fai, FaiByCas, Operation, Swap, Tas};
 pub use report::{AtomicCell, AtomicReport, AtomicRow};
 use stress::{Stress, Turn, turn};
@@ -104,7 +104,7 @@ pub fn atomics(
     progress.step(1.0, "done");
     Ok(AtomicReport {
         machine: machine.name.clone(),
-        commit: crate::report::commit(),
+        commit: shared.commit.clone(),
         seed,
         quick: shared.quick,
         cpus: cpus.iter().map(CpuId::get).collect(),
@@ -234,7 +234,7 @@ mod tests {
             cpus: &seats,
             pause: Duration::ZERO,
             time: Duration::from_millis(1),
-            cancel: crate::Cancel::new(),
+            cancel: corecast_race::Cancel::new(),
         };
         let (amount, options) = (Amount { rounds: 2, ..QUICK }, Options::default());
         let all = [broken, contenders()[2]];

@@ -4,7 +4,7 @@
 
 use corecast::base::sync::{AtomicU64, Ordering};
 
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// What all threads go for: both words are in one cache line.
 #[derive(Debug, Default)]

@@ -9,9 +9,9 @@ use corecast::base::sync::spin_for;
 use corecast::base::{CacheLine, Clock, CpuId};
 
 use super::operation::{Line, Operation};
-use crate::cancel::Cancel;
 use crate::coherence::{Correction, Group, Meeting, timed};
-use crate::failure::Failure;
+use corecast_race::cancel::Cancel;
+use corecast_race::failure::Failure;
 
 /// One of so many calls is timed.
 const TIMED: u64 = 16;

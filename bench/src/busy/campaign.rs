@@ -14,10 +14,10 @@ use super::report::BusyCell;
 use super::starter::Starter;
 use super::trial::Ground;
 use crate::channels::WaitName;
-use crate::contender::Workshop;
-use crate::error::BenchError;
-use crate::progress::Progress;
-use crate::skip::Skip;
+use corecast_race::contender::Workshop;
+use corecast_race::error::BenchError;
+use corecast_race::progress::Progress;
+use corecast_race::skip::Skip;
 
 /// Why a cell has no runs.
 const TIME_OVER: &str = "the time for the whole was over";

@@ -7,12 +7,12 @@ use super::member::Rounds;
 use super::operation::{Candidate, OPERATIONS, Operation};
 use super::report::{BusyCell, BusyRow};
 use super::trial::{Observed, Outcome, Unfinished};
-use crate::contender::Workshop;
 use crate::counts::or_usual;
-use crate::error::BenchError;
-use crate::harness::Abort;
-use crate::harness::median;
-use crate::skip::Skip;
+use corecast_race::contender::Workshop;
+use corecast_race::error::BenchError;
+use corecast_race::harness::Abort;
+use corecast_race::harness::median;
+use corecast_race::skip::Skip;
 
 /// How much is done.
 #[derive(Clone, Copy, Debug)]
@@ -229,7 +229,7 @@ pub(super) fn build_drivers(cells: &[Cell], workshop: &Workshop, abort: &Abort) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::Failure;
+    use corecast_race::failure::Failure;
 
     #[test]
     fn a_process_that_ends_before_it_begins_has_failed_and_one_that_is_refused_has_not() {

@@ -2,7 +2,7 @@
 
 use super::operation::STD;
 use super::report::{BusyCell, BusyRow};
-use crate::gate::Gate;
+use corecast_race::gate::Gate;
 
 /// How many times as long corecast may take as the fastest that sleeps.
 const OVER_SLEEPING: f64 = 1.25;
@@ -56,7 +56,7 @@ fn ours(cell: &BusyCell) -> Result<&BusyRow, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::Verdict;
+    use corecast_race::gate::Verdict;
 
     fn row(contender: &'static str, wall_ms: Option<f64>, hogs_cpus: f64) -> BusyRow {
         let sleeps = !contender.contains("spin");

@@ -13,12 +13,12 @@ use super::MAX_ROUNDS;
 use super::neighbours::{Load, disturb};
 use super::operation::operation;
 use crate::channels::WaitName;
-use crate::child::{Answer, attend, hear, say, tell};
-use crate::confine::confine;
-use crate::contender::{Setting, Workshop};
-use crate::failure::Failure;
-use crate::harness::{Abort, Crew, Task, Timing, percentile, sorted};
-use crate::place::Place;
+use corecast_race::child::{Answer, attend, hear, say, tell};
+use corecast_race::confine::confine;
+use corecast_race::contender::{Setting, Workshop};
+use corecast_race::failure::Failure;
+use corecast_race::harness::{Abort, Crew, Task, Timing, percentile, sorted};
+use corecast_race::place::Place;
 
 /// Operations that are verified before the rounds, and after them.
 const CHECKED: u64 = 10;

@@ -34,12 +34,12 @@ use self::neighbours::Load;
 use self::operation::OPERATIONS;
 use self::quota::Quota;
 use self::starter::Starter;
-use crate::contender::Workshop;
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::harness::Abort;
-use crate::options::Options;
-use crate::progress::Progress;
+use corecast_race::contender::Workshop;
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
+use corecast_race::options::Options;
+use corecast_race::progress::Progress;
 
 pub use member::busy_member;
 pub use neighbours::Neighbour;
@@ -150,7 +150,7 @@ fn report(
     let shared = &options.options;
     BusyReport {
         machine: machine.name.clone(),
-        commit: crate::report::commit(),
+        commit: options.options.commit.clone(),
         seed,
         quick: shared.quick,
         cpus: campaign.cpus.to_vec(),

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 
 use super::member::Assignment;
 use super::starter::Starter;
-use crate::child::{Answer, Child, say};
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::harness::cpu_time_of_process;
+use corecast_race::child::{Answer, Child, say};
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::harness::cpu_time_of_process;
 
 /// How long a neighbour that works in bursts does so, and how long it sleeps then.
 const BURST: Duration = Duration::from_millis(1);
@@ -148,7 +148,7 @@ fn work(in_bursts: bool, is_over: impl Fn() -> bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::cpu_time_of_this_thread;
+    use corecast_race::harness::cpu_time_of_this_thread;
 
     #[test]
     fn bursts_are_half_of_the_time() {

@@ -11,7 +11,7 @@ use std::process;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// The time in which a quota is to be used, in microseconds.
 const PERIOD_US: u64 = 100_000;

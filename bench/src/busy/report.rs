@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::neighbours::Neighbour;
-use crate::gate::{Gate, Verdict};
+use corecast_race::gate::{Gate, Verdict};
 
 /// The outcome of `corecast bench busy`.
 #[derive(Clone, Debug, Serialize)]

@@ -6,9 +6,9 @@ use rustix::event::Timespec;
 
 use super::BusyOptions;
 use super::member::Assignment;
-use crate::child::Child;
-use crate::error::BenchError;
-use crate::failure::Failure;
+use corecast_race::child::Child;
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
 
 /// How often is looked whether the user has stopped the run.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };

@@ -10,11 +10,11 @@ use super::member::{Assignment, Begin, Match, Rounds};
 use super::neighbours::Neighbours;
 use super::quota::Quota;
 use super::starter::Starter;
-use crate::child::Child;
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::harness::cpu_time_of_ended_children;
-use crate::skip::Skip;
+use corecast_race::child::Child;
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::harness::cpu_time_of_ended_children;
+use corecast_race::skip::Skip;
 
 /// Some turns of a scheduler that lets a thread run for 3 or 4 ms.
 const SHORTEST_LOOK: Duration = Duration::from_millis(50);

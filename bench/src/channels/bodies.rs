@@ -3,9 +3,9 @@
 use corecast::base::Clock;
 
 use super::ends::{Inlet, Outlet, Reading};
-use crate::contender::Body;
-use crate::failure::Failure;
-use crate::harness::{Timing, wait_for};
+use corecast_race::contender::Body;
+use corecast_race::failure::Failure;
+use corecast_race::harness::{Timing, wait_for};
 
 /// Sends numbered messages to all receivers.
 pub(crate) struct Source {

@@ -12,12 +12,11 @@ use super::race::Race;
 use super::report::{ChannelGroup, ChannelReport};
 use super::traffic::Traffic;
 use super::wire::Wire;
-use crate::error::BenchError;
-use crate::harness::{Pace, is_crowded, largest_clock_offset_ns, median};
-use crate::options::Options;
-use crate::place::Place;
-use crate::progress::{Part, Progress};
-use crate::report::commit;
+use corecast_race::error::BenchError;
+use corecast_race::harness::{Pace, is_crowded, largest_clock_offset_ns, median};
+use corecast_race::options::Options;
+use corecast_race::place::Place;
+use corecast_race::progress::{Part, Progress};
 
 /// What a block may last before its contender is given up. Long, because on a busy machine a poller may wait for a slice
 /// of time at every lap of its ring.
@@ -57,7 +56,7 @@ pub fn race(
     Ok(ChannelReport {
         machine: machine.name.clone(),
         kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
-        commit: commit(),
+        commit: options.commit.clone(),
         seed,
         quick: options.quick,
         traffic: wanted.traffic,

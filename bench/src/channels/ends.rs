@@ -6,8 +6,8 @@
 use std::hint::black_box;
 
 use super::pattern;
-use crate::failure::Failure;
-use crate::harness::Timing;
+use corecast_race::failure::Failure;
+use corecast_race::harness::Timing;
 
 /// The end that sends one message to all receivers.
 pub(crate) trait ByteSend: Send + 'static {

@@ -12,12 +12,14 @@ use super::options::ChannelOptions;
 use super::report::{ChannelRow, Latency};
 use super::traffic::{self, Traffic};
 use super::wire::Wire;
-use crate::cancel::Cancel;
-use crate::contender::Body;
-use crate::failure::Failure;
-use crate::harness::{Abort, Crew, Pace, Summary, Task, Timing, iterations_that_fill, median, percentile, sorted};
-use crate::place::Place;
-use crate::skip::Skip;
+use corecast_race::cancel::Cancel;
+use corecast_race::contender::Body;
+use corecast_race::failure::Failure;
+use corecast_race::harness::{
+    Abort, Crew, Pace, Summary, Task, Timing, iterations_that_fill, median, percentile, sorted,
+};
+use corecast_race::place::Place;
+use corecast_race::skip::Skip;
 
 /// Bytes that are verified at most, so that long messages do not take the time of short ones a million times.
 const CHECKED_BYTES: usize = 16 << 20;

@@ -2,8 +2,8 @@
 
 use super::report::{ChannelGroup, ChannelRow};
 use super::traffic::Traffic;
-use crate::gate::{Demand, Gate};
 use crate::{deaths, idle, pair, select};
+use corecast_race::gate::{Demand, Gate};
 
 /// A demand.
 #[derive(Clone)]
@@ -182,7 +182,7 @@ fn slowest_lead(groups: &[ChannelGroup], ours: &str, rivals: &[&str]) -> Result<
 mod tests {
     use super::*;
     use crate::channels::contender::Fan;
-    use crate::gate::Verdict;
+    use corecast_race::gate::Verdict;
 
     fn group(bytes: usize, receivers: usize, rates: &[(&'static str, f64)]) -> ChannelGroup {
         let row = |&(contender, rate): &(&'static str, f64)| ChannelRow {

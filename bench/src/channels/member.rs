@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 use super::bodies::Sink;
 use super::contender::{Seed, carrier};
 use super::wire::Wire;
-use crate::child::{Answer, Child, attend, hear, say};
-use crate::contender::Body;
-use crate::failure::Failure;
-use crate::harness::{Abort, Task, Timing, cpu_time_of_this_thread};
+use corecast_race::child::{Answer, Child, attend, hear, say};
+use corecast_race::contender::Body;
+use corecast_race::failure::Failure;
+use corecast_race::harness::{Abort, Task, Timing, cpu_time_of_this_thread};
 
 /// What a process is told first.
 #[derive(Debug, Serialize, Deserialize)]

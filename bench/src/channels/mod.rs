@@ -40,10 +40,10 @@ mod report;
 mod traffic;
 mod wire;
 
-pub use crate::place::Place;
 pub use campaign::race;
 pub(crate) use contender::word_queues;
 pub use contender::{Fan, ListedCarrier, Traits, list};
+pub use corecast_race::place::Place;
 pub use member::member;
 pub use options::{ChannelOptions, MAX_BYTES, MAX_RECEIVERS, PAPER_PER_ROW, PER_ROW, RECEIVERS, SIZES, Seating};
 pub use report::{ChannelGroup, ChannelReport, ChannelRow, Latency};

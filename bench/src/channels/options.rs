@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::contender::{Carrier, carriers};
 use super::traffic::Traffic;
-use crate::error::BenchError;
-use crate::options::Options;
-use crate::place::Place;
+use corecast_race::error::BenchError;
+use corecast_race::options::Options;
+use corecast_race::place::Place;
 
 /// The lengths that ZIMP's authors measured.
 pub const SIZES: [usize; 9] = [1, 64, 128, 512, 1_000, 4_000, 10_000, 100_000, 1_000_000];

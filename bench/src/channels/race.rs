@@ -12,10 +12,10 @@ use super::entrant::Entrant;
 use super::options::ChannelOptions;
 use super::report::{ChannelGroup, ChannelRow};
 use super::wire::Wire;
-use crate::error::BenchError;
-use crate::harness::{Crew, LineProbe, Pace};
-use crate::options::Options;
-use crate::progress::Progress;
+use corecast_race::error::BenchError;
+use corecast_race::harness::{Crew, LineProbe, Pace};
+use corecast_race::options::Options;
+use corecast_race::progress::Progress;
 
 /// Rounds of a group even if the time is over.
 const FEWEST_ROUNDS: usize = 5;

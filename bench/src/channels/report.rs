@@ -5,9 +5,9 @@ use serde::Serialize;
 use super::contender::Fan;
 use super::options::Seating;
 use super::traffic::Traffic;
-use crate::gate::Gate;
-use crate::harness::Summary;
-use crate::report::summary_or_nulls;
+use corecast_race::gate::Gate;
+use corecast_race::harness::Summary;
+use corecast_race::report::summary_or_nulls;
 
 /// The outcome of `corecast bench channels`.
 #[derive(Clone, Debug, Serialize)]

@@ -11,9 +11,9 @@ use super::bodies::{Sink, Source};
 use super::contender::{Carrier, Inlets, carrier};
 use super::ends::{Inlet, Outlet, Reading};
 use super::wire::Wire;
-use crate::contender::Body;
-use crate::failure::Failure;
-use crate::harness::Abort;
+use corecast_race::contender::Body;
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
 
 /// The length of what a coordinator asks.
 const ASKED_BYTES: usize = 128;
@@ -219,8 +219,8 @@ mod tests {
     use corecast::base::wait::Wait;
 
     use super::*;
-    use crate::harness::{Crew, Task};
     use crate::this_machine::this_machine;
+    use corecast_race::harness::{Crew, Task};
 
     #[test]
     fn programs_run_over_broadcasts_and_unicasts() {

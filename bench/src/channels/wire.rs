@@ -5,7 +5,7 @@ use std::time::Duration;
 use corecast::base::wait::Wait;
 use serde::{Deserialize, Serialize};
 
-use crate::harness::Patience;
+use corecast_race::harness::Patience;
 
 /// The most bytes that messages under way may take together: a quarter of a last-level cache of 32 MiB, which a ring
 /// shares with everything else.

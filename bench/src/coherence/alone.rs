@@ -8,7 +8,7 @@ use fastrand::Rng;
 use super::group::Group;
 use super::instruction;
 use super::operation::timed;
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// How often something is done in one sample.
 pub(super) const REPEATS: usize = 64;
@@ -137,7 +137,7 @@ mod tests {
     use corecast::machine::pin;
 
     use super::*;
-    use crate::cancel::Cancel;
+    use corecast_race::cancel::Cancel;
 
     #[test]
     fn a_walk_comes_where_its_steps_lead_and_elsewhere_is_wrong() {

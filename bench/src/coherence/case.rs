@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::alone::Instruction;
 use super::operation::Operation;
 use super::state::State;
-use crate::error::BenchError;
+use corecast_race::error::BenchError;
 
 /// What a case does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

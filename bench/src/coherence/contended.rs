@@ -5,7 +5,7 @@ use corecast::base::sync::{AtomicU64, Ordering};
 use super::group::{Group, Meeting};
 use super::lines::Line;
 use super::operation::{Operands, Operation};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// What one participant did.
 struct Share {
@@ -68,7 +68,7 @@ mod tests {
     use corecast::machine::pin;
 
     use super::*;
-    use crate::cancel::Cancel;
+    use corecast_race::cancel::Cancel;
 
     #[test]
     fn nothing_is_lost() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::harness::{percentile, sorted};
+use corecast_race::harness::{percentile, sorted};
 
 /// The width of a bar of the histogram, in nanoseconds.
 const BAR_NS: f64 = 10.0;

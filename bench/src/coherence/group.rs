@@ -5,9 +5,9 @@ use std::thread;
 use corecast::base::{Clock, CpuId};
 use corecast::machine::pin;
 
-use crate::cancel::Cancel;
-use crate::failure::Failure;
-use crate::harness::{Abort, Patience, Rendezvous};
+use corecast_race::cancel::Cancel;
+use corecast_race::failure::Failure;
+use corecast_race::harness::{Abort, Patience, Rendezvous};
 
 /// Who takes part.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use super::instruction;
 use super::lines::{Lines, initial};
 use super::operation::{Operands, Operation};
 use super::state::{Doing, Recipe, Role, State};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// Values that steps write are this far apart; what increments add is below it.
 const APART: u64 = 16;
@@ -140,7 +140,7 @@ mod tests {
 
     use super::super::case::{CASES, Kind};
     use super::*;
-    use crate::cancel::Cancel;
+    use corecast_race::cancel::Cancel;
 
     /// Four participants on whatever CPUs there are.
     fn crowd() -> Group {

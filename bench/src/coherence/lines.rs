@@ -12,7 +12,7 @@ use corecast::machine::pin;
 use fastrand::Rng;
 
 use super::instruction;
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// What operations work on: the first word of a line, those of 16 bytes the second one too, which stays 0.
 pub(super) type Line = CacheLine<[AtomicU64; 2]>;

@@ -32,12 +32,12 @@ use corecast::machine::{Machine, distance_classes};
 use fastrand::Rng;
 
 use crate::counts::doubled_up_to;
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::options::Options;
-use crate::progress::Progress;
 use alone::{Instruction, REPEATS};
 use case::{Case, Kind, chosen};
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::options::Options;
+use corecast_race::progress::Progress;
 use distribution::Distribution;
 use handed::Handed;
 use home::homes;
@@ -113,7 +113,7 @@ pub fn coherence(
     let mut groups: Vec<CoherenceGroup> = placed.into_iter().map(|placed| placed.group).collect();
     groups.retain(|group| !group.cells.is_empty());
     progress.step(1.0, "done");
-    let (published, commit) = (published::beside(&groups), crate::report::commit());
+    let (published, commit) = (published::beside(&groups), options.commit.clone());
     let (machine, quick) = (machine.name.clone(), options.quick);
     Ok(CoherenceReport { machine, commit, seed, quick, timers, groups, published })
 }
@@ -256,8 +256,8 @@ mod tests {
     use corecast::machine::{Cpu, Topology};
 
     use super::*;
-    use crate::cancel::Cancel;
     use crate::this_machine::this_machine;
+    use corecast_race::cancel::Cancel;
 
     fn machine(cores: &[u32]) -> Machine {
         let cpu = |(id, &core): (usize, &u32)| Cpu { core: Some(core), ..Cpu::flat(CpuId::new(id as u32)) };

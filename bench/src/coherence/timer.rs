@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::distribution::Distribution;
 use super::instruction;
 use super::operation::timed;
-use crate::error::BenchError;
-use crate::harness::{percentile, sorted};
+use corecast_race::error::BenchError;
+use corecast_race::harness::{percentile, sorted};
 
 /// Looks of one try.
 const LOOKS: usize = 2000;

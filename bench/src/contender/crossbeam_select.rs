@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Select, Sender, bounded};
 
-use super::body::{Message, stream_bodies};
+use super::body::stream_bodies;
 use super::selected::SLOTS;
-use super::{Body, Contender, RecvEnd, SendEnd, Setting, Unfit};
-use crate::failure::Failure;
-use crate::harness::Abort;
+use super::{RecvEnd, SendEnd};
+use corecast_race::contender::Message;
+use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
 
 pub(super) struct CrossbeamSelect {
     pub(super) channels: usize,

@@ -7,10 +7,11 @@ use std::time::Duration;
 use corecast::channel::ff::{Config, Receiver, Sender, channel};
 
 use super::body::stream_bodies;
-use super::{Body, Contender, RecvEnd, SendEnd, Setting, Unfit};
-use crate::failure::Failure;
-use crate::harness::Abort;
-use crate::op::Op;
+use super::{RecvEnd, SendEnd};
+use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
+use corecast_race::op::Op;
 
 pub(super) struct Ff {
     pub(super) op: Op,

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use corecast::channel::mcast::{Config, Receiver, Sender, channel_with};
 
-use super::body::{Message, stream_bodies};
-use super::{Body, Contender, RecvEnd, SendEnd, Setting, Unfit};
-use crate::failure::Failure;
-use crate::harness::Abort;
+use super::body::stream_bodies;
+use super::{RecvEnd, SendEnd};
+use corecast_race::contender::Message;
+use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
 
 pub(super) struct Mcast {
     pub(super) slots: usize,

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use rtrb::{Consumer, Producer, RingBuffer};
 
-use super::body::{Message, one_way_bodies, stream_bodies};
-use super::{Body, Contender, RecvEnd, SendEnd, Setting, Unfit};
-use crate::failure::Failure;
-use crate::harness::{Abort, Patience};
-use crate::op::Op;
+use super::body::{one_way_bodies, stream_bodies};
+use super::{RecvEnd, SendEnd};
+use corecast_race::contender::Message;
+use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use corecast_race::failure::Failure;
+use corecast_race::harness::{Abort, Patience};
+use corecast_race::op::Op;
 
 pub(super) struct Rtrb {
     pub(super) op: Op,

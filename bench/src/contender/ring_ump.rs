@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use corecast::channel::ump::{Config, Receiver, Sender, channel_with};
 
-use super::body::{Message, one_way_bodies, stream_bodies};
-use super::{Body, Contender, RecvEnd, SendEnd, Setting, Unfit};
-use crate::failure::Failure;
-use crate::harness::Abort;
-use crate::op::Op;
+use super::body::{one_way_bodies, stream_bodies};
+use super::{RecvEnd, SendEnd};
+use corecast_race::contender::Message;
+use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
+use corecast_race::op::Op;
 
 pub(super) struct Ump {
     pub(super) op: Op,

@@ -7,10 +7,12 @@ use corecast::base::wait::{CpuSharing, Waiter};
 use corecast::channel::select::Select;
 use corecast::channel::ump::{Receiver, Sender};
 
-use super::body::{Message, stream_bodies};
-use super::{Body, Contender, RecvEnd, Setting, Unfit};
-use crate::failure::Failure;
-use crate::harness::Abort;
+use super::RecvEnd;
+use super::body::stream_bodies;
+use corecast_race::contender::Message;
+use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
 
 /// As many slots as a channel has that is one of many.
 pub(super) const SLOTS: usize = 64;

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use super::body::{Message, one_way_bodies, stream_bodies};
-use super::{Body, Contender, RecvEnd, SendEnd, Setting, Unfit};
-use crate::failure::Failure;
-use crate::harness::Abort;
-use crate::op::Op;
+use super::body::{one_way_bodies, stream_bodies};
+use super::{RecvEnd, SendEnd};
+use corecast_race::contender::Message;
+use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
+use corecast_race::op::Op;
 
 pub(super) struct SyncChannel {
     pub(super) op: Op,

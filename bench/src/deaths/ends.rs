@@ -8,7 +8,7 @@ use corecast::channel::mcast::Policy;
 use corecast::channel::{RecvError, SendError, TrySendError, ff, mcast, ump};
 
 use super::victim::NAME;
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// Room for fewer words than a victim sends, so that it goes on when the survivor takes them.
 const SLOTS: usize = 64;

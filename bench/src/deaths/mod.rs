@@ -20,13 +20,12 @@ use serde::Serialize;
 
 use self::ends::{Channel, End, Outcome, Receiver};
 use self::victim::{NAME, SENT, Victim};
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::gate::{Demand, Gate};
-use crate::harness::{median, percentile, sorted};
-use crate::options::Options;
-use crate::progress::Progress;
-use crate::report::commit;
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::gate::{Demand, Gate};
+use corecast_race::harness::{median, percentile, sorted};
+use corecast_race::options::Options;
+use corecast_race::progress::Progress;
 
 pub use victim::victim;
 
@@ -111,7 +110,7 @@ pub fn deaths(
     let left: usize = rows.iter().map(|row| row.left).sum();
     Ok(DeathReport {
         machine: machine.name.clone(),
-        commit: commit(),
+        commit: options.commit.clone(),
         wait: options.wait.name().to_owned(),
         rows,
         gates: vec![TOLD.judge(Ok(worst_ms)), LEFT.judge(Ok(left as f64))],

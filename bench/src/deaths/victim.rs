@@ -11,7 +11,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use super::DeathOptions;
 use super::ends::{Channel, End};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// What the region and its channel are called.
 pub(super) const NAME: &str = "deaths";

@@ -8,7 +8,7 @@ use super::distance::handed;
 use super::flips::flips;
 use super::guarded::{Guarded, Line};
 use super::pair::pair_ns;
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// One that keeps to a mode: that of this number.
 struct Kept<const MODE: usize>(Mutex<Line, Auto>);

@@ -10,10 +10,10 @@ use super::every_round::every_round;
 use super::regret::Outcome;
 use super::report::{LockCell, LockRow};
 use super::{Amount, rounds};
-use crate::error::BenchError;
-use crate::harness::{is_crowded, jain, median, most_to_fewest, percentile, sorted};
-use crate::options::Options;
-use crate::skip::Skip;
+use corecast_race::error::BenchError;
+use corecast_race::harness::{is_crowded, jain, median, most_to_fewest, percentile, sorted};
+use corecast_race::options::Options;
+use corecast_race::skip::Skip;
 
 /// What was found, to be read, and each lock's rounds.
 pub(super) fn measure(

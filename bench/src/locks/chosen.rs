@@ -3,7 +3,7 @@
 use super::ablations::ablations;
 use super::contenders::{Contender, combining, contenders};
 use super::{LockOptions, readers};
-use crate::error::BenchError;
+use corecast_race::error::BenchError;
 
 /// The contenders of each kind, in the order of their registries.
 pub(super) struct Chosen {
@@ -31,7 +31,7 @@ impl Chosen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::Options;
+    use corecast_race::options::Options;
 
     fn chosen_beside(names: &[&str], ablations: bool) -> Result<[Vec<&'static str>; 3], BenchError> {
         let contenders = names.iter().map(|&name| name.to_owned()).collect();

@@ -13,8 +13,8 @@ use super::crowd::Crowd;
 use super::report::LockCell;
 use super::{Field, LockOptions, Steps, cell};
 use crate::counts::or_usual;
-use crate::error::BenchError;
-use crate::gate::{Demand, Gate};
+use corecast_race::error::BenchError;
+use corecast_race::gate::{Demand, Gate};
 
 /// How long the data is wanted.
 const HOLDS: [Duration; 2] = [Duration::ZERO, Duration::from_nanos(100)];
@@ -84,9 +84,9 @@ mod tests {
     use super::super::steps::Allowance;
     use super::super::{Amount, QUICK};
     use super::*;
-    use crate::gate::Verdict;
-    use crate::options::Options;
     use crate::this_machine::this_machine;
+    use corecast_race::gate::Verdict;
+    use corecast_race::options::Options;
 
     #[test]
     fn closures_count_right_and_a_server_is_one_of_the_threads() {

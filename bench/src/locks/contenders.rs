@@ -9,7 +9,7 @@ use super::flips::{Flipped, Flips, flips};
 use super::guarded::{BareCas, Guarded, Line, Pthread};
 use super::pair::pair_ns;
 use crate::coherence::Group;
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// One lock.
 #[derive(Clone, Copy)]

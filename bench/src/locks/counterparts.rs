@@ -6,7 +6,7 @@
 
 use super::contenders::{MCSLOCK, SPIN_TICKET};
 use super::report::{LockCell, LockRow};
-use crate::gate::Gate;
+use corecast_race::gate::Gate;
 
 /// Ours, and theirs.
 const COUNTERPARTS: [(&str, &str); 3] = [("ticket", SPIN_TICKET), ("mcs", MCSLOCK), ("clh", MCSLOCK)];
@@ -37,7 +37,7 @@ fn mops(cell: &LockCell, name: &str) -> Option<f64> {
 mod tests {
     use super::super::contenders::contenders;
     use super::*;
-    use crate::gate::Verdict;
+    use corecast_race::gate::Verdict;
 
     fn cell(threads: usize, rows: &[(&str, f64)]) -> LockCell {
         let row = |&(name, mops): &(&str, f64)| LockRow {

@@ -14,8 +14,8 @@ use fastrand::Rng;
 
 use super::guarded::Guarded;
 use super::together::{Stop, in_turn, mops, seconds, together};
-use crate::failure::Failure;
-use crate::harness::is_crowded;
+use corecast_race::failure::Failure;
+use corecast_race::harness::is_crowded;
 
 /// One of so many acquisitions is timed.
 const TIMED: u64 = 16;

@@ -20,10 +20,10 @@ use super::report::{DistanceRow, LockDistance};
 use super::steps::{Steps, weight_s};
 use super::{Field, rounds};
 use crate::coherence::{Correction, Group, measure_timer};
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::harness::{percentile, sorted};
-use crate::skip::Skip;
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::harness::{percentile, sorted};
+use corecast_race::skip::Skip;
 
 /// What an acquisition of each of two takes, about.
 const HANDED: Duration = Duration::from_micros(1);
@@ -194,8 +194,8 @@ mod tests {
     use super::super::steps::Allowance;
     use super::super::{Amount, QUICK};
     use super::*;
-    use crate::options::Options;
     use crate::this_machine::this_machine;
+    use corecast_race::options::Options;
 
     const AMOUNT: Amount = Amount { rounds: 2, handed: 50, ..QUICK };
 

@@ -1,8 +1,8 @@
 //! What came of all rounds of a lock, and what follows if it failed in one.
 
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::skip::Skip;
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::skip::Skip;
 
 /// All rounds, or why the lock called so is skipped.
 ///

@@ -2,7 +2,7 @@
 
 use super::regret::CHOOSER;
 use super::report::{LockCell, LockFlips, LockRow};
-use crate::gate::{Demand, Gate};
+use corecast_race::gate::{Demand, Gate};
 
 const JAIN: Demand = Demand {
     gate: "auto, threads with a CPU each, one lock: Jain's index of their acquisitions, the worst",
@@ -72,7 +72,7 @@ fn adapted(flips: &[&LockFlips]) -> Option<f64> {
 mod tests {
     use super::super::report::{FlipPhase, FlipRow};
     use super::*;
-    use crate::gate::Verdict;
+    use corecast_race::gate::Verdict;
 
     fn cell(threads: usize, jain: f64, longest_to_mean: f64) -> LockCell {
         let row = |contender: &str, jain| LockRow {

@@ -23,10 +23,10 @@ use super::settled::settled_ms;
 use super::steps::weight_s;
 use super::together::{in_turn, together};
 use super::{Amount, Field, Steps, rounds};
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::harness::{is_crowded, median};
-use crate::skip::Skip;
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::harness::{is_crowded, median};
+use corecast_race::skip::Skip;
 
 /// What is counted together. Settling is told in whole ones.
 pub(super) const BIN: Duration = Duration::from_millis(1);
@@ -222,8 +222,8 @@ mod tests {
     use super::super::QUICK as AMOUNT;
     use super::super::contenders::contenders;
     use super::*;
-    use crate::options::Options;
     use crate::this_machine::this_machine;
+    use corecast_race::options::Options;
 
     #[test]
     fn the_number_of_threads_and_the_hold_alternate_and_crowds_come_last() {

@@ -7,8 +7,8 @@ use super::fairness;
 use super::readers;
 use super::regret::{self, CHOOSER};
 use super::report::{LockCell, LockDistance, LockReport, LockRow, PairRow};
-use crate::gate::{Demand, Gate};
-use crate::harness::{percentile, sorted};
+use corecast_race::gate::{Demand, Gate};
+use corecast_race::harness::{percentile, sorted};
 
 const ALONE: Demand = Demand {
     gate: "auto, lock and unlock alone, time / the fastest lock's of all",
@@ -154,7 +154,7 @@ mod tests {
     use super::super::contenders::contenders;
     use super::super::report::DistanceRow;
     use super::*;
-    use crate::gate::Verdict;
+    use corecast_race::gate::Verdict;
 
     fn cell(threads: usize, locks: usize, (pinned, hold_ns): (bool, u64), mops: [f64; 3]) -> LockCell {
         let rows = ["tas", "auto", "std"].into_iter().zip(mops).map(|(contender, mops)| LockRow {

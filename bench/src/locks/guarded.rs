@@ -10,7 +10,7 @@ use corecast::machine::pin::{self, Pinned};
 use mcslock::raw::MutexNode;
 use spin::mutex::TicketMutex;
 
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// What a lock guards here: a line with a count.
 pub(crate) type Line = CacheLine<u64>;

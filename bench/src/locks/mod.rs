@@ -41,12 +41,12 @@ use corecast::lock::{Domains, Params};
 use corecast::machine::Machine;
 use fastrand::Rng;
 
-use crate::error::BenchError;
-use crate::harness::median;
-use crate::options::Options;
-use crate::progress::Progress;
 use chosen::Chosen;
 use contenders::Contender;
+use corecast_race::error::BenchError;
+use corecast_race::harness::median;
+use corecast_race::options::Options;
+use corecast_race::progress::Progress;
 use crowd::Crowd;
 use flips::Flips;
 use grid::{Grid, alone};
@@ -181,7 +181,7 @@ impl Field<'_> {
         steps.progress.step(1.0, "done");
         Ok(LockReport {
             machine: machine.name.clone(),
-            commit: crate::report::commit(),
+            commit: shared.commit.clone(),
             seed,
             quick: shared.quick,
             cpus: cpus.iter().map(|cpu| cpu.get()).collect(),

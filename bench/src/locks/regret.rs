@@ -11,7 +11,7 @@ use fastrand::Rng;
 
 use super::contenders::Contender;
 use super::report::RegretRow;
-use crate::harness::{median, percentile, sorted};
+use corecast_race::harness::{median, percentile, sorted};
 
 /// The lock that chooses by itself.
 pub(super) const CHOOSER: &str = "auto";

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::published::PublishedScaling;
 use super::readers::ReaderReport;
-use crate::gate::Gate;
+use corecast_race::gate::Gate;
 
 /// The outcome of `corecast bench locks`.
 #[derive(Clone, Debug, Serialize)]

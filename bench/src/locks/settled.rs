@@ -6,7 +6,7 @@
 //! of a phase is the most that can be told; a lock that gets nothing done in the median bin is said to take so long.
 
 use super::flips::BIN;
-use crate::harness::median;
+use corecast_race::harness::median;
 
 /// Bins of a window: one alone is at the mercy of an interrupt.
 const WINDOW: usize = 3;

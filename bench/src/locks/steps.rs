@@ -7,8 +7,8 @@
 use std::time::{Duration, Instant};
 
 use super::Amount;
-use crate::harness::Budget;
-use crate::progress::Progress;
+use corecast_race::harness::Budget;
+use corecast_race::progress::Progress;
 
 /// Starting a thread and waiting for its end, about.
 const THREAD: Duration = Duration::from_micros(100);

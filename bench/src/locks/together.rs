@@ -10,7 +10,7 @@ use corecast::base::sync::{AtomicBool, AtomicU32, Ordering};
 use corecast::base::{Clock, CpuId};
 use corecast::machine::pin;
 
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// What threads look at to learn that the time is over.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! What is asked of corecast's channel between two, in bare lines. The worst distance is judged.
 
 use super::report::{PairCell, Trip};
-use crate::gate::{Demand, Gate};
+use corecast_race::gate::{Demand, Gate};
 
 /// A message that fills one line, with the word that the channel adds.
 pub(super) const LINE_MESSAGE: usize = 56;
@@ -39,7 +39,7 @@ pub(super) fn worst(cells: &[PairCell], contender: &str, trip: Trip) -> Option<f
 pub(super) mod tests {
     use super::super::report::MessagePairRow;
     use super::*;
-    use crate::gate::Verdict;
+    use corecast_race::gate::Verdict;
 
     pub(crate) fn pair(trip: Trip, lines: Option<f64>) -> PairCell {
         let row = MessagePairRow {

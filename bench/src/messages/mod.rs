@@ -26,10 +26,10 @@ use corecast::machine::Machine;
 use fastrand::Rng;
 
 use crate::counts::{doubled_up_to, or_usual};
-use crate::error::BenchError;
-use crate::options::Options;
-use crate::progress::{Part, Progress};
 use contender::contenders;
+use corecast_race::error::BenchError;
+use corecast_race::options::Options;
+use corecast_race::progress::{Part, Progress};
 use race::{Amount, Run};
 pub use report::{MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip};
 use servers::{Job, Layout};
@@ -91,7 +91,7 @@ pub fn messages(
     progress.step(1.0, "done");
     Ok(MessageReport {
         machine: machine.name.clone(),
-        commit: crate::report::commit(),
+        commit: shared.commit.clone(),
         seed,
         quick: shared.quick,
         cpus: cpus.iter().map(CpuId::get).collect(),
@@ -186,8 +186,8 @@ fn usual_clients(cpus: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::Verdict;
     use crate::this_machine::this_machine;
+    use corecast_race::gate::Verdict;
 
     fn quick() -> MessageOptions {
         let options = Options { quick: true, seed: Some(5), ..Options::default() };

@@ -7,8 +7,8 @@ use super::race::{Entrant, Raced, Run, ticks};
 use super::report::{MessagePairRow, PairCell, Trip};
 use crate::channels::Wire;
 use crate::counts::{doubled_up_to, or_usual};
-use crate::error::BenchError;
-use crate::harness::{Summary, Timing, median};
+use corecast_race::error::BenchError;
+use corecast_race::harness::{Summary, Timing, median};
 
 /// Where some pairs run.
 #[derive(Clone, Debug, PartialEq, Eq)]

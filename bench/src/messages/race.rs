@@ -9,13 +9,13 @@ use corecast::base::{Clock, CpuId, CpuSet};
 use fastrand::Rng;
 
 use super::contender::Contender;
-use crate::cancel::Cancel;
-use crate::contender::Body;
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::harness::{Abort, Crew, LineProbe, Task, Timing, is_crowded, iterations_that_fill};
-use crate::options::Options;
-use crate::skip::Skip;
+use corecast_race::cancel::Cancel;
+use corecast_race::contender::Body;
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::harness::{Abort, Crew, LineProbe, Task, Timing, is_crowded, iterations_that_fill};
+use corecast_race::options::Options;
+use corecast_race::skip::Skip;
 
 /// What a block may last, beyond four times what it is to last, before its contender is given up: on a busy machine a poller
 /// waits for a slice of time now and then.

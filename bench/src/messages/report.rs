@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::gate::Gate;
-use crate::harness::Summary;
 use crate::published::PublishedFigure;
-use crate::report::summary_or_nulls;
+use corecast_race::gate::Gate;
+use corecast_race::harness::Summary;
+use corecast_race::report::summary_or_nulls;
 
 /// The outcome of `corecast bench messages`.
 #[derive(Clone, Debug, Serialize)]

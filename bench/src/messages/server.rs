@@ -5,8 +5,10 @@ use corecast::base::sync::spin_for;
 use super::contender::{Connected, Family, ServerEnd, Serving};
 use super::message::{Received, check_answer, message};
 use super::report::{Receive, Trip};
-use crate::contender::{Body, Message, RecvEnd, SendEnd};
-use crate::failure::Failure;
+use crate::contender::{RecvEnd, SendEnd};
+use corecast_race::contender::Body;
+use corecast_race::contender::Message;
+use corecast_race::failure::Failure;
 
 struct Server<R, S> {
     from: R,

@@ -7,8 +7,8 @@ use corecast::base::{Clock, CpuId};
 use super::contender::Serving;
 use super::race::{Entrant, Raced, Run, ticks};
 use super::report::{Receive, ServerCell, ServerRow, Trip};
-use crate::error::BenchError;
-use crate::harness::{Timing, jain, median};
+use corecast_race::error::BenchError;
+use corecast_race::harness::{Timing, jain, median};
 
 /// How many clients each server has.
 pub(super) type Layout = Vec<usize>;

@@ -14,11 +14,13 @@ use corecast::channel::ump::{Receiver, Sender};
 use serde::Serialize;
 
 use super::CHANNELS;
-use crate::contender::{Body, Item, Message, Setting, select_of};
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::harness::{Abort, Crew, Task, median};
-use crate::options::Options;
+use crate::contender::select_of;
+use corecast_race::contender::{Body, Setting};
+use corecast_race::contender::{Item, Message};
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::harness::{Abort, Crew, Task, median};
+use corecast_race::options::Options;
 
 /// Slots of each channel: many times what is taken from one in a row.
 const SLOTS: usize = 256;

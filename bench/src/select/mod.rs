@@ -8,15 +8,17 @@ mod fairness;
 use corecast::machine::Machine;
 use serde::Serialize;
 
-use crate::contender::Setting;
-use crate::error::BenchError;
-use crate::gate::Demand;
-use crate::op::Op;
-use crate::options::Options;
 use crate::pair::median_ns;
-use crate::progress::{Part, Progress};
-use crate::report::Report;
-use crate::run;
+use corecast_race::contender::Setting;
+use corecast_race::error::BenchError;
+use corecast_race::gate::Demand;
+use corecast_race::op::Op;
+use corecast_race::options::Options;
+use corecast_race::progress::{Part, Progress};
+use corecast_race::report::Report;
+use corecast_race::run::{self, Heat};
+
+use crate::contender::contenders;
 
 pub use fairness::Fairness;
 
@@ -57,7 +59,8 @@ pub struct SelectReport {
 pub fn select(machine: &Machine, options: &Options, progress: &mut dyn Progress) -> Result<SelectReport, BenchError> {
     let cpus = options.pair(machine)?.into_iter().collect();
     let mut part = Part { whole: &mut *progress, from: 0.0, to: RACE_PART };
-    let mut race = run::run(machine, options, &cpus, &[(Op::Select, 2)], &mut part)?;
+    let heat = Heat::of(options, Op::Select, Op::Select.bytes(), 2, contenders(Op::Select));
+    let mut race = run::run(machine, options, &cpus, vec![heat], &mut part)?;
     let setting = Setting::new(machine, Op::Select, &cpus, 2, options.wait);
     progress.step(RACE_PART, "turns with all channels busy");
     let fairness = fairness::measure(&setting, options)?;

@@ -16,9 +16,9 @@ use std::thread;
 use corecast::Machine;
 use corecast::plan::Operation;
 
-use crate::cancel::Cancel;
-use crate::error::BenchError;
-use crate::progress::Progress;
+use corecast_race::cancel::Cancel;
+use corecast_race::error::BenchError;
+use corecast_race::progress::Progress;
 
 use case::Unbounded;
 pub use case::{ByEffort, Case, Tried};

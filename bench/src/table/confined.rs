@@ -4,7 +4,7 @@ use corecast::base::CpuId;
 use corecast::machine::Machine;
 
 use super::host::{Host, Seat, Setting};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// See the [module](self).
 pub(super) struct Confined<H>(std::marker::PhantomData<H>);

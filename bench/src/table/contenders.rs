@@ -15,7 +15,7 @@ use super::processes;
 use super::readers::Readers;
 use super::rivals::{Dashmap, Papaya, Rival, Scc, Std};
 use super::sequenced::Sequenced;
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// Whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

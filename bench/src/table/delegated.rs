@@ -10,7 +10,7 @@ use corecast::lock::table::Bucket;
 use super::deal::{self, Deal, Home, cpu_of, serve_bound};
 use super::guarded::{Guarded, Stored, Worker, bucket_of};
 use super::host::{Host, Seat, Setting};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 type Buckets = Vec<Bucket<Stored>>;
 

@@ -2,7 +2,7 @@
 
 use super::contenders::{Contender, Kind};
 use super::report::TableCell;
-use crate::gate::{Demand, Gate};
+use corecast_race::gate::{Demand, Gate};
 
 const RIVALS: Demand = Demand {
     gate: "512 buckets, as many threads as CPUs: tries of the best lock / of the best of dashmap, papaya, scc",
@@ -59,9 +59,9 @@ fn worst(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::Verdict;
     use crate::table::contenders::contenders;
     use crate::table::report::TableRow;
+    use corecast_race::gate::Verdict;
 
     fn row(contender: &str, mops: f64) -> TableRow {
         TableRow {

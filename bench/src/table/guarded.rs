@@ -4,7 +4,7 @@ use corecast::base::sync::{Ordering, fence};
 use corecast::lock::table::Bucket;
 
 use super::host::{Client, Host, Seat, Setting, Words, seats};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// On a line of its own, as in the original.
 #[derive(Debug, Default)]

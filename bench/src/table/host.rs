@@ -5,9 +5,9 @@ use std::time::Duration;
 use corecast::base::CpuId;
 use corecast::base::wait::Wait;
 
-use crate::cancel::Cancel;
-use crate::failure::Failure;
-use crate::place::Place;
+use corecast_race::cancel::Cancel;
+use corecast_race::failure::Failure;
+use corecast_race::place::Place;
 
 /// The 64 bytes that belong to a key.
 pub(super) type Words = [u64; 8];

@@ -17,7 +17,7 @@ use super::deal::{self, Deal, Home, cpu_of, participants, serve_bound};
 use super::draw::Kind;
 use super::guarded::{Stored, bucket_of};
 use super::host::{Client, Host, Seat, Setting, Words};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// A client waits for each reply, so there is never more than one message in a ring.
 const SLOTS: usize = 8;

@@ -36,13 +36,13 @@ use corecast::machine::Machine;
 use fastrand::Rng;
 
 use crate::counts::{doubled_up_to, or_usual};
-use crate::error::BenchError;
-use crate::failure::Failure;
-use crate::harness::{is_crowded, jain, median, most_to_fewest};
-use crate::options::Options;
-use crate::progress::Progress;
-use crate::skip::Skip;
 use contenders::{Contender, Kind, contenders};
+use corecast_race::error::BenchError;
+use corecast_race::failure::Failure;
+use corecast_race::harness::{is_crowded, jain, median, most_to_fewest};
+use corecast_race::options::Options;
+use corecast_race::progress::Progress;
+use corecast_race::skip::Skip;
 use host::Setting;
 use latency::Latency;
 use play::Turn;
@@ -131,7 +131,7 @@ pub fn table(
     progress.step(1.0, "done");
     Ok(TableReport {
         machine: machine.name.clone(),
-        commit: crate::report::commit(),
+        commit: options.options.commit.clone(),
         seed,
         quick: shared.quick,
         cpus: cpus.iter().map(|cpu| cpu.get()).collect(),

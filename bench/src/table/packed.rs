@@ -4,7 +4,7 @@ use corecast::lock::{RawLock, Setup, Table};
 
 use super::guarded::end_of_section;
 use super::host::{Client, Host, Seat, Setting, Words, seats};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// See the [module](self).
 pub(super) struct Packed<L>(std::marker::PhantomData<L>);

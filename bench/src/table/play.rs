@@ -16,7 +16,7 @@ use super::deal::cpu_of;
 use super::draw::{Kind, Mix};
 use super::host::{Client, Host, Seat, Setting, Words};
 use super::latency::Latency;
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// One of so many tries is timed.
 const TIMED: u64 = 128;
@@ -250,8 +250,8 @@ pub(super) mod tests {
     use corecast::base::wait::Wait;
 
     use super::*;
-    use crate::place::Place;
     use crate::table::host::seats;
+    use corecast_race::place::Place;
 
     /// Loses a key now and then, or shows a wrong value.
     struct Broken<const LOSES: bool>(u64);

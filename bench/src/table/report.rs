@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::published::Published;
-use crate::gate::Gate;
+use corecast_race::gate::Gate;
 
 /// The outcome of `corecast bench table`.
 #[derive(Clone, Debug, Serialize)]

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 use super::guarded::end_of_section;
 use super::host::{Client, Host, Seat, Setting, Words, seats};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// Hashes one u64: multiplied by an odd constant (the golden ratio's), with the upper half folded into the lower.
 #[derive(Debug, Clone, Copy, Default)]

@@ -15,7 +15,7 @@ use corecast::lock::{Mutex, Tas};
 
 use super::guarded::{bucket_of, ending_section};
 use super::host::{Client, Host, Seat, Setting, Words, seats};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// Keys and what belongs to them, the first `used` of which are there. Written by the writer whose turn it is, read by all.
 struct Bucket {
@@ -35,7 +35,7 @@ impl Bucket {
             used: AtomicU64::new(0),
             keys: (0..room).map(|_| AtomicU64::new(0)).collect(),
             words: (0..room).map(|_| array::from_fn(|_| AtomicU64::new(0))).collect(),
-            writers: Mutex::new(()),
+            writers: Mutex::from(()),
         }
     }
 

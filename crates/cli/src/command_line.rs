@@ -15,10 +15,10 @@ use crate::printable;
 pub(crate) struct CommandLine {
     /// Print results as JSON with documented fields.
     #[arg(long, global = true, help_heading = "Output")]
-    pub(crate) json: bool,
+    pub json: bool,
     /// Print results and errors only, neither progress nor remarks.
     #[arg(long, short, global = true, help_heading = "Output")]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     #[command(flatten)]
     tune: tune::Arguments,
     #[command(subcommand)]
@@ -28,7 +28,7 @@ pub(crate) struct CommandLine {
 impl CommandLine {
     /// What the user asks for.
     pub(crate) fn read() -> Result<Self, clap::Error> {
-        let line = Self::try_parse().map_err(harmless)?;
+        let line: Self = parse()?;
         if line.command.is_some() && line.tune != tune::Arguments::default() {
             let message = "options before a subcommand belong to `tune` and would be ignored: write them after it";
             return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
@@ -42,14 +42,22 @@ impl CommandLine {
     }
 }
 
+/// Reads the command line of a program.
+///
+/// # Errors
+/// What is wrong with it, or the help or the version that the user asked for.
+pub fn parse<C: Parser>() -> Result<C, clap::Error> {
+    C::try_parse().map_err(harmless::<C>)
+}
+
 /// The same about a command line without what a terminal obeys: an error quotes what was given.
-fn harmless(error: clap::Error) -> clap::Error {
+fn harmless<C: Parser>(error: clap::Error) -> clap::Error {
     let given: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let shown: Vec<String> = given.iter().map(|word| printable::line(word).into_owned()).collect();
     if shown == given {
         return error;
     }
-    CommandLine::try_parse_from(shown).err().unwrap_or(error)
+    C::try_parse_from(shown).err().unwrap_or(error)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use corecast::Machine;
 use corecast::machine::{RaceCheck, Unit};
-use corecast_bench::Report;
+use corecast_race::Report;
 
 use crate::table;
 

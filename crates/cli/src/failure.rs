@@ -20,7 +20,7 @@ use corecast::machine::source::DiscoverError;
 use corecast::machine::{ModelError, ModelFileError};
 use corecast::plan::{PlanError, ProblemError, TreeFileError, TreeTextError};
 use corecast::processes::FoundError;
-use corecast_bench::BenchError;
+use corecast_race::BenchError;
 use miette::Diagnostic;
 
 use crate::cpus_arg::OutsideMachine;
@@ -30,7 +30,7 @@ type Reason = Box<dyn Error + Send + Sync>;
 
 /// Why the program stops early.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// What the user gave will not do; the error names it and what was expected.
     #[error("{error}")]
     Input {
@@ -66,33 +66,33 @@ pub(crate) enum Failure {
 /// A file that could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {what} to {}: {error}", path.display())]
-pub(crate) struct NotWritten {
+pub struct NotWritten {
     /// What was to be written.
-    pub(crate) what: &'static str,
+    pub what: &'static str,
     /// Where to.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// Why not.
-    pub(crate) error: io::Error,
+    pub error: io::Error,
 }
 
 impl Failure {
     /// Bad input.
-    pub(crate) fn input(error: impl Into<Reason>) -> Self {
+    pub fn input(error: impl Into<Reason>) -> Self {
         Self::Input { error: error.into(), help: None }
     }
 
     /// Trouble of the environment.
-    pub(crate) fn environment(error: impl Into<Reason>) -> Self {
+    pub fn environment(error: impl Into<Reason>) -> Self {
         Self::Environment { error: error.into(), help: None }
     }
 
     /// A process that a benchmark started cannot go on.
-    pub(crate) fn of_member(error: corecast_bench::Failure) -> Self {
+    pub fn of_member(error: corecast_race::Failure) -> Self {
         Self::environment(format!("a process of a benchmark cannot go on: {error}"))
     }
 
     /// The same, with advice.
-    pub(crate) fn with_help(mut self, advice: impl Into<String>) -> Self {
+    pub fn with_help(mut self, advice: impl Into<String>) -> Self {
         if let Self::Input { help, .. } | Self::Environment { help, .. } = &mut self {
             *help = Some(advice.into());
         }
@@ -100,7 +100,7 @@ impl Failure {
     }
 
     /// The code that the process ends with.
-    pub(crate) fn exit_code(&self) -> ExitCode {
+    pub fn exit_code(&self) -> ExitCode {
         match self {
             Self::StdoutClosed => ExitCode::SUCCESS,
             Self::Environment { .. } => ExitCode::from(1),
@@ -111,7 +111,7 @@ impl Failure {
     }
 
     /// True if there is something to tell the user; a reader who went away is told nothing.
-    pub(crate) fn is_worth_telling(&self) -> bool {
+    pub fn is_worth_telling(&self) -> bool {
         !matches!(self, Self::StdoutClosed)
     }
 }

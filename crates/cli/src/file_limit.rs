@@ -8,13 +8,13 @@ use nix::sys::signal::{SigSet, Signal};
 use crate::failure::Failure;
 
 /// Holds it back in this thread and those that it starts.
-pub(crate) fn hold() -> Result<(), Failure> {
+pub fn hold() -> Result<(), Failure> {
     let held = set().thread_block();
     held.map_err(|error| Failure::environment(format!("cannot hold back SIGXFSZ: {error}")))
 }
 
 /// Lets it through again in this thread.
-pub(crate) fn let_through() -> Result<(), Failure> {
+pub fn let_through() -> Result<(), Failure> {
     let let_through = set().thread_unblock();
     let_through.map_err(|error| Failure::environment(format!("cannot let SIGXFSZ through: {error}")))
 }

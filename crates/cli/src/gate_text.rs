@@ -1,11 +1,11 @@
 //! What is asked of corecast's channels and how it fared, for people.
 
-use corecast_bench::{Gate, Verdict};
+use corecast_race::{Gate, Verdict};
 
 use crate::table;
 
 /// One line for each gate.
-pub(crate) fn describe(gates: &[Gate]) -> String {
+pub fn describe(gates: &[Gate]) -> String {
     let mut table = table::table(&["gate", ">asked", ">found", "verdict"]);
     for gate in gates {
         let asked = format!("{} {}", if gate.is_most { "<=" } else { ">=" }, gate.limit);

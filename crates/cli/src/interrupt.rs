@@ -11,33 +11,33 @@ use std::thread;
 use std::time::Duration;
 
 use corecast::base::sync::{Arc, AtomicBool, Ordering};
-use corecast_bench::Cancel;
+use corecast_race::Cancel;
 
 use crate::failure::Failure;
 use crate::output;
 
 /// The exit code of a program that was interrupted.
-pub(crate) const INTERRUPTED: i32 = 130;
+pub const INTERRUPTED: i32 = 130;
 
 /// How long a run that was asked to stop may go on.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// Knows whether the user wants the run to stop.
 #[derive(Debug)]
-pub(crate) struct Interrupt {
+pub struct Interrupt {
     raised: Arc<AtomicBool>,
     cancel: Cancel,
 }
 
 impl Interrupt {
     /// Begins to catch SIGINT, SIGTERM and SIGHUP. Once per process. A run that was asked to stop has [`PATIENCE`] to do so.
-    pub(crate) fn watch() -> Result<Self, Failure> {
+    pub fn watch() -> Result<Self, Failure> {
         // Without a thread to wait in only the run itself ends it, or a second signal.
         Self::watch_and(|| drop(thread::Builder::new().spawn(end_soon)))
     }
 
     /// The same for a run that has a result to give when it is stopped, and takes its time for that.
-    pub(crate) fn watch_for_best() -> Result<Self, Failure> {
+    pub fn watch_for_best() -> Result<Self, Failure> {
         Self::watch_and(|| ())
     }
 
@@ -52,22 +52,22 @@ impl Interrupt {
     }
 
     /// True once the user wants the run to stop.
-    pub(crate) fn is_raised(&self) -> bool {
+    pub fn is_raised(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
     /// The flag for a measurement.
-    pub(crate) fn flag(&self) -> &AtomicBool {
+    pub fn flag(&self) -> &AtomicBool {
         &self.raised
     }
 
     /// The flag for a benchmark.
-    pub(crate) fn cancel(&self) -> Cancel {
+    pub fn cancel(&self) -> Cancel {
         self.cancel.clone()
     }
 
     /// Stops between two parts of a run.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
+    pub fn check(&self) -> Result<(), Failure> {
         if self.is_raised() { Err(Failure::Interrupted) } else { Ok(()) }
     }
 }
@@ -80,7 +80,7 @@ fn end_soon() {
 }
 
 /// Calls this at the first SIGINT, SIGTERM or SIGHUP, in a thread of its own. Once per process, instead of [`Interrupt`].
-pub(crate) fn on_first(stop: impl Fn() + Send + 'static) -> Result<(), Failure> {
+pub fn on_first(stop: impl Fn() + Send + 'static) -> Result<(), Failure> {
     on_signal(Arc::default(), stop)
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use corecast::machine::source::{Request, discover};
 use corecast::machine::{Cache, CacheMiss, Fingerprint, RaceCheck, Topology, model_file};
 use corecast::{CpuSet, Machine};
-use corecast_bench::Report;
+use corecast_race::Report;
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -17,12 +17,12 @@ use crate::{cpus_arg, drift, printable, race_checks};
 
 /// Which machine, and which of its CPUs.
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
-pub(crate) struct MachineArgs {
+pub struct MachineArgs {
     #[command(flatten)]
     source: SourceArgs,
     /// Use these CPUs only, such as 0-3,8 [default: all that are usable].
     #[arg(long, value_name = "LIST", value_parser = cpus_arg::parse)]
-    pub(crate) cpus: Option<CpuSet>,
+    pub cpus: Option<CpuSet>,
 }
 
 /// Where the machine is described, if it is not the one that the program runs on.
@@ -42,22 +42,22 @@ struct SourceArgs {
 
 /// A machine with costs, and where they come from.
 #[derive(Debug)]
-pub(crate) struct Model {
+pub struct Model {
     /// The machine, restricted to the CPUs asked for.
-    pub(crate) machine: Machine,
+    pub machine: Machine,
     /// Where it comes from, in words.
-    pub(crate) origin: String,
+    pub origin: String,
     /// The file that keeps what this machine was found to be, if there is one: races are added to it.
-    pub(crate) file: Option<PathBuf>,
+    pub file: Option<PathBuf>,
     /// Whether it was given, and is not known to be of this machine.
-    pub(crate) is_foreign: bool,
+    pub is_foreign: bool,
 }
 
 impl Model {
     /// Keeps what a race among its CPUs said about it, here and in its file. A file that cannot be written loses that,
     /// and is no error.
     /// Says so if the race disagrees with the model; `again` is the command that measures anew.
-    pub(crate) fn check_by(&mut self, race: &Report, again: &str, output: &Output) {
+    pub fn check_by(&mut self, race: &Report, again: &str, output: &Output) {
         let checks = race_checks::checks(&self.machine, race);
         if let (false, Some(words)) = (self.is_foreign, drift::describe(&self.machine, race, &checks, again)) {
             output.remark(&words);
@@ -85,13 +85,13 @@ fn add_to_file(path: &Path, checks: Vec<RaceCheck>) -> Result<(), Box<dyn Error>
 
 impl MachineArgs {
     /// The CPUs asked for and what they share.
-    pub(crate) fn topology(&self) -> Result<Topology, Failure> {
+    pub fn topology(&self) -> Result<Topology, Failure> {
         let topology = self.whole_topology()?;
         self.restrict(topology)
     }
 
     /// The machine with costs: from the file given, or measured before, or assumed.
-    pub(crate) fn model(&self, output: &Output) -> Result<Model, Failure> {
+    pub fn model(&self, output: &Output) -> Result<Model, Failure> {
         match self.known_model()? {
             // JSON has the name as it is; texts have it on their line wherever it stands.
             Ok(model) if output.is_json() => Ok(model),
@@ -108,7 +108,7 @@ impl MachineArgs {
     }
 
     /// The model in the file given or in the cache; or else the topology, of which there is no model.
-    pub(crate) fn known_model(&self) -> Result<Result<Model, Topology>, Failure> {
+    pub fn known_model(&self) -> Result<Result<Model, Topology>, Failure> {
         let whole = self.whole_topology()?;
         if let (Some(path), "file") = (&self.source.machine, whole.source.as_str()) {
             let machine = model_file::read(path)?;
@@ -123,7 +123,7 @@ impl MachineArgs {
     }
 
     /// The topology to measure, which is this machine's whatever describes it.
-    pub(crate) fn topology_to_measure(&self, output: &Output) -> Result<Topology, Failure> {
+    pub fn topology_to_measure(&self, output: &Output) -> Result<Topology, Failure> {
         if self.source.is_given() {
             output.remark(&format!("measuring this machine as if it were {}", self.described()));
         }
@@ -145,7 +145,7 @@ impl MachineArgs {
     }
 
     /// What the user knows the machine as.
-    pub(crate) fn described(&self) -> String {
+    pub fn described(&self) -> String {
         let SourceArgs { machine, sysfs_root, synthetic } = &self.source;
         let file = machine.as_ref().or(sysfs_root.as_ref()).map(|path| path.display().to_string());
         let made_up = || synthetic.as_ref().map(|text| format!("'{text}'"));

@@ -20,7 +20,7 @@ const LEAST_TO_GUESS: f64 = 0.05;
 
 /// Shows how far one run is.
 #[derive(Debug)]
-pub(crate) struct Meter<'a> {
+pub struct Meter<'a> {
     output: &'a Output,
     begun: Instant,
     shown: Shown,
@@ -35,7 +35,8 @@ enum Shown {
 }
 
 impl<'a> Meter<'a> {
-    pub(crate) fn start(output: &'a Output) -> Self {
+    /// A meter that shows what the user wants to see: a bar in a terminal, else lines, or nothing.
+    pub fn start(output: &'a Output) -> Self {
         let shown = match (output.is_quiet(), io::stderr().is_terminal()) {
             (true, _) => Shown::Nothing,
             (false, true) => Shown::Bar(bar()),
@@ -85,7 +86,7 @@ impl measure::Progress for Meter<'_> {
     }
 }
 
-impl corecast_bench::Progress for Meter<'_> {
+impl corecast_race::Progress for Meter<'_> {
     fn step(&mut self, fraction: f64, doing: &str) {
         self.show(doing, Some(fraction.clamp(0.0, 1.0)), None);
     }

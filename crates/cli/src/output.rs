@@ -18,7 +18,7 @@ use crate::printable;
 
 /// Where a command's results and remarks go, and in which form.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Output {
+pub struct Output {
     /// Results are JSON for programs, not text for people.
     is_json: bool,
     /// Remarks and progress are not wanted.
@@ -26,46 +26,53 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn new(is_json: bool, is_quiet: bool) -> Self {
+    /// The options by which another program of corecast writes in the same form.
+    pub fn options(&self) -> impl Iterator<Item = &'static str> {
+        let options = [(self.is_json, "--json"), (self.is_quiet, "--quiet")];
+        options.into_iter().filter_map(|(is_given, option)| is_given.then_some(option))
+    }
+
+    /// Results as JSON or as text; with remarks or without.
+    pub fn new(is_json: bool, is_quiet: bool) -> Self {
         Self { is_json, is_quiet }
     }
 
     /// True if results are to be JSON.
-    pub(crate) fn is_json(&self) -> bool {
+    pub fn is_json(&self) -> bool {
         self.is_json
     }
 
     /// True if remarks and progress are not wanted.
-    pub(crate) fn is_quiet(&self) -> bool {
+    pub fn is_quiet(&self) -> bool {
         self.is_quiet
     }
 
     /// Writes a result as text; a line break is added where the text does not end in one.
-    pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
+    pub fn text(&self, text: &str) -> Result<(), Failure> {
         let line_break = if text.ends_with('\n') { "" } else { "\n" };
         self.bytes(format!("{}{line_break}", printable::text(text)).as_bytes())
     }
 
     /// Writes a result as one line of JSON.
-    pub(crate) fn json(&self, result: &impl Serialize) -> Result<(), Failure> {
+    pub fn json(&self, result: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string(result);
         let text = text.map_err(|error| Failure::environment(format!("cannot write the result as JSON: {error}")))?;
         self.json_text(&text)
     }
 
     /// Writes a result that is JSON already.
-    pub(crate) fn json_text(&self, text: &str) -> Result<(), Failure> {
+    pub fn json_text(&self, text: &str) -> Result<(), Failure> {
         self.bytes(format!("{}\n", printable::json(text.trim_end())).as_bytes())
     }
 
     /// Writes a result as it is.
-    pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(refused)
     }
 
     /// Tells the user something beside the result.
-    pub(crate) fn remark(&self, text: &str) {
+    pub fn remark(&self, text: &str) {
         if !self.is_quiet {
             to_stderr(&format!("corecast: {}\n", printable::text(text)));
         }
@@ -73,7 +80,7 @@ impl Output {
 }
 
 /// Prints what was asked for instead of a command, such as help, or what is wrong with the command line; returns the exit code.
-pub(crate) fn usage(told: &clap::Error) -> Result<ExitCode, Failure> {
+pub fn usage(told: &clap::Error) -> Result<ExitCode, Failure> {
     let plain = told.render().to_string();
     let printed = match printable::text(&plain) {
         // With colours, where there is a terminal.
@@ -115,7 +122,7 @@ impl Diagnostic for Shown {
 }
 
 /// Tells why the program stops.
-pub(crate) fn complain(failure: Failure) {
+pub fn complain(failure: Failure) {
     let is_terminal = io::stderr().is_terminal();
     // Only the first hook counts, and nobody else sets one.
     let _ = miette::set_hook(Box::new(move |_| {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::failure::Failure;
 
 /// Where it is.
-pub(crate) fn path() -> Result<PathBuf, Failure> {
+pub fn path() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| {
         Failure::environment(format!("cannot find this program's file, to start it as another process: {error}"))
     })

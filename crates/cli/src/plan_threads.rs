@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use crate::failure::Failure;
 
 /// Starts them, once: where the system refuses them, planning would panic later.
-pub(crate) fn start() -> Result<(), Failure> {
+pub fn start() -> Result<(), Failure> {
     static STARTED: OnceLock<Result<(), String>> = OnceLock::new();
     let started = STARTED.get_or_init(|| {
         let built = rayon::ThreadPoolBuilder::new().build_global();

@@ -12,13 +12,13 @@ use crate::failure::Failure;
 
 /// Who plans, how hard, and within which limits.
 #[derive(Clone, Debug, PartialEq, clap::Args)]
-pub(crate) struct PlannerArgs {
+pub struct PlannerArgs {
     /// Who makes the plan: a planner or a shape; auto is the best that the effort finds.
     #[arg(long, visible_alias = "shape", value_name = "NAME", default_value = AUTO, value_parser = planner_parser())]
-    pub(crate) planner: String,
+    pub planner: String,
     /// How hard to search.
     #[arg(long, value_name = "EFFORT", default_value = Effort::default().name(), value_parser = effort_parser())]
-    pub(crate) effort: Effort,
+    pub effort: Effort,
     /// The seed of the search; the same seed gives the same plan.
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -37,21 +37,28 @@ pub(crate) struct PlannerArgs {
 }
 
 /// The planner whose time and memory grow exponentially with the members.
-pub(crate) const EXACT: &str = "exact";
+pub const EXACT: &str = "exact";
 
 /// A plan, and how long it took to make.
 #[derive(Clone, Debug)]
-pub(crate) struct Timed {
-    pub(crate) plan: Plan,
-    pub(crate) time_ms: f64,
+pub struct Timed {
+    /// The plan.
+    pub plan: Plan,
+    /// How long it took to make, in milliseconds.
+    pub time_ms: f64,
 }
 
 impl Timed {
     /// As JSON with its time.
-    pub(crate) fn json(&self) -> Result<PlanJson, Failure> {
+    pub fn json(&self) -> Result<PlanJson, Failure> {
         let plan = PlanJson::of(&self.plan).map_err(Failure::input)?;
         Ok(PlanJson { time_ms: Some(self.time_ms), ..plan })
     }
+}
+
+/// Accepts the names of all operations.
+pub fn operation_parser() -> impl TypedValueParser<Value = Operation> {
+    PossibleValuesParser::new(Operation::ALL.map(Operation::name)).try_map(|name| name.parse::<Operation>())
 }
 
 fn planner_parser() -> PossibleValuesParser {
@@ -59,7 +66,7 @@ fn planner_parser() -> PossibleValuesParser {
 }
 
 /// Every planner and every shape.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     planners().into_iter().map(|(name, _)| name).chain(SHAPES.iter().map(|shape| shape.name()))
 }
 
@@ -83,7 +90,7 @@ fn limit_parser() -> RangedU64ValueParser<usize> {
 
 impl PlannerArgs {
     /// Whatever plan this effort finds.
-    pub(crate) fn of_effort(effort: Effort) -> Self {
+    pub fn of_effort(effort: Effort) -> Self {
         Self {
             planner: AUTO.to_owned(),
             effort,
@@ -96,17 +103,17 @@ impl PlannerArgs {
     }
 
     /// True unless it is all as if nothing but a root had been given.
-    pub(crate) fn asks_for_more_than_a_root(&self) -> bool {
+    pub fn asks_for_more_than_a_root(&self) -> bool {
         *self != Self { root: self.root, ..Self::of_effort(Effort::default()) }
     }
 
     /// True if the search may take so long that its user interrupts it.
-    pub(crate) fn is_long(&self) -> bool {
+    pub fn is_long(&self) -> bool {
         self.effort >= Effort::Patient || self.planner == EXACT
     }
 
     /// The same asked of a plan service, which knows of no noise.
-    pub(crate) fn request(&self, operation: Operation) -> PlanRequest {
+    pub fn request(&self, operation: Operation) -> PlanRequest {
         PlanRequest {
             planner: self.planner.clone(),
             effort: self.effort,
@@ -118,7 +125,7 @@ impl PlannerArgs {
     }
 
     /// The most members whose optimum this effort looks for.
-    pub(crate) fn exact_reach(&self) -> usize {
+    pub fn exact_reach(&self) -> usize {
         self.effort.max(Effort::Normal).exact_reach()
     }
 
@@ -127,7 +134,7 @@ impl PlannerArgs {
     }
 
     /// Refuses to allow for a noise that nobody knows.
-    pub(crate) fn check(&self, problem: &Problem) -> Result<(), Failure> {
+    pub fn check(&self, problem: &Problem) -> Result<(), Failure> {
         if self.robust.is_some() && self.noise(problem).is_none() {
             let error =
                 format!("the model of {} has no send_spread and receive_spread to tell its noise", problem.machine());
@@ -142,7 +149,7 @@ impl PlannerArgs {
     }
 
     /// The plan by the planner asked for; a long search ends early with the best so far once `stop` is true.
-    pub(crate) fn plan(
+    pub fn plan(
         &self,
         operation: Operation,
         problem: &Problem,
@@ -152,7 +159,7 @@ impl PlannerArgs {
     }
 
     /// The same by another planner or shape.
-    pub(crate) fn plan_by(
+    pub fn plan_by(
         &self,
         planner: &str,
         operation: Operation,
@@ -170,7 +177,11 @@ impl PlannerArgs {
         Ok(Timed { plan, time_ms: begun.elapsed().as_secs_f64() * 1e3 })
     }
 
-    pub(crate) fn root_member(&self, problem: &Problem) -> Result<Option<usize>, PlanError> {
+    /// The member on the CPU that the options name as the root.
+    ///
+    /// # Errors
+    /// [`PlanError::RootOutside`] if no member is there.
+    pub fn root_member(&self, problem: &Problem) -> Result<Option<usize>, PlanError> {
         let outside = |root| PlanError::RootOutside { root, cpus: problem.cpus().iter().copied().collect() };
         self.root.map(|root| problem.member_on(root).ok_or_else(|| outside(root))).transpose()
     }

@@ -8,17 +8,17 @@
 use std::borrow::Cow;
 
 /// The same with each character escaped that a terminal obeys, but for line breaks.
-pub(crate) fn text(text: &str) -> Cow<'_, str> {
+pub fn text(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c != '\n' && is_obeyed(c), |c| format!("\\u{{{:x}}}", u32::from(c)))
 }
 
 /// The same of a text that is to stay on its line.
-pub(crate) fn line(text: &str) -> Cow<'_, str> {
+pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, is_obeyed, |c| format!("\\u{{{:x}}}", u32::from(c)))
 }
 
 /// The same of JSON, where such a character stands in a string only.
-pub(crate) fn json(text: &str) -> Cow<'_, str> {
+pub fn json(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c != '\n' && is_obeyed(c), |c| format!("\\u{:04x}", u32::from(c)))
 }
 

@@ -6,7 +6,7 @@
 use corecast::machine::{RaceCheck, Unit, measure};
 use corecast::plan::{Operation, Problem, Request, SHAPES, planners};
 use corecast::{Barrier, CpuId, Group, Machine};
-use corecast_bench::{self as bench, Place, Report, Timing};
+use corecast_race::{self as bench, Place, Report, Timing};
 
 /// What the contenders that take the tree of one shape are called.
 const OF_SHAPE: &str = "corecast/tree/";

@@ -1,13 +1,13 @@
 //! The outcome of a race, for people: a table for each operation, the fastest contender first.
 
 use corecast::{CpuId, CpuSet};
-use corecast_bench::{Group, Report, Row, Summary, Timing};
+use corecast_race::{Group, Report, Row, Summary, Timing};
 
 use crate::row_outcome::{OwnFailures, finish};
 use crate::{gate_text, printable, table};
 
 /// All groups, and what the reader should know before believing them.
-pub(crate) fn describe(report: &Report) -> String {
+pub fn describe(report: &Report) -> String {
     let mut text = String::new();
     for group in &report.groups {
         text += &format!("{}\n{}\n", headline(group), rows(group));
@@ -44,7 +44,7 @@ fn timed(timing: Timing) -> &'static str {
 }
 
 /// What follows the name of an operation that carries another length than the usual one; else nothing.
-pub(crate) fn length(group: &Group) -> String {
+pub fn length(group: &Group) -> String {
     if group.is_usual() { String::new() } else { format!(" of {} bytes", group.bytes) }
 }
 
@@ -63,7 +63,7 @@ fn rows(group: &Group) -> String {
 }
 
 /// Contenders of corecast's own that broke down.
-pub(crate) fn own_failures(report: &Report) -> OwnFailures {
+pub fn own_failures(report: &Report) -> OwnFailures {
     let mut own = OwnFailures::default();
     report.groups.iter().for_each(|group| own.add(&headline(group), &group.rows));
     own
@@ -73,7 +73,7 @@ pub(crate) fn own_failures(report: &Report) -> OwnFailures {
 mod tests {
     use super::*;
     use crate::report::example;
-    use corecast_bench::Op;
+    use corecast_race::Op;
 
     fn row(contender: &str, median_ns: Option<f64>, skipped: Option<&str>) -> Row {
         let summary = |median_ns| Summary {

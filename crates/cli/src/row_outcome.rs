@@ -4,8 +4,7 @@
 //! it is corecast's own, [`OwnFailures`] repeats it in the summary, and the program ends with an exit code that is not 0.
 
 use comfy_table::Table;
-use corecast_bench::channels::ChannelRow;
-use corecast_bench::{DistanceRow, FlipRow, IdleRow, LockRow, MessagePairRow, ReaderRow, Row, ServerRow, TableRow};
+use corecast_race::report::ContenderRow;
 
 use crate::failure::Failure;
 use crate::{skipped, table};
@@ -15,7 +14,7 @@ const FAILED: &str = "failed";
 
 /// What became of one contender.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RowOutcome<'a> {
+pub struct RowOutcome<'a> {
     contender: &'a str,
     is_ours: bool,
     /// Why it has no figures; `None` if it has.
@@ -23,20 +22,11 @@ pub(crate) struct RowOutcome<'a> {
     is_failed: bool,
 }
 
-macro_rules! outcome_of {
-    ($($row:ty),+) => {$(
-        impl<'a> From<&'a $row> for RowOutcome<'a> {
-            fn from(row: &'a $row) -> Self {
-                let contender: &str = row.contender.as_ref();
-                Self { contender, is_ours: row.ours, reason: row.skipped.as_deref(), is_failed: row.failed }
-            }
-        }
-    )+};
-}
-
-outcome_of!(Row, ChannelRow, TableRow, MessagePairRow, ServerRow, LockRow, DistanceRow, ReaderRow, FlipRow, IdleRow);
-
 impl<'a> RowOutcome<'a> {
+    fn of(row: &'a impl ContenderRow) -> Self {
+        Self { contender: row.contender(), is_ours: row.is_ours(), reason: row.skipped(), is_failed: row.is_failed() }
+    }
+
     /// Its name and its reason, if it broke down.
     fn failure(self) -> Option<(&'a str, &'a str)> {
         self.reason.filter(|_| self.is_failed).map(|reason| (self.contender, reason))
@@ -45,12 +35,9 @@ impl<'a> RowOutcome<'a> {
 
 /// Adds a line for each contender that broke down to the table of those that were timed, and says below it why, and which
 /// others were left out. The first column has names.
-pub(crate) fn finish<'a, R: 'a>(rows: &'a [R], mut timed: Table) -> String
-where
-    RowOutcome<'a>: From<&'a R>,
-{
+pub fn finish<R: ContenderRow>(rows: &[R], mut timed: Table) -> String {
     let columns = timed.column_count();
-    for (contender, _) in rows.iter().map(RowOutcome::from).filter_map(RowOutcome::failure) {
+    for (contender, _) in rows.iter().map(RowOutcome::of).filter_map(RowOutcome::failure) {
         let rest = (2..columns).map(|_| "-".to_owned());
         timed.add_row([contender.to_owned(), FAILED.to_owned()].into_iter().chain(rest).collect::<Vec<_>>());
     }
@@ -58,37 +45,31 @@ where
 }
 
 /// A line for each reason why rows have no figures, those first that broke down.
-pub(crate) fn reasons<'a, R: 'a>(rows: &'a [R]) -> String
-where
-    RowOutcome<'a>: From<&'a R>,
-{
-    let outcomes = || rows.iter().map(RowOutcome::from);
+pub fn reasons<R: ContenderRow>(rows: &[R]) -> String {
+    let outcomes = || rows.iter().map(RowOutcome::of);
     let left_out = outcomes().filter(|row| !row.is_failed).filter_map(|row| Some((row.contender, row.reason?)));
     skipped::reasons(FAILED, outcomes().filter_map(RowOutcome::failure)) + &skipped::lines(left_out)
 }
 
 /// Contenders of corecast's own that broke down, each with its situation.
 #[derive(Debug, Default)]
-pub(crate) struct OwnFailures(Vec<String>);
+pub struct OwnFailures(Vec<String>);
 
 impl OwnFailures {
     /// Adds those of one table. `situation` says in words which one that is.
-    pub(crate) fn add<'a, R: 'a>(&mut self, situation: &str, rows: &'a [R])
-    where
-        RowOutcome<'a>: From<&'a R>,
-    {
-        let own = rows.iter().map(RowOutcome::from).filter(|row| row.is_ours);
+    pub fn add<R: ContenderRow>(&mut self, situation: &str, rows: &[R]) {
+        let own = rows.iter().map(RowOutcome::of).filter(|row| row.is_ours);
         let words = |(contender, reason)| format!("{contender} failed in {situation}: {reason}");
         self.0.extend(own.filter_map(RowOutcome::failure).map(words));
     }
 
     /// A line for each; nothing if there is none.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         self.0.iter().map(|line| format!("{line}\n")).collect()
     }
 
     /// An error if there is one: the figures do not speak for corecast then.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
+    pub fn check(&self) -> Result<(), Failure> {
         let Some(first) = self.0.first() else { return Ok(()) };
         let more = match self.0.len() {
             1 => String::new(),
@@ -101,13 +82,14 @@ impl OwnFailures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use corecast_race::Row;
 
-    fn row(contender: &str, ours: bool, skipped: Option<&str>, failed: bool) -> LockRow {
+    fn row(contender: &str, ours: bool, skipped: Option<&str>, failed: bool) -> Row {
         let (contender, skipped) = (contender.to_owned(), skipped.map(str::to_owned));
-        LockRow { contender, ours, skipped, failed, ..LockRow::default() }
+        Row { contender, ours, summary: None, cpu_ns: None, discarded: 0, ratio: None, skipped, failed }
     }
 
-    fn rows() -> Vec<LockRow> {
+    fn rows() -> Vec<Row> {
         vec![
             row("tas", true, None, false),
             row("mcs", true, Some("members [1] did not finish within 2000 ms"), true),

@@ -1,12 +1,12 @@
 //! Who was left out of a table and why, one line for each reason.
 
 /// The lines for these pairs of a name and a reason.
-pub(crate) fn lines<'a>(skipped: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+pub fn lines<'a>(skipped: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     reasons("skipped", skipped)
 }
 
 /// The same of those to whom something else happened.
-pub(crate) fn reasons<'a>(what: &str, skipped: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+pub fn reasons<'a>(what: &str, skipped: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, reason) in skipped {
         match reasons.iter_mut().find(|(known, _)| *known == reason) {

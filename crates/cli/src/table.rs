@@ -4,7 +4,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 /// A table with these headings; a heading that begins with `>` stands over numbers.
-pub(crate) fn table(headings: &[&str]) -> Table {
+pub fn table(headings: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(headings.iter().map(|heading| heading.trim_start_matches('>')));
@@ -17,27 +17,27 @@ pub(crate) fn table(headings: &[&str]) -> Table {
 }
 
 /// The text of a table, without blanks at the ends of lines.
-pub(crate) fn text(table: &Table) -> String {
+pub fn text(table: &Table) -> String {
     table.to_string().lines().map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
 /// A cost for people: no more digits than it is good for.
-pub(crate) fn cost(cost: f64) -> String {
+pub fn cost(cost: f64) -> String {
     if cost < 100.0 { format!("{cost:.1}") } else { format!("{cost:.0}") }
 }
 
 /// A number with so many digits behind the point; `-` for none.
-pub(crate) fn number(value: Option<f64>, digits: usize) -> String {
+pub fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or("-".to_owned(), |value| format!("{value:.digits$}"))
 }
 
 /// So many of these: `1 thread`, `2 threads`.
-pub(crate) fn many(count: usize, what: &str) -> String {
+pub fn many(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A size for people.
-pub(crate) fn bytes(bytes: u64) -> String {
+pub fn bytes(bytes: u64) -> String {
     match bytes {
         0..10_000 => format!("{bytes} B"),
         10_000..10_000_000 => format!("{} kB", (bytes + 500) / 1000),

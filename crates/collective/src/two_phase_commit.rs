@@ -249,6 +249,8 @@ impl<T: Plain> Participant<'_, T> {
         core.check_fault()?;
         core.wait_at_own_bell(|| (rx.is_ready() || rx.is_closed()).then_some(()))?;
         if rx.is_closed() {
+            // A coordinator that failed has noted why before it closed the edge.
+            core.check_fault()?;
             return Ok(false);
         }
         let proposal: T = core.recv_from(*coordinator, rx)?;

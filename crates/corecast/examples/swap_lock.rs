@@ -32,7 +32,7 @@ impl Gate {
 
 /// The program: it does not know which lock it uses.
 fn count_words<L: RawLock>() -> u64 {
-    let counters: [Mutex<u64, L>; 8] = std::array::from_fn(|_| Mutex::new(0));
+    let counters: [Mutex<u64, L>; 8] = std::array::from_fn(|_| Mutex::from(0));
     let start = Gate::default();
     thread::scope(|scope| {
         for thread in 0..THREADS {

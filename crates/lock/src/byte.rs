@@ -11,7 +11,7 @@
 //! ```
 //! use corecast_lock::{Byte, Mutex};
 //!
-//! let accounts: Vec<Mutex<u8, Byte>> = (0..1_000_000).map(|_| Mutex::new(0)).collect();
+//! let accounts: Vec<Mutex<u8, Byte>> = (0..1_000_000).map(|_| Mutex::from(0)).collect();
 //! *accounts[7].lock() += 1;
 //! assert_eq!(accounts[7].try_with(|account| *account), Some(1));
 //! ```

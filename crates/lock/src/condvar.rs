@@ -20,8 +20,8 @@
 //! ```
 //! use corecast_lock::{Condvar, Mutex};
 //!
-//! static JOBS: Mutex<Vec<u32>> = Mutex::const_new(Vec::new());
-//! static ARRIVED: Condvar = Condvar::const_new();
+//! static JOBS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+//! static ARRIVED: Condvar = Condvar::new();
 //!
 //! let worker = std::thread::spawn(|| {
 //!     let mut jobs = ARRIVED.wait_while(JOBS.lock(), |jobs| jobs.is_empty());
@@ -32,16 +32,16 @@
 //! assert_eq!(worker.join().expect("it has a job"), Some(7));
 //! ```
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
 use corecast_base::wait::LONGEST_SLEEP;
 
-use crate::mutex::Guard;
+use crate::mutex::MutexGuard;
 use crate::raw::NodeMoves;
 
 /// See the [module](self). Zeroes are one that nobody waits for.
-#[derive(Debug)]
 pub struct Condvar {
     /// How many notifications there were. Written by who notifies; those who wait sleep on it.
     notified: AtomicU32,
@@ -50,41 +50,56 @@ pub struct Condvar {
 }
 
 impl Condvar {
-    /// One that nobody waits for.
+    /// A variable that no thread waits on.
+    #[cfg(not(loom))]
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { notified: AtomicU32::new(0), waiting: AtomicU32::new(0) }
+    }
+
+    /// A variable that no thread waits on.
+    #[cfg(loom)]
     #[must_use]
     pub fn new() -> Self {
         Self { notified: AtomicU32::new(0), waiting: AtomicU32::new(0) }
     }
 
-    /// Frees the mutex, sleeps until a notification, and takes the mutex again. May return for no reason.
-    pub fn wait<'a, T, L: NodeMoves>(&self, guard: Guard<'a, T, L>) -> Guard<'a, T, L> {
-        self.sleep(guard, None).0
+    /// Frees the mutex, sleeps until a notification, and takes the mutex again. May return for no reason. `guard` is a
+    /// [`MutexGuard`], which is returned, as std has it, or a `&mut` to one, as parking_lot has it.
+    pub fn wait<G: WaitGuard>(&self, mut guard: G) -> G::Returned {
+        self.sleep(&mut guard, None);
+        guard.returned()
     }
 
-    /// Waits for as long as `condition` holds, which is asked while the mutex is held.
+    /// Waits for as long as `condition` holds; it is called while the mutex is held. `guard` is as for [`wait`](Self::wait).
     ///
     /// # Panics
-    /// If `condition` does; the mutex is freed then.
-    pub fn wait_while<'a, T, L: NodeMoves>(
+    /// If `condition` does; the mutex is freed when the guard is dropped.
+    pub fn wait_while<G: WaitGuard>(
         &self,
-        mut guard: Guard<'a, T, L>,
-        mut condition: impl FnMut(&mut T) -> bool,
-    ) -> Guard<'a, T, L> {
-        while condition(&mut *guard) {
-            guard = self.wait(guard);
+        mut guard: G,
+        mut condition: impl FnMut(&mut G::Data) -> bool,
+    ) -> G::Returned {
+        while condition(guard.data()) {
+            self.sleep(&mut guard, None);
         }
-        guard
+        guard.returned()
     }
 
-    /// As [`wait`](Self::wait), asleep for at most `limit`. Returns also whether the limit has passed without a notification.
-    /// The mutex is waited for without a limit.
-    pub fn wait_timeout<'a, T, L: NodeMoves>(
-        &self,
-        guard: Guard<'a, T, L>,
-        limit: Duration,
-    ) -> (Guard<'a, T, L>, bool) {
-        let (guard, is_notified) = self.sleep(guard, Instant::now().checked_add(limit));
-        (guard, !is_notified)
+    /// As [`wait`](Self::wait), asleep for at most `limit`. The mutex is then waited for without a limit.
+    pub fn wait_timeout<G: WaitGuard>(&self, mut guard: G, limit: Duration) -> (G::Returned, WaitTimeoutResult) {
+        let is_notified = self.sleep(&mut guard, Instant::now().checked_add(limit));
+        (guard.returned(), WaitTimeoutResult(!is_notified))
+    }
+
+    /// As [`wait_timeout`](Self::wait_timeout) with a guard that is only borrowed, as parking_lot has it.
+    pub fn wait_for<G: WaitGuard<Returned = ()>>(&self, guard: G, limit: Duration) -> WaitTimeoutResult {
+        self.wait_timeout(guard, limit).1
+    }
+
+    /// As [`wait_for`](Self::wait_for), asleep until `deadline` at most.
+    pub fn wait_until<G: WaitGuard<Returned = ()>>(&self, mut guard: G, deadline: Instant) -> WaitTimeoutResult {
+        WaitTimeoutResult(!self.sleep(&mut guard, Some(deadline)))
     }
 
     /// Wakes one of those who wait, if anybody does.
@@ -107,20 +122,30 @@ impl Condvar {
         }
     }
 
-    /// Frees the mutex, sleeps until a notification or the deadline, and takes the mutex again. Tells whether there was one.
-    fn sleep<'a, T, L: NodeMoves>(&self, guard: Guard<'a, T, L>, deadline: Option<Instant>) -> (Guard<'a, T, L>, bool) {
-        let mutex = Guard::mutex(&guard);
-        let is_notified = self.sleep_without(|| drop(guard), deadline);
-        (mutex.lock(), is_notified)
+    /// Frees the mutex, sleeps until a notification or the deadline, and takes the mutex again. True after a notification.
+    fn sleep(&self, guard: &mut impl WaitGuard, deadline: Option<Instant>) -> bool {
+        let seen = self.enlist();
+        guard.unlocked(|| self.sleep_enlisted(seen, deadline))
     }
 
-    /// For who holds a lock: calls `unlock`, which frees it, and sleeps until a notification, which it returns, or the deadline.
+    /// For the holder of a lock: calls `unlock`, which frees it, and sleeps until a notification or the deadline. True after a
+    /// notification.
     pub(crate) fn sleep_without(&self, unlock: impl FnOnce(), deadline: Option<Instant>) -> bool {
+        let seen = self.enlist();
+        unlock();
+        self.sleep_enlisted(seen, deadline)
+    }
+
+    /// Counts this thread among those that wait, while it holds the mutex. Returns the notifications so far.
+    fn enlist(&self) -> u32 {
         // ORDERING: Relaxed, released with the mutex
         self.waiting.fetch_add(1, Ordering::Relaxed);
         // ORDERING: Relaxed, it is read while the mutex is held: so it is older than the notification of a later change
-        let seen = self.notified.load(Ordering::Relaxed);
-        unlock();
+        self.notified.load(Ordering::Relaxed)
+    }
+
+    /// Sleeps until there is another notification than `seen`, or the deadline. True after a notification.
+    fn sleep_enlisted(&self, seen: u32, deadline: Option<Instant>) -> bool {
         // ORDERING: Relaxed, the data comes with the mutex
         let is_notified = || self.notified.load(Ordering::Relaxed) != seen;
         while !is_notified() {
@@ -137,12 +162,101 @@ impl Condvar {
     }
 }
 
-#[cfg(not(loom))]
-impl Condvar {
-    /// One that nobody waits for, as a constant.
+/// Whether a wait ended because its limit had passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTimeoutResult(bool);
+
+impl WaitTimeoutResult {
+    /// True if the limit has passed without a notification.
     #[must_use]
-    pub const fn const_new() -> Self {
-        Self { notified: AtomicU32::new(0), waiting: AtomicU32::new(0) }
+    pub fn timed_out(&self) -> bool {
+        self.0
+    }
+}
+
+/// What [`Condvar::wait`] takes: a [`MutexGuard`], or a `&mut` to one. With the feature `lock_api`, a `&mut` to a guard of that crate's
+/// mutex, too.
+pub trait WaitGuard: Sized + sealed::Sealed {
+    /// What the mutex guards.
+    type Data: ?Sized;
+    /// What the wait returns: the guard, or nothing if it was only borrowed.
+    type Returned;
+
+    /// What the mutex guards.
+    #[doc(hidden)]
+    fn data(&mut self) -> &mut Self::Data;
+
+    /// Runs `run` while the mutex is free.
+    #[doc(hidden)]
+    fn unlocked<R>(&mut self, run: impl FnOnce() -> R) -> R;
+
+    /// What the wait returns.
+    #[doc(hidden)]
+    fn returned(self) -> Self::Returned;
+}
+
+impl<T: ?Sized, L: NodeMoves> WaitGuard for MutexGuard<'_, T, L> {
+    type Data = T;
+    type Returned = Self;
+
+    fn data(&mut self) -> &mut T {
+        self
+    }
+
+    fn unlocked<R>(&mut self, run: impl FnOnce() -> R) -> R {
+        MutexGuard::unlocked(self, run)
+    }
+
+    fn returned(self) -> Self {
+        self
+    }
+}
+
+impl<T: ?Sized, L: NodeMoves> WaitGuard for &mut MutexGuard<'_, T, L> {
+    type Data = T;
+    type Returned = ();
+
+    fn data(&mut self) -> &mut T {
+        self
+    }
+
+    fn unlocked<R>(&mut self, run: impl FnOnce() -> R) -> R {
+        MutexGuard::unlocked(self, run)
+    }
+
+    fn returned(self) {}
+}
+
+#[cfg(all(feature = "lock_api", not(loom)))]
+impl<T: ?Sized, R: lock_api::RawMutex> WaitGuard for &mut lock_api::MutexGuard<'_, R, T> {
+    type Data = T;
+    type Returned = ();
+
+    fn data(&mut self) -> &mut T {
+        self
+    }
+
+    fn unlocked<U>(&mut self, run: impl FnOnce() -> U) -> U {
+        lock_api::MutexGuard::unlocked(self, run)
+    }
+
+    fn returned(self) {}
+}
+
+mod sealed {
+    use super::{MutexGuard, NodeMoves};
+
+    pub trait Sealed {}
+
+    impl<T: ?Sized, L: NodeMoves> Sealed for MutexGuard<'_, T, L> {}
+    impl<T: ?Sized, L: NodeMoves> Sealed for &mut MutexGuard<'_, T, L> {}
+    #[cfg(all(feature = "lock_api", not(loom)))]
+    impl<T: ?Sized, R: lock_api::RawMutex> Sealed for &mut lock_api::MutexGuard<'_, R, T> {}
+}
+
+impl fmt::Debug for Condvar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Condvar").finish_non_exhaustive()
     }
 }
 

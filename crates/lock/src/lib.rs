@@ -76,7 +76,7 @@ pub use auto::{Auto, Explanation, Mode, Params, Why};
 pub use byte::Byte;
 pub use clh::{Clh, ClhNodes};
 pub use combine::Combine;
-pub use condvar::Condvar;
+pub use condvar::{Condvar, WaitGuard, WaitTimeoutResult};
 pub use delegate::Delegate;
 pub use domains::Domains;
 pub use facts::{Facts, NodeKind, Order};
@@ -86,14 +86,17 @@ pub use hmcs::{Hmcs, HmcsNode};
 #[cfg(feature = "hierarchical")]
 pub use hticket::Hticket;
 pub use mcs::{Mcs, McsNode};
-pub use mutex::{Guard, Mutex};
+pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
 pub use qword::Qword;
 #[cfg(not(loom))]
 pub use raw::RawConst;
 pub use raw::{NodeMoves, RawLock, RawTimed, Setup};
 pub use registry::{Algorithm, UnknownLock};
+#[cfg(not(loom))]
+pub use rw::RawRwConst;
 pub use rw::{
-    RawRwLock, RawRwTimed, RawRwUpgrade, ReadGuard, RwAlgorithm, RwLock, RwPhase, RwSpread, RwTtas, WriteGuard,
+    MappedRwLockReadGuard, MappedRwLockWriteGuard, RawRwLock, RawRwTimed, RawRwUpgrade, RwAlgorithm, RwLock,
+    RwLockReadGuard, RwLockWriteGuard, RwPhase, RwSpread, RwTtas,
 };
 pub use seq::Seq;
 pub use table::Table;

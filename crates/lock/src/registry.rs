@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::facts::Facts;
-use crate::raw::RawLock;
+use crate::raw::{RawLock, Setup};
 
 /// Calls `$then!` with every lock as `Variant = number: path::to::Type`. The numbers are those of the C interface: a lock
 /// keeps its own for ever. Those of the feature `hierarchical` come last, if this crate was built with it.
@@ -87,6 +87,13 @@ macro_rules! define {
                 match self { $(Self::$variant => size_of::<$lock>(),)* }
             }
         }
+
+        $(impl Default for $lock {
+            /// A free lock for the usual number of threads.
+            fn default() -> Self {
+                Self::new(&Setup::default())
+            }
+        })*
     };
 }
 

@@ -32,9 +32,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("corecast-capi", &["corecast"]),
-    ("corecast-bench", &["corecast"]),
-    // The one arrow between artifacts: `corecast bench` and `corecast tune` run the harness.
-    ("corecast-cli", &["corecast", "corecast-bench"]),
+    // The harness, and the race that `corecast tune` runs.
+    ("corecast-race", &["corecast"]),
+    ("corecast-bench", &["corecast", "corecast-race"]),
+    ("corecast-cli", &["corecast", "corecast-race"]),
+    // The second program shows its results as the first one does.
+    ("corecast-bench-cli", &["corecast", "corecast-race", "corecast-bench", "corecast-cli"]),
     ("corecast-testing", &[]),
     ("corecast-tidy", &[]),
 ];

@@ -1,4 +1,4 @@
-//! The libraries corecast is raced against are dependencies of the bench and of nothing else.
+//! The libraries that corecast is raced against are dependencies of the two crates that race them, and of nothing else.
 
 use crate::report::Report;
 use crate::workspace::Workspace;
@@ -30,11 +30,15 @@ const RIVALS: &[&str] = &[
     "thingbuf",
 ];
 
+/// The crates that race.
+const RACING: [&str; 2] = ["corecast-race", "corecast-bench"];
+
 pub(super) fn check(workspace: &Workspace, report: &mut Report) {
-    for package in workspace.packages.iter().filter(|package| package.name != "corecast-bench") {
+    for package in workspace.packages.iter().filter(|package| !RACING.contains(&package.name.as_str())) {
         for dependency in package.manifest.dependencies() {
             if RIVALS.contains(&dependency.package.as_str()) {
-                let message = format!("{} is a rival: only the bench may depend on it", dependency.package);
+                let message =
+                    format!("{} is a rival: only {} may depend on it", dependency.package, RACING.join(" and "));
                 report.violation(NAME, &package.manifest_path(), dependency.line, message);
             }
         }

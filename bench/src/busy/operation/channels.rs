@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::candidate::{Bodies, Candidate, of_std, ours, rival};
 use crate::channels::{Wire, fan, pair};
-use crate::contender::Setting;
-use crate::harness::Abort;
+use corecast_race::contender::Setting;
+use corecast_race::harness::Abort;
 
 /// What a message carries: all that fits into one slot of `ump`.
 const BYTES: usize = 56;

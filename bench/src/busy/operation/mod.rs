@@ -11,7 +11,7 @@ mod mutex;
 
 pub(super) use candidate::{Candidate, STD};
 
-use crate::op::Op;
+use corecast_race::op::Op;
 
 /// One operation.
 pub(super) struct Operation {
@@ -137,9 +137,9 @@ mod tests {
     use corecast::base::wait::Wait;
 
     use super::*;
-    use crate::contender::Setting;
-    use crate::harness::{Crew, Task};
     use crate::this_machine::this_machine;
+    use corecast_race::contender::Setting;
+    use corecast_race::harness::{Crew, Task};
 
     #[test]
     fn every_candidate_does_what_is_checked_before_and_after_its_rounds() {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::super::wire::Wire;
 use super::{Carrier, Ends, Traits};
-use crate::contender::Unfit;
-use crate::harness::Abort;
+use corecast_race::contender::Unfit;
+use corecast_race::harness::Abort;
 
 #[cfg(not(feature = "iceoryx2"))]
 pub(super) static ICEORYX2: Absent = Absent {

@@ -6,7 +6,7 @@ use super::super::wire::Wire;
 use super::Traits;
 use super::payload::Payload;
 use super::queue::{QueueFamily, QueueRecv, QueueSend, Queues, Waiting};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 pub(super) static BUS: Queues<Bus> = Queues(Bus);
 

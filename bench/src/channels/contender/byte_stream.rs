@@ -8,8 +8,8 @@ use std::os::fd::OwnedFd;
 use super::super::ends::{ByteRecv, ByteSend, Inlet, Reader, Receiving, Sending};
 use super::super::wire::Wire;
 use super::{Ends, Inlets, Seed};
-use crate::contender::Unfit;
-use crate::failure::Failure;
+use corecast_race::contender::Unfit;
+use corecast_race::failure::Failure;
 
 struct Out {
     to: Vec<File>,

@@ -7,8 +7,8 @@ use super::super::wire::Wire;
 use super::mcast::MCAST;
 use super::ump_bytes::UmpBytes;
 use super::{Carrier, Ends, Traits};
-use crate::contender::Unfit;
-use crate::harness::Abort;
+use corecast_race::contender::Unfit;
+use corecast_race::harness::Abort;
 
 pub(super) struct Combined;
 

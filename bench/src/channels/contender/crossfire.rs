@@ -6,7 +6,7 @@ use crossfire::{Rx, Tx};
 use super::super::wire::Wire;
 use super::payload::Payload;
 use super::queue::{QueueFamily, QueueRecv, QueueSend, Queues, Waiting, each_receiver};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 pub(super) static CROSSFIRE: Queues<Crossfire> = Queues(Crossfire);
 

@@ -12,9 +12,9 @@ use super::super::wire::Wire;
 use super::payload::Slot;
 use super::queue::Waiting;
 use super::{Carrier, Ends, Inlets, Traits};
-use crate::contender::Unfit;
-use crate::failure::Failure;
-use crate::harness::Abort;
+use corecast_race::contender::Unfit;
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
 
 pub(super) struct Disruptor;
 

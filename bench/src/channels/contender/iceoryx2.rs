@@ -17,9 +17,9 @@ use super::super::ends::{ByteRecv, ByteSend, Inlet, Reader, Receiving, Sending};
 use super::super::wire::Wire;
 use super::queue::Waiting;
 use super::{Carrier, Ends, Inlets, Seed, Traits};
-use crate::contender::Unfit;
-use crate::failure::Failure;
-use crate::harness::Abort;
+use corecast_race::contender::Unfit;
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
 
 pub(super) static ICEORYX2: Iceoryx2 = Iceoryx2;
 

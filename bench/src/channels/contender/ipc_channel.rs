@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::super::ends::{ByteRecv, ByteSend, Inlet, Reader, Receiving, Sending};
 use super::super::wire::Wire;
 use super::{Carrier, Ends, Inlets, Traits};
-use crate::contender::Unfit;
-use crate::failure::Failure;
-use crate::harness::Abort;
+use corecast_race::contender::Unfit;
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
 
 pub(super) static IPC_CHANNEL: IpcChannel = IpcChannel;
 

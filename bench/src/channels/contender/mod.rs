@@ -67,8 +67,8 @@ pub(crate) use words::word_queues;
 use super::ends::{Inlet, Outlet};
 use super::traffic::Traffic;
 use super::wire::Wire;
-use crate::contender::Unfit;
-use crate::harness::Abort;
+use corecast_race::contender::Unfit;
+use corecast_race::harness::Abort;
 
 /// One way to carry messages of bytes from one sender to some receivers.
 pub(crate) trait Carrier: Sync {
@@ -253,8 +253,8 @@ mod tests {
     use super::super::entrant::Entrant;
     use super::super::options::ChannelOptions;
     use super::*;
-    use crate::harness::{Crew, Pace};
     use crate::this_machine::this_machine;
+    use corecast_race::harness::{Crew, Pace};
 
     /// Reasons that are no fault.
     const FINE: [&str; 4] = ["built without feature", "needs a Java machine", "a packet has at most", "fs.mqueue"];
@@ -288,7 +288,8 @@ mod tests {
             }
             let check_rounds = if is_slow { ROUNDS_BY_LINES } else { check_rounds };
             let pace = Pace { check_rounds, block, limit, ..Pace::THOROUGH };
-            let mut entrant = Entrant::build(*carrier, wire, &ChannelOptions::default(), &seats, &crate::Cancel::new());
+            let mut entrant =
+                Entrant::build(*carrier, wire, &ChannelOptions::default(), &seats, &corecast_race::Cancel::new());
             entrant.prepare(&mut crew, &pace);
             entrant.block(&mut crew);
             entrant.paced_block(&mut crew, &pace);

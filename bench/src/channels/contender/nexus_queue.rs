@@ -5,7 +5,7 @@ use nexus_queue::spsc::{Consumer, Producer, ring_buffer};
 use super::super::wire::Wire;
 use super::payload::Payload;
 use super::queue::{QueueFamily, QueueRecv, QueueSend, Queues, Waiting, each_receiver};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 pub(super) static NEXUS_QUEUE: Queues<NexusQueue> = Queues(NexusQueue);
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::wire::Wire;
 use super::Ends;
-use crate::harness::Abort;
+use corecast_race::harness::Abort;
 
 /// The most bytes that travel inside the queue. Beyond, copying costs more than a block that is shared.
 pub(super) const INLINE_BYTES: usize = 1024;

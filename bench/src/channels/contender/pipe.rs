@@ -7,8 +7,8 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use super::super::ends::Inlet;
 use super::super::wire::Wire;
 use super::{Carrier, Ends, Seed, Traits, byte_stream};
-use crate::contender::Unfit;
-use crate::harness::Abort;
+use corecast_race::contender::Unfit;
+use corecast_race::harness::Abort;
 
 pub(super) struct Pipe;
 

@@ -6,9 +6,9 @@ use super::super::ends::{ByteRecv, ByteSend, Inlet, Reader, Receiving, Sending};
 use super::super::wire::Wire;
 use super::payload::{ForPayload, Payload, for_payload};
 use super::{Carrier, Ends, Inlets, Traits};
-use crate::contender::Unfit;
-use crate::failure::Failure;
-use crate::harness::{Abort, Patience};
+use corecast_race::contender::Unfit;
+use corecast_race::failure::Failure;
+use corecast_race::harness::{Abort, Patience};
 
 /// The sending end of a queue.
 pub(super) trait QueueSend<P>: Send + 'static {

@@ -6,7 +6,7 @@ use ringbuf::{HeapCons, HeapProd, HeapRb};
 use super::super::wire::Wire;
 use super::payload::Payload;
 use super::queue::{QueueFamily, QueueRecv, QueueSend, Queues, Waiting, each_receiver};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 pub(super) static RINGBUF: Queues<Ringbuf> = Queues(Ringbuf);
 

@@ -5,7 +5,7 @@ use rtrb::{Consumer, Producer, RingBuffer};
 use super::super::wire::Wire;
 use super::payload::Payload;
 use super::queue::{QueueFamily, QueueRecv, QueueSend, Queues, Waiting, each_receiver};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 pub(super) static RTRB: Queues<Rtrb> = Queues(Rtrb);
 

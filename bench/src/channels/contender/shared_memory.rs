@@ -12,7 +12,7 @@ use rustix::fs::{MemfdFlags, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::Seed;
-use crate::contender::Unfit;
+use corecast_race::contender::Unfit;
 
 /// Control words lie this far apart, so that fetching the neighbour line does not join them.
 pub(super) const LINE_BYTES: usize = 128;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::super::ends::Inlet;
 use super::super::wire::Wire;
 use super::{Carrier, Ends, Seed, Traits, byte_stream};
-use crate::contender::Unfit;
-use crate::harness::Abort;
+use corecast_race::contender::Unfit;
+use corecast_race::harness::Abort;
 
 pub(super) struct Tcp;
 

@@ -6,7 +6,7 @@ use super::super::wire::Wire;
 use super::Traits;
 use super::payload::{INLINE_BYTES, Payload};
 use super::queue::{QueueFamily, QueueRecv, QueueSend, Queues, Waiting, each_receiver};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 pub(super) static UMP: Queues<Ump> = Queues(Ump);
 

@@ -8,8 +8,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use super::super::ends::Inlet;
 use super::super::wire::Wire;
 use super::{Carrier, Ends, Seed, Traits, byte_stream};
-use crate::contender::Unfit;
-use crate::harness::Abort;
+use corecast_race::contender::Unfit;
+use corecast_race::harness::Abort;
 
 pub(super) static SEQPACKET: Unix = Unix { of_packets: true };
 pub(super) static STREAM: Unix = Unix { of_packets: false };

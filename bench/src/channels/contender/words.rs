@@ -7,10 +7,11 @@ use super::super::wire::Wire;
 use super::payload::Inline;
 use super::queue::{QueueFamily, QueueRecv, QueueSend, Waiting};
 use super::{crossbeam, nexus_queue, ringbuf, rtrb, sync_channel, ump};
-use crate::contender::{Body, Contender, RecvEnd, SendEnd, Setting, Unfit, channel_name, stream_bodies};
-use crate::failure::Failure;
-use crate::harness::Abort;
-use crate::op::Op;
+use crate::contender::{RecvEnd, SendEnd, channel_name, stream_bodies};
+use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
+use corecast_race::op::Op;
 
 /// A word as the queues carry it, on its way through which it stays in a register.
 type Carried = Inline<WORD_BYTES>;

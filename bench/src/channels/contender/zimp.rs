@@ -15,9 +15,9 @@ use super::super::wire::Wire;
 use super::queue::Waiting;
 use super::shared_memory::{LINE_BYTES, SharedMemory};
 use super::{Carrier, Ends, Inlets, Seed, Traits};
-use crate::contender::Unfit;
-use crate::failure::Failure;
-use crate::harness::Abort;
+use corecast_race::contender::Unfit;
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
 
 /// Bits of a bitmap.
 const MOST_RECEIVERS: usize = 64;

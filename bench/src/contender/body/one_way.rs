@@ -2,8 +2,9 @@
 
 use std::hint::black_box;
 
-use super::{Body, Item, RecvEnd, SendEnd, expect_item};
-use crate::failure::Failure;
+use super::{RecvEnd, SendEnd};
+use corecast_race::contender::{Body, Item, expect_item};
+use corecast_race::failure::Failure;
 
 /// Sends first and waits for the answer.
 struct Asker<S, R> {

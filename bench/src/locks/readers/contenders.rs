@@ -6,7 +6,7 @@ use corecast::lock::{Domains, RwAlgorithm, RwLock, Seq, for_each_rw_lock};
 use super::alone::alone;
 use super::crowd::{Crowd, Turn, crowd};
 use super::value::{Value, Words};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// One lock.
 #[derive(Clone, Copy)]

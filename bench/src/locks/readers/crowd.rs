@@ -13,7 +13,7 @@ use fastrand::Rng;
 
 use super::super::together::{Stop, in_turn, mops, seconds, together};
 use super::value::{Value, Words};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// What a crowd does.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use super::contenders::{PARKING_LOT, SPREAD};
 use super::report::{ReaderCell, ReaderPairRow, ReaderReport};
-use crate::gate::{Demand, Gate};
+use corecast_race::gate::{Demand, Gate};
 
 const SCALING: Demand = Demand {
     gate: "rw_spread, threads with a CPU each that only read: accesses / those of one thread for each of them, the worst",
@@ -43,7 +43,7 @@ fn alone(pairs: &[ReaderPairRow]) -> Result<f64, String> {
 mod tests {
     use super::super::report::ReaderRow;
     use super::*;
-    use crate::gate::Verdict;
+    use corecast_race::gate::Verdict;
 
     fn cell(threads: usize, writes: u32, mops: f64) -> ReaderCell {
         let row = |contender: &str, mops| ReaderRow {

@@ -3,8 +3,8 @@
 use crossbeam_channel::{Receiver, Select, Sender, bounded};
 
 use super::{Connected, DEPTH, Family, ServerEnd, Serving};
-use crate::contender::Message;
-use crate::failure::Failure;
+use corecast_race::contender::Message;
+use corecast_race::failure::Failure;
 
 pub(super) struct CrossbeamSelect;
 

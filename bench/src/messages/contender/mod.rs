@@ -15,9 +15,11 @@ use corecast::base::wait::Wait;
 use super::report::{Receive, Trip};
 use super::server::bodies;
 use crate::channels::{self, Wire};
-use crate::contender::{Body, Message, RecvEnd, SendEnd};
-use crate::failure::Failure;
-use crate::harness::Abort;
+use crate::contender::{RecvEnd, SendEnd};
+use corecast_race::contender::Body;
+use corecast_race::contender::Message;
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
 use crossbeam_select::CrossbeamSelect;
 use one_queue::{Crossbeam, Std};
 use ump::Ump;
@@ -115,8 +117,8 @@ impl Contender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Crew, Task};
     use crate::this_machine::this_machine;
+    use corecast_race::harness::{Crew, Task};
 
     /// All bodies do this once more and more often.
     fn run(bodies: Vec<Box<dyn Body>>, abort: &Arc<Abort>) -> Result<(), Failure> {

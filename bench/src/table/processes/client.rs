@@ -11,7 +11,7 @@ use super::super::guarded::bucket_of;
 use super::super::host::{Client, Setting, Words};
 use super::memory::{Memory, client_ends, first_buffer, stock};
 use super::server::{Reply, request};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// An operation that fails unwinds with its [`Failure`]: the experiment knows hits and misses only.
 pub(super) struct ProcessClient<'a> {

@@ -18,9 +18,9 @@ use super::super::play::{fill, play, random, record, verify};
 use super::client::ProcessClient;
 use super::memory::Memory;
 use super::server::Server;
-use crate::child::{Answer, attend, hear, say, tell};
-use crate::failure::Failure;
-use crate::place::Place;
+use corecast_race::child::{Answer, attend, hear, say, tell};
+use corecast_race::failure::Failure;
+use corecast_race::place::Place;
 
 /// What a process is told first.
 #[derive(Debug, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use corecast::channel::ump::{self, Config};
 use super::super::deal::Deal;
 use super::super::host::{Setting, Words};
 use super::super::play::CHECKED;
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 const BUFFERS: &str = "buffers";
 /// Puts minus removes of each key, of all clients' checks.

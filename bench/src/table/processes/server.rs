@@ -11,7 +11,7 @@ use super::super::deal::Deal;
 use super::super::draw::Kind;
 use super::super::host::Setting;
 use super::memory::{Memory, server_ends};
-use crate::failure::Failure;
+use corecast_race::failure::Failure;
 
 /// What is asked for and of which bucket, the key, and a buffer.
 pub(super) type Request = [u64; 3];

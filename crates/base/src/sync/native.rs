@@ -13,7 +13,7 @@ pub use std::sync::{Arc, Mutex};
 
 /// A cell whose contents are reached through closures, so that loom can watch each access.
 #[derive(Debug, Default)]
-pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+pub struct UnsafeCell<T: ?Sized>(std::cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
     /// A cell holding `value`.
@@ -21,6 +21,13 @@ impl<T> UnsafeCell<T> {
         Self(std::cell::UnsafeCell::new(value))
     }
 
+    /// The contents.
+    pub fn into_inner(self) -> T {
+        self.0.into_inner()
+    }
+}
+
+impl<T: ?Sized> UnsafeCell<T> {
     /// Gives a pointer for reading. A caller that reads through it promises that no thread writes meanwhile.
     #[inline(always)]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
@@ -31,11 +38,6 @@ impl<T> UnsafeCell<T> {
     #[inline(always)]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
-    }
-
-    /// The contents.
-    pub fn into_inner(self) -> T {
-        self.0.into_inner()
     }
 }
 

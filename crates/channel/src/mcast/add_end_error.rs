@@ -2,7 +2,7 @@
 
 /// The channel has as many ends of one kind as it was made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the channel takes {max} {ends} at a time, and has them")]
+#[error("the channel takes {max} {ends} at a time, and has all of them")]
 pub struct TooManyEnds {
     /// The kind of ends: "senders" or "readers".
     pub ends: &'static str,

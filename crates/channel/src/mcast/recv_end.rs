@@ -100,7 +100,7 @@ impl<S: Slots> RecvEnd<S> {
     /// The wake word of the senders, and how to make it forward to a parker of this reader.
     pub(super) fn wake_handle(&self) -> WakeHandle {
         let (readers, line) = (self.ring.readers.clone(), self.line);
-        WakeHandle::new(self.ring.data_wake.clone(), move |word, seat| word.arm_for(&readers[line].forward, seat))
+        WakeHandle::new(self.ring.data_wake.clone(), move |word, parker| word.arm_for(&readers[line].forward, parker))
     }
 
     /// Looks whether the next message is there.

@@ -12,10 +12,8 @@ use crate::failure::Failure;
 use crate::levels;
 use crate::machine_args::{MachineArgs, Model};
 use crate::output::Output;
-use crate::planner_args::{PlannerArgs, Timed};
+use crate::planner_args::{PlannerArgs, Timed, operation_parser};
 use crate::{plan_threads, printable};
-
-use super::plan::operation_parser;
 
 /// Options of `explain`.
 #[derive(Clone, Debug, clap::Args)]

@@ -131,7 +131,7 @@ impl Registry {
             Self::Barriers => Barrier::ALL.iter().map(|barrier| named(barrier.name(), barrier.about())).collect(),
             Self::Locks => Entry::of_locks(),
             Self::Sources => SOURCES.iter().map(|source| named(source.name(), "")).collect(),
-            Self::Contenders => corecast_bench::list()
+            Self::Contenders => corecast_race::list()
                 .into_iter()
                 .map(|listed| Entry { op: Some(listed.op.to_string()), ..named(&listed.contender, &listed.about) })
                 .collect(),

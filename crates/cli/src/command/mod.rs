@@ -4,7 +4,6 @@
 //! follow from those.
 
 mod bench;
-mod cc;
 mod completions;
 mod explain;
 mod gc;
@@ -41,7 +40,7 @@ pub(crate) enum Command {
     /// Race corecast against the alternatives, or run its load tests.
     Bench(bench::Arguments),
     /// Measure what single operations on a cache line cost, by the state that the line is in and by where it is.
-    Cc(cc::Arguments),
+    Cc(bench::Arguments),
     /// Show the shared regions of this user, who is in them, and how far the ends of their channels are.
     Top(top::Arguments),
     /// Remove what dead programs left of shared regions.
@@ -65,8 +64,8 @@ impl Command {
             Self::Explain(arguments) => explain::run(arguments, output),
             Self::Serve(arguments) => serve::run(arguments, output),
             Self::Run(arguments) => run::run(arguments, output),
-            Self::Bench(arguments) => bench::run(arguments, output),
-            Self::Cc(arguments) => cc::run(arguments, output),
+            Self::Bench(arguments) => bench::run(None, arguments, output),
+            Self::Cc(arguments) => bench::run(Some("cc"), arguments, output),
             Self::Top(arguments) => top::run(arguments, output),
             Self::Gc(arguments) => gc::run(arguments, output),
             Self::List(arguments) => list::run(arguments, output),

@@ -2,7 +2,7 @@
 
 /// From `low` at pixel `start` to `high` at pixel `start + length`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
+pub struct Axis {
     low: f64,
     high: f64,
     start: f64,
@@ -12,7 +12,7 @@ pub(super) struct Axis {
 
 impl Axis {
     /// An axis from zero to `high`, evenly divided.
-    pub(super) fn linear(high: f64, start: f64, length: f64) -> Self {
+    pub fn linear(high: f64, start: f64, length: f64) -> Self {
         Self { low: 0.0, high: if high > 0.0 { high } else { 1.0 }, start, length, is_logarithmic: false }
     }
 
@@ -21,27 +21,30 @@ impl Axis {
     /// # Panics
     ///
     /// If `low` is not above zero.
-    pub(super) fn logarithmic(low: f64, high: f64, start: f64, length: f64) -> Self {
+    pub fn logarithmic(low: f64, high: f64, start: f64, length: f64) -> Self {
         assert!(low > 0.0, "{low} has no logarithm");
         let (low, high) = (round_down(low), round_up(high.max(low)));
         let high = if high > low { high } else { 10.0 * low };
         Self { low, high, start, length, is_logarithmic: true }
     }
 
-    pub(super) fn is_logarithmic(&self) -> bool {
+    /// True if each step is a factor.
+    pub fn is_logarithmic(&self) -> bool {
         self.is_logarithmic
     }
 
-    pub(super) fn start(&self) -> f64 {
+    /// Where it begins, in pixels.
+    pub fn start(&self) -> f64 {
         self.start
     }
 
-    pub(super) fn end(&self) -> f64 {
+    /// Where it ends, in pixels.
+    pub fn end(&self) -> f64 {
         self.start + self.length
     }
 
     /// The pixel of a value; values outside are put at the nearer end.
-    pub(super) fn pixel(&self, value: f64) -> f64 {
+    pub fn pixel(&self, value: f64) -> f64 {
         let share = if self.is_logarithmic {
             (value.max(self.low) / self.low).ln() / (self.high / self.low).ln()
         } else {
@@ -51,7 +54,7 @@ impl Axis {
     }
 
     /// Values worth a tick, ascending: between two and about a dozen.
-    pub(super) fn ticks(&self) -> Vec<f64> {
+    pub fn ticks(&self) -> Vec<f64> {
         if !self.is_logarithmic {
             let step = round_up(self.high / 8.0);
             return (0..=8).map(|i| f64::from(i) * step).take_while(|&tick| tick <= self.high * 1.0001).collect();

@@ -4,7 +4,7 @@
 //! spaced; the other axis is logarithmic. Shown are those whom the headline of the last step's chart shows: every rival,
 //! and of corecast's variants its own choice, the fastest and the slowest.
 
-use corecast_bench::{Group, Op, Report};
+use corecast_race::{Group, Op, Report};
 use maud::{Markup, PreEscaped, html};
 
 use super::line_chart::{Line, LineChart};

@@ -3,7 +3,7 @@
 use corecast::CpuId;
 use corecast::machine::{CostMatrix, Cpu, Machine, Topology};
 use corecast::plan::{Effort, Operation, Problem, Request};
-use corecast_bench::{Group, Op, Report, Row, Summary, Timing};
+use corecast_race::{Group, Op, Report, Row, Summary, Timing};
 
 use crate::planner_args::Timed;
 

@@ -6,19 +6,20 @@ use super::palette;
 
 /// What a page says of itself.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame<'a> {
+pub struct Frame<'a> {
     /// The kind of page, as `corecast report`.
-    pub(super) kind: &'a str,
+    pub kind: &'a str,
     /// The name of the machine.
-    pub(super) machine: &'a str,
+    pub machine: &'a str,
     /// Any text.
-    pub(super) created_at: &'a str,
-    pub(super) version: &'a str,
+    pub created_at: &'a str,
+    /// The version of the program.
+    pub version: &'a str,
 }
 
 impl Frame<'_> {
     /// An HTML document in UTF-8. It loads nothing, runs nothing, and has no place for what texts would be if they were markup.
-    pub(super) fn around(&self, header: &Markup, main: &Markup) -> String {
+    pub fn around(&self, header: &Markup, main: &Markup) -> String {
         let Self { kind, machine, created_at, version } = self;
         let page = html! {
             (DOCTYPE)
@@ -41,7 +42,7 @@ impl Frame<'_> {
     }
 
     /// A header that names the machine, and then says `more`.
-    pub(super) fn header(&self, more: &Markup) -> Markup {
+    pub fn header(&self, more: &Markup) -> Markup {
         let Self { kind, machine, created_at, version } = self;
         html! {
             header {

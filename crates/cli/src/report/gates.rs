@@ -1,13 +1,13 @@
 //! What is asked of corecast, and whether it held, on a page.
 
-use corecast_bench::{Gate, Verdict};
+use corecast_race::{Gate, Verdict};
 use maud::{Markup, html};
 
 use super::number::significant;
 use super::plain_table::{or_dash, table};
 
 /// Nothing where nothing is asked.
-pub(super) fn section(gates: &[Gate]) -> Markup {
+pub fn section(gates: &[Gate]) -> Markup {
     let rows = gates.iter().map(|gate| {
         let asked = format!("{} {}", if gate.is_most { "≤" } else { "≥" }, significant(gate.limit));
         let verdict = match gate.verdict {

@@ -11,7 +11,7 @@ const LOGARITHMIC_RATIO: f64 = 10.0;
 
 /// From costs to shares of the colour ramp.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
+pub struct Scale {
     least: f64,
     most: f64,
     is_logarithmic: bool,
@@ -19,7 +19,7 @@ pub(super) struct Scale {
 
 impl Scale {
     /// The scale of a matrix; what a CPU costs to itself does not count.
-    pub(super) fn of(matrix: &CostMatrix) -> Self {
+    pub fn of(matrix: &CostMatrix) -> Self {
         Self::over(
             matrix
                 .rows()
@@ -29,7 +29,7 @@ impl Scale {
     }
 
     /// The scale on which all of these costs lie.
-    pub(super) fn over(costs: impl Iterator<Item = f64>) -> Self {
+    pub fn over(costs: impl Iterator<Item = f64>) -> Self {
         let (least, most) =
             costs.fold((f64::INFINITY, 0.0_f64), |(least, most), cost| (least.min(cost), most.max(cost)));
         // At least a factor of two, or noise alone would show as light and dark.
@@ -37,7 +37,8 @@ impl Scale {
         Self { least, most, is_logarithmic: least > 0.0 && most > LOGARITHMIC_RATIO * least }
     }
 
-    pub(super) fn share(&self, cost: f64) -> f64 {
+    /// Where a cost lies between the least (0) and the most (1).
+    pub fn share(&self, cost: f64) -> f64 {
         if self.most <= self.least {
             0.5
         } else if self.is_logarithmic {
@@ -55,16 +56,18 @@ impl Scale {
         }
     }
 
-    pub(super) fn least(&self) -> f64 {
+    /// The lowest cost that has a colour of its own.
+    pub fn least(&self) -> f64 {
         self.least
     }
 
-    pub(super) fn most(&self) -> f64 {
+    /// The highest cost that has a colour of its own.
+    pub fn most(&self) -> f64 {
         self.most
     }
 
     /// Draws the colours with the costs that they stand for.
-    pub(super) fn legend(&self, svg: &mut Svg, (x, y): Point, width: f64, unit: Unit) {
+    pub fn legend(&self, svg: &mut Svg, (x, y): Point, width: f64, unit: Unit) {
         const BARS: usize = 40;
         let bar = width / BARS as f64;
         for step in 0..BARS {

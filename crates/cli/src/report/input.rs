@@ -2,7 +2,7 @@
 
 use corecast::Machine;
 use corecast::plan::{Plan, Problem};
-use corecast_bench::Report;
+use corecast_race::Report;
 
 use crate::planner_args::Timed;
 

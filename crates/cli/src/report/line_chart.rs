@@ -15,26 +15,31 @@ const TOP: f64 = 16.0;
 const BELOW: f64 = 40.0;
 
 /// What is drawn.
-pub(super) struct LineChart<'a> {
-    pub(super) title: &'a str,
+#[derive(Debug)]
+pub struct LineChart<'a> {
+    /// The heading.
+    pub title: &'a str,
     /// The same in words, for those who cannot see it.
-    pub(super) description: &'a str,
+    pub description: &'a str,
     /// The steps as they are written, from left to right; one without a text has no tick.
-    pub(super) steps: Vec<String>,
+    pub steps: Vec<String>,
     /// What the steps are, and what else is to be known.
-    pub(super) note: String,
-    pub(super) lines: Vec<Line>,
+    pub note: String,
+    /// The curves.
+    pub lines: Vec<Line>,
     /// How values are written.
-    pub(super) write: fn(f64) -> String,
+    pub write: fn(f64) -> String,
 }
 
 /// One curve.
-pub(super) struct Line {
-    pub(super) name: String,
+#[derive(Debug)]
+pub struct Line {
+    /// What it is called at its end.
+    pub name: String,
     /// Drawn as corecast's.
-    pub(super) is_ours: bool,
+    pub is_ours: bool,
     /// One for each step; `None`, or what is not above zero, is left out.
-    pub(super) values: Vec<Option<f64>>,
+    pub values: Vec<Option<f64>>,
 }
 
 impl Line {
@@ -46,7 +51,7 @@ impl Line {
 
 impl LineChart<'_> {
     /// `None` if there is nothing to draw.
-    pub(super) fn picture(&self) -> Option<String> {
+    pub fn picture(&self) -> Option<String> {
         let values = || self.lines.iter().flat_map(Line::points).map(|(_, value)| value);
         let least = values().reduce(f64::min)?;
         let most = values().fold(least, f64::max);

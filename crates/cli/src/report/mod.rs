@@ -16,48 +16,38 @@
 //! - `svg`, `axis`, `labels`, `line_chart`, `plain_table`, `gates`, `published`, `ramp`, `palette`, `number`: how things are
 //!   drawn, coloured and written.
 
-mod atomics_page;
-mod axis;
+pub mod axis;
 mod cluster;
-mod coherence_map;
-mod coherence_page;
 mod costs;
 mod curves;
 mod distance;
 #[cfg(test)]
-pub(crate) mod example;
-mod flips_section;
-mod frame;
-mod gates;
+pub mod example;
+pub mod frame;
+pub mod gates;
 mod head;
 mod heat_map;
-mod heat_scale;
+pub mod heat_scale;
 mod how_to_read;
 mod input;
 mod labels;
-mod line_chart;
-mod locks_page;
-mod messages_page;
-mod number;
+pub mod line_chart;
+pub mod number;
 mod page;
 mod palette;
-mod plain_table;
+pub mod plain_table;
 mod plan_picture;
 mod predictions;
-mod published;
 mod race_chart;
 mod race_page;
 mod race_picture;
 mod races;
-mod ramp;
+pub mod ramp;
 mod ranking;
-mod readers_section;
 mod rings;
-mod svg;
-mod table_page;
+pub mod svg;
 #[cfg(test)]
 mod tests;
-mod throughput;
 mod timeline;
 mod tree_layout;
 mod tree_picture;
@@ -65,13 +55,8 @@ mod tree_table;
 mod trees;
 mod verdict;
 
-pub(crate) use atomics_page::render_atomics;
-pub(crate) use coherence_page::render_coherence;
 pub(crate) use input::{PlannedTree, ReportInput, SMELT};
-pub(crate) use locks_page::render_locks;
-pub(crate) use messages_page::render_messages;
 pub(crate) use page::render;
 pub(crate) use plan_picture::plan_picture;
-pub(crate) use race_page::render_race;
+pub use race_page::render_race;
 pub(crate) use race_picture::race_picture;
-pub(crate) use table_page::render_table;

@@ -6,7 +6,7 @@ use corecast::machine::Unit;
 const GROUP: char = '\u{202f}';
 
 /// Three significant digits, none behind the point of a whole number or from 100 on, thousands grouped from 10000 on.
-pub(super) fn significant(value: f64) -> String {
+pub fn significant(value: f64) -> String {
     let decimals = match value.abs() {
         _ if value.fract() == 0.0 => 0,
         99.95.. => 0,
@@ -18,12 +18,12 @@ pub(super) fn significant(value: f64) -> String {
 }
 
 /// A cost in the machine's unit.
-pub(super) fn cost(value: f64, unit: Unit) -> String {
+pub fn cost(value: f64, unit: Unit) -> String {
     format!("{} {unit}", significant(value))
 }
 
 /// A time in the unit that fits it.
-pub(super) fn time(time_ns: f64) -> String {
+pub fn time(time_ns: f64) -> String {
     let (value, unit) = match time_ns.abs() {
         999.5e6.. => (time_ns / 1e9, "s"),
         999.5e3.. => (time_ns / 1e6, "ms"),
@@ -34,13 +34,13 @@ pub(super) fn time(time_ns: f64) -> String {
 }
 
 /// How many times something is of something else.
-pub(super) fn ratio(value: f64) -> String {
+pub fn ratio(value: f64) -> String {
     let digits = if value < 9.995 { format!("{value:.2}") } else { significant(value) };
     format!("{digits}×")
 }
 
 /// The middle of these numbers; `None` if there are none.
-pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let last = values.len().checked_sub(1)?;
     Some(f64::midpoint(values[last / 2], values[values.len() / 2]))

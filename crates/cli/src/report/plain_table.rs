@@ -1,12 +1,13 @@
 //! A table of texts: a name in front of each row, numbers behind it.
 
+use corecast_race::report::ContenderRow;
 use maud::{Markup, html};
 
-use crate::row_outcome::{self, RowOutcome};
+use crate::row_outcome;
 use crate::skipped;
 
 /// The heading of the names comes first.
-pub(super) fn table(caption: &str, headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Markup {
+pub fn table(caption: &str, headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Markup {
     html! {
         div class="scroll" { table {
             @if !caption.is_empty() { caption class="note words" { (caption) } }
@@ -29,15 +30,12 @@ pub(super) fn table(caption: &str, headings: &[&str], rows: impl IntoIterator<It
 }
 
 /// The contenders without numbers: a line for each reason.
-pub(super) fn reasons<'a>(skipped: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Markup {
+pub fn reasons<'a>(skipped: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Markup {
     notes(&skipped::lines(skipped.filter_map(|(name, reason)| Some((name, reason?)))))
 }
 
 /// The same of rows, those first that broke down.
-pub(super) fn row_reasons<'a, R: 'a>(rows: &'a [R]) -> Markup
-where
-    RowOutcome<'a>: From<&'a R>,
-{
+pub fn row_reasons<R: ContenderRow>(rows: &[R]) -> Markup {
     notes(&row_outcome::reasons(rows))
 }
 
@@ -46,7 +44,7 @@ fn notes(lines: &str) -> Markup {
 }
 
 /// A number where there is one, as `write` writes it.
-pub(super) fn or_dash(value: Option<f64>, write: impl Fn(f64) -> String) -> String {
+pub fn or_dash(value: Option<f64>, write: impl Fn(f64) -> String) -> String {
     value.map_or_else(|| "–".to_owned(), write)
 }
 

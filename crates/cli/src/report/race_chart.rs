@@ -3,7 +3,7 @@
 //! The dot is the median, the bar reaches from the 10th to the 90th percentile, the line from there to a tick at the
 //! 99th. Where the times are more than a factor of 30 apart the axis is logarithmic, and says so.
 
-use corecast_bench::Group;
+use corecast_race::Group;
 
 use crate::race_text;
 

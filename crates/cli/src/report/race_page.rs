@@ -1,6 +1,6 @@
 //! A page about one race alone, for the benchmarks that leave one.
 
-use corecast_bench::Report;
+use corecast_race::Report;
 use maud::html;
 
 use super::frame::Frame;
@@ -8,7 +8,7 @@ use super::{how_to_read, races};
 
 /// The race as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is any
 /// text, and `command` what makes it again.
-pub(crate) fn render_race(race: &Report, created_at: &str, version: &str, command: &str) -> String {
+pub fn render_race(race: &Report, created_at: &str, version: &str, command: &str) -> String {
     let frame = Frame { kind: "corecast race", machine: &race.machine, created_at, version };
     let warnings = html! {
         @if !race.warnings.is_empty() {

@@ -4,7 +4,7 @@
 //! many variants it shows the one that corecast takes by itself, the fastest and the slowest; every rival is there.
 //! Leave groups out of the report to show fewer.
 
-use corecast_bench::Report;
+use corecast_race::Report;
 
 use super::palette;
 use super::race_chart::{RaceChart, WIDTH, legend};

@@ -1,6 +1,6 @@
 //! The section on the race: who won in a table, then a chart and its numbers for each group.
 
-use corecast_bench::{Group, Listed, Report, Timing, list};
+use corecast_race::{Group, Listed, Report, Timing, list};
 use maud::{Markup, PreEscaped, html};
 
 use super::number::{ratio, time};

@@ -8,7 +8,7 @@ use std::fmt;
 
 /// A colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rgb(pub(super) u8, pub(super) u8, pub(super) u8);
+pub struct Rgb(pub u8, pub u8, pub u8);
 
 const ANCHORS: [Rgb; 9] = [
     Rgb(0xf8, 0xf0, 0x85),
@@ -23,7 +23,7 @@ const ANCHORS: [Rgb; 9] = [
 ];
 
 /// The colour of a share from 0 to 1; what lies outside is taken as the nearer end.
-pub(super) fn colour(share: f64) -> Rgb {
+pub fn colour(share: f64) -> Rgb {
     let place = share.clamp(0.0, 1.0) * (ANCHORS.len() - 1) as f64;
     let below = (place as usize).min(ANCHORS.len() - 2);
     let (Rgb(r0, g0, b0), Rgb(r1, g1, b1)) = (ANCHORS[below], ANCHORS[below + 1]);
@@ -36,7 +36,7 @@ pub(super) fn colour(share: f64) -> Rgb {
 
 impl Rgb {
     /// How bright it is, from 0 to 1: the relative luminance of WCAG 2.
-    pub(super) fn luminance(self) -> f64 {
+    pub fn luminance(self) -> f64 {
         let linear = |channel: u8| {
             let share = f64::from(channel) / 255.0;
             if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
@@ -45,7 +45,7 @@ impl Rgb {
     }
 
     /// True if black on it reads better than white: the luminance at which both have the same contrast is 0.179.
-    pub(super) fn is_light(self) -> bool {
+    pub fn is_light(self) -> bool {
         self.luminance() > 0.179
     }
 }

@@ -1,6 +1,6 @@
 //! The contenders of one group from fast to slow.
 
-use corecast_bench::{Group, Summary};
+use corecast_race::{Group, Summary};
 
 /// A contender that was timed.
 #[derive(Clone, Copy, Debug)]

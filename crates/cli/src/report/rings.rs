@@ -1,7 +1,7 @@
 //! Acknowledged broadcasts as the paper on diamond rings shows them: what one broadcast takes, and how many a long burst
 //! gets through, a point for each kind and arity; and the points that the paper published, of another machine.
 
-use corecast_bench::{Op, Report};
+use corecast_race::{Op, Report};
 use maud::{Markup, PreEscaped, html};
 
 use super::axis::Axis;
@@ -67,7 +67,7 @@ fn kinds(report: &Report, members: usize) -> (usize, Vec<Kind>) {
     let many = groups().filter(|group| group.burst > Some(1)).max_by_key(|group| group.burst);
     let (Some(one), Some(many)) = (one, many) else { return (0, Vec::new()) };
     let burst = many.burst.unwrap_or(0);
-    let kind = |row: &corecast_bench::Row| {
+    let kind = |row: &corecast_race::Row| {
         let long = many.rows.iter().find(|other| other.contender == row.contender)?.summary?;
         let (one_ns, per_us) = (row.summary?.median_ns, burst as f64 / long.median_ns * 1e3);
         (one_ns > 0.0 && per_us.is_finite()).then(|| Kind {
@@ -168,7 +168,7 @@ mod tests {
     fn raced(bursts: &[usize]) -> Report {
         let mut report = example::race(&[(8, 8)]);
         let group = report.groups[0].clone();
-        let of = |&burst: &usize| corecast_bench::Group { op: Op::Acknowledged, burst: Some(burst), ..group.clone() };
+        let of = |&burst: &usize| corecast_race::Group { op: Op::Acknowledged, burst: Some(burst), ..group.clone() };
         report.groups = bursts.iter().map(of).collect();
         report
     }

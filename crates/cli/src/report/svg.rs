@@ -9,25 +9,29 @@ use super::ramp::Rgb;
 
 /// A picture that is being written.
 #[derive(Debug)]
-pub(super) struct Svg {
+pub struct Svg {
     text: String,
 }
 
 /// Where something is, in pixels from the top left corner.
-pub(super) type Point = (f64, f64);
+pub type Point = (f64, f64);
 
 /// A rectangle.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Area {
-    pub(super) x: f64,
-    pub(super) y: f64,
-    pub(super) width: f64,
-    pub(super) height: f64,
+pub struct Area {
+    /// Its left border.
+    pub x: f64,
+    /// Its upper border.
+    pub y: f64,
+    /// Its width.
+    pub width: f64,
+    /// Its height.
+    pub height: f64,
 }
 
 /// What a shape is painted with.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Paint<'a> {
+pub enum Paint<'a> {
     /// As the classes say.
     Class(&'a str),
     /// Filled with a colour of the heat maps.
@@ -36,7 +40,7 @@ pub(super) enum Paint<'a> {
 
 impl Svg {
     /// Begins a picture of that size. `title` names it, `description` tells its content to those who do not see it.
-    pub(super) fn begin(width: f64, height: f64, title: &str, description: &str) -> Self {
+    pub fn begin(width: f64, height: f64, title: &str, description: &str) -> Self {
         let (width, height) = (coordinate(width), coordinate(height));
         let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" class=\"picture\" width=\"{width}\" \
@@ -48,62 +52,62 @@ impl Svg {
     }
 
     /// Puts rules for the classes into the picture, for one that stands alone.
-    pub(super) fn style(&mut self, rules: &str) {
+    pub fn style(&mut self, rules: &str) {
         self.put(format_args!("<style>{}</style>", escaped(rules)));
     }
 
     /// A rectangle; the tip is shown to who points at it.
-    pub(super) fn rect(&mut self, area: Area, paint: Paint<'_>, tip: &str) {
+    pub fn rect(&mut self, area: Area, paint: Paint<'_>, tip: &str) {
         let [x, y, width, height] = [area.x, area.y, area.width, area.height].map(coordinate);
         self.put(format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\""));
         self.finish_shape("rect", paint, tip);
     }
 
     /// A circle.
-    pub(super) fn circle(&mut self, (x, y): Point, radius: f64, paint: Paint<'_>, tip: &str) {
+    pub fn circle(&mut self, (x, y): Point, radius: f64, paint: Paint<'_>, tip: &str) {
         let [x, y, radius] = [x, y, radius].map(coordinate);
         self.put(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\""));
         self.finish_shape("circle", paint, tip);
     }
 
     /// A straight line.
-    pub(super) fn line(&mut self, from: Point, to: Point, class: &str) {
+    pub fn line(&mut self, from: Point, to: Point, class: &str) {
         let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(coordinate);
         self.put(format_args!("<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\""));
         self.finish_shape("line", Paint::Class(class), "");
     }
 
     /// A path in SVG's own notation, `data`.
-    pub(super) fn path(&mut self, data: &str, class: &str, tip: &str) {
+    pub fn path(&mut self, data: &str, class: &str, tip: &str) {
         self.put(format_args!("<path d=\"{data}\""));
         self.finish_shape("path", Paint::Class(class), tip);
     }
 
     /// Strokes of width 1 in the enclosing group's measure, in one colour.
-    pub(super) fn strokes(&mut self, data: &str, colour: Rgb) {
+    pub fn strokes(&mut self, data: &str, colour: Rgb) {
         self.put(format_args!("<path d=\"{data}\" stroke=\"{colour}\"/>"));
     }
 
     /// A line of text that begins, or as `class` says ends or is centred, at a point on its base line.
-    pub(super) fn text(&mut self, (x, y): Point, class: &str, content: &str) {
+    pub fn text(&mut self, (x, y): Point, class: &str, content: &str) {
         let [x, y] = [x, y].map(coordinate);
         self.put(format_args!("<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{}</text>", escaped(content)));
     }
 
     /// Begins a group whose content is moved by `offset` and then scaled.
-    pub(super) fn open_group(&mut self, offset: Point, scale: Point, class: &str) {
+    pub fn open_group(&mut self, offset: Point, scale: Point, class: &str) {
         let [x, y] = [offset.0, offset.1].map(coordinate);
         let (across, down) = scale;
         self.put(format_args!("<g class=\"{class}\" transform=\"translate({x} {y}) scale({across} {down})\">"));
     }
 
     /// Ends the group begun last.
-    pub(super) fn close_group(&mut self) {
+    pub fn close_group(&mut self) {
         self.text.push_str("</g>");
     }
 
     /// The whole picture.
-    pub(super) fn finish(mut self) -> String {
+    pub fn finish(mut self) -> String {
         self.text.push_str("</svg>");
         self.text
     }
@@ -126,7 +130,7 @@ impl Svg {
 }
 
 /// At most two decimals, and no more characters than needed.
-pub(super) fn coordinate(value: f64) -> String {
+pub fn coordinate(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }

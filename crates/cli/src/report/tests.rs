@@ -11,7 +11,7 @@ use super::{PlannedTree, ReportInput, example, race_picture, render, render_race
 const LIMIT_BYTES: usize = 5_000_000;
 
 /// A page of that machine with every tree, and with a race if `race` has one.
-fn page(machine: &Machine, trees: &[PlannedTree], race: Option<&corecast_bench::Report>) -> String {
+fn page(machine: &Machine, trees: &[PlannedTree], race: Option<&corecast_race::Report>) -> String {
     let commands =
         ["corecast measure --out m.json".to_owned(), "corecast plan --machine m.json --op barrier".to_owned()];
     render(&ReportInput {

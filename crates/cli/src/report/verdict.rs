@@ -1,6 +1,6 @@
 //! Whether corecast won: what it takes by itself against the fastest rival, said as plainly when it loses.
 
-use corecast_bench::Group;
+use corecast_race::Group;
 
 use super::number::{ratio, time};
 use super::ranking::{Entrant, ranking};

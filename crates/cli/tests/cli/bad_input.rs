@@ -148,40 +148,6 @@ fn names_that_nobody_has() {
         (&["explain", "scatter"], "[possible values: broadcast"),
         (&["explain", "reduce", "--op", "barrier"], "cannot be used with"),
         (&["explain", "--members", "0"], "1 to 4096 members, not 0"),
-        (&["bench", "collectives", "--op", "stream"], "[possible values: barrier"),
-        (&["bench", "collectives", "--members", "1"], "2 to 4096 participants, not 1"),
-        (&["bench", "collectives", "--n", "2,1"], "2 to 4096 participants, not 1"),
-        (
-            &["bench", "collectives", "--contenders", "std,smoke"],
-            "no contender is called 'smoke': there are corecast, ",
-        ),
-        (
-            &["bench", "collectives", "--op", "reduce", "--size", "7"],
-            "carries whole words of 8 bytes, up to 67108864 bytes, not 7",
-        ),
-        (&["bench", "collectives", "--contenders", "nobody"], "no contender is called 'nobody': there are corecast, "),
-        (&["bench", "collectives", "--n", "1"], "2 to 4096 participants, not 1"),
-        (&["bench", "collectives", "--size", "7"], "carries whole words of 8 bytes, up to 67108864 bytes, not 7"),
-        (&["bench", "collectives", "--size", "65Mi"], "up to 67108864 bytes, not 68157440"),
-        (&["bench", "collectives", "--size", "4k"], "'4k' is no number of bytes such as 56, 4Ki or 1Mi"),
-        (&["bench", "collectives", "--threads", "--processes"], "cannot be used with"),
-        (
-            &["bench", "collectives", "--leaf-echo", "--op", "barrier,reduce"],
-            "--leaf-echo times broadcasts, expected one in --op barrier,reduce",
-        ),
-        (&["bench", "acknowledged", "--arity", "0"], "0 is not in 1..=4096"),
-        (&["bench", "acknowledged", "--n", "1"], "2 to 4096 participants, not 1"),
-        (&["bench", "acknowledged", "--bursts", "0"], "0 is not in 1..="),
-        (&["bench", "ump", "--wait", "often"], "[possible values: adaptive"),
-        (&["bench", "idle", "--late", "0"], "0 is not in 1..=60000"),
-        (&["bench", "channels", "--contenders", "ump,smoke"], "no contender is called 'smoke': there are mcast, "),
-        (&["bench", "channels", "--sizes", "0"], "a message has 1 to 1073741824 bytes, not 0"),
-        (&["bench", "channels", "--receivers", "1025"], "a channel has 1 to 1024 receivers, not 1025"),
-        (&["bench", "channels", "--seconds", "0"], "0 s is not between 0.001 and 604800"),
-        (&["bench", "channels", "--macro", "paxos", "--processes"], "traffic 'paxos' is played by threads only"),
-        (&["bench", "channels", "--macro", "raft"], "[possible values: paxos, checkpoint]"),
-        (&["bench", "channels", "--paper", "--quick"], "cannot be used with"),
-        (&["bench"], "Usage: corecast bench"),
         (&["list", "mutexes"], "[possible values: operations, shapes"),
         (&["man", "locks"], "'locks' is no subcommand; expected one of tune, topo"),
         (&["completions", "tcsh"], "[possible values: bash"),
@@ -197,54 +163,8 @@ fn names_that_nobody_has() {
 }
 
 #[test]
-fn locks_and_numbers_that_no_benchmark_of_synchronization_has() {
-    let program = Program::new();
-    for (arguments, words) in [
-        (&["bench", "locks", "--contenders", "mcs,futex"][..], "no contender is called 'futex': there are tas, "),
-        (&["bench", "locks", "--threads", "10001"], "10001 is not in 1..=10000"),
-        (&["bench", "locks", "--locks", "0"], "0 is not in 1..="),
-        (&["bench", "locks", "--hold", "-1"], "unexpected argument '-1'"),
-        (&["bench", "locks", "--placement", "here"], "[possible values: pinned, unpinned]"),
-        (&["bench", "atomics", "--contenders", "cas,xor"], "no contender is called 'xor': there are cas, tas, fai, "),
-        (&["bench", "atomics", "--threads", "2,0"], "0 is not in 1..=10000"),
-        (&["bench", "atomics", "--pause", "long"], "invalid value 'long' for '--pause <NS>'"),
-        (
-            &["bench", "messages", "--contenders", "ump,zimp"],
-            "no contender is called 'zimp': there are ump, one-line, ",
-        ),
-        (&["bench", "messages", "--pairs", "0"], "0 is not in 1..=128"),
-        (&["bench", "messages", "--bytes", "56,4097"], "4097 is not in 1..=4096"),
-        (&["bench", "messages", "--clients", "none"], "invalid value 'none' for '--clients <LIST>'"),
-        (&["bench", "messages", "--every", "1"], "1 is not in 2..=255"),
-        (&["bench", "messages", "--work", "1000001"], "1000001 is not in 0..=1000000"),
-        (&["bench", "messages", "--block", "0"], "0 is not in 1..=60000"),
-        (&["bench", "table", "--contenders", "mcs,btree"], "no contender is called 'btree': there are tas, "),
-        (&["bench", "table", "--threads", "0"], "0 is not in 1..=256"),
-        (&["bench", "table", "--buckets", "12,0"], "0 is not in 1..=65536"),
-        (&["bench", "table", "--elements", "many"], "invalid value 'many' for '--elements <LIST>'"),
-        (&["bench", "table", "--block", "0"], "0 is not in 1..=60000"),
-        (&["bench", "table", "--every", "1"], "1 is not in 2..=256"),
-        (&["bench", "table", "--zipf", "0"], "expected a number above 0, up to 8"),
-        (&["bench", "table", "--zipf", "NaN"], "expected a number above 0, up to 8"),
-    ] {
-        let run = program.run(arguments).failed(2, words);
-        assert_eq!(run.stdout, "", "{arguments:?}");
-    }
-}
-
-#[test]
 fn a_folder_that_is_no_system() {
     let program = Program::new();
     program.run(&["topo", "--sysfs-root", "."]).failed(2, "is no root of a Linux machine");
     program.run(&["topo", "--sysfs-root", "none"]).failed(2, "none is no root of a Linux machine");
-}
-
-#[test]
-fn locks_that_nobody_can_race() {
-    let program = Program::new();
-    let locks = |options: &[&str]| program.run(&[&["bench", "locks", "--quick"], options].concat());
-    let long = locks(&["--hold", "0,1000000000", "--gap", "0,1000"]);
-    long.failed(2, "with --hold 1000000000 and --gap 1000").failed(2, "1000000000 ns at most");
-    locks(&["--hold", "500000001", "--gap", "1"]).failed(2, "with --hold 500000001 and --gap 1");
-    locks(&["--contenders", "combine,delegate", "--threads", "1"]).failed(2, "closures are sent by 2 threads or more");
 }

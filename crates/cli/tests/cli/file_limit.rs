@@ -8,7 +8,7 @@ use crate::program::{Program, Run};
 fn limited(program: &Program, blocks: u32, arguments: &[&str]) -> Run {
     let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
-    command.args(["-c", &script, env!("CARGO_BIN_EXE_corecast")]).args(arguments);
+    command.args(["-c", &script, crate::PROGRAM]).args(arguments);
     command.current_dir(program.path("")).env("XDG_CACHE_HOME", program.path("cache")).stdin(Stdio::null());
     Run::from(command.output().expect("the shell starts"))
 }
@@ -19,7 +19,6 @@ fn a_file_that_would_be_too_large_is_told_and_leaves_nothing() {
     for (blocks, arguments) in [
         (0, &["plan", "--op", "barrier", "--synthetic", "core:2 pu:1", "--out", "plan.json"][..]),
         (1, &["plan", "--op", "barrier", "--synthetic", "pack:2 core:32 pu:2", "--out", "plan.json"]),
-        (0, &["bench", "atomics", "--quick", "--threads", "1", "--contenders", "fai", "--html", "page.html"]),
     ] {
         let run = limited(&program, blocks, arguments);
         assert!(run.stderr.contains("File too large"), "{arguments:?}: {:?} {}", run.code, run.stderr);

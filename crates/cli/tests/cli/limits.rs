@@ -47,16 +47,3 @@ fn one_cpu_is_enough_to_tune() {
     assert_eq!(outcome["plans"][0]["children"], serde_json::json!({}));
     assert!(outcome["race"]["groups"][0]["rows"][0]["median_ns"].is_number(), "{}", outcome["race"]);
 }
-
-#[test]
-fn eight_members_share_one_cpu() {
-    let program = Program::new();
-    let race =
-        on_one_cpu(|| program.json(&["bench", "collectives", "--quick", "--in-process", "--members", "8", "--json"]));
-    for group in race["groups"].as_array().expect("an array") {
-        assert_eq!((&group["participants"], &group["oversubscribed"]), (&8.into(), &true.into()));
-        let rows = group["rows"].as_array().expect("an array");
-        let timed = rows.iter().filter(|row| row["median_ns"].is_number()).count();
-        assert!(timed >= 3 && rows[0]["median_ns"].is_number(), "{group}");
-    }
-}

@@ -2,11 +2,8 @@
 #![allow(clippy::print_stdout, reason = "a test that plays a launcher tells the one that started it")]
 
 mod bad_input;
-mod busy;
-mod channels;
+mod benchmarks;
 mod closed_output;
-mod coherence;
-mod collectives;
 mod comparing;
 mod explaining;
 mod file_limit;
@@ -14,18 +11,19 @@ mod generated;
 mod hostile_names;
 mod interrupted;
 mod limits;
-mod locking;
 mod measuring;
 mod picturing;
 mod planning;
+#[allow(dead_code, reason = "what the other program's tests need of it")]
 mod program;
 mod regions;
 mod rings;
 mod running;
 mod serving;
-mod stressing;
 mod system_tree;
-mod tables;
 mod terminal;
 mod topology;
 mod tuning;
+
+/// The program that is tested.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_corecast");

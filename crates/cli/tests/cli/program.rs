@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use corecast::machine::{Cpu, Topology, model_file};
+use corecast::machine::{Cpu, Topology, model_file, pin};
 use corecast::{CpuId, Machine};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -11,6 +11,11 @@ use tempfile::TempDir;
 /// A folder that the program works in.
 pub(crate) struct Program {
     folder: TempDir,
+}
+
+/// The number of the first CPU that this process may use.
+pub(crate) fn first_cpu() -> String {
+    pin::affinity().expect("own mask").as_slice()[0].to_string()
 }
 
 /// What a run of the program came to.
@@ -65,7 +70,7 @@ impl Program {
 
     /// The program with these arguments, to be run.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_corecast"));
+        let mut command = Command::new(crate::PROGRAM);
         command.args(arguments).current_dir(self.folder.path()).env("XDG_CACHE_HOME", self.path("cache"));
         command.stdin(Stdio::null());
         command
@@ -111,12 +116,4 @@ impl From<Output> for Run {
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
-}
-
-/// The object has these fields and no others.
-#[track_caller]
-pub(crate) fn assert_fields(value: &Value, fields: &[&str]) {
-    let found: Vec<&str> = value.as_object().expect("an object").keys().map(String::as_str).collect();
-    assert_eq!(found.len(), fields.len(), "{found:?}");
-    assert!(fields.iter().all(|field| found.contains(field)), "{found:?}");
 }

@@ -33,25 +33,6 @@ fn alone_it_measures_plans_races_and_reports() {
 }
 
 #[test]
-fn a_race_is_kept_in_the_model_of_this_machine_only() {
-    let program = Program::new();
-    program.run(&["measure", "--quick", "--out", "model.json"]).succeeded();
-    let read = |name| std::fs::read_to_string(program.path(name)).expect("there");
-    let model = read("model.json");
-    let fingerprint = "\"fingerprint\": \"";
-    assert!(model.contains(fingerprint) && !model.contains("\"races\""), "{model}");
-    program.file("other.json", model.replace(fingerprint, "\"fingerprint\": \"of another machine "));
-    let other = read("other.json");
-    for name in ["model.json", "other.json"] {
-        let bench =
-            ["bench", "collectives", "--quick", "--in-process", "--op", "barrier", "--n", "2", "--machine", name];
-        program.run(&bench).succeeded();
-    }
-    assert!(read("model.json").contains("\"races\"") && read("model.json").contains("\"corecast/dissemination\""));
-    assert_eq!(read("other.json"), other);
-}
-
-#[test]
 fn a_full_disk_for_the_report_is_told_after_the_table() {
     let program = Program::new();
     let run = program.run(&["tune", "--quick", "--report", "/dev/full"]);

@@ -16,8 +16,10 @@ mod registry;
 pub mod spread;
 pub mod ttas;
 
-pub use lock::{ReadGuard, RwLock, WriteGuard};
+pub use lock::{MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use phase::RwPhase;
+#[cfg(not(loom))]
+pub use raw::RawRwConst;
 pub use raw::{RawRwLock, RawRwTimed, RawRwUpgrade};
 pub use registry::RwAlgorithm;
 pub use spread::RwSpread;

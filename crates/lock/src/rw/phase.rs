@@ -21,7 +21,7 @@
 //! ```
 //! use corecast_lock::{RwLock, RwPhase};
 //!
-//! let ages: RwLock<Vec<u32>, RwPhase> = RwLock::new(vec![33]);
+//! let ages: RwLock<Vec<u32>, RwPhase> = RwLock::from(vec![33]);
 //! ages.with_write(|ages| ages.push(34));
 //! std::thread::scope(|scope| {
 //!     for _ in 0..2 {
@@ -33,6 +33,8 @@
 use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
 use corecast_base::wait::Spinner;
 
+#[cfg(not(loom))]
+use super::raw::RawRwConst;
 use super::raw::{RawRwLock, RawRwTimed};
 use crate::facts::{Facts, NodeKind, Order};
 use crate::raw::Setup;
@@ -197,6 +199,12 @@ unsafe impl RawRwLock for RwPhase {
 
 // SAFETY: it tries again and again.
 unsafe impl RawRwTimed for RwPhase {}
+
+#[cfg(not(loom))]
+impl RawRwConst for RwPhase {
+    const INIT: Self =
+        Self { came: AtomicU64::new(0), left: AtomicU64::new(0), next: AtomicU32::new(0), turn: AtomicU32::new(0) };
+}
 
 #[cfg(all(test, not(loom)))]
 mod tests {

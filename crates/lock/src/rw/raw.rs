@@ -101,3 +101,11 @@ pub unsafe trait RawRwUpgrade: RawRwLock {
     /// - As of [`RawRwLock::unlock_read`], if it returns true.
     unsafe fn try_upgrade(&self, reader: Self::Reader) -> bool;
 }
+
+/// A reader-writer lock of which a free one is a constant, so that it may be a static.
+#[cfg(not(loom))]
+pub trait RawRwConst: RawRwLock {
+    /// A free lock.
+    #[allow(clippy::declare_interior_mutable_const, reason = "each use is a lock of its own")]
+    const INIT: Self;
+}

@@ -2,6 +2,7 @@
 
 use super::raw::RawRwLock;
 use crate::facts::Facts;
+use crate::raw::Setup;
 
 /// Calls `$then!` with every reader-writer lock as `Variant = number: path::to::Type`. A lock keeps its number for ever.
 #[macro_export]
@@ -41,6 +42,13 @@ macro_rules! define {
                 match self { $(Self::$variant => size_of::<$lock>(),)* }
             }
         }
+
+        $(impl Default for $lock {
+            /// A free lock for the usual number of threads.
+            fn default() -> Self {
+                Self::new(&Setup::default())
+            }
+        })*
     };
 }
 

@@ -16,7 +16,7 @@
 //! ```
 //! use corecast_lock::{RwLock, RwTtas};
 //!
-//! let ages: RwLock<Vec<u32>, RwTtas> = RwLock::new(vec![33]);
+//! let ages: RwLock<Vec<u32>, RwTtas> = RwLock::from(vec![33]);
 //! let first = ages.read();
 //! assert_eq!((first[0], ages.with_read(|ages| ages.len())), (33, 1));
 //! let Ok(mut only) = first.try_upgrade() else { panic!("nobody else reads") };
@@ -30,6 +30,8 @@ use std::time::Instant;
 use corecast_base::sync::{AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
+#[cfg(not(loom))]
+use super::raw::RawRwConst;
 use super::raw::{RawRwLock, RawRwTimed, RawRwUpgrade};
 use crate::facts::{Facts, NodeKind, Order};
 use crate::raw::Setup;
@@ -233,4 +235,9 @@ mod tests {
         unsafe { lock.unlock_write() };
         assert_eq!(lock.look(), WRITER_WAITS);
     }
+}
+
+#[cfg(not(loom))]
+impl RawRwConst for RwTtas {
+    const INIT: Self = Self { word: AtomicU32::new(FREE) };
 }

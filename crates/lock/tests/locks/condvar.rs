@@ -19,7 +19,7 @@ impl<L: NodeMoves> Bounded<L> {
     const MOST: usize = 2;
 
     fn new() -> Self {
-        Self { values: Mutex::new(VecDeque::new()), has_values: Condvar::new(), has_room: Condvar::new() }
+        Self { values: Mutex::from(VecDeque::new()), has_values: Condvar::new(), has_room: Condvar::new() }
     }
 
     fn put(&self, value: u32) {
@@ -107,11 +107,11 @@ fn all_are_woken_round_after_round() {
 #[test]
 fn a_limit_passes_and_a_notification_comes_before_it() {
     const SHORT: Duration = Duration::from_millis(3);
-    let (mutex, changed) = (Mutex::<bool, Word>::new(false), Condvar::new());
+    let (mutex, changed) = (Mutex::<bool, Word>::from(false), Condvar::new());
     let start = Instant::now();
-    let (mut guard, mut is_late) = changed.wait_timeout(mutex.lock(), SHORT);
-    while !is_late {
-        (guard, is_late) = changed.wait_timeout(guard, SHORT);
+    let (mut guard, mut result) = changed.wait_timeout(mutex.lock(), SHORT);
+    while !result.timed_out() {
+        (guard, result) = changed.wait_timeout(guard, SHORT);
     }
     assert!(start.elapsed() >= SHORT, "it gave up early");
     assert!(mutex.try_lock().is_none(), "it holds the mutex again");
@@ -123,16 +123,15 @@ fn a_limit_passes_and_a_notification_comes_before_it() {
         });
         let mut guard = mutex.lock();
         while !*guard {
-            let is_late;
-            (guard, is_late) = changed.wait_timeout(guard, Duration::MAX);
-            assert!(!is_late, "that limit never passes");
+            let result = changed.wait_for(&mut guard, Duration::MAX);
+            assert!(!result.timed_out(), "that limit never passes");
         }
     });
 }
 
 #[test]
 fn a_mutex_is_free_while_its_holder_waits_and_a_condition_that_panics_frees_it() {
-    let (mutex, changed) = (Mutex::<u32, Word>::new(0), Condvar::new());
+    let (mutex, changed) = (Mutex::<u32, Word>::from(0), Condvar::new());
     let (waits, is_waiting) = mpsc::channel();
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -151,7 +150,8 @@ fn a_mutex_is_free_while_its_holder_waits_and_a_condition_that_panics_frees_it()
 
 #[test]
 fn one_variable_serves_two_mutexes() {
-    let (first, second, changed) = (Mutex::<bool, Word>::new(false), Mutex::<bool, Ticket>::new(false), Condvar::new());
+    let (first, second, changed) =
+        (Mutex::<bool, Word>::from(false), Mutex::<bool, Ticket>::from(false), Condvar::new());
     thread::scope(|scope| {
         scope.spawn(|| drop(changed.wait_while(first.lock(), |is_set| !*is_set)));
         scope.spawn(|| drop(changed.wait_while(second.lock(), |is_set| !*is_set)));
@@ -163,12 +163,32 @@ fn one_variable_serves_two_mutexes() {
 
 #[test]
 fn a_notification_that_nobody_waits_for_is_not_kept() {
-    let (mutex, changed) = (Mutex::<(), Word>::new(()), Condvar::new());
+    let (mutex, changed) = (Mutex::<(), Word>::from(()), Condvar::new());
     changed.notify_one();
     changed.notify_all();
-    let (mut guard, mut is_late) = (mutex.lock(), false);
-    while !is_late {
-        (guard, is_late) = changed.wait_timeout(guard, Duration::from_millis(1));
-    }
+    let mut guard = mutex.lock();
+    while !changed.wait_for(&mut guard, Duration::from_millis(1)).timed_out() {}
     drop(guard);
+}
+
+#[test]
+fn a_guard_is_given_back_or_only_borrowed() {
+    let (mutex, changed) = (Mutex::new(0), Condvar::new());
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..2 {
+                *mutex.lock() += 1;
+                changed.notify_all();
+            }
+        });
+        let mut guard = mutex.lock();
+        while *guard == 0 {
+            changed.wait(&mut guard);
+        }
+        changed.wait_while(&mut guard, |value| *value < 2);
+        let guard = changed.wait_while(guard, |value| *value < 2);
+        assert_eq!(*guard, 2);
+        assert!(mutex.is_locked());
+    });
+    assert!(!mutex.is_locked());
 }

@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use corecast_lock::lock_api::{Mutex, MutexGuard, Raw};
-use corecast_lock::{Auto, Mode, RawConst, RawTimed, Tas, Ticket, Ttas, Word};
+use corecast_lock::lock_api::{Mutex, MutexGuard, MutexOf, Raw, RwLockOf};
+use corecast_lock::{Auto, Mode, RawConst, RawTimed, RwPhase, RwTtas, Tas, Ticket, Ttas, Word};
 use lock_api::{RawMutex, RawMutexTimed};
 
 use crate::pair::add;
@@ -61,7 +61,7 @@ where
 }
 
 fn conforms<L: RawConst<Node = ()> + RawTimed>() {
-    let mutex: Mutex<(usize, usize), L> = Mutex::default();
+    let mutex: MutexOf<(usize, usize), L> = MutexOf::default();
     all_ways_exclude_each_other(&mutex);
     tries_and_limits_fail_while_it_is_held(&mutex);
 }
@@ -91,4 +91,50 @@ fn guards_are_mapped_and_the_lock_tells_of_itself() {
     let raw: &Raw<Auto> = unsafe { PAIR.raw() };
     let stats = raw.inner().stats();
     assert_eq!((stats.mode, stats.waits), (Mode::Spin, 0));
+}
+
+/// Readers see both halves equal, writers change both.
+fn readers_and_writers_exclude_each_other<R>(lock: &lock_api::RwLock<R, (usize, usize)>)
+where
+    R: lock_api::RawRwLockTimed<Duration = Duration, Instant = Instant> + lock_api::RawRwLockDowngrade + Sync,
+{
+    let written: usize = thread::scope(|scope| {
+        let run = |seed| {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let mut once = || {
+                let limit = Duration::from_micros(random.u64(..100));
+                let written = match random.u8(..6) {
+                    0 => lock.try_write(),
+                    1 => lock.try_write_for(limit),
+                    2 => Some(lock.write()),
+                    3 => {
+                        let read = lock.try_read_for(limit);
+                        assert!(read.is_none_or(|pair| pair.0 == pair.1));
+                        None
+                    }
+                    _ => {
+                        let pair = lock.read();
+                        assert_eq!(pair.0, pair.1);
+                        None
+                    }
+                };
+                let Some(mut pair) = written else { return false };
+                add(&mut pair);
+                let pair = lock_api::RwLockWriteGuard::downgrade(pair);
+                assert_eq!(pair.0, pair.1);
+                true
+            };
+            (0..ROUNDS).filter(|_| once()).count()
+        };
+        let threads: Vec<_> = (0..THREADS as u64).map(|seed| scope.spawn(move || run(seed))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no thread panics")).sum()
+    });
+    assert_eq!(*lock.read(), (written, written));
+    assert!(!lock.is_locked());
+}
+
+#[test]
+fn reader_writer_locks_conform() {
+    readers_and_writers_exclude_each_other(&RwLockOf::<(usize, usize), RwTtas>::default());
+    readers_and_writers_exclude_each_other(&RwLockOf::<(usize, usize), RwPhase>::default());
 }

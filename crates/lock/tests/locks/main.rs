@@ -9,6 +9,7 @@ mod combine;
 mod condvar;
 mod conformance;
 mod delegate;
+mod front;
 mod linearizable;
 #[cfg(feature = "lock_api")]
 mod lock_api;

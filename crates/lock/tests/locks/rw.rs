@@ -39,13 +39,13 @@ fn writers_are_alone_and_readers_see_whole_values<L: RawRwLock>(setup: &Setup) {
 fn step<L: RawRwTimed>(lock: &RwLock<Pair, L>, random: &mut fastrand::Rng) -> usize {
     let limit = Duration::from_micros(random.u64(..100));
     let add_in =
-        |guard: Option<corecast_lock::WriteGuard<'_, Pair, L>>| guard.map_or(0, |mut pair| (add(&mut pair), 1).1);
-    let see_in = |guard: Option<corecast_lock::ReadGuard<'_, Pair, L>>| guard.map_or(0, |pair| (see(&pair), 0).1);
+        |guard: Option<corecast_lock::RwLockWriteGuard<'_, Pair, L>>| guard.map_or(0, |mut pair| (add(&mut pair), 1).1);
+    let see_in = |guard: Option<corecast_lock::RwLockReadGuard<'_, Pair, L>>| guard.map_or(0, |pair| (see(&pair), 0).1);
     match random.u8(..7) {
         0 => add_in(lock.try_write()),
-        1 => add_in(lock.write_timeout(limit)),
+        1 => add_in(lock.try_write_for(limit)),
         2 => see_in(lock.try_read()),
-        3 => see_in(lock.read_timeout(limit)),
+        3 => see_in(lock.try_read_for(limit)),
         4 => {
             let mut guard = lock.write();
             add(&mut guard);
@@ -96,17 +96,17 @@ fn readers_share_it_and_keep_writers_out<L: RawRwTimed>(setup: &Setup) {
         inside.wait();
         assert!(lock.try_write().is_none());
         let start = Instant::now();
-        assert!(lock.write_timeout(SHORT).is_none());
+        assert!(lock.try_write_for(SHORT).is_none());
         assert!(start.elapsed() >= SHORT, "it gave up early");
-        assert!(lock.write_timeout(Duration::ZERO).is_none());
+        assert!(lock.try_write_for(Duration::ZERO).is_none());
         assert_eq!(lock.try_read().map(|value| *value), Some(7), "a writer that gave up holds readers back");
-        assert_eq!(lock.read_timeout(Duration::ZERO).map(|value| *value), Some(7));
+        assert_eq!(lock.try_read_for(Duration::ZERO).map(|value| *value), Some(7));
         tried.wait();
         assert_eq!(*lock.write(), 7);
     });
     assert!(lock.try_write().is_some());
-    assert!(lock.write_timeout(Duration::ZERO).is_some(), "a free one needs no time");
-    assert!(lock.write_timeout(Duration::MAX).is_some() && lock.read_timeout(Duration::MAX).is_some());
+    assert!(lock.try_write_for(Duration::ZERO).is_some(), "a free one needs no time");
+    assert!(lock.try_write_for(Duration::MAX).is_some() && lock.try_read_for(Duration::MAX).is_some());
 }
 
 fn a_writer_keeps_all_others_out<L: RawRwTimed>(setup: &Setup) {
@@ -121,9 +121,9 @@ fn a_writer_keeps_all_others_out<L: RawRwTimed>(setup: &Setup) {
         });
         inside.wait();
         assert!(lock.try_write().is_none() && lock.try_read().is_none());
-        assert!(lock.write_timeout(Duration::ZERO).is_none() && lock.read_timeout(Duration::ZERO).is_none());
+        assert!(lock.try_write_for(Duration::ZERO).is_none() && lock.try_read_for(Duration::ZERO).is_none());
         let start = Instant::now();
-        assert!(lock.read_timeout(SHORT).is_none());
+        assert!(lock.try_read_for(SHORT).is_none());
         assert!(start.elapsed() >= SHORT, "it gave up early");
         assert_eq!(format!("{lock:?}"), "RwLock { <locked> }");
         tried.wait();
@@ -167,8 +167,8 @@ fn a_writer_that_would_wait_for_itself_is_told<L: RawRwTimed>(setup: &Setup) {
     let lock: RwLock<u32, L> = RwLock::for_setup(0, setup);
     let writer = lock.write();
     let waits: [&dyn Fn(); 4] =
-        [&|| drop(lock.read()), &|| drop(lock.write()), &|| drop(lock.read_timeout(SHORT)), &|| {
-            drop(lock.write_timeout(SHORT))
+        [&|| drop(lock.read()), &|| drop(lock.write()), &|| drop(lock.try_read_for(SHORT)), &|| {
+            drop(lock.try_write_for(SHORT))
         }];
     for wait in waits {
         let panic = catch_unwind(AssertUnwindSafe(wait)).expect_err("this thread writes");
@@ -218,7 +218,7 @@ mod upgrade {
     use corecast_lock::{RawRwUpgrade, RwLock, RwSpread, RwTtas};
 
     fn the_only_reader_may_write<L: RawRwUpgrade>() {
-        let lock: RwLock<u32, L> = RwLock::new(0);
+        let lock: RwLock<u32, L> = RwLock::from(0);
         let (first, second) = (lock.read(), lock.read());
         let first = first.try_upgrade().expect_err("another one reads");
         assert!(lock.try_write().is_none() && lock.try_read().is_some(), "a try that failed leaves nothing behind");

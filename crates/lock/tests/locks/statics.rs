@@ -21,7 +21,7 @@ macro_rules! statics {
             #[test]
             #[allow(non_snake_case, reason = "the registry's names")]
             fn $lock() {
-                static MUTEX: Mutex<(usize, usize), $lock> = Mutex::const_new((0, 0));
+                static MUTEX: Mutex<(usize, usize), $lock> = Mutex::from_raw($lock::INIT, (0, 0));
                 all_add(&MUTEX);
             }
         )*

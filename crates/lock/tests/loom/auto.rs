@@ -7,7 +7,7 @@ use loom::thread;
 type Shared = Arc<Mutex<u32, Auto>>;
 
 fn pinned(mode: Mode) -> Shared {
-    let mutex: Shared = Arc::new(Mutex::new(0));
+    let mutex: Shared = Arc::new(Mutex::from(0));
     mutex.raw().pin_mode(Some(mode));
     mutex
 }

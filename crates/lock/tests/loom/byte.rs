@@ -10,7 +10,7 @@ type Shared = Arc<Mutex<u32, Byte>>;
 #[test]
 fn locks_that_share_a_line() {
     loom::model(|| {
-        let locks: [Shared; 2] = [0; 2].map(|value| Arc::new(Mutex::new(value)));
+        let locks: [Shared; 2] = [0; 2].map(|value| Arc::new(Mutex::from(value)));
         let held = [locks[0].lock(), locks[1].lock()];
         let others = locks.clone().map(|lock| thread::spawn(move || lock.with(|value| *value += 1)));
         for (held, other) in held.into_iter().zip(others) {
@@ -25,7 +25,7 @@ fn locks_that_share_a_line() {
 #[test]
 fn one_that_overtakes_wakes_those_who_sleep() {
     loom::model(|| {
-        let lock: Shared = Arc::new(Mutex::new(0));
+        let lock: Shared = Arc::new(Mutex::from(0));
         let held = lock.lock();
         let others = [0; 2].map(|_| {
             let theirs = Arc::clone(&lock);

@@ -14,7 +14,7 @@ struct Shared {
 
 impl Shared {
     fn new() -> Arc<Self> {
-        Arc::new(Self { permits: Mutex::new(0), granted: Condvar::new() })
+        Arc::new(Self { permits: Mutex::from(0), granted: Condvar::new() })
     }
 
     fn take(&self) {

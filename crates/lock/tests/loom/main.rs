@@ -21,7 +21,7 @@ use loom::thread;
 /// Two threads add, one each time it is asked to, and nobody else is inside.
 fn both_add<L: RawLock + 'static>(mine: fn(&Mutex<u32, L>) -> u32, theirs: fn(&Mutex<u32, L>) -> u32) {
     loom::model(move || {
-        let mutex: Arc<Mutex<u32, L>> = Arc::new(Mutex::new(0));
+        let mutex: Arc<Mutex<u32, L>> = Arc::new(Mutex::from(0));
         let shared = Arc::clone(&mutex);
         let other = thread::spawn(move || theirs(&shared));
         let added = mine(&mutex) + other.join().expect("it adds");
@@ -32,7 +32,7 @@ fn both_add<L: RawLock + 'static>(mine: fn(&Mutex<u32, L>) -> u32, theirs: fn(&M
 /// Three threads, so that two may wait in a queue. Where all of them write to the word they wait for, the model has no end.
 fn all_add<L: RawLock + 'static>() {
     loom::model(|| {
-        let mutex: Arc<Mutex<u32, L>> = Arc::new(Mutex::new(0));
+        let mutex: Arc<Mutex<u32, L>> = Arc::new(Mutex::from(0));
         let others = [0; 2].map(|_| {
             let shared = Arc::clone(&mutex);
             thread::spawn(move || once(&shared))

@@ -8,7 +8,7 @@ use loom::thread;
 #[test]
 fn a_try_past_the_queue() {
     loom::model(|| {
-        let lock: Arc<Mutex<u32, Qword>> = Arc::new(Mutex::new(0));
+        let lock: Arc<Mutex<u32, Qword>> = Arc::new(Mutex::from(0));
         let mut held = lock.lock();
         let (first, tries) = (Arc::clone(&lock), Arc::clone(&lock));
         let first = thread::spawn(move || first.with(|value| *value += 1));

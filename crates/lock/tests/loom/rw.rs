@@ -10,7 +10,7 @@ type Step<L> = fn(&RwLock<u32, L>) -> u32;
 /// Two threads do one step each at the same time; the steps say how often they added.
 fn both<L: RawRwLock + 'static>(mine: Step<L>, theirs: Step<L>) {
     loom::model(move || {
-        let lock: Shared<L> = Arc::new(RwLock::new(0));
+        let lock: Shared<L> = Arc::new(RwLock::from(0));
         let shared = Arc::clone(&lock);
         let other = thread::spawn(move || theirs(&shared));
         let added = mine(&lock) + other.join().expect("it ends");
@@ -56,8 +56,8 @@ fn downgrades<L: RawRwLock>(lock: &RwLock<u32, L>) -> u32 {
 
 /// Comes with a limit that has passed.
 fn gives_up<L: RawRwTimed>(lock: &RwLock<u32, L>) -> u32 {
-    drop(lock.read_timeout(std::time::Duration::ZERO));
-    lock.write_timeout(std::time::Duration::ZERO).map_or(0, |mut value| (*value += 1, 1).1)
+    drop(lock.try_read_for(std::time::Duration::ZERO));
+    lock.try_write_for(std::time::Duration::ZERO).map_or(0, |mut value| (*value += 1, 1).1)
 }
 
 /// Reads, and writes if nobody else reads.
@@ -220,7 +220,7 @@ mod spread {
 #[test]
 fn phases_alternate() {
     loom::model(|| {
-        let lock: Shared<corecast_lock::RwPhase> = Arc::new(RwLock::new(0));
+        let lock: Shared<corecast_lock::RwPhase> = Arc::new(RwLock::from(0));
         let theirs = Arc::clone(&lock);
         let writer = lock.write();
         let reader = thread::spawn(move || reads(&theirs));
@@ -235,7 +235,7 @@ fn phases_alternate() {
 #[test]
 fn two_writers_and_a_reader_take_turns() {
     loom::model(|| {
-        let lock: Shared<corecast_lock::RwPhase> = Arc::new(RwLock::new(0));
+        let lock: Shared<corecast_lock::RwPhase> = Arc::new(RwLock::from(0));
         let others = [writes, reads].map(|step| {
             let theirs = Arc::clone(&lock);
             thread::spawn(move || step(&theirs))

@@ -25,9 +25,9 @@ use super::super::pattern;
 use super::super::traffic::Traffic;
 use super::super::wire::Wire;
 use super::{Carrier, Ends, Inlets, Traits};
-use crate::contender::Unfit;
-use crate::failure::Failure;
-use crate::harness::{Abort, Timing};
+use corecast_race::contender::Unfit;
+use corecast_race::failure::Failure;
+use corecast_race::harness::{Abort, Timing};
 
 /// The longest message of Aeron.
 const MOST_BYTES: usize = 16 << 20;

@@ -8,9 +8,9 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use super::super::super::wire::Wire;
-use crate::dialogue::Dialogue;
-use crate::failure::Failure;
-use crate::harness::Abort;
+use corecast_race::dialogue::Dialogue;
+use corecast_race::failure::Failure;
+use corecast_race::harness::Abort;
 
 /// The program.
 const SOURCE: &str = include_str!("AeronStream.java");

@@ -158,7 +158,7 @@ fn places_are_counted() {
     let (tx, source) = mcast::bytes::channel(Config { readers: 1, ..Config::default() });
     assert_eq!(
         tx.clone_sender().expect_err("one sender only").to_string(),
-        "the channel takes 1 senders at a time, and has them"
+        "the channel takes 1 senders at a time, and has all of them"
     );
     let rx = source.subscribe(Policy::Reliable).expect("a place");
     assert!(source.subscribe(Policy::Reliable).is_err() && tx.subscribe(Policy::Reliable).is_err());

@@ -86,11 +86,6 @@ fn planned_parser() -> impl TypedValueParser<Value = Planned> {
     })
 }
 
-/// Accepts the names of all operations.
-pub(crate) fn operation_parser() -> impl TypedValueParser<Value = Operation> {
-    PossibleValuesParser::new(Operation::ALL.map(Operation::name)).try_map(|name| name.parse::<Operation>())
-}
-
 /// What `plan --json` prints.
 #[derive(Debug, Serialize)]
 struct Planning {

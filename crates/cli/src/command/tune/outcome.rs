@@ -5,7 +5,7 @@ use std::path::Path;
 use corecast::Machine;
 use corecast::machine::model_file;
 use corecast::plan::PlanJson;
-use corecast_bench::Report;
+use corecast_race::Report;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use corecast::Machine;
-use corecast_bench::{BenchError, Options, Report, collectives};
+use corecast_race::{BenchError, Options, Report, collectives};
 
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;

@@ -44,9 +44,13 @@ use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, fence, fetch_add_and_fence};
 use corecast_base::wait::Spinner;
 
+#[cfg(not(loom))]
+use super::raw::RawRwConst;
 use super::raw::{RawRwLock, RawRwTimed, RawRwUpgrade};
 use crate::auto::Auto;
 use crate::facts::{Facts, NodeKind, Order};
+#[cfg(not(loom))]
+use crate::raw::RawConst;
 use crate::raw::{RawLock, RawTimed, Setup};
 use crate::seat;
 use crate::three_states::IS_MODEL;
@@ -81,7 +85,7 @@ pub struct RwSpread {
     word: AtomicU32,
     /// How often a reader found another one in the word since the lock was folded. Written by readers.
     meetings: AtomicU32,
-    /// How many lines there will be.
+    /// How many lines there will be; 0 for as many as the usual number of threads needs.
     seats: usize,
     /// Made when it is spread for the first time.
     lines: OnceLock<Box<[Line]>>,
@@ -109,6 +113,10 @@ impl RwSpread {
     #[must_use]
     pub fn is_spread(&self) -> bool {
         self.look() & SPREAD != 0
+    }
+
+    fn lines_to_make(&self) -> usize {
+        if self.seats == 0 { lines_for(Setup::default().threads) } else { self.seats }
     }
 
     #[inline]
@@ -186,7 +194,7 @@ impl RwSpread {
         if meetings < MEETINGS || !unsafe { self.writers.try_lock(&()) } {
             return;
         }
-        self.lines.get_or_init(|| (0..self.seats).map(|_| Line::default()).collect());
+        self.lines.get_or_init(|| (0..self.lines_to_make()).map(|_| Line::default()).collect());
         // ORDERING: Relaxed, it publishes nothing: writers see it by their lock, and the lines are published by their cell
         self.word.fetch_or(SPREAD, Ordering::Relaxed);
         // SAFETY: locked above.
@@ -325,7 +333,7 @@ unsafe impl RawRwLock for RwSpread {
         Self {
             word: AtomicU32::new(0),
             meetings: AtomicU32::new(0),
-            seats: setup.threads.clamp(1, MOST_LINES).next_power_of_two(),
+            seats: lines_for(setup.threads),
             lines: OnceLock::new(),
             quiet: UnsafeCell::new(Quiet::default()),
             writers: Auto::new(setup),
@@ -422,4 +430,21 @@ unsafe impl RawRwUpgrade for RwSpread {
         unsafe { self.writers.unlock(&()) };
         false
     }
+}
+
+/// The lines for this number of threads.
+fn lines_for(threads: usize) -> usize {
+    threads.clamp(1, MOST_LINES).next_power_of_two()
+}
+
+#[cfg(not(loom))]
+impl RawRwConst for RwSpread {
+    const INIT: Self = Self {
+        word: AtomicU32::new(0),
+        meetings: AtomicU32::new(0),
+        seats: 0,
+        lines: OnceLock::new(),
+        quiet: UnsafeCell::new(Quiet::EMPTY),
+        writers: Auto::INIT,
+    };
 }

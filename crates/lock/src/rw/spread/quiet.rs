@@ -16,6 +16,10 @@ pub(super) struct Quiet {
 }
 
 impl Quiet {
+    /// No reader has come, ever.
+    #[cfg(not(loom))]
+    pub(super) const EMPTY: Self = Self { arrivals: 0, since: 0 };
+
     /// Whether no reader has come for long, now that so many have.
     pub(super) fn is_over(&mut self, arrivals: u32) -> bool {
         let clock = Clock::get();

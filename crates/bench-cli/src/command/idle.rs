@@ -1,0 +1,73 @@
+//! `corecast bench idle`: the CPU time that waiting costs.
+
+use std::time::Duration;
+
+use corecast_bench::{IdleReport, IdleRow, idle};
+use corecast_race::Options;
+
+use corecast_cli::failure::Failure;
+use corecast_cli::meter::Meter;
+use corecast_cli::output::Output;
+use corecast_cli::row_outcome::{OwnFailures, finish};
+use corecast_cli::{gate_text, table};
+
+use super::Shared;
+
+/// Options of `bench idle`.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    shared: Shared,
+    /// The number of members of a group, one of whom is late [default: as many as CPUs].
+    #[arg(long, value_name = "N")]
+    members: Option<usize>,
+    /// How late it is, and the message to a receiver [default: 1000, or 100 with --quick].
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    late: Option<u64>,
+    /// Be late for a shorter time.
+    #[arg(long)]
+    quick: bool,
+}
+
+impl Arguments {
+    pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        let (model, options) = self.shared.prepare(output)?;
+        let options = Options { participants: self.members.into_iter().collect(), ..options };
+        let late = Duration::from_millis(self.late.unwrap_or(if self.quick { 100 } else { 1000 }));
+        let report = idle(&model.machine, &options, late, &mut Meter::start(output))?;
+        if output.is_json() {
+            output.json(&report)?
+        } else {
+            output.text(&describe(&report))?
+        }
+        own_failures(&report).check()
+    }
+}
+
+fn describe(report: &IdleReport) -> String {
+    let IdleReport { participants, late_ms, wait, rows, channels, gates, .. } = report;
+    format!(
+        "{participants} members, one of them {late_ms} ms late, waiting {wait}: CPU time of the others\n{}\n\
+         a receiver whose message is {late_ms} ms late: its CPU time\n{}\n{}{}",
+        describe_rows("barrier", rows),
+        describe_rows("channel", channels),
+        gate_text::describe(gates),
+        own_failures(report).text()
+    )
+}
+
+fn describe_rows(what: &str, rows: &[IdleRow]) -> String {
+    let mut table = table::table(&[what, ">% of one CPU"]);
+    for row in rows {
+        let Some(percent) = row.cpu_percent else { continue };
+        table.add_row([row.contender.clone(), format!("{percent:.1}")]);
+    }
+    finish(rows, table)
+}
+
+fn own_failures(report: &IdleReport) -> OwnFailures {
+    let mut own = OwnFailures::default();
+    own.add("a barrier with a late member", &report.rows);
+    own.add("a channel with a late message", &report.channels);
+    own
+}

@@ -1,0 +1,203 @@
+//! `corecast bench table`: the hash table experiment of SSYNC, over every lock, over messages, and with today's maps.
+
+use std::time::Duration;
+
+use corecast_bench::{Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member};
+use corecast_race::{Options, Place};
+
+use crate::html_arg::HtmlArg;
+use crate::page::render_table;
+use corecast_cli::failure::Failure;
+use corecast_cli::meter::Meter;
+use corecast_cli::output::Output;
+use corecast_cli::row_outcome::{OwnFailures, finish};
+use corecast_cli::table::{many, number};
+use corecast_cli::{gate_text, own_program, table as text_table};
+
+use super::{Shared, count};
+
+/// The hidden subcommand by which a process is this program again.
+const MEMBER: [&str; 1] = ["table-member"];
+/// The most threads: every client has two channels to every server.
+const MOST_THREADS: u64 = 256;
+/// The most buckets: each has lines of its own.
+const MOST_BUCKETS: u64 = 1 << 16;
+/// The most elements of a bucket: each is looked at.
+const MOST_ELEMENTS: u64 = 1 << 10;
+
+/// Options of `bench table`.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    shared: Shared,
+    /// The numbers of threads [default: 1, 2, 4, .. and that of the CPUs, or 1, 2 and that of the CPUs with --quick].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_THREADS))]
+    threads: Vec<usize>,
+    /// The numbers of buckets.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "12,512", value_parser = count(MOST_BUCKETS))]
+    buckets: Vec<usize>,
+    /// The numbers of elements in a bucket, on average.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "12,48", value_parser = count(MOST_ELEMENTS))]
+    elements: Vec<usize>,
+    /// Of the participants one in so many is a server, where there are servers.
+    #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u64).range(2..=MOST_THREADS))]
+    every: u64,
+    /// Draw keys by Zipf's law with this exponent [default: uniformly].
+    #[arg(long, value_name = "EXPONENT", value_parser = exponent)]
+    zipf: Option<f64>,
+    /// Let threads run where the system puts them.
+    #[arg(long)]
+    unpinned: bool,
+    /// Write the 64 bytes of each put.
+    #[arg(long)]
+    write_payload: bool,
+    /// How long each of the blocks lasts, in milliseconds [default: 1000, or 5 with --quick].
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
+    block: Option<u64>,
+    /// Race these only: names of locks, of other tables, dashmap, papaya, scc, std [default: all, or the paper's
+    /// and a few with --quick].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    contenders: Vec<String>,
+    /// The seed of all random choices [default: drawn, and reported].
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Fewer and shorter blocks: seconds in the place of minutes for each number of threads.
+    #[arg(long)]
+    quick: bool,
+    #[command(flatten)]
+    html: HtmlArg,
+}
+
+impl Arguments {
+    pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
+        self.html.check()?;
+        let (model, options) = self.shared.prepare(output)?;
+        let Self { quick, seed, .. } = *self;
+        let program = own_program::path()?;
+        let place = Place::Processes { program, arguments: MEMBER.map(str::to_owned).to_vec() };
+        let options = Options { quick, seed, contenders: self.contenders.clone(), place, ..options };
+        let (threads, buckets, means) = (self.threads.clone(), self.buckets.clone(), self.elements.clone());
+        let block = self.block.map(Duration::from_millis);
+        let every = Some(self.every as usize);
+        let Self { zipf, unpinned, write_payload: writes_payload, .. } = *self;
+        let options = TableOptions { options, threads, buckets, means, every, zipf, unpinned, writes_payload, block };
+        let report = table(&model.machine, &options, &mut Meter::start(output))?;
+        self.html.tell(output, (&report, report.seed), describe, render_table)?;
+        own_failures(&report).check()
+    }
+}
+
+/// What a process does that is a server or a client of a table.
+pub(super) fn member() -> Result<(), Failure> {
+    table_member().map_err(Failure::of_member)
+}
+
+/// A number above 0, up to which nothing overflows.
+fn exponent(text: &str) -> Result<f64, String> {
+    let is_exponent = |exponent: &f64| *exponent > 0.0 && *exponent <= 8.0;
+    text.parse().ok().filter(is_exponent).ok_or_else(|| "expected a number above 0, up to 8".to_owned())
+}
+
+fn describe(report: &TableReport) -> String {
+    let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
+    format!(
+        "{} blocks of {} ms; a client counts every try{}\n\n{}\n{}{}{}",
+        report.rounds,
+        report.block_ms,
+        departures(report),
+        cells.join("\n"),
+        describe_published(report),
+        gate_text::describe(&report.gates),
+        own_failures(report).text()
+    )
+}
+
+fn own_failures(report: &TableReport) -> OwnFailures {
+    let mut own = OwnFailures::default();
+    report.cells.iter().for_each(|cell| own.add(&title(cell), &cell.rows));
+    own
+}
+
+/// In what it is not the paper's experiment.
+fn departures(report: &TableReport) -> String {
+    let zipf = report.zipf.map(|exponent| format!("keys by Zipf's law, {exponent}"));
+    let unpinned = report.unpinned.then(|| "threads not bound".to_owned());
+    let written = report.writes_payload.then(|| "puts write their bytes".to_owned());
+    let every = (report.every != 3).then(|| format!("one of {} a server", report.every));
+    [zipf, unpinned, written, every].into_iter().flatten().map(|words| format!("; {words}")).collect()
+}
+
+fn describe_cell(cell: &TableCell) -> String {
+    let numbers =
+        [">M/s", ">mean", ">least", ">most", ">regret", ">hits", ">p50", ">p99", ">p99.9", ">Jain", ">most/fewest"];
+    let head: Vec<&str> = ["table"].into_iter().chain(numbers).chain(["who"]).collect();
+    let mut table = text_table::table(&head);
+    for row in cell.rows.iter().filter(|row| row.skipped.is_none()) {
+        table.add_row([
+            row.contender.clone(),
+            number(row.mops, 3),
+            number(row.mean_mops, 3),
+            number(row.min_mops, 3),
+            number(row.max_mops, 3),
+            number(row.regret, 2),
+            number(row.hit_mops, 3),
+            number(row.p50_ns, 0),
+            number(row.p99_ns, 0),
+            number(row.p999_ns, 0),
+            number(row.jain, 2),
+            number(row.most_to_fewest, 1),
+            who(row),
+        ]);
+    }
+    format!("{}; hits in M/s, times in ns\n{}", title(cell), finish(&cell.rows, table))
+}
+
+fn title(cell: &TableCell) -> String {
+    let threads = many(cell.threads, "thread");
+    let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
+    format!("{} buckets of {} on average, {threads}{shared}", cell.buckets, cell.mean)
+}
+
+fn who(row: &TableRow) -> String {
+    match row.servers {
+        0 => String::new(),
+        servers => format!("{}, {}", many(servers, "server"), many(row.clients, "client")),
+    }
+}
+
+/// What was published of the tables that were run.
+fn describe_published(report: &TableReport) -> String {
+    let is_of =
+        |published: &Published, cell: &TableCell| (published.buckets, published.mean) == (cell.buckets, cell.mean);
+    let is_run = |published: &&Published| report.cells.iter().any(|cell| is_of(published, cell));
+    let mut table = text_table::table(&[
+        "machine",
+        ">buckets",
+        ">elements",
+        ">1 thread",
+        ">a socket",
+        ">18",
+        ">36",
+        ">messages, 36",
+    ]);
+    let point = |point: Point| format!("{:.2} {}", point.mops, point.lock);
+    let published: Vec<&Published> = report.published.iter().filter(is_run).collect();
+    for published in &published {
+        table.add_row([
+            published.machine.to_owned(),
+            published.buckets.to_string(),
+            published.mean.to_string(),
+            point(published.one_thread),
+            point(published.one_socket),
+            point(published.threads_18),
+            point(published.threads_36),
+            number(published.messages_36, 2),
+        ]);
+    }
+    if published.is_empty() {
+        return String::new();
+    }
+    let head = "published of other machines, of 2010 to 2012 (David, Guerraoui, Trigonakis, SOSP 2013, files in \
+                LPD-EPFL/CLHT): M/s and name of the best lock";
+    format!("{head}\n{}\n", text_table::text(&table))
+}

@@ -1,0 +1,95 @@
+//! `--html FILE`: the page about its result that a benchmark may leave.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use corecast::machine::{measure, write_atomically};
+use serde::Serialize;
+
+use corecast_cli::failure::{Failure, NotWritten};
+use corecast_cli::output::Output;
+use corecast_cli::target_folder;
+
+/// What the file is called in errors.
+const WHAT: &str = "the page";
+
+/// Where the page goes.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct HtmlArg {
+    /// Also write a page about the result to this file, with its pictures.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+impl HtmlArg {
+    /// Finds out before the run, and not after it, that the file has no folder to go to.
+    pub(crate) fn check(&self) -> Result<(), NotWritten> {
+        self.html.iter().try_for_each(|path| target_folder::check(WHAT, path))
+    }
+
+    /// Prints a result, as `text` or as JSON, and writes the `page` about it, if one is wanted: that is made of the result, the
+    /// time, the version and the command that makes the same again.
+    pub(crate) fn tell<R: Serialize>(
+        &self,
+        output: &Output,
+        (result, seed): (&R, u64),
+        text: impl FnOnce(&R) -> String,
+        page: impl FnOnce(&R, &str, &str, &str) -> String,
+    ) -> Result<(), Failure> {
+        if output.is_json() {
+            output.json(result)?;
+        } else {
+            output.text(&text(result))?;
+        }
+        self.write(seed, output, |now, command| page(result, now, env!("CARGO_PKG_VERSION"), command))
+    }
+
+    /// Writes the page, if one is wanted, and tells where. `page` makes it from the time now and from the command that makes
+    /// the same again, with `seed`.
+    pub(crate) fn write(
+        &self,
+        seed: u64,
+        output: &Output,
+        page: impl FnOnce(&str, &str) -> String,
+    ) -> Result<(), Failure> {
+        let Some(path) = &self.html else { return Ok(()) };
+        let page = page(&measure::date::now(), &command(std::env::args_os().skip(1), seed));
+        let written = write_atomically(path, page.as_bytes());
+        written.map_err(|error| NotWritten { what: WHAT, path: path.clone(), error })?;
+        if output.is_json() { Ok(()) } else { output.text(&format!("page written to {}\n", path.display())) }
+    }
+}
+
+/// What was called, as a shell reads it, with the seed where that was drawn. The page cannot show what is no UTF-8.
+fn command(arguments: impl Iterator<Item = OsString>, seed: u64) -> String {
+    let words = arguments.map(|word| quoted(word.to_string_lossy().into_owned()));
+    let words: Vec<String> = words.collect();
+    let program = if words.iter().any(|word| word == "cc") { "corecast" } else { "corecast bench" };
+    let mut words: Vec<String> = [program.to_owned()].into_iter().chain(words).collect();
+    if !words.iter().any(|word| word == "--seed" || word.starts_with("--seed=")) {
+        words.extend(["--seed".to_owned(), seed.to_string()]);
+    }
+    words.join(" ")
+}
+
+/// A word, in quotes if a shell would find more in it.
+fn quoted(word: String) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word;
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_what_was_called_with_the_seed() {
+        let of = |words: &[&str]| command(words.iter().map(OsString::from), 7);
+        assert_eq!(of(&["collectives", "--n", "2,3"]), "corecast bench collectives --n 2,3 --seed 7");
+        assert_eq!(of(&["cc", "--seed", "4"]), "corecast cc --seed 4");
+        assert_eq!(of(&["--seed=4", "core:2 pu:1", "it's"]), r"corecast bench --seed=4 'core:2 pu:1' 'it'\''s'");
+    }
+}

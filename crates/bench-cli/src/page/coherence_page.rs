@@ -1,0 +1,73 @@
+//! A page about single operations on cache lines: heat maps, every number as a table, and what others have published.
+
+use corecast_bench::{CoherenceGroup, CoherenceReport, Placement};
+use maud::{Markup, PreEscaped, html};
+
+use super::{coherence_map, published};
+use crate::coherence_grid::{Grid, title};
+use corecast_cli::report::frame::Frame;
+use corecast_cli::report::number::significant;
+use corecast_cli::report::plain_table::table;
+
+/// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
+/// any text, and `command` what makes it again.
+pub(crate) fn render_coherence(report: &CoherenceReport, created_at: &str, version: &str, command: &str) -> String {
+    let frame = Frame { kind: "corecast cc", machine: &report.machine, created_at, version };
+    let main = html! {
+        p {
+            "What one operation on a cache line costs, by the state that the line was in before. Each sample "
+            "takes a fresh line; all samples count; the median of the empty timer is taken off, so that a "
+            "sample may lie below zero. The darker, the dearer; each map has a scale of its own."
+        }
+        @for group in &report.groups { (section(group)) }
+        (published::section(&report.published))
+        section { h2 { "Make it again" } pre { code { (command) } } }
+    };
+    frame.around(&frame.header(&html! {}), &main)
+}
+
+fn section(group: &CoherenceGroup) -> Markup {
+    let (grid, title) = (Grid::of(group), title(group));
+    // Elsewhere every operation has a column of its own, and a map says less than the table.
+    let picture = (group.placement == Placement::Pair).then(|| coherence_map::draw(&grid, &title)).flatten();
+    html! {
+        section {
+            h2 { (title) }
+            @if let Some(picture) = picture { figure class="wide" { (PreEscaped(picture)) } }
+            (table_of_group(group))
+            @for (case, reason) in grid.skipped() { p class="note" { (case) ": skipped, " (reason) } }
+        }
+    }
+}
+
+fn table_of_group(group: &CoherenceGroup) -> Markup {
+    let measured = group.cells.iter().filter_map(|cell| Some((cell, cell.times.as_ref()?)));
+    let rows = measured.map(|(cell, times)| {
+        let number = cell.number.map_or_else(|| "–".to_owned(), |number| number.to_string());
+        let ns = [times.p50_ns, times.p90_ns, times.p99_ns, times.max_ns, times.mean_ns].map(significant);
+        let names = [cell.case.to_owned(), number, cell.sharers.to_string()];
+        names.into_iter().chain(ns).chain([times.samples.to_string()]).collect()
+    });
+    table("in ns", &["case", "number", "sharers", "p50", "p90", "p99", "largest", "mean", "samples"], rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coherence_grid::tests::report;
+
+    #[test]
+    fn the_page_has_all_and_hostile_names_stay_text() {
+        let page = render_coherence(&report(), "today", "0.0.0", "corecast cc --seed 4");
+        assert!(!page.contains("<script>") && page.contains("&lt;script&gt;box"), "{page}");
+        for words in [
+            "<svg",
+            "cas-shared-elsewhere: skipped, needs 3 CPUs",
+            "<td>1.35</td>",
+            "<td>1.20</td>",
+            "corecast cc --seed 4",
+        ] {
+            assert!(page.contains(words), "'{words}' is not in {page}");
+        }
+    }
+}

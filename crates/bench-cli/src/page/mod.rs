@@ -1,0 +1,22 @@
+//! The pages about results that a benchmark may leave: each is one HTML file that needs nothing but itself.
+//!
+//! - `locks_page` with `flips_section` and `readers_section`, `table_page`, `atomics_page`, `messages_page`, `coherence_page`
+//!   with `coherence_map`: a page for each benchmark;
+//! - `throughput`: curves against the number of threads; `published`: figures that others have published.
+
+mod atomics_page;
+mod coherence_map;
+mod coherence_page;
+mod flips_section;
+mod locks_page;
+mod messages_page;
+mod published;
+mod readers_section;
+mod table_page;
+mod throughput;
+
+pub(crate) use atomics_page::render_atomics;
+pub(crate) use coherence_page::render_coherence;
+pub(crate) use locks_page::render_locks;
+pub(crate) use messages_page::render_messages;
+pub(crate) use table_page::render_table;

@@ -1,0 +1,83 @@
+//! The program `corecast`: measures what messages between the CPUs of a machine cost, plans collectives for them, and
+//! races the plans against what is used today.
+//!
+//! - `command_line`, `command`: what the user can ask for, one file per subcommand;
+//! - `machine_args`, `cpus_arg`: which machine and which of its CPUs; `bytes_arg`: how long, and how much;
+//! - `planner_args`, `cost_args`: who plans how hard, and which costs count; `bounding`, `comparison`: how good it is;
+//! - `service_plan`: plans made by a plan service;
+//! - `measuring`, `race_checks`, `drift`: measuring this machine, and checking the model by races; `meter` shows how far a long
+//!   run is, `interrupt` stops it;
+//! - `members`, `forwarding`: processes started as the members of a group, and signals passed on to them;
+//! - `region_dirs`: where regions of shared memory are; `html_arg`: where a page goes;
+//! - `output`, `printable`, `failure`: results, remarks, errors and exit codes; `file_limit`: files that grow too large;
+//! - `own_program`, `plan_threads`: what is needed of the system to start processes, and threads that plan;
+//! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `coherence_grid`, `coherence_text`, `table`, `skipped`,
+//!   `row_outcome`, `report`: how results are shown.
+
+mod bounding;
+pub mod bytes_arg;
+mod command;
+pub mod command_line;
+mod comparison;
+mod cost_args;
+mod cpus_arg;
+mod dot;
+mod drift;
+pub mod failure;
+pub mod file_limit;
+mod forwarding;
+pub mod gate_text;
+pub mod interrupt;
+mod levels;
+pub mod machine_args;
+mod machine_text;
+mod measuring;
+mod members;
+pub mod meter;
+pub mod output;
+pub mod own_program;
+pub mod plan_threads;
+pub mod planner_args;
+pub mod printable;
+mod race_checks;
+pub mod race_text;
+mod region_dirs;
+pub mod report;
+pub mod row_outcome;
+mod service_plan;
+pub mod skipped;
+pub mod table;
+pub mod target_folder;
+mod tree_text;
+
+use std::process::ExitCode;
+
+use crate::command_line::CommandLine;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// The program `corecast`, from its command line to its exit code.
+#[must_use]
+pub fn run() -> ExitCode {
+    let line = match CommandLine::read() {
+        Ok(line) => line,
+        Err(told) => return end(output::usage(&told)),
+    };
+    let output = Output::new(line.json, line.quiet);
+    end(file_limit::hold().and_then(|()| line.into_command().run(&output)).map(|()| ExitCode::SUCCESS))
+}
+
+/// Prints why a program stops early, if it does.
+#[must_use]
+pub fn end(done: Result<ExitCode, Failure>) -> ExitCode {
+    match done {
+        Ok(code) => code,
+        Err(failure) => {
+            let code = failure.exit_code();
+            if failure.is_worth_telling() {
+                output::complain(failure);
+            }
+            code
+        }
+    }
+}
