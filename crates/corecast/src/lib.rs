@@ -39,7 +39,17 @@ pub use corecast_plan as plan;
 
 pub use probe::{UmpProbe, UmpReceiver, UmpSender};
 
-/// The readme's example, compiled and run as a doc test.
+/// The examples of the readme and of the guide, compiled and run as doc tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/guide/channels.md")]
+    struct Channels;
+    #[doc = include_str!("../../../docs/guide/collectives.md")]
+    struct Collectives;
+    #[doc = include_str!("../../../docs/guide/locks.md")]
+    struct Locks;
+    #[doc = include_str!("../../../docs/guide/measure-and-plan.md")]
+    struct MeasureAndPlan;
+}

@@ -174,8 +174,8 @@ impl WaitTimeoutResult {
     }
 }
 
-/// What [`Condvar::wait`] takes: a [`MutexGuard`], or a `&mut` to one. With the feature `lock_api`, a `&mut` to a guard of that crate's
-/// mutex, too.
+/// What [`Condvar::wait`] takes: a [`MutexGuard`], or a `&mut` to one. With the feature `lock_api`, a `&mut` to a guard
+/// of that crate's mutex, too.
 pub trait WaitGuard: Sized + sealed::Sealed {
     /// What the mutex guards.
     type Data: ?Sized;

@@ -5,8 +5,10 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "machine")]
 use corecast_base::CpuId;
 use corecast_base::sync::{AtomicU32, Ordering};
+#[cfg(feature = "machine")]
 use corecast_machine::{Cpu, Machine};
 
 /// The domains of a machine, or made-up ones. Clones are the same.
@@ -28,6 +30,7 @@ enum Place {
     /// There is one domain.
     One,
     /// The domain of each CPU, by its number. One that is not there is of the first domain.
+    #[cfg(feature = "machine")]
     Cpus(Vec<usize>),
     /// Whoever comes is of the next one. Written by all.
     Dealt(AtomicU32),
@@ -56,6 +59,7 @@ impl Domains {
     /// let mutex: Mutex<u32, Hmcs> = Mutex::for_setup(7, &setup);
     /// assert_eq!(mutex.with(|value| *value), 7);
     /// ```
+    #[cfg(feature = "machine")]
     #[must_use]
     pub fn of_machine(machine: &Machine) -> Self {
         let path = |cpu: &Cpu| [cpu.package, cpu.numa, cpu.l3];
@@ -97,6 +101,7 @@ impl Domains {
     pub(crate) fn here(&self) -> usize {
         match &self.0.place {
             Place::One => 0,
+            #[cfg(feature = "machine")]
             Place::Cpus(domains) => domains.get(CpuId::of_this_thread().get() as usize).copied().unwrap_or(0),
             // ORDERING: Relaxed, the number is all there is to know
             Place::Dealt(next) => next.fetch_add(1, Ordering::Relaxed) as usize % self.0.count,
@@ -109,6 +114,7 @@ impl Domains {
     }
 }
 
+#[cfg(feature = "machine")]
 /// A tree in the making, with its root first.
 struct Growing {
     above: Vec<Option<usize>>,
@@ -116,6 +122,7 @@ struct Growing {
     of_cpu: Vec<(CpuId, usize)>,
 }
 
+#[cfg(feature = "machine")]
 impl Growing {
     /// Puts these CPUs, sorted by their paths, below `node`, as they differ from `depth` on.
     fn grow(&mut self, node: usize, depth: usize, cpus: &[(CpuId, [Option<u32>; 3])]) {
@@ -149,7 +156,7 @@ impl Growing {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, feature = "machine", not(loom)))]
 mod tests {
     use corecast_machine::Topology;
 

@@ -70,7 +70,7 @@ pub mod word;
 #[cfg(not(loom))]
 pub use any::{AnyLock, WrongUse};
 pub use array::Array;
-#[cfg(not(loom))]
+#[cfg(all(feature = "machine", not(loom)))]
 pub use auto::measure_hand_overs;
 pub use auto::{Auto, Explanation, Mode, Params, Why};
 pub use byte::Byte;

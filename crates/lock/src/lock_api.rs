@@ -1,7 +1,8 @@
 //! Locks of this crate as raw mutexes and raw reader-writer locks of the crate `lock_api` 0.4, behind the feature `lock_api`.
 //!
 //! Take it for libraries that are generic over `lock_api`. Otherwise take the [`Mutex`](crate::Mutex) and the
-//! [`RwLock`](crate::RwLock) of this crate, which have all locks and detect, in debug builds, a thread that would wait for itself.
+//! [`RwLock`](crate::RwLock) of this crate, which have all locks and detect, in debug builds, a thread that would wait
+//! for itself.
 //! `lock_api` passes nothing from a lock to its unlock, so locks with a node do not fit it, nor does `rw_spread`, whose readers
 //! keep their place.
 //!

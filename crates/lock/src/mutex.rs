@@ -1,6 +1,7 @@
 //! Data behind a lock: the safe front of every [`RawLock`], of [`Auto`] unless another one is named.
 //!
-//! [`Mutex::with`] works with every lock: the node of an acquisition lies in its frame. [`Mutex::lock`] returns a guard, and exists
+//! [`Mutex::with`] works with every lock: the node of an acquisition lies in its frame. [`Mutex::lock`] returns a guard,
+//! and exists
 //! for locks whose node may be forgotten ([`NodeMoves`]): a guard that borrowed a node of a queue would leave a dead one there if
 //! it were forgotten.
 //!

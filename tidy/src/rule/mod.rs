@@ -8,6 +8,7 @@ mod forbid_unsafe;
 mod inherited_lints;
 mod layers;
 mod length;
+mod links;
 mod markers;
 mod models;
 mod module_doc;
@@ -36,6 +37,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: orderings::NAME, check: orderings::check },
     Rule { name: models::NAME, check: models::check },
     Rule { name: length::NAME, check: length::check },
+    Rule { name: links::NAME, check: links::check },
     Rule { name: module_doc::NAME, check: module_doc::check },
     Rule { name: names::NAME, check: names::check },
     Rule { name: markers::NAME, check: markers::check },

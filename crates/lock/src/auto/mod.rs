@@ -55,20 +55,12 @@
 //! assert_eq!(mutex.raw().explain().to_string(), "mode spin; 0.0 threads waited at a time\nthe mode has not changed");
 //! ```
 //!
-//! A program on a machine that was measured tells its locks what was found, once and for all of them:
-//!
-//! ```no_run
-//! use corecast_lock::Params;
-//! use corecast_machine::model_file;
-//!
-//! let machine = model_file::read("machine.json".as_ref())?; // of `corecast measure locks --out machine.json`
-//! Params::of(&machine).set_for_process();
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! A program on a machine that was measured tells its locks what was found, once and for all of them: `Params::of`, with the
+//! feature `machine`.
 
 mod compete;
 mod explanation;
-#[cfg(not(loom))]
+#[cfg(all(feature = "machine", not(loom)))]
 mod hand_over;
 mod ledger;
 mod mode;
@@ -85,7 +77,7 @@ use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 use compete::Comer;
 pub use explanation::{Explanation, Why};
-#[cfg(not(loom))]
+#[cfg(all(feature = "machine", not(loom)))]
 pub use hand_over::measure_hand_overs;
 use ledger::Ledger;
 pub use mode::Mode;

@@ -1,6 +1,7 @@
 //! Data behind a reader-writer lock: the safe front of every [`RawRwLock`], of [`RwSpread`] unless another one is named.
 //!
-//! A panic while the lock is held frees it; the data stays as the panic left it, and the lock is not poisoned. A thread that locks
+//! A panic while the lock is held frees it; the data stays as the panic left it, and the lock is not poisoned. A thread
+//! that locks
 //! one which it writes waits for ever; with debug assertions it panics. A reader that reads once more may wait for ever, too, and
 //! nothing detects that: a writer that came in between waits for the first read, and the second read for the writer.
 

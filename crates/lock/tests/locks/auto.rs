@@ -6,8 +6,12 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use corecast_lock::{Auto, Mode, Mutex, Params, Why};
+#[cfg(feature = "machine")]
+use corecast_lock::Params;
+use corecast_lock::{Auto, Mode, Mutex, Why};
+#[cfg(feature = "machine")]
 use corecast_machine::model_file;
+#[cfg(feature = "machine")]
 use corecast_testing::machines;
 
 use crate::pair::add;
@@ -175,6 +179,7 @@ fn a_destructor_of_a_thread_can_queue() {
     assert_eq!(mutex.with(|pair| *pair).0, THREADS * (2 * ROUNDS + 1));
 }
 
+#[cfg(feature = "machine")]
 #[test]
 fn on_captured_machines_near_is_not_farther_than_far() {
     for file in machines::models() {

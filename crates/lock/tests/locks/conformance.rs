@@ -5,8 +5,10 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "machine")]
 use corecast_base::CpuId;
 use corecast_lock::{Domains, Mutex, RawLock, RawTimed, Setup, for_each_lock};
+#[cfg(feature = "machine")]
 use corecast_machine::{Cpu, Machine, Topology};
 
 use crate::pair::add;
@@ -131,13 +133,25 @@ fn a_thread_that_would_wait_for_itself_is_told<L: RawLock>(setup: &Setup) {
 }
 
 /// For as many threads as there are and for fewer; in one domain, in several, and where each CPU is one.
-fn setups() -> [Setup; 4] {
-    let mut setups = [THREADS, 1, THREADS, THREADS].map(Setup::of_threads);
+fn setups() -> Vec<Setup> {
+    let mut setups = [THREADS, 1, THREADS].map(Setup::of_threads);
     setups[2].domains = Domains::dealt(&[2, 2]);
     setups[2].hand_overs = 2;
+    setups.into_iter().chain(of_a_machine()).collect()
+}
+
+/// Each CPU is a domain of its own.
+#[cfg(feature = "machine")]
+fn of_a_machine() -> Option<Setup> {
     let cpus = (0..256).map(|id| Cpu { l3: Some(id), ..Cpu::flat(CpuId::new(id)) }).collect();
-    setups[3].domains = Domains::of_machine(&Machine::from_topology(&Topology { cpus, ..Topology::default() }));
-    setups
+    let mut setup = Setup::of_threads(THREADS);
+    setup.domains = Domains::of_machine(&Machine::from_topology(&Topology { cpus, ..Topology::default() }));
+    Some(setup)
+}
+
+#[cfg(not(feature = "machine"))]
+fn of_a_machine() -> Option<Setup> {
+    None
 }
 
 fn conforms<L: RawTimed>() {

@@ -284,7 +284,7 @@ fn moment(now: u64) -> u32 {
     (Clock::get().duration(now).as_millis() / u128::from(MOMENT_MS)) as u32
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, feature = "machine", not(loom)))]
 mod tests {
     use std::collections::BTreeMap;
 

@@ -8,19 +8,6 @@
 //! Without a word of the program they are reckoned with a line of 60 ns. Where hand-overs are all there is only the ratio of
 //! two costs decides, and that is as good as any other line. But what of a period is sections is told from the costs too:
 //! where a line takes longer, sections are thought to be longer than they are, and a queue comes later.
-//!
-//! ```
-//! use corecast_base::CpuId;
-//! use corecast_lock::{Mode, Params};
-//! use corecast_machine::{Cpu, Machine, Topology};
-//!
-//! // In a program: `corecast::machine::detect()?`, or the file of `corecast measure locks --out FILE`.
-//! let cpus = (0..8).map(|id| Cpu::flat(CpuId::new(id))).collect();
-//! let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
-//! let params = Params::of(&machine);
-//! assert!(params.hand_over_ns(Mode::Queue, 7.0) < params.hand_over_ns(Mode::Spin, 7.0));
-//! params.set_for_process();
-//! ```
 
 #[cfg(loom)]
 mod model;
@@ -28,9 +15,11 @@ mod model;
 mod native;
 
 use corecast_base::wait::ASSUMED_WAKE_COST;
-use corecast_machine::{Curve, Machine, Unit};
+#[cfg(feature = "machine")]
+use corecast_machine::{Machine, Unit};
 
 use super::mode::Mode;
+#[cfg(feature = "machine")]
 use crate::domains::Domains;
 #[cfg(loom)]
 use model as process;
@@ -41,6 +30,9 @@ use native as process;
 const ASSUMED_LINE_NS: f64 = 60.0;
 /// A queue is handed over in so many transfers: of the word, of the link to the one behind, and of its node.
 const QUEUE_TRANSFERS: f64 = 3.0;
+
+/// Nanoseconds from one holder to the next, by the number of threads that wait, ascending.
+type Curve = Vec<(u32, f64)>;
 
 /// See the [module](self).
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +60,20 @@ impl Params {
     /// What the model of this machine tells: hand-overs as far as they were measured, and the costs of a line and of a wake-up,
     /// from which the others are reckoned. A line takes what a bare one does, or else what sending and receiving a message do.
     /// Of a model in cycles only hand-overs and wake-ups are taken, which are in nanoseconds.
+    ///
+    /// ```
+    /// use corecast_base::CpuId;
+    /// use corecast_lock::{Mode, Params};
+    /// use corecast_machine::{Cpu, Machine, Topology};
+    ///
+    /// // In a program: `corecast::machine::detect()?`, or the file of `corecast measure locks --out FILE`.
+    /// let cpus = (0..8).map(|id| Cpu::flat(CpuId::new(id))).collect();
+    /// let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+    /// let params = Params::of(&machine);
+    /// assert!(params.hand_over_ns(Mode::Queue, 7.0) < params.hand_over_ns(Mode::Spin, 7.0));
+    /// params.set_for_process();
+    /// ```
+    #[cfg(feature = "machine")]
     #[must_use]
     pub fn of(machine: &Machine) -> Self {
         let extended = &machine.extended;
@@ -77,6 +83,7 @@ impl Params {
         Self { wake_ns, domains, measured: Mode::ALL.map(curve), ..Self::of_lines(machine) }
     }
 
+    #[cfg(feature = "machine")]
     fn of_lines(machine: &Machine) -> Self {
         let between = |i: usize, j: usize| match &machine.extended.bounce {
             Some(bounce) => bounce.get(i, j),
@@ -173,7 +180,7 @@ fn between(points: impl Iterator<Item = (f64, f64)>, x: f64) -> f64 {
     before.map_or(1.0, |(_, y)| y)
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, feature = "machine", not(loom)))]
 mod tests {
     use std::collections::BTreeMap;
 
