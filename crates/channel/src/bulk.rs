@@ -30,7 +30,8 @@ pub(crate) fn store(to: &[AtomicU64], from: &[u8]) {
     debug_assert_eq!(from.len(), to.len() * WORD_BYTES, "whole words");
     #[cfg(all(target_arch = "x86_64", not(loom), not(miri), not(sanitized)))]
     if from.len() >= string::LEAST_BYTES {
-        // SAFETY: both have this length, and are valid for as long as they are borrowed; atomics may change behind a shared reference.
+        // SAFETY: both have this length, and are valid for as long as they are borrowed; atomics may change behind a shared
+        // reference.
         unsafe { string::copy(from.as_ptr(), to.as_ptr().cast::<u8>().cast_mut(), from.len()) };
         return;
     }

@@ -46,8 +46,8 @@ impl Section {
     /// [`SectionError`] if it is not inside, not aligned, or not in this process.
     pub fn place<T: Shareable>(&self, offset: usize) -> Result<Place<T>, SectionError> {
         let value = self.find::<T>(offset, 1)?;
-        // SAFETY: inside the mapping and aligned, and the attachment keeps it mapped; the contents of a region are reached through
-        // atomics only, the promise of everybody who maps it and of Shareable; any bytes are a value.
+        // SAFETY: inside the mapping and aligned, and the attachment keeps it mapped; every process that maps a region reaches
+        // its contents through atomics only, and so does Shareable; any bytes are a value.
         Ok(unsafe { Place::within(value, self.keep()) })
     }
 

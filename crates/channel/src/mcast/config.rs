@@ -16,7 +16,7 @@ pub const MAX_BYTES: usize = 1 << 30;
 /// Whether the sender may overwrite messages that a reader has not read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Delivery {
-    /// Never: every reader is [`Policy::Reliable`].
+    /// Never: every reader is [`Policy::Reliable`](super::Policy::Reliable).
     #[default]
     Gated,
     /// Where the reader's policy allows it.

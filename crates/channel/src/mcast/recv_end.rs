@@ -172,8 +172,8 @@ impl<S: Slots> RecvEnd<S> {
     /// True if no sender has written to the slot of a ticket, or to its block, since its message was seen.
     #[inline]
     pub(super) fn is_intact(&self, ticket: u64) -> bool {
-        // ORDERING: Acquire, pairs with the Release fence in fence_before_overwrite: if anything newer was copied, the look at the word
-        // below sees that the slot was taken [seqlock]
+        // ORDERING: Acquire, pairs with the Release fence in fence_before_overwrite: if anything newer was copied, the
+        // look at the word below sees that the slot was taken [seqlock]
         fence(Ordering::Acquire);
         // ORDERING: Relaxed, ordered by the fence
         self.ring.word(ticket).load(Ordering::Relaxed) == self.ring.laps.published(ticket).0

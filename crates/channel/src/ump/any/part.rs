@@ -31,7 +31,7 @@ impl Sender {
     /// The error of `check`, or [`Closed`] if the receiver is gone.
     ///
     /// # Panics
-    /// If the values are more than [`longest_message`](super::longest_message).
+    /// If the values are more than [`longest_message`](crate::ump::longest_message).
     #[inline]
     pub fn send_part<T, E>(
         &mut self,

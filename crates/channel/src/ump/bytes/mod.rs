@@ -29,7 +29,7 @@ pub use sender::{Loan, Sender};
 ///
 /// ```
 /// use corecast_channel::ump::{self, Config};
-/// let (mut tx, mut rx) = ump::channel(&Config::default().holding(4096));
+/// let (mut tx, mut rx) = ump::bytes::channel(&Config::default().holding(4096));
 /// let mut loan = tx.reserve(4096)?;
 /// loan.bytes().as_mut_slice().expect("among threads").fill(7);
 /// loan.commit();
