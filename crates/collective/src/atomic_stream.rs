@@ -36,7 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use corecast_channel::ump::{AnyReceiver, AnySender, any_rings};
+use corecast_channel::ump::any::{Receiver as AnyReceiver, Sender as AnySender, rings as any_rings};
 
 use crate::call::{Call, Operation};
 use crate::core::{Core, NEVER, NOW};

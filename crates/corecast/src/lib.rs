@@ -36,8 +36,6 @@ pub use corecast_collective::{Barrier, Group, Member, processes};
 pub use corecast_lock as lock;
 pub use corecast_machine::Machine;
 pub use corecast_plan as plan;
-// The two crates know nothing of each other.
-const _: () = assert!(channel::open::KIND_LOCK == lock::shared::KIND_LOCK);
 
 pub use probe::{UmpProbe, UmpReceiver, UmpSender};
 
