@@ -336,7 +336,7 @@ impl Member {
     /// # Errors
     /// [`Error::BadRank`] if there is no such member or it is this one, and those of [`coordinator`](Self::coordinator).
     pub fn participant<T: Plain>(&mut self, coordinator: usize) -> Result<Participant<'_, T>, Error> {
-        let (rank, members) = (coordinator, self.members());
+        let (rank, members) = (coordinator, self.size());
         if rank >= members || rank == self.rank() {
             return Err(Error::BadRank { rank, members });
         }

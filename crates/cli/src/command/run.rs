@@ -87,7 +87,7 @@ impl Arguments {
             builder = builder.members(members);
         }
         if self.pin || self.no_pin {
-            builder = builder.pinned(self.pin);
+            builder = builder.pin(self.pin);
         }
         if let Some(barrier) = self.barrier {
             builder = builder.barrier(barrier);
