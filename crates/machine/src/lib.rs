@@ -43,5 +43,5 @@ pub use machine::{Machine, MachineError, Provenance, Unit};
 pub use model_file::{ModelError, ModelFileError};
 pub use probe::{Probe, ProbeReceiver, ProbeSender};
 pub use race::{MOST_RACES, RaceCheck};
-pub use topology::*;
+pub use topology::{CoreKind, Cpu, NumaDistances, Topology};
 pub use topology_json::TopologyJson;

@@ -36,6 +36,7 @@ mod levels;
 mod limits;
 mod meeting;
 mod operation;
+mod parallel;
 mod plan;
 mod plan_json;
 mod plan_store;

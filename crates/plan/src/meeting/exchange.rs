@@ -9,9 +9,9 @@
 //! Kirkpatrick, C. D. Gelatt, M. P. Vecchi, Optimization by simulated annealing, 1983 (the search).
 
 use fastrand::Rng;
-use rayon::prelude::*;
 
 use crate::effort::Effort;
+use crate::parallel;
 use crate::problem::Problem;
 use crate::request::Settings;
 use crate::search::cooling::{exponential, temperature};
@@ -74,7 +74,7 @@ impl Exchange {
             Walk::new(self, start).improve(tries / WALKS as u64, seed, settings)
         };
         let walks = starts.len().max(WALKS);
-        let found: Vec<(f64, Vec<usize>, u64)> = (0..walks).into_par_iter().map(walk).collect();
+        let found: Vec<(f64, Vec<usize>, u64)> = parallel::map(walks, walk);
         let iterations = found.iter().map(|(.., made)| made).sum();
         let best = found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("there is an order to start from");
         let order = best.1.into_iter().map(|place| self.members[place]).collect();

@@ -1,11 +1,10 @@
 //! The tables of the subset programme, filled in layer by layer.
 
-use rayon::prelude::*;
-
 use super::super::costs::Costs;
 use super::super::order::{Ordered, ordered};
 use super::sets::{handed, member, ones, subsets};
 use super::{Stop, WHOLE};
+use crate::parallel;
 
 /// What the cost of the known tree is in ticks.
 pub(super) const TICKS: f64 = (1 << 26) as f64;
@@ -18,6 +17,9 @@ pub(super) const IN_TIME: u32 = (1 << 26) + ROUNDING;
 
 /// The largest cost of a message, and what informs a set too late: three of them still fit.
 pub(super) const NEVER: u32 = 1 << 29;
+
+/// With fewer members than this, one thread fills the tables.
+const ALONE: usize = 11;
 
 /// The tables of all members; sets are bits, without the member itself.
 pub(super) struct Tables {
@@ -81,20 +83,25 @@ impl Tables {
 
     /// Fills in all sets of this many members; the smaller ones are there.
     fn fill_layer(&mut self, members: usize, stop: Stop) -> Option<()> {
-        let mut first = std::mem::take(&mut self.first);
-        first.par_iter_mut().enumerate().for_each(|(v, first)| {
-            for set in subsets(first.len(), members) {
-                first[set] = self.first_child(v, set);
-            }
-        });
-        self.first = first;
-        let layers: Vec<Layer> = (0..self.len()).into_par_iter().map(|v| self.layer(v, members, stop)).collect();
+        let first = |v: usize| -> Vec<u32> {
+            subsets(self.first[v].len(), members).map(|set| self.first_child(v, set)).collect()
+        };
+        for (v, times) in self.for_each_member(first).into_iter().enumerate() {
+            let first = &mut self.first[v];
+            subsets(first.len(), members).zip(times).for_each(|(set, time)| first[set] = time);
+        }
+        let layers: Vec<Layer> = self.for_each_member(|v| self.layer(v, members, stop));
         for (inform, layer) in self.inform.iter_mut().zip(layers) {
             for (set, value) in subsets(inform.len(), members).zip(layer?) {
                 inform[set] = value;
             }
         }
         Some(())
+    }
+
+    /// `of(v)` for every member v. Small tables are filled in less time than it takes to start a thread.
+    fn for_each_member<T: Send>(&self, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        if self.len() < ALONE { (0..self.len()).map(of).collect() } else { parallel::map(self.len(), of) }
     }
 
     /// A(v, Z).
