@@ -11,7 +11,7 @@ use crate::topology::{Cpu, Topology};
 /// The [`Provenance::kind`] of such costs.
 pub(crate) const ASSUMED: &str = "assumed";
 
-/// What a message costs over one kind of distance.
+/// The cost of a message over one kind of distance.
 struct Assumption {
     send_ns: f64,
     receive_ns: f64,

@@ -25,7 +25,7 @@ const ATTEMPTS: u32 = 1000;
 ///
 /// # Errors
 ///
-/// What the system says; the file is then as it was before.
+/// The system's error; the file is then as it was before.
 pub fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),

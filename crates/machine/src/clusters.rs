@@ -29,7 +29,7 @@ const SIBLINGS: usize = 2;
 ///
 /// `cost(i, j)` is any cost from i to j; the two directions are added up. Clusters are numbered in the order of their
 /// first members. Each level is a partition that joins clusters of the one before; neither all things apart nor all
-/// things together counts as a level, so there may be none. What is no number counts as infinitely far.
+/// things together counts as a level, so there may be none. A cost that is not a number counts as infinitely far.
 ///
 /// ```
 /// use corecast_machine::clusters::levels;

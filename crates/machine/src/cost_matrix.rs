@@ -1,6 +1,6 @@
 //! One cost per ordered pair of CPUs: a square matrix of finite, non-negative numbers with a zero diagonal.
 //!
-//! Rows and columns are positions in the machine's list of CPUs, not CPU ids. A matrix that exists is valid, so whoever
+//! Rows and columns are positions in the machine's list of CPUs, not CPU ids. A matrix that exists is valid, so a planner that
 //! plans on one need not check it again.
 
 use serde::{Deserialize, Serialize};

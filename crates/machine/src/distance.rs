@@ -9,7 +9,7 @@ use crate::topology::Cpu;
 /// The pairs of CPUs at one distance, as positions in the machine's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DistanceClass {
-    /// What two such CPUs share, or that they share nothing, in words.
+    /// The thing that two such CPUs share, or that they share nothing, in words.
     pub name: &'static str,
     /// The ordered pairs.
     pub pairs: Vec<(usize, usize)>,
@@ -43,7 +43,7 @@ pub fn distance_classes(machine: &Machine) -> Vec<DistanceClass> {
     classes
 }
 
-/// What two CPUs are to each other that share none of these.
+/// The name of the class of two CPUs that share none of these.
 fn farthest(machine: &Machine) -> &'static str {
     if machine.cpus.iter().all(|cpu| cpu.package.is_some()) {
         "different packages"

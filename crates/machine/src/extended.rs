@@ -1,4 +1,4 @@
-//! What a model may tell beyond the costs of pairs.
+//! The optional parts of a model, beyond the costs of pairs.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::curve::{self, Curve};
 use crate::machine::MachineError;
 use crate::race::RaceCheck;
 
-/// What a model may tell beyond pairwise costs; each part is optional.
+/// The parts of a model beyond pairwise costs; each is optional.
 ///
 /// Matrices are indexed as the costs are and in the machine's unit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -54,13 +54,13 @@ pub struct Extended {
     /// How well predictions held in races, oldest first: see [`Machine::record_race`](crate::Machine::record_race).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub races: Vec<RaceCheck>,
-    /// Which machine, kernel and set of CPUs this was measured on: see [`crate::Fingerprint`].
+    /// The machine, kernel and set of CPUs of the measurement: see [`crate::Fingerprint`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// When it was measured: an RFC 3339 date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_at: Option<String>,
-    /// What the measurer wants to tell, in words.
+    /// Remarks of the measurer, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Why the numbers should be doubted, in words.
@@ -93,7 +93,7 @@ impl Extended {
         self.lock_hand_over_ns.iter().try_for_each(check)
     }
 
-    /// What it tells of the CPUs at the positions `kept`, which are among `cpus`.
+    /// The part of it for the CPUs at the positions `kept`, which are among `cpus`.
     pub(crate) fn restricted_to(&self, kept: &[usize], cpus: &CpuSet) -> Self {
         let part = |matrix: &Option<CostMatrix>| matrix.as_ref().map(|matrix| matrix.restricted_to(kept));
         let curve = |curve: &Option<Curve>, most| curve.as_ref().and_then(|curve| curve::up_to(most, curve));

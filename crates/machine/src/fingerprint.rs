@@ -1,7 +1,7 @@
-//! Which machine a measurement belongs to, as a short stable id and in words.
+//! The identity of the machine that a measurement belongs to, as a short stable id and in words.
 //!
 //! Costs are good for as long as all of this stays the same: CPU model and microcode, the topology, the kernel release,
-//! the version of corecast, the CPUs allowed, and whether a hypervisor is below. What cannot be found out is `unknown`
+//! the version of corecast, the CPUs allowed, and whether a hypervisor is below. A part that cannot be found out is `unknown`
 //! and counts as that. The id is FNV-1a of 128 bits over the parts in their order, as 32 hexadecimal digits: not
 //! cryptographic, which a name for one's own cache need not be.
 //!
@@ -16,7 +16,7 @@ use crate::topology::Topology;
 
 const UNKNOWN: &str = "unknown";
 
-/// What costs depend on.
+/// The things that costs depend on.
 ///
 /// ```
 /// use corecast_machine::{Fingerprint, Topology};
@@ -26,7 +26,7 @@ const UNKNOWN: &str = "unknown";
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint {
-    /// What the kernel calls the CPU.
+    /// The kernel's name for the CPU.
     pub cpu_model: String,
     /// The microcode's revision.
     pub microcode: String,

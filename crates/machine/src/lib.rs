@@ -1,4 +1,4 @@
-//! What this machine is: its CPUs, what they share, and what messages between them cost.
+//! A machine: its CPUs, what they share, and what messages between them cost.
 //!
 //! - [`source`]: discovery of a [`Topology`] from a file, hwloc, the system's files or a notation;
 //! - [`pin`]: binding a thread to one of its CPUs;

@@ -3,7 +3,7 @@
 //! Take it to see what the machine itself costs, below any channel. Not for messages: it carries one word and has no
 //! way to wait, to close or to notice that the other end is gone. Each message is one line that the sender writes and
 //! the receiver reads; the receiver says on a line of its own, every eighth of the ring, how many it has read. Wait-free.
-//! What the sender wrote before a send is visible after the receive (Release, Acquire).
+//! Everything that the sender wrote before a send is visible after the receive (Release, Acquire).
 
 use corecast_base::CacheLine;
 use corecast_base::sync::{Arc, AtomicU64, Ordering};
@@ -30,7 +30,7 @@ impl Probe for LineProbe {
     }
 }
 
-/// What both ends reach.
+/// The memory that both ends reach.
 #[derive(Debug)]
 struct Ring {
     /// A power of two of lines.

@@ -51,7 +51,7 @@ impl fmt::Display for Unit {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
-    /// What people call it: free text.
+    /// The name that people use: free text.
     pub name: String,
     /// The unit of every cost below that does not name its own.
     pub unit: Unit,
@@ -63,7 +63,7 @@ pub struct Machine {
     pub receive: CostMatrix,
     /// Where the costs come from.
     pub provenance: Provenance,
-    /// What is known beyond pairwise costs.
+    /// Data beyond pairwise costs.
     pub extended: Extended,
 }
 
@@ -73,7 +73,7 @@ pub struct Provenance {
     /// `measured` (pairwise send and receive), `derived` (from a published latency), `assumed` (from the topology
     /// alone), or what a file written by others says.
     pub kind: String,
-    /// What was measured or read, in words.
+    /// The origin of the numbers, in words.
     #[serde(default)]
     pub source: String,
     /// Where the NUMA nodes come from, in words.
@@ -120,7 +120,7 @@ pub enum MachineError {
     NoCurve {
         /// The field.
         field: &'static str,
-        /// What is wrong with it.
+        /// The fault in it.
         rule: String,
     },
     /// An entry of `races` is none of this machine.
@@ -130,7 +130,7 @@ pub enum MachineError {
         operation: String,
         /// Its algorithm.
         algorithm: String,
-        /// What is wrong with it.
+        /// The fault in it.
         rule: String,
     },
     /// There are more races than are kept.

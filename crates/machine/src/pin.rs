@@ -52,13 +52,13 @@ pub enum PinError {
     Refused {
         /// The CPU asked for.
         cpu: CpuId,
-        /// What the system call said.
+        /// The error of the system call.
         reason: String,
     },
     /// The mask of the thread cannot be read.
     #[error("cannot read the affinity mask of this thread: {reason}")]
     Unreadable {
-        /// What the system call said.
+        /// The error of the system call.
         reason: String,
     },
 }

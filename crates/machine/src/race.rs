@@ -1,7 +1,7 @@
-//! What a live race found beside what the model had predicted: the model's own check.
+//! Results of live races beside the predictions of the model: the model's own check.
 //!
 //! A plan is chosen by predicted costs, and a race runs the best ones and takes the fastest. Each entry keeps both
-//! numbers, so that whoever plans next knows how far this model may be believed, for which operation, on which CPUs. The
+//! numbers, so that a later planner knows how far to believe this model, for which operation, on which CPUs. The
 //! same race run again takes the place of its entry; of very many, the oldest go.
 
 use corecast_base::{CpuId, CpuSet, MAX_CPU_ID};
@@ -37,13 +37,13 @@ pub const MOST_RACES: usize = 256;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "RaceFields", into = "RaceFields")]
 pub struct RaceCheck {
-    /// What was done: `broadcast`, `reduce`, `barrier`, `two-phase-commit`, or other text.
+    /// The operation: `broadcast`, `reduce`, `barrier`, `two-phase-commit`, or other text.
     pub operation: String,
     /// By which algorithm or tree shape.
     pub algorithm: String,
     /// Among which CPUs: at least one, all of the machine's.
     pub members: CpuSet,
-    /// What the model predicted, in the machine's unit.
+    /// The prediction of the model, in the machine's unit.
     pub predicted: f64,
     /// The median of the race, in the machine's unit.
     pub measured: f64,

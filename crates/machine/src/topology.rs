@@ -1,5 +1,4 @@
-//! What hangs together with what: the CPUs this process may use, and the cores, caches, packages and NUMA nodes they
-//! belong to.
+//! The CPUs this process may use, and the cores, caches, packages and NUMA nodes that they belong to.
 //!
 //! Group numbers (`core`, `package`, `l2`, `l3`) mean only equality: equal numbers share the thing, `None` is unknown.
 //! A machine about which nothing is known but its CPU numbers is a valid topology: flat.
@@ -64,6 +63,6 @@ pub struct Topology {
     pub quota: Option<f64>,
     /// The source that told all this, such as `sysfs`.
     pub source: String,
-    /// What was odd or missing, in words for the user.
+    /// Oddities and gaps, in words for the user.
     pub notes: Vec<String>,
 }

@@ -20,7 +20,7 @@ const ROUNDING: f64 = 1e-9;
 pub enum Tightness {
     /// Shortest paths and counting: milliseconds for 256 members, tens of percent below the optimum.
     Quick,
-    /// A Lagrangian relaxation, so many rounds of it at most: within a few percent of the optimum.
+    /// A Lagrangian relaxation of at most this many rounds: within a few percent of the optimum.
     Rounds(u32),
 }
 

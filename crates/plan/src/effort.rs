@@ -38,7 +38,7 @@ impl Effort {
     /// Every effort, least first.
     pub const ALL: [Self; 4] = [Self::Quick, Self::Normal, Self::Patient, Self::Exact];
 
-    /// Up to so many members the optimum of one tree is within its time.
+    /// Up to this many members the optimum of one tree is within its time.
     #[must_use]
     pub fn exact_reach(self) -> usize {
         match self {

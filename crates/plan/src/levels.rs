@@ -1,4 +1,4 @@
-//! Which members are near each other, level by level.
+//! Groups of members that are near each other, level by level.
 
 use corecast_machine::Machine;
 
@@ -22,7 +22,7 @@ impl Problem {
 /// For members at these positions of the machine, who shares a second-level cache, or where caches are not known a core,
 /// or else a CPU: numbered from 0.
 pub(crate) fn siblings(machine: &Machine, positions: &[usize]) -> Vec<u32> {
-    // What is shared, told apart by the kind of it.
+    // The shared thing, told apart by its kind.
     let shared = |&position: &usize| match &machine.cpus[position] {
         cpu if cpu.l2.is_some() => (2, cpu.l2),
         cpu if cpu.core.is_some() => (1, cpu.core),

@@ -53,7 +53,7 @@ impl Operation {
         }
     }
 
-    /// What it costs over one tree by the machine model, in the problem's unit.
+    /// Its cost over one tree by the machine model, in the problem's unit.
     ///
     /// # Panics
     ///
@@ -64,7 +64,7 @@ impl Operation {
         self.cost_of_two(problem, tree, tree)
     }
 
-    /// What it costs if reductions go up one tree and broadcasts down another; an operation that has only one of the
+    /// Its cost if reductions go up one tree and broadcasts down another; an operation that has only one of the
     /// two looks at that tree only.
     ///
     /// # Panics

@@ -1,4 +1,4 @@
-//! What planning makes: the trees of an operation, what they should cost, and who made them.
+//! The result of planning: the trees of an operation, their predicted cost, and the planner that made them.
 
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::Unit;
@@ -14,9 +14,9 @@ use crate::tree::Tree;
 pub struct Plan {
     /// The machine's name.
     pub machine: String,
-    /// What the plan is for.
+    /// The operation that the plan is for.
     pub operation: Operation,
-    /// Who made the tree: a shape or a planner by name, or what [`Plan::of_tree`] was told.
+    /// The maker of the tree: a shape or a planner by name, or the name given to [`Plan::of_tree`].
     pub planner: String,
     /// Why this planner, in words.
     pub why: String,
@@ -102,7 +102,7 @@ pub enum PlanError {
         /// Why not.
         why: String,
     },
-    /// No tree over so many members keeps within the limits.
+    /// No tree over this many members keeps within the limits.
     #[error(
         "no tree over {members} members has at most {} children per member and at most {} levels below the root",
         limit(*.children),

@@ -30,7 +30,7 @@ pub struct PlanJson {
     pub machine: String,
     /// The operation's name.
     pub op: &'static str,
-    /// Who made the plan: the name of a planner or shape.
+    /// The maker of the plan: the name of a planner or shape.
     pub planner: String,
     /// The seed shape that made the tree, or `searched`.
     pub shape: String,

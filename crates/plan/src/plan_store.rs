@@ -22,7 +22,7 @@ use crate::service::{PlanRequest, read_plan};
 /// How many files a folder holds; beyond, the one written first goes.
 const MOST_FILES: usize = 256;
 
-/// To be raised by whoever changes what searches find: plans of before are not found then.
+/// Raise this with every change of what searches find: plans of before are not found then.
 const SEARCH: u32 = 1;
 
 /// Many times the longest that is written.
@@ -74,7 +74,7 @@ impl PlanStore {
             return Ok(plan);
         }
         let plan = request.plan(problem)?;
-        // Who cannot keep it searches again.
+        // A process that cannot keep it searches again.
         let _ = self.keep(request, plan.clone());
         Ok(plan)
     }
@@ -96,7 +96,7 @@ impl PlanStore {
     ///
     /// # Errors
     ///
-    /// What the system says of the folder or the file.
+    /// The system's error for the folder or the file.
     pub fn keep(&self, request: &Request<'_>, plan: Plan) -> io::Result<()> {
         if self.ranked.len() < Self::FEWEST_MEMBERS {
             return Ok(());
@@ -133,7 +133,7 @@ fn is_name_of_plan(name: &str) -> bool {
     is_digest && members.parse::<usize>().is_ok() && operation.parse::<Operation>().is_ok()
 }
 
-/// What stands for everything that plans follow from, in the name of a file: that the costs are the same is checked when it
+/// A digest of everything that plans follow from, for the name of a file: that the costs are the same is checked when it
 /// is read.
 fn digest(problem: &Problem) -> u64 {
     let mut hasher = DefaultHasher::new();

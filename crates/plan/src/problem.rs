@@ -1,4 +1,4 @@
-//! What a plan is made for: a set of members and what messages between them cost.
+//! The input of planning: a set of members and what messages between them cost.
 //!
 //! Members are numbered from 0 (their *rank*). A problem is cut out of a [`Machine`] once and then only read: dense,
 //! with every cost checked, so that shapes and the simulator index without thinking about CPU ids.
@@ -10,7 +10,7 @@ use crate::levels;
 use crate::robust;
 use crate::terms::Terms;
 
-/// What members on one CPU are assumed to pay each other where the machine has no pair of CPUs to learn from: about a
+/// The cost assumed between members on one CPU where the machine has no pair of CPUs to learn from: about a
 /// switch between threads in nanoseconds.
 const SAME_CPU_COST: f64 = 1000.0;
 
@@ -226,7 +226,7 @@ impl Problem {
         self.receive[from * self.cpus.len() + to]
     }
 
-    /// What a message costs from start to end: send and receive.
+    /// The cost of a message from start to end: send and receive.
     #[must_use]
     #[track_caller]
     pub fn message(&self, from: usize, to: usize) -> f64 {
@@ -270,7 +270,7 @@ impl Problem {
         &self.listing
     }
 
-    /// What members share a second-level cache or a core: equal numbers share one.
+    /// The second-level cache or core of each member: members with equal numbers share one.
     #[must_use]
     pub fn siblings(&self) -> &[u32] {
         &self.siblings
@@ -288,7 +288,7 @@ impl Problem {
         self.unit
     }
 
-    /// What messages call this member: by its CPU, and by its rank too where several members share that CPU.
+    /// The name of this member in messages: its CPU, and its rank too where several members share that CPU.
     #[must_use]
     pub fn name(&self, member: usize) -> String {
         let cpu = self.cpus[member];

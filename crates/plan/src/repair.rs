@@ -2,7 +2,7 @@
 //!
 //! Take it to go on at once, and plan anew when there is time: `docs/design/repair.md` says what is lost. Only edges
 //! of the member change. Its children, with all below them, are re-attached one after the other, the one that takes
-//! the longest first, each to whoever is done with it and all its own the earliest; if the root leaves, one of its
+//! the longest first, each to the parent that then finishes its own subtree the earliest; if the root leaves, one of its
 //! children takes its place. A member that joins becomes a leaf in the same way. Children stay in the best order. Limits
 //! that a tree was planned with are not known here.
 //!
@@ -229,7 +229,7 @@ impl<'a> Mending<'a> {
         self.settle_up_from(parent);
     }
 
-    /// Makes a member that is apart a child of whoever is done with it and all its own the earliest.
+    /// Makes a detached member a child of the parent that then finishes its own subtree the earliest.
     fn attach(&mut self, member: usize) {
         self.arrive();
         let done = |parent: usize| (self.arrival[parent] + self.time_with(parent, member), parent);
@@ -240,7 +240,7 @@ impl<'a> Mending<'a> {
         self.settle_up_from(parent);
     }
 
-    /// What a parent and all below it would take with one more child, in its place by its tail.
+    /// The time of a parent and its subtree with one more child, in its place by its tail.
     fn time_with(&self, parent: usize, child: usize) -> f64 {
         let children = &self.children[parent];
         let tail = self.tail(parent, child);
@@ -263,7 +263,7 @@ impl<'a> Mending<'a> {
         self.arrival = arrival;
     }
 
-    /// Which of these siblings is the cheapest with the others as its own.
+    /// The sibling that is cheapest as the parent of the others.
     fn cheapest_heir(&self, siblings: &[usize]) -> usize {
         let cost = |&heir: &usize| {
             let others = siblings.iter().copied().filter(|&other| other != heir);

@@ -64,7 +64,7 @@ impl Problem {
 }
 
 impl Request<'_> {
-    /// As [`Request::plan`], made on [`Problem::robust`] costs. What it predicts is by the problem's own costs; nothing
+    /// As [`Request::plan`], made on [`Problem::robust`] costs. The prediction is by the problem's own costs; nothing
     /// is proven about those.
     ///
     /// # Errors

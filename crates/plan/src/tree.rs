@@ -1,9 +1,9 @@
 //! A rooted tree over the members 0..n, with the children of each member in send order.
 //!
 //! A `Tree` that exists is one: every member is in it exactly once, all but the root have one parent, and nothing goes
-//! round in a circle. Whoever walks it need not check.
+//! round in a circle. A walk over it needs no checks.
 
-/// Who sends to whom, in which order.
+/// A tree over members: each sends to its children, in order.
 ///
 /// ```
 /// use corecast_plan::Tree;
@@ -198,7 +198,7 @@ fn top_down(root: usize, children: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// What is wrong with the first member that the root does not reach.
+/// The fault of the first member that the root does not reach.
 #[cold]
 fn unreached(parents: &[Option<usize>], reached: &[usize], name: &dyn Fn(usize) -> String) -> TreeError {
     let mut is_reached = vec![false; parents.len()];

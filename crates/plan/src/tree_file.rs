@@ -73,7 +73,7 @@ pub enum TreeTextError {
 pub struct TreeFileError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The fault in it.
     pub problem: TreeTextError,
 }
 

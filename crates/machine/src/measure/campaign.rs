@@ -25,7 +25,7 @@ const MOST_RESTARTS: usize = 2;
 /// Looks at the reference before the first round.
 const FIRST_LOOKS: usize = 3;
 
-/// What a campaign needs, and what it has found so far.
+/// The inputs of a campaign, and its findings so far.
 pub(super) struct Campaign<'c, 'env, P: Probe> {
     crew: &'c Crew<'env>,
     probe: &'env P,

@@ -34,7 +34,7 @@ impl Order {
         Self { next }
     }
 
-    /// What the walk itself costs per step, without any message.
+    /// The cost of the walk itself per step, without any message.
     pub(super) fn empty_walk_ns(&self, gauge: &Gauge, halt: &Halt) -> Result<f64, Halted> {
         let mut at = 0;
         let start = gauge.ticks();

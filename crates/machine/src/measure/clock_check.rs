@@ -49,7 +49,7 @@ impl Exchange {
     }
 }
 
-/// What is wrong between two clocks: medians, as a thread that is interrupted makes any exchange look odd.
+/// The disagreement of two clocks: medians, as a thread that is interrupted makes any exchange look odd.
 fn verdict(exchanges: &[Exchange], gauge: &Gauge, here: CpuId, there: CpuId) -> Option<String> {
     let (offsets, doubts): (Vec<f64>, Vec<f64>) =
         exchanges.iter().map(|exchange| exchange.offset_and_doubt_ns(gauge)).unzip();

@@ -20,7 +20,7 @@ use crate::pin::{self, PinError};
 /// Between two looks whether the user cancelled.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What one thread does in one step.
+/// The work of one thread in one step.
 pub(super) type Task<'env, T> = Box<dyn FnOnce() -> Result<T, Halted> + Send + 'env>;
 type Job<'env> = Box<dyn FnOnce() + Send + 'env>;
 
@@ -102,7 +102,7 @@ impl<'env> Crew<'env> {
 
     /// Ends the measurement if the user asked for that.
     fn look(&self) -> Result<(), MeasureError> {
-        // ORDERING: Relaxed, whoever set it publishes nothing else with it
+        // ORDERING: Relaxed, the thread that set it publishes nothing else with it
         if self.cancelled.is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
             self.halt.stop(MeasureError::Cancelled);
         }

@@ -32,7 +32,7 @@ pub enum MeasureError {
     Spawn {
         /// The CPU it was meant for.
         cpu: CpuId,
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
     /// The code on a CPU panicked, which a probe may do.
@@ -40,7 +40,7 @@ pub enum MeasureError {
     Panicked {
         /// The CPU.
         cpu: CpuId,
-        /// What it said.
+        /// The error of the probe.
         message: String,
     },
     /// A message or an answer did not arrive in a time that is longer than any scheduler's whim.
@@ -49,10 +49,10 @@ pub enum MeasureError {
         /// How long the thread waited.
         waited_s: u64,
     },
-    /// What was measured is no cost.
+    /// A measured value cannot be a cost.
     #[error("the measured costs make no matrix: {0}")]
     Costs(CostMatrixError),
-    /// What was measured makes no machine.
+    /// The measured values do not make a machine.
     #[error("the measured costs make no machine: {0}")]
     Machine(MachineError),
 }

@@ -25,7 +25,7 @@ const SLOTS: usize = 64;
 const BURSTS: usize = 64;
 const PACE: Pace = Pace { warm_up: 2, most: 13, limit: Duration::from_millis(20) };
 
-/// What the thread in the middle does, and when its clock stops.
+/// The work of the thread in the middle, and when its clock stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fan {
     /// It sends, until it could go on with something else.
@@ -36,7 +36,7 @@ pub(super) enum Fan {
     In,
 }
 
-/// What a burst of `size` messages costs the CPU at position 0, in nanoseconds.
+/// The cost of a burst of `size` messages for the CPU at position 0, in nanoseconds.
 pub(super) fn cost<'env, P: Probe>(
     crew: &Crew<'env>,
     probe: &'env P,
@@ -200,7 +200,7 @@ impl StopWatch<'_> {
         Ok(self.gauge.ticks().saturating_sub(start))
     }
 
-    /// What an empty burst takes.
+    /// The time of an empty burst.
     fn empty_ns(&self) -> Result<f64, Halted> {
         let ticks = (0..PACE.most * BURSTS).map(|_| self.ticks(|| Ok(()))).collect::<Result<Vec<u64>, _>>()?;
         let samples = ticks.chunks(BURSTS).map(|burst| self.gauge.ns(burst.iter().sum()) / BURSTS as f64);

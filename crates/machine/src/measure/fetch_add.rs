@@ -26,7 +26,7 @@ const FEWEST: u64 = 256;
 const BETWEEN_LOOKS: u64 = 16;
 const PACE: Pace = Pace { warm_up: 2, most: 17, limit: Duration::from_millis(10) };
 
-/// What it costs until `cpus` CPUs have each had a turn, in nanoseconds.
+/// The time until `cpus` CPUs have each had a turn, in nanoseconds.
 pub(super) fn cost<'env>(crew: &Crew<'env>, gauge: Gauge, cpus: usize) -> Result<f64, MeasureError> {
     let word: Arc<SharedWord<'env>> = Arc::new(SharedWord::new(crew, cpus));
     let tasks = (0..cpus).map(|party| {
@@ -109,7 +109,7 @@ impl<'h> SharedWord<'h> {
 #[derive(Debug, Default)]
 struct Turns {
     count: u64,
-    /// What the word would be if nobody else had incremented it.
+    /// The value that the word would have if no other thread had incremented it.
     expected: Option<u64>,
 }
 

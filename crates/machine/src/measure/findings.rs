@@ -24,7 +24,7 @@ const MOST_NAMED: usize = 8;
 /// The store buffer counts as full when the next send costs this part of one in a stream.
 const FULL: f64 = 0.8;
 
-/// What can be found out on one CPU alone.
+/// Results that need one CPU only.
 #[derive(Debug)]
 pub(super) struct Alone<'a> {
     /// The CPUs that were measured.
@@ -33,7 +33,7 @@ pub(super) struct Alone<'a> {
     pub(super) singles: SingleCosts,
 }
 
-/// What was found between CPUs.
+/// Results between CPUs.
 #[derive(Debug)]
 pub(super) struct Between {
     pub(super) probe: String,
@@ -200,7 +200,7 @@ impl Between {
         notes
     }
 
-    /// What there is of fan-in with fewer senders than messages, which is no fan-in.
+    /// The fan-in curve without the points that have fewer senders than messages, which are not fan-in.
     fn dealt_in(&self, senders: usize) -> Option<String> {
         let dealt = &self.curves.dealt_in;
         (!dealt.is_empty()).then(|| {

@@ -1,4 +1,4 @@
-//! What the clock can tell: how coarse it is, what a look at it costs, and how long a batch has to be for neither to
+//! Properties of the clock: how coarse it is, what a look at it costs, and how long a batch has to be for neither to
 //! matter.
 
 use std::hint::black_box;
@@ -14,13 +14,13 @@ const SERIES: usize = 9;
 /// A batch lasts at least this many times the clock's granularity, so that quantisation is below 1 %.
 const GRANULES_PER_BATCH: f64 = 100.0;
 
-/// What is known about the clock.
+/// The properties of the clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gauge {
     clock: &'static Clock,
     /// The step between two looks, in nanoseconds.
     pub(super) granularity_ns: f64,
-    /// What one look costs.
+    /// The cost of one look.
     pub(super) look_ns: f64,
     /// False if a later look showed an earlier time.
     pub(super) is_monotonic: bool,

@@ -22,7 +22,7 @@ pub(super) struct Halted;
 /// Whether the measurement is over, and why.
 #[derive(Debug)]
 pub(super) struct Halt {
-    /// Set once by whoever ends it, read by all that wait.
+    /// Set once by the thread that ends it, read by all that wait.
     stopped: AtomicBool,
     /// The first reason given.
     cause: Mutex<Option<MeasureError>>,

@@ -1,11 +1,11 @@
-//! What to measure, how long, and how to stop it.
+//! The scope of a measurement, its length, and how to stop it.
 
 use std::time::Duration;
 
 use corecast_base::CpuSet;
 use corecast_base::sync::AtomicBool;
 
-/// What the user asks for; the default is all CPUs, thoroughly.
+/// The user's request; the default is all CPUs, thoroughly.
 #[derive(Clone, Debug, Default)]
 pub struct Options<'a> {
     /// The CPUs to measure; `None` is all of the topology.

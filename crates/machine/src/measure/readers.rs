@@ -23,7 +23,7 @@ use super::meeting::Meeting;
 use super::stats::median;
 use super::visit::Batches;
 
-/// What one line costs that the CPUs at positions 1 to `readers` read, in nanoseconds; `farthest` is the one of them that
+/// The cost of one line that the CPUs at positions 1 to `readers` read, in nanoseconds; `farthest` is the one of them that
 /// is farthest from the CPU at position 0.
 pub(super) fn cost<'env>(
     crew: &Crew<'env>,

@@ -7,7 +7,7 @@
 /// By how much the reference may differ.
 const JUMP: f64 = 2.0;
 
-/// What a look at the reference says.
+/// The result of one look at the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Verdict {
     /// All as before.

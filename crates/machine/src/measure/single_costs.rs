@@ -1,4 +1,4 @@
-//! What a CPU costs by itself: PAUSE, a yield, and waking a thread that sleeps.
+//! Costs of a single CPU: PAUSE, a yield, and waking a thread that sleeps.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Who meets whom when: rounds of disjoint pairs in which every pair occurs once, as in a chess tournament.
+//! The order in which pairs meet: rounds of disjoint pairs in which every pair occurs once, as in a chess tournament.
 //!
 //! The circle method: one player stays, the others move on by one seat per round, and opposite seats play. An odd player
 //! has a bye. So n CPUs take n - 1 rounds (n if odd), not n (n - 1) / 2. A round is then cut into sets that may run at the

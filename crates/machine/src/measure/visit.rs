@@ -23,7 +23,7 @@ const LEAST_SEND_NS: f64 = 2.0;
 const SHORTEST_STREAM: usize = 1024;
 /// Less than a line from another core is believed to cost.
 const LEAST_RECEIVE_NS: f64 = 20.0;
-/// What is reported where a cost is too small for the clock.
+/// The value reported where a cost is too small for the clock.
 const LEAST_COST_NS: f64 = 0.1;
 
 /// How much is done in one batch, and how many there are.
@@ -58,7 +58,7 @@ impl Batches {
     }
 }
 
-/// What a pair costs, as one visit found it. Side 0 is the CPU at the lower position.
+/// The costs of a pair, as one visit found them. Side 0 is the CPU at the lower position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Costs {
     /// One way of a bare line.
@@ -88,7 +88,7 @@ impl Costs {
     }
 }
 
-/// What one side took down.
+/// The notes of one side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Side {
     bounce: Summary,

@@ -77,7 +77,7 @@ pub enum ModelError {
     /// It is JSON about something else.
     #[error("this JSON is no machine model: expected an object with \"schema\": \"{SCHEMA}\", found {found}")]
     Foreign {
-        /// What was found instead.
+        /// The value that was found instead.
         found: String,
     },
     /// A field is missing or of the wrong kind.
@@ -88,7 +88,7 @@ pub enum ModelError {
     Costs {
         /// The matrix.
         field: &'static str,
-        /// What is wrong in it.
+        /// The fault in it.
         cause: CostMatrixError,
     },
     /// The parts do not fit together.
@@ -114,6 +114,6 @@ pub enum ModelError {
 pub struct ModelFileError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The fault in it.
     pub problem: ModelError,
 }

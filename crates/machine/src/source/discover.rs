@@ -1,4 +1,4 @@
-//! What to discover, and who is asked in which order.
+//! The request for a topology, and the order in which the sources are asked.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::synthetic::Synthetic;
 use super::sysfs::Sysfs;
 use crate::topology::Topology;
 
-/// What the user asked for. Nothing named means: the machine this runs on.
+/// The user's request. If it names nothing, it asks for the machine this runs on.
 ///
 /// If several are named, the first of `file`, `sysfs_root`, `synthetic` counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub const SOURCES: &[&dyn Source] = &[
 ///
 /// # Errors
 ///
-/// What the first applicable source says, or [`DiscoverError::NoUsableCpu`] if it finds a machine without CPUs.
+/// The error of the first applicable source, or [`DiscoverError::NoUsableCpu`] if it finds a machine without CPUs.
 pub fn discover(request: &Request) -> Result<Topology, DiscoverError> {
     for source in SOURCES {
         if let Some(mut topology) = source.discover(request)? {

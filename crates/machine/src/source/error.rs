@@ -12,9 +12,9 @@ pub enum DiscoverError {
     /// The input describes a machine on which nothing may run.
     #[error("no usable CPU in {input}: {why}")]
     NoUsableCpu {
-        /// What was read.
+        /// The input that was read.
         input: String,
-        /// Which sets had no CPU in common.
+        /// The sets that had no CPU in common.
         why: String,
     },
     /// A file that the user named cannot be read.
@@ -41,13 +41,13 @@ pub enum DiscoverError {
     HwlocXml {
         /// The file, or the library that wrote the text.
         input: String,
-        /// What is wrong with it.
+        /// The fault in it.
         reason: String,
     },
     /// The hwloc library does not work here.
     #[error("the hwloc library cannot describe this machine: {reason}")]
     HwlocLibrary {
-        /// What it said.
+        /// The library's error.
         reason: String,
     },
     /// The directory is not the root of a Linux machine.
@@ -61,7 +61,7 @@ pub enum DiscoverError {
     Synthetic {
         /// The notation as given.
         text: String,
-        /// What is wrong with it.
+        /// The fault in it.
         reason: String,
     },
     /// No source applied.

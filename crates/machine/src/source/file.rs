@@ -1,4 +1,4 @@
-//! A file that the user names. What was measured or written down before wins over what is found now.
+//! A file that the user names. Earlier measurements and notes win over what is found now.
 //!
 //! Its first character tells its form: `{` is a model file, which the source here reads; `<` is left to hwloc's XML.
 

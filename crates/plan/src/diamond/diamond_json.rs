@@ -8,7 +8,7 @@ use crate::Problem;
 /// A ring and all of its nodes. The fields' names are stable.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DiamondJson {
-    /// What is planned: always `acknowledged`.
+    /// The kind of plan: always `acknowledged`.
     pub operation: &'static str,
     /// Number of nodes.
     pub n: usize,
@@ -35,7 +35,7 @@ pub struct DiamondJson {
 pub struct NodeJson {
     /// Its number, 0 for the root.
     pub id: usize,
-    /// What it does.
+    /// Its role.
     pub role: Role,
     /// The CPU it lives on, where they are known.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -37,7 +37,7 @@ pub struct Diamond {
     has_companion: bool,
 }
 
-/// What a node of a ring does.
+/// The role of a node of a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -58,7 +58,7 @@ pub enum Role {
 pub struct Edge {
     /// The node that receives.
     pub to: usize,
-    /// Which of the receiver's predecessors this is, below its arity.
+    /// The number of this one among the receiver's predecessors, below its arity.
     pub slot: usize,
 }
 
@@ -80,7 +80,7 @@ pub enum DiamondError {
 }
 
 impl Diamond {
-    /// The ring of so many nodes.
+    /// The ring of this many nodes.
     ///
     /// # Errors
     /// [`DiamondError`] unless both numbers are in `1..=MAX_NODES`.
@@ -119,7 +119,7 @@ impl Diamond {
         self.rings.map_or(0, |rings| rings.extra)
     }
 
-    /// What a node does.
+    /// The role of a node.
     ///
     /// # Panics
     /// If there is no such node.

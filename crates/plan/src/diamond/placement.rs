@@ -1,4 +1,4 @@
-//! Which CPU each node of a ring lives on: neighbours in the ring on neighbouring CPUs.
+//! Assigns a CPU to each node of a ring: neighbours in the ring on neighbouring CPUs.
 //!
 //! A walk through the ring, depth first, meets a scatter node, all that hangs below it, and its mirrored gather node last.
 //! Dealing the CPUs in the order of their nearness along this walk keeps a subtree and its mirror together.
@@ -17,7 +17,7 @@ impl Diamond {
         order
     }
 
-    /// What lies below the root or the scatter node with this mirror.
+    /// The part below the root or the scatter node with this mirror.
     fn walk(&self, mirror: usize, order: &mut Vec<usize>) {
         let Some(rings) = &self.rings else { return };
         for below in rings.below(mirror) {

@@ -33,7 +33,7 @@ pub(crate) struct Exchange {
     receive: Vec<f64>,
     /// When each comes.
     ready: Vec<f64>,
-    /// What each has to do afterwards.
+    /// The time that each member is busy afterwards.
     after: Vec<f64>,
 }
 
@@ -53,7 +53,7 @@ impl Exchange {
         Self::among(problem, (0..problem.len()).collect(), idle.clone(), idle)
     }
 
-    /// Among `members`, of whom each comes at `ready` and is busy for `after` when done.
+    /// Among `members`, each of which comes at `ready` and is busy for `after` when done.
     pub(crate) fn among(problem: &Problem, members: Vec<usize>, ready: Vec<f64>, after: Vec<f64>) -> Self {
         let dense = |cost: &dyn Fn(usize, usize) -> f64| {
             members.iter().flat_map(|&from| members.iter().map(move |&to| cost(from, to))).collect()
@@ -82,7 +82,7 @@ impl Exchange {
     }
 }
 
-/// How many orders to try for so many members.
+/// The number of orders to try among this many members.
 fn tries(members: usize, settings: &Settings<'_>) -> u64 {
     let (steps, tries) = match settings.effort {
         // Three members can only go round one way or the other, fewer not even that.
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
         Self { exchange, order, ready: vec![0.0; len], sent: vec![0.0; len] }
     }
 
-    /// What the order costs; `None` if more than `most`.
+    /// The cost of the order; `None` if more than `most`.
     fn cost(&mut self, most: f64) -> Option<f64> {
         let Self { exchange, order, ready, sent } = self;
         let n = order.len();
@@ -139,7 +139,7 @@ impl<'a> Walk<'a> {
         Some(ends.fold(0.0, f64::max)).filter(|&cost| cost <= most)
     }
 
-    /// The cost of the best order on a walk of so many tries, that order, and the tries made until it was stopped.
+    /// The cost of the best order on a walk of at most `tries` tries, that order, and the tries made until it was stopped.
     fn improve(mut self, tries: u64, seed: u64, settings: &Settings<'_>) -> (f64, Vec<usize>, u64) {
         let mut rng = Rng::with_seed(seed);
         let mut now = self.cost(f64::INFINITY).expect("nothing costs more than that");

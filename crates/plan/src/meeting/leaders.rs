@@ -68,7 +68,8 @@ pub(crate) fn led(problem: &Problem, phases: &Phases, groups: &[Vec<usize>], set
     })
 }
 
-/// The place of each group's leader in it: first who reaches its group the cheapest, then, group after group, whoever
+/// The place of each group's leader in it: first the member that reaches its group the cheapest, then, group after
+/// group, one that
 /// makes the whole cheaper by greedy trees and the exchange as it then is, until nobody does.
 fn chosen(problem: &Problem, phases: &Phases, groups: &[Vec<usize>]) -> Vec<usize> {
     let candidates = |group: &Vec<usize>| {
@@ -103,7 +104,7 @@ fn chosen(problem: &Problem, phases: &Phases, groups: &[Vec<usize>]) -> Vec<usiz
     }
 }
 
-/// What a group gets of the work: all groups together as many moves as all members would have, none more than it needs.
+/// A group's part of the work: all groups together as many moves as all members would have, none more than it needs.
 fn share(members: usize, groups: usize, group: usize) -> f64 {
     let all = moves(members) as f64;
     let each = (moves(group) * groups as u64) as f64;

@@ -29,7 +29,7 @@ use crate::tree::Tree;
 use exchange::Exchange;
 use two_trees::{Phases, TwoTrees, two_trees};
 
-/// A scheme stays in the race if its greedy plan costs at most so many times the cheapest one. Over the captured machines
+/// A scheme stays in the race if its greedy plan costs at most this many times the cheapest one. Over the captured machines
 /// 1.07 to 1.3 find the same costs within 0.3 %; the more contenders, the less work each gets.
 const NEAR: f64 = 1.1;
 /// The work of the race, in searches for one tree.
@@ -47,7 +47,7 @@ pub(crate) const SCHEMES: [(&str, &str); 5] = [
 /// One way to meet, planned.
 #[derive(Clone, Debug)]
 struct Meeting {
-    /// What it is called where several are compared.
+    /// Its name where several are compared.
     title: String,
     scheme: Scheme,
     up: Tree,
@@ -68,7 +68,7 @@ enum Contender {
     Counter,
 }
 
-/// What all contenders work with.
+/// The inputs of all contenders.
 struct Race<'a> {
     problem: &'a Problem,
     operation: Operation,
@@ -157,7 +157,7 @@ impl<'a> Race<'a> {
         contenders
     }
 
-    /// What comes of a contender; `None` if the problem has not the terms for it.
+    /// The plan of a contender; `None` if the problem has not the terms for it.
     fn plan(&self, contender: &Contender, settings: &Settings<'_>) -> Option<Meeting> {
         match contender {
             Contender::Trees => self.trees(settings),

@@ -35,7 +35,7 @@ pub(crate) struct Phases {
 pub(crate) struct TwoTrees {
     pub(crate) up: Found,
     pub(crate) down: Found,
-    /// What the operation costs over them.
+    /// The cost of the operation over them.
     pub(crate) cost: f64,
     /// True if no two trees with one root, or with the root asked for, cost less.
     pub(crate) is_optimal: bool,
@@ -95,7 +95,7 @@ fn ranked(phases: &Phases, root: Option<usize>, limits: Limits) -> Vec<usize> {
     cheapest_first(greedy_trees(phases, limits).into_iter().map(cost).collect())
 }
 
-/// What greedy trees from a root cost.
+/// The cost of greedy trees from a root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Greedy {
     pub(crate) root: usize,
@@ -135,7 +135,7 @@ fn proven(phases: &Phases, roots: &[usize], settings: &Settings<'_>) -> Option<T
     if phases.len() > most || !settings.limits.is_none() || !is_pairwise {
         return None;
     }
-    // What the best pair costs, neither of its trees exceeds; roots that do may count as endless.
+    // Neither tree of the best pair exceeds the cost of the pair; roots that do may count as endless.
     let greedy = greedy_trees(phases, settings.limits).into_iter().filter(|greedy| roots.contains(&greedy.root));
     let known = greedy.map(|greedy| phases.cost(greedy.up, greedy.down)).reduce(f64::min)?;
     let best_of_each = |costs: &Costs| exact_from_each(costs, known, settings.stop);

@@ -26,7 +26,7 @@ pub(super) struct Parents {
     pub(super) parents: Vec<u32>,
 }
 
-/// What all walks over one problem share.
+/// The inputs that all walks over one problem share.
 #[derive(Clone, Copy)]
 pub(super) struct Walks<'a> {
     pub(super) ticks: &'a Ticks,
@@ -37,7 +37,7 @@ pub(super) struct Walks<'a> {
 }
 
 impl Walks<'_> {
-    /// One walk from a tree, of so many moves; returns the best tree seen, and the moves made until it was stopped.
+    /// One walk from a tree, of at most `moves` moves; returns the best tree seen, and the moves made until it was stopped.
     pub(super) fn walk(&self, start: &[u32], moves: u64, seed: u64) -> (Parents, u64) {
         let mut tree = MovingTree::new(self.ticks);
         tree.set(start);

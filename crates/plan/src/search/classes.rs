@@ -22,9 +22,9 @@ use super::sketch::{Room, Sketch, median, nearest_roots};
 
 /// The most steps of one programme where there is time: about 50 ms.
 pub(crate) const MOST_STEPS: u64 = 10_000_000;
-/// A star costs so many ticks: rounding loses less than a millionth of what any tree costs that is found.
+/// The cost of a star in ticks: rounding loses less than a millionth of the cost of any tree found.
 const TICKS_OF_A_STAR: f64 = (1_u64 << 40) as f64;
-/// What counts as proof needs a cost of so many ticks for each member, so that rounding may hide 10^-6 of it.
+/// The ticks for each member that a proof needs, so that rounding may hide 10^-6 of the cost.
 const TICKS_OF_A_PROOF: u64 = 1 << 20;
 /// Later than any tree; a few of them still fit.
 const NEVER: u64 = 1 << 44;
@@ -38,7 +38,7 @@ pub(crate) struct Seed {
     pub(crate) is_optimal: bool,
 }
 
-/// The best tree of the programme for any level of clusters that takes at most so many steps; `None` if there are too
+/// The best tree of the programme for any level of clusters that takes at most `most_steps` steps; `None` if there are too
 /// many classes at all of them.
 ///
 /// It does not know of costs beyond pairs, nor of limits.
@@ -68,12 +68,12 @@ fn of_partition(costs: &Costs, root: Option<usize>, class_of: &[u32], most_steps
     Some(Seed { best, is_optimal })
 }
 
-/// True if rounding cannot have hidden anything worth speaking of in a tree that costs so many ticks.
+/// True if rounding cannot have hidden anything worth speaking of in a tree that costs this many ticks.
 fn is_proof(time: u64, members: usize) -> bool {
     (TICKS_OF_A_PROOF.saturating_mul(members as u64)..NEVER).contains(&time)
 }
 
-/// Who is in which class, largest class first, and what messages between classes cost.
+/// The members of each class, largest class first, and the costs of messages between classes.
 struct Classes {
     members: Vec<Vec<usize>>,
     of_member: Vec<usize>,
@@ -306,7 +306,7 @@ mod tests {
         (Costs::of_fn(class.len(), |p, c| send[at(p, c)], |p, c| receive[at(p, c)]), class)
     }
 
-    /// The least time in which sends of `send` and receives of `receive` reach so many: Bar-Noy and Kipnis.
+    /// The least time in which sends of `send` and receives of `receive` reach this many: Bar-Noy and Kipnis.
     fn postal(members: u64, send: usize, receive: usize) -> usize {
         let mut reached = vec![1_u64];
         while reached[reached.len() - 1] < members {

@@ -1,4 +1,4 @@
-//! Earliest completion first: whoever can be informed next the soonest, is.
+//! Earliest completion first: the next message goes to the member that it can inform the soonest.
 //!
 //! Repeatedly the pair of an informed sender and an uninformed member with the least time of arrival, plus two
 //! corrections that look one step ahead: `relay` times the cheapest message that the new member could send on, and, in
@@ -39,7 +39,7 @@ pub(crate) struct EarliestCompletion<'a> {
     bonus: Vec<f64>,
 }
 
-/// What it counts to inform somebody.
+/// The value of informing a member.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     weight: f64,

@@ -2,7 +2,7 @@
 //! what is left to inform at each level.
 //!
 //! A unit of level 0 is a member; a unit of level l is made of equally many units of level l - 1, and a message costs
-//! what the level at which its ends part says. Every unit is entered once; whoever enters it is responsible for all of
+//! what the level at which its ends part says. Every unit is entered once; the member that enters it is responsible for all of
 //! it. So what a member is left to do is told by how many untouched units of each level, beside its own, it has to see
 //! to: u. It sends to one of level l, which takes all below that level in its own unit, and part of what is left at
 //! levels l and above:
@@ -26,7 +26,7 @@ use super::sketch::{Room, Sketch, median, nearest_roots};
 const MOST_STATES: usize = 2048;
 /// The most levels, of which all subsets are tried: the coarsest ones.
 const MOST_LEVELS: usize = 3;
-/// A star costs so many ticks.
+/// The cost of a star in ticks.
 const TICKS_OF_A_STAR: f64 = (1_u64 << 40) as f64;
 /// The dearest message.
 const NEVER: u64 = 1 << 44;
@@ -114,7 +114,7 @@ impl Programme {
         Some(programme)
     }
 
-    /// What is left at a level.
+    /// The units left at a level.
     fn left(&self, state: usize, level: usize) -> usize {
         state / self.strides[level] % self.parts[level]
     }
@@ -126,7 +126,7 @@ impl Programme {
             let stride = self.strides[level];
             let rest = state - stride;
             self.each_share(rest - rest % stride, level, &mut |taken| {
-                // All below the level is the stride, less one: as many of each as there can be.
+                // All below the level is the stride, less one: as many of each as possible.
                 let time = (edge + self.inform[stride - 1 + taken]).max(send + self.inform[rest - taken]);
                 if time < best.0 {
                     best = (time, (level, taken));
@@ -183,7 +183,7 @@ fn costs_of_levels(costs: &Costs, units: &Units) -> Vec<[u64; 2]> {
     medians.into_iter().map(|[send, receive]| [ticks(send), ticks(send) + ticks(receive)]).collect()
 }
 
-/// Which units somebody is in already.
+/// The units that have a member already.
 #[derive(Clone)]
 struct UnitRoom<'a> {
     units: &'a Units,

@@ -11,7 +11,7 @@ use crate::parallel;
 use crate::request::Settings;
 use crate::tree::Tree;
 
-/// Up to so many members many short walks find more than few long ones, which settle in the first wide valley.
+/// Up to this many members many short walks find more than few long ones, which settle in the first wide valley.
 const FEW: usize = 20;
 /// How many trees are improved.
 const STARTS: usize = 6;
@@ -82,7 +82,7 @@ fn diverse<'a>(starts: &[&'a Ordered]) -> Vec<&'a Ordered> {
 /// How many times the work of effort normal patient effort is.
 const PATIENCE: u64 = 30;
 
-/// Moves of effort normal for so many members: what two current cores do in 10 ms to 20 members, in 50 ms to 64, and in
+/// The moves of effort normal: as many as two current cores make in 10 ms to 20 members, in 50 ms to 64, and in
 /// 200 ms beyond.
 pub(crate) fn moves(members: usize) -> u64 {
     match members {

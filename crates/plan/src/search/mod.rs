@@ -25,7 +25,7 @@ use crate::effort::Effort;
 use crate::request::Settings;
 use order::Ordered;
 
-/// What is searched for: the cheapest tree over these costs, from this root or from any.
+/// The goal of a search: the cheapest tree over these costs, from this root or from any.
 pub(crate) struct Job<'a> {
     pub(crate) costs: &'a Costs,
     pub(crate) root: Option<usize>,
@@ -37,7 +37,7 @@ pub(crate) struct Job<'a> {
 pub(crate) struct Found {
     /// The tree, children in the order of sending, and what it costs.
     pub(crate) best: Ordered,
-    /// Which block made it.
+    /// The block that made it.
     pub(crate) by: &'static str,
     /// Changes tried; 0 for blocks that try none.
     pub(crate) iterations: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Block {
 pub(crate) const BLOCKS: &[Block] = &[
     Block {
         name: "earliest-completion",
-        about: "greedy: whoever can be informed next the soonest, is; several forms, best child order",
+        about: "greedy: the next message goes where it arrives soonest; several forms, best child order",
         find: earliest_completion_first,
     },
     Block { name: "classes", about: "programme over counts of members that are alike", find: over_classes },

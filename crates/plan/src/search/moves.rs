@@ -13,7 +13,7 @@ use crate::limits::Limits;
 
 /// How many of the cheapest senders of each member are preferred as its new parent.
 const NEAR: usize = 8;
-/// Of so many members to move, three are critical ones; of so many new parents, three are near ones.
+/// Of this many members to move, three are critical ones; of this many new parents, three are near ones.
 const FOUR: u32 = 4;
 
 /// The members that each one is reached from the cheapest, cheapest first.
@@ -55,10 +55,10 @@ pub(super) struct Moves<'a> {
     is_root_fixed: bool,
     limits: Limits,
     rng: &'a mut Rng,
-    /// What is known of the tree as it is: the members that decide its makespan.
+    /// Facts about the current tree: the members that decide its makespan.
     critical: Vec<u32>,
     is_tree_known: bool,
-    /// What the tree may cost after the move.
+    /// The highest cost that the tree may have after the move.
     most: u64,
 }
 

@@ -13,7 +13,7 @@ use crate::limits::Limits;
 const RELAY: [f64; 3] = [0.5, 0.0, 1.0];
 /// Among more members, only the first two of them: sorting 256 members takes half a millisecond for each.
 const ALL_FORMS: usize = 128;
-/// Up to so many members every form is tried from every root.
+/// Up to this many members every form is tried from every root.
 const ALL_ROOTS: usize = 20;
 /// Among more members, how many roots are tried with one form, and how many of them with all.
 const ROOTS: usize = 16;

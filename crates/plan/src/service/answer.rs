@@ -16,9 +16,9 @@ const MAX_MESSAGE_CHARS: usize = 1000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
-    /// What kind of trouble, for programs.
+    /// The kind of trouble, for programs.
     pub kind: RefusalKind,
-    /// What is wrong and what was expected, for people.
+    /// The fault and what was expected, for people.
     pub message: String,
 }
 
@@ -71,7 +71,7 @@ pub struct ServiceStatus {
     pub cpus: String,
     /// For how long it has been serving, in seconds.
     pub uptime_s: f64,
-    /// Clients at the moment, whoever asks among them.
+    /// Clients at the moment, the one that asks among them.
     pub clients: usize,
     /// Clients served at once, at most.
     pub max_clients: usize,
@@ -85,7 +85,7 @@ pub struct ServiceStatus {
     pub cached_plans: usize,
 }
 
-/// What can be named in requests.
+/// The names that requests may use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Catalogue {
     /// The operations.
@@ -103,7 +103,7 @@ pub struct Catalogue {
 pub struct Named {
     /// The name.
     pub name: String,
-    /// What it is.
+    /// Its description.
     pub about: String,
 }
 

@@ -23,7 +23,7 @@ pub struct Client {
     timeout: Duration,
 }
 
-/// Why a service gives no answer that can be used. Whoever wants a plan makes it in process then.
+/// Reasons why a service gives no answer that can be used. The caller then plans in process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServiceError {
@@ -32,7 +32,7 @@ pub enum ServiceError {
     NotConnected {
         /// The socket.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The connection broke.
@@ -58,12 +58,12 @@ pub enum ServiceError {
     /// The machine cannot be sent.
     #[error("the machine cannot be sent to a plan service: {0}")]
     Model(#[from] ModelError),
-    /// What it says is no answer.
+    /// The service's reply is not an answer.
     #[error("the plan service at {} speaks another language: {words}", path.display())]
     NoAnswer {
         /// The socket.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in it.
         words: String,
     },
     /// It refuses the request.
@@ -96,7 +96,7 @@ impl Client {
         Ok(self.ask(request)?.check(request, problem)?)
     }
 
-    /// What the service plans, unchecked.
+    /// The plan of the service, unchecked.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Client {
         answer.status.ok_or_else(|| self.no_answer("there is no status in it"))
     }
 
-    /// What can be named in requests.
+    /// The names that requests may use.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! The plan service: plans for a machine model over a local socket, JSON in and out.
 //!
 //! Take it where many programs on one machine want plans: they share one model, one cache of plans and one budget of
-//! searches. It is never needed, since every program can plan in process, and whoever asks a service that does not
+//! searches. It is never needed, since every program can plan in process, and a program whose service does not
 //! answer should do that. A [`Server`] listens on a Unix stream socket that only its user may open; a [`Client`] asks. One
 //! request is one line, and so is its answer; `docs/json/service.md` describes both for other programs.
 //!

@@ -12,7 +12,7 @@ const MAX_PLAN_BYTES: usize = 256 << 10;
 
 const UNPOISONED: &str = "nobody panics while holding the plans";
 
-/// What a plan was made for: a machine model by its digest (`None` for the service's own), and the request as text.
+/// The key of a plan: a machine model by its digest (`None` for the service's own), and the request as text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) model: Option<u128>,
@@ -36,7 +36,7 @@ struct Plans {
 }
 
 impl PlanCache {
-    /// What stands for the text of a model: 128 bits, so that two of them will not meet by chance.
+    /// The digest of the text of a model: 128 bits, so that two of them will not meet by chance.
     pub(super) fn digest(&self, text: &[u8]) -> u128 {
         let [high, low] = self.hashers.each_ref().map(|hasher| u128::from(hasher.hash_one(text)));
         high << 64 | low

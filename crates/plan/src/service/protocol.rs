@@ -16,7 +16,7 @@ use crate::request::AUTO;
 /// The version of the protocol: the value of `corecast-plan` in every request and answer.
 pub const VERSION: u64 = 1;
 
-/// What a client may ask.
+/// The requests of a client.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Question {
@@ -24,7 +24,7 @@ pub enum Question {
     Plan(Box<PlanRequest>),
     /// How the service is.
     Status,
-    /// What can be named in requests.
+    /// Ask for the names that requests may use.
     List,
 }
 
@@ -46,7 +46,7 @@ pub enum Question {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanRequest {
-    /// What to plan.
+    /// The operation to plan.
     pub operation: Operation,
     /// For which machine.
     pub machine: MachineSource,
@@ -60,7 +60,7 @@ pub struct PlanRequest {
     pub effort: Effort,
     /// The seed of everything random.
     pub seed: u64,
-    /// What the trees may look like at most.
+    /// The limits that the trees must keep.
     pub limits: Limits,
     /// By which cost model.
     pub terms: TermsChoice,
@@ -80,7 +80,7 @@ pub enum MachineSource {
     Model(String),
 }
 
-/// Which cost model a plan is made by.
+/// The cost model that a plan is made by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TermsChoice {
@@ -167,7 +167,7 @@ pub(super) fn query(op: &str) -> String {
     format!("{{\"corecast-plan\":{VERSION},\"op\":\"{op}\"}}")
 }
 
-/// What this line asks.
+/// The request in this line.
 ///
 /// # Errors
 ///
@@ -200,7 +200,7 @@ fn no_request(error: serde_json::Error) -> Refusal {
     Refusal::new(kind, format!("{expected}: {error}"))
 }
 
-/// What is looked at first: whether the rest is of this version, and which fields it may have.
+/// The part read first: whether the rest is of this version, and which fields it may have.
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
 struct Head {

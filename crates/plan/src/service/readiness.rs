@@ -41,7 +41,7 @@ impl Stopper {
         let _ = self.ends.0.shutdown(Shutdown::Both);
     }
 
-    /// True if the service ends or whoever is at the other end of the stream is gone: both ways closed, not only the one
+    /// True if the service ends or the client at the other end of the stream is gone: both ways closed, not only the one
     /// that a client closes which has no more to ask.
     pub(super) fn is_raised_or_gone(&self, stream: &UnixStream) -> bool {
         let mut fds = [PollFd::new(&self.ends.1, PollFlags::empty()), PollFd::new(stream, PollFlags::empty())];
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_no_more_to_ask_is_not_gone() {
+    fn a_client_with_no_more_to_ask_is_not_gone() {
         let stopper = Stopper::new().expect("sockets");
         let (near, far) = UnixStream::pair().expect("sockets");
         far.shutdown(Shutdown::Write).expect("half closed");

@@ -1,6 +1,6 @@
 //! A plan that came from a service, checked as a stranger's file is.
 //!
-//! What a service says is believed only where it can be checked or does not matter: the trees must span exactly the
+//! A service is believed only where its answer can be checked or does not matter: the trees must span exactly the
 //! members, keep to the root and the limits asked for, and cost what the service says they do by the model at hand. A
 //! service with another model, or none, so makes an error and never a wrong plan. The lower bound alone is taken on trust;
 //! nothing is built on it.
@@ -50,9 +50,9 @@ pub enum Unfit {
     Other {
         /// The field.
         field: &'static str,
-        /// What it says.
+        /// The service's value.
         found: String,
-        /// What was asked for.
+        /// The value that was asked for.
         expected: String,
     },
     /// It breaks the limits asked for.
@@ -67,9 +67,9 @@ pub enum Unfit {
     /// It costs something else than the service says: it was made by another model.
     #[error("the plan costs {cost} by the model at hand and not {predicted}: it was made by another model")]
     Cost {
-        /// What it costs.
+        /// The cost by the model at hand.
         cost: f64,
-        /// What the service says.
+        /// The cost that the service says.
         predicted: f64,
     },
 }

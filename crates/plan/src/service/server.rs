@@ -72,7 +72,7 @@ impl Server {
         self.socket.path()
     }
 
-    /// What ends it.
+    /// A handle that ends it.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
@@ -115,7 +115,7 @@ impl Server {
 
     fn take<'scope>(&'scope self, stream: UnixStream, scope: &'scope thread::Scope<'scope, '_>) {
         let Some(seat) = self.desk.tally.seat(self.options.max_clients) else { return refuse(stream, self.options) };
-        // Who cannot get a thread is dropped, and sees the connection closed.
+        // A client that cannot get a thread is dropped, and sees the connection closed.
         let _ = thread::Builder::new().name("plan-client".to_owned()).spawn_scoped(scope, move || {
             let _seat = seat;
             if let Ok(session) = Session::new(stream, self.options, &self.stopper, &self.desk) {

@@ -61,7 +61,7 @@ impl<'a> Session<'a> {
         question.map_or_else(Answer::from, |question| self.desk.answer(question, &is_gone))
     }
 
-    /// What fits into the socket goes out even if the service ends; only waiting for the client ends with it.
+    /// A reply that fits into the socket goes out even if the service ends; only waiting for the client ends with it.
     fn send(&mut self, answer: &Answer) -> Result<(), LineError> {
         self.lines.send(&answer.line(), self.patience())
     }
@@ -71,7 +71,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What a client is told whose line is none.
+/// The reply to a client whose line is not a request.
 fn refusal(error: &LineError, options: Options) -> Refusal {
     match error {
         LineError::TooLong => {

@@ -2,7 +2,7 @@
 //!
 //! The socket is made in a folder that is new and closed to everybody else, gets its permissions there, and then takes its
 //! name in one step: at no time is it there and open to others. The mask of the process is not touched, which all of its
-//! threads share. Whoever takes or gives up a name holds a lock on its folder, so that of two services that find the
+//! threads share. A thread that takes or gives up a name holds a lock on its folder, so that of two services that find the
 //! socket of a killed one only one replaces it.
 
 use std::env;
@@ -38,7 +38,7 @@ pub enum BindError {
     Io {
         /// The path.
         path: PathBuf,
-        /// What it says.
+        /// The system's error.
         error: io::Error,
     },
 }
@@ -58,7 +58,7 @@ pub enum FolderError {
     Io {
         /// The folder.
         path: PathBuf,
-        /// What it says.
+        /// The system's error.
         error: io::Error,
     },
 }
@@ -140,7 +140,7 @@ impl BoundSocket {
 
 impl Drop for BoundSocket {
     fn drop(&mut self) {
-        // What cannot be removed is found to be dead by whoever comes next.
+        // A socket that cannot be removed is found to be dead by the next service.
         let _ = self.remove();
     }
 }

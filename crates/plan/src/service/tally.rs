@@ -8,7 +8,7 @@ const UNPOISONED: &str = "nobody panics while holding the counts";
 #[derive(Debug, Default)]
 pub(super) struct Tally(Mutex<Counts>);
 
-/// What is counted.
+/// The counted events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     /// Clients at the moment.

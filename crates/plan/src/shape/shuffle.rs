@@ -1,4 +1,4 @@
-//! Moving the last to arrive: whoever could deliver to it earlier, after all that it sends anyway, takes it over.
+//! Moves the last member to arrive: the member that could deliver to it earlier, after all its own sends, takes it over.
 //!
 //! Repeated until nobody could. The paper takes the first *idle* core, the original program the earliest *delivery*;
 //! this is the program's rule, since the golden trees are its own. The program crashes when two members arrive last
@@ -42,7 +42,7 @@ fn last_to_arrive(arrivals: &[f64]) -> usize {
     (0..arrivals.len()).reduce(later).expect("a problem has members")
 }
 
-/// Who could deliver to `target` earliest as its last child, and when; the lowest rank of equals.
+/// The member that could deliver to `target` earliest as its last child, and when; the lowest rank of equals.
 ///
 /// Nobody below `target` can deliver before `target` has it itself, so a caller that asks for an earlier delivery never
 /// makes a cycle.

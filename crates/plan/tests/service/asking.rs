@@ -1,4 +1,4 @@
-//! What good clients get.
+//! The answers that good clients get.
 
 use std::fs;
 

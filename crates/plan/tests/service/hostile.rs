@@ -1,4 +1,4 @@
-//! What bad clients get, and that the others do not notice.
+//! The answers that bad clients get, and that the others do not notice.
 
 use std::io::Write;
 use std::net::Shutdown;

@@ -2,7 +2,7 @@
 
 use super::indexes::Indexes;
 
-/// What a level is made of.
+/// The type of a level's objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Package,

@@ -55,7 +55,7 @@ fn online(tree: &Tree) -> Vec<u32> {
     nodes.iter().map(CpuId::get).collect()
 }
 
-/// Which node claims which CPU; the lowest wins all, and a later one that claims any of its CPUs gets none.
+/// Assigns CPUs to nodes: the lowest node that claims a CPU gets all its CPUs; a later one that claims any of them gets none.
 fn claims(tree: &Tree, nodes: &[u32], notes: &mut Vec<String>) -> BTreeMap<CpuId, u32> {
     let mut of_cpu = BTreeMap::new();
     for &node in nodes {

@@ -7,7 +7,7 @@ use corecast_base::{CpuId, CpuSet, MAX_CPU_ID, small_file};
 
 use crate::source::mask;
 
-/// Four times the longest list of CPUs there can be.
+/// Four times the longest possible list of CPUs.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The root directory of a machine. Whatever cannot be read or understood is `None`.

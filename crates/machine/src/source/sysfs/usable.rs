@@ -1,4 +1,4 @@
-//! Which CPUs a process may use, and how much of them.
+//! The CPUs that a process may use, and its share of their time.
 
 use corecast_base::CpuSet;
 use corecast_base::cgroup::Limits;
@@ -19,7 +19,7 @@ pub(super) struct Usable {
     pub(super) nodes: Option<Vec<u32>>,
     /// CPU time, in CPUs.
     pub(super) quota: Option<f64>,
-    /// What the user should know.
+    /// Notes for the user.
     pub(super) notes: Vec<String>,
 }
 

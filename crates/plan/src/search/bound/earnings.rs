@@ -10,9 +10,9 @@ use std::ops::Range;
 use super::budgets::{Budgets, Kind};
 use super::network::{Group, Network};
 
-/// So many times at once are computed for messages that keep the sender busy for as long.
+/// The number of times computed at once for messages that keep the sender busy for as long.
 pub(super) const MANY: usize = 32;
-/// And so many for the others: beyond what is valid, sums are too small and computed again.
+/// The number for the other messages: beyond what is valid, sums are too small and computed again.
 pub(super) const FEW: usize = 8;
 
 /// Rows of sums, one for each state, in times from 0.
@@ -49,7 +49,7 @@ impl Earnings {
         earnings
     }
 
-    /// What is earned in each time by whoever is in this state and has yet to send.
+    /// The earnings in each time of a member that is in this state and has yet to send.
     pub(super) fn going(&self, state: usize) -> &[i16] {
         &self.going[state * self.stride + MANY..][..self.times]
     }
@@ -136,7 +136,7 @@ impl Earnings {
     }
 }
 
-/// What the messages of a group bring in some times, each the best one, to a child with this budget.
+/// The earnings of a group's messages over some times, each the best one, to a child with this budget.
 struct Best<const N: usize> {
     send: usize,
     kind: Kind,

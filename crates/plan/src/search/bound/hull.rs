@@ -28,7 +28,7 @@ const LOOKS: usize = 8;
 const SWAPS: usize = 50;
 /// A point is on the wrong side that is nearer to the origin than this part of the vector.
 const LOW: f64 = 0.5;
-/// Points are forgotten when there are so many for each constraint: those that have no weight, oldest first.
+/// The number of points for each constraint above which points without weight are forgotten, oldest first.
 const POINTS_PER_CONSTRAINT: usize = 3;
 /// So short a vector is none.
 const NOTHING: f64 = 1e-7;

@@ -1,7 +1,7 @@
 //! The Lagrangian bound: a broadcast that need not inform everybody just once, paid so that it nearly does.
 //!
 //! Every member has a price and so has every cluster. A tree informs each member once and enters each cluster, so it
-//! earns at least the sum of all prices. What earns the most in t ticks without that duty is computed for all t at
+//! earns at least the sum of all prices. The most that can be earned in t ticks without that duty is computed for all t at
 //! once ([`Relaxed`]). If it earns less than the sum, no tree takes t ticks: the first t in which it earns the sum is a
 //! bound, for any prices. Good prices come from what the best earners do too often and not at all ([`Hull`]).
 //!
@@ -56,9 +56,9 @@ fn steps(costs: &Costs, upper: f64) -> usize {
     if costs.len() <= 24 { 2000 } else { 1000 }
 }
 
-/// So many roots learn from prices that were made for one of them: those of which least is known.
+/// This many roots learn from prices that were made for one of them: those of which least is known.
 const LEARNING: usize = 32;
-/// A root is worked on until so many rounds in a row brought nothing.
+/// Work on a root ends after this many rounds in a row that brought nothing.
 const PATIENCE: u32 = 10;
 
 /// The search for prices, for each root its own: one price for all roots lets half a tree start here and half there,
@@ -69,7 +69,7 @@ struct Search {
     steps: usize,
     /// That which is worked on first, then by what is known.
     roots: Vec<Root>,
-    /// The first is worked on for so many more rounds that bring nothing.
+    /// The first root gets this many more rounds that bring nothing.
     patience: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Who may inform whom, in what time, and what of its budget that takes.
+//! The possible messages, their times, and the part of the sender's budget that each takes.
 
 use super::budgets::{Budgets, Kind};
 use super::earnings::{FEW, MANY};
@@ -23,7 +23,7 @@ pub(super) struct Network {
     pub(super) near: Vec<Vec<Group>>,
     /// Those that do not: each child with its time.
     pub(super) free: Vec<Vec<(usize, usize)>>,
-    /// What is near or free is computed for so many times at once: it leads nowhere sooner.
+    /// Near or free messages are computed for this many times at once: they lead nowhere sooner.
     pub(super) few: usize,
 }
 

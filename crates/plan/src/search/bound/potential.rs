@@ -1,4 +1,4 @@
-//! Which parts of a tree may belong to one that is better than the known tree.
+//! Finds the parts of a tree that may belong to one better than the known tree.
 //!
 //! A part is a member and whom it will yet inform, by itself and by others. Prices split what a tree earns between a
 //! part and the rest of the tree. The part earns at most what the member can earn in the time it has left:
@@ -25,9 +25,9 @@ const WORTHS: usize = 1 << 13;
 /// Sums are cut off here: far above what any part is worth, far below where `f64` skips whole numbers.
 const PLENTY: f64 = 1e13;
 
-/// What parts of trees from one root may be, if the tree costs less than the known one.
+/// Limits on the parts of trees from one root, if the tree costs less than the known one.
 pub(crate) struct Potential {
-    /// What a step of worth is.
+    /// The worth of one step.
     step: f64,
     /// `outside[a][worth]`: the most that all others earn if a's part is worth so much.
     outside: Vec<Vec<f64>>,
@@ -147,11 +147,11 @@ fn uses(budgets: &Budgets, a: usize, child: usize) -> Vec<Use> {
     budgets.given(a, kind).flat_map(of).collect()
 }
 
-/// What everybody earns in 0 to `STEPS - 1` ticks: by state and time.
+/// The earnings of every member in 0 to `STEPS - 1` ticks: by state and time.
 struct Inside {
     going: Vec<f64>,
     informed: Vec<f64>,
-    /// What messages that cost their sender nothing earn, by member and time.
+    /// The earnings of messages that cost their sender nothing, by member and time.
     free: Vec<f64>,
 }
 
@@ -208,7 +208,7 @@ impl Inside {
     }
 }
 
-/// What all others earn until a member is informed, and until it goes on.
+/// The earnings of all others until a member is informed, and until it goes on.
 struct Outside {
     informed: Vec<f64>,
     going: Vec<f64>,

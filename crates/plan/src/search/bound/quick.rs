@@ -14,7 +14,7 @@ pub(crate) fn quick_bound(costs: &Costs, root: Option<usize>) -> f64 {
     dearest_child.max(postal(costs))
 }
 
-/// What the cheapest send and the cheapest message of all cost, whatever was sent before.
+/// The costs of the cheapest send and the cheapest message of all, whatever was sent before.
 fn cheapest(costs: &Costs) -> (f64, f64) {
     let pairs = || (0..costs.len()).flat_map(|p| (0..costs.len()).map(move |c| (p, c))).filter(|(p, c)| p != c);
     let send = pairs().map(|(p, c)| costs.send(p, c)).fold(f64::INFINITY, f64::min);
@@ -60,7 +60,7 @@ fn postal(costs: &Costs) -> f64 {
     // When somebody could next inform somebody; times are not negative, so their bits order them.
     let mut next = BinaryHeap::from([Reverse(edge.to_bits())]);
     for _ in 1..costs.len() {
-        let Reverse(bits) = next.pop().expect("whoever has sent can send again");
+        let Reverse(bits) = next.pop().expect("a member that has sent can send again");
         last = f64::from_bits(bits);
         next.push(Reverse((last + send).to_bits()));
         next.push(Reverse((last + edge).to_bits()));

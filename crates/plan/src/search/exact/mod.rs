@@ -35,7 +35,7 @@ pub(crate) const LARGEST: usize = 22;
 /// The most members of whole tables: beyond, they take minutes.
 const WHOLE: usize = 20;
 
-/// Up to so many members whole tables take less time than prices do.
+/// Up to this many members whole tables take less time than prices do.
 const UNPRICED: usize = 16;
 
 /// The better one of `known` and the best tree from `root`, or from any. `None` if `stop` says so, or if messages of more

@@ -70,7 +70,7 @@ impl Tables {
         Some(())
     }
 
-    /// f of v's sets of so many members, where it is of use.
+    /// f of v's sets of `members` members, where it is of use.
     fn open(&self, v: usize, members: usize, gate: &Gate, stop: Stop) -> Option<States> {
         let mut open = Vec::new();
         for (count, set) in subsets(self.inform[v].len(), members).enumerate() {

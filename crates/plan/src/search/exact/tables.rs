@@ -6,7 +6,7 @@ use super::sets::{handed, member, ones, subsets};
 use super::{Stop, WHOLE};
 use crate::parallel;
 
-/// What the cost of the known tree is in ticks.
+/// The cost of the known tree in ticks.
 pub(super) const TICKS: f64 = (1 << 26) as f64;
 
 /// So far rounding may move a time: half a tick for every message.
