@@ -1,7 +1,7 @@
-//! Costs assumed from the topology alone, so that planning works on a machine that nobody has measured yet.
+//! Costs assumed from the topology alone, so that planning works on a machine that has not been measured yet.
 //!
-//! The nearest thing that two CPUs share decides. The numbers are round ones of the size that x86 and ARM servers of
-//! the last decade show; only their order is to be trusted, and a measured model replaces them all.
+//! The nearest thing that two CPUs share decides their cost. The numbers are round ones of the size that x86 and ARM
+//! servers of the last decade show; only their order is to be trusted, and a measured model replaces them all.
 
 use crate::cost_matrix::CostMatrix;
 use crate::extended::Extended;

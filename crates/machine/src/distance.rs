@@ -1,7 +1,7 @@
-//! How near two CPUs are by what they share: a few classes in the place of all pairs.
+//! Classes of distance: how near two CPUs are by what they share, in a few classes instead of all pairs.
 //!
 //! Take it to show costs in a few lines of a table, or to measure one pair of each kind. Where costs were measured,
-//! [`clusters`](crate::clusters) tells what is near by them, whatever the system says is shared.
+//! [`clusters`](crate::clusters) groups CPUs by those, whatever the system says is shared.
 
 use crate::machine::Machine;
 use crate::topology::Cpu;

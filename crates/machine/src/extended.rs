@@ -34,11 +34,11 @@ pub struct Extended {
     /// Nanoseconds of one spin-loop hint (PAUSE).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause_ns: Option<f64>,
-    /// For how long a sender is busy with k sends in a row, to k receivers as far as there are as many, beginning with
+    /// The time that a sender is busy with k sends in a row, to k receivers if there are as many, beginning with
     /// an empty store buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fan_out: Option<Curve>,
-    /// For how long a receiver is busy with one message already there from each of k senders.
+    /// The time that a receiver is busy with one message, already there, from each of k senders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fan_in: Option<Curve>,
     /// The time from a write to one line until the last of k readers that poll it has seen it.
@@ -47,8 +47,8 @@ pub struct Extended {
     /// The time in which k CPUs that all increment one word have each had a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetch_add: Option<Curve>,
-    /// Nanoseconds from one holder of a lock to the next where k threads wait for it, by how they wait: the modes of
-    /// `corecast_lock::Auto` by their names.
+    /// Nanoseconds from one holder of a lock to the next where k threads wait for it, by their way of waiting: the
+    /// modes of `corecast_lock::Auto` by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lock_hand_over_ns: BTreeMap<String, Curve>,
     /// How well predictions held in races, oldest first: see [`Machine::record_race`](crate::Machine::record_race).
@@ -72,7 +72,7 @@ pub struct Extended {
 }
 
 impl Extended {
-    /// That each cost is one.
+    /// Checks that each cost is valid.
     pub(crate) fn check_costs(&self) -> Result<(), MachineError> {
         let single = [("wake_ns", self.wake_ns), ("yield_ns", self.yield_ns), ("pause_ns", self.pause_ns)];
         for (field, cost) in single {
@@ -118,7 +118,7 @@ impl Extended {
     }
 }
 
-/// The same, which names the curve that is none.
+/// The same error, with the name of the invalid curve.
 fn of_mode(mode: &str, error: MachineError) -> MachineError {
     match error {
         MachineError::NoCurve { field, rule } => MachineError::NoCurve { field, rule: format!("of {mode} {rule}") },

@@ -1,16 +1,16 @@
-//! Plans who talks to whom in which order on a machine whose message costs are known.
+//! Plans trees and schedules for collectives on a machine whose message costs are known.
 //!
 //! A [`Problem`] is the set of members with the costs between them. A [`shape::Shape`] turns it into a [`Tree`];
-//! [`simulate`] says what a collective over that tree costs, and [`Schedule`] when everybody does what.
+//! [`simulate`] computes the cost of a collective over that tree, and [`Schedule`] the time of each message.
 //!
 //! | module | what |
 //! |---|---|
 //! | [`Problem`] | members and costs, cut out of a machine model |
 //! | [`Tree`] | a checked tree with children in send order |
 //! | [`shape`] | the rules that make trees, in one list |
-//! | [`simulate`], [`Schedule`] | what a tree costs; every message's start and end |
+//! | [`simulate`], [`Schedule`] | the cost of a tree; every message's start and end |
 //! | [`Operation`] | the collectives |
-//! | [`Request`], [`Plan`] | what to plan and how hard to search; the trees and their cost |
+//! | [`Request`], [`Plan`] | the operation, its members and the search effort; the trees and their cost |
 //! | [`Tightness`] | lower bounds: how far from the best a plan can be |
 //! | [`Effort`], [`Limits`], [`Terms`] | how long to search, what a tree may look like, costs beyond pairs |
 //! | [`PlanJson`], [`tree_file`] | plans as JSON; trees read from files |
@@ -23,7 +23,7 @@
 //! Everything is deterministic: the same machine model gives the same bytes everywhere.
 //!
 //! Source: S. Kaestle, R. Achermann, R. Haecki, M. Hoffmann, S. Ramos, T. Roscoe, Machine-Aware Atomic Broadcast Trees
-//! for Multicores, OSDI 2016. How their trees are really built, and where ours deviate, is in
+//! for Multicores, OSDI 2016. How their trees are built, and where ours deviate, is in
 //! `docs/design/seed-trees.md`.
 
 #![forbid(unsafe_code)]

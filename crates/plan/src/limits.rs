@@ -19,7 +19,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// True if there is none.
+    /// True if no limit is set.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()

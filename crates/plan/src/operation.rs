@@ -21,7 +21,7 @@ pub enum Operation {
     Broadcast,
     /// The root gets every member's value, combined on the way.
     Reduce,
-    /// No member leaves before all have come: a reduction and a broadcast.
+    /// No member leaves before all have arrived: a reduction and a broadcast.
     Barrier,
     /// Every member gets every member's value, combined: a reduction and a broadcast.
     Allreduce,
@@ -29,9 +29,9 @@ pub enum Operation {
     TwoPhaseCommit,
 }
 
-/// A text that names no [`Operation`].
+/// A text that does not name an [`Operation`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{name}' is no operation; expected broadcast, reduce, barrier, allreduce or two-phase-commit")]
+#[error("'{name}' is not an operation; expected broadcast, reduce, barrier, allreduce or two-phase-commit")]
 pub struct UnknownOperation {
     /// The text.
     pub name: String,
@@ -88,7 +88,7 @@ impl Operation {
         !matches!(self, Self::Broadcast | Self::Reduce)
     }
 
-    /// The passes over the tree that it is made of, in order.
+    /// Its passes over the tree, in order.
     pub(crate) fn phases(self) -> &'static [Direction] {
         match self {
             Self::Broadcast => &[Direction::Down],

@@ -1,8 +1,8 @@
 //! Work spread over the CPUs of this process, with the threads of the standard library.
 //!
-//! A thread pool (rayon) did the same and brought six crates, and its generic code was compiled for every use. The calls
-//! here last milliseconds, so starting a thread for each helper costs little. Where the system refuses a thread, the
-//! caller does the work with the helpers it got.
+//! Rayon did the same, brought six more crates, and compiled generic code for every use. The calls here last
+//! milliseconds, so starting helper threads for each call costs little. Where the system refuses a thread, the caller
+//! does the work with the helpers it got.
 
 use std::cell::Cell;
 use std::sync::Mutex;

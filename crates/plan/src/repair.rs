@@ -1,18 +1,18 @@
-//! Mending a tree when a member leaves, dies or joins: microseconds, where a search takes milliseconds.
+//! Repairs a tree when a member leaves, dies or joins: in microseconds, where a search takes milliseconds.
 //!
-//! Take it to go on at once, and plan anew when there is time: `docs/design/repair.md` says what is lost. Only edges
-//! of the member change. Its children, with all below them, are re-attached one after the other, the one that takes
-//! the longest first, each to the parent that then finishes its own subtree the earliest; if the root leaves, one of its
-//! children takes its place. A member that joins becomes a leaf in the same way. Children stay in the best order. Limits
-//! that a tree was planned with are not known here.
+//! Take it to continue at once, and plan again when there is time: `docs/design/repair.md` has the loss. Only edges of
+//! the member change. Its children, with their subtrees, are re-attached one after the other, the one that takes the
+//! longest first, each to the parent that then finishes its own subtree the earliest; if the root leaves, one of its
+//! children takes its place. A member that joins becomes a leaf in the same way. Children stay in the best order.
+//! Limits that a tree was planned with are not known here.
 //!
 //! # Ranks
 //!
 //! The problem is always the larger one: before a member left, after one joined. The member goes by its rank there, and
 //! in the smaller tree all higher ranks are one less: those of [`Problem`] without, or not yet with, its CPU.
 //!
-//! An operation of both phases has two trees with a common root. If that one leaves, mend one tree and give its new root
-//! to the other:
+//! An operation of both phases has two trees with a common root. If that one leaves, mend one tree and give its new
+//! root to the other:
 //!
 //! ```
 //! use corecast_base::CpuId;
@@ -37,10 +37,11 @@ use crate::tree::Tree;
 /// How many leaves are tried in the place of a member that leaves.
 const STAND_INS: usize = 8;
 
-/// The tree without one of its members; the problem is the one before it left. See the module's documentation for ranks.
+/// The tree without one of its members; the problem is the one before it left. See the module's documentation for
+/// ranks.
 ///
-/// The root stays; if it is the one that leaves, `heir` becomes the root, a rank of the tree returned, or else the child
-/// of the old root that is cheapest with the other children as its own.
+/// The root stays; if it is the one that leaves, `heir` becomes the root, a rank of the tree returned, or else the
+/// child of the old root that is cheapest with the other children as its own.
 ///
 /// # Panics
 ///
@@ -89,7 +90,7 @@ pub fn with(problem: &Problem, tree: &Tree, member: usize, direction: Direction)
     Tree::new(mending.root, mending.children).expect("all and the member are in the tree once")
 }
 
-/// A tree in the best order with some of its members apart, each with what is below it.
+/// A tree in the best order with some of its members detached, each with its subtree.
 #[derive(Clone)]
 struct Mending<'a> {
     problem: &'a Problem,
@@ -249,7 +250,7 @@ impl<'a> Mending<'a> {
         self.time(parent, before.iter().copied().chain([child]).chain(after.iter().copied()))
     }
 
-    /// When everybody is informed.
+    /// The time when every member is informed.
     fn arrive(&mut self) {
         let mut arrival = std::mem::take(&mut self.arrival);
         arrival[self.root] = 0.0;
@@ -317,7 +318,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn who_leaves_is_gone_and_who_joins_is_there(
+        fn a_leaver_is_gone_and_a_joiner_is_there(
             (picks, names) in (2..20_usize).prop_flat_map(|n| (
                 prop::collection::vec(any::<prop::sample::Index>(), n),
                 Just((0..n).collect::<Vec<usize>>()).prop_shuffle(),

@@ -1,4 +1,4 @@
-//! Asking for a plan: which operation, how hard to search, what to keep to.
+//! Requests for plans: the operation, the effort of the search, and the limits.
 
 use corecast_base::CpuId;
 
@@ -92,7 +92,8 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// A question that a long search asks now and then; it ends with the best tree so far once the answer is true.
+    /// A function that a long search calls now and then; once it returns true, the search ends with the best tree so
+    /// far.
     #[must_use]
     pub fn stop(mut self, stop: &'a (dyn Fn() -> bool + Sync)) -> Self {
         self.settings.stop = stop;
@@ -103,7 +104,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     ///
-    /// If nobody has the planner's name, that planner cannot serve this problem (which says why), or no tree keeps
+    /// If the planner's name is unknown, that planner cannot serve this problem (the error says why), or no tree keeps
     /// within the limits.
     ///
     /// # Panics

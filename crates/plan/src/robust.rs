@@ -1,16 +1,16 @@
-//! Planning on costs that are known badly: entries are drawn toward what their likes cost.
+//! Plans on noisy costs: entries are drawn toward the mean of their class.
 //!
-//! A search that believes every entry of a noisy matrix builds on those that came out too low. Where the noise is 1 % or
-//! less that does not matter, and nothing changes. From 10 % on each entry is taken for a mixture of itself and the mean
-//! of its class (the same operation between members of the same two NUMA nodes that part at the same level of
+//! A search that trusts every entry of a noisy matrix builds on those that came out too low. Where the noise is 1 % or
+//! less that does not matter, and nothing changes. From 10 % on each entry is taken for a mixture of itself and the
+//! mean of its class (the same operation between members of the same two NUMA nodes that separate at the same level of
 //! inferred clusters), with the weight
 //!
 //! ```text
 //! sigma^2 / (sigma^2 + variance within the class that is not noise),  sigma = noise * mean of the class
 //! ```
 //!
-//! on the mean; in between the weight fades in. Classes whose entries differ by more than noise so stay as they are. What
-//! this gains is in `docs/design/robust.md`.
+//! on the mean; in between the weight fades in. Classes whose entries differ by more than noise so stay as they are.
+//! What this gains is in `docs/design/robust.md`.
 //!
 //! Source: W. James, C. Stein, Estimation with quadratic loss, 1961.
 
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_planned_on_noise_is_better_if_the_noise_is_known() {
+    fn plans_on_noise_are_better_if_the_noise_is_known() {
         let truth = two_nodes();
         let true_problem = Problem::of_machine(&truth).expect("CPUs");
         for (noise, gain) in [(0.005, 0.0), (0.1, 0.0), (0.2, 0.05)] {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_predicted_is_by_the_costs_that_were_measured() {
+    fn predictions_are_by_the_measured_costs() {
         let mut machine = two_nodes();
         machine.receive = noisy(&machine.receive, 0.2, &mut Rng::with_seed(5));
         let problem = Problem::of_machine(&machine).expect("CPUs");

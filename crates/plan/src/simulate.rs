@@ -3,11 +3,13 @@
 //! A broadcast informs each member once; an informed member sends to its children one after the other, without a
 //! pause. A reduction runs the other way: leaves send at once, and a parent takes its children in order of arrival, one
 //! at a time. A barrier is a reduction and then a broadcast, a two-phase commit a broadcast, a reduction and a
-//! broadcast. [`crate::Schedule`] tells the same story with every start and end.
+//! broadcast. [`crate::Schedule`] has the same with every start and end.
 //!
-//! Barriers need not meet in a tree: [`dissemination`], [`leaders`], [`release_line`] and [`counter`] are the other ways.
+//! Barriers need not meet in a tree: [`dissemination`], [`leaders`], [`release_line`] and [`counter`] are the other
+//! ways.
 //!
-//! Where the problem has [`crate::Terms`] beyond pairs, the first sends of a burst may cost less and receives may overlap.
+//! Where the problem has [`crate::Terms`] beyond pairs, the first sends of a burst may cost less and receives may
+//! overlap.
 //!
 //! Costs are sums in a fixed order of floating-point additions, so equal input gives equal bits everywhere.
 //!

@@ -165,6 +165,6 @@ fn names_that_nobody_has() {
 #[test]
 fn a_folder_that_is_no_system() {
     let program = Program::new();
-    program.run(&["topo", "--sysfs-root", "."]).failed(2, "is no root of a Linux machine");
-    program.run(&["topo", "--sysfs-root", "none"]).failed(2, "none is no root of a Linux machine");
+    program.run(&["topo", "--sysfs-root", "."]).failed(2, "is not the root of a Linux machine");
+    program.run(&["topo", "--sysfs-root", "none"]).failed(2, "none is not the root of a Linux machine");
 }

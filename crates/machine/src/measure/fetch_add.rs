@@ -1,10 +1,10 @@
 //! One word that many CPUs increment: the time in which each has had a turn.
 //!
 //! All increment as fast as they can; a sample lasts for a fixed number of increments of the CPU at position 0, and the
-//! others go on until it is over, so that nobody increments with fewer rivals than were asked for. **A core that has the
-//! line increments several times before it is taken away**, while k CPUs that increment once each hand it on every time.
-//! So turns are counted, not increments: a turn begins with an increment that does not follow the same CPU's last one.
-//! A single CPU has the line already, and each increment is a turn.
+//! others go on until it is over, so that every increment competes with as many rivals as were asked for. **A core that
+//! has the line increments several times before it is taken away**, while k CPUs that increment once each hand it on
+//! every time. So turns are counted, not increments: a turn begins with an increment that does not follow the same
+//! CPU's last one. A single CPU has the line already, and each increment is a turn.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub(super) fn cost<'env>(crew: &Crew<'env>, gauge: Gauge, cpus: usize) -> Result
     Ok(crew.run(tasks.collect())?[0].max(0.0))
 }
 
-/// The word and what is known about who increments it.
+/// The word, and the counts of its increments.
 #[derive(Debug)]
 struct SharedWord<'h> {
     meeting: Meeting<'h>,
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_ends_when_somebody_else_increments() {
+    fn a_turn_ends_when_another_party_increments() {
         let (word, mut own, mut other) = (AtomicU64::new(7), Turns::default(), Turns::default());
         own.take(&word, 3);
         assert_eq!(own.count, 1);

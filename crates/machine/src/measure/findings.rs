@@ -1,4 +1,4 @@
-//! From what was found to a [`Machine`], with doubts in words.
+//! Makes a [`Machine`] of the results, with doubts in words.
 
 use corecast_base::CpuId;
 
@@ -211,7 +211,7 @@ impl Between {
         })
     }
 
-    /// After how many sends in a row the store buffer hides nothing any more.
+    /// The number of sends in a row after which the store buffer hides nothing any more.
     fn store_buffer(&self) -> Option<String> {
         let stream_ns = self.pairs.typical(|costs| costs.send);
         let next_ns = |pair: &[(u32, f64)]| (pair[1].1 - pair[0].1) / f64::from(pair[1].0 - pair[0].0);
@@ -227,7 +227,7 @@ impl Between {
     }
 }
 
-/// Says so if clusters of measured costs stand in for nodes.
+/// Adds a note if clusters of measured costs stand in for nodes.
 fn inferred_nodes(machine: &Machine) -> Option<String> {
     let nodes = if machine.known_groups().is_some() { None } else { machine.measured_nodes() };
     let clusters = nodes?.into_iter().max()? + 1;

@@ -27,7 +27,7 @@ pub(super) struct Gauge {
 }
 
 impl Gauge {
-    /// Tries the clock on this CPU.
+    /// Measures the clock on this CPU.
     pub(super) fn take() -> Self {
         let clock = Clock::get();
         let mut steps: Vec<u64> = Vec::new();
@@ -45,7 +45,7 @@ impl Gauge {
         Self { clock, granularity_ns, look_ns: median(&looks_ns), is_monotonic }
     }
 
-    /// The time now, in ticks: not before what was to be timed has happened, as far as loads go.
+    /// The time now, in ticks: not before the timed work is done, as far as loads go.
     #[inline(always)]
     pub(super) fn ticks(&self) -> u64 {
         self.clock.ticks_in_order()
@@ -71,7 +71,7 @@ impl Gauge {
     }
 }
 
-/// Of many looks, as one is shorter than the clock can tell.
+/// Measured over many looks, as one is shorter than the clock's step.
 fn look_cost(clock: &Clock) -> f64 {
     let start = clock.ticks();
     for _ in 0..LOOKS {

@@ -19,11 +19,11 @@ pub struct Step<'a> {
 /// A receiver of progress reports.
 pub trait Progress {
     /// Called after each round of pairs and at the start of each other part, on the thread that called
-    /// [`measure`](super::measure()); what it does takes time from nobody but itself.
+    /// [`measure`](super::measure()); its time is not part of any measured cost.
     fn step(&mut self, step: &Step<'_>);
 }
 
-/// Wants to know nothing.
+/// Ignores all reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -11,7 +11,7 @@ use crate::topology::Topology;
 
 /// The user's request. If it names nothing, it asks for the machine this runs on.
 ///
-/// If several are named, the first of `file`, `sysfs_root`, `synthetic` counts.
+/// If several are set, the first of `file`, `sysfs_root`, `synthetic` is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// A file that describes a machine: a `corecast-machine/1` model or hwloc XML.
@@ -41,9 +41,9 @@ impl Request {
     }
 }
 
-/// Somebody who can tell a topology.
+/// A source of topologies.
 pub trait Source: Sync {
-    /// The name, as it stands in [`Topology::source`].
+    /// The name that [`Topology::source`] gets.
     fn name(&self) -> &'static str;
 
     /// The topology asked for, or `None` if this source is not the one to ask.

@@ -9,7 +9,7 @@ use crate::model_file::ModelFileError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiscoverError {
-    /// The input describes a machine on which nothing may run.
+    /// The input describes a machine without a usable CPU.
     #[error("no usable CPU in {input}: {why}")]
     NoUsableCpu {
         /// The input that was read.
@@ -37,7 +37,7 @@ pub enum DiscoverError {
     #[error(transparent)]
     ModelFile(#[from] ModelFileError),
     /// The XML is malformed, or not hwloc's.
-    #[error("{input} is no hwloc XML that describes a machine: {reason}")]
+    #[error("{input} is not hwloc XML that describes a machine: {reason}")]
     HwlocXml {
         /// The file, or the library that wrote the text.
         input: String,
@@ -51,7 +51,7 @@ pub enum DiscoverError {
         reason: String,
     },
     /// The directory is not the root of a Linux machine.
-    #[error("{} is no root of a Linux machine: expected CPUs in sys/devices/system/cpu below it", root.display())]
+    #[error("{} is not the root of a Linux machine: expected CPUs in sys/devices/system/cpu below it", root.display())]
     NotARoot {
         /// The directory.
         root: PathBuf,

@@ -12,13 +12,13 @@ pub struct DiamondJson {
     pub operation: &'static str,
     /// Number of nodes.
     pub n: usize,
-    /// To how many a scatter node sends.
+    /// The number of successors of a scatter node.
     pub arity: usize,
     /// Scatter levels, the root's included.
     pub level: u32,
     /// Centre nodes beyond one for each ring, negative if some have none.
     pub extra: isize,
-    /// Whether the last node gathers in the root's place.
+    /// True if the last node gathers in the root's place.
     pub companion: bool,
     /// Messages of one broadcast and its acknowledgement.
     pub messages: usize,
@@ -40,9 +40,9 @@ pub struct NodeJson {
     /// The CPU it lives on, where they are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu: Option<u32>,
-    /// To whom it passes a message on.
+    /// The nodes that it passes a message on to.
     pub successors: Vec<Edge>,
-    /// For whom it waits before it does.
+    /// The nodes that it waits for before it does.
     pub predecessors: Vec<usize>,
 }
 

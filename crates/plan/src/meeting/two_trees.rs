@@ -1,8 +1,8 @@
 //! A reduction up one tree and a broadcast down another, whose roots must be one member.
 //!
-//! The best root of the one is seldom that of the other. All roots are ranked by what greedy trees from them cost in both
-//! directions together; the search then spends its work on the few best. Where the subset programme is in reach, it tells
-//! the best pair of trees, since one table holds the trees from all roots.
+//! The best roots of the two differ as a rule. All roots are ranked by what greedy trees from them cost in both
+//! directions together; the search then spends its work on the few best. Where the subset programme is in reach, it
+//! tells the best pair of trees, since one table holds the trees from all roots.
 
 use crate::effort::Effort;
 use crate::limits::Limits;
@@ -15,7 +15,7 @@ use crate::search::exact::exact_from_each;
 use crate::search::order::Ordered;
 use crate::search::{Costs, Found, search};
 
-/// How much a member counts as a relay in the greedy trees that rank the roots.
+/// The weight of a member as a relay in the greedy trees that rank the roots.
 const RELAY: f64 = 0.5;
 /// The most roots that are ranked by trees, for 64 members; fewer for more.
 const RANKED: usize = 64;
@@ -165,7 +165,7 @@ mod tests {
         })
     }
 
-    /// At least what a tree of one level costs from any root.
+    /// A lower limit for the cost of a tree of one level from any root.
     fn star_from_each(costs: &Costs) -> f64 {
         let len = costs.len();
         let star = |root: usize| {

@@ -1,9 +1,9 @@
 //! The best tree among members that fall into few classes of equal ones: a programme over counts.
 //!
 //! Members of a class are taken to be alike: what a message costs depends on the classes of its two ends only. So it
-//! does not matter who has been informed, only how many of each class. f(a, x) is the least time in which a member of
-//! class a informs x others, a count for each class. Its first child is of some class c and takes z of the x with it,
-//! itself included:
+//! does not matter which members have been informed, only how many of each class. f(a, x) is the least time in which a
+//! member of class a informs x others, a count for each class. Its first child is of some class c and takes z of the x
+//! with it, itself included:
 //!
 //! ```text
 //! f(a, x) = min over z <= x, c with z[c] > 0 of max(send + receive + f(c, z - c), send + f(a, x - z)), costs a to c
@@ -38,8 +38,8 @@ pub(crate) struct Seed {
     pub(crate) is_optimal: bool,
 }
 
-/// The best tree of the programme for any level of clusters that takes at most `most_steps` steps; `None` if there are too
-/// many classes at all of them.
+/// The best tree of the programme for any level of clusters that takes at most `most_steps` steps; `None` if there are
+/// too many classes at all of them.
 ///
 /// It does not know of costs beyond pairs, nor of limits.
 pub(crate) fn classes(costs: &Costs, root: Option<usize>, levels: &[Vec<u32>], most_steps: u64) -> Option<Seed> {
@@ -259,7 +259,7 @@ impl Programme {
         best
     }
 
-    /// The state of everybody but one of this class.
+    /// The state with all but one member of this class left.
     fn everybody(&self, class: usize) -> usize {
         self.inform[class].len() - 1 - self.strides[class]
     }

@@ -1,7 +1,7 @@
-//! The one form that every search works on: a broadcast whose senders are never idle.
+//! The costs that every search works on: those of a broadcast whose senders are never idle.
 //!
-//! A reduction is a broadcast in reversed time in which sending costs what the parent pays to receive, and the other way
-//! round: the makespans of the two agree tree by tree, if the broadcast sends to the largest tail first and the
+//! A reduction is a broadcast in reversed time in which sending costs what the parent pays to receive, and the other
+//! way round: the makespans of the two agree tree by tree, if the broadcast sends to the largest tail first and the
 //! reduction receives in order of arrival. So one search serves both.
 
 use crate::problem::Problem;

@@ -1,5 +1,5 @@
 //! Improves greedy trees by annealing, in three rounds: a walk from each, again from the best, and a last one from the
-//! best of those. Where the effort allows it, all of that from the start again and again.
+//! best of those. Where the effort allows it, all three rounds are repeated.
 
 use super::annealing::{Parents, Walks};
 use super::costs::Costs;
@@ -13,7 +13,7 @@ use crate::tree::Tree;
 
 /// Up to this many members many short walks find more than few long ones, which settle in the first wide valley.
 const FEW: usize = 20;
-/// How many trees are improved.
+/// The number of trees that are improved.
 const STARTS: usize = 6;
 const STARTS_OF_FEW: usize = 16;
 /// Percent of the moves for each round, and how many trees it begins with at most.
@@ -79,7 +79,7 @@ fn diverse<'a>(starts: &[&'a Ordered]) -> Vec<&'a Ordered> {
     first.into_iter().chain(again).take(STARTS_OF_FEW).collect()
 }
 
-/// How many times the work of effort normal patient effort is.
+/// The work of effort patient over that of effort normal.
 const PATIENCE: u64 = 30;
 
 /// The moves of effort normal: as many as two current cores make in 10 ms to 20 members, in 50 ms to 64, and in
@@ -93,7 +93,7 @@ pub(crate) fn moves(members: usize) -> u64 {
     }
 }
 
-/// A tree that no walk has costed yet, and that so comes after all that one has.
+/// A tree without a cost from a walk; it sorts after all that have one.
 fn parents(tree: &Tree) -> Parents {
     let parents = (0..tree.len()).map(|member| tree.parent(member).unwrap_or(member) as u32).collect();
     Parents { cost: u64::MAX, parents }

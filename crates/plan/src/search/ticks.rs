@@ -1,4 +1,4 @@
-//! Costs as whole numbers, so that sums are exact, comparisons sharp, and equal trees cost the same.
+//! Costs as whole numbers, so that sums and comparisons are exact, and equal trees cost the same.
 
 use super::costs::Costs;
 

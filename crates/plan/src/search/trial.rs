@@ -20,7 +20,7 @@ pub(super) struct End {
     pub(super) tail: u64,
 }
 
-/// Room that trials use again and again.
+/// Buffers that trials reuse.
 #[derive(Clone, Debug)]
 pub(super) struct Trials {
     /// By member: the last trial whose first path it was on.
@@ -39,8 +39,8 @@ impl Trials {
 impl MovingTree<'_> {
     /// True if moving `member` with all below it to `parent` may cost at most `limit`.
     ///
-    /// As everything here it relies on [`MovingTree::clock`]. It may refuse a move that is within the limit, if that lets
-    /// ancestors be informed much earlier; it does not happen often enough to matter to a search.
+    /// As everything here it relies on [`MovingTree::clock`]. It may refuse a move that is within the limit, if that
+    /// lets ancestors be informed much earlier; it does not happen often enough to matter to a search.
     pub(super) fn may_relocate(&mut self, member: u32, parent: u32, limit: u64) -> bool {
         let tail = self.receive(parent, member) + self.down[member as usize];
         let coming = End { parent, leaving: NOBODY, coming: member, tail };
@@ -108,7 +108,7 @@ impl MovingTree<'_> {
         }
     }
 
-    /// The change that a change makes for the next one up.
+    /// The change for the next member up that follows from a change.
     fn one_up(&self, end: End, limit: u64) -> Option<End> {
         let down = self.down_with(end);
         let is_late = self.informed[end.parent as usize] + down > limit;

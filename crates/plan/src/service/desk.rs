@@ -135,7 +135,7 @@ impl Desk {
     }
 }
 
-/// The plan asked for, on this machine, or in words why there is none.
+/// The plan asked for, on this machine, or the reason why there is none.
 fn plan(request: &PlanRequest, machine: &Machine, stop: &(dyn Fn() -> bool + Sync)) -> Result<PlanJson, String> {
     let cpus = request.cpus.clone().unwrap_or_else(|| machine.cpu_set());
     let problem = Problem::new(machine, &cpus).map_err(|error| error.to_string())?;

@@ -4,7 +4,7 @@ use std::sync::{Condvar, Mutex};
 
 const UNPOISONED: &str = "nobody panics while holding the count";
 
-/// A number of turns that can be taken and come back.
+/// A number of turns that clients take and give back.
 #[derive(Debug)]
 pub(super) struct Gate {
     free: Mutex<usize>,

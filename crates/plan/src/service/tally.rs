@@ -34,7 +34,7 @@ impl Tally {
         Some(Seat(self))
     }
 
-    /// Counts a request, or what was meant to be one.
+    /// Counts a request, valid or not.
     pub(super) fn count_request(&self) {
         self.0.lock().expect(UNPOISONED).requests += 1;
     }

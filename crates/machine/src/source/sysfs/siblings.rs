@@ -32,8 +32,8 @@ impl<'a> Siblings<'a> {
         Self { tree, ids: online.iter().map(|cpu| (cpu, ids(cpu))).collect() }
     }
 
-    /// The core: siblings that also agree on the core's id. They do not on AMD's family 15h, where the kernel lists as
-    /// siblings the two cores that share a floating-point unit.
+    /// The core: siblings that also agree on the core's id. They do not agree on AMD's family 15h, where the kernel
+    /// lists as siblings the two cores that share a floating-point unit.
     pub(super) fn core(&self, cpu: CpuId) -> Option<u32> {
         let own = self.ids.get(&cpu)?;
         let same_core = |other: CpuId| match (own.core, self.ids.get(&other).and_then(|ids| ids.core)) {

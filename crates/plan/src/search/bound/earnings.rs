@@ -1,9 +1,9 @@
-//! The table of what everybody earns in every time, computed in blocks of times.
+//! The table of the earnings of every member in every time, computed in blocks of times.
 //!
-//! Most messages keep their sender busy for some ticks, so that many times can be computed at once. Messages of a
-//! group differ only in what they bring, so the best of them is found first; and a group that keeps the sender busy
-//! for longer than another one, and brings no more in any time of the block, is left out: few groups are left, and only these
-//! meet all the states of the sender.
+//! Most messages keep their sender busy for some ticks, so that many times can be computed at once. Messages of a group
+//! differ only in what they bring, so the best of them is found first; and a group that keeps the sender busy for
+//! longer than another one, and brings no more in any time of the block, is left out: few groups are left, and only
+//! these meet all the states of the sender.
 
 use std::ops::Range;
 
@@ -167,7 +167,8 @@ impl<const N: usize> Choice<N> {
         self.inside.resize(budgets, [i16::MIN; N]);
     }
 
-    /// Keeps it if it brings more at some time than what keeps the sender busy no longer and takes no more of its budget.
+    /// Keeps it if it brings more at some time than what keeps the sender busy no longer and takes no more of its
+    /// budget.
     fn add(&mut self, new: Best<N>) {
         let outside = self.outside;
         let known = if new.kind == Kind::Outside { &mut self.outside } else { &mut self.inside[new.given] };

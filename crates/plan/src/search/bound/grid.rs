@@ -1,4 +1,4 @@
-//! Costs in whole ticks, rounded down: no tree takes longer on the grid than it really does.
+//! Costs in whole ticks, rounded down: no tree takes longer on the grid than with the real costs.
 
 use super::super::costs::Costs;
 use super::quick::lowered;
@@ -35,7 +35,7 @@ impl Grid {
         Self { len, steps, send, edge, lag }
     }
 
-    /// After how many ticks the root can have informed each member.
+    /// The least number of ticks after which the root can have informed each member.
     pub(super) fn delays(&self, root: usize) -> Vec<usize> {
         let mut delays = vec![usize::MAX; self.len];
         let mut open: Vec<usize> = (0..self.len).collect();

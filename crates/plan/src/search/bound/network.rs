@@ -4,7 +4,7 @@ use super::budgets::{Budgets, Kind};
 use super::earnings::{FEW, MANY};
 use super::grid::Grid;
 
-/// Messages of one sender that are alike to it: they keep it busy for as long and take as much of its budget.
+/// Messages of one sender with the same effect on it: they keep it busy for as long and take as much of its budget.
 pub(super) struct Group {
     pub(super) send: usize,
     pub(super) kind: Kind,
@@ -12,9 +12,9 @@ pub(super) struct Group {
     pub(super) children: Vec<(usize, usize)>,
 }
 
-/// All messages of which somebody may make use.
+/// All messages that may be of use.
 pub(super) struct Network {
-    /// Messages that take longer are none.
+    /// Longer messages are left out.
     pub(super) times: usize,
     pub(super) budgets: Budgets,
     /// The messages of each member that keep it busy for a block of times, shortest first.

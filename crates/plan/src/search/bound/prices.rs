@@ -58,7 +58,7 @@ impl Constraints {
         self.duty(root).into_iter().map(|duty| -duty).collect()
     }
 
-    /// Counts in what a message does.
+    /// Counts the effects of a message.
     pub(super) fn count(&self, parent: usize, child: usize, done: &mut [f64]) {
         done[child] += 1.0;
         self.entered(parent, child).for_each(|set| done[self.len + set] += 1.0);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tree_does_is_its_duty() {
+    fn a_tree_does_its_duty() {
         let constraints = Constraints::new(&two_clusters());
         let mut done = constraints.failed(3);
         [(3, 0), (0, 1), (3, 2)].iter().for_each(|&(p, c)| constraints.count(p, c, &mut done));

@@ -29,7 +29,7 @@ impl<'a> Relaxed<'a> {
         Self { network, prices, earnings: Earnings::new(network, prices) }
     }
 
-    /// The least time in which `a` earns so much; `None` if there is none below the known tree's.
+    /// The least time in which `a` earns this much; `None` if there is none below the known tree's.
     pub(super) fn first(&self, a: usize, goal: i16) -> Option<usize> {
         let first = self.row(a).partition_point(|&sum| sum < goal);
         (first < self.network.times).then_some(first)
@@ -45,13 +45,14 @@ impl<'a> Relaxed<'a> {
         self.earnings.informed(self.network.budgets.full(a))
     }
 
-    /// From this number of ticks on sums are too large to be exact, if member `a` is informed after `delay[a]` ticks at best.
+    /// From this number of ticks on sums are too large to be exact, if member `a` is informed after `delay[a]` ticks at
+    /// best.
     pub(super) fn exact_until(&self, delays: &[usize]) -> usize {
         let until = |a: usize| delays[a] + self.row(a).partition_point(|&sum| sum <= LARGEST);
         (0..delays.len()).map(until).min().unwrap_or(0)
     }
 
-    /// Tells the messages by which `a` earns the most in `ticks`.
+    /// Reports the messages by which `a` earns the most in `ticks`.
     pub(super) fn trace(&self, a: usize, ticks: usize, visit: &mut dyn FnMut(usize, usize)) {
         let network = self.network;
         let mut open = vec![(a, network.budgets.full(a), ticks)];

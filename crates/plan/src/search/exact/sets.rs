@@ -33,7 +33,7 @@ pub(super) fn spread(v: usize, set: usize) -> usize {
     (set & low) | ((set & !low) << 1)
 }
 
-/// The other way round.
+/// The inverse of [`spread`].
 pub(super) fn packed(v: usize, all: usize) -> usize {
     let low = (1 << v) - 1;
     (all & low) | ((all >> 1) & !low)

@@ -9,13 +9,13 @@ use crate::parallel;
 /// The cost of the known tree in ticks.
 pub(super) const TICKS: f64 = (1 << 26) as f64;
 
-/// So far rounding may move a time: half a tick for every message.
+/// The most that rounding moves a time: half a tick for every message.
 pub(super) const ROUNDING: u32 = 64;
 
-/// Times above this one are those of no tree that is as good as the known one.
+/// A tree with a time above this one is worse than the known one.
 pub(super) const IN_TIME: u32 = (1 << 26) + ROUNDING;
 
-/// The largest cost of a message, and what informs a set too late: three of them still fit.
+/// The largest cost of a message, and the time of a set that is informed too late: the sum of three still fits.
 pub(super) const NEVER: u32 = 1 << 29;
 
 /// With fewer members than this, one thread fills the tables.
@@ -48,7 +48,7 @@ impl Tables {
         Some(tables)
     }
 
-    /// The best tree from the member that the tables number so.
+    /// The best tree from the member with this number in the tables.
     pub(super) fn tree(&self, costs: &Costs, root: usize) -> Ordered {
         let mut children = vec![Vec::new(); costs.len()];
         self.unfold(root, self.others(root), &mut children);
@@ -168,7 +168,7 @@ impl Tables {
     fn unfold(&self, v: usize, mut set: usize, children: &mut [Vec<usize>]) {
         while set != 0 {
             let (_, child, taken) = match self.best_split(v, set, IN_TIME) {
-                // The known tree was none: one child after the other.
+                // The known tree has no finite cost: one child after the other.
                 (NEVER, ..) => (NEVER, member(v, set.trailing_zeros() as usize), set & set.wrapping_neg()),
                 split => split,
             };
