@@ -3,7 +3,20 @@
 //! A [`Problem`] is the set of members with the costs between them. A [`shape::Shape`] turns it into a [`Tree`];
 //! [`simulate`] computes the cost of a collective over that tree, and [`Schedule`] the time of each message.
 //!
-//! | module | what |
+//! ```
+//! use corecast_machine::source::{Request as MachineRequest, discover};
+//! use corecast_machine::Machine;
+//! use corecast_plan::{Operation, Problem, Request};
+//!
+//! let request = MachineRequest { synthetic: Some("pack:2 core:4".into()), ..MachineRequest::default() };
+//! let machine = Machine::from_topology(&discover(&request)?);
+//! let plan = Request::new(Operation::Broadcast).plan(&Problem::of_machine(&machine)?)?;
+//! assert_eq!(plan.tree.len(), 8);
+//! assert!(plan.predicted > 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | contents |
 //! |---|---|
 //! | [`Problem`] | members and costs, cut out of a machine model |
 //! | [`Tree`] | a checked tree with children in send order |
@@ -17,7 +30,6 @@
 //! | [`PlanStore`] | plans kept in files |
 //! | [`diamond`] | rings for broadcasts that are acknowledged |
 //! | [`explain()`] | a plan in words |
-//! | [`repair`] | a tree mended when a member leaves or joins |
 //! | [`service`] | plans over a local socket, for many programs |
 //!
 //! Everything is deterministic: the same machine model gives the same bytes everywhere.
@@ -35,6 +47,7 @@ mod explain;
 mod levels;
 mod limits;
 mod meeting;
+mod noise;
 mod operation;
 mod parallel;
 mod plan;
@@ -42,7 +55,6 @@ mod plan_json;
 mod plan_store;
 mod planner;
 mod problem;
-pub mod repair;
 mod request;
 mod robust;
 mod schedule;

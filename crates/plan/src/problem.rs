@@ -7,7 +7,7 @@ use corecast_base::{CpuId, CpuSet};
 use corecast_machine::{CostMatrix, Machine, MachineError, Unit};
 
 use crate::levels;
-use crate::robust;
+use crate::noise::noise;
 use crate::terms::Terms;
 
 /// The cost assumed between members on one CPU where the machine has no pair of CPUs to learn from: about a
@@ -110,7 +110,7 @@ impl Problem {
             cpus: members.to_vec(),
             send: member_costs(&positions, &machine.send),
             receive: member_costs(&positions, &machine.receive),
-            noise: robust::noise(machine, &positions),
+            noise: noise(machine, &positions),
             siblings: levels::siblings(machine, &positions),
             listing: by_numa(&numa),
             numa,

@@ -9,14 +9,14 @@
 //! sigma^2 / (sigma^2 + variance within the class that is not noise),  sigma = noise * mean of the class
 //! ```
 //!
-//! on the mean; in between the weight fades in. Classes whose entries differ by more than noise so stay as they are.
+//! on the mean; in between the weight fades in. Classes whose entries differ by more than noise stay as they are.
 //! What this gains is in `docs/design/robust.md`.
 //!
 //! Source: W. James, C. Stein, Estimation with quadratic loss, 1961.
 
 use std::collections::BTreeMap;
 
-use corecast_machine::{CostMatrix, Machine, clusters};
+use corecast_machine::clusters;
 
 use crate::plan::{Plan, PlanError};
 use crate::problem::Problem;
@@ -27,8 +27,6 @@ use crate::schedule::Schedule;
 const QUIET: f64 = 0.01;
 /// From this relative noise on entries are drawn toward their classes in full.
 const NOISY: f64 = 0.10;
-/// The standard deviation of a normal distribution whose median absolute deviation is 1.
-const SIGMA_PER_MAD: f64 = 1.4826;
 
 impl Problem {
     /// The same problem with costs to plan on if those measured are off by `noise`, a relative standard deviation (0.05
@@ -49,11 +47,11 @@ impl Problem {
     ///
     /// # Panics
     ///
-    /// If the noise is negative or no number.
+    /// If the noise is negative or not a number.
     #[must_use]
     #[track_caller]
     pub fn robust(&self, noise: f64) -> Self {
-        assert!(noise >= 0.0, "noise is a standard deviation, {noise} is none");
+        assert!(noise >= 0.0, "noise is a standard deviation, {noise} is not one");
         let fade = ((noise - QUIET) / (NOISY - QUIET)).clamp(0.0, 1.0);
         if fade == 0.0 {
             return self.clone();
@@ -73,7 +71,7 @@ impl Request<'_> {
     ///
     /// # Panics
     ///
-    /// As [`Request::plan`], or if the noise is negative or no number.
+    /// As [`Request::plan`], or if the noise is negative or not a number.
     #[track_caller]
     pub fn plan_robust(&self, problem: &Problem, noise: f64) -> Result<Plan, PlanError> {
         let plan = self.plan(&problem.robust(noise))?;
@@ -84,18 +82,6 @@ impl Request<'_> {
         let why = format!("{}, on costs that allow for {:.0} % of noise", plan.why, 100.0 * noise);
         Ok(Plan { predicted, why, bound: None, is_proven: false, ..plan })
     }
-}
-
-/// The relative noise of the costs between CPUs at these positions: the median of what the spreads in the model say.
-pub(crate) fn noise(machine: &Machine, positions: &[usize]) -> Option<f64> {
-    let (send, receive) = (machine.extended.send_spread.as_ref()?, machine.extended.receive_spread.as_ref()?);
-    let both = |a: &CostMatrix, b: &CostMatrix, i, j| a.get(i, j) + b.get(i, j);
-    let pairs = positions.iter().flat_map(|&i| positions.iter().filter(move |&&j| i != j).map(move |&j| (i, j)));
-    let costs = pairs.map(|(i, j)| (both(send, receive, i, j), both(&machine.send, &machine.receive, i, j)));
-    let mut relative: Vec<f64> =
-        costs.filter(|&(_, cost)| cost > 0.0).map(|(spread, cost)| SIGMA_PER_MAD * spread / cost).collect();
-    relative.sort_by(f64::total_cmp);
-    relative.get(relative.len() / 2).copied()
 }
 
 /// The dense costs between members, drawn toward the means of their classes.
@@ -131,9 +117,10 @@ fn mean_and_variance(numbers: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::effort::Effort;
+    use crate::noise::SIGMA_PER_MAD;
     use crate::operation::Operation;
     use corecast_base::CpuId;
-    use corecast_machine::{Cpu, Topology};
+    use corecast_machine::{CostMatrix, Cpu, Machine, Topology};
     use fastrand::Rng;
 
     /// Two nodes of twelve, all pairs of a kind alike.
