@@ -8,4 +8,4 @@ cd "$(dirname "$0")/.."
 cargo test
 cargo test --package corecast-lock --all-features --lib --test locks --test faults
 cargo test --release --package corecast-base --package corecast-channel --package corecast-lock --package corecast-collective \
-    --lib --test region --test conformance --test mcast --test select --test steps --test locks --test faults --test shared
+    --lib --test base --test channel --test locks --test faults --test shared -- --skip exhaustive::

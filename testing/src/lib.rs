@@ -1,8 +1,10 @@
-//! What the tests of several crates share; no crate depends on it outside its tests.
+//! The shared parts of the tests of several crates; no crate depends on it outside its tests.
 //!
+//! - [`actor`]: other processes, which a test starts, stops and kills;
 //! - [`skipped`]: how a test says that it cannot check something here;
 //! - [`machines`]: the captured machines in the folder `machines/` of the repository.
 
+pub mod actor;
 pub mod machines;
 mod skip;
 

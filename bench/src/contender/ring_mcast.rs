@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use corecast::channel::mcast::{Config, ValueReceiver, ValueSender, channel_with};
+use corecast::channel::mcast::{Config, Receiver, Sender, channel_with};
 
 use super::body::stream_bodies;
 use super::{RecvEnd, SendEnd};
@@ -42,20 +42,20 @@ impl Contender for Mcast {
     }
 }
 
-impl SendEnd for ValueSender<Message> {
+impl SendEnd for Sender<Message> {
     type Item = Message;
 
     #[inline]
     fn send(&mut self, message: Message) -> Result<(), Failure> {
-        ValueSender::send(self, message).map_err(Failure::refused)
+        Sender::send(self, message).map_err(Failure::refused)
     }
 }
 
-impl RecvEnd for ValueReceiver<Message> {
+impl RecvEnd for Receiver<Message> {
     type Item = Message;
 
     #[inline]
     fn recv(&mut self) -> Result<Message, Failure> {
-        ValueReceiver::recv(self).map(|message| *message).map_err(Failure::refused)
+        Receiver::recv(self).map(|message| *message).map_err(Failure::refused)
     }
 }

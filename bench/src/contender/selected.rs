@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use corecast::base::wait::{Crowd, Waiter};
+use corecast::base::wait::{CpuSharing, Waiter};
 use corecast::channel::select::Select;
 use corecast::channel::ump::{Receiver, Sender};
 
@@ -59,7 +59,7 @@ pub(crate) fn select(
     slots: usize,
 ) -> (Vec<Sender<Message>>, Select<Receiver<Message>>) {
     let wake_cost = setting.machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64));
-    let mut select = Select::with_waiter(Waiter::new(setting.wait, Crowd::unpinned(2), wake_cost));
+    let mut select = Select::with_waiter(Waiter::new(setting.wait, CpuSharing::unpinned(2), wake_cost));
     let channel = |_| {
         let (sender, receiver) = super::ump_ring(setting, slots);
         select.add(receiver);

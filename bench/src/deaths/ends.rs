@@ -103,31 +103,31 @@ impl Channel {
     /// The region for it.
     pub(super) fn plan(self, wait: Wait) -> Result<RegionPlan, Failure> {
         let spec = match self {
-            Self::Ump => ump::spec(&ump::Config { slots: SLOTS, wait, ..ump::Config::default() }),
+            Self::Ump => ump::bytes::spec(&ump::Config { slots: SLOTS, wait, ..ump::Config::default() }),
             Self::Ff => ff::spec(&ff::Config { cells: SLOTS, wait, ..ff::Config::default() }),
-            Self::Mcast => mcast::spec(mcast::Config { slots: SLOTS, wait, ..mcast::Config::default() }),
+            Self::Mcast => mcast::bytes::spec(mcast::Config { slots: SLOTS, wait, ..mcast::Config::default() }),
         };
         spec.declare(RegionPlan::new(), NAME).map_err(Failure::refused)
     }
 
     pub(super) fn sender(self, region: &SharedRegion) -> Result<Box<dyn Sender>, Failure> {
         Ok(match self {
-            Self::Ump => Box::new(ump::sender(region, NAME).map_err(Failure::refused)?),
+            Self::Ump => Box::new(ump::bytes::sender(region, NAME).map_err(Failure::refused)?),
             Self::Ff => Box::new(ff::sender(region, NAME).map_err(Failure::refused)?),
-            Self::Mcast => Box::new(mcast::sender(region, NAME).map_err(Failure::refused)?),
+            Self::Mcast => Box::new(mcast::bytes::sender(region, NAME).map_err(Failure::refused)?),
         })
     }
 
     pub(super) fn receiver(self, region: &SharedRegion) -> Result<Box<dyn Receiver>, Failure> {
         Ok(match self {
-            Self::Ump => Box::new(ump::receiver(region, NAME).map_err(Failure::refused)?),
+            Self::Ump => Box::new(ump::bytes::receiver(region, NAME).map_err(Failure::refused)?),
             Self::Ff => Box::new(ff::receiver(region, NAME).map_err(Failure::refused)?),
-            Self::Mcast => Box::new(mcast::receiver(region, NAME, Policy::Reliable).map_err(Failure::refused)?),
+            Self::Mcast => Box::new(mcast::bytes::receiver(region, NAME, Policy::Reliable).map_err(Failure::refused)?),
         })
     }
 }
 
-impl Sender for ump::BytesSender {
+impl Sender for ump::bytes::Sender {
     fn try_send(&mut self, word: NonZeroU64) -> Result<bool, Failure> {
         room(Self::try_send(self, &word.get().to_ne_bytes()))
     }
@@ -151,7 +151,7 @@ impl Sender for ff::Sender {
     }
 }
 
-impl Sender for mcast::Sender {
+impl Sender for mcast::bytes::Sender {
     fn try_send(&mut self, word: NonZeroU64) -> Result<bool, Failure> {
         room(Self::try_send(self, &word.get().to_ne_bytes()))
     }
@@ -161,7 +161,7 @@ impl Sender for mcast::Sender {
     }
 }
 
-impl Receiver for ump::BytesReceiver {
+impl Receiver for ump::bytes::Receiver {
     fn recv(&mut self) -> Result<NonZeroU64, Outcome> {
         Self::recv(self).map_err(lost).and_then(|message| word(message.read()))
     }
@@ -173,7 +173,7 @@ impl Receiver for ff::Receiver {
     }
 }
 
-impl Receiver for mcast::Receiver {
+impl Receiver for mcast::bytes::Receiver {
     fn recv(&mut self) -> Result<NonZeroU64, Outcome> {
         Self::recv(self).map_err(lost).and_then(|message| word(message.read()))
     }

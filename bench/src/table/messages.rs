@@ -8,7 +8,7 @@
 
 use std::thread;
 
-use corecast::base::wait::{Crowd, Waiter};
+use corecast::base::wait::{CpuSharing, Waiter};
 use corecast::channel::select::{Select, SelectError};
 use corecast::channel::ump::{Config, Receiver, Sender, channel_with};
 use corecast::lock::table::Bucket;
@@ -94,7 +94,7 @@ struct Server {
 impl Server {
     fn new(setting: &Setting<'_>, owned: usize) -> Self {
         let buckets = (0..owned).map(|_| Bucket::default()).collect();
-        let waiter = Waiter::new(setting.wait, Crowd::unpinned(participants(setting)), None);
+        let waiter = Waiter::new(setting.wait, CpuSharing::unpinned(participants(setting)), None);
         Self { buckets, requests: Select::with_waiter(waiter), replies: Vec::new() }
     }
 

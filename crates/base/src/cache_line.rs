@@ -5,10 +5,10 @@ use std::ops::{Deref, DerefMut};
 /// Bytes that one transfer between cores moves, and the size of a message slot.
 pub const LINE_BYTES: usize = 64;
 
-/// Puts a control word on a line of its own, so that writing it disturbs nobody who works on a neighbour.
+/// Puts a control word on a line of its own, so that a write to it disturbs no thread that works on a neighbour.
 ///
 /// Aligned to two lines, because the adjacent-line prefetcher of current x86 cores fetches lines in pairs. Message
-/// *slots* are not wrapped: there fetching the neighbour helps.
+/// *slots* are not wrapped, because there it helps to fetch the neighbour.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct CacheLine<T>(pub T);

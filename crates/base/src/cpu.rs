@@ -53,11 +53,11 @@ impl fmt::Display for CpuId {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CpuSet(Vec<CpuId>);
 
-/// Why a text is no list of CPUs.
+/// The reason why a text is not a list of CPUs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CpuSetError {
-    /// A part is neither a number nor `low-high`.
+    /// A part is neither a number nor a range `low-high`.
     #[error("'{part}' in CPU list '{list}' is neither a number nor a range such as 0-3")]
     Syntax {
         /// The part that could not be read.
@@ -74,7 +74,7 @@ pub enum CpuSetError {
         list: String,
     },
     /// A number is beyond [`MAX_CPU_ID`].
-    #[error("CPU {part} in list '{list}' is above {MAX_CPU_ID}, the highest id corecast believes")]
+    #[error("CPU {part} in list '{list}' is above {MAX_CPU_ID}, the highest id that corecast accepts")]
     TooHigh {
         /// The number.
         part: String,
@@ -207,7 +207,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn reads_what_the_kernel_writes() {
+    fn reads_the_lists_of_the_kernel() {
         let set: CpuSet = "0-2,8,10-11\n".parse().expect("a kernel list");
         assert_eq!(set.iter().map(CpuId::get).collect::<Vec<_>>(), [0, 1, 2, 8, 10, 11]);
         assert!("".parse::<CpuSet>().expect("sysfs lists may be empty").is_empty());

@@ -1,10 +1,9 @@
-//! Values that are nothing but their bytes.
+//! Values that any bytes make.
 
-/// What is nothing but its bytes, so that it can be read from memory that anybody may have written.
+/// A type that any bytes make a value of, so that it can be read from memory that another process wrote.
 ///
-/// Numbers are, and arrays of what is; a structure is where its author says so. `bool`, `char` and most enums are not, as
-/// some bytes are no value of them, and tuples are not, as their layout is the compiler's to choose.
-///
+/// Numbers are plain, and so are arrays of plain values; for a structure its author says so. `bool`, `char` and most enums
+/// are not plain, as some bytes are no value of them. Tuples are not plain, as the compiler chooses their layout.
 /// ```
 /// use corecast_base::Plain;
 /// #[derive(Clone, Copy)]
@@ -23,7 +22,7 @@
 /// - Its layout is fixed: `repr(C)`, `repr(transparent)` or primitive.
 pub unsafe trait Plain: Copy + Send + 'static {}
 
-/// The value of all zeroes: room to receive into.
+/// The value of all zeroes, as room to receive into.
 #[must_use]
 pub fn zeroed<T: Plain>() -> T {
     // SAFETY: any bytes are a value of a plain type.

@@ -1,8 +1,8 @@
 //! Reading text files whose size is not to be trusted.
 //!
-//! Take it for every file that the kernel, a captured tree or a stranger provides: what is larger than the stated
-//! limit is an error instead of an allocation, and bytes that are no UTF-8 become replacement characters, which no
-//! parser accepts.
+//! Take it for every file that comes from the kernel, a captured tree or a stranger. A file that is larger than the stated
+//! limit is an error instead of an allocation, and bytes that are not UTF-8 become replacement characters, which no parser
+//! accepts.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -18,7 +18,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// Whatever opening or reading says, and [`io::ErrorKind::InvalidData`] if the file is longer than the limit.
+/// The error of opening or reading, and [`io::ErrorKind::InvalidData`] if the file is longer than the limit.
 pub fn read(path: &Path, limit_bytes: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;

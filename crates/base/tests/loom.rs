@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use corecast_base::sync::{Arc, AtomicU32, EventCount, Fences, Ordering};
-use corecast_base::wait::{Crowd, Seat, Seats, Wait, Waiter, WakeCell, WakeWord};
+use corecast_base::wait::{CpuSharing, Parker, Parkers, Wait, Waiter, WakeCell, WakeWord};
 use corecast_base::{CacheLine, Place as Memory, PlaceSlice};
 use loom::thread;
 
@@ -20,9 +20,9 @@ impl Place {
         Self::among(PlaceSlice::new(vec![CacheLine::new(EventCount::new())]))
     }
 
-    fn among(seats: Seats) -> Arc<Self> {
+    fn among(parkers: Parkers) -> Arc<Self> {
         let cell = Memory::new(CacheLine::new(WakeCell::default()));
-        let word = WakeWord::within(cell, seats, 0, Some(Fences::Private));
+        let word = WakeWord::within(cell, parkers, 0, Some(Fences::Private));
         Arc::new(Self { word, values: [AtomicU32::new(0), AtomicU32::new(0)] })
     }
 
@@ -33,7 +33,7 @@ impl Place {
     }
 
     fn sleep_until_published(&self, at: usize) {
-        let mut waiter = Waiter::new(Wait::Park, Crowd::pinned(2, 1), Some(Duration::ZERO));
+        let mut waiter = Waiter::new(Wait::Park, CpuSharing::pinned(2, 1), Some(Duration::ZERO));
         let look = || (self.values[at].load(Ordering::Relaxed) == 1).then_some(());
         waiter.until(&self.word, look, |_| Ok::<_, ()>(Duration::MAX)).expect("check never fails");
     }
@@ -88,19 +88,20 @@ fn what_was_written_before_the_ring_is_seen_after_the_sleep() {
             theirs.word.notify();
         });
         let look = || (place.values[0].load(Ordering::Acquire) == 1).then(|| place.values[1].load(Ordering::Relaxed));
-        let mut waiter = Waiter::new(Wait::Park, Crowd::pinned(2, 1), Some(Duration::ZERO));
+        let mut waiter = Waiter::new(Wait::Park, CpuSharing::pinned(2, 1), Some(Duration::ZERO));
         let seen = waiter.until(&place.word, look, |_| Ok::<_, ()>(Duration::MAX)).expect("check never fails");
         assert_eq!(seen, 7);
         publisher.join().expect("the publisher ends");
     });
 }
 
-/// A publisher that comes because of one seat learns of another that has asked meanwhile, and then rings that one.
+/// A publisher that comes because of one parker learns of another that has armed meanwhile, and then wakes that one too.
 #[test]
-fn who_asks_while_another_seat_is_rung_is_rung_as_well() {
+fn a_parker_that_is_armed_while_another_is_woken_is_woken_as_well() {
     loom::model(|| {
-        let seats: Seats = PlaceSlice::new(vec![CacheLine::new(EventCount::new()), CacheLine::new(EventCount::new())]);
-        let place = Place::among(seats.clone());
+        let parkers: Parkers =
+            PlaceSlice::new(vec![CacheLine::new(EventCount::new()), CacheLine::new(EventCount::new())]);
+        let place = Place::among(parkers.clone());
         let forwards = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
         place.word.arm_for(&forwards[0], 0);
         let (theirs, their_forwards) = (Arc::clone(&place), Arc::clone(&forwards));
@@ -110,26 +111,26 @@ fn who_asks_while_another_seat_is_rung_is_rung_as_well() {
                 theirs.word.notify_all(&*their_forwards);
             }
         });
-        let seat = Seat::within(seats, 1).expect("seat 1 of two");
+        let parker = Parker::within(parkers, 1).expect("parker 1 of two");
         loop {
-            let seen = seat.now();
-            place.word.arm_for(&forwards[1], seat.number());
+            let seen = parker.now();
+            place.word.arm_for(&forwards[1], parker.number());
             place.word.heavy_fence();
             if place.values[1].load(Ordering::Relaxed) == 1 {
                 break;
             }
-            seat.wait(seen, Duration::MAX);
+            parker.wait(seen, Duration::MAX);
         }
         publisher.join().expect("the publisher ends");
     });
 }
 
-/// Sleeps on a seat until both words have been rung for what was published.
+/// Sleeps on a parker until both words have woken it for what was published.
 #[test]
-fn who_waits_at_two_words_sleeps_on_a_seat_and_misses_neither() {
+fn a_thread_that_waits_on_two_words_misses_neither() {
     loom::model(|| {
-        let seats: Seats = PlaceSlice::new(vec![CacheLine::new(EventCount::new())]);
-        let places = [Place::among(seats.clone()), Place::among(seats.clone())];
+        let parkers: Parkers = PlaceSlice::new(vec![CacheLine::new(EventCount::new())]);
+        let places = [Place::among(parkers.clone()), Place::among(parkers.clone())];
         let publishers: Vec<_> = places
             .iter()
             .map(|place| {
@@ -137,17 +138,17 @@ fn who_waits_at_two_words_sleeps_on_a_seat_and_misses_neither() {
                 thread::spawn(move || theirs.publish(0))
             })
             .collect();
-        let seat = Seat::within(seats, 0).expect("seat 0 of one");
+        let parker = Parker::within(parkers, 0).expect("parker 0 of one");
         let is_there = |place: &Place| place.values[0].load(Ordering::Relaxed) == 1;
         let mut found = 0;
         while found < places.len() {
-            let seen = seat.now();
-            places.iter().for_each(|place| place.word.arm_for(place.word.forward(), seat.number()));
+            let seen = parker.now();
+            places.iter().for_each(|place| place.word.arm_for(place.word.forward(), parker.number()));
             places[0].word.heavy_fence();
             let were_there = found;
             found = places.iter().filter(|place| is_there(place)).count();
             if found == were_there {
-                seat.wait(seen, Duration::MAX);
+                parker.wait(seen, Duration::MAX);
             }
         }
         publishers.into_iter().for_each(|publisher| publisher.join().expect("a publisher ends"));

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 use std::num::NonZeroU64;
 use std::ptr;
 
-use corecast::channel::select::{Alarm, Mixed, MixedMsg, Selectable};
+use corecast::channel::select::{Mixed, MixedMsg, Selectable, WakeHandle};
 use corecast::channel::{TryRecvError, ff};
 
 use crate::message::{self, Message};
@@ -55,10 +55,10 @@ impl Selectable for AnyReceiver {
         }
     }
 
-    fn alarm(&self) -> Alarm {
+    fn wake_handle(&self) -> WakeHandle {
         match self {
-            Self::Bytes(end) => end.alarm(),
-            Self::Words(end) => end.alarm(),
+            Self::Bytes(end) => end.wake_handle(),
+            Self::Words(end) => end.wake_handle(),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The status of every error of the library.
 
-use corecast::base::region::{AttachError, BadName, CreateError, Forked, PlanError};
-use corecast::base::rendezvous::MeetError;
-use corecast::channel::mcast::NoPlace;
-use corecast::channel::open::OpenError;
+use corecast::base::region::{AttachError, BadName, CreateError, Forked, RegionPlanError};
+use corecast::base::rendezvous::RendezvousError;
+use corecast::channel::OpenChannelError;
+use corecast::channel::mcast::AddEndError;
 use corecast::channel::select::SelectError;
 use corecast::channel::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
 use corecast::collective::acknowledged::AckError;
@@ -30,7 +30,7 @@ always! {
     BadName => InvalidArgument,
     BuildError => InvalidArgument,
     DeclareError => InvalidArgument,
-    PlanError => InvalidArgument,
+    RegionPlanError => InvalidArgument,
     Forked => Forked,
     UnknownLock => NotFound,
     std::io::Error => System,
@@ -62,40 +62,40 @@ impl From<AttachError> for Failure {
     }
 }
 
-impl From<MeetError> for Failure {
-    fn from(error: MeetError) -> Self {
+impl From<RendezvousError> for Failure {
+    fn from(error: RendezvousError) -> Self {
         let status = match error {
-            MeetError::BadName(_) | MeetError::PathTooLong { .. } => Status::InvalidArgument,
-            MeetError::Exists(_) => Status::Exists,
-            MeetError::NotFound(_) => Status::NotFound,
-            MeetError::TimedOut(_) => Status::Timeout,
-            MeetError::NotOurs { .. } => Status::Mismatch,
-            MeetError::TurnedAway(_) => Status::Taken,
-            MeetError::Attach(error) => return error.into(),
+            RendezvousError::BadName(_) | RendezvousError::PathTooLong { .. } => Status::InvalidArgument,
+            RendezvousError::Exists(_) => Status::Exists,
+            RendezvousError::NotFound(_) => Status::NotFound,
+            RendezvousError::TimedOut(_) => Status::Timeout,
+            RendezvousError::NotOurs { .. } => Status::Mismatch,
+            RendezvousError::TurnedAway(_) => Status::Taken,
+            RendezvousError::Attach(error) => return error.into(),
             _ => Status::System,
         };
         Self::new(status, error.to_string())
     }
 }
 
-impl From<OpenError> for Failure {
-    fn from(error: OpenError) -> Self {
+impl From<OpenChannelError> for Failure {
+    fn from(error: OpenChannelError) -> Self {
         let status = match error {
-            OpenError::NoChannel(_) => Status::NotFound,
-            OpenError::Taken { .. } => Status::Taken,
-            OpenError::Closed { .. } => Status::Closed,
-            OpenError::Died { .. } => Status::Died,
-            OpenError::Forked(_) => Status::Forked,
-            OpenError::Policy { .. } => return Self::argument("policy", error),
+            OpenChannelError::NoChannel(_) => Status::NotFound,
+            OpenChannelError::Taken { .. } => Status::Taken,
+            OpenChannelError::Closed { .. } => Status::Closed,
+            OpenChannelError::Died { .. } => Status::Died,
+            OpenChannelError::Forked(_) => Status::Forked,
+            OpenChannelError::Policy { .. } => return Self::argument("policy", error),
             _ => Status::Mismatch,
         };
         Self::new(status, error.to_string())
     }
 }
 
-impl From<NoPlace> for Failure {
-    fn from(error: NoPlace) -> Self {
-        let status = if error == NoPlace::Forked { Status::Forked } else { Status::Taken };
+impl From<AddEndError> for Failure {
+    fn from(error: AddEndError) -> Self {
+        let status = if error == AddEndError::Forked { Status::Forked } else { Status::Taken };
         Self::new(status, error.to_string())
     }
 }

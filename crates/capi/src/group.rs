@@ -35,7 +35,7 @@ unsafe impl Parameters for GroupConfig {}
 impl GroupConfig {
     fn builder(self, machine: &Machine) -> Result<Builder<'_>, Failure> {
         let members = within(self.members, 0, MAX_MEMBERS as u32, "config.members")? as usize;
-        let builder = ThreadGroup::builder(machine).pinned(false).wait(wait::policy(self.wait, "config.wait")?);
+        let builder = ThreadGroup::builder(machine).pin(false).wait(wait::policy(self.wait, "config.wait")?);
         Ok(if members > 0 { builder.members(members) } else { builder })
     }
 }
@@ -74,7 +74,7 @@ pub extern "C" fn corecast_group_destroy(group: Option<Box<Group>>) {
 /// The number of members; 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_group_members(group: Option<&Group>) -> u32 {
-    group.map_or(0, |group| group.0.members() as u32)
+    group.map_or(0, |group| group.0.size() as u32)
 }
 
 /// Takes the place of the member with this rank, from 0, for the calling thread or one that it is handed to.

@@ -33,7 +33,7 @@ pub struct Member {
 
 impl Member {
     pub(crate) fn new(place: Place) -> Self {
-        let (rank, members) = (place.rank() as u32, place.members() as u32);
+        let (rank, members) = (place.rank() as u32, place.size() as u32);
         Self { place: Some(Box::new(place)), home: Arc::default(), rank, members }
     }
 

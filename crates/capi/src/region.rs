@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, IntoRawFd};
 
 use corecast::base::region::{ForkPolicy, Honest, Liveness as Known, ParticipantId, RegionDir, SharedRegion};
-use corecast::base::rendezvous::{self, Meeting, SocketDir};
+use corecast::base::rendezvous::{self, HostedRegion, SocketDir};
 
 use crate::argument::{give, required, text};
 use crate::error::{Failure, call, finish};
@@ -26,7 +26,7 @@ use crate::status::Status;
 pub struct Region {
     pub(crate) shared: SharedRegion,
     /// Keeps its name known, if it was found or is to be found by one.
-    _meeting: Option<Meeting>,
+    _meeting: Option<HostedRegion>,
 }
 
 impl Region {
@@ -43,8 +43,8 @@ impl From<SharedRegion> for Region {
     }
 }
 
-impl From<Meeting> for Region {
-    fn from(meeting: Meeting) -> Self {
+impl From<HostedRegion> for Region {
+    fn from(meeting: HostedRegion) -> Self {
         Self { shared: meeting.region().clone(), _meeting: Some(meeting) }
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
-use corecast::base::region::{PlanError, RegionPlan as Plan};
+use corecast::base::region::{RegionPlan as Plan, RegionPlanError};
 
 use crate::argument::{give, required, text};
 use crate::error::{Failure, call, finish};
@@ -64,13 +64,13 @@ pub extern "C" fn corecast_region_plan_set_participants(plan: Option<&mut Region
 /// Lets the region grow to so many bytes instead of 1 GiB.
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_region_plan_set_limit(plan: Option<&mut RegionPlan>, bytes: u64) -> Status {
-    call(|| required(plan, "plan")?.change(|plan| Ok::<_, PlanError>(plan.limit_bytes(bytes))))
+    call(|| required(plan, "plan")?.change(|plan| Ok::<_, RegionPlanError>(plan.limit_bytes(bytes))))
 }
 
 /// Asks for huge pages; where there are none, the region has small ones.
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_region_plan_set_huge_pages(plan: Option<&mut RegionPlan>) -> Status {
-    call(|| required(plan, "plan")?.change(|plan| Ok::<_, PlanError>(plan.huge_pages())))
+    call(|| required(plan, "plan")?.change(|plan| Ok::<_, RegionPlanError>(plan.huge_pages())))
 }
 
 /// How large the region will be, in bytes. CORECAST_INVALID_ARGUMENT if that is beyond the limit.

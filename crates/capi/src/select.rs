@@ -5,7 +5,7 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use corecast::base::wait::{Crowd, Waiter};
+use corecast::base::wait::{CpuSharing, Waiter};
 use corecast::channel::select::{Armed, MAX_CHANNELS, Notifier, Select as SelectOf, SelectError, Subset, Token};
 
 use crate::any_receiver::{AnyMessage, AnyReceiver};
@@ -121,7 +121,7 @@ fn receive(
 pub extern "C" fn corecast_select_create(wait: u32, select: Option<&mut MaybeUninit<*mut Select>>) -> Status {
     call(|| {
         let (wait, to) = (wait::policy(wait, "wait")?, required(select, "select")?);
-        let receivers = Receivers::with_waiter(Waiter::new(wait, Crowd::unpinned(2), None));
+        let receivers = Receivers::with_waiter(Waiter::new(wait, CpuSharing::unpinned(2), None));
         let subset = (Vec::new(), Subset::default());
         give(to, Select { receivers: Lending::new(receivers), tokens: Vec::new(), subset, notifier: None });
         Ok(())

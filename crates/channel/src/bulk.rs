@@ -1,20 +1,20 @@
 //! Copies between memory that others may write at any time and memory of our own.
 //!
-//! Word by word, relaxed; a long one at once by the processor's own copy instruction, which is to the language what the
-//! relaxed accesses are: it assumes nothing of what it copies and is never elided or repeated. A neighbour that breaks the
-//! protocol may tear words then, too.
+//! Short copies go word by word, relaxed. A long one uses the processor's own copy instruction, which counts for the
+//! language like the relaxed accesses: the compiler assumes nothing about the copied bytes and never elides or repeats the
+//! copy. A neighbour that breaks the protocol may tear words then, too.
 
 use corecast_base::sync::{AtomicU64, Ordering};
 
 const WORD_BYTES: usize = size_of::<u64>();
 
-/// Copies all words to `into`, which is as long.
+/// Copies all words to `into`, which has the same length.
 #[inline(always)]
 pub(crate) fn load(from: &[AtomicU64], into: &mut [u8]) {
     debug_assert_eq!(into.len(), from.len() * WORD_BYTES, "whole words");
     #[cfg(all(target_arch = "x86_64", not(loom), not(miri), not(sanitized)))]
     if into.len() >= string::LEAST_BYTES {
-        // SAFETY: both are as long, and valid for as long as they are borrowed; `into` is borrowed here alone.
+        // SAFETY: both have this length, and are valid for as long as they are borrowed; `into` is borrowed here alone.
         unsafe { string::copy(from.as_ptr().cast::<u8>(), into.as_mut_ptr(), into.len()) };
         return;
     }
@@ -24,13 +24,14 @@ pub(crate) fn load(from: &[AtomicU64], into: &mut [u8]) {
     }
 }
 
-/// Copies all of `from` to the words, which are as long.
+/// Copies all of `from` to the words, which have the same length.
 #[inline(always)]
 pub(crate) fn store(to: &[AtomicU64], from: &[u8]) {
     debug_assert_eq!(from.len(), to.len() * WORD_BYTES, "whole words");
     #[cfg(all(target_arch = "x86_64", not(loom), not(miri), not(sanitized)))]
     if from.len() >= string::LEAST_BYTES {
-        // SAFETY: both are as long, and valid for as long as they are borrowed; atomics may change behind a shared reference.
+        // SAFETY: both have this length, and are valid for as long as they are borrowed; atomics may change behind a shared
+        // reference.
         unsafe { string::copy(from.as_ptr(), to.as_ptr().cast::<u8>().cast_mut(), from.len()) };
         return;
     }
@@ -45,16 +46,16 @@ pub(crate) fn store(to: &[AtomicU64], from: &[u8]) {
 mod string {
     use std::arch::asm;
 
-    /// It takes some tens of cycles to begin.
+    /// The shortest copy by the instruction, which takes some tens of cycles to begin.
     pub(super) const LEAST_BYTES: usize = 1024;
 
-    /// Copies bytes. A store that follows is seen by nobody before them, nor before they are read: processors order only the
-    /// bytes of one copy among themselves as they like, and loads before it and stores after it as those of any other
-    /// instruction (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 3, 9.2.4). Processors without
-    /// enhanced string copies (before 2013) are slower here than word by word.
+    /// Copies bytes. No thread sees a later store before the copied bytes, or before they are read: processors reorder only
+    /// the bytes of one copy among themselves, and order earlier loads and later stores as for any other instruction (Intel
+    /// 64 and IA-32 Architectures Software Developer's Manual, volume 3, 9.2.4). On processors without enhanced string
+    /// copies (before 2013) this is slower than word by word.
     ///
     /// # Safety
-    /// - `from` is valid for reads and `to` for writes of so many bytes, which do not overlap.
+    /// - `from` is valid for reads and `to` for writes of `len` bytes, which do not overlap.
     #[inline(always)]
     pub(super) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
         // SAFETY: as the caller promises; the direction flag is clear in Rust code.

@@ -1,11 +1,11 @@
-//! Views of messages in shared memory, and what may be read from them as a value.
+//! Views of messages in shared memory, as bytes and as values.
 //!
-//! A `&[u8]` into memory that another process may write is undefined behaviour, whatever that process promised. So the
-//! bytes of a message are reached in place, word by word, by relaxed atomic accesses: safe against any neighbour, and
-//! without another buffer. What a neighbour that breaks the protocol can do is change bytes while they are read.
+//! A `&[u8]` into memory that another process may write is undefined behaviour, whatever that process promised. So a view
+//! reaches the bytes of a message in place, word by word, by relaxed atomic accesses: that is safe against any neighbour
+//! and needs no second buffer. A neighbour that breaks the protocol can only change bytes while they are read.
 //!
-//! Where nobody else can write, views also give slices: among the threads of one process the protocol sees to it, and in
-//! a region the user may promise it for all processes ([`Honest`](corecast_base::region::Honest)).
+//! Where no other thread can write, views also give slices: the protocol ensures that among the threads of one process, and
+//! in a region the user may promise it for all processes ([`Honest`](corecast_base::region::Honest)).
 
 use std::fmt;
 use std::mem::MaybeUninit;
@@ -16,10 +16,10 @@ pub use corecast_base::{Plain, zeroed};
 use crate::bulk;
 
 const WORD_BYTES: usize = size_of::<u64>();
-/// Bytes that [`Bytes::fold`] hands out at a time.
+/// The bytes that [`Bytes::fold`] hands out at a time.
 const CHUNK_BYTES: usize = 64;
 
-/// The bytes of a received message where they lie.
+/// The bytes of a received message, in place.
 pub struct Bytes<'a> {
     words: &'a [AtomicU64],
     len: usize,
@@ -50,7 +50,7 @@ impl<'a> Bytes<'a> {
     /// As [`shared`](Self::shared), where slices may be given out.
     ///
     /// # Safety
-    /// - Nobody writes these bytes while the view lives.
+    /// - No thread writes these bytes while the view lives.
     #[track_caller]
     #[inline]
     pub(crate) unsafe fn stable(words: &'a [AtomicU64], len: usize) -> Self {
@@ -159,13 +159,13 @@ impl<'a> Bytes<'a> {
         self.read_at(offset, unsafe { std::slice::from_raw_parts_mut(bytes, size_of_val(into)) });
     }
 
-    /// The bytes as a slice, if nobody can write them: on the heap, or in a region that was declared honest.
+    /// The bytes as a slice, if no thread can write them: on the heap, or in a region that was declared honest.
     #[cfg(not(loom))]
     #[inline]
     #[must_use]
     pub fn as_slice(&self) -> Option<&[u8]> {
         let first = self.words.as_ptr().cast::<u8>();
-        // SAFETY: `len` bytes of the words, initialised as they are atomics; stable ones are written by nobody while self
+        // SAFETY: `len` bytes of the words, initialised as they are atomics; no thread writes stable ones while self
         // lives, by the promise of `stable`.
         self.is_stable.then(|| unsafe { std::slice::from_raw_parts(first, self.len) })
     }
@@ -193,7 +193,7 @@ impl<'a> BytesMut<'a> {
     /// As [`shared`](Self::shared), where slices may be given out.
     ///
     /// # Safety
-    /// - Nobody else reads or writes these bytes while the view lives.
+    /// - No other thread reads or writes these bytes while the view lives.
     #[track_caller]
     #[inline]
     pub(crate) unsafe fn own(words: &'a [AtomicU64], len: usize) -> Self {
@@ -283,14 +283,14 @@ impl<'a> BytesMut<'a> {
         self.write_at(offset, unsafe { std::slice::from_raw_parts(bytes, size_of_val(values)) });
     }
 
-    /// The bytes as a slice, if nobody else reaches them: on the heap, or in a region that was declared honest. At first
-    /// it holds what was left there.
+    /// The bytes as a slice, if no other thread reaches them: on the heap, or in a region that was declared honest. At
+    /// first it holds the bytes of earlier messages.
     #[cfg(not(loom))]
     #[inline]
     #[must_use]
     pub fn as_mut_slice(&mut self) -> Option<&mut [u8]> {
         let first = self.words.as_ptr().cast::<u8>().cast_mut();
-        // SAFETY: `len` bytes of atomics, which may be changed behind a shared reference; nobody else reaches own ones
+        // SAFETY: `len` bytes of atomics, which may be changed behind a shared reference; no other thread reaches own ones
         // while self lives, by the promise of `own`, and this borrow of self is the only one.
         self.is_own.then(|| unsafe { std::slice::from_raw_parts_mut(first, self.len) })
     }
@@ -311,7 +311,7 @@ impl<'a> BytesMut<'a> {
     }
 }
 
-/// Bytes from `offset` to where the next word begins.
+/// The bytes from `offset` to the beginning of the next word.
 #[inline(always)]
 fn bytes_before_word(offset: usize) -> usize {
     offset.next_multiple_of(WORD_BYTES) - offset

@@ -1,15 +1,15 @@
-//! What sending and receiving can fail with. What could not be sent comes back in the error.
+//! The errors of sending and receiving. A message that could not be sent comes back in the error.
 //!
 //! | error | what happened | what to do |
 //! |---|---|---|
 //! | `Closed` | the other end said goodbye | stop |
-//! | `Died` | the other end's process is gone and said nothing | stop, or wait for its successor |
+//! | `Died` | the other end's process died without a goodbye | stop, or wait for its successor |
 //! | `TooLarge` | the message exceeds what the channel was made for | split it, or make the channel larger |
 //! | `Lagged` | the reader fell behind and messages were overwritten | go on with the oldest one left |
 //! | `Corrupt` | another process wrote what the protocol does not allow | stop trusting the region |
 //! | `Forked` | the end was inherited by a forked child, which must not use it | attach anew in the child |
 //!
-//! Ends among the threads of one process fail with `Closed` only, besides being full, empty or late.
+//! Ends among the threads of one process fail only with `Closed`, besides being full, empty or late.
 
 use std::fmt;
 
@@ -37,25 +37,25 @@ pub enum SendError<T> {
     /// The receiver has left.
     #[error("the receiving end of the channel is closed")]
     Closed(T),
-    /// The receiver's process is gone and did not say goodbye.
+    /// The receiver's process died without a goodbye.
     #[error("the process at the receiving end of the channel died")]
     Died(T),
-    /// No room of the channel is large enough.
+    /// The message is longer than the channel was made for.
     #[error("a message of {len} bytes is too large for the channel, which takes {max} at most")]
     TooLarge {
-        /// What was not sent.
+        /// The unsent message.
         message: T,
         /// Its length in bytes.
         len: usize,
         /// The longest message that the channel takes, in bytes.
         max: usize,
     },
-    /// The memory holds what no end of this protocol writes.
-    #[error("the channel's memory holds what the protocol does not allow: {why}")]
+    /// The memory holds words that no end of this protocol writes.
+    #[error("the channel's memory is damaged: {why}")]
     Corrupt {
-        /// What was not sent.
+        /// The unsent message.
         message: T,
-        /// What was found.
+        /// The damage that was found.
         why: &'static str,
     },
     /// This process is a forked child of the one that opened the end.
@@ -75,36 +75,36 @@ pub enum SendTimeoutError<T> {
     Failed(#[from] SendError<T>),
 }
 
-/// No message could be had without waiting.
+/// No message could be received without waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TryRecvError {
-    /// Nothing has been sent that was not received.
+    /// All messages that were sent have been received.
     #[error("the channel is empty")]
     Empty,
-    /// Something else than that nothing is there.
+    /// Nothing can be received.
     #[error(transparent)]
     Failed(#[from] RecvError),
 }
 
-/// No message can be had.
+/// Nothing can be received any more, or messages were missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecvError {
     /// The sender has left, and everything it sent has been received.
     #[error("the sending end of the channel is closed and the channel is empty")]
     Closed,
-    /// The sender's process is gone without a goodbye, and everything it sent has been received.
+    /// The sender's process died without a goodbye, and everything it sent has been received.
     #[error("the process at the sending end of the channel died and the channel is empty")]
     Died,
     /// The reader fell behind. The next call goes on with the oldest message that is left.
     #[error("the reader fell behind and missed {missed} messages")]
     Lagged {
-        /// How many messages it will never see.
+        /// The number of messages it will never see.
         missed: u64,
     },
-    /// The memory holds what no sender of this protocol writes.
-    #[error("the channel's memory holds what the protocol does not allow: {0}")]
+    /// The memory holds words that no sender of this protocol writes.
+    #[error("the channel's memory is damaged: {0}")]
     Corrupt(&'static str),
     /// This process is a forked child of the one that opened the end.
     #[error("the channel was opened before fork: a child has to attach anew")]
@@ -118,7 +118,7 @@ pub enum RecvTimeoutError {
     /// Nothing was sent before the deadline.
     #[error("the channel stayed empty until the deadline")]
     Timeout,
-    /// Something else than that nothing came.
+    /// Nothing can be received.
     #[error(transparent)]
     Failed(#[from] RecvError),
 }
@@ -127,7 +127,7 @@ pub enum RecvTimeoutError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecvIntoError {
-    /// The next message is longer than the buffer. It stays where it is.
+    /// The next message is longer than the buffer. It stays in the channel.
     #[error("a message of {len} bytes does not fit into the buffer")]
     TooShort {
         /// Its length in bytes.
@@ -139,7 +139,7 @@ pub enum RecvIntoError {
 }
 
 impl<T> TrySendError<T> {
-    /// What was not sent.
+    /// The unsent message.
     pub fn into_inner(self) -> T {
         match self {
             Self::Full(message) => message,
@@ -149,7 +149,7 @@ impl<T> TrySendError<T> {
 }
 
 impl<T> SendError<T> {
-    /// What was not sent.
+    /// The unsent message.
     pub fn into_inner(self) -> T {
         match self {
             Self::Closed(message) | Self::Died(message) | Self::Forked(message) => message,
@@ -157,7 +157,7 @@ impl<T> SendError<T> {
         }
     }
 
-    /// The same about another message.
+    /// The same error with another message.
     pub(crate) fn replace<U>(self, message: U) -> SendError<U> {
         match self {
             Self::Closed(_) => SendError::Closed(message),
@@ -168,7 +168,7 @@ impl<T> SendError<T> {
         }
     }
 
-    /// The name of the variant, as the value need not be printable.
+    /// The name of the variant, as the value may not be printable.
     fn name(&self) -> &'static str {
         match self {
             Self::Closed(_) => "Closed(..)",
@@ -181,7 +181,7 @@ impl<T> SendError<T> {
 }
 
 impl<T> SendTimeoutError<T> {
-    /// What was not sent.
+    /// The unsent message.
     pub fn into_inner(self) -> T {
         match self {
             Self::Timeout(message) => message,
@@ -190,7 +190,7 @@ impl<T> SendTimeoutError<T> {
     }
 }
 
-// The unsent value need not be printable for the error to be.
+// The error is printable although the unsent value may not be.
 impl<T> fmt::Debug for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

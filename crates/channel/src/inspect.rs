@@ -1,8 +1,7 @@
-//! A channel of a region as somebody sees it who only looks, for `corecast top`.
+//! A channel of a region as an observer sees it, for `corecast top`.
 //!
-//! What is told was true of each number at some moment while it was looked, not of all of them at the same one. Other
-//! processes write the memory, and may write anything: positions that cannot be are left out, and nothing is looked for
-//! outside the channel.
+//! Each number was true at some moment during the look, but not all of them at the same moment. Other processes write the
+//! memory and may write anything: impossible positions are left out, and no word outside the channel is read.
 //!
 //! ```
 //! use corecast_base::region::{RegionDir, RegionPlan, SharedRegion};
@@ -12,10 +11,10 @@
 //! # /*
 //! let dir = RegionDir::of_user();
 //! # */
-//! let plan = mcast::spec(mcast::Config::default()).declare(RegionPlan::new(), "news")?;
+//! let plan = mcast::bytes::spec(mcast::Config::default()).declare(RegionPlan::new(), "news")?;
 //! let region = SharedRegion::named(&dir, "example", &plan)?;
-//! let mut tx = mcast::sender(&region, "news")?;
-//! let rx = mcast::receiver(&region, "news", mcast::Policy::Reliable)?;
+//! let mut tx = mcast::bytes::sender(&region, "news")?;
+//! let rx = mcast::bytes::receiver(&region, "news", mcast::Policy::Reliable)?;
 //! tx.send(b"one")?;
 //! // As another process would:
 //! let observer = SharedRegion::observe(&dir, "example")?;
@@ -24,121 +23,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use corecast_base::region::{Entry, Observer, ParticipantId};
+use corecast_base::region::{Entry, KIND_FF, KIND_MCAST, KIND_UMP, Observer};
 
-use crate::mcast::{self, Policy};
-use crate::open::{KIND_FF, KIND_MCAST, KIND_UMP, OpenError};
-use crate::{ff, ump};
+use crate::open::OpenChannelError;
+use crate::view::ChannelWords;
+use crate::{ff, mcast, ump};
 
-/// What positions in a channel count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Unit {
-    /// Messages.
-    Messages,
-    /// Slots of 64 bytes, of which a message takes one or more.
-    Slots,
-    /// Words of 8 bytes.
-    Words,
-}
-
-/// What has become of an end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EndState {
-    /// It was opened and has not said goodbye; its participant may be dead.
-    Open,
-    /// It said goodbye.
-    Left,
-    /// A reader that senders do not wait for any more, and that has not noticed yet.
-    GivenUp,
-}
-
-/// An end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct EndView {
-    /// Whose it is, as the memory says; the region knows whether that one lives.
-    pub participant: Option<ParticipantId>,
-    /// What has become of it.
-    pub state: EndState,
-}
-
-/// A receiving end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ReceiverView {
-    /// Whose it is, and what has become of it.
-    pub end: EndView,
-    /// What it wants when it falls behind.
-    pub policy: Policy,
-    /// All before this position was received. Ends tell it seldom while they are busy: it may be an eighth of the ring old.
-    /// `None` in a word channel, whose memory does not tell.
-    pub cursor: Option<u64>,
-    /// How far it is behind what was sent; `None` if the cursor is beyond that, which no honest end writes.
-    pub behind: Option<u64>,
-}
-
-/// A channel.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ChannelView {
-    /// Its kind: `ump`, `ff` or `mcast`.
-    pub kind: &'static str,
-    /// What `sent`, cursors and distances count.
-    pub unit: Unit,
-    /// How many of these its ring holds.
-    pub slots: u64,
-    /// How many were sent since it was made; `None` in a word channel, whose memory does not tell.
-    pub sent: Option<u64>,
-    /// Who sends.
-    pub senders: Vec<EndView>,
-    /// Who receives.
-    pub receivers: Vec<ReceiverView>,
-}
+pub use crate::view::{ChannelView, EndState, EndView, ReceiverView, Unit};
 
 /// Looks at a channel.
 ///
 /// # Errors
-/// [`OpenError::Layout`] if it is of no kind that this version knows, or damaged; [`OpenError::Forked`].
-pub fn inspect(observer: &Observer, entry: &Entry) -> Result<ChannelView, OpenError> {
-    let look = Look { observer, entry };
+/// [`OpenChannelError::Layout`] if this version does not know its kind, or it is damaged; [`OpenChannelError::Forked`].
+pub fn inspect(observer: &Observer, entry: &Entry) -> Result<ChannelView, OpenChannelError> {
+    let words = ChannelWords { observer, entry };
     match entry.kind {
-        KIND_UMP => ump::inspect(&look),
-        KIND_FF => ff::inspect(&look),
-        KIND_MCAST => mcast::inspect(&look),
-        other => Err(look.damaged(format!("it is of kind {other}, which this version does not know"))),
-    }
-}
-
-/// The words of one channel.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Look<'a> {
-    observer: &'a Observer,
-    pub(crate) entry: &'a Entry,
-}
-
-impl Look<'_> {
-    /// The word at `offset`, in bytes from the channel's start.
-    ///
-    /// # Errors
-    /// [`OpenError`] if there is none, or this process is a forked child.
-    pub(crate) fn word(&self, offset: usize) -> Result<u64, OpenError> {
-        let word = self.observer.word(self.entry, offset as u64)?;
-        word.ok_or_else(|| self.damaged("it is smaller than its configuration says".to_owned()))
-    }
-
-    /// An end of one of two, if it was ever opened: the word at `owner` tells whose it is, `bit` of the one at `gone` that it
-    /// said goodbye.
-    pub(crate) fn end(&self, owner: usize, gone: usize, bit: u32) -> Result<Option<EndView>, OpenError> {
-        // In this order: whoever took the end had not left then.
-        let participant = ParticipantId::from_word(self.word(owner)?);
-        let state = if self.word(gone)? & u64::from(bit) != 0 { EndState::Left } else { EndState::Open };
-        Ok(participant.is_some().then_some(EndView { participant, state }))
-    }
-
-    pub(crate) fn damaged(&self, why: String) -> OpenError {
-        OpenError::Layout { name: self.entry.name.clone(), why }
+        KIND_UMP => ump::bytes::inspect(&words),
+        KIND_FF => ff::inspect(&words),
+        KIND_MCAST => mcast::bytes::inspect(&words),
+        other => Err(words.damaged(format!("it is of kind {other}, which this version does not know"))),
     }
 }
 
@@ -153,9 +56,10 @@ mod tests {
     use super::*;
     use crate::mcast::Delivery;
     use crate::open::Spec;
+    use crate::policy::Policy;
     use crate::ump::Credit;
 
-    /// A region with one channel, and what an observer sees of it.
+    /// A region with one channel, and an observer of it.
     struct Stage {
         _temporary: tempfile::TempDir,
         region: SharedRegion,
@@ -172,11 +76,11 @@ mod tests {
             Self { _temporary: temporary, region, observer }
         }
 
-        fn see(&self) -> Result<ChannelView, OpenError> {
+        fn see(&self) -> Result<ChannelView, OpenChannelError> {
             inspect(&self.observer, &self.observer.entries()[0])
         }
 
-        /// What was sent, and where each receiver is.
+        /// The amount sent, and the position of each receiver.
         fn positions(&self) -> (u64, Vec<(u64, Option<u64>)>) {
             let seen = self.see().expect("a sound channel");
             let position = |position: Option<u64>| position.expect("told by this kind");
@@ -188,10 +92,10 @@ mod tests {
     #[test]
     fn a_ring_of_bytes_tells_how_far_its_ends_are() {
         for (credit, longest) in [(Credit::AckLine, 200), (Credit::SlotClear, 56)] {
-            let stage = Stage::new(ump::spec(&ump::Config { slots: 16, credit, ..Default::default() }));
+            let stage = Stage::new(ump::bytes::spec(&ump::Config { slots: 16, credit, ..Default::default() }));
             assert_eq!(stage.positions(), (0, vec![]));
-            let mut tx = ump::sender(&stage.region, "news").expect("free");
-            let mut rx = ump::receiver(&stage.region, "news").expect("free");
+            let mut tx = ump::bytes::sender(&stage.region, "news").expect("free");
+            let mut rx = ump::bytes::receiver(&stage.region, "news").expect("free");
             let mut sent = 0;
             for len in (0..=longest).cycle().take(1000) {
                 tx.send(&vec![7; len]).expect("room");
@@ -231,10 +135,11 @@ mod tests {
     fn a_multicast_channel_tells_how_far_its_readers_are() {
         let config =
             mcast::Config { slots: 8, readers: 3, senders: 2, delivery: Delivery::Overwrite, ..Default::default() };
-        let stage = Stage::new(mcast::spec(config));
-        let mut tx = mcast::sender(&stage.region, "news").expect("free");
+        let stage = Stage::new(mcast::bytes::spec(config));
+        let mut tx = mcast::bytes::sender(&stage.region, "news").expect("free");
         let policies = [Policy::Reliable, Policy::Deadline(Duration::from_millis(3)), Policy::Lossy];
-        let mut readers = policies.map(|policy| Some(mcast::receiver(&stage.region, "news", policy).expect("free")));
+        let mut readers =
+            policies.map(|policy| Some(mcast::bytes::receiver(&stage.region, "news", policy).expect("free")));
         for _ in 0..5 {
             tx.send(b"x").expect("room");
         }
@@ -252,14 +157,14 @@ mod tests {
     fn nonsense_is_seen_without_harm() {
         let mut random = fastrand::Rng::with_seed(7);
         for spec in [
-            ump::spec(&ump::Config::default()),
-            ump::spec(&ump::Config { credit: Credit::SlotClear, ..Default::default() }),
-            mcast::spec(mcast::Config { senders: 3, ..Default::default() }),
+            ump::bytes::spec(&ump::Config::default()),
+            ump::bytes::spec(&ump::Config { credit: Credit::SlotClear, ..Default::default() }),
+            mcast::bytes::spec(mcast::Config { senders: 3, ..Default::default() }),
             ff::spec(&ff::Config::default()),
             Spec { kind: 77, config: [0; 6], bytes: 128 },
-            Spec { bytes: 128, ..ump::spec(&ump::Config::default()) },
-            Spec { bytes: 128, ..mcast::spec(mcast::Config::default()) },
-            Spec { config: [u64::MAX; 6], ..ump::spec(&ump::Config::default()) },
+            Spec { bytes: 128, ..ump::bytes::spec(&ump::Config::default()) },
+            Spec { bytes: 128, ..mcast::bytes::spec(mcast::Config::default()) },
+            Spec { config: [u64::MAX; 6], ..ump::bytes::spec(&ump::Config::default()) },
         ] {
             let stage = Stage::new(spec);
             let section = stage.region.section(&stage.observer.entries()[0]);

@@ -1,13 +1,36 @@
-//! Message channels over cache lines.
+//! Message channels over cache lines, among threads and among processes.
 //!
-//! - [`ump`]: one sender, one receiver, messages of any length; the edge of every planned tree;
+//! - [`ump`]: one sender, one receiver, messages of any length; the edges of every planned tree;
 //! - [`ff`]: one sender, one receiver, words of 8 bytes, eight to a line;
-//! - [`mcast`]: one write, read by many, from one sender or several, in one order for all;
+//! - [`mcast`]: each message is written once and read by many receivers, from one sender or several, in one order for all;
 //! - [`select`]: receiving from whichever of many channels has something;
-//! - [`inspect`]: how far the ends of a channel are, for somebody who only looks.
+//! - [`inspect`]: how far the ends of a channel are, for an observer that takes no part.
+//!
+//! The ends have the same shape everywhere. A module's `Sender` and `Receiver` carry values, those of its submodule `bytes`
+//! carry bytes, and `ump::any` carries values of changing types. `try_x` never waits, `x` waits, `x_timeout` waits for a
+//! limited time.
+//!
+//! ```
+//! use corecast_base::region::{RegionPlan, SharedRegion};
+//! use corecast_channel::ump;
+//!
+//! // Among threads:
+//! let (mut tx, mut rx) = ump::channel(64);
+//! tx.send("a value of any type")?;
+//! assert_eq!(rx.recv()?, "a value of any type");
+//!
+//! // Among processes, in a region that each of them attaches to:
+//! let plan = ump::bytes::spec(&ump::Config::default()).declare(RegionPlan::new(), "orders")?;
+//! let region = SharedRegion::memfd(&plan)?;
+//! let mut tx = ump::bytes::sender(&region, "orders")?;
+//! let mut rx = ump::bytes::receiver(&region, "orders")?;
+//! tx.send(b"two of the blue ones")?;
+//! assert_eq!(rx.recv()?.to_vec(), b"two of the blue ones");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! A channel knows no topology: where its ends run, and what a wake-up costs there, arrives as plain values. Ends are
-//! `Send` and their methods take `&mut self`, so that two threads cannot be one end by mistake.
+//! `Send` and their methods take `&mut self`, so that two threads cannot use one end by mistake.
 
 mod bulk;
 mod bytes;
@@ -17,11 +40,15 @@ pub mod ff;
 pub mod inspect;
 pub mod mcast;
 #[cfg(not(loom))]
-pub mod open;
+mod open;
 mod peer;
+mod policy;
 pub mod select;
+mod selectable;
 mod slots;
 pub mod ump;
+#[cfg(not(loom))]
+mod view;
 #[cfg(not(loom))]
 mod waiting;
 
@@ -29,3 +56,5 @@ pub use bytes::{Bytes, BytesMut, Plain, zeroed};
 pub use error::{
     Closed, RecvError, RecvIntoError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError,
 };
+#[cfg(not(loom))]
+pub use open::{OpenChannelError, Spec};

@@ -1,40 +1,31 @@
-//! Channels in regions: how they are declared, and what opening one of their ends can fail with.
+//! Channels in regions: their declaration, and the errors of opening an end.
 //!
 //! ```
 //! use corecast_base::region::{RegionPlan, SharedRegion};
 //! use corecast_channel::ump;
-//! let plan = ump::spec(&ump::Config::default()).declare(RegionPlan::new(), "orders")?;
+//! let plan = ump::bytes::spec(&ump::Config::default()).declare(RegionPlan::new(), "orders")?;
 //! let region = SharedRegion::memfd(&plan)?;
-//! let mut tx = ump::sender(&region, "orders")?;
-//! let mut rx = ump::receiver(&region, "orders")?;
+//! let mut tx = ump::bytes::sender(&region, "orders")?;
+//! let mut rx = ump::bytes::receiver(&region, "orders")?;
 //! tx.send(b"two of the blue ones")?;
 //! assert_eq!(rx.recv()?.to_vec(), b"two of the blue ones");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use corecast_base::region::{Entry, Forked, ParticipantId, PlanError, RegionPlan, SectionError, SharedRegion};
+use corecast_base::region::{
+    Entry, Forked, ParticipantId, RegionPlan, RegionPlanError, SectionError, SharedRegion, kind_name,
+};
 
-use crate::mcast::Policy;
+use crate::policy::Policy;
 
-/// What a directory says of a [`ump`](crate::ump) ring.
-pub const KIND_UMP: u32 = 1;
-/// What a directory says of a [`ff`](crate::ff) ring.
-pub const KIND_FF: u32 = 2;
-/// What a directory says of a `mcast` ring.
-pub const KIND_MCAST: u32 = 3;
-/// What a directory says of the memory of a group of processes, which is no channel.
-pub const KIND_GROUP: u32 = 4;
-/// What a directory says of a lock among processes, which is no channel.
-pub const KIND_LOCK: u32 = 5;
-
-/// What a region has to hold for a channel.
+/// The contents of a region that a channel needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spec {
-    /// Which channel: [`KIND_UMP`], [`KIND_FF`] or [`KIND_MCAST`].
+    /// The kind of channel, such as [`KIND_UMP`](corecast_base::region::KIND_UMP).
     pub kind: u32,
-    /// How it is laid out, as the channel itself reads it.
+    /// The layout, as the channel itself reads it.
     pub config: [u64; 6],
-    /// How much memory it takes, in bytes.
+    /// The memory that it takes, in bytes.
     pub bytes: u64,
 }
 
@@ -42,69 +33,69 @@ impl Spec {
     /// Declares the channel under a name.
     ///
     /// # Errors
-    /// [`PlanError`] if the name is none or taken, or there are too many channels.
-    pub fn declare(self, plan: RegionPlan, name: &str) -> Result<RegionPlan, PlanError> {
+    /// [`RegionPlanError`] if the name is bad or taken, or there are too many channels.
+    pub fn declare(self, plan: RegionPlan, name: &str) -> Result<RegionPlan, RegionPlanError> {
         plan.add(name, self.kind, self.config, self.bytes)
     }
 }
 
-/// Why the end of a channel could not be opened. Each tells the channel's name.
+/// The reason why the end of a channel could not be opened. Each variant names the channel.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum OpenChannelError {
     /// The region has no channel of this name.
     #[error("the region has no channel '{0}'")]
     NoChannel(String),
-    /// It is another kind of channel.
+    /// The channel is of another kind.
     #[error("channel '{name}' is of kind {found} ({}), not of kind {expected} ({})", kind_name(*.found), kind_name(*.expected))]
     Kind {
         /// The channel's name.
         name: String,
-        /// What it is.
+        /// The kind that was found.
         found: u32,
-        /// What was asked for.
+        /// The kind or policy that was asked for.
         expected: u32,
     },
-    /// Another participant has this end, or all places of this kind of end are taken.
+    /// Another participant has this end, or all ends of this kind are taken.
     #[error("the {end} of channel '{name}' is taken by {by:?}")]
     Taken {
         /// The channel's name.
         name: String,
-        /// Which end.
+        /// The end: "sender", "receiver" or "reader".
         end: &'static str,
-        /// One of those who have it.
+        /// A participant that has it.
         by: ParticipantId,
     },
-    /// One end has said goodbye: nothing will come through this channel any more.
+    /// One end has said goodbye, so nothing comes through this channel any more.
     #[error("channel '{name}' is closed: its {end} has left")]
     Closed {
         /// The channel's name.
         name: String,
-        /// Which end.
+        /// The end: "sender", "receiver" or "reader".
         end: &'static str,
     },
-    /// The process of an end that cannot be replaced is gone.
+    /// The process of an end that cannot be replaced has died.
     #[error("channel '{name}' is dead: the process of its {end} is gone")]
     Died {
         /// The channel's name.
         name: String,
-        /// Which end.
+        /// The end: "sender", "receiver" or "reader".
         end: &'static str,
     },
-    /// The channel has no readers of the policy that was asked for.
+    /// The channel has no readers with this policy.
     #[error("channel '{name}' never overwrites: its readers are reliable, not {policy:?}")]
     Policy {
         /// The channel's name.
         name: String,
-        /// What was asked for.
+        /// The kind or policy that was asked for.
         policy: Policy,
     },
-    /// The region says of the channel what cannot be, or its memory holds what no protocol leaves there.
+    /// The region describes a channel that cannot be, or its memory holds words that no protocol leaves there.
     #[error("channel '{name}' is damaged: {why}")]
     Layout {
         /// The channel's name.
         name: String,
-        /// What was found and what was expected.
+        /// The finding and the expectation.
         why: String,
     },
     /// This process is a forked child of the one that attached to the region.
@@ -112,8 +103,8 @@ pub enum OpenError {
     Forked(#[from] Forked),
 }
 
-impl OpenError {
-    /// What a wrong part of a section means for the channel.
+impl OpenChannelError {
+    /// The error of the channel for an error of its section.
     pub(crate) fn section(name: &str) -> impl Fn(SectionError) -> Self + '_ {
         move |error| match error {
             SectionError::Forked(forked) => forked.into(),
@@ -125,23 +116,12 @@ impl OpenError {
 /// The channel's entry in the region's directory.
 ///
 /// # Errors
-/// [`OpenError::NoChannel`], [`OpenError::Kind`], or [`OpenError::Forked`].
-pub(crate) fn find(region: &SharedRegion, name: &str, expected: u32) -> Result<Entry, OpenError> {
+/// [`OpenChannelError::NoChannel`], [`OpenChannelError::Kind`], or [`OpenChannelError::Forked`].
+pub(crate) fn find(region: &SharedRegion, name: &str, expected: u32) -> Result<Entry, OpenChannelError> {
     region.check_fork()?;
-    let entry = region.entry(name).ok_or_else(|| OpenError::NoChannel(name.to_owned()))?;
+    let entry = region.entry(name).ok_or_else(|| OpenChannelError::NoChannel(name.to_owned()))?;
     if entry.kind != expected {
-        return Err(OpenError::Kind { name: name.to_owned(), found: entry.kind, expected });
+        return Err(OpenChannelError::Kind { name: name.to_owned(), found: entry.kind, expected });
     }
     Ok(entry)
-}
-
-fn kind_name(kind: u32) -> &'static str {
-    match kind {
-        KIND_UMP => "ump",
-        KIND_FF => "ff",
-        KIND_MCAST => "mcast",
-        KIND_GROUP => "group",
-        KIND_LOCK => "lock",
-        _ => "unknown",
-    }
 }

@@ -1,6 +1,7 @@
-//! How both ends of a channel in a region wait, as three words of its configuration.
+//! The waiting of both ends of a channel in a region, as three words of its configuration.
 //!
-//! All who wait at a word must use the same fences, so its creator chooses them: what it registers for with the kernel.
+//! All threads that use a wake word must use the same fences, so the channel's creator chooses them when it registers with
+//! the kernel.
 
 use std::time::Duration;
 
@@ -8,14 +9,14 @@ use corecast_base::region::{Section, SharedRegion};
 use corecast_base::sync::{Fences, Scope};
 use corecast_base::wait::{Wait, Waiter, WakeWord};
 
-use crate::open::OpenError;
+use crate::open::OpenChannelError;
 
-/// How both ends wait.
+/// The waiting of both ends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waiting {
     wait: Wait,
     wake_cost: Option<Duration>,
-    /// `None` if nobody ever sleeps.
+    /// `None` if no end ever sleeps.
     fences: Option<Fences>,
 }
 
@@ -31,7 +32,8 @@ impl Waiting {
         [wait as u64, self.wake_cost.map_or(0, nanoseconds), self.fences.map_or(0, |fences| fences as u64)]
     }
 
-    /// What the words say; `None` if they say nothing, or the fences are not granted to this process.
+    /// The settings in these words; `None` if they are no settings, or the kernel does not grant the fences to this
+    /// process.
     pub(crate) fn from_words([wait, wake_cost, fences]: [u64; 3]) -> Option<Self> {
         let wait = *Wait::ALL.get(usize::try_from(wait).ok()?)?;
         let wake_cost = wake_cost.checked_sub(1).map(Duration::from_nanos);
@@ -42,20 +44,20 @@ impl Waiting {
     /// The wake word at `offset` of a channel's section.
     ///
     /// # Errors
-    /// [`OpenError`] if it is not inside.
-    pub(crate) fn bell(
+    /// [`OpenChannelError`] if it is not inside.
+    pub(crate) fn wake_word(
         self,
         region: &SharedRegion,
         section: &Section,
         offset: usize,
         name: &str,
-    ) -> Result<WakeWord, OpenError> {
-        let cell = section.place(offset).map_err(OpenError::section(name))?;
-        Ok(WakeWord::within(cell, region.seats(), region.me().index, self.fences))
+    ) -> Result<WakeWord, OpenChannelError> {
+        let cell = section.place(offset).map_err(OpenChannelError::section(name))?;
+        Ok(WakeWord::within(cell, region.parkers(), region.me().index, self.fences))
     }
 
     /// A waiter for one of the two ends.
     pub(crate) fn waiter(self, region: &SharedRegion) -> Waiter {
-        Waiter::new(self.wait, region.crowd(2), self.wake_cost)
+        Waiter::new(self.wait, region.cpu_sharing(2), self.wake_cost)
     }
 }

@@ -56,15 +56,18 @@ pub struct Model {
 impl Model {
     /// Keeps what a race among its CPUs said about it, here and in its file. A file that cannot be written loses that,
     /// and is no error.
-    /// Says so if the race disagrees with the model; `again` is the command that measures anew.
-    pub fn check_by(&mut self, race: &Report, again: &str, output: &Output) {
+    /// Prints a remark and returns true if the race disagrees with the model; `again` is the command that measures anew.
+    pub fn check_by(&mut self, race: &Report, again: &str, output: &Output) -> bool {
         let checks = race_checks::checks(&self.machine, race);
-        if let (false, Some(words)) = (self.is_foreign, drift::describe(&self.machine, race, &checks, again)) {
-            output.remark(&words);
+        let disagreement = drift::describe(&self.machine, race, &checks, again).filter(|_| !self.is_foreign);
+        disagreement.iter().for_each(|words| output.remark(words));
+        if !checks.is_empty() {
+            self.keep_checks(checks, output);
         }
-        if checks.is_empty() {
-            return;
-        }
+        disagreement.is_some()
+    }
+
+    fn keep_checks(&mut self, checks: Vec<RaceCheck>, output: &Output) {
         checks.iter().cloned().for_each(|check| self.machine.record_race(check).expect("a race among its own CPUs"));
         if let Some(path) = &self.file {
             if let Err(error) = add_to_file(path, checks) {

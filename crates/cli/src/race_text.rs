@@ -6,15 +6,23 @@ use corecast_race::{Group, Report, Row, Summary, Timing};
 use crate::row_outcome::{OwnFailures, finish};
 use crate::{gate_text, printable, table};
 
-/// All groups, and what the reader should know before believing them.
+/// All groups, the gates, and what the reader should know before believing them.
 pub fn describe(report: &Report) -> String {
+    let gates = if report.gates.is_empty() { String::new() } else { gate_text::describe(&report.gates) + "\n" };
+    groups(report) + &gates + &notes(report)
+}
+
+/// The same without the gates, which are about corecast and not about the machine.
+pub fn without_gates(report: &Report) -> String {
+    groups(report) + &notes(report)
+}
+
+fn groups(report: &Report) -> String {
+    report.groups.iter().map(|group| format!("{}\n{}\n", headline(group), rows(group))).collect()
+}
+
+fn notes(report: &Report) -> String {
     let mut text = String::new();
-    for group in &report.groups {
-        text += &format!("{}\n{}\n", headline(group), rows(group));
-    }
-    if !report.gates.is_empty() {
-        text += &(gate_text::describe(&report.gates) + "\n");
-    }
     if let Some(raw_line_ns) = report.raw_line_ns {
         text += &format!("one bare cache line, one way: {} ns\n", table::cost(raw_line_ns));
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use corecast::base::region::{AttachError, RegionDir};
-use corecast::base::rendezvous::{MeetError, SocketDir};
+use corecast::base::rendezvous::{RendezvousError, SocketDir};
 
 use crate::failure::Failure;
 
@@ -63,5 +63,5 @@ pub(crate) enum Unusable {
     Named(#[from] AttachError),
     /// That of sockets.
     #[error(transparent)]
-    Sockets(#[from] MeetError),
+    Sockets(#[from] RendezvousError),
 }

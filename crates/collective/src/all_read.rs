@@ -171,7 +171,7 @@ impl AllRead {
 mod tests {
     use std::thread;
 
-    use corecast_base::wait::{Crowd, Wait, Waiter};
+    use corecast_base::wait::{CpuSharing, Wait, Waiter};
 
     use super::*;
     use crate::call::{Call, Operation};
@@ -185,7 +185,7 @@ mod tests {
     ) -> Vec<R> {
         let member = |mut site: Site| {
             let slots = AllRead::lay_out(members, is_crowded, &mut site).expect("the heap has room");
-            let waiter = Waiter::new(Wait::Adaptive, Crowd::unpinned(members), None);
+            let waiter = Waiter::new(Wait::Adaptive, CpuSharing::unpinned(members), None);
             (Core::new(site.rank, members, waiter, site.roll, site.arena), slots.expect("they are few"))
         };
         let all: Vec<_> = sites(members).map(member).collect();

@@ -36,7 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use corecast_channel::ump::{AnyReceiver, AnySender, any_rings};
+use corecast_channel::ump::any::{Receiver as AnyReceiver, Sender as AnySender, rings as any_rings};
 
 use crate::call::{Call, Operation};
 use crate::core::{Core, NEVER, NOW};
@@ -194,7 +194,7 @@ impl AtomicStream<'_> {
     /// # Errors
     /// [`Error::MemberLost`].
     pub fn finish(mut self, mut deliver: impl FnMut(u64, usize, &[u8])) -> Result<(), Error> {
-        let (own, members) = (self.me.rank() as u32, self.me.members());
+        let (own, members) = (self.me.rank() as u32, self.me.size());
         while !self.try_send(own | END, &[])? {
             if self.deliver(&mut deliver)? == 0 {
                 self.wait(Some(ORIGIN_BYTES))?;
@@ -333,7 +333,7 @@ impl Drop for AtomicStream<'_> {
             std::mem::forget((source, std::mem::take(&mut self.children)));
             return;
         }
-        let is_finished = self.ended == self.me.members() && self.kept() == 0;
+        let is_finished = self.ended == self.me.size() && self.kept() == 0;
         if !is_finished {
             // Others wait for what it does not pass on.
             let _ = self.me.ends().core.roll.report(self.me.rank(), Loss::Left);
@@ -386,7 +386,7 @@ mod tests {
     fn nobody_waits_while_an_event_is_here() {
         let cpus = (0..2).map(|id| Cpu::flat(CpuId::new(id))).collect();
         let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
-        let group = Group::builder(&machine).pinned(false).build().expect("a group");
+        let group = Group::builder(&machine).pin(false).build().expect("a group");
         let [mut first, mut second] = [0, 1].map(|rank| group.join(rank).expect("nobody has joined"));
         let mut streams = [&mut first, &mut second].map(|me| me.atomic_stream().expect("nobody is lost"));
         let root = streams.iter_mut().find(|stream| matches!(stream.source, Source::Publishers(..))).expect("a root");

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use corecast_base::CpuId;
 use corecast_base::sync::Arc;
-use corecast_base::wait::{Crowd, Wait, Waiter};
+use corecast_base::wait::{CpuSharing, Wait, Waiter};
 use corecast_plan::{Effort, Problem};
 
 use crate::acknowledged::Routes;
@@ -109,29 +109,29 @@ impl Basis {
         self.waiter_in(self.crowd(rank, census))
     }
 
-    fn crowd(&self, rank: usize, census: Option<&Arc<Census>>) -> Crowd {
+    fn crowd(&self, rank: usize, census: Option<&Arc<Census>>) -> CpuSharing {
         match census {
-            _ if self.is_pinned => Crowd::pinned(self.cohort.len(), self.here(self.problem.cpu(rank))),
+            _ if self.is_pinned => CpuSharing::pinned(self.cohort.len(), self.here(self.problem.cpu(rank))),
             Some(census) => Census::crowd(census),
-            None => Crowd::unpinned(self.cohort.len()),
+            None => CpuSharing::unpinned(self.cohort.len()),
         }
     }
 
-    fn waiter_in(&self, crowd: Crowd) -> Waiter {
+    fn waiter_in(&self, crowd: CpuSharing) -> Waiter {
         Waiter::new(self.wishes.wait, crowd, self.wake_cost)
     }
 
     /// How all members wait who are threads of this process. From now on they are crowded if one of them is.
     pub(crate) fn look_around(&mut self) -> Vec<Waiter> {
         // One for all who are as many on their CPU: who makes a crowd looks at the system's limits.
-        let mut crowds: HashMap<Option<usize>, Crowd> = HashMap::new();
+        let mut crowds: HashMap<Option<usize>, CpuSharing> = HashMap::new();
         let crowd = |rank| {
             let here = self.is_pinned.then(|| self.here(self.problem.cpu(rank)));
             crowds.entry(here).or_insert_with(|| self.crowd(rank, None)).clone()
         };
-        let crowds: Vec<Crowd> = (0..self.members()).map(crowd).collect();
+        let crowds: Vec<CpuSharing> = (0..self.members()).map(crowd).collect();
         let waiters: Vec<Waiter> = crowds.into_iter().map(|crowd| self.waiter_in(crowd)).collect();
-        self.is_crowded = waiters.iter().any(|waiter| waiter.crowd().is_crowded());
+        self.is_crowded = waiters.iter().any(|waiter| waiter.cpu_sharing().is_oversubscribed());
         waiters
     }
 

@@ -135,7 +135,7 @@ impl<'a> Builder<'a> {
     /// Whether [`Group::run`], or joining a group of processes, binds each member to its CPU; by default it does where no
     /// two members share one.
     #[must_use]
-    pub fn pinned(mut self, pinned: bool) -> Self {
+    pub fn pin(mut self, pinned: bool) -> Self {
         self.pinned = Some(pinned);
         self
     }
@@ -271,7 +271,7 @@ mod tests {
         let cpus = (0..20).map(|id| Cpu { numa: Some(id / 5), ..Cpu::flat(CpuId::new(id)) }).collect();
         let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
         let plan = || {
-            let builder = Group::builder(&machine).pinned(true).effort(Effort::Quick);
+            let builder = Group::builder(&machine).pin(true).effort(Effort::Quick);
             builder.plan_folder(Some(plans.clone())).build().expect("a group").choice().clone()
         };
         let count = || std::fs::read_dir(&plans).expect("it was made").count();

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use corecast_base::Clock;
 use corecast_base::sync::Arc;
-use corecast_base::wait::{LONGEST_NAP, Waiter};
+use corecast_base::wait::{LONGEST_SLEEP, Waiter};
 use corecast_base::{Arena, ArenaError};
 use corecast_channel::Plain;
-use corecast_channel::ump::{AnyReceiver, AnySender};
+use corecast_channel::ump::any::{Receiver as AnyReceiver, Sender as AnySender};
 
 use crate::call::{Call, Operation};
 use crate::error::{Error, Interrupted, Loss};
@@ -314,13 +314,13 @@ fn check(roll: &Roll, rank: usize, operation: u64, deadline: u64, waited: Durati
 #[inline]
 pub(crate) fn nap_until(deadline: u64, missing: impl FnOnce() -> Missing) -> Result<Duration, Error> {
     match deadline {
-        NEVER => Ok(LONGEST_NAP),
+        NEVER => Ok(LONGEST_SLEEP),
         NOW => Err(Error::Timeout { missing: Missing::default() }),
         deadline => {
             let clock = Clock::get();
             match deadline.saturating_sub(clock.ticks()) {
                 0 => Err(Error::Timeout { missing: missing() }),
-                left => Ok(LONGEST_NAP.min(clock.duration(left))),
+                left => Ok(LONGEST_SLEEP.min(clock.duration(left))),
             }
         }
     }

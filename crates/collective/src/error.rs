@@ -4,7 +4,7 @@ use std::fmt;
 
 use corecast_base::ArenaError;
 use corecast_channel::Closed;
-use corecast_channel::ump::WrongType;
+use corecast_channel::ump::any::WrongType;
 use corecast_machine::pin::PinError;
 use corecast_plan::ProblemError;
 

@@ -19,7 +19,7 @@ use std::any::TypeId;
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{Arena, ArenaError, CacheLine, PlaceSlice};
-use corecast_channel::ump::signature;
+use corecast_channel::ump::any::signature;
 use corecast_channel::{Bytes, BytesMut, Plain};
 
 use crate::core::Core;

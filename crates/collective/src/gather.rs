@@ -105,7 +105,7 @@ impl Member {
     /// What the root gives to scatter, by rank; `None` at the others.
     fn given<'a, T>(&self, root: usize, values: Option<&'a [T]>) -> Result<Option<&'a [T]>, Error> {
         self.check_rank(root)?;
-        let members = self.members();
+        let members = self.size();
         match values {
             _ if self.rank() != root => Ok(None),
             Some(values) if values.len() == members => Ok(Some(values)),

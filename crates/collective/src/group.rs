@@ -104,7 +104,7 @@ impl Group {
     /// # Errors
     /// [`BuildError::Members`] if there are no ranks, [`BuildError::BadRank`], [`BuildError::RepeatedRank`].
     pub fn subgroup(&self, ranks: &[usize]) -> Result<Self, BuildError> {
-        let members = self.members();
+        let members = self.size();
         if ranks.is_empty() {
             return Err(BuildError::Members { members: 0 });
         }
@@ -121,7 +121,7 @@ impl Group {
 
     /// The number of members.
     #[must_use]
-    pub fn members(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.planned.basis.members()
     }
 
@@ -149,7 +149,7 @@ impl Group {
     /// # Errors
     /// [`Error::BadRank`], [`Error::AlreadyJoined`], or the fault with which the group has failed.
     pub fn join(&self, rank: usize) -> Result<Member, Error> {
-        let members = self.members();
+        let members = self.size();
         if rank >= members {
             return Err(Error::BadRank { rank, members });
         }
@@ -170,7 +170,7 @@ impl Group {
     /// [`RunError::Pin`] if a thread could not be bound to its CPU, [`RunError::Join`] if a member is joined elsewhere or
     /// the group has failed, [`RunError::OutOfStep`] if an earlier run left members at different operations.
     pub fn run<R: Send>(&self, body: impl Fn(&mut Member) -> R + Sync) -> Result<Vec<R>, RunError> {
-        let members = (0..self.members()).map(|rank| self.join(rank)).collect::<Result<Vec<_>, _>>()?;
+        let members = (0..self.size()).map(|rank| self.join(rank)).collect::<Result<Vec<_>, _>>()?;
         in_step(&members)?;
         let outcomes: Vec<Result<R, RunError>> = thread::scope(|scope| {
             let threads: Vec<_> = members.into_iter().map(|me| scope.spawn(|| self.run_one(me, &body))).collect();

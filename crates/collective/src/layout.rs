@@ -155,7 +155,7 @@ pub(crate) mod tests {
     use corecast_base::CpuId;
     use corecast_base::region::{RegionPlan, Section, SharedRegion};
     use corecast_base::sync::{AtomicU64, Fences, Ordering, Scope};
-    use corecast_base::wait::{Crowd, Wait, WakeWord};
+    use corecast_base::wait::{CpuSharing, Wait, WakeWord};
     use corecast_machine::{Cpu, Machine, Topology};
     use corecast_plan::Effort;
 
@@ -180,7 +180,7 @@ pub(crate) mod tests {
     }
 
     fn waiter() -> Waiter {
-        Waiter::new(Wait::Adaptive, Crowd::unpinned(MEMBERS as usize), None)
+        Waiter::new(Wait::Adaptive, CpuSharing::unpinned(MEMBERS as usize), None)
     }
 
     /// A section of a region, and what a bell in it is made with.
@@ -199,7 +199,7 @@ pub(crate) mod tests {
         rank: usize,
     ) -> Result<Ends, ArenaError> {
         let mut arena = Arena::within(section.clone());
-        let bell = |cell| WakeWord::within(cell, region.seats(), region.me().index, Some(Fences::of(Scope::Machine)));
+        let bell = |cell| WakeWord::within(cell, region.parkers(), region.me().index, Some(Fences::of(Scope::Machine)));
         let roll = Arc::new(Roll::lay_out(&mut arena, MEMBERS as usize, bell)?);
         layout.ends(Site { rank, roll, arena }, waiter())
     }

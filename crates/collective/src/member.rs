@@ -134,7 +134,7 @@ impl Member {
 
     /// The number of members.
     #[must_use]
-    pub fn members(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.ends().core.members
     }
 
@@ -246,7 +246,7 @@ impl Member {
 
     #[inline(always)]
     pub(crate) fn check_rank(&self, rank: usize) -> Result<(), Error> {
-        let members = self.members();
+        let members = self.size();
         if rank < members { Ok(()) } else { Err(Error::BadRank { rank, members }) }
     }
 

@@ -13,9 +13,9 @@
 use std::time::Duration;
 
 use corecast_base::sync::{Arc, AtomicU64, Ordering};
-use corecast_base::wait::{LONGEST_NAP, WakeCell};
+use corecast_base::wait::WakeWord as Bell;
+use corecast_base::wait::{LONGEST_SLEEP, WakeCell};
 use corecast_base::{Arena, ArenaError, CacheLine, Place, PlaceSlice};
-use corecast_channel::ump::Bell;
 
 use crate::call::Call;
 use crate::call_log::{CallLog, Difference};
@@ -181,7 +181,7 @@ impl Roll {
             // A fault of the whole group: the operation ends here with messages half way, which nobody may take for those
             // of a later one.
             Some(rank) => Err(self.report(rank, Loss::Left)),
-            None => self.check_alive().map(|()| LONGEST_NAP),
+            None => self.check_alive().map(|()| LONGEST_SLEEP),
         }
     }
 
@@ -328,10 +328,10 @@ mod tests {
         roll.take_seat(1, 0);
         roll.leave(1, 5);
         let left = Err(Error::MemberLost { rank: 1, loss: Loss::Left });
-        assert_eq!(roll.check(0, 5, SUSPICIOUS), Ok(LONGEST_NAP));
+        assert_eq!(roll.check(0, 5, SUSPICIOUS), Ok(LONGEST_SLEEP));
         assert_eq!(roll.check(0, 6, Duration::ZERO), Ok(SUSPICIOUS), "a short wait is not worth the look");
         roll.take_seat(1, 5);
-        assert_eq!(roll.check(0, 6, SUSPICIOUS), Ok(LONGEST_NAP), "somebody sits there again");
+        assert_eq!(roll.check(0, 6, SUSPICIOUS), Ok(LONGEST_SLEEP), "somebody sits there again");
         roll.leave(1, 5);
         assert_eq!(roll.check(0, 6, SUSPICIOUS), left);
         assert_eq!(roll.check(0, 5, Duration::ZERO), left, "once found, it is a fault of the group");

@@ -198,7 +198,7 @@ fn part<T>(chunk: &[T], rank: usize, members: usize) -> Range<usize> {
 mod tests {
     use std::thread;
 
-    use corecast_base::wait::{Crowd, Wait, Waiter};
+    use corecast_base::wait::{CpuSharing, Wait, Waiter};
 
     use super::*;
     use crate::call::{Call, Operation};
@@ -233,7 +233,7 @@ mod tests {
             thread::scope(|scope| {
                 for mut site in sites(members) {
                     scope.spawn(move || {
-                        let waiter = Waiter::new(Wait::Adaptive, Crowd::unpinned(members), None);
+                        let waiter = Waiter::new(Wait::Adaptive, CpuSharing::unpinned(members), None);
                         let exchange = Exchange::lay_out(site.rank, members, &mut site.arena);
                         let mut exchange = exchange.expect("the heap has room").expect("all of it");
                         let mut core = Core::new(site.rank, members, waiter, site.roll, site.arena);

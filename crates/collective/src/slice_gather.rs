@@ -132,7 +132,7 @@ impl Member {
     /// What the root gives to scatter, `len` values for each member; `None` at the others.
     fn given_parts<'a, T>(&self, root: usize, values: Option<&'a [T]>, len: usize) -> Result<Option<&'a [T]>, Error> {
         self.check_rank(root)?;
-        let members = self.members();
+        let members = self.size();
         match values {
             _ if self.rank() != root => Ok(None),
             Some(values) if values.len() == members.saturating_mul(len) => Ok(Some(values)),

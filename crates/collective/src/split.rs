@@ -116,7 +116,7 @@ impl Member {
         if parts.iter().any(|ranks| ranks.iter().any(|&rank| counted[rank] != counted[ranks[0]])) {
             return Err(Error::Corrupt);
         }
-        let (arena, members) = (&self.ends().core.arena, self.members());
+        let (arena, members) = (&self.ends().core.arena, self.size());
         let lines = |ranks: &Ranks| usize::try_from(counted[ranks[0]]).unwrap_or(usize::MAX);
         let bytes = parts.iter().fold(0_usize, |bytes, ranks| bytes.saturating_add(lines(ranks)));
         let left = arena.left().unwrap_or(usize::MAX);
@@ -130,7 +130,7 @@ impl Member {
 
     /// The values of all members, by rank, at all of them.
     fn all_gather<T: Plain>(&mut self, value: T) -> Result<Vec<T>, Error> {
-        let (root, members) = (self.ends().reduce_root, self.members());
+        let (root, members) = (self.ends().reduce_root, self.size());
         let call = Call::of(Operation::Split);
         let gathered = gather(self.begin(call)?, root, value, &mut Gathering::default())?;
         let mut values = gathered.unwrap_or_else(|| vec![zeroed(); members]);

@@ -45,7 +45,7 @@ use std::time::Duration;
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{CacheLine, Clock, PlaceSlice};
 use corecast_channel::Plain;
-use corecast_channel::ump::{AnyReceiver, AnySender, Rings, any_rings};
+use corecast_channel::ump::any::{Receiver as AnyReceiver, Rings, Sender as AnySender, rings as any_rings};
 
 use crate::call::{Call, Operation};
 use crate::core::{Core, NEVER, NOW};
@@ -336,7 +336,7 @@ impl Member {
     /// # Errors
     /// [`Error::BadRank`] if there is no such member or it is this one, and those of [`coordinator`](Self::coordinator).
     pub fn participant<T: Plain>(&mut self, coordinator: usize) -> Result<Participant<'_, T>, Error> {
-        let (rank, members) = (coordinator, self.members());
+        let (rank, members) = (coordinator, self.size());
         if rank >= members || rank == self.rank() {
             return Err(Error::BadRank { rank, members });
         }
@@ -354,12 +354,12 @@ impl Member {
 mod tests {
     use super::*;
     use crate::layout::tests::sites;
-    use corecast_base::wait::{Crowd, Wait, Waiter};
+    use corecast_base::wait::{CpuSharing, Wait, Waiter};
 
     #[test]
     fn the_first_decision_stands() {
         let site = sites(2).next().expect("the first of two");
-        let waiter = Waiter::new(Wait::Adaptive, Crowd::unpinned(2), None);
+        let waiter = Waiter::new(Wait::Adaptive, CpuSharing::unpinned(2), None);
         let mut core = Core::new(site.rank, 2, waiter, site.roll, site.arena);
         let (_, words) = Words::lay_out(&mut core).expect("the heap has room");
         for sequence in [1, 1 + WINDOW] {

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use corecast_base::ArenaError;
 use corecast_base::sync::Arc;
-use corecast_channel::ump::{AnyReceiver, AnySender, any_rings, longest_message};
+use corecast_channel::ump::any::{Receiver as AnyReceiver, Sender as AnySender, rings as any_rings};
+use corecast_channel::ump::longest_message;
 use corecast_plan::Tree;
 
 use crate::chunks::Chunks;

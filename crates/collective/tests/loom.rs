@@ -38,7 +38,7 @@ fn group_on(members: u32, cpu: fn(u32) -> Cpu, barrier: Barrier, wait: Wait) -> 
 
 /// Runs `body` as every member, on a thread each.
 fn run(group: &Group, body: impl Fn(&mut Member) + Clone + 'static) {
-    let others: Vec<_> = (1..group.members())
+    let others: Vec<_> = (1..group.size())
         .map(|rank| {
             let mut me = group.join(rank).expect("nobody has joined");
             let body = body.clone();
@@ -315,7 +315,7 @@ fn those_who_are_left_agree(wait: Wait) {
         let entered = Arc::new(AtomicU64::new(0));
         run_planners(others, move |me| {
             let mut shrunk = me.shrink().expect("the other one shrinks it too");
-            assert_eq!((shrunk.gone, shrunk.me.rank(), shrunk.me.members()), (vec![2], me.rank(), 2));
+            assert_eq!((shrunk.gone, shrunk.me.rank(), shrunk.me.size()), (vec![2], me.rank(), 2));
             if me.rank() == 1 {
                 entered.store(1, Ordering::Relaxed);
             }

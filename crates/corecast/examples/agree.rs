@@ -18,7 +18,7 @@ const ENTRIES: u64 = 1000;
 type Seen = (u32, Vec<usize>, u64);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let group = Group::builder(&machine::detect()?).members(MEMBERS).pinned(false).build()?;
+    let group = Group::builder(&machine::detect()?).members(MEMBERS).pin(false).build()?;
     let seen = group.run(|me| Ok((decide(me)?, order(me)?, replicate(me)?)))?;
     let seen = seen.into_iter().collect::<Result<Vec<Seen>, AckError>>()?;
     let (applied, order, processed) = &seen[0];

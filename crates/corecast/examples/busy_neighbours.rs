@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn meet(machine: &Machine) -> Result<Duration, Box<dyn std::error::Error>> {
-    let group = Group::builder(machine).members(2).pinned(true).build()?;
+    let group = Group::builder(machine).members(2).pin(true).build()?;
     let times = group.run(|me| {
         me.barrier()?;
         let start = Instant::now();

@@ -8,7 +8,7 @@ use corecast::{Group, machine};
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let machine = machine::detect()?;
     let group = Group::builder(&machine).build()?;
-    println!("{} members on {}", group.members(), machine.name);
+    println!("{} members on {}", group.size(), machine.name);
     println!("{}", group.choice());
 
     let results = group.run(|me| {

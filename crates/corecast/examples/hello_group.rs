@@ -48,7 +48,7 @@ fn meet(me: &mut Member, duration: Duration) -> Result<u64, GroupError> {
     let mut greeting = if me.rank() == 0 { 42_u64 } else { 0 };
     me.broadcast(0, &mut greeting)?;
     let sum = me.allreduce(greeting + me.rank() as u64, |a, b| a + b)?;
-    println!("rank {} of {}, process {}: the sum is {sum}", me.rank(), me.members(), process::id());
+    println!("rank {} of {}, process {}: the sum is {sum}", me.rank(), me.size(), process::id());
     let begin = Instant::now();
     let mut rounds = 0;
     // All have to stop after the same round, so they agree on it.

@@ -16,10 +16,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         return visit(&name);
     }
     let name = format!("shop-{}", std::process::id());
-    let channel = ump::spec(&ump::Config::default());
+    let channel = ump::bytes::spec(&ump::Config::default());
     let plan = channel.declare(channel.declare(RegionPlan::new(), "orders")?, "answers")?;
     let region = SharedRegion::named(&RegionDir::of_user(), &name, &plan)?;
-    let (mut rx, mut tx) = (ump::receiver(&region, "orders")?, ump::sender(&region, "answers")?);
+    let (mut rx, mut tx) = (ump::bytes::receiver(&region, "orders")?, ump::bytes::sender(&region, "answers")?);
     let mut visitor = Command::new(env::current_exe()?).arg(&name).spawn()?;
     let message = rx.recv()?;
     for participant in region.participants()? {
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn visit(name: &str) -> Result<(), Box<dyn Error>> {
     let region = SharedRegion::open(&RegionDir::of_user(), name)?;
-    let (mut tx, mut rx) = (ump::sender(&region, "orders")?, ump::receiver(&region, "answers")?);
+    let (mut tx, mut rx) = (ump::bytes::sender(&region, "orders")?, ump::bytes::receiver(&region, "answers")?);
     // Written where the receiver will read it.
     let order = b"two coffees";
     let mut loan = tx.reserve(order.len())?;

@@ -53,9 +53,9 @@ fn direct(seconds: f64) -> Outcome {
 
 fn produce(name: &str) -> Outcome {
     let config = Config { zero_readers: ZeroReaders::Block, ..Config::default() };
-    let plan = mcast::spec(config).declare(RegionPlan::new(), "numbers")?;
+    let plan = mcast::bytes::spec(config).declare(RegionPlan::new(), "numbers")?;
     let meeting = rendezvous::host(&SocketDir::of_user(), name, SharedRegion::memfd(&plan)?)?;
-    let mut tx = mcast::sender(meeting.region(), "numbers")?;
+    let mut tx = mcast::bytes::sender(meeting.region(), "numbers")?;
     println!("producer: hosts {name}");
     let mut known = Vec::new();
     for number in 0_u64.. {
@@ -88,7 +88,7 @@ fn tell_deaths(region: &SharedRegion, known: &mut Vec<ParticipantId>) -> Outcome
 
 fn consume(name: &str) -> Outcome {
     let meeting = rendezvous::connect(&SocketDir::of_user(), name)?;
-    let rx = mcast::receiver(meeting.region(), "numbers", Policy::Reliable)?;
+    let rx = mcast::bytes::receiver(meeting.region(), "numbers", Policy::Reliable)?;
     let me = meeting.region().me().index;
     println!("consumer {me}: found {name}");
     let (mut received, mut expected) = (0_u64, None);

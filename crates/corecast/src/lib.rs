@@ -15,29 +15,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The parts, each a crate of its own and re-exported here:
+//! The parts:
 //!
 //! - [`machine`]: topology, measurement, model files, and [`machine::detect`], which gives the model of this machine;
 //! - [`plan`]: trees and what they cost;
-//! - [`channel`]: message channels;
-//! - [`collective`]: groups, their operations and barriers; [`processes`]: the same among processes;
-//! - [`lock`]: locks, and the mutex that has one as a type parameter;
-//! - [`base`]: CPU ids, waiting, the clock.
+//! - [`Group`], [`Member`]: barriers, broadcasts, reductions and more; [`collective`] has all of it, [`processes`] the same among
+//!   processes;
+//! - [`Mutex`], [`RwLock`], [`Condvar`]: locks; [`lock`] has more than a dozen, and what suits where;
+//! - [`channel`]: message channels; [`region`], [`rendezvous`]: the memory that processes share, and how they find it.
 
 pub mod machine;
 mod probe;
 
+#[doc(hidden)]
 pub use corecast_base as base;
 pub use corecast_base::wait::Wait;
-pub use corecast_base::{CpuId, CpuSet};
+pub use corecast_base::{CpuId, CpuSet, region, rendezvous};
 pub use corecast_channel as channel;
 pub use corecast_collective as collective;
 pub use corecast_collective::{Barrier, Group, Member, processes};
 pub use corecast_lock as lock;
+pub use corecast_lock::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use corecast_machine::Machine;
 pub use corecast_plan as plan;
-// The two crates know nothing of each other.
-const _: () = assert!(channel::open::KIND_LOCK == lock::shared::KIND_LOCK);
 
 pub use probe::{UmpProbe, UmpReceiver, UmpSender};
 

@@ -19,7 +19,7 @@
 use std::time::{Duration, Instant};
 
 use corecast_base::sync::{AtomicU8, Ordering};
-use corecast_base::wait::LONGEST_NAP;
+use corecast_base::wait::LONGEST_SLEEP;
 
 use crate::facts::{Facts, NodeKind, Order};
 use crate::parking::{sleep_if, wake_one};
@@ -92,7 +92,7 @@ unsafe impl RawLock for Byte {
     unsafe fn lock(&self, node: &()) {
         // SAFETY: the caller's promise.
         if !unsafe { self.try_lock(node) } {
-            wait_and_take(self, || Some(LONGEST_NAP));
+            wait_and_take(self, || Some(LONGEST_SLEEP));
         }
     }
 

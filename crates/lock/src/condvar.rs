@@ -36,7 +36,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
-use corecast_base::wait::LONGEST_NAP;
+use corecast_base::wait::LONGEST_SLEEP;
 
 use crate::mutex::MutexGuard;
 use crate::raw::NodeMoves;
@@ -149,7 +149,7 @@ impl Condvar {
         // ORDERING: Relaxed, the data comes with the mutex
         let is_notified = || self.notified.load(Ordering::Relaxed) != seen;
         while !is_notified() {
-            let left = deadline.map_or(LONGEST_NAP, |deadline| deadline.saturating_duration_since(Instant::now()));
+            let left = deadline.map_or(LONGEST_SLEEP, |deadline| deadline.saturating_duration_since(Instant::now()));
             if left.is_zero() {
                 break;
             }

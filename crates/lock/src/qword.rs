@@ -17,7 +17,7 @@
 use std::time::{Duration, Instant};
 
 use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
-use corecast_base::wait::{LONGEST_NAP, Spinner};
+use corecast_base::wait::{LONGEST_SLEEP, Spinner};
 
 use crate::auto::queue::{Place, Queue};
 use crate::facts::{Facts, NodeKind, Order};
@@ -182,7 +182,7 @@ unsafe impl RawLock for Qword {
     #[inline]
     unsafe fn lock(&self, (): &()) {
         if !self.take_unwanted() {
-            self.lock_slow(|| Some(LONGEST_NAP));
+            self.lock_slow(|| Some(LONGEST_SLEEP));
         }
     }
 

@@ -10,7 +10,7 @@
 use std::time::{Duration, Instant};
 
 use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
-use corecast_base::wait::LONGEST_NAP;
+use corecast_base::wait::LONGEST_SLEEP;
 
 use crate::facts::{Facts, NodeKind, Order};
 #[cfg(not(loom))]
@@ -74,7 +74,7 @@ unsafe impl RawLock for Word {
     unsafe fn lock(&self, node: &()) {
         // SAFETY: the caller's promise.
         if !unsafe { self.try_lock(node) } {
-            wait_and_take(self, || Some(LONGEST_NAP));
+            wait_and_take(self, || Some(LONGEST_SLEEP));
         }
     }
 

@@ -34,7 +34,7 @@ fn collect_pages(root: &Path, folder: &Path, pages: &mut Vec<PathBuf>) {
         let path = folder.join(&name);
         let Ok(kind) = entry.file_type() else { continue };
         let is_folder = kind.is_dir();
-        // What a link leads to is looked at where it lies.
+        // A linked page is checked where it lies.
         if kind.is_symlink() {
             continue;
         }

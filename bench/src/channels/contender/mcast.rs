@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use corecast::base::region::{RegionPlan, SharedRegion};
-use corecast::channel::mcast::{self, Config, Policy, Receiver, Sender};
+use corecast::channel::mcast::bytes::{Receiver, Sender};
+use corecast::channel::mcast::{self, Config, Policy};
 
 use super::super::ends::{ByteRecv, ByteSend, Inlet, Reader, Receiving, Sending};
 use super::super::wire::Wire;
@@ -70,7 +71,7 @@ impl Carrier for Mcast {
         let region = SharedRegion::from_fd(fd).map_err(unfit)?;
         // SAFETY: only this program maps the region, which has no name, and all of it goes through the channel.
         let honest = unsafe { region.assume_honest() };
-        Ok(self.inlet(mcast::receiver(&region, NAME, Policy::Reliable).map_err(unfit)?.with_honest(&honest)))
+        Ok(self.inlet(mcast::bytes::receiver(&region, NAME, Policy::Reliable).map_err(unfit)?.with_honest(&honest)))
     }
 }
 
@@ -80,20 +81,20 @@ impl Mcast {
     }
 
     fn on_heap(&self, wire: &Wire) -> Result<(Sender, Inlets), Unfit> {
-        let (sender, source) = mcast::bytes_channel(config(wire));
+        let (sender, source) = mcast::bytes::channel(config(wire));
         let inlet = |_| Ok(self.inlet(source.subscribe(Policy::Reliable).map_err(unfit)?));
         Ok((sender, Inlets::Here((0..wire.receivers).map(inlet).collect::<Result<_, Unfit>>()?)))
     }
 
     fn in_region(&self, wire: &Wire) -> Result<(Sender, Inlets), Unfit> {
         let plan = RegionPlan::new().participants(wire.receivers as u32 + 1).map_err(unfit)?;
-        let plan = mcast::spec(config(wire)).declare(plan, NAME).map_err(unfit)?;
+        let plan = mcast::bytes::spec(config(wire)).declare(plan, NAME).map_err(unfit)?;
         let region = SharedRegion::memfd(&plan).map_err(unfit)?;
         let seed = |_| Ok(Seed { fds: vec![region.share().map_err(unfit)?], word: 0 });
         let seeds = (0..wire.receivers).map(seed).collect::<Result<_, Unfit>>()?;
         // SAFETY: only this program maps the region, which has no name, and all of it goes through the channel.
         let honest = unsafe { region.assume_honest() };
-        Ok((mcast::sender(&region, NAME).map_err(unfit)?.with_honest(&honest), Inlets::Anywhere(seeds)))
+        Ok((mcast::bytes::sender(&region, NAME).map_err(unfit)?.with_honest(&honest), Inlets::Anywhere(seeds)))
     }
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use corecast::base::region::{RegionPlan, SharedRegion};
-use corecast::channel::ump::{self, BytesReceiver, BytesSender, Config, Credit};
+use corecast::channel::ump::bytes::{Receiver, Sender};
+use corecast::channel::ump::{self, Config, Credit};
 
 use super::super::ends::{ByteRecv, ByteSend, Inlet, Reader, Receiving, Sending};
 use super::super::wire::Wire;
@@ -19,14 +20,14 @@ pub(super) struct UmpBytes;
 const HEADER_BYTES: usize = 8;
 
 struct Out {
-    senders: Vec<BytesSender>,
+    senders: Vec<Sender>,
     /// The message, written once, if there are several receivers.
     message: Vec<u8>,
     elsewhere: Vec<u8>,
 }
 
 struct In {
-    receiver: BytesReceiver,
+    receiver: Receiver,
     elsewhere: Vec<u8>,
 }
 
@@ -52,14 +53,14 @@ impl Carrier for UmpBytes {
     fn attach(&self, _wire: &Wire, seed: Seed, _abort: &Arc<Abort>) -> Result<Box<dyn Inlet>, Unfit> {
         let fd = seed.fds.into_iter().next().ok_or_else(|| Unfit("a seed without a region".to_owned()))?;
         let region = SharedRegion::from_fd(fd).map_err(unfit)?;
-        let receiver = ump::receiver(&region, &name(seed.word)).map_err(unfit)?;
+        let receiver = ump::bytes::receiver(&region, &name(seed.word)).map_err(unfit)?;
         // SAFETY: only this program maps the region, which has no name, and all of it goes through the channels.
         let honest = unsafe { region.assume_honest() };
         Ok(inlet(receiver.with_honest(&honest)))
     }
 }
 
-fn inlet(receiver: BytesReceiver) -> Box<dyn Inlet> {
+fn inlet(receiver: Receiver) -> Box<dyn Inlet> {
     Box::new(Receiving(In { receiver, elsewhere: Vec::new() }))
 }
 
@@ -70,23 +71,23 @@ fn config(wire: &Wire) -> Config {
     config.holding(wire.bytes)
 }
 
-fn on_heap(wire: &Wire) -> (Vec<BytesSender>, Inlets) {
-    let channels = (0..wire.receivers).map(|_| ump::bytes_channel(&config(wire)));
+fn on_heap(wire: &Wire) -> (Vec<Sender>, Inlets) {
+    let channels = (0..wire.receivers).map(|_| ump::bytes::channel(&config(wire)));
     let (senders, inlets) = channels.map(|(sender, receiver)| (sender, inlet(receiver))).unzip();
     (senders, Inlets::Here(inlets))
 }
 
-fn in_region(wire: &Wire) -> Result<(Vec<BytesSender>, Inlets), Unfit> {
+fn in_region(wire: &Wire) -> Result<(Vec<Sender>, Inlets), Unfit> {
     let mut plan = RegionPlan::new().participants(wire.receivers as u32 + 1).map_err(unfit)?;
     for receiver in 0..wire.receivers as u64 {
-        plan = ump::spec(&config(wire)).declare(plan, &name(receiver)).map_err(unfit)?;
+        plan = ump::bytes::spec(&config(wire)).declare(plan, &name(receiver)).map_err(unfit)?;
     }
     let region = SharedRegion::memfd(&plan).map_err(unfit)?;
     // SAFETY: only this program maps the region, which has no name, and all of it goes through the channels.
     let honest = unsafe { region.assume_honest() };
     let (mut senders, mut seeds) = (Vec::new(), Vec::new());
     for receiver in 0..wire.receivers as u64 {
-        senders.push(ump::sender(&region, &name(receiver)).map_err(unfit)?.with_honest(&honest));
+        senders.push(ump::bytes::sender(&region, &name(receiver)).map_err(unfit)?.with_honest(&honest));
         seeds.push(Seed { fds: vec![region.share().map_err(unfit)?], word: receiver });
     }
     Ok((senders, Inlets::Anywhere(seeds)))

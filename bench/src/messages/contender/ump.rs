@@ -1,6 +1,6 @@
 //! corecast's own: a ring of each client to the server, all of which it looks at through `Select`, and a ring back.
 
-use corecast::base::wait::{Crowd, Waiter};
+use corecast::base::wait::{CpuSharing, Waiter};
 use corecast::channel::select::{Select, Subset};
 use corecast::channel::ump::{Config, Receiver, Sender, channel_with};
 
@@ -24,7 +24,7 @@ impl Family for Ump {
     fn connect(serving: &Serving) -> Connected<Self> {
         let Serving { clients, wait, wake_cost, .. } = *serving;
         let channel = || channel_with(Config { slots: DEPTH, wait, wake_cost, ..Config::default() });
-        let waiter = Waiter::new(wait, Crowd::unpinned(clients + 1), wake_cost);
+        let waiter = Waiter::new(wait, CpuSharing::unpinned(clients + 1), wake_cost);
         let server = Server { from: Select::with_waiter(waiter), halves: Default::default() };
         let mut all = Connected::<Self> { server, answers: Vec::new(), clients: Vec::new() };
         for number in 0..clients {

@@ -3,7 +3,7 @@
 use std::panic::resume_unwind;
 
 use corecast::base::region::SharedRegion;
-use corecast::channel::ump::{BytesReceiver, BytesSender};
+use corecast::channel::ump::bytes::{Receiver, Sender};
 
 use super::super::deal::{Deal, Home};
 use super::super::draw::Kind;
@@ -17,7 +17,7 @@ use corecast_race::failure::Failure;
 pub(super) struct ProcessClient<'a> {
     homes: Vec<Home>,
     /// By the number of the server.
-    servers: Vec<(BytesSender, BytesReceiver)>,
+    servers: Vec<(Sender, Receiver)>,
     /// What goes along with gets.
     lent: u64,
     free: Vec<u64>,

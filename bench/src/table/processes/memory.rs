@@ -4,7 +4,8 @@ use corecast::base::PlaceSlice;
 use corecast::base::region::{RegionPlan, SharedRegion};
 use corecast::base::sync::{AtomicU64, Ordering};
 use corecast::base::wait::Spinner;
-use corecast::channel::ump::{self, BytesReceiver, BytesSender, Config};
+use corecast::channel::ump::bytes::{Receiver, Sender};
+use corecast::channel::ump::{self, Config};
 
 use super::super::deal::Deal;
 use super::super::host::{Setting, Words};
@@ -56,7 +57,7 @@ pub(super) fn plan(setting: &Setting<'_>, deal: &Deal) -> Result<RegionPlan, Fai
     for client in 0..deal.clients.len() {
         for server in 0..deal.servers.len() {
             for name in [asks(client, server), replies(client, server)] {
-                plan = ump::spec(&config).declare(plan, &name).map_err(Failure::refused)?;
+                plan = ump::bytes::spec(&config).declare(plan, &name).map_err(Failure::refused)?;
             }
         }
     }
@@ -64,23 +65,15 @@ pub(super) fn plan(setting: &Setting<'_>, deal: &Deal) -> Result<RegionPlan, Fai
 }
 
 /// The ends of a client at a server.
-pub(super) fn client_ends(
-    region: &SharedRegion,
-    client: usize,
-    server: usize,
-) -> Result<(BytesSender, BytesReceiver), Failure> {
-    let asking = ump::sender(region, &asks(client, server)).map_err(Failure::refused)?;
-    Ok((asking, ump::receiver(region, &replies(client, server)).map_err(Failure::refused)?))
+pub(super) fn client_ends(region: &SharedRegion, client: usize, server: usize) -> Result<(Sender, Receiver), Failure> {
+    let asking = ump::bytes::sender(region, &asks(client, server)).map_err(Failure::refused)?;
+    Ok((asking, ump::bytes::receiver(region, &replies(client, server)).map_err(Failure::refused)?))
 }
 
 /// The ends of a server for a client.
-pub(super) fn server_ends(
-    region: &SharedRegion,
-    client: usize,
-    server: usize,
-) -> Result<(BytesReceiver, BytesSender), Failure> {
-    let asked = ump::receiver(region, &asks(client, server)).map_err(Failure::refused)?;
-    Ok((asked, ump::sender(region, &replies(client, server)).map_err(Failure::refused)?))
+pub(super) fn server_ends(region: &SharedRegion, client: usize, server: usize) -> Result<(Receiver, Sender), Failure> {
+    let asked = ump::bytes::receiver(region, &asks(client, server)).map_err(Failure::refused)?;
+    Ok((asked, ump::bytes::sender(region, &replies(client, server)).map_err(Failure::refused)?))
 }
 
 /// The words that are no channel's.

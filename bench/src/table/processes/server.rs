@@ -1,10 +1,10 @@
 //! A process that owns buckets, and does what clients ask for.
 
 use corecast::base::region::SharedRegion;
-use corecast::base::wait::{Crowd, Waiter};
+use corecast::base::wait::{CpuSharing, Waiter};
 use corecast::channel::RecvError;
 use corecast::channel::select::{Select, SelectError};
-use corecast::channel::ump::{BytesReceiver, BytesSender};
+use corecast::channel::ump::bytes::{Receiver, Sender};
 use corecast::lock::table::Bucket;
 
 use super::super::deal::Deal;
@@ -25,9 +25,9 @@ pub(super) fn request(kind: Kind, bucket: u32, key: u64, buffer: u64) -> Request
 pub(super) struct Server<'a> {
     /// Of each key the number of its buffer.
     buckets: Vec<Bucket<u64>>,
-    requests: Select<BytesReceiver>,
+    requests: Select<Receiver>,
     /// By the number of the client.
-    replies: Vec<BytesSender>,
+    replies: Vec<Sender>,
     memory: &'a Memory,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Server<'a> {
         number: usize,
         (region, memory): (&SharedRegion, &'a Memory),
     ) -> Result<Self, Failure> {
-        let crowd = Crowd::unpinned(deal.servers.len() + deal.clients.len());
+        let crowd = CpuSharing::unpinned(deal.servers.len() + deal.clients.len());
         let mut requests = Select::with_waiter(Waiter::new(setting.wait, crowd, None));
         let mut replies = Vec::new();
         for client in 0..deal.clients.len() {

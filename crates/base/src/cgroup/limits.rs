@@ -7,20 +7,20 @@ use super::mount::{self, Mount};
 use crate::CpuSet;
 use crate::small_file;
 
-/// No control file of interest comes near this size.
+/// The size limit of control files. None of interest comes near it.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The kernel's default accounting period, for a `cpu.max` that names none.
 const DEFAULT_PERIOD_US: f64 = 100_000.0;
 
-/// What control groups allow a process; `None` is no limit.
+/// The limits of a process by its control groups; `None` is no limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
     /// The CPUs it may run on.
     pub cpuset: Option<CpuSet>,
     /// The NUMA nodes it may allocate memory on, ascending.
     pub nodes: Option<Vec<u32>>,
-    /// The CPU time it may use, in CPUs: 0.5 is half of one. The tightest of all ancestors.
+    /// The CPU time it may use, in CPUs: 0.5 is half of one. The tightest limit of all ancestors.
     pub quota: Option<f64>,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn groups(root: &Path) -> Vec<Group> {
     memberships.filter_map(|membership| Group::locate(root, &mounts, membership)).collect()
 }
 
-/// Node lists have the notation of CPU lists, so they are read as such.
+/// Node lists have the notation of CPU lists, and are read as such.
 fn numbers(nodes: CpuSet) -> Vec<u32> {
     nodes.iter().map(|node| node.get()).collect()
 }
@@ -74,8 +74,8 @@ impl Group {
         self.nearest_set(["cpuset.mems.effective", "cpuset.mems", "mems"])
     }
 
-    /// The list in the first of `files` that says something, nearest group first: a group without own list inherits.
-    /// The bare names are those of the old cpuset file system and of the mount option `noprefix`.
+    /// The list in the first of `files` that has one, nearest group first: a group without a list of its own inherits. The
+    /// bare names are those of the old cpuset file system and of the mount option `noprefix`.
     fn nearest_set(&self, files: [&str; 3]) -> Option<CpuSet> {
         if !self.membership.has(CPUSET) {
             return None;
@@ -108,13 +108,13 @@ fn quota_of_cfs(dir: &Path) -> Option<f64> {
     cpus_of(number("cpu.cfs_quota_us")?, number("cpu.cfs_period_us").unwrap_or(DEFAULT_PERIOD_US))
 }
 
-/// CPU time in CPUs; what is no positive finite number is no limit.
+/// CPU time in CPUs; a value that is not a positive finite number is no limit.
 fn cpus_of(quota_us: f64, period_us: f64) -> Option<f64> {
     let cpus = quota_us / period_us;
     (quota_us > 0.0 && cpus > 0.0 && cpus.is_finite()).then_some(cpus)
 }
 
-/// The text of a control file, `None` for whatever cannot be read.
+/// The text of a control file, `None` if it cannot be read.
 pub(super) fn read(path: &Path) -> Option<String> {
     small_file::read(path, MAX_FILE_BYTES).ok()
 }

@@ -1,4 +1,4 @@
-//! In which group of which hierarchy the process is: `proc/self/cgroup`, or else `proc/self/cpuset`.
+//! The group of the process in each hierarchy: `proc/self/cgroup`, or else `proc/self/cpuset`.
 
 use std::path::Path;
 
@@ -35,8 +35,8 @@ impl Membership {
     }
 }
 
-/// All memberships of the process. Where `proc/self/cgroup` is missing or says nothing, `proc/self/cpuset` names the
-/// group that matters most: kernels without the first have the second, and so do trees that were captured in batch jobs.
+/// All memberships of the process. Where `proc/self/cgroup` is missing or empty, `proc/self/cpuset` names the group that
+/// matters most: kernels without the first have the second, and so do trees that were captured in batch jobs.
 pub(super) fn read(root: &Path) -> Vec<Membership> {
     let mut memberships: Vec<Membership> = limits::read(&root.join("proc/self/cgroup"))
         .map(|text| text.lines().filter_map(parse_line).collect())

@@ -1,4 +1,4 @@
-//! How much memory a process may still take: less than the machine has, in a container.
+//! The memory that a process may still take: less than the machine has, in a container.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn left_in(dir: &Path) -> Option<u64> {
     Some(limit.saturating_sub(usage.saturating_sub(droppable)))
 }
 
-/// Version 1 has a number even for no limit: what fits into a signed word, in pages.
+/// Version 1 has a number even for no limit: the largest that fits into a signed word, in pages.
 const NO_LIMIT: u64 = 1 << 62;
 
 /// File pages, as told by version 2 and, with those of the groups below, by version 1.

@@ -1,4 +1,4 @@
-//! Where the hierarchies are visible: `proc/self/mountinfo`, or the older mount tables.
+//! The places where the hierarchies are visible: `proc/self/mountinfo`, or the older mount tables.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -119,7 +119,7 @@ fn the_old_cpuset_file_system_is_found_without_a_group_file() {
     assert_eq!(found, Limits { cpuset: cpus("0-6,12"), nodes: Some(vec![1, 2]), quota: None });
 }
 
-/// As a batch system sets a job up whose tree was captured without `proc/self/cgroup`.
+/// The limits of a job as a batch system sets it up, in a tree that was captured without `proc/self/cgroup`.
 fn job(mounts: &'static str, folder: &str, lists: &[(&str, &'static str)]) -> Limits {
     let path = |file: &str| format!("{folder}/{file}");
     let lists: Vec<(String, &str)> = lists.iter().map(|&(file, list)| (path(file), list)).collect();

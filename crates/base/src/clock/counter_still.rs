@@ -1,5 +1,5 @@
-//! The counter of models, in which no time passes: what depends on it would not be the same in the next run of an
-//! interleaving, which the model checker takes for a broken model.
+//! The counter of models, in which no time passes. A result that depended on time would differ in the next run of an
+//! interleaving, and the model checker would report a broken model.
 
 pub(super) fn is_invariant() -> bool {
     true

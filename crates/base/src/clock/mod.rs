@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 #[cfg_attr(not(any(loom, target_arch = "x86_64", target_arch = "aarch64")), path = "counter_none.rs")]
 mod counter;
 
-/// How long the two clocks are compared.
+/// The time for which the two clocks are compared.
 const CALIBRATION: Duration = Duration::from_millis(5);
-/// Looks at both clocks of which the closest counts: the thread may lose its CPU between one clock and the other.
+/// The number of readings of both clocks, of which the closest pair counts: the thread may lose its CPU between the two
+/// readings.
 const LOOKS: usize = 8;
 
 static CLOCK: OnceLock<Clock> = OnceLock::new();
@@ -36,7 +37,7 @@ impl Clock {
     }
 
     fn calibrate() -> Self {
-        // Before any clock is read: asking takes microseconds on a virtual machine.
+        // Before any clock is read, because the question takes microseconds on a virtual machine.
         let counter = counter::is_invariant();
         let (first, origin) = both_clocks();
         if !counter {

@@ -1,4 +1,4 @@
-//! Places of the model: counted memory whose every access the model checker watches.
+//! Places of the model: counted memory of which the model checker watches every access.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub struct Place<T> {
     index: usize,
 }
 
-/// Some values shared by the threads of a model.
+/// Several values shared by the threads of a model.
 #[derive(Debug)]
 pub struct PlaceSlice<T>(Arc<[T]>);
 
@@ -41,7 +41,7 @@ impl<T: Shareable + Default> PlaceSlice<T> {
 }
 
 impl<T> PlaceSlice<T> {
-    /// One of the values; `None` if there are not so many.
+    /// One of the values; `None` if the index is beyond the last.
     #[must_use]
     pub fn place(&self, index: usize) -> Option<Place<T>> {
         (index < self.len()).then(|| Place { values: self.clone(), index })

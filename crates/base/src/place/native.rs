@@ -1,4 +1,4 @@
-//! A place is a pointer and what keeps the memory alive.
+//! Places of a normal build: a pointer, and the owner that keeps the memory alive.
 
 use std::any::Any;
 use std::fmt;
@@ -8,19 +8,19 @@ use std::sync::Arc;
 
 use super::Shareable;
 
-/// Whatever owns the memory of a place, such as a mapping.
-pub type Keep = Arc<dyn Any + Send + Sync>;
+/// The owner of a place's memory, such as a mapping.
+pub type KeepAlive = Arc<dyn Any + Send + Sync>;
 
 /// A value in shared memory; a clone is the same value.
 pub struct Place<T> {
     value: NonNull<T>,
-    keep: Keep,
+    keep: KeepAlive,
 }
 
-/// Some values side by side in shared memory; a clone is the same values.
+/// Several values side by side in shared memory; a clone is the same values.
 pub struct PlaceSlice<T> {
     values: NonNull<[T]>,
-    keep: Keep,
+    keep: KeepAlive,
 }
 
 impl<T: Shareable> Place<T> {
@@ -35,9 +35,9 @@ impl<T: Shareable> Place<T> {
     ///
     /// # Safety
     /// - `value` is aligned for T and its bytes are readable and writable for as long as `keep` lives.
-    /// - Nobody, in this process or another, accesses these bytes but through atomics of the same widths.
+    /// - No thread of any process accesses these bytes but through atomics of the same widths.
     #[must_use]
-    pub unsafe fn within(value: NonNull<T>, keep: Keep) -> Self {
+    pub unsafe fn within(value: NonNull<T>, keep: KeepAlive) -> Self {
         Self { value, keep }
     }
 }
@@ -50,22 +50,23 @@ impl<T: Shareable> PlaceSlice<T> {
         Self { values: NonNull::from(keep.as_slice()), keep }
     }
 
-    /// `len` values on the heap, all zero, for the threads of this process. Where they are many, the system gives memory for
-    /// those only that somebody touches.
+    /// `len` values on the heap, all zero, for the threads of this process. Of a large slice, the system gives memory only
+    /// to the parts that are touched.
     ///
     /// # Panics
-    /// If they are more than memory can hold.
+    /// If memory cannot hold that many values.
     #[must_use]
     pub fn zeroed(len: usize) -> Self {
         let align = align_of::<T>();
         let bytes = len.checked_mul(size_of::<T>()).and_then(|bytes| bytes.checked_add(align));
-        // Words, as a vector of zeroes is not written; an allocator that is asked for lines writes all of them.
+        // Words, because a vector of zeroes is not written; an allocator that is asked for aligned lines writes all of
+        // them.
         let mut words = vec![0u64; bytes.expect("values that fit into memory").div_ceil(size_of::<u64>())];
         let first = NonNull::new(words.as_mut_ptr().cast::<u8>()).expect("a vector's address is not null");
         let skew = first.as_ptr().align_offset(align);
         // SAFETY: skew is below the alignment, and the words are longer than the values by that much.
         let first = unsafe { first.add(skew) }.cast::<T>();
-        // SAFETY: aligned, inside the words, which nobody reaches otherwise; zeroes are values of what is shareable.
+        // SAFETY: aligned, inside the words, which nothing else reaches; zeroes are a value of a shareable type.
         unsafe { Self::within(first, len, Arc::new(words)) }
     }
 
@@ -74,30 +75,30 @@ impl<T: Shareable> PlaceSlice<T> {
     /// # Safety
     /// As for [`Place::within`], for all of them.
     #[must_use]
-    pub unsafe fn within(first: NonNull<T>, len: usize, keep: Keep) -> Self {
+    pub unsafe fn within(first: NonNull<T>, len: usize, keep: KeepAlive) -> Self {
         Self { values: NonNull::slice_from_raw_parts(first, len), keep }
     }
 }
 
 impl<T> Place<T> {
-    /// What keeps the memory alive.
+    /// The owner that keeps the memory alive.
     #[must_use]
-    pub fn keep(&self) -> &Keep {
+    pub fn keep(&self) -> &KeepAlive {
         &self.keep
     }
 }
 
 impl<T> PlaceSlice<T> {
-    /// One of the values; `None` if there are not so many.
+    /// One of the values; `None` if the index is beyond the last.
     #[must_use]
     pub fn place(&self, index: usize) -> Option<Place<T>> {
         let value = NonNull::from(self.get(index)?);
         Some(Place { value, keep: Arc::clone(&self.keep) })
     }
 
-    /// What keeps the memory alive.
+    /// The owner that keeps the memory alive.
     #[must_use]
-    pub fn keep(&self) -> &Keep {
+    pub fn keep(&self) -> &KeepAlive {
         &self.keep
     }
 }

@@ -1,4 +1,4 @@
-//! One attachment to a region: the mapping, the seat, and the lock that proves that somebody sits there.
+//! One attachment to a region: the mapping, the participant slot, and the lock that proves that the participant lives.
 
 use std::fs::File;
 use std::io;
@@ -19,9 +19,9 @@ use super::validate::{Header, Layout, check_state};
 use crate::liveness::Liveness;
 use crate::sync::{Ordering, spin_hint};
 
-/// How long to wait for a region's lock, which is held for microseconds by whoever is not stopped.
+/// The time limit for a region's lock, which a holder keeps for microseconds unless it is stopped.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
-/// Between two tries.
+/// The pause between two tries.
 const LOCK_PAUSE: Duration = Duration::from_micros(200);
 
 /// A participant of a region.
@@ -30,9 +30,9 @@ pub(super) struct Attachment {
     pub(super) mapping: Mapping,
     pub(super) layout: Layout,
     pub(super) me: ParticipantId,
-    /// What it is called in errors.
+    /// The name of the region in errors.
     pub(super) what: String,
-    /// The name in the file system that the last one takes away.
+    /// The name in the file system, which the last participant removes.
     link: Option<Link>,
     /// `None` for a region of this process alone.
     file: Option<OwnFile>,
@@ -42,7 +42,7 @@ pub(super) struct Attachment {
     reaping: Mutex<()>,
 }
 
-/// Where a mapping comes from.
+/// The origin of a mapping.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) what: String,
@@ -70,7 +70,7 @@ fn set_state(mapping: &Mapping, state: u32) {
     mapping.half_word(STATE_AT).store(state, Ordering::Release);
 }
 
-/// Writes the words of a new region, and that it is ready.
+/// Writes the words of a new region, and marks it ready.
 pub(super) fn publish(mapping: &Mapping, header: &[u64], directory_at: usize, directory: &[u64]) {
     mapping.write(0, header);
     mapping.write(directory_at, directory);
@@ -78,7 +78,7 @@ pub(super) fn publish(mapping: &Mapping, header: &[u64], directory_at: usize, di
 }
 
 impl Attachment {
-    /// Validates the region and sits down.
+    /// Validates the region and joins it.
     pub(super) fn begin(mapping: Mapping, source: Source) -> Result<Self, AttachError> {
         let Source { what, file, has_own_file, link } = source;
         let subject = Subject(&what);
@@ -86,11 +86,12 @@ impl Attachment {
         let table = Table { mapping: &mapping, count: layout.participants, file: file.as_deref(), has_own_file };
         let me = {
             let _held = RegionLock::wait(subject, file.as_deref())?;
-            // The last one may have left since.
+            // The last participant may have left since.
             check_state(subject, state(&mapping))?;
-            table.sit_down().map_err(subject.refused("take a seat in"))?
+            table.join().map_err(subject.refused("take a slot in"))?
         };
-        let all_taken = || AttachError::Busy(subject.doubt(format!("all {} seats are taken", layout.participants)));
+        let all_taken =
+            || AttachError::Busy(subject.doubt(format!("all {} participant slots are taken", layout.participants)));
         let me = me.ok_or_else(all_taken)?;
         Ok(Self { me, mapping, layout, what, link, file, has_own_file, reaping: Mutex::new(()) })
     }
@@ -100,7 +101,7 @@ impl Attachment {
         Table { mapping: &self.mapping, count, file: self.file.as_deref(), has_own_file }
     }
 
-    /// Gives the region its name, if it is to have one.
+    /// Gives the region its name, if it has one to get.
     pub(super) fn publish_name(&self) -> Result<(), Errno> {
         match (&self.link, self.file()) {
             (Some(link), Some(file)) => link.give_to(file),
@@ -116,7 +117,7 @@ impl Attachment {
         self.has_own_file
     }
 
-    /// Runs `f` with nobody else in this or another process doing the same; `None` if somebody is.
+    /// Runs `f` while no other thread of any process does the same; `None` if one does.
     pub(super) fn try_exclusively<R>(&self, f: impl FnOnce() -> R) -> io::Result<Option<R>> {
         let Some(_mutex) = self.try_mutex() else { return Ok(None) };
         let Some(_held) = RegionLock::try_take(self.file())? else { return Ok(None) };
@@ -126,7 +127,7 @@ impl Attachment {
     fn try_mutex(&self) -> Option<MutexGuard<'_, ()>> {
         match self.reaping.try_lock() {
             Ok(guard) => Some(guard),
-            // A panic of the one before leaves nothing half done that the next one would not repeat.
+            // A panic of the last holder leaves nothing half done that the next one would not repeat.
             Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(PoisonError::into_inner(poisoned)),
             Err(std::sync::TryLockError::WouldBlock) => None,
         }
@@ -140,14 +141,14 @@ impl Attachment {
         Ok(())
     }
 
-    /// Says goodbye; the last one closes the region and takes its name away.
+    /// Says goodbye; the last participant closes the region and removes its name.
     fn end(&self) {
-        self.table().stand_up(self.me);
+        self.table().leave(self.me);
         let (Some(link), Some(file)) = (&self.link, self.file()) else { return };
-        // Nobody can sit down meanwhile. Where the lock cannot be had, gc does the rest.
+        // No process can join meanwhile. Where the lock cannot be had, gc does the rest.
         let Ok(_held) = RegionLock::wait(Subject(&self.what), Some(file)) else { return };
         let table = self.table();
-        if table.seated().all(|who| table.liveness(who, None) != Liveness::Alive) {
+        if table.present().all(|who| table.liveness(who, None) != Liveness::Alive) {
             set_state(&self.mapping, CLOSED);
             link.remove(file);
         }
@@ -162,12 +163,12 @@ impl Drop for Attachment {
     }
 }
 
-/// The lock that excludes all other processes: on the byte of the region's state.
+/// The lock that excludes all other processes. It is on the byte of the region's state.
 #[derive(Debug)]
 pub(super) struct RegionLock<'a>(Option<&'a File>);
 
 impl<'a> RegionLock<'a> {
-    /// Takes it if it is free. A region without a file is of this process alone and has none.
+    /// Takes the lock if it is free. A region without a file belongs to this process alone and has no lock.
     pub(super) fn try_take(file: Option<&'a File>) -> io::Result<Option<Self>> {
         let is_ours = file.map_or(Ok(true), |file| lock::try_lock(file, STATE_AT as u64))?;
         Ok(is_ours.then_some(Self(file)))
@@ -192,14 +193,14 @@ impl<'a> RegionLock<'a> {
 impl Drop for RegionLock<'_> {
     fn drop(&mut self) {
         if let Some(file) = self.0 {
-            // Freeing what is ours cannot fail; if it does, the kernel frees it at the end of the attachment.
+            // Freeing a lock that we hold cannot fail; if it does, the kernel frees it at the end of the attachment.
             let _ = lock::unlock(file, STATE_AT as u64);
         }
     }
 }
 
-/// Closes a region that nobody sits in, with its lock held, for whoever has it open already.
+/// Closes a region without participants, with its lock held, for processes that have opened it already.
 pub(super) fn close(file: &File) {
-    // If it fails, who has it open sits in a region that has no name: a nuisance, as nobody else comes.
+    // If it fails, a process that has it open joins a region without a name: a nuisance, as no other process comes.
     let _ = file.write_all_at(&CLOSED.to_le_bytes(), STATE_AT as u64);
 }

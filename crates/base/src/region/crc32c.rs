@@ -1,4 +1,4 @@
-//! CRC-32C (Castagnoli), by table: some hundred bytes once per attachment.
+//! CRC-32C (Castagnoli), by table: it covers some hundred bytes once per attachment.
 
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
@@ -18,7 +18,7 @@ const TABLE: [u32; 256] = {
     table
 };
 
-/// The CRC-32C of the words' bytes, in little-endian order: tells damage, and not who did it.
+/// The CRC-32C of the words' bytes, in little-endian order. It shows damage, and not its cause.
 pub fn of_words(words: impl IntoIterator<Item = u64>) -> u32 {
     !words.into_iter().flat_map(u64::to_le_bytes).fold(!0, |crc, byte| {
         let index = (crc ^ u32::from(byte)) & 0xff;

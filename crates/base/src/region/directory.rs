@@ -1,4 +1,4 @@
-//! The channels of a region, as its directory tells them.
+//! The channels of a region, as its directory lists them.
 //!
 //! | offset | fields of one of 128 B |
 //! |---|---|
@@ -45,20 +45,20 @@ const FIRST_GENERATION: u32 = 1;
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// What kind of channel it is; the channels know the numbers.
+    /// The kind of its contents, such as [`KIND_UMP`](super::KIND_UMP).
     pub kind: u32,
-    /// Which of the channels that had this place it is; 1 for the first.
+    /// The number of channels that have had this place, this one included; 1 for the first.
     pub generation: u32,
-    /// Where it begins, in bytes from the start of the region; a multiple of 128.
+    /// The offset of its first byte from the start of the region; a multiple of 128.
     pub offset: u64,
-    /// How long it is, in bytes; a multiple of 128.
+    /// Its length in bytes; a multiple of 128.
     pub bytes: u64,
-    /// What its creator configured; the channel knows the meaning.
+    /// The configuration by its creator; its meaning depends on the kind.
     pub config: [u64; 6],
 }
 
 impl Entry {
-    /// The entry that the words tell; `None` if the name is no padded text.
+    /// The entry in these words; `None` if the name is not padded text.
     pub(super) fn decode(words: &[u64]) -> Option<Self> {
         let bytes: Vec<u8> = words[..NAME_WORDS].iter().flat_map(|word| word.to_le_bytes()).collect();
         let len = bytes.iter().position(|&byte| byte == 0)?;
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_declared_is_told() {
+    fn a_declared_channel_is_read_back() {
         let declared = Declared { name: "x".repeat(63), kind: 7, config: [1, 2, 3, 4, 5, u64::MAX], bytes: 3 << 37 };
         let entry = Entry::decode(&declared.encode(128)).expect("an entry");
         assert_eq!((entry.offset, entry.generation, entry.declared()), (128, 1, declared));

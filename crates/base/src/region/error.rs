@@ -1,13 +1,13 @@
-//! What goes wrong with regions.
+//! The errors of regions.
 
 use std::io;
 
 use super::name::BadName;
 
-/// Why a plan is none.
+/// The reason why a plan of a region is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum PlanError {
+pub enum RegionPlanError {
     /// A channel's name breaks a rule.
     #[error(transparent)]
     BadName(#[from] BadName),
@@ -17,9 +17,9 @@ pub enum PlanError {
     /// More channels or participants than a region has room for.
     #[error("{count} {what} in a region: at most {max}, at least 1 allowed")]
     Count {
-        /// What there is too many or too few of.
+        /// The items: "channels" or "participants".
         what: &'static str,
-        /// How many are asked for.
+        /// The number asked for.
         count: usize,
         /// The most that are allowed.
         max: usize,
@@ -34,17 +34,17 @@ pub enum PlanError {
     },
 }
 
-/// Why a region could not be made.
+/// The reason why a region could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {
-    /// The plan is none.
+    /// The plan is not valid.
     #[error(transparent)]
-    Plan(#[from] PlanError),
+    Plan(#[from] RegionPlanError),
     /// The region's name breaks a rule.
     #[error(transparent)]
     BadName(#[from] BadName),
-    /// There is no memory for all of it.
+    /// There is not enough memory.
     #[error("no space for a region of {bytes} bytes: {source}")]
     NoSpace {
         /// The size asked for, in bytes.
@@ -52,13 +52,13 @@ pub enum CreateError {
         /// What the system says.
         source: io::Error,
     },
-    /// There is a region of this name, in use.
+    /// A region of this name is in use.
     #[error("{0} exists and is in use")]
     Exists(String),
     /// Attaching the creator failed.
     #[error(transparent)]
     Attach(#[from] AttachError),
-    /// The system refuses something else.
+    /// The system refused another call.
     #[error("cannot {what}: {source}")]
     System {
         /// What was tried on what.
@@ -68,7 +68,7 @@ pub enum CreateError {
     },
 }
 
-/// Why a region could not be attached to. Each tells the file or name, and what was expected of it.
+/// The reason why a process could not attach to a region. Each variant names the file or name, and what was expected of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
@@ -78,30 +78,30 @@ pub enum AttachError {
     /// There is no such region.
     #[error("no such region: {0}")]
     NotFound(String),
-    /// It is no region, or not one of a user who is trusted.
+    /// The file is not a region, or it belongs to a user who is not trusted.
     #[error("not a region of ours: {0}")]
-    NotOurs(Doubt),
-    /// It was made by another version of corecast, or for another kind of machine.
+    NotOurs(Mismatch),
+    /// Another version of corecast made it, or it was made for another kind of machine.
     #[error("a region of another version or machine: {0}")]
-    Abi(Doubt),
+    Abi(Mismatch),
     /// Its size is not what its header says.
     #[error("a region of the wrong size: {0}")]
-    Size(Doubt),
+    Size(Mismatch),
     /// Its header or directory contradicts itself.
     #[error("a damaged region: {0}")]
-    Layout(Doubt),
+    Layout(Mismatch),
     /// It holds other channels than expected.
     #[error("a region of other channels: {0}")]
-    Type(Doubt),
-    /// It is not finished, or its last participant has left.
+    Type(Mismatch),
+    /// It is unfinished, or its last participant has left.
     #[error("a closed region: {0}")]
-    Closed(Doubt),
-    /// It is from before the last boot of the machine.
+    Closed(Mismatch),
+    /// It dates from before the last boot of the machine.
     #[error("a stale region: {0}")]
-    Stale(Doubt),
-    /// All seats are taken, or somebody holds the region's lock and does not let go.
-    #[error("a region that takes nobody more: {0}")]
-    Busy(Doubt),
+    Stale(Mismatch),
+    /// All participant slots are taken, or a process holds the region's lock and does not let go.
+    #[error("a region that takes no further participant: {0}")]
+    Busy(Mismatch),
     /// The system refuses something.
     #[error("cannot {what}: {source}")]
     System {
@@ -112,33 +112,33 @@ pub enum AttachError {
     },
 }
 
-/// What is wrong with what.
+/// A file or name that is not as expected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what}: {why}")]
-pub struct Doubt {
+pub struct Mismatch {
     /// The file or name.
     pub what: String,
     /// What was found and what was expected.
     pub why: String,
 }
 
-/// The file or name that errors tell of.
+/// The file or name that an error is about.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Subject<'a>(pub(super) &'a str);
 
 impl Subject<'_> {
-    /// `kind` of doubt about it, unless `holds`.
+    /// The error `kind` about it, unless `holds`.
     pub(super) fn expect(
         self,
         holds: bool,
-        kind: impl FnOnce(Doubt) -> AttachError,
+        kind: impl FnOnce(Mismatch) -> AttachError,
         why: impl FnOnce() -> String,
     ) -> Result<(), AttachError> {
         if holds { Ok(()) } else { Err(kind(self.doubt(why()))) }
     }
 
-    pub(super) fn doubt(self, why: impl Into<String>) -> Doubt {
-        Doubt { what: self.0.to_owned(), why: why.into() }
+    pub(super) fn doubt(self, why: impl Into<String>) -> Mismatch {
+        Mismatch { what: self.0.to_owned(), why: why.into() }
     }
 
     /// The system's refusal to do `verb` to it.
@@ -148,34 +148,34 @@ impl Subject<'_> {
     }
 }
 
-/// This process is a forked copy of the one that attached: the memory is not here.
+/// This process is a forked child of the one that attached, and does not have the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this process is a forked child of the one that attached to the region: attach anew")]
 pub struct Forked;
 
-/// Why a part of a section is none.
+/// The reason why a range is not a part of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SectionError {
-    /// It reaches beyond the section.
+    /// The range reaches beyond the section.
     #[error("{bytes} bytes at offset {offset} are not inside a section of {len} bytes")]
     Outside {
         /// Where it begins, in bytes from the section's start.
         offset: usize,
-        /// How long it is; saturated.
+        /// Its length in bytes; saturated.
         bytes: usize,
-        /// How long the section is, in bytes.
+        /// The length of the section, in bytes.
         len: usize,
     },
-    /// It is not aligned.
+    /// The range is not aligned.
     #[error("offset {offset} is not aligned to {align} bytes")]
     Unaligned {
         /// Where it begins, in bytes from the section's start.
         offset: usize,
-        /// What it should be a multiple of, in bytes.
+        /// The alignment that it needs, in bytes.
         align: usize,
     },
-    /// The memory is not here.
+    /// This process does not have the memory.
     #[error(transparent)]
     Forked(#[from] Forked),
 }

@@ -1,4 +1,4 @@
-//! Whether an open file may be a region at all: its kind, owner, mode and size.
+//! The first check of an open file that may be a region: its kind, owner, mode and size.
 
 use std::fs::File;
 use std::os::linux::fs::MetadataExt;
@@ -14,7 +14,7 @@ pub(super) fn check_file(what: Subject<'_>, file: &File, owner: u32) -> Result<u
         format!("owned by user {}, expected user {owner}", data.st_uid())
     })?;
     what.expect(data.st_mode() & 0o002 == 0, AttachError::NotOurs, || {
-        format!("mode {:o}, expected one that not everybody may write", data.st_mode() & 0o7777)
+        format!("mode {:o}, expected one that other users may not write", data.st_mode() & 0o7777)
     })?;
     let least = places(1, 0).channels;
     let len = usize::try_from(data.st_size()).unwrap_or(usize::MAX);

@@ -1,9 +1,10 @@
-//! What a forked child must not keep: the descriptors that prove that the parent lives.
+//! The descriptors that a forked child must not keep, because they prove that the parent lives.
 //!
-//! A lock on a file belongs to the open file, not to the process, so a child that keeps the descriptor keeps the lock,
-//! and the parent would look alive after its death. Therefore every such descriptor is registered here, and a handler
-//! closes them in each child, before the child runs anything else. Opening and registering is one step under a mutex that
-//! forks take too: no fork can fall in between. (`exec` closes them as well; `posix_spawn` runs no handlers and needs none.)
+//! A lock on a file belongs to the open file, not to the process. So a child that keeps the descriptor keeps the lock, and
+//! the parent would look alive after its death. Therefore every such descriptor is registered here, and a handler closes
+//! them in each child, before the child runs anything else. Opening and registering is one step under a mutex that forks
+//! take too, so that no fork can fall in between. (`exec` closes them as well; `posix_spawn` runs no handlers and needs
+//! none.)
 
 use std::fs::File;
 use std::io;
@@ -14,13 +15,13 @@ use std::sync::OnceLock;
 
 use crate::sync::{AtomicU32, Ordering, UnsafeCell};
 
-/// How many forks lie between this process and its ancestor that first attached. Written in a child before it runs.
+/// The number of forks between this process and its ancestor that first attached. Written in a child before it runs.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 
 static REGISTRY: Registry =
     Registry { mutex: UnsafeCell::new(libc::PTHREAD_MUTEX_INITIALIZER), descriptors: UnsafeCell::new(Vec::new()) };
 
-/// A pthread mutex because only that may be locked before a fork and unlocked on both sides after it.
+/// A pthread mutex, because only that may be locked before a fork and unlocked on both sides after it.
 struct Registry {
     mutex: UnsafeCell<libc::pthread_mutex_t>,
     /// Guarded by the mutex.
@@ -37,7 +38,7 @@ impl Registry {
         assert_eq!(locked, 0, "a mutex of the default kind is locked by a thread that does not hold it");
     }
 
-    /// For whoever called [`lock`](Self::lock), or the child of it.
+    /// For the thread that called [`lock`](Self::lock), or its copy in the child.
     fn unlock(&self) {
         // SAFETY: initialised, and locked by this thread or the thread that it is the copy of.
         self.mutex.with_mut(|mutex| unsafe { libc::pthread_mutex_unlock(mutex) });
@@ -65,14 +66,14 @@ extern "C" fn after_fork_in_parent() {
     REGISTRY.unlock();
 }
 
-/// Async-signal-safe, as a child of a process with several threads must be: closes and stores, allocates nothing.
+/// Async-signal-safe, as the child of a process with several threads must be: it closes and stores, and allocates nothing.
 extern "C" fn after_fork_in_child() {
     // ORDERING: Relaxed, the child has one thread
     FORKS.fetch_add(1, Ordering::Relaxed);
     // SAFETY: the mutex is held since before the fork, and this is the only thread.
     let descriptors = REGISTRY.descriptors.with_mut(|descriptors| unsafe { &mut *descriptors });
     for &descriptor in descriptors.iter() {
-        // SAFETY: a registered descriptor is closed by its owner only, who is in the parent, or sees that it is a copy.
+        // SAFETY: only its owner closes a registered descriptor, and the owner is in the parent or sees that it is a copy.
         unsafe { libc::close(descriptor) };
     }
     descriptors.clear();
@@ -88,7 +89,7 @@ fn install() -> io::Result<()> {
     if status == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(status)) }
 }
 
-/// In which process something was made.
+/// The process in which an object was made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Birth(u32);
 
@@ -117,7 +118,7 @@ pub(crate) struct OwnFile {
 }
 
 impl OwnFile {
-    /// Opens and registers in one step.
+    /// Opens a file and registers it in one step.
     pub(crate) fn open(open: impl FnOnce() -> io::Result<File>) -> io::Result<Self> {
         let birth = Birth::now()?;
         let file = REGISTRY.with(|descriptors| {
@@ -133,7 +134,7 @@ impl OwnFile {
         self.birth.is_copy()
     }
 
-    /// Lets forked children keep it, or not.
+    /// Decides whether forked children keep it.
     pub(super) fn set_inherited(&self, is_inherited: bool) {
         let own = self.file.as_raw_fd();
         REGISTRY.with(|descriptors| {
@@ -156,7 +157,7 @@ impl Deref for OwnFile {
 impl Drop for OwnFile {
     fn drop(&mut self) {
         if self.is_copy() {
-            return; // Closed at the fork, or kept until the child ends because it is to be inherited.
+            return; // Closed at the fork, or inherited and kept until the child ends.
         }
         let own = self.file.as_raw_fd();
         REGISTRY.with(|descriptors| {

@@ -1,4 +1,4 @@
-//! Taking away what the dead left: named regions of which no participant lives.
+//! The removal of named regions of which no participant lives.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -14,21 +14,21 @@ use super::lock;
 use super::named::{Link, each, open};
 use super::region_dir::{DirLock, RegionDir};
 
-/// What was taken away.
+/// A removed region.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Removed {
     /// Its path.
     pub path: String,
-    /// How much memory that frees, in bytes.
+    /// The memory that this frees, in bytes.
     pub bytes: u64,
 }
 
-/// Takes away every region of the directory whose locks are all free, whatever its version; never by age or pid. Files that
-/// do not begin as regions do, or belong to others, are left alone.
+/// Removes every region of the directory whose locks are all free, whatever its version; never by age or pid. Files that do
+/// not begin as regions do, or belong to other users, are left alone.
 ///
 /// # Errors
-/// [`AttachError`] if the directory is not to be trusted or cannot be read; none if there is no directory.
+/// [`AttachError`] if the directory is not to be trusted or cannot be read. A missing directory is no error.
 pub fn gc(dir: &RegionDir) -> Result<Vec<Removed>, AttachError> {
     let handle = match dir.open() {
         Err(AttachError::NotFound(_)) => return Ok(Vec::new()),
@@ -38,7 +38,7 @@ pub fn gc(dir: &RegionDir) -> Result<Vec<Removed>, AttachError> {
     Ok(names.into_iter().filter_map(|name| sweep(dir, &handle, name)).collect())
 }
 
-/// The same for one name; true if it is free now.
+/// The same for one name; true if the name is free now.
 pub(super) fn sweep_name(dir: &RegionDir, name: &str) -> bool {
     dir.open().is_ok_and(|handle| sweep(dir, &handle, name.to_owned()).is_some())
 }
@@ -52,7 +52,7 @@ fn sweep(dir: &RegionDir, handle: &OwnedFd, name: String) -> Option<Removed> {
     if u64::from_le_bytes(magic) != MAGIC {
         return None;
     }
-    // Who wants to sit down waits for this lock, and finds the region closed then.
+    // A process that wants to join waits for this lock, and then finds the region closed.
     let _held = RegionLock::try_take(Some(&file)).ok()??;
     if !is_deserted(&file) {
         return None;
@@ -67,8 +67,8 @@ fn sweep(dir: &RegionDir, handle: &OwnedFd, name: String) -> Option<Removed> {
     Some(Removed { path, bytes })
 }
 
-/// True if nobody holds any lock of the file. Where records and the region's lock are does not matter, so this holds for
-/// regions of all versions.
+/// True if no process holds any lock of the file. It does not matter where the records and the region's lock are, so this
+/// holds for regions of all versions.
 fn is_deserted(file: &File) -> bool {
     matches!(lock::is_locked_by_another(file, &(0..u64::MAX)), Ok(false))
 }

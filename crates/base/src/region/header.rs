@@ -1,4 +1,4 @@
-//! The first page of a region: what it is, who made it, where its parts lie.
+//! The first page of a region: its version, its creator, and the offsets of its parts.
 //!
 //! | offset | fields, little-endian; written by the creator before READY |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | 0x38 | creator: uid u32, pid u32, start time u64, boot-id hash u64, pid-namespace inode u64 |
 //! | 0x58 | participants_off, directory_off u64; participants, channels u32; 0x70 crc32c u32, 0 u32 |
 //! | 0x80 | state u32: 0 and INIT are unfinished, READY, CLOSED (the last participant, gc), POISONED |
-//! | 0x1000 | participants, 256 B each; then their seats, 128 B each; then the directory, 128 B for each channel |
+//! | 0x1000 | participants, 256 B each; then their parkers, 128 B each; then the directory, 128 B for each channel |
 //! | then | the channels, aligned to 128 B |
 //!
 //! The checksum covers 0x00 to 0x70 and the directory.
@@ -27,14 +27,14 @@ pub(super) const POINTER_BYTES: u8 = size_of::<usize>() as u8;
 
 /// The words from the magic to the checksum, which the last word holds.
 pub(super) const HEADER_WORDS: usize = 15;
-/// Where the state is, in bytes; also the byte that is locked to exclude others.
+/// The offset of the state, in bytes; also the byte that is locked to exclude others.
 pub(super) const STATE_AT: usize = 0x80;
-/// Where the participants are, in bytes.
+/// The offset of the participants, in bytes.
 pub(super) const PARTICIPANTS_AT: usize = 0x1000;
-/// What channels are aligned to, in bytes.
+/// The alignment of channels, in bytes.
 pub(super) const CHANNEL_ALIGN: u64 = 128;
-/// The bytes of a seat.
-pub(super) const SEAT_BYTES: usize = size_of::<CacheLine<crate::sync::EventCount>>();
+/// The size of a parker, in bytes.
+pub(super) const PARKER_BYTES: usize = size_of::<CacheLine<crate::sync::EventCount>>();
 
 pub(super) const MAX_PARTICIPANTS: u32 = 1280;
 pub(super) const MAX_CHANNELS: u32 = 4096;
@@ -43,22 +43,22 @@ pub(super) const MAX_CHANNELS: u32 = 4096;
 pub(super) const READY: u32 = 2;
 pub(super) const CLOSED: u32 = 3;
 
-/// Where the parts of a region lie, in bytes.
+/// The offsets of the parts of a region, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Places {
-    pub(super) seats: usize,
+    pub(super) parkers: usize,
     pub(super) directory: usize,
     pub(super) channels: usize,
 }
 
-/// The parts of a region of so many participants and channels, if each follows the one before it.
+/// The parts of a region with these numbers of participants and channels, each behind the one before.
 pub(super) fn places(participants: u32, channels: u32) -> Places {
-    let seats = PARTICIPANTS_AT + participants as usize * RECORD_BYTES;
-    let directory = seats + participants as usize * SEAT_BYTES;
-    Places { seats, directory, channels: directory + channels as usize * ENTRY_BYTES }
+    let parkers = PARTICIPANTS_AT + participants as usize * RECORD_BYTES;
+    let directory = parkers + participants as usize * PARKER_BYTES;
+    Places { parkers, directory, channels: directory + channels as usize * ENTRY_BYTES }
 }
 
-/// The first words of the region to be, and its directory.
+/// The first words of a new region, and its directory.
 pub(super) fn encode(plan: &RegionPlan, total_bytes: u64) -> ([u64; HEADER_WORDS], Vec<u64>) {
     let places = places(plan.participants, plan.channels.len() as u32);
     let mut directory = Vec::new();
@@ -94,12 +94,12 @@ fn pair16(low: u16, high: u16) -> u64 {
     u64::from(low) | u64::from(high) << 16
 }
 
-/// The checksum of a header, whose last word it belongs to, and its directory.
+/// The checksum of a header and its directory. It belongs into the header's last word.
 pub(super) fn checksum(header: &[u64], directory: &[u64]) -> u32 {
     crc32c::of_words(header[..HEADER_WORDS - 1].iter().chain(directory).copied())
 }
 
-/// Tells whether two regions hold the same channels: names, kinds, configurations and sizes, in the same order.
+/// A hash by which two regions hold the same channels: names, kinds, configurations and sizes, in the same order.
 pub(super) fn type_hash(channels: &[Declared]) -> [u64; 2] {
     let words: Vec<u64> = channels.iter().flat_map(|channel| channel.encode(0)).collect();
     // FNV-1a from its own and from another start: two independent words against mix-ups, not against attackers.

@@ -1,12 +1,12 @@
-//! Locks of open files: held by the description, freed by the kernel when its last descriptor is closed, however the
-//! process ends. They prove who lives, and they exclude.
+//! Locks of open files: the open file description holds them, and the kernel frees them when its last descriptor is closed,
+//! however the process ends. They prove that a participant lives, and they exclude others.
 
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 
-/// Locks the byte at `at` if nobody else holds it; true if it is ours now.
+/// Locks the byte at `at` if no other open file holds it; true if this one holds it now.
 pub(super) fn try_lock(file: &File, at: u64) -> io::Result<bool> {
     match set(file, libc::F_WRLCK, at) {
         Ok(()) => Ok(true),
@@ -27,7 +27,7 @@ fn set(file: &File, kind: i32, at: u64) -> io::Result<()> {
     if status == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// True if anybody but this open file holds a byte of `range`; to the end of all files if it ends at [`u64::MAX`].
+/// True if another open file holds a byte of `range`; to the end of all files if it ends at [`u64::MAX`].
 pub(super) fn is_locked_by_another(file: &File, range: &Range<u64>) -> io::Result<bool> {
     let mut request = request(libc::F_WRLCK, range)?;
     // SAFETY: the descriptor is open, and fcntl reads and writes the request, which is ours.
@@ -62,7 +62,7 @@ mod tests {
         let other = File::options().read(true).write(true).open(&path).expect("the same file");
         assert!(try_lock(&one, 7).expect("locks work here"));
         assert!(!try_lock(&other, 7).expect("locks work here"));
-        assert!(try_lock(&one, 7).expect("locks work here"), "its own lock hinders nobody");
+        assert!(try_lock(&one, 7).expect("locks work here"), "its own lock does not hinder it");
         assert!(is_locked_by_another(&other, &(0..u64::MAX)).expect("locks work here"));
         assert!(!is_locked_by_another(&other, &(0..7)).expect("locks work here"));
         assert!(!is_locked_by_another(&one, &(7..8)).expect("locks work here"));

@@ -10,19 +10,19 @@ use super::error::Forked;
 use super::fork::Birth;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-/// What a forked child finds in the place of a region.
+/// The memory of a region in a forked child.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ForkPolicy {
-    /// Nothing: the memory is not there, and every call says [`Forked`]. A message or loan that was open at the fork must
-    /// not be read, written or committed in the child, where that ends it; dropping it is harmless.
+    /// The child does not have the memory, and every call returns [`Forked`]. A message or loan that was open at the fork
+    /// must not be read, written or committed in the child, as that ends the child; dropping it is harmless.
     #[default]
     Refuse,
-    /// The same memory. Parent and child are one participant, and must agree who uses what; the participant is alive
-    /// until both have ended, and only the parent can say goodbye.
+    /// The child has the same memory. Parent and child are one participant and must agree on its use. The participant is
+    /// alive until both have ended, and only the parent can say goodbye.
     Inherit,
 }
 
-/// A mapping of a whole region. Every access of this crate and its users to these bytes goes through atomics.
+/// A mapping of a whole region. This crate and its users access these bytes through atomics only.
 #[derive(Debug)]
 pub(super) struct Mapping {
     start: NonNull<u8>,
@@ -68,7 +68,7 @@ impl Mapping {
         Ok(mapping)
     }
 
-    /// Asks for huge pages. A request: refused, the region works as well with small ones.
+    /// Asks for huge pages. If the kernel refuses, the region works as well with small ones.
     pub(super) fn prefer_huge_pages(&self) {
         let _ = self.advise(Advice::LinuxHugepage);
     }
@@ -142,13 +142,13 @@ impl Mapping {
         unsafe { self.start.add(offset) }
     }
 
-    /// A private copy of words, each read once.
+    /// A private copy of the words, each read once.
     pub(super) fn copy(&self, offset: usize, words: usize) -> Vec<u64> {
-        // ORDERING: Relaxed, the state was read with Acquire before, and what a stranger wrote is checked
+        // ORDERING: Relaxed, the state was read with Acquire before, and words that a stranger wrote are checked
         (0..words).map(|i| self.word(offset + 8 * i).load(Ordering::Relaxed)).collect()
     }
 
-    /// Writes words, before anybody else knows of the region.
+    /// Writes words, before any other process knows of the region.
     pub(super) fn write(&self, offset: usize, words: &[u64]) {
         for (i, &word) in words.iter().enumerate() {
             // ORDERING: Relaxed, released by the state that is stored last

@@ -1,18 +1,19 @@
 //! Shared memory for channels: one mapping, described by a validated header, that threads or processes attach to.
 //!
 //! Take [`SharedRegion::heap`] among the threads of one process, [`SharedRegion::memfd`] with
-//! [`rendezvous`](crate::rendezvous) among processes, and [`SharedRegion::named`] where files with names are wanted. What
-//! it holds is declared in a [`RegionPlan`]; every attachment takes one seat and is a participant with a [`Liveness`].
+//! [`rendezvous`](crate::rendezvous) among processes, and [`SharedRegion::named`] for files with names. A [`RegionPlan`]
+//! declares the contents. Every attachment takes one slot and is a participant with a [`Liveness`].
+//! - [`RegionPlan`], [`SharedRegion`], [`Entry`], [`Section`]: declaring a region, making or attaching to it, its channels,
+//!   their bytes;
+//! - [`ParticipantId`], [`Participant`], [`Liveness`]: the participants, and whether they are alive;
+//! - [`RegionDir`], [`names`], [`gc`]: the directory of names, the names in it, and the removal of regions that dead
+//!   processes left;
+//! - [`Observer`]: a look without attaching; [`Honest`]: the promise behind plain references;
+//! - [`CreateError`], [`AttachError`], [`RegionPlanError`], [`SectionError`], [`Forked`], [`BadName`]: the errors.
 //!
-//! - [`RegionPlan`], [`SharedRegion`], [`Entry`], [`Section`]: declare, make or attach, find, reach;
-//! - [`ParticipantId`], [`Participant`], [`Liveness`]: who is there;
-//! - [`RegionDir`], [`names`], [`gc`]: where names are, which, and what the dead left there;
-//! - [`Observer`]: looking without attaching; [`Honest`]: the promise behind plain references;
-//! - [`CreateError`], [`AttachError`], [`PlanError`], [`SectionError`], [`Forked`], [`BadName`]: what goes wrong.
-//!
-//! What another process may have written is read once into private memory, checked, and never read again; everything
-//! else is reached through atomics. Attaching and taking note of a death exclude each other by a lock that the kernel
-//! frees when its holder dies; nothing here blocks a message. The argument is in `docs/design/region.md`.
+//! Words that another process may have written are read once into private memory, checked, and never read again; everything
+//! else is reached through atomics. Attaching and taking note of a death exclude each other by a lock that the kernel frees
+//! when its holder dies; nothing here blocks a message. `docs/design/region.md` has the argument.
 //!
 //! ```
 //! use corecast_base::region::{Liveness, RegionPlan, SharedRegion};
@@ -39,6 +40,7 @@ mod file;
 mod fork;
 mod gc;
 mod header;
+mod kind;
 mod lock;
 mod mapping;
 mod memfd;
@@ -61,8 +63,9 @@ pub(crate) use process::own_uid;
 pub use crate::liveness::Liveness;
 pub use crc32c::of_words as checksum;
 pub use directory::Entry;
-pub use error::{AttachError, CreateError, Doubt, Forked, PlanError, SectionError};
+pub use error::{AttachError, CreateError, Forked, Mismatch, RegionPlanError, SectionError};
 pub use gc::{Removed, gc};
+pub use kind::{KIND_FF, KIND_GROUP, KIND_LOCK, KIND_MCAST, KIND_UMP, kind_name};
 pub use mapping::ForkPolicy;
 pub use name::{BadName, MAX_CHANNEL_NAME, MAX_REGION_NAME, check_channel_name, check_region_name};
 pub use named::names;

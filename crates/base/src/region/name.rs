@@ -1,11 +1,11 @@
-//! What regions and channels may be called.
+//! The names of regions and channels.
 
 /// The longest name of a region, in bytes.
 pub const MAX_REGION_NAME: usize = 200;
 /// The longest name of a channel, in bytes.
 pub const MAX_CHANNEL_NAME: usize = 63;
 
-/// A name that is none, with the rule it breaks.
+/// A name that breaks a rule, and the rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("bad name {name:?}: {rule}")]
 pub struct BadName {
@@ -16,7 +16,7 @@ pub struct BadName {
 /// Checks the name of a region: 1 to 200 bytes of `[A-Za-z0-9._-]`, no leading dot.
 ///
 /// # Errors
-/// [`BadName`], which tells the rule.
+/// [`BadName`] with the rule.
 pub fn check_region_name(name: &str) -> Result<(), BadName> {
     check(name, MAX_REGION_NAME, "longer than 200 bytes")
 }
@@ -24,7 +24,7 @@ pub fn check_region_name(name: &str) -> Result<(), BadName> {
 /// Checks the name of a channel: 1 to 63 bytes of `[A-Za-z0-9._-]`, no leading dot.
 ///
 /// # Errors
-/// [`BadName`], which tells the rule.
+/// [`BadName`] with the rule.
 pub fn check_channel_name(name: &str) -> Result<(), BadName> {
     check(name, MAX_CHANNEL_NAME, "longer than 63 bytes")
 }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_are_none_are_refused_with_the_rule() {
+    fn bad_names_are_refused_with_the_rule() {
         for (name, rule) in [
             ("", "empty"),
             ("a/b", "only letters"),

@@ -1,7 +1,7 @@
 //! Regions with a name: files in a directory of the user, in memory.
 //!
-//! Nobody can open a half-made region: the file gets its name when it is finished. The name is taken away by the last
-//! participant, or by [`gc`](super::gc) when no participant lives.
+//! No process can open a half-made region: the file gets its name when it is finished. The last participant removes the
+//! name, or [`gc`](super::gc) does when no participant lives.
 
 use std::fs::File;
 use std::io;
@@ -21,7 +21,7 @@ use super::name::check_region_name;
 use super::observer::Observer;
 use super::plan::RegionPlan;
 use super::region_dir::{DirLock, RegionDir};
-use super::storage::furnish;
+use super::storage::create_mapping;
 
 /// A name in a directory.
 #[derive(Debug)]
@@ -31,9 +31,9 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Takes the name away if it is still that of `file`. Failing is left to gc.
+    /// Removes the name if it is still that of `file`. If this fails, gc does it later.
     pub(super) fn remove(&self, file: &File) {
-        // Only those who hold this lock take names away, so nobody can give the name to another file in between.
+        // Only holders of this lock remove names, so no process can give the name to another file in between.
         let Ok(_held) = DirLock::wait(&self.dir) else { return };
         if self.is_of(file) {
             let _ = unlinkat(&self.dir, &self.name, AtFlags::empty());
@@ -52,7 +52,7 @@ pub(crate) fn is_named(dir: &OwnedFd, name: &str, file: &File) -> bool {
     matches!((named, ours), (Ok(named), Ok(ours)) if (named.st_dev, named.st_ino) == (ours.st_dev(), ours.st_ino()))
 }
 
-/// Makes a region, takes its first seat and gives it its name.
+/// Creates a region, joins it as its first participant and gives it its name.
 pub(super) fn create(dir: &RegionDir, name: &str, plan: &RegionPlan) -> Result<Attachment, CreateError> {
     check_region_name(name)?;
     let what = dir.path_of(name);
@@ -68,7 +68,7 @@ pub(super) fn create(dir: &RegionDir, name: &str, plan: &RegionPlan) -> Result<A
         fchown(&*file, None, Some(Gid::from_raw(gid))).map_err(failed("give to a group"))?;
         fchmod(&*file, Mode::from_raw_mode(0o660)).map_err(failed("open to a group"))?;
     }
-    let mapping = furnish(&file, plan)?;
+    let mapping = create_mapping(&file, plan)?;
     let link = Link { dir: handle, name: name.to_owned() };
     let source = Source { what: what.clone(), file: Some(file), has_own_file: true, link: Some(link) };
     let attachment = Attachment::begin(mapping, source)?;
@@ -89,18 +89,18 @@ fn taken(what: &str, errno: Errno) -> CreateError {
 }
 
 impl Link {
-    /// Gives the name to `file`, unless another has it.
+    /// Gives the name to `file`, unless another file has it.
     pub(super) fn give_to(&self, file: &File) -> Result<(), Errno> {
         let unnamed = format!("/proc/self/fd/{}", file.as_raw_fd());
         match linkat(rustix::fs::CWD, &unnamed, &self.dir, &self.name, AtFlags::SYMLINK_FOLLOW) {
-            // Without /proc, kernels that let everybody link what he holds open.
+            // Without /proc: some kernels let any process link a file that it holds open.
             Err(Errno::NOENT) => linkat(file, c"", &self.dir, &self.name, AtFlags::EMPTY_PATH),
             result => result,
         }
     }
 }
 
-/// Takes a seat in the region with this name.
+/// Joins the region with this name.
 pub(super) fn attach(dir: &RegionDir, name: &str) -> Result<Attachment, AttachError> {
     let (what, handle) = find(dir, name)?;
     let subject = Subject(&what);
@@ -120,10 +120,10 @@ pub(super) fn observe(dir: &RegionDir, name: &str) -> Result<Observer, AttachErr
     Observer::begin(&what, file, true, len)
 }
 
-/// The names in this directory that a region could have, sorted.
+/// The names in this directory that may be those of regions, sorted.
 ///
 /// # Errors
-/// [`AttachError`] if the directory is not to be trusted or cannot be read; none if there is no directory.
+/// [`AttachError`] if the directory is not to be trusted or cannot be read. A missing directory is no error.
 pub fn names(dir: &RegionDir) -> Result<Vec<String>, AttachError> {
     match dir.open() {
         Err(AttachError::NotFound(_)) => Ok(Vec::new()),
@@ -131,7 +131,7 @@ pub fn names(dir: &RegionDir) -> Result<Vec<String>, AttachError> {
     }
 }
 
-/// The same for a directory that is open.
+/// The names in an open directory.
 pub(super) fn each(dir: &RegionDir, handle: &OwnedFd) -> Result<Vec<String>, AttachError> {
     let what = dir.path().display().to_string();
     let files = Dir::read_from(handle).map_err(|errno| Subject(&what).refused("read")(errno.into()))?;
@@ -146,7 +146,7 @@ fn find(dir: &RegionDir, name: &str) -> Result<(String, OwnedFd), AttachError> {
     Ok((dir.path_of(name), dir.open()?))
 }
 
-/// Opens a name without following links, and without waiting should it be a pipe.
+/// Opens a name without following links, and without waiting if it is a pipe.
 pub(super) fn open(dir: &OwnedFd, name: &str, access: OFlags) -> io::Result<File> {
     let flags = access | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     Ok(openat(dir, name, flags, Mode::empty())?.into())

@@ -1,5 +1,6 @@
-//! Looking at a region without being in it: read-only, without a seat. For `corecast top`.
+//! A look at a region without joining it: read-only, without a participant slot. For `corecast top`.
 
+use std::fmt;
 use std::fs::File;
 
 use super::attachment::read_layout;
@@ -10,8 +11,7 @@ use super::participant::{Participant, Table};
 use super::validate::Layout;
 use crate::sync::Ordering;
 
-/// A read-only view of a region. What it reads may change at any time and mean anything.
-#[derive(Debug)]
+/// A read-only view of a region. The words that it reads may change at any time and mean anything.
 pub struct Observer {
     mapping: Mapping,
     layout: Layout,
@@ -33,7 +33,7 @@ impl Observer {
         &self.layout.entries
     }
 
-    /// The user and the process that made it, as it says.
+    /// The user and the process that made the region, as its header says.
     #[must_use]
     pub fn creator(&self) -> (u32, u32) {
         (self.layout.creator_uid, self.layout.creator_pid)
@@ -45,13 +45,13 @@ impl Observer {
         self.layout.generation
     }
 
-    /// How long it is, in bytes.
+    /// The length of the region, in bytes.
     #[must_use]
     pub fn total_bytes(&self) -> usize {
         self.mapping.len()
     }
 
-    /// Everybody who sits there, the unnoticed dead among them.
+    /// All participants that have not left, among them dead ones that no participant has noted yet.
     ///
     /// # Errors
     /// [`Forked`] in a forked child.
@@ -63,7 +63,7 @@ impl Observer {
             file: Some(&self.file),
             has_own_file: self.has_own_file,
         };
-        Ok(table.seated().map(|who| table.describe(who, None)).collect())
+        Ok(table.present().map(|who| table.describe(who, None)).collect())
     }
 
     /// The word at `offset`, in bytes from the start of the channel; `None` if it is not inside or not aligned.
@@ -77,5 +77,11 @@ impl Observer {
         // ORDERING: Relaxed, a look from outside that orders nothing
         let load = || self.mapping.word((entry.offset + offset) as usize).load(Ordering::Relaxed);
         Ok((is_ours && is_inside).then(load))
+    }
+}
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Observer({:#x}, {} bytes)", self.generation(), self.total_bytes())
     }
 }

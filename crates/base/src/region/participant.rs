@@ -1,19 +1,19 @@
-//! The participants of a region, each with a record that only it writes, and a lock on the record that proves it lives.
+//! The participants of a region. Each has a record that only it writes, and a lock on the record that proves that it lives.
 //!
-//! | offset | fields of one of 256 B; written by the participant, the state also by who takes note of its death |
+//! | offset | fields of one of 256 B; written by the participant, the state also by the process that takes note of its death |
 //! |---|---|
-//! | 0x00 | ctl u64: state u32 {FREE 0, ACTIVE 1, LEFT 2, DEAD 3}, generation u32 (which of those who sat here) |
-//! | 0x08 | pid u32, flags u32 {bit 0: no lock could be had}; start time u64; number of its seat u32 |
+//! | 0x00 | ctl u64: state u32 {FREE 0, ACTIVE 1, LEFT 2, DEAD 3}, generation u32 (the number of participants that have had this slot) |
+//! | 0x08 | pid u32, flags u32 {bit 0: no lock could be had}; start time u64; number of its parker u32 |
 //! | 0x80 | affinity \[u8; 128\]: a bit for each CPU below 1,024 that it may run on |
 //!
-//! To sit down takes the region's lock, the lock of the record, and a record whose lock was free. Who finds ACTIVE
-//! without the lock has evidence of a death. The generation tells handles of the dead from those of who sits there now.
+//! A process that joins takes the region's lock, and then the lock of a record whose lock was free. ACTIVE without the lock
+//! is evidence of a death. The generation tells a handle of a dead participant from one of its successor in the slot.
 
 use std::fs::File;
 use std::io;
 
 use super::directory::halves;
-use super::header::{PARTICIPANTS_AT, SEAT_BYTES};
+use super::header::{PARKER_BYTES, PARTICIPANTS_AT};
 use super::mapping::Mapping;
 use super::{lock, process};
 use crate::liveness::Liveness;
@@ -25,7 +25,7 @@ pub(super) const RECORD_BYTES: usize = 256;
 const PID: usize = 0x08;
 const FLAGS: usize = 0x0c;
 const START: usize = 0x10;
-const SEAT: usize = 0x18;
+const PARKER: usize = 0x18;
 const AFFINITY: usize = 0x80;
 
 const FREE: u32 = 0;
@@ -33,26 +33,27 @@ const ACTIVE: u32 = 1;
 const LEFT: u32 = 2;
 const DEAD: u32 = 3;
 
-/// Its death cannot be proven, as it has no lock of its own.
+/// The participant has no lock of its own, so that its death cannot be proven.
 const WITHOUT_LOCK: u32 = 1;
 
-/// Who of a region: a seat, and which of those who sat there.
+/// A participant of a region: its slot, and its generation among the participants that have had the slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ParticipantId {
-    /// The number of its record and seat, from 0.
+    /// The number of its slot, from 0.
     pub index: u32,
-    /// Which of those who sat there, from 1.
+    /// The number of participants that have had the slot, this one included; from 1.
     pub generation: u32,
 }
 
 impl ParticipantId {
-    /// A word for it that is not 0, to be kept in shared memory.
+    /// The participant as a word other than 0, to be kept in shared memory.
     #[must_use]
     pub fn to_word(self) -> u64 {
         u64::from(self.generation) << 32 | u64::from(self.index)
     }
 
-    /// Who the word stands for; `None` for 0 and for what no participant has. The index is not checked: the region does.
+    /// The participant that the word stands for; `None` for 0 and for words that stand for none. The index is not checked:
+    /// the region does that.
     #[must_use]
     pub fn from_word(word: u64) -> Option<Self> {
         let (index, generation) = halves(word);
@@ -60,17 +61,17 @@ impl ParticipantId {
     }
 }
 
-/// What a participant tells of itself, and what is known of it.
+/// The record of a participant, and its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Participant {
-    /// Who.
+    /// Its id.
     pub id: ParticipantId,
-    /// Whether it is there.
+    /// Whether it is alive.
     pub liveness: Liveness,
-    /// Its process, as it says, in its own namespace.
+    /// The number of its process in its own namespace, as it says.
     pub pid: u32,
-    /// When that process began, as it says, in clock ticks since boot.
+    /// The start time of that process, as it says, in clock ticks since boot.
     pub start_time: u64,
     /// The CPUs that it may run on, as it says; a bit each, from CPU 0.
     pub affinity: [u64; AFFINITY_WORDS],
@@ -81,13 +82,13 @@ pub struct Participant {
 pub(super) struct Table<'a> {
     pub(super) mapping: &'a Mapping,
     pub(super) count: u32,
-    /// The open file to ask for locks; `None` if the region has none, as it is of this process alone.
+    /// The open file to ask for locks; `None` if the region has none, as it belongs to this process alone.
     pub(super) file: Option<&'a File>,
-    /// True if nobody else has this open file: otherwise it can take no lock of its own and see no lock of the other.
+    /// True if no other process has this open file: otherwise it can take no lock of its own and see no lock of the other.
     pub(super) has_own_file: bool,
 }
 
-/// Where a record is, in bytes; also the byte that its participant locks.
+/// The offset of a record, in bytes; also the byte that its participant locks.
 fn record(index: u32) -> usize {
     PARTICIPANTS_AT + index as usize * RECORD_BYTES
 }
@@ -104,20 +105,21 @@ impl Table<'_> {
         self.mapping.word(record(index)).store(word, Ordering::Release);
     }
 
-    /// Takes a seat, with the region's lock held; `None` if there is none. Seats that nobody had yet come first, then those
-    /// of who left, then those of the dead, so that handles of the dead tell so for as long as possible.
-    pub(super) fn sit_down(&self) -> io::Result<Option<ParticipantId>> {
+    /// Takes a slot, with the region's lock held; `None` if there is none. Slots that no participant has had come first,
+    /// then those of participants that left, then those of the dead, so that handles of the dead say so for as long as
+    /// possible.
+    pub(super) fn join(&self) -> io::Result<Option<ParticipantId>> {
         for wanted in [FREE, LEFT, DEAD, ACTIVE] {
             for index in 0..self.count {
                 let (state, generation) = self.ctl(index);
-                // A state that a stranger invented counts as that of a dead one.
+                // A state that a stranger invented counts as that of a dead participant.
                 let state = if state > DEAD { ACTIVE } else { state };
                 let is_free = state == wanted && (state != ACTIVE || !self.is_held(index)?);
                 if !is_free || !self.take_lock(index)? {
                     continue;
                 }
                 let generation = generation.wrapping_add(1).max(1);
-                self.introduce(index);
+                self.write_own_record(index);
                 self.set_ctl(index, ACTIVE, generation);
                 return Ok(Some(ParticipantId { index, generation }));
             }
@@ -125,7 +127,7 @@ impl Table<'_> {
         Ok(None)
     }
 
-    /// True if whoever sits there, ACTIVE, is alive or cannot be proven dead.
+    /// True if the ACTIVE participant in this slot is alive or cannot be proven dead.
     fn is_held(&self, index: u32) -> io::Result<bool> {
         let Some(file) = self.file else { return Ok(false) };
         // ORDERING: Relaxed, written before the state
@@ -141,8 +143,8 @@ impl Table<'_> {
         }
     }
 
-    /// Writes what others may want to know of this process.
-    fn introduce(&self, index: u32) {
+    /// Writes the facts about this process that others may want to know.
+    fn write_own_record(&self, index: u32) {
         let at = record(index);
         let flags = if self.has_own_file { 0 } else { WITHOUT_LOCK };
         // ORDERING: Relaxed, released by the state
@@ -151,25 +153,26 @@ impl Table<'_> {
         self.mapping.half_word(at + FLAGS).store(flags, Ordering::Relaxed);
         self.mapping.write(at + START, &[process::own_start_time().unwrap_or(0)]);
         // ORDERING: Relaxed, released by the state
-        self.mapping.half_word(at + SEAT).store(index, Ordering::Relaxed);
+        self.mapping.half_word(at + PARKER).store(index, Ordering::Relaxed);
         self.mapping.write(at + AFFINITY, &Affinity::of_this_thread().0);
     }
 
-    /// Says goodbye, and frees the seat at once: closing the file alone would not, while a child is being forked or spawned.
-    pub(super) fn stand_up(&self, me: ParticipantId) {
+    /// Says goodbye, and frees the slot at once. Closing the file alone would not do that while a child is being forked or
+    /// spawned.
+    pub(super) fn leave(&self, me: ParticipantId) {
         self.set_ctl(me.index, LEFT, me.generation);
         if let Some(file) = self.file.filter(|_| self.has_own_file) {
-            // Freeing what is ours cannot fail; if it does, closing the file frees it.
+            // Freeing a lock that we hold cannot fail; if it does, closing the file frees it.
             let _ = lock::unlock(file, record(me.index) as u64);
         }
     }
 
     /// Takes note of a death, with the region's lock held.
-    pub(super) fn bury(&self, dead: ParticipantId) {
+    pub(super) fn mark_dead(&self, dead: ParticipantId) {
         self.set_ctl(dead.index, DEAD, dead.generation);
     }
 
-    /// Whether `who` is there, as seen by `me`.
+    /// Whether `who` is alive, as seen by `me`.
     pub(super) fn liveness(&self, who: ParticipantId, me: Option<ParticipantId>) -> Liveness {
         if Some(who) == me {
             return Liveness::Alive;
@@ -177,17 +180,17 @@ impl Table<'_> {
         if who.index >= self.count {
             return Liveness::Dead;
         }
-        match self.told(who) {
-            Some(told) => told,
-            // Not being able to ask is no evidence.
+        match self.recorded(who) {
+            Some(recorded) => recorded,
+            // A question that fails is no evidence.
             None if self.is_held(who.index).unwrap_or(true) => Liveness::Alive,
             // It may have left between the look at its state and the look at its lock.
-            None => self.told(who).unwrap_or(Liveness::Dead),
+            None => self.recorded(who).unwrap_or(Liveness::Dead),
         }
     }
 
-    /// What the record alone tells; `None` if it says that its participant is there.
-    fn told(&self, who: ParticipantId) -> Option<Liveness> {
+    /// The state by the record alone; `None` if the record says that the participant is there.
+    fn recorded(&self, who: ParticipantId) -> Option<Liveness> {
         match self.ctl(who.index) {
             (ACTIVE, generation) if generation == who.generation => None,
             (LEFT, generation) if generation == who.generation => Some(Liveness::Left),
@@ -195,18 +198,18 @@ impl Table<'_> {
         }
     }
 
-    /// Everybody who sits there, dead or alive.
-    pub(super) fn seated(&self) -> impl Iterator<Item = ParticipantId> + '_ {
-        (0..self.count).filter_map(|index| self.seated_at(index))
+    /// All participants that have not left, dead or alive.
+    pub(super) fn present(&self) -> impl Iterator<Item = ParticipantId> + '_ {
+        (0..self.count).filter_map(|index| self.present_at(index))
     }
 
-    /// Who has the seat with this number; `None` too if there is no such seat.
-    pub(super) fn seated_at(&self, index: u32) -> Option<ParticipantId> {
+    /// The participant in the slot with this number; `None` if it is free or does not exist.
+    pub(super) fn present_at(&self, index: u32) -> Option<ParticipantId> {
         let (state, generation) = (index < self.count).then(|| self.ctl(index))?;
         (state == ACTIVE).then_some(ParticipantId { index, generation })
     }
 
-    /// What `who` tells of itself.
+    /// The record of a participant.
     pub(super) fn describe(&self, id: ParticipantId, me: Option<ParticipantId>) -> Participant {
         let at = record(id.index);
         let affinity = self.affinity(id).0;
@@ -216,11 +219,11 @@ impl Table<'_> {
         Participant { id, liveness: self.liveness(id, me), pid, start_time, affinity }
     }
 
-    /// Where `who` may run, as it said when it came.
+    /// The CPUs on which `who` may run, as it said when it joined.
     pub(super) fn affinity(&self, who: ParticipantId) -> Affinity {
         let words = self.mapping.copy(record(who.index) + AFFINITY, AFFINITY_WORDS);
         Affinity(words.try_into().expect("as many words as were asked for"))
     }
 }
 
-const _: () = assert!(SEAT_BYTES == 128 && RECORD_BYTES % 128 == 0);
+const _: () = assert!(PARKER_BYTES == 128 && RECORD_BYTES % 128 == 0);

@@ -1,16 +1,16 @@
-//! What a region is to hold, declared before it is made.
+//! The contents of a region, declared before it is made.
 
 use super::directory::Declared;
-use super::error::PlanError;
+use super::error::RegionPlanError;
 use super::header::{CHANNEL_ALIGN, MAX_CHANNELS, MAX_PARTICIPANTS, places};
 use super::name::check_channel_name;
 
-/// How large a region may be unless its plan says otherwise, in bytes.
+/// The size limit of a region unless its plan says otherwise, in bytes.
 pub const DEFAULT_LIMIT_BYTES: u64 = 1 << 30;
-/// How many participants a region has seats for unless its plan says otherwise.
+/// The number of participant slots of a region unless its plan says otherwise.
 pub const DEFAULT_PARTICIPANTS: u32 = 64;
 
-/// The channels of a region to be, in the order of their declaration, and what else its creator decides.
+/// The channels of a new region, in the order of their declaration, and the other choices of its creator.
 ///
 /// ```
 /// use corecast_base::region::{RegionPlan, SharedRegion};
@@ -35,7 +35,7 @@ impl Default for RegionPlan {
 }
 
 impl RegionPlan {
-    /// A region of no channels and [`DEFAULT_PARTICIPANTS`] seats.
+    /// A region of no channels and [`DEFAULT_PARTICIPANTS`] slots.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -47,33 +47,33 @@ impl RegionPlan {
         }
     }
 
-    /// Declares a channel of `bytes` bytes, rounded up to 128. What `kind` and `config` mean is the channel's matter.
+    /// Declares a channel of `bytes` bytes, rounded up to 128. The meaning of `config` depends on `kind`.
     ///
     /// # Errors
-    /// [`PlanError`] if the name is none or taken, or there are more than 4,096 channels.
-    pub fn add(mut self, name: &str, kind: u32, config: [u64; 6], bytes: u64) -> Result<Self, PlanError> {
+    /// [`RegionPlanError`] if the name is bad or taken, or there are more than 4,096 channels.
+    pub fn add(mut self, name: &str, kind: u32, config: [u64; 6], bytes: u64) -> Result<Self, RegionPlanError> {
         check_channel_name(name)?;
         if self.channels.iter().any(|channel| channel.name == name) {
-            return Err(PlanError::Duplicate(name.to_owned()));
+            return Err(RegionPlanError::Duplicate(name.to_owned()));
         }
         if self.channels.len() == MAX_CHANNELS as usize {
             let count = self.channels.len() + 1;
-            return Err(PlanError::Count { what: "channels", count, max: MAX_CHANNELS as usize });
+            return Err(RegionPlanError::Count { what: "channels", count, max: MAX_CHANNELS as usize });
         }
         let rounded = bytes.max(1).checked_next_multiple_of(CHANNEL_ALIGN);
-        let too_large = PlanError::TooLarge { bytes, max: self.limit_bytes };
+        let too_large = RegionPlanError::TooLarge { bytes, max: self.limit_bytes };
         self.channels.push(Declared { name: name.to_owned(), kind, config, bytes: rounded.ok_or(too_large)? });
         Ok(self)
     }
 
-    /// Seats for `count` attachments at a time, 1 to 1,280.
+    /// Makes room for `count` participants at a time, 1 to 1,280.
     ///
     /// # Errors
-    /// [`PlanError::Count`] if it is none of these.
-    pub fn participants(mut self, count: u32) -> Result<Self, PlanError> {
+    /// [`RegionPlanError::Count`] if `count` is out of this range.
+    pub fn participants(mut self, count: u32) -> Result<Self, RegionPlanError> {
         if !(1..=MAX_PARTICIPANTS).contains(&count) {
             let max = MAX_PARTICIPANTS as usize;
-            return Err(PlanError::Count { what: "participants", count: count as usize, max });
+            return Err(RegionPlanError::Count { what: "participants", count: count as usize, max });
         }
         self.participants = count;
         Ok(self)
@@ -86,7 +86,7 @@ impl RegionPlan {
         self
     }
 
-    /// Asks for huge pages; where there are none, the region has small ones.
+    /// Asks for huge pages; where the system has none, the region has small ones.
     #[must_use]
     pub fn huge_pages(mut self) -> Self {
         self.wants_huge_pages = true;
@@ -100,21 +100,21 @@ impl RegionPlan {
         self
     }
 
-    /// How large the region will be, in bytes.
+    /// The size of the region, in bytes.
     ///
     /// # Errors
-    /// [`PlanError::TooLarge`] beyond the limit.
-    pub fn total_bytes(&self) -> Result<u64, PlanError> {
+    /// [`RegionPlanError::TooLarge`] beyond the limit.
+    pub fn total_bytes(&self) -> Result<u64, RegionPlanError> {
         let channels = places(self.participants, self.channels.len() as u32).channels as u64;
         let bytes = self.channels.iter().fold(channels, |sum, channel| sum.saturating_add(channel.bytes));
         if bytes > self.limit_bytes.min(MAX_BYTES) {
-            return Err(PlanError::TooLarge { bytes, max: self.limit_bytes.min(MAX_BYTES) });
+            return Err(RegionPlanError::TooLarge { bytes, max: self.limit_bytes.min(MAX_BYTES) });
         }
         Ok(bytes)
     }
 }
 
-/// What the directory's 32-bit places can tell.
+/// The largest size that the directory's 32-bit offsets can express.
 const MAX_BYTES: u64 = (u32::MAX as u64) * CHANNEL_ALIGN;
 
 #[cfg(test)]
@@ -124,13 +124,13 @@ mod tests {
     #[test]
     fn a_plan_has_limits() {
         let plan = RegionPlan::new().add("a", 1, [0; 6], 1).expect("a channel");
-        assert!(matches!(plan.clone().add("a", 2, [0; 6], 1), Err(PlanError::Duplicate(name)) if name == "a"));
-        assert!(matches!(plan.clone().add("a/b", 2, [0; 6], 1), Err(PlanError::BadName(_))));
-        assert!(matches!(plan.clone().participants(0), Err(PlanError::Count { .. })));
-        assert!(matches!(plan.clone().participants(1281), Err(PlanError::Count { .. })));
-        assert!(matches!(plan.clone().add("b", 2, [0; 6], u64::MAX), Err(PlanError::TooLarge { .. })));
+        assert!(matches!(plan.clone().add("a", 2, [0; 6], 1), Err(RegionPlanError::Duplicate(name)) if name == "a"));
+        assert!(matches!(plan.clone().add("a/b", 2, [0; 6], 1), Err(RegionPlanError::BadName(_))));
+        assert!(matches!(plan.clone().participants(0), Err(RegionPlanError::Count { .. })));
+        assert!(matches!(plan.clone().participants(1281), Err(RegionPlanError::Count { .. })));
+        assert!(matches!(plan.clone().add("b", 2, [0; 6], u64::MAX), Err(RegionPlanError::TooLarge { .. })));
         let large = plan.add("b", 2, [0; 6], DEFAULT_LIMIT_BYTES).expect("declared");
-        assert!(matches!(large.total_bytes(), Err(PlanError::TooLarge { .. })));
+        assert!(matches!(large.total_bytes(), Err(RegionPlanError::TooLarge { .. })));
         assert!(large.limit_bytes(2 * DEFAULT_LIMIT_BYTES).total_bytes().is_ok());
     }
 }

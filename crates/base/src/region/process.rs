@@ -1,4 +1,4 @@
-//! Who this process is, in words that another process can compare.
+//! The identity of this process, in words that another process can compare.
 
 use std::collections::hash_map::RandomState;
 use std::fs;
@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use crate::small_file;
 
-/// What a region keeps of the process that made it, for people who ask where it came from. Evidence of life is elsewhere.
+/// The facts that a region keeps about its creator, for people who ask where it came from. Evidence of life is elsewhere.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Identity {
     pub(super) uid: u32,
@@ -33,12 +33,12 @@ impl Identity {
     }
 }
 
-/// The user as which files are made and opened.
+/// The user as whom this process makes and opens files.
 pub(crate) fn own_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// When this process began, in clock ticks since boot.
+/// The start time of this process, in clock ticks since boot.
 pub(super) fn own_start_time() -> Option<u64> {
     let stat = small_file::read("/proc/self/stat".as_ref(), 4096).ok()?;
     // The name of the program may contain spaces and parentheses; it ends at the last one. Then come fields 3, 4, ...
@@ -55,7 +55,7 @@ pub(super) fn boot_hash() -> u64 {
     })
 }
 
-/// A word that is not 0 and that nobody else has.
+/// A random word that is not 0.
 pub(super) fn random_word() -> u64 {
     // std seeds each state from the system's random numbers.
     RandomState::new().build_hasher().finish() | 1

@@ -17,7 +17,7 @@ use super::process;
 /// The environment variable that names another directory.
 pub const DIR_VARIABLE: &str = "CORECAST_REGION_DIR";
 
-/// Where named regions are, and whose they are.
+/// The directory of named regions, and its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegionDir {
     path: PathBuf,
@@ -26,27 +26,27 @@ pub struct RegionDir {
 }
 
 impl RegionDir {
-    /// The directory of this user: what [`DIR_VARIABLE`] names, else `/dev/shm/corecast-UID`.
+    /// The directory of this user: the one that [`DIR_VARIABLE`] names, else `/dev/shm/corecast-UID`.
     #[must_use]
     pub fn of_user() -> Self {
         let default = || format!("/dev/shm/corecast-{}", process::own_uid()).into();
         Self::at(env::var_os(DIR_VARIABLE).filter(|path| !path.is_empty()).map_or_else(default, PathBuf::from))
     }
 
-    /// A directory of this user at `path`; made with mode 0700 when the first region is.
+    /// A directory of this user at `path`; created with mode 0700 when the first region is made.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into(), owner: process::own_uid(), is_open_to_group: false }
     }
 
-    /// The same directory, expected to belong to another user, whose regions are trusted as one's own.
+    /// The same directory, expected to belong to another user, whose regions are trusted as this user's own.
     #[must_use]
     pub fn owned_by(mut self, uid: u32) -> Self {
         self.owner = uid;
         self
     }
 
-    /// The same directory, which its group may use too: mode 0770 instead of 0700. Where it has to be made, its group is that
+    /// The same directory, open to its group too: mode 0770 instead of 0700. Where it has to be created, its group is that
     /// of this process.
     #[must_use]
     pub fn open_to_group(mut self) -> Self {
@@ -54,7 +54,7 @@ impl RegionDir {
         self
     }
 
-    /// Where it is.
+    /// The path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -64,7 +64,7 @@ impl RegionDir {
         self.owner
     }
 
-    /// What a region of this name is called in errors.
+    /// The path of a region with this name, for errors.
     pub(super) fn path_of(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
     }
@@ -83,7 +83,7 @@ impl RegionDir {
         match mkdir(&self.path, mode) {
             Ok(()) => {
                 let handle = self.open()?;
-                // The umask may have taken away what the group is to have.
+                // The umask may have removed permissions that the group shall have.
                 fchmod(&handle, mode).map_err(|errno| Subject(&what).refused("open to its users")(errno.into()))?;
                 Ok(handle)
             }
@@ -92,7 +92,7 @@ impl RegionDir {
         }
     }
 
-    /// Opens it, and checks what was opened.
+    /// Opens the directory and checks it.
     pub(crate) fn open(&self) -> Result<OwnedFd, AttachError> {
         let what = self.path.display().to_string();
         let subject = Subject(&what);
@@ -116,11 +116,11 @@ impl RegionDir {
     }
 }
 
-/// How long to wait for those who take names away, each for microseconds unless it is stopped.
+/// The time limit for others that remove names, each for microseconds unless it is stopped.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 const LOCK_PAUSE: Duration = Duration::from_micros(200);
 
-/// The right to take names away.
+/// The right to remove names.
 #[derive(Debug)]
 pub(super) struct DirLock<'a>(&'a OwnedFd);
 
@@ -141,7 +141,7 @@ impl<'a> DirLock<'a> {
 
 impl Drop for DirLock<'_> {
     fn drop(&mut self) {
-        // Freeing what is ours cannot fail; if it does, closing the directory frees it.
+        // Freeing a lock that we hold cannot fail; if it does, closing the directory frees it.
         let _ = flock(self.0, FlockOperation::Unlock);
     }
 }

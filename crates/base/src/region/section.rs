@@ -1,16 +1,17 @@
 //! The part of a region that belongs to one channel, and checked views of it.
 
 use std::any::Any;
+use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::attachment::Attachment;
 use super::error::{Forked, SectionError};
-use crate::place::{Keep, Place, PlaceSlice, Shareable};
+use crate::place::{KeepAlive, Place, PlaceSlice, Shareable};
 use crate::sync::AtomicU64;
 
-/// One channel's bytes. It, and every place in it, keeps the attachment alive; a clone is the same bytes.
-#[derive(Debug, Clone)]
+/// The bytes of one channel. A section, and every place in it, keeps the attachment alive; a clone is the same bytes.
+#[derive(Clone)]
 pub struct Section {
     attachment: Arc<Attachment>,
     at: usize,
@@ -45,8 +46,8 @@ impl Section {
     /// [`SectionError`] if it is not inside, not aligned, or not in this process.
     pub fn place<T: Shareable>(&self, offset: usize) -> Result<Place<T>, SectionError> {
         let value = self.find::<T>(offset, 1)?;
-        // SAFETY: inside the mapping and aligned, which the attachment keeps; what lies in a region is reached through
-        // atomics only, the promise of everybody who maps it and of Shareable; any bytes are a value.
+        // SAFETY: inside the mapping and aligned, and the attachment keeps it mapped; every process that maps a region reaches
+        // its contents through atomics only, and so does Shareable; any bytes are a value.
         Ok(unsafe { Place::within(value, self.keep()) })
     }
 
@@ -68,8 +69,8 @@ impl Section {
         self.slice(offset, len)
     }
 
-    /// Where it begins in this process. Only with an [`Honest`](super::Honest) region may these bytes be reached other than
-    /// through atomics, and only for as long as the section lives.
+    /// The address of its first byte in this process. Only with an [`Honest`](super::Honest) region may these bytes be
+    /// reached other than through atomics, and only for as long as the section lives.
     ///
     /// # Errors
     /// [`Forked`] if the memory is not in this process.
@@ -79,9 +80,9 @@ impl Section {
         Ok(unsafe { self.attachment.mapping.start().add(self.at) })
     }
 
-    /// What keeps its memory, and the seat of this participant.
+    /// The owner that keeps its memory, and the slot of this participant.
     #[must_use]
-    pub fn keep(&self) -> Keep {
+    pub fn keep(&self) -> KeepAlive {
         Arc::clone(&self.attachment) as Arc<dyn Any + Send + Sync>
     }
 
@@ -94,5 +95,11 @@ impl Section {
         // SAFETY: inside the section.
         let value = unsafe { start.add(offset) }.cast::<T>();
         if value.is_aligned() { Ok(value) } else { Err(SectionError::Unaligned { offset, align: align_of::<T>() }) }
+    }
+}
+
+impl fmt::Debug for Section {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Section({} bytes at {:#x})", self.len, self.at)
     }
 }

@@ -1,5 +1,6 @@
-//! A region as its users hold it.
+//! A region, as a participant holds it.
 
+use std::fmt;
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd, RawFd};
@@ -9,7 +10,7 @@ use super::attachment::{Attachment, Source};
 use super::directory::Entry;
 use super::error::{AttachError, CreateError, Forked, Subject};
 use super::fork::OwnFile;
-use super::header::{SEAT_BYTES, type_hash};
+use super::header::{PARKER_BYTES, type_hash};
 use super::mapping::ForkPolicy;
 use super::named;
 use super::observer::Observer;
@@ -20,11 +21,11 @@ use super::section::Section;
 use super::{memfd, process, storage};
 use crate::liveness::Liveness;
 use crate::sync::Scope;
-use crate::wait::{Affinity, Crew, Crowd, Seat, Seats};
+use crate::wait::{Affinity, CpuSharing, Parker, Parkers, ParticipantCount};
 
-/// One mapping that holds many channels, and this participant's seat in it. A clone is the same participant; the seat is
+/// One mapping that holds many channels, and this participant's slot in it. A clone is the same participant; the slot is
 /// given up when the last clone, [`Section`] and [`Place`](crate::Place) is gone.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct SharedRegion(Arc<Attachment>);
 
 impl SharedRegion {
@@ -33,13 +34,13 @@ impl SharedRegion {
     /// # Errors
     /// [`CreateError`] if the plan is too large, or there is no memory.
     pub fn heap(plan: &RegionPlan) -> Result<Self, CreateError> {
-        let mapping = storage::furnish_private(plan)?;
+        let mapping = storage::create_private(plan)?;
         let source = Source { what: "a region on the heap".to_owned(), file: None, has_own_file: false, link: None };
         Ok(Self(Arc::new(Attachment::begin(mapping, source)?)))
     }
 
-    /// A region without a name, for processes to which its descriptor is given: by [`rendezvous`](crate::rendezvous), or
-    /// with [`share`](Self::share).
+    /// A region without a name, for processes that get its descriptor: by [`rendezvous`](crate::rendezvous), or with
+    /// [`share`](Self::share).
     ///
     /// # Errors
     /// [`CreateError`] if the plan is too large, or there is no memory for all of it.
@@ -47,32 +48,31 @@ impl SharedRegion {
         Ok(Self(Arc::new(memfd::create(plan)?)))
     }
 
-    /// A region with a name in a directory. Its last participant takes the name away.
+    /// A region with a name in a directory. Its last participant removes the name.
     ///
     /// # Errors
-    /// [`CreateError`]; `Exists` if somebody uses a region of this name.
+    /// [`CreateError`]; `Exists` if a region of this name is in use.
     pub fn named(dir: &RegionDir, name: &str, plan: &RegionPlan) -> Result<Self, CreateError> {
         Ok(Self(Arc::new(named::create(dir, name, plan)?)))
     }
 
-    /// Takes a seat in the region with this name.
+    /// Joins the region with this name.
     ///
     /// # Errors
-    /// [`AttachError`] if there is none, it is not to be trusted, or it takes nobody more.
+    /// [`AttachError`] if there is none, it is not to be trusted, or all its slots are taken.
     pub fn open(dir: &RegionDir, name: &str) -> Result<Self, AttachError> {
         Ok(Self(Arc::new(named::attach(dir, name)?)))
     }
 
-    /// Takes a seat in the region behind a descriptor of a memfd, inherited or received, which this user has made.
+    /// Joins the region behind a descriptor of a memfd, inherited or received, which this user has made.
     ///
     /// # Errors
-    /// [`AttachError`] if it is no region, not to be trusted, or takes nobody more.
+    /// [`AttachError`] if it is not a region, not to be trusted, or all its slots are taken.
     pub fn from_fd(fd: OwnedFd) -> Result<Self, AttachError> {
         Ok(Self(Arc::new(memfd::attach(&fd, "an inherited region", process::own_uid())?)))
     }
 
-    /// Takes a seat in the region behind a descriptor that this process inherited and was told the number of. The
-    /// descriptor is left as it is.
+    /// Joins the region behind an inherited descriptor with this number. The descriptor is left as it is.
     ///
     /// # Errors
     /// [`AttachError`] as for [`from_fd`](Self::from_fd); also if there is no such descriptor, or no /proc.
@@ -82,7 +82,8 @@ impl SharedRegion {
         Ok(Self(Arc::new(memfd::attach_file(file, true, &what, process::own_uid())?)))
     }
 
-    /// The same for a file that another process sent, whose own it is unless `has_own_file`, of a region that `owner` made.
+    /// Joins the region of `owner` in a file that another process sent. Only this process has the open file if
+    /// `has_own_file`.
     pub(crate) fn from_received(
         file: OwnFile,
         has_own_file: bool,
@@ -103,7 +104,7 @@ impl SharedRegion {
         memfd::observe(copy, has_own_file, what, owner)
     }
 
-    /// Looks at the region with this name without taking a seat.
+    /// Looks at the region with this name without joining it.
     ///
     /// # Errors
     /// [`AttachError`] if there is none, or it is not to be trusted.
@@ -111,7 +112,7 @@ impl SharedRegion {
         named::observe(dir, name)
     }
 
-    /// A descriptor to give to another process, for it to [attach](Self::from_fd). Each process gets its own.
+    /// A descriptor for another process to [attach](Self::from_fd) to. Each process gets its own.
     ///
     /// # Errors
     /// [`io::Error`] if the region is on the heap, or files cannot be opened anew (no /proc).
@@ -119,13 +120,13 @@ impl SharedRegion {
         Ok(memfd::reopen(&self.shared_file()?)?.into())
     }
 
-    /// The open file of this participant. Who keeps it keeps this participant alive.
+    /// The open file of this participant. A process that keeps it keeps this participant alive.
     pub(crate) fn shared_file(&self) -> io::Result<BorrowedFd<'_>> {
         self.check_fork().map_err(io::Error::other)?;
         Ok(self.0.file().ok_or(io::ErrorKind::Unsupported)?.as_fd())
     }
 
-    /// Why it cannot be handed to other processes, if it cannot.
+    /// Checks that it can be handed to other processes; the error is the reason why not.
     pub(crate) fn check_shareable(&self) -> Result<(), &'static str> {
         match self.shared_file() {
             Err(_) if self.is_copy() => Err("this process is a forked child of the one that attached"),
@@ -178,37 +179,37 @@ impl SharedRegion {
         })
     }
 
-    /// A number that no other region has.
+    /// A number that tells this region from others.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.0.layout.generation
     }
 
-    /// This participant.
+    /// The id of this participant.
     #[must_use]
     pub fn me(&self) -> ParticipantId {
         self.0.me
     }
 
-    /// Everybody who sits here, the unnoticed dead among them.
+    /// All participants that have not left, among them dead ones that no participant has noted yet.
     ///
     /// # Errors
     /// [`Forked`] in a forked child.
     pub fn participants(&self) -> Result<Vec<Participant>, Forked> {
         self.check_fork()?;
         let table = self.0.table();
-        Ok(table.seated().map(|who| table.describe(who, Some(self.me()))).collect())
+        Ok(table.present().map(|who| table.describe(who, Some(self.me()))).collect())
     }
 
-    /// Who has the seat with this number, dead or alive; `None` if nobody has, and in a forked child.
+    /// The participant in the slot with this number, dead or alive; `None` if there is none, and in a forked child.
     #[must_use]
-    pub fn seated(&self, index: u32) -> Option<ParticipantId> {
+    pub fn participant_at(&self, index: u32) -> Option<ParticipantId> {
         self.check_fork().ok()?;
-        self.0.table().seated_at(index)
+        self.0.table().present_at(index)
     }
 
-    /// Whether a participant is there: a system call if it does not say that it has left. In a forked child, which cannot
-    /// know, everybody is dead: ask [`check_fork`](Self::check_fork) first.
+    /// Whether a participant is alive: a system call unless it has said goodbye. In a forked child, which cannot know,
+    /// every participant is dead: ask [`check_fork`](Self::check_fork) first.
     #[must_use]
     pub fn liveness(&self, who: ParticipantId) -> Liveness {
         if self.check_fork().is_err() {
@@ -217,12 +218,12 @@ impl SharedRegion {
         self.0.table().liveness(who, Some(self.me()))
     }
 
-    /// True if a participant that is there said, when it came, that it may run on none but these CPUs.
+    /// True if a participant that has not left said, when it joined, that it may run on these CPUs only.
     #[must_use]
     pub fn is_confined(&self, who: ParticipantId, cpus: &Affinity) -> bool {
         self.check_fork().is_ok() && {
             let table = self.0.table();
-            table.seated().any(|seated| seated == who) && table.affinity(who).is_within(cpus)
+            table.present().any(|present| present == who) && table.affinity(who).is_within(cpus)
         }
     }
 
@@ -233,32 +234,32 @@ impl SharedRegion {
         self.0.has_own_file()
     }
 
-    /// Calls `settle` for each participant that died and that nobody has taken note of, then takes note of it. Nobody else,
-    /// in any process, does so at the same time; if this process dies in between, the next one repeats it, so `settle` must
-    /// be able to find its work half done. Returns false if somebody else is at it.
+    /// Calls `settle` for each participant whose death is not noted yet, then takes note of it. No other thread of any
+    /// process does so at the same time. If this process dies in between, the next one repeats it, so `settle` must be able
+    /// to find its work half done. Returns false if another thread is at it.
     ///
     /// # Errors
     /// [`Forked`] in a forked child.
     pub fn reap(&self, mut settle: impl FnMut(ParticipantId)) -> Result<bool, Forked> {
         let done = self.try_exclusively(|| {
             let table = self.0.table();
-            for who in table.seated().filter(|&who| self.liveness(who) == Liveness::Dead) {
+            for who in table.present().filter(|&who| self.liveness(who) == Liveness::Dead) {
                 settle(who);
-                table.bury(who);
+                table.mark_dead(who);
             }
         })?;
         Ok(done.is_some())
     }
 
-    /// Runs `f` with nobody else, in any process, inside this or [`reap`](Self::reap) of the same region; `None` if
-    /// somebody is: look again later. For the repair of what a dead participant left; a participant that is stopped inside
-    /// keeps all others out.
+    /// Runs `f` while no other thread of any process is inside this or [`reap`](Self::reap) of the same region; `None` if
+    /// one is: look again later. For the repair of what a dead participant left; a participant that is stopped inside keeps
+    /// all others out.
     ///
     /// # Errors
     /// [`Forked`] in a forked child.
     pub fn try_exclusively<R>(&self, f: impl FnOnce() -> R) -> Result<Option<R>, Forked> {
         self.check_fork()?;
-        // A lock that cannot even be asked for is somebody else's.
+        // A lock that cannot even be asked for counts as held by another.
         Ok(self.0.try_exclusively(f).unwrap_or(None))
     }
 
@@ -269,7 +270,7 @@ impl SharedRegion {
         self.0.mapping.check_fork()
     }
 
-    /// Decides what children find that are forked from now on.
+    /// Decides whether children that are forked from now on have the memory.
     ///
     /// # Errors
     /// [`io::Error`] if the system refuses.
@@ -278,37 +279,37 @@ impl SharedRegion {
         self.0.set_fork_policy(policy)
     }
 
-    /// Whose threads meet at the words of this region.
+    /// The scope of the wake words in this region.
     #[must_use]
     pub fn wake_scope(&self) -> Scope {
         if self.0.file().is_some() { Scope::Machine } else { Scope::Process }
     }
 
-    /// The crowd of those who meet here: where they may run they told when they came. `ends` threads of this process if the
-    /// region is of this process alone.
+    /// The sharing of CPUs among the participants, by the CPUs that each declared when it joined. For a region of this
+    /// process alone: `ends` threads of this process.
     #[must_use]
-    pub fn crowd(&self, ends: usize) -> Crowd {
-        if self.0.file().is_some() { Crowd::of(Arc::new(self.clone())) } else { Crowd::unpinned(ends) }
+    pub fn cpu_sharing(&self, ends: usize) -> CpuSharing {
+        if self.0.file().is_some() { CpuSharing::of(Arc::new(self.clone())) } else { CpuSharing::unpinned(ends) }
     }
 
-    /// The seats of all participants, by index.
+    /// The parkers of all participants, by slot number.
     ///
     /// # Panics
     /// In a forked child.
     #[must_use]
-    pub fn seats(&self) -> Seats {
+    pub fn parkers(&self) -> Parkers {
         let count = self.0.layout.participants as usize;
-        let table = Section::within(Arc::clone(&self.0), self.0.layout.places.seats, count * SEAT_BYTES);
+        let table = Section::within(Arc::clone(&self.0), self.0.layout.places.parkers, count * PARKER_BYTES);
         table.slice(0, count).expect("validated, aligned to 128, and not asked for in a forked child")
     }
 
-    /// The seat of this participant.
+    /// The parker of this participant.
     ///
     /// # Panics
     /// In a forked child.
     #[must_use]
-    pub fn seat(&self) -> Seat {
-        Seat::within(self.seats(), self.me().index).expect("a participant has a seat")
+    pub fn parker(&self) -> Parker {
+        Parker::within(self.parkers(), self.me().index).expect("a participant has a parker")
     }
 
     /// Promises that every process which maps this region writable follows the protocols, so that plain references into it
@@ -338,13 +339,19 @@ impl Honest<'_> {
     }
 }
 
-impl Crew for SharedRegion {
+impl ParticipantCount for SharedRegion {
     fn confined_to(&self, cpus: &Affinity) -> usize {
-        // This one may have been pinned since it came.
+        // This participant may have been pinned since it joined.
         let others = || {
             let table = self.0.table();
-            table.seated().filter(|&who| who != self.me() && table.affinity(who).is_within(cpus)).count()
+            table.present().filter(|&who| who != self.me() && table.affinity(who).is_within(cpus)).count()
         };
         1 + if self.check_fork().is_ok() { others() } else { 0 }
+    }
+}
+
+impl fmt::Debug for SharedRegion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SharedRegion({}, participant {})", self.0.what, self.me().index)
     }
 }

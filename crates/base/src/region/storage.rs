@@ -15,25 +15,25 @@ use super::plan::RegionPlan;
 use crate::cgroup::memory_left;
 use crate::small_file;
 
-/// Makes the file as large as the plan wants, maps it, and fills in header and directory.
-pub(super) fn furnish(file: &File, plan: &RegionPlan) -> Result<Mapping, CreateError> {
+/// Makes the file as large as the plan says, maps it, and fills in header and directory.
+pub(super) fn create_mapping(file: &File, plan: &RegionPlan) -> Result<Mapping, CreateError> {
     let bytes = plan.total_bytes()?;
     reserve(file, bytes).map_err(|source| no_space(bytes, source))?;
     let mapping = Mapping::shared(file, address_range(bytes)?).map_err(|source| no_space(bytes, source))?;
-    furnish_mapping(&mapping, plan, bytes);
+    initialise(&mapping, plan, bytes);
     Ok(mapping)
 }
 
-/// The same in memory of this process alone.
-pub(super) fn furnish_private(plan: &RegionPlan) -> Result<Mapping, CreateError> {
+/// The same in memory that belongs to this process alone.
+pub(super) fn create_private(plan: &RegionPlan) -> Result<Mapping, CreateError> {
     let bytes = plan.total_bytes()?;
     check_available(bytes).map_err(|source| no_space(bytes, source))?;
     let mapping = Mapping::private(address_range(bytes)?).map_err(|source| no_space(bytes, source))?;
-    furnish_mapping(&mapping, plan, bytes);
+    initialise(&mapping, plan, bytes);
     Ok(mapping)
 }
 
-fn furnish_mapping(mapping: &Mapping, plan: &RegionPlan, bytes: u64) {
+fn initialise(mapping: &Mapping, plan: &RegionPlan, bytes: u64) {
     if plan.wants_huge_pages {
         mapping.prefer_huge_pages();
     }
@@ -50,8 +50,9 @@ fn reserve(file: &File, bytes: u64) -> io::Result<()> {
     Ok(rustix::io::retry_on_intr(|| fallocate(file, FallocateFlags::empty(), 0, bytes))?)
 }
 
-/// A memfd has no size limit of its own: asked for more than there is, the kernel does not say no but kills a process (seen
-/// with 256 GiB of 24). So what is obviously too much is refused here. What others take meanwhile is not seen.
+/// A memfd has no size limit of its own. Asked for more than there is, the kernel does not refuse but kills a process (seen
+/// with 256 GiB of 24). So obviously excessive sizes are refused here. Memory that other processes take meanwhile is not
+/// seen.
 fn check_available(bytes: u64) -> io::Result<()> {
     let root = "/".as_ref();
     let available = available_memory(root).into_iter().chain(memory_left(root)).min();
@@ -61,7 +62,7 @@ fn check_available(bytes: u64) -> io::Result<()> {
     }
 }
 
-/// What the machine could give without ending anybody; `None` if it does not say.
+/// The memory that the machine can give without killing a process; `None` if it does not say.
 fn available_memory(root: &Path) -> Option<u64> {
     let text = small_file::read(&root.join("proc/meminfo"), 1 << 16).ok()?;
     let kibibytes = |name: &str| {

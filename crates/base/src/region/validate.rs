@@ -1,7 +1,7 @@
-//! Reads a region's header and directory once, into private memory, and believes nothing that does not fit together.
+//! Reads a region's header and directory once, into private memory, and accepts only what fits together.
 //!
-//! Works on copies alone: what a stranger changes afterwards changes nothing here. The order is that of trust: magic,
-//! version and machine before checksum, checksum before sizes, sizes before places, places before names.
+//! It works on copies alone, so that later changes by a stranger have no effect. The order is that of trust: magic, version
+//! and machine before checksum, checksum before sizes, sizes before places, places before names.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use super::name::check_channel_name;
 use super::process;
 use crate::LINE_BYTES;
 
-/// What is known of a region after validation.
+/// The layout of a region after validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) generation: u64,
@@ -64,7 +64,7 @@ impl Header {
         Ok(Self { words, participants, channels, places })
     }
 
-    /// Where the directory is, in bytes, and how many words it has.
+    /// The offset of the directory, in bytes, and its number of words.
     pub(super) fn directory(&self) -> (usize, usize) {
         (self.places.directory, self.channels as usize * ENTRY_WORDS)
     }
@@ -90,7 +90,7 @@ impl Header {
         let declared: Vec<_> = entries.iter().map(Entry::declared).collect();
         let type_hash = type_hash(&declared);
         what.expect(self.words[5..7] == type_hash, AttachError::Type, || {
-            "its channels are not those that its header tells of".to_owned()
+            "its channels do not match the hash in its header".to_owned()
         })?;
         let (creator_uid, creator_pid) = halves(self.words[7]);
         let (generation, participants, places) = (self.words[4], self.participants, self.places);
@@ -113,7 +113,7 @@ fn check_abi(what: Subject<'_>, abi: u64, widths: u64) -> Result<(), AttachError
     })
 }
 
-/// Each channel is inside, behind the directory, and none overlaps another. They are aligned by their unit.
+/// Each channel is inside, behind the directory, and none overlaps another. The unit of offsets aligns them.
 fn check_places(what: Subject<'_>, entries: &[Entry], begin: u64, end: u64) -> Result<(), AttachError> {
     let mut spans: Vec<_> = entries.iter().map(|entry| (entry.offset, entry.offset + entry.bytes)).collect();
     spans.sort_unstable();
@@ -128,7 +128,7 @@ fn check_places(what: Subject<'_>, entries: &[Entry], begin: u64, end: u64) -> R
     Ok(())
 }
 
-/// Whether a region in this state may be attached to.
+/// Checks that processes may attach to a region in this state.
 pub(super) fn check_state(what: Subject<'_>, state: u32) -> Result<(), AttachError> {
     what.expect(state == READY, AttachError::Closed, || match state {
         CLOSED => "its last participant has left".to_owned(),
@@ -158,7 +158,7 @@ mod tests {
     fn read(header: &[u64], directory: &[u64], bytes: u64) -> Result<Layout, AttachError> {
         let header = Header::check(WHAT, header.to_vec(), bytes)?;
         let (_, words) = header.directory();
-        // What a region would hold where its header says more channels than there are.
+        // The words that a region would hold if its header says more channels than there are.
         let mut all = directory.to_vec();
         all.resize(words, 0);
         header.with_directory(WHAT, &all)
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(layout.creator_pid, std::process::id());
     }
 
-    /// An error or a correct attachment, never a crash: whatever is accepted keeps the promises that others rely on.
+    /// An error or a correct attachment, never a crash: an accepted layout keeps the promises that others rely on.
     #[test]
     fn mutated_headers_are_refused_or_hold_together() {
         let rounds = if cfg!(debug_assertions) { 100_000 } else { 1_000_000 };
@@ -218,7 +218,7 @@ mod tests {
                 };
                 *word = noise.mutate(*word);
             }
-            // Three times out of four by one who knows how to sum up, so that the checks behind the sums are reached.
+            // Three times out of four the sums are corrected, so that the checks behind the sums are reached.
             if round % 4 != 0 {
                 sum_up(&mut header, &directory);
             }

@@ -1,4 +1,4 @@
-//! One end of a connection, whose other end is told at once when it is dropped.
+//! One end of a connection. The other end is told at once when this one is dropped.
 
 use std::ops::Deref;
 
@@ -6,8 +6,8 @@ use rustix::net::{Shutdown, shutdown};
 
 use crate::region::OwnFile;
 
-/// A connected socket. Closing alone would not do: a child that is being forked or spawned at this moment holds a copy until
-/// it closes it too, and the other end would see nothing before that.
+/// A connected socket. Closing it alone would not be enough: a child that is being forked or spawned at this moment holds a
+/// copy, and the other end would see nothing until the child closes its copy too.
 #[derive(Debug)]
 pub(super) struct Connection(OwnFile);
 
@@ -28,7 +28,7 @@ impl Deref for Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         if !self.0.is_copy() {
-            // It may be shut already, by the other end.
+            // The other end may have shut it already.
             let _ = shutdown(&*self.0, Shutdown::Both);
         }
     }

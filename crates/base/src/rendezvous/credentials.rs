@@ -1,12 +1,11 @@
-//! Who is at the other end of a socket, as the kernel says.
+//! The user at the other end of a socket, as the kernel tells it.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// The user who connected, or who listens.
+/// The user of the peer that connected, or that listens.
 ///
-/// Not rustix's `socket_peercred`: that is made for process ids that are not 0, and 0 is what a peer in another namespace
-/// has.
+/// Not rustix's `socket_peercred`: it expects a process id other than 0, and 0 is the id of a peer in another namespace.
 pub(super) fn peer_uid(socket: &impl AsFd) -> io::Result<u32> {
     let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
     let mut len = size_of::<libc::ucred>() as libc::socklen_t;

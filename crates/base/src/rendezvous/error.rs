@@ -1,17 +1,17 @@
-//! What goes wrong with meetings.
+//! The error of hosting and finding names.
 
 use std::io;
 
 use crate::region::{AttachError, BadName};
 
-/// Why a name cannot be hosted or found.
+/// The reason why a name cannot be hosted or found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum MeetError {
+pub enum RendezvousError {
     /// The name breaks a rule.
     #[error(transparent)]
     BadName(#[from] BadName),
-    /// Unix sockets have short addresses.
+    /// The path is longer than the address of a Unix socket may be.
     #[error("{path} is too long for a socket: {bytes} bytes, at most {max}; take a shorter name or directory")]
     PathTooLong {
         /// The path of the socket.
@@ -21,38 +21,38 @@ pub enum MeetError {
         /// The most that a socket's address holds, in bytes.
         max: usize,
     },
-    /// A living process hosts this name.
+    /// Another process hosts this name.
     #[error("{0} is hosted by another process")]
     Exists(String),
     /// Nobody hosts this name.
     #[error("nobody hosts {0}")]
     NotFound(String),
-    /// The host ended the connection without an answer: this user is not let in, or the host has no room.
+    /// The host ended the connection without an answer: it does not let this user in, or it has no room.
     #[error("the host of {0} turned this process away")]
     TurnedAway(String),
     /// The host did not answer in time; it may be stopped.
     #[error("the host of {0} does not answer")]
     TimedOut(String),
-    /// The host belongs to another user, or is no host.
+    /// The host belongs to another user, or does not talk as a host does.
     #[error("the host of {what} is not trusted: {why}")]
     NotOurs {
         /// The path of the socket.
         what: String,
-        /// What was found and what was expected.
+        /// The finding and the expectation.
         why: String,
     },
-    /// Only memfd regions can be handed over.
+    /// The region is not a memfd; only those can be handed to other processes.
     #[error("this region cannot be handed to other processes: {0}")]
     Unshareable(&'static str),
-    /// The directory is not to be trusted, or the region is not.
+    /// The directory or the region is not to be trusted.
     #[error(transparent)]
     Attach(#[from] AttachError),
-    /// The system refuses something.
+    /// The system refused a call.
     #[error("cannot {what}: {source}")]
     System {
-        /// What was tried on what.
+        /// The call and its object, as in "listen at /run/..".
         what: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -1,27 +1,27 @@
-//! Taking away the sockets of dead hosts.
+//! The removal of the sockets of dead hosts.
 
-use super::error::MeetError;
+use super::error::RendezvousError;
 use super::name_lock::NameLock;
 use super::names::each;
 use super::socket_dir::SocketDir;
 
-/// Takes away every socket whose name nobody holds the lock of, and returns their paths. Files of other kinds are left
-/// alone, and so are sockets of other programs, which have no lock beside them.
+/// Removes every socket whose name is locked by no process, and returns their paths. Files of other kinds are left alone,
+/// and so are sockets of other programs, which have no lock beside them.
 ///
 /// # Errors
-/// [`MeetError`] if the directory is not to be trusted or cannot be read; none if there is no directory.
-pub fn gc(dir: &SocketDir) -> Result<Vec<String>, MeetError> {
+/// [`RendezvousError`] if the directory is not to be trusted or cannot be read. A missing directory is no error.
+pub fn gc(dir: &SocketDir) -> Result<Vec<String>, RendezvousError> {
     let Some(handle) = dir.open()? else { return Ok(Vec::new()) };
     let mut removed = Vec::new();
     for name in each(dir, &handle)? {
         let copy = handle.try_clone();
         let copy =
-            copy.map_err(|source| MeetError::System { what: format!("open {}", dir.path().display()), source })?;
-        let place = dir.place(&name, copy);
-        // What cannot be locked is not proven dead.
-        if let Ok(Some(lock)) = NameLock::try_take(&place) {
-            lock.remove_all(&place);
-            removed.push(place.to_string());
+            copy.map_err(|source| RendezvousError::System { what: format!("open {}", dir.path().display()), source })?;
+        let socket = dir.socket(&name, copy);
+        // A name that cannot be locked is not proven dead.
+        if let Ok(Some(lock)) = NameLock::try_take(&socket) {
+            lock.remove_all(&socket);
+            removed.push(socket.to_string());
         }
     }
     Ok(removed)

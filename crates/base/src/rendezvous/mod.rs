@@ -1,14 +1,15 @@
-//! Meeting at a name: processes find the memory they share over a local socket.
+//! Names for shared memory: processes find a region over a local socket.
 //!
-//! One process [hosts](host) a [memfd region](SharedRegion::memfd) under a name; others [`connect`] to it and get a
-//! descriptor of their own, and with it a seat. Take it among processes that are not each other's children; those can
-//! inherit a descriptor ([`SharedRegion::share`]). Nothing of it lies in a file system but a socket and a lock file.
+//! One process [hosts](host) a [memfd region](SharedRegion::memfd) under a name. Others [`connect`] to it and get a
+//! descriptor of their own, and with it a participant slot. Take it among processes that are not each other's children;
+//! children can inherit a descriptor ([`SharedRegion::share`]). The file system holds only a socket and a lock file.
 //!
-//! How it works: the host holds the lock of `NAME.lock` and listens on `NAME.sock`. Whoever connects is asked for nothing:
-//! the kernel tells his user, and he gets the descriptor in one message that never waits, so that nobody can keep the host
-//! from serving others. The connection stays open. When it ends, the host is gone, and the member that gets the lock hosts
-//! the same region under the same name; the others connect to it. So a name can be found for as long as any member keeps its
-//! [`Meeting`], and channels go on undisturbed all the time. Each meeting has one thread that sleeps in `poll`.
+//! How it works: the host holds the lock of `NAME.lock` and listens on `NAME.sock`. It asks a guest for nothing: the kernel
+//! tells the guest's user, and the guest gets the descriptor in one message that never waits, so that no guest can keep the
+//! host from serving others. The connection stays open. When it ends, the host is gone. The member that gets the lock then
+//! hosts the same region under the same name, and the others connect to it. So the name can be found for as long as any
+//! member keeps its [`HostedRegion`], and channels go on undisturbed all the time. Each hosted region has one thread that
+//! sleeps in `poll`.
 //!
 //! ```
 //! use corecast_base::region::{Liveness, RegionPlan, SharedRegion};
@@ -28,68 +29,117 @@
 
 mod connection;
 mod credentials;
-mod desk;
 mod error;
 mod gc;
-mod knock;
-mod meeting;
+mod hosted_region;
+mod name_host;
 mod name_lock;
 mod names;
 mod packet;
+mod request;
 mod socket_dir;
 
-pub use error::MeetError;
+pub use error::RendezvousError;
 pub use gc::gc;
-pub use meeting::Meeting;
+pub use hosted_region::HostedRegion;
 pub use names::names;
 pub use socket_dir::SocketDir;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use request::ANSWER_PATIENCE;
 
 use crate::region::{Observer, SharedRegion, check_region_name};
 
-/// Hosts a memfd region under a name, for processes of this user. The name is one of a region; as the path of a socket,
-/// `DIRECTORY/NAME.sock`, has at most 103 bytes, it has to be shorter than that of a file.
+/// The pauses between two attempts to connect to a name without a host; each is twice as long as the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+
+/// Hosts a memfd region under a name, for processes of this user. The rules for names are those of regions. As the path of
+/// a socket, `DIRECTORY/NAME.sock`, has at most 103 bytes, the name has to be shorter than that of a file.
 ///
 /// # Errors
-/// [`MeetError`]; `Exists` if a living process hosts this name, `PathTooLong` if the path is, `Unshareable` if the region is
-/// no memfd.
-pub fn host(dir: &SocketDir, name: &str, region: SharedRegion) -> Result<Meeting, MeetError> {
+/// [`RendezvousError`]; `Exists` if another process hosts this name, `PathTooLong` if the path is too long, `Unshareable`
+/// if the region is not a memfd.
+pub fn host(dir: &SocketDir, name: &str, region: SharedRegion) -> Result<HostedRegion, RendezvousError> {
     host_for(dir, name, region, &[crate::region::own_uid()])
 }
 
-/// The same for processes of these users; the directory must let them in ([`SocketDir::open_to_group`]). A member that takes
-/// over lets in its own user.
+/// As [`host`], for processes of these users; the directory must let them in ([`SocketDir::open_to_group`]). A member that
+/// takes over lets in its own user only.
 ///
 /// # Errors
 /// As for [`host`].
-pub fn host_for(dir: &SocketDir, name: &str, region: SharedRegion, uids: &[u32]) -> Result<Meeting, MeetError> {
+pub fn host_for(
+    dir: &SocketDir,
+    name: &str,
+    region: SharedRegion,
+    uids: &[u32],
+) -> Result<HostedRegion, RendezvousError> {
     check_region_name(name)?;
-    region.check_shareable().map_err(MeetError::Unshareable)?;
-    let place = dir.make_place(name)?;
-    let desk = desk::Desk::open(&place)?.ok_or_else(|| MeetError::Exists(place.to_string()))?;
-    meeting::begin_as_host(place, region, uids.to_vec(), desk)
+    region.check_shareable().map_err(RendezvousError::Unshareable)?;
+    let socket = dir.make_socket_name(name)?;
+    let host = name_host::NameHost::open(&socket)?.ok_or_else(|| RendezvousError::Exists(socket.to_string()))?;
+    hosted_region::begin_as_host(socket, region, uids.to_vec(), host)
 }
 
-/// Takes a seat in the region that is hosted under this name.
+/// Joins the region that is hosted under this name.
 ///
 /// # Errors
-/// [`MeetError`]; `NotFound` if nobody hosts it, `TimedOut` if the host does not answer within seconds.
-pub fn connect(dir: &SocketDir, name: &str) -> Result<Meeting, MeetError> {
-    check_region_name(name)?;
-    let place = dir.find_place(name)?;
-    let answer = knock::patiently(&place)?;
-    let region = SharedRegion::from_received(answer.file, answer.has_own_file, &place.to_string(), place.owner())?;
-    meeting::begin_as_member(place, region, answer.connection)
+/// [`RendezvousError`]; `NotFound` if no process hosts it, `TimedOut` if the host does not answer within seconds.
+pub fn connect(dir: &SocketDir, name: &str) -> Result<HostedRegion, RendezvousError> {
+    connect_within(dir, name, ANSWER_PATIENCE)
 }
 
-/// Looks at the region that is hosted under this name without taking a seat. Asks the host once, for at most `patience`.
+fn connect_within(dir: &SocketDir, name: &str, patience: Duration) -> Result<HostedRegion, RendezvousError> {
+    check_region_name(name)?;
+    let socket = dir.find_socket_name(name)?;
+    let answer = request::until_answered(&socket, patience)?;
+    let region = SharedRegion::from_received(answer.file, answer.has_own_file, &socket.to_string(), socket.owner())?;
+    hosted_region::begin_as_member(socket, region, answer.connection)
+}
+
+/// As [`connect`], waiting for at most `timeout` until a process hosts the name.
+///
+/// ```
+/// use std::time::Duration;
+/// use corecast_base::region::{RegionPlan, SharedRegion};
+/// use corecast_base::rendezvous::{self, SocketDir};
+/// # let temporary = tempfile::tempdir()?;
+/// # let dir = SocketDir::at(temporary.path().join("sockets"));
+/// let plan = RegionPlan::new().add("news", 1, [0; 6], 4096)?;
+/// std::thread::scope(|scope| {
+///     let guest = scope.spawn(|| rendezvous::connect_timeout(&dir, "late", Duration::from_secs(10)));
+///     let _host = rendezvous::host(&dir, "late", SharedRegion::memfd(&plan)?)?;
+///     guest.join().expect("no panic")?;
+///     Ok::<(), Box<dyn std::error::Error>>(())
+/// })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As for [`connect`]; `NotFound` if no process hosted the name in time.
+pub fn connect_timeout(dir: &SocketDir, name: &str, timeout: Duration) -> Result<HostedRegion, RendezvousError> {
+    let begin = Instant::now();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let left = timeout.saturating_sub(begin.elapsed());
+        match connect_within(dir, name, left.min(ANSWER_PATIENCE)) {
+            Err(RendezvousError::NotFound(_)) if !left.is_zero() => {}
+            outcome => return outcome,
+        }
+        std::thread::sleep(pause.min(left));
+        pause = (2 * pause).min(LONGEST_PAUSE);
+    }
+}
+
+/// Looks at the region that is hosted under this name without joining it. Asks the host once, for at most `patience`.
 ///
 /// # Errors
 /// As for [`connect`].
-pub fn observe(dir: &SocketDir, name: &str, patience: Duration) -> Result<Observer, MeetError> {
+pub fn observe(dir: &SocketDir, name: &str, patience: Duration) -> Result<Observer, RendezvousError> {
     check_region_name(name)?;
-    let place = dir.find_place(name)?;
-    let answer = knock::once(&place, patience)?;
-    Ok(SharedRegion::observe_received(&answer.file, answer.has_own_file, &place.to_string(), place.owner())?)
+    let socket = dir.find_socket_name(name)?;
+    let answer = request::once(&socket, patience)?;
+    Ok(SharedRegion::observe_received(&answer.file, answer.has_own_file, &socket.to_string(), socket.owner())?)
 }

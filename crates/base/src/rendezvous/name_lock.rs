@@ -5,7 +5,7 @@ use std::io;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, flock, openat, unlinkat};
 use rustix::io::Errno;
 
-use super::socket_dir::Place;
+use super::socket_dir::SocketName;
 use crate::region::{OwnFile, is_named};
 
 /// The lock of a name, held.
@@ -13,36 +13,36 @@ use crate::region::{OwnFile, is_named};
 pub(super) struct NameLock(OwnFile);
 
 impl NameLock {
-    /// Takes it; `None` if somebody else holds it.
-    pub(super) fn try_take(place: &Place) -> io::Result<Option<Self>> {
-        let name = place.lock_name();
+    /// Takes the lock; `None` if another process holds it.
+    pub(super) fn try_take(socket: &SocketName) -> io::Result<Option<Self>> {
+        let name = socket.lock_name();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         loop {
-            let open = || Ok(openat(&place.handle, &name, flags, Mode::from_raw_mode(0o600))?.into());
+            let open = || Ok(openat(&socket.handle, &name, flags, Mode::from_raw_mode(0o600))?.into());
             let file = OwnFile::open(open)?;
             match flock(&*file, FlockOperation::NonBlockingLockExclusive) {
                 Err(Errno::WOULDBLOCK) => return Ok(None),
                 result => result?,
             }
-            // Whoever held it may have taken the file away in between: then this is the lock of nothing.
-            if is_named(&place.handle, &name, &file) {
+            // The last holder may have removed the file in between. Then this is the lock of nothing.
+            if is_named(&socket.handle, &name, &file) {
                 return Ok(Some(Self(file)));
             }
         }
     }
 
-    /// Takes everything of the name away if nobody holds its lock.
-    pub(super) fn remove_deserted(place: &Place) {
-        if let Ok(Some(lock)) = Self::try_take(place) {
-            lock.remove_all(place);
+    /// Removes all files of the name if no process holds its lock.
+    pub(super) fn remove_deserted(socket: &SocketName) {
+        if let Ok(Some(lock)) = Self::try_take(socket) {
+            lock.remove_all(socket);
         }
     }
 
-    /// Takes everything of the name away, and frees it.
-    pub(super) fn remove_all(self, place: &Place) {
-        for name in [place.unfinished_name(), place.socket_name(), place.lock_name()] {
-            // What is left is taken away by gc.
-            let _ = unlinkat(&place.handle, name, AtFlags::empty());
+    /// Removes all files of the name, and frees the lock.
+    pub(super) fn remove_all(self, socket: &SocketName) {
+        for name in [socket.unfinished_name(), socket.socket_name(), socket.lock_name()] {
+            // `gc` removes what is left.
+            let _ = unlinkat(&socket.handle, name, AtFlags::empty());
         }
         drop(self);
     }
@@ -51,7 +51,8 @@ impl NameLock {
 impl Drop for NameLock {
     fn drop(&mut self) {
         if !self.0.is_copy() {
-            // Closing alone would not do: a child that is being forked or spawned at this moment holds a copy for a while.
+            // Closing alone would not be enough: a child that is being forked or spawned at this moment holds a copy for a
+            // while.
             let _ = flock(&*self.0, FlockOperation::Unlock);
         }
     }

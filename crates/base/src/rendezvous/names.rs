@@ -1,26 +1,26 @@
-//! Which names there are.
+//! The names of a directory.
 
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{AtFlags, Dir, FileType, statat};
 use rustix::io::Errno;
 
-use super::error::MeetError;
+use super::error::RendezvousError;
 use super::socket_dir::SocketDir;
 use crate::region::check_region_name;
 
-/// The names that have a socket here, sorted; their hosts may be dead.
+/// The names that have a socket in the directory, sorted; their hosts may be dead.
 ///
 /// # Errors
-/// [`MeetError`] if the directory is not to be trusted or cannot be read; none if there is no directory.
-pub fn names(dir: &SocketDir) -> Result<Vec<String>, MeetError> {
+/// [`RendezvousError`] if the directory is not to be trusted or cannot be read. A missing directory is no error.
+pub fn names(dir: &SocketDir) -> Result<Vec<String>, RendezvousError> {
     dir.open()?.map_or(Ok(Vec::new()), |handle| each(dir, &handle))
 }
 
-/// The same for a directory that is open.
-pub(super) fn each(dir: &SocketDir, handle: &OwnedFd) -> Result<Vec<String>, MeetError> {
+/// The names of an open directory.
+pub(super) fn each(dir: &SocketDir, handle: &OwnedFd) -> Result<Vec<String>, RendezvousError> {
     let failed =
-        |errno: Errno| MeetError::System { what: format!("read {}", dir.path().display()), source: errno.into() };
+        |errno: Errno| RendezvousError::System { what: format!("read {}", dir.path().display()), source: errno.into() };
     let mut names = Vec::new();
     for entry in Dir::read_from(handle).map_err(failed)?.flatten() {
         let name = entry.file_name().to_str().ok().and_then(|file| file.strip_suffix(".sock"));
@@ -33,7 +33,7 @@ pub(super) fn each(dir: &SocketDir, handle: &OwnedFd) -> Result<Vec<String>, Mee
     Ok(names)
 }
 
-/// True if the socket of this name is one of another program: who hosts a name makes its lock first and takes it away last.
+/// True if the socket of this name belongs to another program: a host makes the lock of its name first and removes it last.
 pub(super) fn is_foreign(handle: &OwnedFd, name: &str) -> bool {
     has_socket(handle, name) && !has_lock(handle, name)
 }

@@ -1,4 +1,4 @@
-//! The one message of a meeting: a descriptor of the region, and what it is.
+//! The one message from a host to a guest: a descriptor of the region, and what it is.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -12,12 +12,12 @@ use rustix::net::{
 const MAGIC: u64 = u64::from_le_bytes(*b"cc-meet1");
 const BYTES: usize = 24;
 
-/// What comes with the descriptor.
+/// The data beside the descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Packet {
-    /// Which region it is.
+    /// The generation of the region.
     pub(super) generation: u64,
-    /// True if nobody else has this open file, so that locks on it are its receiver's alone.
+    /// True if no other process has this open file, so that locks on it belong to its receiver alone.
     pub(super) has_own_file: bool,
 }
 

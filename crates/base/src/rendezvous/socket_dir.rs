@@ -1,4 +1,4 @@
-//! Where the sockets are, and the place of one name there.
+//! The directory of the sockets, and the files of one name in it.
 
 use std::env;
 use std::fmt;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use rustix::net::SocketAddrUnix;
 
-use super::error::MeetError;
+use super::error::RendezvousError;
 use crate::region::{AttachError, RegionDir, own_uid};
 
 /// The longest path of a socket, in bytes: `sun_path` without the zero at its end.
 const MAX_PATH: usize = 107;
-/// A socket's second name while it is made.
+/// The suffix of a socket's name while it is made.
 const UNFINISHED: &str = ".new";
 
 /// The directory of this user's sockets.
@@ -31,78 +31,78 @@ impl SocketDir {
         Self::at(runtime.map_or_else(private, |path| path.join("corecast")))
     }
 
-    /// A directory of this user at `path`; made with mode 0700 when the first name is hosted.
+    /// A directory of this user at `path`; created with mode 0700 when the first name is hosted.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self(RegionDir::at(path))
     }
 
-    /// The same directory, expected to belong to another user, who is trusted to host.
+    /// The same directory, expected to belong to another user, whose hosts are trusted.
     #[must_use]
     pub fn owned_by(self, uid: u32) -> Self {
         Self(self.0.owned_by(uid))
     }
 
-    /// The same directory, which its group may use too: mode 0770 instead of 0700.
+    /// The same directory, open to its group too: mode 0770 instead of 0700.
     #[must_use]
     pub fn open_to_group(self) -> Self {
         Self(self.0.open_to_group())
     }
 
-    /// Where it is.
+    /// The path.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// The directory itself; made if it is not there.
-    pub(super) fn make_place(&self, name: &str) -> Result<Place, MeetError> {
-        let place = self.0.make_and_open().map(|handle| self.place(name, handle))?;
-        place.check_length()?;
-        Ok(place)
+    /// A name in the directory, which is created if it does not exist.
+    pub(super) fn make_socket_name(&self, name: &str) -> Result<SocketName, RendezvousError> {
+        let socket = self.0.make_and_open().map(|handle| self.socket(name, handle))?;
+        socket.check_length()?;
+        Ok(socket)
     }
 
-    pub(super) fn find_place(&self, name: &str) -> Result<Place, MeetError> {
+    pub(super) fn find_socket_name(&self, name: &str) -> Result<SocketName, RendezvousError> {
         let handle = match self.0.open() {
             Err(AttachError::NotFound(_)) => {
-                return Err(MeetError::NotFound(self.path().join(name).display().to_string()));
+                return Err(RendezvousError::NotFound(self.path().join(name).display().to_string()));
             }
             handle => handle?,
         };
-        let place = self.place(name, handle);
-        place.check_length()?;
-        Ok(place)
+        let socket = self.socket(name, handle);
+        socket.check_length()?;
+        Ok(socket)
     }
 
-    /// The directory, if it is there.
-    pub(super) fn open(&self) -> Result<Option<OwnedFd>, MeetError> {
+    /// The directory; `None` if it does not exist.
+    pub(super) fn open(&self) -> Result<Option<OwnedFd>, RendezvousError> {
         match self.0.open() {
             Err(AttachError::NotFound(_)) => Ok(None),
             handle => Ok(Some(handle?)),
         }
     }
 
-    pub(super) fn place(&self, name: &str, handle: OwnedFd) -> Place {
-        Place { dir: self.clone(), handle, name: name.to_owned() }
+    pub(super) fn socket(&self, name: &str, handle: OwnedFd) -> SocketName {
+        SocketName { dir: self.clone(), handle, name: name.to_owned() }
     }
 }
 
 /// One name in a directory.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct SocketName {
     dir: SocketDir,
     /// The directory that was checked.
     pub(super) handle: OwnedFd,
     pub(super) name: String,
 }
 
-impl Place {
-    /// Whose host and regions are trusted.
+impl SocketName {
+    /// The user whose hosts and regions are trusted.
     pub(super) fn owner(&self) -> u32 {
         self.dir.0.owner()
     }
 
-    /// Who connects to a socket has to be allowed to write it.
+    /// A guest that connects to a socket needs the permission to write it.
     pub(super) fn socket_mode(&self) -> u32 {
         if self.dir.0.is_open_to_group() { 0o660 } else { 0o600 }
     }
@@ -124,21 +124,21 @@ impl Place {
         SocketAddrUnix::new(self.dir.path().join(file))
     }
 
-    fn check_length(&self) -> Result<(), MeetError> {
+    fn check_length(&self) -> Result<(), RendezvousError> {
         let path = self.to_string();
         let bytes = path.len();
         let max = MAX_PATH - UNFINISHED.len();
-        if bytes > max { Err(MeetError::PathTooLong { path, bytes, max }) } else { Ok(()) }
+        if bytes > max { Err(RendezvousError::PathTooLong { path, bytes, max }) } else { Ok(()) }
     }
 
-    /// An error of the system that happened while doing `verb` to it.
-    pub(super) fn refused<E: Into<std::io::Error>>(&self, verb: &str) -> impl FnOnce(E) -> MeetError {
+    /// The system's error while doing `verb` to it.
+    pub(super) fn refused<E: Into<std::io::Error>>(&self, verb: &str) -> impl FnOnce(E) -> RendezvousError {
         let what = format!("{verb} {self}");
-        |source| MeetError::System { what, source: source.into() }
+        |source| RendezvousError::System { what, source: source.into() }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SocketName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.dir.path().join(self.socket_name()).display().fmt(f)
     }

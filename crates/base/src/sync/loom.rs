@@ -1,11 +1,10 @@
-//! The door's model side: loom's atomics, and a mutex with a condition variable in the place of the futex.
+//! The model's side: loom's atomics, and a mutex with a condition variable in the place of the futex.
 
 use std::time::Duration;
 
 use loom::sync::Condvar;
 
 use super::Scope;
-use crate::{CacheLine, PlaceSlice};
 
 pub use loom::cell::UnsafeCell;
 /// Statics that each run of a model makes anew.
@@ -13,7 +12,7 @@ pub use loom::lazy_static as in_each_run;
 pub use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 pub use loom::sync::{Arc, Mutex};
 
-/// Lets the model run another thread: polling again before anybody else has moved shows nothing new.
+/// Lets the model run another thread: a poll before any other thread has moved shows nothing new.
 pub fn spin_hint() {
     loom::skip_branch();
     loom::thread::yield_now();
@@ -24,7 +23,7 @@ pub fn spin_for(_duration: Duration) {
     spin_hint();
 }
 
-/// Adds, and lets no access behind it come before that.
+/// Adds, and lets no later access come before the addition.
 pub fn fetch_add_and_fence(word: &AtomicU64, count: u64) -> u64 {
     // ORDERING: Relaxed, the fence orders it
     let before = word.fetch_add(count, Ordering::Relaxed);
@@ -33,7 +32,7 @@ pub fn fetch_add_and_fence(word: &AtomicU64, count: u64) -> u64 {
     before
 }
 
-/// Nothing: no thread of a model is killed.
+/// Does nothing: no thread of a model is killed.
 pub fn keep_order() {}
 
 /// Lets the model run another thread.
@@ -44,50 +43,50 @@ pub fn yield_now() {
 /// The pair of fences; in the model both sides are equally strong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fences {
-    /// Both sides know that. The models of other crates walk this way only: the agreement about fences has models of its
-    /// own, and its states, times those of a barrier, are too many.
+    /// Both sides know that. The models of other crates use this pair only. The agreement about fences has models of its
+    /// own; its states, times those of a barrier, would be too many.
     Full,
-    /// Sleepers and publishers have to agree to do without the dear side.
+    /// Sleepers and publishers have to agree to do without the heavy side.
     Private,
 }
 
 impl Fences {
-    /// The pair of all models that do not ask for the other.
+    /// The pair of all models that do not ask for the other one.
     #[must_use]
     pub fn of(_scope: Scope) -> Self {
         Self::Full
     }
 
-    /// The cheap side.
+    /// The light side.
     pub fn light(self) {
         // ORDERING: SeqCst, pairs with heavy; forbids that both sides miss each other's store [asymmetric]
         fence(Ordering::SeqCst);
     }
 
-    /// What both sides execute while they have agreed to do without the dear side.
+    /// The fence of both sides while they have agreed to do without the heavy side.
     pub fn equal(self) {
         // ORDERING: SeqCst, pairs with itself on the other side; forbids that both sides miss each other's store [asymmetric]
         fence(Ordering::SeqCst);
     }
 
-    /// True if the dear side is dear.
+    /// True if the heavy side costs more than the light one.
     #[must_use]
     pub fn is_asymmetric(self) -> bool {
         self != Self::Full
     }
 
-    /// The dear side.
+    /// The heavy side.
     pub fn heavy(self) {
         // ORDERING: SeqCst, pairs with light; forbids that both sides miss each other's store [asymmetric]
         fence(Ordering::SeqCst);
     }
 }
 
-/// Where the sleepers of a word are woken, by its address.
+/// The queue of each word's sleepers, by the address of the word.
 type Queues = Vec<(usize, std::sync::Arc<Condvar>)>;
 
 loom::lazy_static! {
-    /// The kernel's.
+    /// The queues of the kernel.
     static ref KERNEL: Mutex<Queues> = Mutex::new(Vec::new());
 }
 
@@ -105,14 +104,14 @@ fn queue_of(queues: &mut Queues, word: &AtomicU32) -> std::sync::Arc<Condvar> {
 /// Sleeps while the word is `seen`. There is no time limit here, so a lost wake-up shows as a deadlock.
 pub fn futex_wait(word: &AtomicU32, seen: u32, _longest: Duration, _scope: Scope) {
     let mut kernel = KERNEL.lock().expect("no thread of a model panics while it holds the kernel");
-    // ORDERING: Relaxed, who changes the word takes the kernel's lock before it wakes
+    // ORDERING: Relaxed, a thread that changes the word takes the kernel's lock before it wakes
     if word.load(Ordering::Relaxed) == seen {
         let queue = queue_of(&mut kernel, word);
         drop(queue.wait(kernel).expect("no thread of a model panics while it holds the kernel"));
     }
 }
 
-/// Wakes one of those who sleep on the word, or all.
+/// Wakes one of the threads that sleep on the word, or all.
 pub fn futex_wake(word: &AtomicU32, at_most: u32, _scope: Scope) {
     let mut kernel = KERNEL.lock().expect("no thread of a model panics while it holds the kernel");
     let queue = queue_of(&mut kernel, word);
@@ -148,7 +147,7 @@ impl EventCount {
         *self.count.lock().expect("no thread of a model panics while it holds the count")
     }
 
-    /// Moves the count on and wakes everybody who sleeps on it.
+    /// Moves the count on and wakes every thread that sleeps on it.
     pub fn advance(&self, _scope: Scope) {
         *self.count.lock().expect("no thread of a model panics while it holds the count") += 1;
         self.moved.notify_all();
@@ -165,31 +164,8 @@ impl EventCount {
 }
 
 impl EventCount {
-    /// The model waits at several counts for the first only: its sleepers use one memory.
+    /// The model waits for the first of several counts only: its sleepers use one memory.
     pub fn wait_any(counts: &[(&Self, u32, Scope)], longest: Duration) -> bool {
         counts.first().is_some_and(|&(first, seen, scope)| first.wait(seen, longest, scope))
-    }
-}
-
-/// The seats of the model, made anew in every run.
-#[derive(Debug)]
-pub(crate) struct Seating;
-
-loom::lazy_static! {
-    static ref SEATS_HERE: PlaceSlice<CacheLine<EventCount>> =
-        PlaceSlice::new((0..2).map(|_| CacheLine::new(EventCount::new())).collect());
-    static ref NEXT: Mutex<u32> = Mutex::new(0);
-}
-
-impl Seating {
-    pub(crate) fn of_this_process() -> PlaceSlice<CacheLine<EventCount>> {
-        SEATS_HERE.clone()
-    }
-
-    /// A number that no recent call returned.
-    pub(crate) fn next() -> u32 {
-        let mut next = NEXT.lock().expect("no thread of a model panics while it holds the number");
-        *next += 1;
-        *next - 1
     }
 }

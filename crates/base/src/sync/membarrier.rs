@@ -1,12 +1,12 @@
-//! A pair of fences for "store, then look at the other's word" of which the frequent side costs nothing.
+//! A pair of fences for "store, then look at the other's word", of which the frequent side costs nothing.
 //!
-//! A sender publishes and then looks whether the receiver sleeps; a receiver announces that it sleeps and then looks
-//! once more for a message. Without a fence between store and load on *both* sides each may miss the other's store, and
-//! the receiver sleeps on a message. A real fence makes the sender wait until its store has reached the receiver, which
-//! is a whole line transfer; so where Linux offers `membarrier` the sender's side is a compiler fence and the sleeper,
-//! who has time, makes the kernel run a fence on every CPU that runs a thread of the scope: `PRIVATE_EXPEDITED` among
-//! threads of one process, `GLOBAL_EXPEDITED` among processes that registered. Where it is refused both sides are
-//! ordinary SeqCst fences.
+//! A sender publishes and then looks whether the receiver sleeps; a receiver announces that it sleeps and then looks once
+//! more for a message. Without a fence between store and load on *both* sides each may miss the other's store, and the
+//! receiver sleeps although a message is there. A real fence makes the sender wait until its store has reached the
+//! receiver, which is a whole line transfer. So where Linux offers `membarrier`, the sender's side is a compiler fence. The
+//! sleeper, which has time, makes the kernel run a fence on every CPU that runs a thread of the scope: `PRIVATE_EXPEDITED`
+//! among threads of one process, `GLOBAL_EXPEDITED` among processes that registered. Where the kernel refuses it, both
+//! sides are ordinary SeqCst fences.
 
 use std::sync::OnceLock;
 use std::sync::atomic::compiler_fence;
@@ -19,16 +19,16 @@ use super::native::{Ordering, fence};
 static OF_THIS_PROCESS: OnceLock<Fences> = OnceLock::new();
 static OF_ALL_PROCESSES: OnceLock<Fences> = OnceLock::new();
 
-/// Which pair is in use. Both sides of a pair must be of one kind, so whoever makes what they meet at decides once and
-/// keeps the answer with it.
+/// The pair in use. Both sides must be of one kind, so the thread that creates the shared word chooses the pair once and
+/// keeps the choice with the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Fences {
     /// Both sides are real fences.
     Full = 1,
-    /// The dear side runs a fence on all CPUs of this process.
+    /// The heavy side runs a fence on all CPUs of this process.
     Private = 2,
-    /// The dear side runs a fence on all CPUs of the processes that registered.
+    /// The heavy side runs a fence on all CPUs of the processes that registered.
     Global = 3,
 }
 
@@ -50,13 +50,13 @@ impl Fences {
         };
         *known.get_or_init(|| {
             let registered = !cfg!(miri) && membarrier(register).is_ok();
-            // The command itself may be refused where registering is not (seccomp filters see each): try it.
+            // The kernel may refuse the command where it accepts the registration (seccomp filters see each), so try it.
             if registered && membarrier(command).is_ok() { best } else { Self::Full }
         })
     }
 
-    /// The pair with this number, for a process that joins others who use it already; `None` if there is no such pair,
-    /// or it is not granted to this process.
+    /// The pair with this number, for a process that joins others which use it already; `None` if there is no such pair, or
+    /// the kernel does not grant it to this process.
     #[must_use]
     pub fn joined(number: u32) -> Option<Self> {
         match number {
@@ -67,7 +67,7 @@ impl Fences {
         }
     }
 
-    /// The cheap side: orders this thread's earlier stores before its later loads, as seen by a thread that calls
+    /// The light side: orders this thread's earlier stores before its later loads, as seen by a thread that calls
     /// [`heavy`](Self::heavy) between a store and a load of its own. At most one of the two can miss the other's store.
     #[inline(always)]
     pub fn light(self) {
@@ -82,22 +82,22 @@ impl Fences {
         }
     }
 
-    /// What both sides execute while they have agreed to do without the dear side: a real fence.
+    /// The fence of both sides while they have agreed to do without the heavy side: a real fence.
     #[inline]
     pub fn equal(self) {
         // ORDERING: SeqCst, pairs with itself on the other side; forbids the same outcome [asymmetric]
         fence(Ordering::SeqCst);
     }
 
-    /// True if the dear side is a system call.
+    /// True if the heavy side is a system call.
     #[inline]
     #[must_use]
     pub fn is_asymmetric(self) -> bool {
         self != Self::Full
     }
 
-    /// The dear side: about a microsecond, as it interrupts the CPUs on which threads of the scope run. For a thread
-    /// about to sleep.
+    /// The heavy side, for a thread about to sleep. It takes about a microsecond, as it interrupts the CPUs on which
+    /// threads of the scope run.
     #[cold]
     pub fn heavy(self) {
         // ORDERING: SeqCst, pairs with light where that is a real fence [asymmetric]
@@ -107,8 +107,8 @@ impl Fences {
             Self::Private => MembarrierCommand::PrivateExpedited,
             Self::Global => MembarrierCommand::GlobalExpedited,
         };
-        // Refused now although it was granted before (a filter put on this thread since): a wake-up may be missed, and
-        // the sleeper finds the message when its slice of sleep ends.
+        // The kernel may refuse now what it granted before (a filter put on this thread since). Then a wake-up may be
+        // missed, and the sleeper finds the message when its slice of sleep ends.
         let _ = membarrier(command);
     }
 }

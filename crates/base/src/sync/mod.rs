@@ -1,18 +1,18 @@
-//! The one door to atomics: std's in a normal build, loom's under `cfg(loom)`, so that every protocol of corecast can
-//! be model-checked as it is written.
+//! The only module that names atomics: std's in a normal build, loom's under `cfg(loom)`, so that every protocol of
+//! corecast can be model-checked as it is written.
 //!
-//! No other file of the workspace names `std::sync::atomic`, `UnsafeCell` or `loom` (tidy checks it). What differs
-//! between the two worlds lives in `native.rs` and `loom.rs`, which export the same names:
+//! No other file of the workspace names `std::sync::atomic`, `UnsafeCell` or `loom` (tidy checks it). The differences
+//! between the two builds are in `native.rs` and `loom.rs`, which export the same names:
 //!
 //! - atomics, [`fence`], [`Arc`], [`UnsafeCell`] with `with` and `with_mut`;
 //! - [`spin_hint`]: PAUSE on the machine, a switch to another thread in the model; [`spin_for`]: for a time;
 //! - [`futex_wait`], [`futex_wake`]: a word to sleep on;
 //! - [`keep_order`]: the order in which a killed thread's stores are found;
-//! - [`fetch_add_and_fence`]: an addition and a fence, where one instruction is both;
+//! - [`fetch_add_and_fence`]: an addition and a fence, in one instruction where the machine has it;
 //! - [`yield_now`]: gives the CPU to another thread that can run;
 //! - [`Fences`]: a pair of fences of which the frequent side is free;
 //! - [`EventCount`]: a number to sleep on;
-//! - [`Scope`]: whose threads meet at a word.
+//! - [`Scope`]: the threads that use a word.
 
 #[cfg(loom)]
 mod loom;
@@ -22,8 +22,6 @@ mod membarrier;
 mod native;
 
 #[cfg(loom)]
-pub(crate) use self::loom::Seating;
-#[cfg(loom)]
 pub use self::loom::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Fences, Mutex, Ordering,
     UnsafeCell, fence, fetch_add_and_fence, futex_wait, futex_wake, in_each_run, keep_order, spin_for, spin_hint,
@@ -32,14 +30,12 @@ pub use self::loom::{
 #[cfg(not(loom))]
 pub use self::membarrier::Fences;
 #[cfg(not(loom))]
-pub(crate) use self::native::Seating;
-#[cfg(not(loom))]
 pub use self::native::{
     Arc, AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, EventCount, Mutex, Ordering, UnsafeCell,
     fence, fetch_add_and_fence, futex_wait, futex_wake, keep_order, spin_for, spin_hint, yield_now,
 };
 
-/// Whose threads meet at a word. All who use one must name the same scope.
+/// The threads that use a word. All of them must name the same scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The threads of one process.

@@ -1,12 +1,11 @@
-//! The door's real side: std's atomics, a futex to sleep on, PAUSE to spin with.
+//! The machine's side: std's atomics, a futex to sleep on, PAUSE to spin with.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::thread::futex;
 
 use super::Scope;
-use crate::{CacheLine, Clock, PlaceSlice};
+use crate::Clock;
 
 use std::sync::atomic::compiler_fence;
 pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
@@ -22,20 +21,20 @@ impl<T> UnsafeCell<T> {
         Self(std::cell::UnsafeCell::new(value))
     }
 
-    /// What it holds.
+    /// The contents.
     pub fn into_inner(self) -> T {
         self.0.into_inner()
     }
 }
 
 impl<T: ?Sized> UnsafeCell<T> {
-    /// Gives a pointer for reading. Reading through it is the caller's promise that nobody writes meanwhile.
+    /// Gives a pointer for reading. A caller that reads through it promises that no thread writes meanwhile.
     #[inline(always)]
     pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
         f(self.0.get())
     }
 
-    /// Gives a pointer for writing. Writing through it is the caller's promise that nobody else looks meanwhile.
+    /// Gives a pointer for writing. A caller that writes through it promises that no other thread looks meanwhile.
     #[inline(always)]
     pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
         f(self.0.get())
@@ -49,8 +48,8 @@ pub fn spin_hint() {
     std::hint::spin_loop();
 }
 
-/// Keeps the compiler from moving stores over this point: what others find of a thread that was killed is then what it
-/// would have stored in the order of its program.
+/// Keeps the compiler from moving stores over this point. Then other threads find the stores of a killed thread in the
+/// order of its program.
 #[inline(always)]
 pub fn keep_order() {
     // ORDERING: SeqCst, for the compiler alone; pairs with itself, forbids that a store is found without an earlier one: of
@@ -58,8 +57,8 @@ pub fn keep_order() {
     compiler_fence(Ordering::SeqCst);
 }
 
-/// Adds, and lets no access behind it come before that. This rests on the architecture and not on the language's memory model: a
-/// locked instruction is a full fence itself, and an MFENCE behind it would cost as much again.
+/// Adds, and lets no later access come before the addition. This rests on the architecture and not on the language's memory
+/// model: a locked instruction is a full fence itself, and an MFENCE behind it would cost as much again.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 pub fn fetch_add_and_fence(word: &AtomicU64, count: u64) -> u64 {
@@ -69,7 +68,7 @@ pub fn fetch_add_and_fence(word: &AtomicU64, count: u64) -> u64 {
     before
 }
 
-/// Adds, and lets no access behind it come before that.
+/// Adds, and lets no later access come before the addition.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 #[inline(always)]
 pub fn fetch_add_and_fence(word: &AtomicU64, count: u64) -> u64 {
@@ -80,7 +79,7 @@ pub fn fetch_add_and_fence(word: &AtomicU64, count: u64) -> u64 {
     before
 }
 
-/// Polls nothing for about `duration`.
+/// Spins for about `duration`.
 #[inline]
 pub fn spin_for(duration: Duration) {
     let clock = Clock::get();
@@ -96,16 +95,17 @@ pub fn yield_now() {
     rustix::thread::sched_yield();
 }
 
-/// Sleeps while the word is `seen`, for at most `longest`; may also return early for no reason. Whoever changes the word calls
-/// [`futex_wake`] afterwards: the kernel looks at the word and puts the thread to sleep in one step.
+/// Sleeps while the word is `seen`, for at most `longest`; may also return early for no reason. A thread that changes the
+/// word calls [`futex_wake`] afterwards: the kernel looks at the word and puts the sleeper to sleep in one step.
 pub fn futex_wait(word: &AtomicU32, seen: u32, longest: Duration, scope: Scope) {
     // Interrupted, timed out and already changed all mean the same to the caller: look again.
     let _ = futex::wait(word, flags(scope), seen, Some(&timespec(longest)));
 }
 
-/// Wakes at most so many of those who sleep on the word.
+/// Wakes at most `at_most` of the threads that sleep on the word.
 pub fn futex_wake(word: &AtomicU32, at_most: u32, scope: Scope) {
-    // The kernel takes a signed number, and wakes one for a negative one. A failed wake can only mean that nobody sleeps here.
+    // The kernel takes a signed number, and wakes one for a negative one. A failed wake can only mean that no thread sleeps
+    // here.
     let _ = futex::wake(word, flags(scope), at_most.min(i32::MAX.unsigned_abs()));
 }
 
@@ -128,7 +128,7 @@ impl EventCount {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Moves the count on and wakes everybody of `scope` who sleeps on it.
+    /// Moves the count on and wakes every thread of `scope` that sleeps on it.
     pub fn advance(&self, scope: Scope) {
         // ORDERING: Release, pairs with the Acquire in now [event-count]
         self.0.fetch_add(1, Ordering::Release);
@@ -142,8 +142,8 @@ impl EventCount {
         self.now() != seen
     }
 
-    /// As [`wait`](Self::wait), until one of several counts differs from what was seen of it. Where the kernel cannot wait
-    /// for several (before Linux 5.16), or for so many, it sleeps on the first one in short slices.
+    /// As [`wait`](Self::wait), until one of several counts differs from its seen value. Where the kernel cannot wait for
+    /// several counts (before Linux 5.16), or not for that many, it sleeps on the first one in short slices.
     pub fn wait_any(counts: &[(&Self, u32, Scope)], longest: Duration) -> bool {
         let waiters: Vec<futex::Wait> = counts.iter().map(|&(count, seen, scope)| count.waiter(seen, scope)).collect();
         let until = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic) + timespec(longest);
@@ -167,7 +167,7 @@ impl EventCount {
     }
 }
 
-/// How long one of several words goes unwatched where the kernel can watch one only.
+/// The time for which the other words go unwatched where the kernel can watch one only.
 const SLICE: Duration = Duration::from_millis(1);
 
 fn timespec(time: Duration) -> rustix::time::Timespec {
@@ -183,37 +183,15 @@ fn flags(scope: Scope) -> futex::Flags {
     }
 }
 
-/// The seats of this process. Here because the model's must be made anew in every run.
-#[derive(Debug)]
-pub(crate) struct Seating;
-
-/// More than threads of one process sleep at several channels at once, as a rule; else they share.
-const SEATS: usize = 256;
-
-impl Seating {
-    pub(crate) fn of_this_process() -> PlaceSlice<CacheLine<EventCount>> {
-        static SEATS_HERE: OnceLock<PlaceSlice<CacheLine<EventCount>>> = OnceLock::new();
-        let make = || PlaceSlice::new((0..SEATS).map(|_| CacheLine::new(EventCount::new())).collect());
-        SEATS_HERE.get_or_init(make).clone()
-    }
-
-    /// A number that no recent call returned.
-    pub(crate) fn next() -> u32 {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        // ORDERING: Relaxed, the number is all there is to know
-        NEXT.fetch_add(1, Ordering::Relaxed)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::thread;
 
     use super::*;
 
-    /// Each sleeps for an hour unless it is woken.
+    /// Each thread sleeps for an hour unless it is woken.
     #[test]
-    fn all_means_all() {
+    fn a_wake_of_all_wakes_every_sleeper() {
         let (word, arrived) = (AtomicU32::new(0), AtomicU32::new(0));
         thread::scope(|scope| {
             let sleep = || {

@@ -1,6 +1,6 @@
 //! The CPUs that a thread may run on, as words that can lie in shared memory.
 
-/// CPUs that an affinity has bits for.
+/// The CPUs that an affinity has bits for.
 const CPUS: usize = 1024;
 /// Words of an affinity.
 pub(crate) const AFFINITY_WORDS: usize = CPUS / 64;
@@ -10,7 +10,7 @@ pub(crate) const AFFINITY_WORDS: usize = CPUS / 64;
 pub struct Affinity(pub(crate) [u64; AFFINITY_WORDS]);
 
 impl Affinity {
-    /// Of this thread; empty where the system does not tell.
+    /// The affinity of this thread; empty where the system does not tell it.
     #[must_use]
     pub fn of_this_thread() -> Self {
         let mut words = [0; AFFINITY_WORDS];
@@ -21,13 +21,13 @@ impl Affinity {
         Self(words)
     }
 
-    /// How many CPUs.
+    /// The number of CPUs.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// True if all of them are among `others`.
+    /// True if all these CPUs are among `others`.
     #[must_use]
     pub fn is_within(&self, others: &Self) -> bool {
         self.0.iter().zip(&others.0).all(|(mine, theirs)| mine & !theirs == 0)

@@ -1,27 +1,27 @@
-//! How long to spin before sleeping: as long as a sleep would cost, and less where spinning has not paid of late.
+//! The time to spin before sleeping: as long as a sleep would cost, and less where spinning has not paid of late.
 
 use std::time::Duration;
 
 use crate::clock::Clock;
 
-/// What putting a thread to sleep and waking it costs where nobody has measured it.
+/// The assumed cost of putting a thread to sleep and waking it, where nobody has measured it.
 pub const ASSUMED_WAKE_COST: Duration = Duration::from_micros(20);
 
 const SHORTEST: Duration = Duration::from_micros(1);
 const LONGEST: Duration = Duration::from_micros(50);
 
-/// Spins in vain in a row after which a waiter spins no more, but for probes.
+/// After this many vain spins in a row a waiter spins no more, except for probes.
 const VAIN_AT_MOST: u32 = 3;
 /// Of this many waits that do not spin, one spins to see whether it pays again.
 const WAITS_PER_PROBE: u32 = 32;
-/// How much longer than a wake-up a probe lasts: two participants that wake each other in turns, each asleep when the other
-/// arrives, get into step only if one of them spins for as long as the other needs to get up.
+/// A probe lasts this many times as long as a wake-up. Two participants may wake each other in turns, each asleep when the
+/// other arrives; they get into step only if one of them spins for as long as the other needs to get up.
 const PROBE: u64 = 3;
 
 /// The spin budget of one waiter, in ticks.
 #[derive(Debug, Clone)]
 pub(super) struct SpinBudget {
-    /// B: the wake cost, between 1 and 50 us (0 only if a wake-up is said to be free).
+    /// B: the wake cost, between 1 and 50 us (0 only if the caller says that a wake-up is free).
     wake_cost: u64,
     /// Waits in a row in which spinning was in vain or not tried.
     vain: u32,
@@ -33,8 +33,9 @@ impl SpinBudget {
         Self { wake_cost: Clock::get().ticks_in(clamped), vain: 0 }
     }
 
-    /// B while spinning pays, half as much after each time it did not, and then nothing but for a probe now and then; no less
-    /// than a quarter if the waiter `is_alone` on its CPU, where spinning keeps no participant from running.
+    /// B while spinning pays, and half as much after each vain spin. After [`VAIN_AT_MOST`] vain spins it is 0 except for a
+    /// probe now and then; a waiter that `is_alone` on its CPU, where spinning keeps no participant from running, still
+    /// gets a quarter.
     pub(super) fn ticks(&self, is_alone: bool) -> u64 {
         match self.vain {
             vain if vain < VAIN_AT_MOST => self.wake_cost >> vain,
@@ -44,7 +45,7 @@ impl SpinBudget {
         }
     }
 
-    /// A wait has ended while it polled, or not.
+    /// Takes in how a wait ended: while it polled (`was_found`), or later.
     #[inline]
     pub(super) fn learn(&mut self, was_found: bool) {
         self.vain = if was_found { 0 } else { self.vain.wrapping_add(1).max(1) };

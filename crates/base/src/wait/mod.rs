@@ -1,24 +1,25 @@
-//! Waiting that is fast when alone and not stuck when there are more threads than CPUs.
+//! Waiting that is fast where each thread has a CPU, and goes on where there are more threads than CPUs.
 //!
 //! - [`Wait`]: the policy a user chooses;
-//! - [`Waiter`]: one participant's waiting, with what it has learnt so far;
+//! - [`Waiter`]: the waiting of one participant, and what it has learnt so far;
 //! - [`Spinner`]: one wait of a thread that is no participant, as at a lock;
-//! - [`WakeWord`]: what a waiter sleeps on and a publisher rings;
-//! - [`Seat`]: what one sleeps on who waits at several words;
-//! - [`Crowd`]: whether the participants have a CPU each.
+//! - [`WakeWord`]: the word that a waiter sleeps on and a publisher wakes;
+//! - [`Parker`]: the place where a thread sleeps that waits on several words;
+//! - [`CpuSharing`]: whether the participants have a CPU each.
 //!
-//! Every loop of corecast that polls goes through [`Waiter::until`]. It spins for about as long as putting the thread
-//! to sleep and waking it would cost (which is never worse than twice the best choice made with foresight), and less while
-//! spinning does not pay. With more participants than CPUs it does not spin at all: the thread it waits for may need this
-//! very CPU, so the waiter yields it. A waiter yields only where another participant may be on its CPU, and only while
-//! yields come back soon: beside a foreign thread one yield costs milliseconds. Then it sleeps.
-//! `docs/design/waiting.md` has the states, what each costs, and the measurements behind them.
+//! Every polling loop of corecast goes through [`Waiter::until`]. It spins for about as long as putting the thread to sleep
+//! and waking it would cost (which is never worse than twice the best choice made with foresight), and less while spinning
+//! does not pay. With more participants than CPUs it does not spin at all: the thread it waits for may need this very CPU,
+//! so the waiter yields. A waiter yields only where another participant may be on its CPU, and only while yields come back
+//! soon: beside a foreign thread one yield costs milliseconds. Then it sleeps. `docs/design/waiting.md` has the states,
+//! what each costs, and the measurements behind them.
 
 mod affinity;
 mod budget;
-mod crowd;
+mod cpu_sharing;
+mod parker;
 mod policy;
-mod seat;
+mod process_parkers;
 #[cfg(not(loom))]
 mod slow_yields;
 mod spinner;
@@ -31,11 +32,11 @@ mod yields;
 pub(crate) use affinity::AFFINITY_WORDS;
 pub use affinity::Affinity;
 pub use budget::ASSUMED_WAKE_COST;
-pub use crowd::{Crew, Crowd};
+pub use cpu_sharing::{CpuSharing, ParticipantCount};
+pub use parker::{Parker, Parkers};
 pub use policy::{UnknownWait, Wait};
-pub use seat::{Seat, Seats};
 pub use spinner::Spinner;
-pub use waiter::{LONGEST_NAP, WaitCounts, Waiter};
+pub use waiter::{LONGEST_SLEEP, WaitCounts, Waiter};
 pub use wake_word::{WakeCell, WakeWord};
 
 /// A model's run must not depend on the machine.
@@ -50,28 +51,28 @@ mod slow_yields {
 
 use std::time::Duration;
 
-/// Where a waiter sleeps when looking has not helped.
+/// A place where a waiter sleeps when polling has not helped.
 pub trait SleepPlace {
     /// Looks once more, and sleeps for at most `longest` if there is still nothing.
     ///
     /// # Errors
-    /// [`Nap`]: there was nothing. It may have come meanwhile.
-    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Result<T, Nap>;
+    /// [`SleepOutcome`] if there was nothing. It may have come meanwhile.
+    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Result<T, SleepOutcome>;
 }
 
-/// How a sleep ended.
+/// The way a sleep ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nap {
-    /// Somebody rang.
-    Rung,
-    /// Nobody did.
-    Undisturbed,
+pub enum SleepOutcome {
+    /// A publisher woke the sleeper.
+    Woken,
+    /// The time was up, or the sleep ended for no reason.
+    TimedOut,
 }
 
-impl Nap {
-    /// Of a sleep during which somebody rang, or not.
+impl SleepOutcome {
+    /// The outcome of a sleep during which a publisher woke the sleeper, or not.
     #[must_use]
-    pub fn of(is_rung: bool) -> Self {
-        if is_rung { Self::Rung } else { Self::Undisturbed }
+    pub fn of(was_woken: bool) -> Self {
+        if was_woken { Self::Woken } else { Self::TimedOut }
     }
 }

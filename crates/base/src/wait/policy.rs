@@ -11,7 +11,7 @@ pub enum Wait {
     /// but not while foreign threads make yields slow.
     #[default]
     Adaptive,
-    /// Spin for ever. The fastest on a machine of one's own, and ruinous where participants share CPUs.
+    /// Spin for ever. The fastest where each participant has a CPU of its own, and ruinous where participants share CPUs.
     Spin,
     /// Give up the CPU after every look, never sleep. Uses all idle CPU time.
     Yield,
@@ -34,7 +34,7 @@ impl Wait {
         }
     }
 
-    /// True if a thread that waits so may go to sleep, so that somebody must wake it.
+    /// True if a thread that waits in this way may go to sleep, so that a publisher must wake it.
     #[must_use]
     pub fn sleeps(self) -> bool {
         matches!(self, Self::Adaptive | Self::Park)

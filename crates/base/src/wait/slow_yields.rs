@@ -1,27 +1,26 @@
-//! Whether a yield comes back soon: what the threads of this process have learnt of each CPU.
+//! Whether a yield comes back soon, as the threads of this process have learnt for each CPU.
 //!
-//! A yield is the cheapest way to let another participant run that shares this CPU (1 to 2 us a switch), and the dearest
-//! if a foreign thread wants the CPU too: current kernels then give the rest of the slice away, 1 to 4 ms. Nobody can know
-//! beforehand which it will be, so a waiter believes what was seen last: after a slow yield nobody yields on that CPU for a
-//! while, which grows with every confirmation. All threads share what one has paid for: when each thread learnt for itself, and
-//! from 4 ms on, eight members beside a foreign thread on each of two CPUs took 72 ms for 300 barriers, and 35 now. More is in
-//! `docs/design/waiting.md`.
-
+//! A yield is the cheapest way to let another participant run that shares this CPU (1 to 2 us a switch), and the most
+//! expensive one if a foreign thread wants the CPU too: current kernels then give the rest of the slice away, 1 to 4 ms. No
+//! thread can know beforehand which it will be, so a waiter believes what was seen last: after a slow yield no thread
+//! yields on that CPU for a while, which grows with every confirmation. All threads share what one has learnt. When each
+//! thread learnt for itself, and from 4 ms on, eight members beside a foreign thread on each of two CPUs took 72 ms for 300
+//! barriers, and 35 now. `docs/design/waiting.md` has more.
 use std::time::Duration;
 
 use crate::CpuId;
 use crate::clock::Clock;
 use crate::sync::{AtomicU64, Ordering};
 
-/// How long nobody yields after a first slow yield, and after many.
+/// The time without yields after a first slow yield, and the longest after many.
 const DISTRUST: [Duration; 2] = [Duration::from_millis(32), Duration::from_secs(1)];
 
-/// One CPU's record, in ticks. Its words are hints: when two threads write at once, either outcome will do.
+/// The record of one CPU, in ticks. Its words are hints: when two threads write at once, either outcome will do.
 #[derive(Debug)]
 struct SlowYields {
-    /// Until when a yield is expected to be slow.
+    /// Until then a yield is expected to be slow.
     until: AtomicU64,
-    /// How long that was to last; doubled by a slow yield that follows soon after.
+    /// The length of that time; doubled by a slow yield that follows soon after.
     length: AtomicU64,
 }
 
@@ -30,13 +29,13 @@ impl SlowYields {
         Self { until: AtomicU64::new(0), length: AtomicU64::new(0) }
     }
 
-    /// True while one is expected.
+    /// True while a yield is expected to be slow.
     fn are_expected(&self, now: u64) -> bool {
         // ORDERING: Relaxed, a hint: nothing else is read because of it
         now < self.until.load(Ordering::Relaxed)
     }
 
-    /// A slow yield has ended `now`, which began at `before`.
+    /// Takes in a slow yield that began at `before` and ended `now`.
     fn learn(&self, before: u64, now: u64) {
         // ORDERING: Relaxed, hints: nothing else is read because of them
         let (until, length) = (self.until.load(Ordering::Relaxed), self.length.load(Ordering::Relaxed));
@@ -47,14 +46,14 @@ impl SlowYields {
         let [shortest, longest] = DISTRUST.map(|time| Clock::get().ticks_in(time));
         let is_confirmed = before < until + length;
         let length = if is_confirmed { (2 * length).clamp(shortest, longest) } else { shortest };
-        // ORDERING: Relaxed, a hint: who sees one of the two without the other waits a little more or less
+        // ORDERING: Relaxed, a hint: a thread that sees one of the two without the other waits a little more or less
         self.length.store(length, Ordering::Relaxed);
         // ORDERING: Relaxed, as the line before
         self.until.store(now + length, Ordering::Relaxed);
     }
 }
 
-/// CPUs with other numbers share a place with one of these.
+/// The number of records. A CPU with a larger number shares the record of a smaller one.
 const CPUS: usize = 1024;
 static OF_CPUS: [SlowYields; CPUS] = [const { SlowYields::new() }; CPUS];
 
@@ -67,7 +66,7 @@ pub(super) fn are_expected_here(now: u64) -> bool {
     here().are_expected(now)
 }
 
-/// A slow yield on this CPU has ended `now`, which began at `before`.
+/// Takes in a slow yield on this CPU that began at `before` and ended `now`.
 pub(super) fn learn_here(before: u64, now: u64) {
     here().learn(before, now);
 }

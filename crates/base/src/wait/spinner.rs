@@ -1,8 +1,8 @@
-//! One wait of a thread at something that anybody may come to, as a lock.
+//! One wait of a thread at something that any thread may come to, such as a lock.
 //!
-//! A [`Waiter`](super::Waiter) belongs to a participant and learns over its waits. A thread that comes to a lock has
-//! none, and does not know who else does. What can be known is kept for the thread: whether spinning was in vain of
-//! late because another thread wanted this CPU. While that is believed, its waits give up the CPU at once.
+//! A [`Waiter`](super::Waiter) belongs to a participant and learns over its waits. A thread that comes to a lock has none,
+//! and does not know the other threads that come. One thing can be remembered for the thread: whether spinning was in vain
+//! of late because another thread wanted this CPU. While that is believed, its waits give up the CPU at once.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use crate::sync::{spin_for, spin_hint, yield_now};
 
 /// Polls between two looks at the clock, about 1 us.
 const POLLS_PER_LOOK: u32 = 64;
-/// How long a CPU is believed to be shared.
+/// The time for which a CPU is believed to be shared.
 const BELIEF: Duration = Duration::from_millis(10);
 
 thread_local! {
-    /// Until when another thread is believed to want this CPU, in ticks; 0 for not at all.
+    /// Until then another thread is believed to want this CPU, in ticks; 0 for not at all.
     static SHARED_UNTIL: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -26,10 +26,10 @@ thread_local! {
 #[derive(Debug, Default)]
 pub struct Spinner {
     polls: u32,
-    /// When it began to look at the clock, in ticks.
+    /// The time of its first look at the clock, in ticks.
     start: u64,
     is_spent: bool,
-    /// Whether it has asked if a yield let another thread run.
+    /// True once it has found out whether a yield let another thread run.
     has_asked: bool,
 }
 
@@ -41,14 +41,16 @@ impl Spinner {
         Self { polls: 0, start: 0, is_spent: false, has_asked: false }
     }
 
-    /// Whether it has spun for as long as a sleep and a wake-up cost, or need not try: who can sleep does so now.
+    /// True once it has spun for as long as a sleep and a wake-up cost, or need not try. A thread that can sleep does so
+    /// now.
     #[inline]
     #[must_use]
     pub fn is_spent(&self) -> bool {
         self.is_spent
     }
 
-    /// Between two looks at what is waited for: spins for a moment, or gives up the CPU once spinning is no longer worth it.
+    /// To be called between two looks at what the thread waits for: spins for a moment, or gives up the CPU once spinning
+    /// is no longer worth it.
     #[inline]
     pub fn pause(&mut self) {
         if self.is_spent {
@@ -79,7 +81,7 @@ impl Spinner {
         }
     }
 
-    /// Yields; the first time it learns whether anybody wanted the CPU.
+    /// Yields; the first time it learns whether another thread wanted the CPU.
     #[cold]
     fn give_way(&mut self) {
         if self.has_asked {

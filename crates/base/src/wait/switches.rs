@@ -1,6 +1,7 @@
-//! How often the kernel gave this thread's CPU to another one: what tells that a CPU is shared with somebody who runs.
+//! The number of times the kernel gave this thread's CPU to another thread, which shows that a CPU is shared with one that
+//! runs.
 
-/// Context switches of this thread so far. A yield that found nobody else to run is none.
+/// The context switches of this thread so far. A yield that found no other thread to run does not count.
 #[cfg(not(loom))]
 pub(super) fn switches() -> u64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
@@ -9,7 +10,7 @@ pub(super) fn switches() -> u64 {
     if result != 0 {
         return 0;
     }
-    // SAFETY: initialised, as it is nothing but numbers and was zeroed.
+    // SAFETY: initialised, as it holds only numbers and was zeroed.
     let usage = unsafe { usage.assume_init() };
     usage.ru_nivcsw.unsigned_abs() + usage.ru_nvcsw.unsigned_abs()
 }

@@ -1,29 +1,30 @@
 //! One participant's waiting: poll, spin, yield, sleep.
 
+use std::fmt;
 use std::time::Duration;
 
 use super::budget::{ASSUMED_WAKE_COST, SpinBudget};
 use super::slow_yields::are_expected_here;
 use super::switches::switches;
 use super::yields::Yields;
-use super::{Crowd, Nap, SleepPlace, Wait};
+use super::{CpuSharing, SleepOutcome, SleepPlace, Wait};
 use crate::clock::Clock;
 use crate::sync::{spin_hint, yield_now};
 
-/// The longest a waiter sleeps without looking around: the bound on what a lost wake-up or a vanished peer can cost.
-pub const LONGEST_NAP: Duration = Duration::from_millis(100);
+/// The longest sleep of a waiter without a look around. It bounds the cost of a lost wake-up or a vanished peer.
+pub const LONGEST_SLEEP: Duration = Duration::from_millis(100);
 
-/// Polls before the clock is read for the first time, about 1 us: what a healthy exchange between two cores needs.
+/// The polls before the clock is read for the first time, about 1 us. A healthy exchange between two cores needs no more.
 const QUICK_POLLS: u32 = 64;
-/// Polls between two looks at the clock.
+/// The polls between two looks at the clock.
 const POLLS_PER_LOOK: u32 = 16;
-/// Yields before sleeping where spinning was in vain although no CPU seems to be shared: two unpinned participants may
+/// The yields before sleeping where spinning was in vain although no CPU seems to be shared: two unpinned participants may
 /// be on one CPU all the same.
 const YIELDS_ALONE: u32 = 4;
-/// Yields before sleeping in a crowd: a barrier needs about as many yields as there are participants per CPU.
-const YIELDS_IN_CROWD: u32 = 16;
+/// The yields before sleeping where participants share CPUs: a barrier needs about one yield for each participant per CPU.
+const YIELDS_WHEN_SHARED: u32 = 16;
 
-/// How often a waiter did what. Quick polls are not counted.
+/// The number of times a waiter spun, yielded and slept. Quick polls are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitCounts {
@@ -35,46 +36,46 @@ pub struct WaitCounts {
     pub yields: u64,
     /// Times the thread went to sleep.
     pub parks: u64,
-    /// Times it was woken because somebody rang, and not because it had slept for long enough.
+    /// Times a publisher woke it before its sleep was over.
     pub wakes: u64,
 }
 
-/// Waits on behalf of one participant, and remembers what waiting is worth here.
+/// Waits on behalf of one participant, and remembers whether spinning and yielding pay here.
 ///
 /// Not shared between threads: each participant has its own.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Waiter {
     policy: Wait,
-    crowd: Crowd,
+    sharing: CpuSharing,
     budget: SpinBudget,
     yields: Yields,
     counts: WaitCounts,
 }
 
 impl Waiter {
-    /// A waiter for one of the participants of `crowd`; `wake_cost` is what a sleep and wake-up cost on this machine,
+    /// A waiter for one of the participants of `sharing`; `wake_cost` is the cost of a sleep and wake-up on this machine,
     /// `None` where it has not been measured.
     #[must_use]
-    pub fn new(policy: Wait, crowd: Crowd, wake_cost: Option<Duration>) -> Self {
+    pub fn new(policy: Wait, sharing: CpuSharing, wake_cost: Option<Duration>) -> Self {
         let budget = SpinBudget::new(wake_cost.unwrap_or(ASSUMED_WAKE_COST));
-        Self { policy, crowd, budget, yields: Yields::default(), counts: WaitCounts::default() }
+        Self { policy, sharing, budget, yields: Yields::default(), counts: WaitCounts::default() }
     }
 
-    /// Whether its participants have a CPU each.
+    /// Tells whether its participants have a CPU each.
     #[must_use]
-    pub fn crowd(&self) -> &Crowd {
-        &self.crowd
+    pub fn cpu_sharing(&self) -> &CpuSharing {
+        &self.sharing
     }
 
-    /// What this waiter has done so far.
+    /// The number of times this waiter has spun, yielded and slept so far.
     #[must_use]
     pub fn counts(&self) -> WaitCounts {
         self.counts
     }
 
-    /// Returns what `poll` finds, as soon as it finds something. While it does not, `check` is called now and then with
-    /// the time waited so far: its error ends the wait, its value bounds the next sleep. Whoever publishes what `poll` or
-    /// `check` looks for must ring `place` afterwards (as [`WakeWord::notify`](super::WakeWord::notify) does).
+    /// Returns what `poll` finds, as soon as it finds something. While it does not, `check` is called now and then with the
+    /// time waited so far: its error ends the wait, its value bounds the next sleep. A publisher of what `poll` or `check`
+    /// looks for must wake `place` afterwards (as [`WakeWord::notify`](super::WakeWord::notify) does).
     ///
     /// # Errors
     /// Only what `check` returns.
@@ -92,7 +93,7 @@ impl Waiter {
             for _ in 0..QUICK_POLLS {
                 spin_hint();
                 if let Some(found) = poll() {
-                    // The publisher runs: the next wait that is longer is worth a spin again.
+                    // The publisher runs, so a spin may pay again in the next longer wait.
                     self.budget.learn(true);
                     return Ok(found);
                 }
@@ -105,7 +106,7 @@ impl Waiter {
     fn spins_first(&self) -> bool {
         match self.policy {
             Wait::Spin => true,
-            Wait::Adaptive => !self.crowd.shares_cpus() && !self.yields.expect_peer_here(),
+            Wait::Adaptive => !self.sharing.shares_cpus() && !self.yields.expect_peer_here(),
             Wait::Yield | Wait::Park => false,
         }
     }
@@ -158,8 +159,8 @@ impl Waiter {
     fn spin_ticks(&self) -> u64 {
         match self.policy {
             Wait::Spin => u64::MAX,
-            Wait::Adaptive if self.spins_first() && !self.crowd.is_crowded() => {
-                self.budget.ticks(self.crowd.is_alone_here())
+            Wait::Adaptive if self.spins_first() && !self.sharing.is_oversubscribed() => {
+                self.budget.ticks(self.sharing.is_alone_here())
             }
             Wait::Adaptive | Wait::Yield | Wait::Park => 0,
         }
@@ -173,7 +174,7 @@ impl Waiter {
     ) -> Result<Option<T>, E> {
         let clock = Clock::get();
         let most = self.most_yields(are_expected_here(clock.ticks()));
-        // Whether another participant runs here is asked only where nobody knows.
+        // The question whether another participant runs here is asked only where nothing else tells.
         let asks = most == Some(YIELDS_ALONE);
         let switches_before = if asks { switches() } else { 0 };
         let mut yields = 0;
@@ -198,14 +199,17 @@ impl Waiter {
         Ok(None)
     }
 
-    /// How many yields a wait may make before it sleeps, where they are expected to be slow or not; `None` if it never sleeps.
+    /// The number of yields a wait may make before it sleeps, where yields are expected to be slow or not; `None` if it
+    /// never sleeps.
     fn most_yields(&self, are_slow: bool) -> Option<u32> {
         match self.policy {
             Wait::Yield => None,
             Wait::Spin | Wait::Park => Some(0),
             Wait::Adaptive if are_slow => Some(0),
-            Wait::Adaptive if self.crowd.is_crowded() || self.yields.expect_peer_here() => Some(YIELDS_IN_CROWD),
-            Wait::Adaptive if self.crowd.is_alone_here() => Some(0),
+            Wait::Adaptive if self.sharing.is_oversubscribed() || self.yields.expect_peer_here() => {
+                Some(YIELDS_WHEN_SHARED)
+            }
+            Wait::Adaptive if self.sharing.is_alone_here() => Some(0),
             Wait::Adaptive => Some(YIELDS_ALONE),
         }
     }
@@ -221,21 +225,27 @@ impl Waiter {
         loop {
             let now = clock.ticks();
             let waited = clock.duration(now.saturating_sub(start));
-            let longest = check(waited)?.min(LONGEST_NAP);
-            self.crowd.look_again(now);
+            let longest = check(waited)?.min(LONGEST_SLEEP);
+            self.sharing.look_again(now);
             self.counts.parks += 1;
-            // What `check` looks for is published and rung for as messages are, so the last look is for both.
+            // Publishers wake the sleeper for what `check` looks for as they do for messages, so the last look is for both.
             let look = || poll().map(Ok).or_else(|| check(waited).err().map(Err));
             match place.sleep_unless(longest, look) {
                 Ok(outcome) => return outcome,
-                Err(Nap::Rung) => self.counts.wakes += 1,
-                Err(Nap::Undisturbed) => {}
+                Err(SleepOutcome::Woken) => self.counts.wakes += 1,
+                Err(SleepOutcome::TimedOut) => {}
             }
-            // Before this thread announces itself once more, for which the next publisher would pay with a system call.
+            // Before this thread announces itself once more, which costs the next publisher a system call.
             if let Some(found) = poll() {
                 return Ok(found);
             }
         }
+    }
+}
+
+impl fmt::Debug for Waiter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Waiter({})", self.policy)
     }
 }
 
@@ -246,11 +256,11 @@ mod tests {
     use crate::sync::{Arc, AtomicU32, Ordering};
 
     fn waiter(policy: Wait) -> Waiter {
-        Waiter::new(policy, Crowd::unpinned(2), None)
+        Waiter::new(policy, CpuSharing::unpinned(2), None)
     }
 
     #[test]
-    fn every_policy_sees_what_another_thread_publishes() {
+    fn every_policy_sees_the_words_of_another_thread() {
         for policy in Wait::ALL {
             let shared = Arc::new((WakeWord::new(policy), AtomicU32::new(0)));
             let theirs = Arc::clone(&shared);
@@ -266,7 +276,7 @@ mod tests {
             let mut waiter = waiter(policy);
             for round in 1..=100 {
                 let look = || (shared.1.load(Ordering::Acquire) == 2 * round - 1).then_some(());
-                waiter.until(&shared.0, look, |_| Ok::<_, ()>(LONGEST_NAP)).expect("check never fails");
+                waiter.until(&shared.0, look, |_| Ok::<_, ()>(LONGEST_SLEEP)).expect("check never fails");
                 shared.1.store(2 * round, Ordering::Release);
             }
             publisher.join().expect("the publisher does not panic");
@@ -287,8 +297,8 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_yields_and_sleeps_without_spinning() {
-        let mut waiter = Waiter::new(Wait::Adaptive, Crowd::unpinned(1 << 20), None);
+    fn an_oversubscribed_waiter_yields_and_sleeps_without_spinning() {
+        let mut waiter = Waiter::new(Wait::Adaptive, CpuSharing::unpinned(1 << 20), None);
         assert_eq!(waiter.spin_ticks(), 0);
         let mut looks = 0;
         let look = || {
@@ -301,16 +311,16 @@ mod tests {
         let counts = waiter.counts();
         assert_eq!((counts.long_waits, counts.spins), (1, 0));
         // Fewer if yields are slow here, as on a busy machine; after each sleep it looks twice.
-        assert!(counts.yields <= u64::from(YIELDS_IN_CROWD), "{counts:?}");
+        assert!(counts.yields <= u64::from(YIELDS_WHEN_SHARED), "{counts:?}");
         assert_eq!(counts.parks, (40 - counts.yields).div_ceil(2), "{counts:?}");
     }
 
     #[test]
-    fn who_never_sleeps_yields_without_end_and_nobody_else_does() {
-        let crowded = |policy| Waiter::new(policy, Crowd::unpinned(1 << 20), None);
-        let most = |policy| [false, true].map(|are_slow| crowded(policy).most_yields(are_slow));
+    fn only_a_policy_that_never_sleeps_yields_without_end() {
+        let oversubscribed = |policy| Waiter::new(policy, CpuSharing::unpinned(1 << 20), None);
+        let most = |policy| [false, true].map(|are_slow| oversubscribed(policy).most_yields(are_slow));
         assert_eq!(most(Wait::Yield), [None; 2]);
-        assert_eq!(most(Wait::Adaptive), [Some(YIELDS_IN_CROWD), Some(0)]);
+        assert_eq!(most(Wait::Adaptive), [Some(YIELDS_WHEN_SHARED), Some(0)]);
         assert_eq!((most(Wait::Park), most(Wait::Spin)), ([Some(0); 2], [Some(0); 2]));
     }
 }

@@ -1,24 +1,24 @@
-//! A waiter's own yields. From them it learns whether yields are slow, and whether another participant runs on its CPU.
+//! A waiter's own yields, from which it learns whether yields are slow, and whether another participant runs on its CPU.
 
 use std::time::Duration;
 
 use super::slow_yields::learn_here;
 use crate::clock::Clock;
 
-/// A yield that took longer gave the CPU to a thread that does not wait for us, or the machine took it away.
+/// A yield that took longer gave the CPU to a thread that does not wait for this one, or the machine took the CPU away.
 const SLOW: Duration = Duration::from_micros(500);
-/// A waiter ignores a slow yield after this many that came back soon: by estimate these have saved what the slow one costs. A
-/// quota that is used up, or the host of a virtual machine, makes a yield slow as rarely as that.
+/// A waiter ignores a slow yield after this many that came back soon: by estimate these have saved the cost of the slow
+/// one. A used-up quota, or the host of a virtual machine, makes a yield slow as rarely as that.
 const FORGIVEN_AFTER: u32 = 256;
-/// How long a CPU is believed to be shared with another participant.
+/// The time for which a CPU is believed to be shared with another participant.
 const SHARED: Duration = Duration::from_millis(10);
 
 /// One waiter's yields.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Yields {
-    /// Those that came back soon since a slow one.
+    /// The yields that came back soon since a slow one.
     quick: u32,
-    /// Until when another participant is believed to run on this CPU, in ticks; 0 for not at all.
+    /// Until then another participant is believed to run on this CPU, in ticks; 0 for not at all.
     shared_until: u64,
 }
 
@@ -36,12 +36,12 @@ impl Yields {
         }
     }
 
-    /// A yield has let another thread run, and led to what was waited for, after spinning for it was in vain.
+    /// Takes in a yield that let another thread run and led to what the waiter waited for, after a vain spin.
     pub(super) fn found_peer_here(&mut self, now: u64) {
         self.shared_until = now + Clock::get().ticks_in(SHARED);
     }
 
-    /// A yield has ended `now`, which began at `before`. False if no other should follow.
+    /// Takes in a yield that began at `before` and ended `now`. False if no other should follow.
     pub(super) fn ended(&mut self, before: u64, now: u64) -> bool {
         if now.saturating_sub(before) < Clock::get().ticks_in(SLOW) {
             self.quick = self.quick.saturating_add(1);
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slow_yield_ends_them_unless_it_is_a_rare_one() {
+    fn a_slow_yield_ends_the_yields_unless_it_is_a_rare_one() {
         let slow = 2 * Clock::get().ticks_in(SLOW);
         let mut yields = Yields::default();
         yields.found_peer_here(1);

@@ -130,7 +130,7 @@ pub unsafe extern "C" fn corecast_region_plan_add_mcast(
         // SAFETY: C passes parameters.
         let config = unsafe { parameters(config, "config") }?.check()?;
         // SAFETY: C passes a text.
-        unsafe { region_plan::add(plan, name, |plan, name| mcast::spec(config).declare(plan, name)) }
+        unsafe { region_plan::add(plan, name, |plan, name| mcast::bytes::spec(config).declare(plan, name)) }
     })
 }
 
@@ -146,12 +146,12 @@ pub unsafe extern "C" fn corecast_mcast_create(
         let config = unsafe { parameters(config, "config") }?.check()?;
         let to = required(sender, "sender")?;
         // Memory that cannot be had would end the process.
-        let bytes = mcast::spec(config.clone()).bytes;
+        let bytes = mcast::bytes::spec(config.clone()).bytes;
         if bytes > DEFAULT_LIMIT_BYTES {
             let why = format_args!("the channel would take {bytes} bytes, more than {DEFAULT_LIMIT_BYTES}");
             return Err(Failure::argument("config", why));
         }
-        let (sender, _) = mcast::bytes_channel(config);
+        let (sender, _) = mcast::bytes::channel(config);
         give(to, McastSender::new(sender));
         Ok(())
     })

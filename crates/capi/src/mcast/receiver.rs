@@ -4,7 +4,10 @@ use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-use corecast::channel::mcast::{self, Msg, Receiver};
+use corecast::channel::mcast::{
+    self,
+    bytes::{Msg, Receiver},
+};
 
 use super::policy;
 use crate::argument::{give, required, text};
@@ -75,7 +78,7 @@ pub unsafe extern "C" fn corecast_mcast_receiver_open(
         // SAFETY: C passes a text.
         let name = unsafe { text(name, "name") }?;
         let policy = self::policy(policy, deadline_ns)?;
-        let receiver = mcast::receiver(&region.shared, name, policy)?;
+        let receiver = mcast::bytes::receiver(&region.shared, name, policy)?;
         give(to, McastReceiver::new(receiver.with_honest(&region.honest())));
         Ok(())
     })

@@ -5,7 +5,10 @@ use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use corecast::channel::TrySendError;
-use corecast::channel::mcast::{self, Loan, Sender};
+use corecast::channel::mcast::{
+    self,
+    bytes::{Loan, Sender},
+};
 
 use super::policy;
 use super::receiver::McastReceiver;
@@ -60,7 +63,7 @@ pub unsafe extern "C" fn corecast_mcast_sender_open(
         let (region, to) = (required(region, "region")?, required(sender, "sender")?);
         // SAFETY: C passes a text.
         let name = unsafe { text(name, "name") }?;
-        let sender = mcast::sender(&region.shared, name)?;
+        let sender = mcast::bytes::sender(&region.shared, name)?;
         give(to, McastSender::new(sender.with_honest(&region.honest())));
         Ok(())
     })

@@ -81,7 +81,7 @@ pub unsafe extern "C" fn corecast_region_plan_add_ump(
         // SAFETY: C passes parameters.
         let config = unsafe { parameters(config, "config") }?.check()?;
         // SAFETY: C passes a text.
-        unsafe { region_plan::add(plan, name, |plan, name| ump::spec(&config).declare(plan, name)) }
+        unsafe { region_plan::add(plan, name, |plan, name| ump::bytes::spec(&config).declare(plan, name)) }
     })
 }
 
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn corecast_ump_create(
         // SAFETY: C passes parameters.
         let config = unsafe { parameters(config, "config") }?.check()?;
         let (to_sender, to_receiver) = (required(sender, "sender")?, required(receiver, "receiver")?);
-        let (sender, receiver) = ump::bytes_channel(&config);
+        let (sender, receiver) = ump::bytes::channel(&config);
         give(to_sender, UmpSender::new(sender));
         give(to_receiver, UmpReceiver::new(receiver));
         Ok(())

@@ -4,7 +4,10 @@ use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-use corecast::channel::ump::{self, BytesReceiver, Msg};
+use corecast::channel::ump::{
+    self,
+    bytes::{Msg, Receiver},
+};
 
 use crate::argument::{give, required, text};
 use crate::error::{Failure, call, finish};
@@ -16,10 +19,10 @@ use crate::status::Status;
 /// The receiving end of a ump channel. One thread at a time uses it. One message is open at a time: receiving the next one
 /// releases it.
 #[derive(Debug)]
-pub struct UmpReceiver(pub(crate) Lending<BytesReceiver, Option<Msg<'static>>>);
+pub struct UmpReceiver(pub(crate) Lending<Receiver, Option<Msg<'static>>>);
 
 impl UmpReceiver {
-    pub(super) fn new(end: BytesReceiver) -> Self {
+    pub(super) fn new(end: Receiver) -> Self {
         Self(Lending::new(end))
     }
 }
@@ -28,7 +31,7 @@ impl UmpReceiver {
 fn receive(
     receiver: Option<&mut UmpReceiver>,
     message: Option<&mut MaybeUninit<Message>>,
-    receive: impl FnOnce(&'static mut BytesReceiver) -> Result<Msg<'static>, Failure>,
+    receive: impl FnOnce(&'static mut Receiver) -> Result<Msg<'static>, Failure>,
 ) -> Status {
     call(|| {
         let (receiver, to) = (required(receiver, "receiver")?, required(message, "message")?);
@@ -52,7 +55,7 @@ pub unsafe extern "C" fn corecast_ump_receiver_open(
         let (region, to) = (required(region, "region")?, required(receiver, "receiver")?);
         // SAFETY: C passes a text.
         let name = unsafe { text(name, "name") }?;
-        let receiver = ump::receiver(&region.shared, name)?;
+        let receiver = ump::bytes::receiver(&region.shared, name)?;
         give(to, UmpReceiver::new(receiver.with_honest(&region.honest())));
         Ok(())
     })

@@ -4,7 +4,10 @@ use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-use corecast::channel::ump::{self, BytesSender, Loan};
+use corecast::channel::ump::{
+    self,
+    bytes::{Loan, Sender},
+};
 
 use crate::argument::{bytes, give, required, text};
 use crate::error::{Failure, call, finish};
@@ -15,16 +18,16 @@ use crate::status::Status;
 
 /// The sending end of a ump channel. One thread at a time uses it.
 #[derive(Debug)]
-pub struct UmpSender(Lending<BytesSender, Option<Loan<'static>>>);
+pub struct UmpSender(Lending<Sender, Option<Loan<'static>>>);
 
 impl UmpSender {
-    pub(super) fn new(end: BytesSender) -> Self {
+    pub(super) fn new(end: Sender) -> Self {
         Self(Lending::new(end))
     }
 
     fn reserve(
         &mut self,
-        reserve: impl FnOnce(&'static mut BytesSender) -> Result<Loan<'static>, Failure>,
+        reserve: impl FnOnce(&'static mut Sender) -> Result<Loan<'static>, Failure>,
     ) -> Result<*mut c_void, Failure> {
         // SAFETY: the callers below keep the reference in the loan alone.
         let lent = unsafe { self.0.lend(|end| reserve(end).map(Some)) }?;
@@ -45,7 +48,7 @@ pub unsafe extern "C" fn corecast_ump_sender_open(
         let (region, to) = (required(region, "region")?, required(sender, "sender")?);
         // SAFETY: C passes a text.
         let name = unsafe { text(name, "name") }?;
-        let sender = ump::sender(&region.shared, name)?;
+        let sender = ump::bytes::sender(&region.shared, name)?;
         give(to, UmpSender::new(sender.with_honest(&region.honest())));
         Ok(())
     })

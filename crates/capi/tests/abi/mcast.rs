@@ -111,7 +111,10 @@ fn places_are_limited_and_policies_fit_the_channel() {
     let sender = channel(McastConfig { readers: 1, senders: 2, ..mcast_config() });
     let reader = subscribe(sender, McastPolicy::Reliable);
     let again = status(|end| corecast_mcast_sender_subscribe(Some(object(sender)), 0, 0, end));
-    assert_eq!((again, words().as_str()), (Status::Taken, "the channel takes 1 readers at a time, and has them"));
+    assert_eq!(
+        (again, words().as_str()),
+        (Status::Taken, "the channel takes 1 readers at a time, and has all of them")
+    );
     let other = output(|end| corecast_mcast_sender_clone(Some(object(sender)), end));
     assert_eq!(status(|end| corecast_mcast_sender_clone(Some(object(sender)), end)), Status::Taken);
     corecast_mcast_receiver_close(owned(reader));

@@ -1,4 +1,4 @@
-//! What the two ends of a word channel share.
+//! The memory that the two ends of a word channel share.
 
 use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
 use corecast_base::wait::WakeWord;
@@ -21,14 +21,14 @@ unsafe impl Shareable for Line {}
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(super) struct Control {
-    /// Which ends are gone. Each end sets its bit once.
+    /// The ends that are gone. Each end sets its bit once.
     pub(super) gone: CacheLine<AtomicU32>,
     /// Words that were sent when the sender last flushed. Written by the sender, read by a receiver that finds part of a
     /// line.
     pub(super) flushed: CacheLine<AtomicU64>,
-    /// In regions, the participant that sends: 0 for nobody yet. Changed by who opens the end, read by the receiver.
+    /// In regions, the participant that sends: 0 for none yet. Changed by the opener of the end, read by the receiver.
     pub(super) sender: CacheLine<AtomicU64>,
-    /// In regions, the participant that receives: 0 for nobody yet. Changed by who opens the end, read by the sender.
+    /// In regions, the participant that receives: 0 for none yet. Changed by the opener of the end, read by the sender.
     pub(super) receiver: CacheLine<AtomicU64>,
 }
 
@@ -43,19 +43,19 @@ pub(super) struct Shared {
     pub(super) control: Place<Control>,
     pub(super) slip: Slip,
     pub(super) probe: Probe,
-    /// Rung by the sender after a word.
-    pub(super) data_bell: WakeWord,
-    /// Rung by the receiver after each line that it has emptied.
-    pub(super) room_bell: WakeWord,
+    /// The sender wakes the receiver here after a word.
+    pub(super) data_wake: WakeWord,
+    /// The receiver wakes the sender here after each line that it has emptied.
+    pub(super) room_wake: WakeWord,
 }
 
 impl Shared {
     /// Cells among threads.
-    pub(super) fn new(config: &Config, cells: usize, data_bell: WakeWord, room_bell: WakeWord) -> Self {
+    pub(super) fn new(config: &Config, cells: usize, data_wake: WakeWord, room_wake: WakeWord) -> Self {
         let line = || Line(std::array::from_fn(|_| AtomicU64::new(0)));
         let lines = PlaceSlice::new((0..cells / LINE_CELLS).map(|_| line()).collect());
         let control = Place::new(Control::default());
-        Self { lines, control, slip: config.slip, probe: config.probe, data_bell, room_bell }
+        Self { lines, control, slip: config.slip, probe: config.probe, data_wake, room_wake }
     }
 
     /// The cell of the `n`-th word ever sent, from 0.
@@ -65,9 +65,9 @@ impl Shared {
         &self.lines[line].0[n as usize % LINE_CELLS]
     }
 
-    /// Says that an end is gone.
+    /// Marks an end as gone.
     pub(super) fn leave(&self, end: u32) {
-        // ORDERING: Release, pairs with the Acquire in is_gone: whoever sees this end gone sees all it did [left]
+        // ORDERING: Release, pairs with the Acquire in is_gone: a thread that sees this end gone sees all it did [left]
         self.control.gone.fetch_or(end, Ordering::Release);
     }
 
@@ -78,7 +78,7 @@ impl Shared {
     }
 }
 
-/// Where the line behind that of word `n` begins.
+/// The first word of the line behind that of word `n`.
 #[inline(always)]
 pub(super) fn line_end(n: u64) -> u64 {
     (n / LINE_CELLS as u64 + 1) * LINE_CELLS as u64

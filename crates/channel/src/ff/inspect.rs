@@ -1,26 +1,27 @@
-//! A word channel as somebody sees it who only looks.
+//! A word channel as an observer sees it.
 
 use std::mem::offset_of;
 
 use super::cells::{Control, RECEIVER_GONE, SENDER_GONE};
 use super::region::{CELLS_AT, read_config};
-use crate::inspect::{ChannelView, Look, ReceiverView, Unit};
-use crate::mcast::Policy;
-use crate::open::OpenError;
+use crate::open::OpenChannelError;
+use crate::policy::Policy;
+use crate::view::{ChannelView, ChannelWords, ReceiverView, Unit};
 
-/// Looks at it. Nobody writes down how far the ends are; what lies in the cells is what the receiver is behind.
+/// Looks at the channel. The ends do not write down how far they are; the words in the cells are those that the receiver is
+/// behind.
 ///
 /// # Errors
-/// [`OpenError`] if it is damaged, or this process is a forked child.
-pub(crate) fn inspect(look: &Look<'_>) -> Result<ChannelView, OpenError> {
-    let config = read_config(look.entry);
-    let (cells, ..) = config.ok_or_else(|| look.damaged("its configuration is none of ff".to_owned()))?;
+/// [`OpenChannelError`] if it is damaged, or this process is a forked child.
+pub(crate) fn inspect(words: &ChannelWords<'_>) -> Result<ChannelView, OpenChannelError> {
+    let config = read_config(words.entry);
+    let (cells, ..) = config.ok_or_else(|| words.damaged("its configuration is none of ff".to_owned()))?;
     let gone = offset_of!(Control, gone);
-    let sender = look.end(offset_of!(Control, sender), gone, SENDER_GONE)?;
-    let receiver = look.end(offset_of!(Control, receiver), gone, RECEIVER_GONE)?;
+    let sender = words.end(offset_of!(Control, sender), gone, SENDER_GONE)?;
+    let receiver = words.end(offset_of!(Control, receiver), gone, RECEIVER_GONE)?;
     let mut behind = 0;
     for cell in 0..cells {
-        behind += u64::from(look.word(CELLS_AT + cell * size_of::<u64>())? != 0);
+        behind += u64::from(words.word(CELLS_AT + cell * size_of::<u64>())? != 0);
     }
     let receiver =
         receiver.map(|end| ReceiverView { end, policy: Policy::Reliable, cursor: None, behind: Some(behind) });

@@ -1,18 +1,18 @@
 //! Words from one sender to one receiver, eight to a cache line.
 //!
-//! **When to take it:** indices, addresses and tokens of 8 bytes, as many of them per second as possible. **When not:**
-//! anything longer, or words that may be 0: [`ump`](crate::ump).
+//! **When to take it:** indices, addresses and tokens of 8 bytes, as many per second as possible. **When not:** anything
+//! longer, or words that may be 0: [`ump`](crate::ump).
 //!
-//! **How it works.** A cell that is 0 is empty. The sender stores a word into the next cell when that is empty; the receiver
-//! takes it and stores 0. There are no counters to look at: the word itself says that it is there. As 0 means empty it is no
-//! message, and a [`NonZeroU64`](std::num::NonZeroU64) cannot be 0, so nothing is lost silently.
+//! **How it works.** A cell that is 0 is empty. The sender stores a word into the next cell when that is empty; the
+//! receiver takes it and stores 0. There are no counters to look at: the word itself says that it is there. A message
+//! cannot be 0, as 0 means empty, and a [`NonZeroU64`](std::num::NonZeroU64) is never 0, so nothing is lost silently.
 //!
 //! Two refinements keep the ends from working on one line at the same time. With [`Slip::Line`] the receiver takes whole
 //! lines, and parts of one only after a while or when the sender flushes. With [`Probe::Line`] the sender looks at one cell
-//! per line and the receiver clears a line when it has read all of it; up to 16 cells less can be in use.
+//! per line and the receiver clears a line when it has read all of it; up to 16 cells fewer can be in use.
 //!
 //! **Guarantees.** First in, first out, each word exactly once. `try_` methods never wait and are wait-free; the others wait
-//! as their [`Wait`] policy says. What the sender did before sending is visible to the receiver after receiving. What the
+//! as their [`Wait`] policy says. The sender's writes before sending are visible to the receiver after receiving. The
 //! receiver did before receiving word n is visible to the sender when it has sent word n + cells (Release, Acquire both
 //! ways), so buffers that words stand for can be used again without asking.
 //!
@@ -46,7 +46,7 @@ mod sender;
 use std::time::Duration;
 
 use corecast_base::sync::Arc;
-use corecast_base::wait::{Crowd, Wait, Waiter, WakeWord};
+use corecast_base::wait::{CpuSharing, Wait, Waiter, WakeWord};
 
 #[cfg(not(loom))]
 pub(crate) use inspect::inspect;
@@ -59,14 +59,14 @@ use cells::Shared;
 use recv_position::RecvPosition;
 use send_position::SendPosition;
 
-/// Cells of a line. Few in models, where every one counts.
+/// The cells of a line. Few in models, where each one adds states.
 const LINE_CELLS: usize = if cfg!(loom) { 2 } else { 8 };
 /// The fewest cells of a channel.
 pub const MIN_CELLS: usize = if cfg!(loom) { 4 } else { 32 };
 /// The most cells of a channel, 64 MiB.
 pub const MAX_CELLS: usize = 1 << 23;
 
-/// How a channel is laid out and waits.
+/// The layout and the waiting of a channel.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Cells of 8 bytes; rounded up to a power of two, to at least [`MIN_CELLS`].
@@ -77,7 +77,7 @@ pub struct Config {
     pub probe: Probe,
     /// How both ends wait.
     pub wait: Wait,
-    /// What sleeping and waking up costs on this machine, where it has been measured.
+    /// The cost of sleeping and waking up on this machine, where it has been measured.
     pub wake_cost: Option<Duration>,
 }
 
@@ -91,11 +91,11 @@ impl Default for Config {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Slip {
-    /// As soon as they are there.
+    /// As soon as the words are there.
     #[default]
     None,
-    /// By the line. A part of a line waits for this long at most, counted from when the receiver sees it, or until the
-    /// sender flushes or leaves.
+    /// By the line. A part of a line waits for at most this long, from when the receiver sees it, or until the sender
+    /// flushes or leaves.
     Line(Duration),
 }
 
@@ -103,10 +103,11 @@ pub enum Slip {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Probe {
-    /// At each cell before it writes there.
+    /// The sender looks at each cell before it writes there.
     #[default]
     Cell,
-    /// At one cell for a whole line, which the receiver clears at once. Up to 16 cells fewer can be in use.
+    /// The sender looks at one cell for a whole line, which the receiver clears at once. Up to 16 cells fewer can be in
+    /// use.
     Line,
 }
 
@@ -118,7 +119,7 @@ pub enum Probe {
 #[must_use]
 pub fn channel(config: &Config) -> (Sender, Receiver) {
     let shared = Arc::new(Shared::new(config, cells(config), WakeWord::new(config.wait), WakeWord::new(config.wait)));
-    let waiter = Waiter::new(config.wait, Crowd::unpinned(2), config.wake_cost);
+    let waiter = Waiter::new(config.wait, CpuSharing::unpinned(2), config.wake_cost);
     let sender =
         Sender { shared: Arc::clone(&shared), position: SendPosition::default(), waiter: waiter.clone(), peer: None };
     (sender, Receiver { shared, position: RecvPosition::default(), waiter, peer: None })

@@ -12,7 +12,7 @@ use super::cells::{RECEIVER_GONE, SENDER_GONE, Shared};
 use super::recv_position::RecvPosition;
 use crate::error::{RecvError, RecvTimeoutError, TryRecvError};
 use crate::peer::{Peer, nap};
-use crate::select::{Alarm, Selectable};
+use crate::selectable::{Selectable, WakeHandle};
 
 /// The receiving end. Dropping it makes sends fail.
 pub struct Receiver {
@@ -57,7 +57,7 @@ impl Receiver {
         self.recv_within(Some(timeout))
     }
 
-    /// What this end's waits have been like.
+    /// The waiter of this end, with the counts of its waits.
     #[must_use]
     pub fn waiter(&self) -> &Waiter {
         &self.waiter
@@ -85,7 +85,7 @@ impl Receiver {
         Err(TryRecvError::Empty)
     }
 
-    /// The next word of a sender that is gone: what it sent before it went is there by now.
+    /// The next word of a sender that is gone. All that it sent has arrived by now.
     fn last(&mut self) -> Result<NonZeroU64, RecvError> {
         let has_left = self.shared.is_gone(SENDER_GONE);
         let gone = if has_left { RecvError::Closed } else { RecvError::Died };
@@ -96,7 +96,7 @@ impl Receiver {
     fn wait(&mut self, timeout: Option<Duration>) -> Result<NonZeroU64, RecvTimeoutError> {
         let Self { shared, position, waiter, peer } = self;
         let news = || (position.is_there(shared) || shared.is_gone(SENDER_GONE)).then_some(());
-        let waited = waiter.until(&shared.data_bell, news, |waited| {
+        let waited = waiter.until(&shared.data_wake, news, |waited| {
             if peer.as_mut().is_some_and(Peer::is_dead) {
                 return Err(RecvError::Died.into());
             }
@@ -117,7 +117,7 @@ impl Receiver {
         let Slip::Line(longest) = shared.slip else { return };
         let ripe = || position.is_ripe(shared).then_some(());
         let left = |waited| longest.checked_sub(waited).filter(|left| !left.is_zero()).ok_or(());
-        if waiter.until(&shared.data_bell, ripe, left).is_err() {
+        if waiter.until(&shared.data_wake, ripe, left).is_err() {
             position.ripen_part(shared);
         }
     }
@@ -136,28 +136,28 @@ impl Selectable for Receiver {
 
     fn try_recv(&mut self) -> Result<NonZeroU64, TryRecvError> {
         self.check()?;
-        // A part of a line is a message to who waits for several channels.
+        // A part of a line is a message for a thread that waits for several channels.
         self.position.ripen_part(&self.shared);
         self.try_recv()
     }
 
-    fn alarm(&self) -> Alarm {
-        Alarm::single(self.shared.data_bell.clone())
+    fn wake_handle(&self) -> WakeHandle {
+        WakeHandle::single(self.shared.data_wake.clone())
     }
 }
 
 impl Drop for Receiver {
     fn drop(&mut self) {
-        // In a forked child the end is the parent's, and the memory is not there.
+        // In a forked child the end belongs to the parent, and the memory is missing.
         if !self.peer.as_ref().is_some_and(Peer::is_forked) {
             self.shared.leave(RECEIVER_GONE);
-            self.shared.room_bell.notify();
+            self.shared.room_wake.notify();
         }
     }
 }
 
 impl fmt::Debug for Receiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiver").field("position", &self.position).finish_non_exhaustive()
+        write!(f, "ff::Receiver({} received)", self.position.next)
     }
 }

@@ -8,15 +8,15 @@ use corecast_base::sync::Ordering;
 use super::cells::{SENDER_GONE, Shared, line_end};
 use super::{LINE_CELLS, Probe, Slip};
 
-/// Where a receiver is, on lines of its own: both ends may lie side by side.
+/// The position of a receiver, on lines of its own: both ends may lie side by side.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct RecvPosition {
     /// Words received so far.
-    next: u64,
+    pub(super) next: u64,
     /// With [`Slip::Line`], words that may be received without a look at the rest of their line.
     ready_end: u64,
-    /// With [`Slip::Line`], when a part of a line was seen first, in ticks.
+    /// With [`Slip::Line`], the time when a part of a line was seen first, in ticks.
     part_since: Option<u64>,
 }
 
@@ -70,11 +70,11 @@ impl RecvPosition {
         // ORDERING: Release, pairs with the Acquire in SendPosition::has_room [cell-free]
         shared.cell(first).store(0, Ordering::Release);
         if is_line_end {
-            shared.room_bell.notify();
+            shared.room_wake.notify();
         }
     }
 
-    /// True if the words from the next one on may be taken: to the end of the line, or what there is of it.
+    /// True if the words from the next one on may be taken: to the end of the line, or the part of it that is there.
     #[cold]
     pub(super) fn is_ripe(&mut self, shared: &Shared) -> bool {
         let end = line_end(self.next);
@@ -93,7 +93,7 @@ impl RecvPosition {
         is_ripe
     }
 
-    /// True if the sender does not want the next word to wait for the rest of its line.
+    /// True if the sender does not let the next word wait for the rest of its line.
     fn is_let_go(&self, shared: &Shared) -> bool {
         // ORDERING: Relaxed, the cells are looked at themselves
         shared.control.flushed.load(Ordering::Relaxed) > self.next || shared.is_gone(SENDER_GONE)
@@ -107,7 +107,7 @@ impl RecvPosition {
         now.saturating_sub(*self.part_since.get_or_insert(now)) >= clock.ticks_in(longest)
     }
 
-    /// Lets what is there of the line be taken.
+    /// Lets the present part of the line be taken.
     pub(super) fn ripen_part(&mut self, shared: &Shared) {
         let end = line_end(self.next);
         self.ripen((self.next..end).find(|&n| self.look(shared, n).is_none()).unwrap_or(end));

@@ -2,8 +2,8 @@
 //!
 //! | offset | content of the channel's section; each line as [`Control`] says |
 //! |---|---|
-//! | 0 | which ends are gone; flushed words; sender; receiver: 128 B each |
-//! | 0x200 | the word that the sender rings, the word that the receiver rings: 128 B each |
+//! | 0 | the ends that are gone; flushed words; sender; receiver: 128 B each |
+//! | 0x200 | the wake word of the receiver, the wake word of the sender: 128 B each |
 //! | 0x300 | cells, 8 B each |
 //!
 //! The directory's configuration: cells; probe; the slip in ns and one (0: none); wait policy, wake cost, fences.
@@ -11,7 +11,7 @@
 use std::mem::offset_of;
 use std::time::Duration;
 
-use corecast_base::region::{Entry, SharedRegion};
+use corecast_base::region::{Entry, KIND_FF, SharedRegion};
 use corecast_base::sync::{Arc, AtomicU64};
 use corecast_base::wait::WakeCell;
 use corecast_base::{CacheLine, LINE_BYTES};
@@ -20,18 +20,18 @@ use super::cells::{Control, RECEIVER_GONE, SENDER_GONE, Shared};
 use super::recv_position::RecvPosition;
 use super::send_position::SendPosition;
 use super::{Config, LINE_CELLS, MAX_CELLS, MIN_CELLS, Probe, Receiver, Sender, Slip, cells};
-use crate::open::{KIND_FF, OpenError, Spec, find};
+use crate::open::{OpenChannelError, Spec, find};
 use crate::peer::{Claim, Peer, claim};
 use crate::waiting::Waiting;
 
-const DATA_BELL_AT: usize = size_of::<Control>();
-const ROOM_BELL_AT: usize = DATA_BELL_AT + size_of::<CacheLine<WakeCell>>();
-pub(super) const CELLS_AT: usize = ROOM_BELL_AT + size_of::<CacheLine<WakeCell>>();
+const DATA_WAKE_AT: usize = size_of::<Control>();
+const ROOM_WAKE_AT: usize = DATA_WAKE_AT + size_of::<CacheLine<WakeCell>>();
+pub(super) const CELLS_AT: usize = ROOM_WAKE_AT + size_of::<CacheLine<WakeCell>>();
 
 const SENDER: &str = "sender";
 const RECEIVER: &str = "receiver";
 
-/// What a region has to hold for a word channel that is laid out as `config` says.
+/// The contents of a region that a word channel with this configuration needs.
 ///
 /// # Panics
 /// If it would have more than [`MAX_CELLS`] cells.
@@ -49,69 +49,70 @@ pub fn spec(config: &Config) -> Spec {
     Spec { kind: KIND_FF, config, bytes: (CELLS_AT + cells / LINE_CELLS * LINE_BYTES) as u64 }
 }
 
-/// Opens the sending end of the channel with this name. There is one in the life of a channel: cells do not tell where a
-/// dead one stopped.
+/// Opens the sending end of the channel with this name. A channel has one in its life: the cells do not show where a dead
+/// sender stopped.
 ///
 /// # Errors
-/// [`OpenError`].
-pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenError> {
+/// [`OpenChannelError`].
+pub fn sender(region: &SharedRegion, name: &str) -> Result<Sender, OpenChannelError> {
     let (shared, waiting, peer) = open(region, name, offset_of!(Control, receiver))?;
     let ends = [(SENDER_GONE, SENDER), (RECEIVER_GONE, RECEIVER)];
     take(region, &shared, &shared.control.sender, name, &ends)?;
     Ok(Sender { shared, position: SendPosition::default(), waiter: waiting.waiter(region), peer: Some(peer) })
 }
 
-/// Opens the receiving end of the channel with this name. There is one in the life of a channel.
+/// Opens the receiving end of the channel with this name. A channel has one in its life.
 ///
 /// # Errors
-/// [`OpenError`].
-pub fn receiver(region: &SharedRegion, name: &str) -> Result<Receiver, OpenError> {
+/// [`OpenChannelError`].
+pub fn receiver(region: &SharedRegion, name: &str) -> Result<Receiver, OpenChannelError> {
     let (shared, waiting, peer) = open(region, name, offset_of!(Control, sender))?;
     take(region, &shared, &shared.control.receiver, name, &[(RECEIVER_GONE, RECEIVER)])?;
     Ok(Receiver { shared, position: RecvPosition::default(), waiter: waiting.waiter(region), peer: Some(peer) })
 }
 
-fn open(region: &SharedRegion, name: &str, peer_at: usize) -> Result<(Arc<Shared>, Waiting, Peer), OpenError> {
+fn open(region: &SharedRegion, name: &str, peer_at: usize) -> Result<(Arc<Shared>, Waiting, Peer), OpenChannelError> {
     let entry = find(region, name, KIND_FF)?;
-    let no_config = || OpenError::Layout { name: name.to_owned(), why: "its configuration is none of ff".to_owned() };
+    let no_config =
+        || OpenChannelError::Layout { name: name.to_owned(), why: "its configuration is none of ff".to_owned() };
     let (cells, probe, slip, waiting) = read_config(&entry).ok_or_else(no_config)?;
     let section = region.section(&entry);
-    let in_section = OpenError::section(name);
+    let in_section = OpenChannelError::section(name);
     let lines = section.slice(CELLS_AT, cells / LINE_CELLS).map_err(&in_section)?;
     let control = section.place(0).map_err(&in_section)?;
     let peer = Peer::new(region, section.place(peer_at).map_err(&in_section)?);
-    let data_bell = waiting.bell(region, &section, DATA_BELL_AT, name)?;
-    let room_bell = waiting.bell(region, &section, ROOM_BELL_AT, name)?;
-    Ok((Arc::new(Shared { lines, control, slip, probe, data_bell, room_bell }), waiting, peer))
+    let data_wake = waiting.wake_word(region, &section, DATA_WAKE_AT, name)?;
+    let room_wake = waiting.wake_word(region, &section, ROOM_WAKE_AT, name)?;
+    Ok((Arc::new(Shared { lines, control, slip, probe, data_wake, room_wake }), waiting, peer))
 }
 
-fn refuse_gone(shared: &Shared, ends: &[(u32, &'static str)], name: &str) -> Result<(), OpenError> {
+fn refuse_gone(shared: &Shared, ends: &[(u32, &'static str)], name: &str) -> Result<(), OpenChannelError> {
     match ends.iter().find(|&&(end, _)| shared.is_gone(end)) {
-        Some(&(_, end)) => Err(OpenError::Closed { name: name.to_owned(), end }),
+        Some(&(_, end)) => Err(OpenChannelError::Closed { name: name.to_owned(), end }),
         None => Ok(()),
     }
 }
 
-/// Claims the first of `needed` ends, which nobody may follow in, unless one of them has left. Who leaves has left before
-/// its seat is free, so the second look sees the goodbye of one whose seat was taken.
+/// Claims the first of `needed` ends, which has no successor, unless one of them has left. A participant that leaves marks
+/// its end before its slot is free, so the second look sees the goodbye of one whose slot was taken.
 fn take(
     region: &SharedRegion,
     shared: &Shared,
     word: &AtomicU64,
     name: &str,
     needed: &[(u32, &'static str)],
-) -> Result<(), OpenError> {
+) -> Result<(), OpenChannelError> {
     let end = needed[0].1;
     refuse_gone(shared, needed, name)?;
     let claim = claim(region, word, name, end)?;
     refuse_gone(shared, needed, name)?;
     match claim {
         Claim::First => Ok(()),
-        Claim::Succession => Err(OpenError::Died { name: name.to_owned(), end }),
+        Claim::Succession => Err(OpenChannelError::Died { name: name.to_owned(), end }),
     }
 }
 
-/// What the directory says; `None` if no `spec` says so.
+/// The configuration in the directory; `None` if no `spec` writes it.
 pub(super) fn read_config(entry: &Entry) -> Option<(usize, Probe, Slip, Waiting)> {
     let [cells, probe, slip, waiting @ ..] = entry.config;
     let cells = usize::try_from(cells).ok()?;
@@ -121,4 +122,4 @@ pub(super) fn read_config(entry: &Entry) -> Option<(usize, Probe, Slip, Waiting)
     is_channel.then_some((cells, probe, slip, Waiting::from_words(waiting)?))
 }
 
-const _: () = assert!(DATA_BELL_AT == 0x200 && CELLS_AT == 0x300);
+const _: () = assert!(DATA_WAKE_AT == 0x200 && CELLS_AT == 0x300);

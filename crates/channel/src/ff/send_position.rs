@@ -7,7 +7,7 @@ use corecast_base::sync::Ordering;
 use super::cells::{Shared, line_end};
 use super::{LINE_CELLS, Probe};
 
-/// Where a sender is, on lines of its own: both ends may lie side by side.
+/// The position of a sender, on lines of its own: both ends may lie side by side.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct SendPosition {
@@ -44,13 +44,13 @@ impl SendPosition {
         // ORDERING: Release, pairs with the Acquire in RecvPosition::look [cell-full]
         shared.cell(self.head).store(word.get(), Ordering::Release);
         self.head += 1;
-        shared.data_bell.notify();
+        shared.data_wake.notify();
     }
 
-    /// Lets the receiver take what was sent.
+    /// Lets the receiver take all words that were sent.
     pub(super) fn flush(&self, shared: &Shared) {
         // ORDERING: Relaxed, a receiver that sees it looks at each cell itself
         shared.control.flushed.store(self.head, Ordering::Relaxed);
-        shared.data_bell.notify();
+        shared.data_wake.notify();
     }
 }

@@ -56,7 +56,7 @@ impl Sender {
         self.send_within(word, Some(timeout))
     }
 
-    /// Lets the receiver take all that was sent, even if it takes whole lines otherwise.
+    /// Lets the receiver take all words that were sent, even if it takes whole lines otherwise.
     ///
     /// # Errors
     /// [`SendError::Forked`] in a forked child.
@@ -68,7 +68,7 @@ impl Sender {
         Ok(())
     }
 
-    /// What this end's waits have been like.
+    /// The waiter of this end, with the counts of its waits.
     #[must_use]
     pub fn waiter(&self) -> &Waiter {
         &self.waiter
@@ -103,7 +103,7 @@ impl Sender {
             true => Some(Err(SendError::Closed(word))),
             false => position.has_room(shared).then_some(Ok(())),
         };
-        let waited = waiter.until(&shared.room_bell, room, |waited| {
+        let waited = waiter.until(&shared.room_wake, room, |waited| {
             if peer.as_mut().is_some_and(Peer::is_dead) {
                 return Err(SendTimeoutError::Failed(gone(shared, word)));
             }
@@ -122,23 +122,23 @@ impl Sender {
     }
 }
 
-/// The receiver's participant is gone; whether with or without a goodbye is known by now.
+/// The error for a receiver whose participant is gone. By now it is known whether it said goodbye.
 fn gone(shared: &Shared, word: NonZeroU64) -> SendError<NonZeroU64> {
     if shared.is_gone(RECEIVER_GONE) { SendError::Closed(word) } else { SendError::Died(word) }
 }
 
 impl Drop for Sender {
     fn drop(&mut self) {
-        // In a forked child the end is the parent's, and the memory is not there.
+        // In a forked child the end belongs to the parent, and the memory is missing.
         if !self.peer.as_ref().is_some_and(Peer::is_forked) {
             self.shared.leave(SENDER_GONE);
-            self.shared.data_bell.notify();
+            self.shared.data_wake.notify();
         }
     }
 }
 
 impl fmt::Debug for Sender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender").field("position", &self.position).finish_non_exhaustive()
+        write!(f, "ff::Sender({} sent)", self.position.head)
     }
 }

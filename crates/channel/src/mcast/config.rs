@@ -1,4 +1,4 @@
-//! How a multicast channel is laid out, delivers and waits.
+//! The layout, the delivery and the waiting of a multicast channel.
 
 use std::time::Duration;
 
@@ -13,47 +13,35 @@ pub const MAX_SENDERS: usize = 256;
 /// The longest message, 1 GiB.
 pub const MAX_BYTES: usize = 1 << 30;
 
-/// Whether the sender may overwrite what a reader has not read.
+/// Whether the sender may overwrite messages that a reader has not read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Delivery {
-    /// Never: every reader is [`Policy::Reliable`].
+    /// Never: every reader is [`Policy::Reliable`](super::Policy::Reliable).
     #[default]
     Gated,
-    /// Where the reader's policy says so.
+    /// Where the reader's policy allows it.
     Overwrite,
 }
 
-/// What a sender does while there is no reader.
+/// The behaviour of a sender while there is no reader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ZeroReaders {
-    /// Sends to nobody.
+    /// It sends, and no reader gets the message.
     #[default]
     Discard,
-    /// Waits for one.
+    /// It waits for a reader.
     Block,
 }
 
-/// What a reader wants when it falls behind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Policy {
-    /// The sender waits, however long. The reader looks at messages where they lie.
-    #[default]
-    Reliable,
-    /// The sender waits for so long, then goes on without it, and the reader is told how many messages it missed.
-    Deadline(Duration),
-    /// The sender does not wait, and the reader is told how many messages it missed.
-    Lossy,
-}
-
-/// How a channel is laid out, delivers and waits. Sizes are rounded up where they have to be.
+/// The configuration of a channel. Sizes are rounded up where they have to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     /// Messages that the ring holds, 2 to [`MAX_SLOTS`]; rounded up to a power of two.
     pub slots: usize,
     /// Bytes of a message that lie in the slot itself: 48, 112 or 240; rounded up to one of these.
     pub inline: usize,
-    /// The longest message in bytes, if that is more than `inline`: longer ones lie in blocks of this size, of which there
-    /// is one per slot and one per sender. At most [`MAX_BYTES`].
+    /// The longest message in bytes, if that is more than `inline`: longer messages lie in blocks of this size, one per
+    /// slot and one per sender. At most [`MAX_BYTES`].
     pub block_bytes: usize,
     /// Readers at a time, 1 to [`MAX_READERS`].
     pub readers: usize,
@@ -61,11 +49,11 @@ pub struct Config {
     pub senders: usize,
     /// Whether readers may miss messages.
     pub delivery: Delivery,
-    /// What senders do while there is no reader.
+    /// The behaviour of senders while there is no reader.
     pub zero_readers: ZeroReaders,
-    /// How all ends wait.
+    /// The waiting of all ends.
     pub wait: Wait,
-    /// What sleeping and waking up costs on this machine, where it has been measured.
+    /// The cost of sleeping and waking up on this machine, where it has been measured.
     pub wake_cost: Option<Duration>,
 }
 
@@ -92,7 +80,7 @@ impl Config {
         self.inline.max(self.block_bytes)
     }
 
-    /// The same with sizes as they come out.
+    /// The same with rounded sizes.
     ///
     /// # Panics
     /// If a size is out of its range.
@@ -109,7 +97,7 @@ impl Config {
         self.slots = self.slots.next_power_of_two().max(2);
         let longest = self.max_len();
         self.inline = [48, 112, 240].into_iter().find(|&inline| self.inline <= inline).unwrap_or(240);
-        // Blocks are whole lines, and there are none if all messages fit into slots.
+        // Blocks are whole lines. There are none if all messages fit into slots.
         self.block_bytes = if longest <= self.inline { 0 } else { longest.next_multiple_of(128) };
         self
     }

@@ -1,18 +1,18 @@
-//! A reader comes, and goes.
+//! The joining of a reader.
 //!
 //! ```text
 //! take a free line; cursor = tail; JOINING; fence (SeqCst) [join]; t = tail; cursor = t; ACTIVE; start at t
 //! ```
-//! Proof in `room`. To start at the first tail, or to scan only the ACTIVE, lets a sender overwrite what the reader waits
-//! for: the exhaustive model finds both.
+//! Proof in `room`. A join that starts at the first tail, or a scan of the ACTIVE readers only, lets a sender overwrite the
+//! message that the reader waits for: the exhaustive model finds both.
 
 use std::time::Duration;
 
 use corecast_base::sync::{AtomicU64, Ordering, fence, keep_order};
 
-use super::config::Policy;
 use super::line::{self, Ctl, Hold, ReaderLine, State};
 use super::ring::{Ring, Slots};
+use crate::policy::Policy;
 
 impl Policy {
     pub(super) fn hold(self) -> Hold {
@@ -31,13 +31,13 @@ impl Policy {
     }
 }
 
-/// Takes a line for a reader: its index, and how it is held.
+/// Takes a line for a reader, and returns its index and its control word.
 pub(super) fn take_line<S: Slots>(ring: &Ring<S>, policy: Policy) -> Option<(usize, Ctl)> {
-    let owner = ring.home.owner();
+    let owner = ring.owners.owner();
     let (index, ctl) = ring.readers.iter().enumerate().find_map(|(index, line)| {
         // ORDERING: Relaxed, the fence of the join orders it before the reader's second look at the tail [join]
-        ring.roll.reader_lines.fetch_max(index as u64 + 1, Ordering::Relaxed);
-        // Before the line is taken: who cleans up after the dead does not look at lines above.
+        ring.occupancy.reader_lines.fetch_max(index as u64 + 1, Ordering::Relaxed);
+        // Before the line is taken: the cleaning up after the dead does not look at lines above.
         keep_order();
         line::take(&line.ctl, owner, policy.hold()).map(|ctl| (index, ctl))
     })?;
@@ -48,7 +48,7 @@ pub(super) fn take_line<S: Slots>(ring: &Ring<S>, policy: Policy) -> Option<(usi
     Some((index, ctl))
 }
 
-/// Makes senders wait for the holder of a line from now on; its first ticket.
+/// Makes senders wait for the holder of a line from now on, and returns its first ticket.
 pub(super) fn join<S: Slots>(ring: &Ring<S>, reader: &ReaderLine, ctl: Ctl) -> u64 {
     tell(&reader.cursor, ring.tail());
     line::put(&reader.ctl, ctl.with(State::Joining));
@@ -61,7 +61,7 @@ pub(super) fn join<S: Slots>(ring: &Ring<S>, reader: &ReaderLine, ctl: Ctl) -> u
     start
 }
 
-/// Says how far a reader is.
+/// Writes the position of a reader.
 #[inline(always)]
 pub(super) fn tell(cursor: &AtomicU64, ticket: u64) {
     // ORDERING: Release, pairs with the Acquire in Room::look_at: all below is read [cursor]

@@ -1,4 +1,4 @@
-//! The lines of senders and readers: who holds them, and what their holders tell the others.
+//! The lines of senders and readers: their holders, and what the holders tell the others.
 //!
 //! ```text
 //! ctl bits 63..48 generation: how often the line was taken
@@ -8,8 +8,8 @@
 //! state    FREE -> TAKEN -> (readers: JOINING -> ACTIVE (-> LAGGED -> TAKEN)) -> FREE
 //! ```
 //! A line is taken by CAS, with the holder's name in the same word, so that no death can leave a line without a name. The
-//! holder stores the other states; senders change a reader's ACTIVE to LAGGED by CAS, and whoever reaps after a dead
-//! holder stores FREE.
+//! holder stores the other states; senders change a reader's ACTIVE to LAGGED by CAS, and the participant that reaps after
+//! a dead holder stores FREE.
 
 use corecast_base::Shareable;
 use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
@@ -19,7 +19,7 @@ const OWNER: u32 = 5;
 const OWNER_BITS: u32 = 43;
 const GENERATION: u32 = OWNER + OWNER_BITS;
 
-/// What a line is used for.
+/// The use of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub(super) enum State {
@@ -29,11 +29,11 @@ pub(super) enum State {
     Joining = 2,
     /// A reader that has read all below its cursor.
     Active = 3,
-    /// A reader that was given up by a sender.
+    /// A reader that a sender has given up.
     Lagged = 4,
 }
 
-/// Which readers hold senders back.
+/// Whether a reader holds senders back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub(super) enum Hold {
@@ -42,11 +42,11 @@ pub(super) enum Hold {
     Never = 2,
 }
 
-/// Who holds a line: a participant of the region, or (0) a thread of this process.
+/// The holder of a line: a participant of the region, or (0) a thread of this process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Owner(pub(super) u64);
 
-/// The word that says who holds a line, and how.
+/// The control word of a line: its holder, and its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ctl(pub(super) u64);
 
@@ -55,11 +55,12 @@ pub(super) struct Ctl(pub(super) u64);
 #[repr(C, align(128))]
 pub(super) struct SenderLine {
     pub(super) ctl: AtomicU64,
-    /// The block that it owns; see `ByteSlots`. Written by the sender, and by who settles its affairs when it is dead.
+    /// The block that it owns; see `ByteSlots`. Written by the sender, and by the participant that cleans up after its
+    /// death.
     pub(super) block: AtomicU64,
-    /// The ticket for which the sender gives its block away; see `exchange`. Written and read as `block`.
+    /// The ticket for which the sender gives its block away; see `exchange`. Written and read like `block`.
     pub(super) inflight: AtomicU64,
-    /// The block that it gets for it, and for which ticket. Written and read as `block`.
+    /// The block that it gets in exchange, and the ticket. Written and read like `block`.
     pub(super) incoming: AtomicU64,
 }
 
@@ -68,11 +69,11 @@ pub(super) struct SenderLine {
 #[repr(C, align(128))]
 pub(super) struct ReaderLine {
     pub(super) ctl: AtomicU64,
-    /// All tickets below are released. Written by the reader, read by senders in search of room.
+    /// All tickets below are released. Written by the reader, read by senders that look for room.
     pub(super) cursor: AtomicU64,
-    /// How long senders wait for a reader with a deadline, in nanoseconds. Written by the reader before it joins.
+    /// The time that senders wait for a reader with a deadline, in nanoseconds. Written by the reader before it joins.
     pub(super) deadline_ns: AtomicU64,
-    /// The seat that it sleeps on, for publishers; see `WakeWord::arm_for`.
+    /// The parker that it sleeps on, for publishers; see `WakeWord::arm_for`.
     pub(super) forward: AtomicU32,
 }
 
@@ -137,19 +138,19 @@ pub(super) fn take(ctl: &AtomicU64, owner: Owner, hold: Hold) -> Option<Ctl> {
         return None;
     }
     let taken = seen.taken_by(owner, hold);
-    // ORDERING: Acquire, pairs with the Release in put: the one before has done with its tickets and blocks, and so has,
-    // for those who see this holder go on, this one; Relaxed on failure, which tells nothing [line]
+    // ORDERING: Acquire, pairs with the Release in put: the last holder is done with its tickets and blocks, and so, for
+    // threads that see this holder go on, is this one; Relaxed on failure, which tells nothing [line]
     let won = ctl.compare_exchange(seen.0, taken.0, Ordering::Acquire, Ordering::Relaxed);
     won.ok().map(|_| taken)
 }
 
-/// Says what has become of the line. Only its holder does, or who cleans up after it.
+/// Stores the next state of the line. Only its holder does this, or the participant that cleans up after it.
 pub(super) fn put(ctl: &AtomicU64, next: Ctl) {
     // ORDERING: Release, pairs with the Acquire in take and in look [line]
     ctl.store(next.0, Ordering::Release);
 }
 
-/// Who holds the line, and how.
+/// The control word of the line.
 #[inline]
 pub(super) fn look(ctl: &AtomicU64) -> Ctl {
     // ORDERING: Acquire, pairs with the Release in put: a reader that left has done with its messages [line]

@@ -1,31 +1,31 @@
-//! One write, read by many: messages to all readers of a ring, from one sender or several, in one order for all.
+//! Each message is written once and read by all readers of a ring, from one sender or several, in one order for all.
 //!
-//! **When to take it:** several threads or processes want the same messages; the sender should not pay for each of them.
-//! **When not:** one receiver (`ump` costs less), or each message for one of many receivers.
+//! **When to take it:** several threads or processes want the same messages, and the sender should not pay for each of
+//! them. **When not:** one receiver (`ump` costs less), or each message for one of many receivers.
 //!
-//! **How it works.** A message is written once, into a slot or a block that a slot owns, and read where it lies. The word
-//! of the slot says whose turn it is there (`word`); readers poll it, and say how far they are on lines of their own,
-//! seldom (`pins`); senders look at those lines once in most of a ring (`room`). One sender alone executes no atomic
-//! read-modify-write; several claim slots by a CAS on the word (`send_end`). Readers and senders come and go at any
-//! time (`join`, `line`). A reader may let itself be left behind ([`Policy`]); then it copies, and checks that nobody
-//! wrote meanwhile (`recv_end`).
+//! **How it works.** A message is written once, into a slot or a block that a slot owns, and read in place. The word of the
+//! slot says whose turn it is there (`word`). Readers poll it, and write their positions on lines of their own, seldom
+//! (`pins`). Senders look at those lines once in most of a ring (`room`). One sender alone executes no atomic
+//! read-modify-write; several claim slots by a CAS on the word (`send_end`). Readers and senders come and go at any time
+//! (`join`, `line`). A reader may let itself be left behind ([`Policy`]); then it copies, and checks that no sender wrote
+//! meanwhile (`recv_end`).
 //!
-//! **Guarantees.** All readers see the same messages in the same order, each exactly once, from when they joined until
-//! they leave; readers that may be left behind are told how many they missed. `try_` methods never wait; the others wait
+//! **Guarantees.** All readers see the same messages in the same order, each exactly once, from when they joined until they
+//! leave; a reader that may be left behind is told how many messages it missed. `try_` methods never wait; the others wait
 //! as their [`Wait`](corecast_base::wait::Wait) policy says. One sender is wait-free as long as there is room. Several are
-//! not lock-free: one that loses its CPU between claim and publication, a dozen stores, holds up the readers until it
-//! goes on. What a sender wrote before sending is visible after receiving.
+//! not lock-free: one that loses its CPU between claim and publication, a dozen stores, holds up the readers until it goes
+//! on. A sender's writes before sending are visible after receiving.
 //!
-//! **Between processes** ([`spec`], [`sender`], [`receiver`]) whoever waits looks whether the others live. What a dead
-//! sender had claimed is skipped, what a dead reader had pinned is released, and its place is free (`reap`).
+//! **Between processes** ([`bytes::spec`], [`bytes::sender`], [`bytes::receiver`]) a waiter checks whether the others live.
+//! The claim of a dead sender is skipped, the pins of a dead reader are released, and its place is free (`reap`).
 //!
 //! **Source:** the interface is that of ZIMP (Aublin, Ben Mokhtar, Muller, Quéma, Zimp: efficient inter-core
 //! communications on manycore machines, 2011), whose protocol for several senders tears messages; `docs/design/mcast.md`
-//! tells what stands in its place and why it is right.
+//! describes the protocol in its place and why it is right.
 //!
 //! ```
 //! use corecast_channel::mcast::{self, Config, Policy};
-//! let (mut tx, source) = mcast::bytes_channel(Config::default());
+//! let (mut tx, source) = mcast::bytes::channel(Config::default());
 //! let readers: Vec<_> = (0..2).map(|_| source.subscribe(Policy::Reliable)).collect::<Result<_, _>>()?;
 //! let sums = readers.into_iter().map(|rx| {
 //!     std::thread::spawn(move || {
@@ -42,40 +42,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod byte_slots;
+mod add_end_error;
+pub mod bytes;
 mod config;
-mod exchange;
-mod home;
-#[cfg(not(loom))]
-mod inspect;
+mod end_waiter;
 mod join;
 mod line;
-mod loan;
-mod msg;
-mod patrol;
+mod owners;
 mod pins;
 mod presence;
 mod reap;
-mod receiver;
 mod recv_end;
-#[cfg(not(loom))]
-mod region;
 mod ring;
 mod room;
 mod send_end;
-mod sender;
-mod source;
 mod typed;
 mod word;
 
-pub use config::{Config, Delivery, MAX_BYTES, MAX_READERS, MAX_SENDERS, MAX_SLOTS, Policy, ZeroReaders};
-#[cfg(not(loom))]
-pub(crate) use inspect::inspect;
-pub use loan::Loan;
-pub use msg::Msg;
-pub use receiver::Receiver;
-#[cfg(not(loom))]
-pub use region::{receiver, sender, spec};
-pub use sender::Sender;
-pub use source::{NoPlace, Source, bytes_channel};
-pub use typed::{Ref, ValueReceiver, ValueSender, ValueSource, channel, channel_with};
+pub use crate::policy::Policy;
+pub use add_end_error::{AddEndError, TooManyEnds};
+pub use config::{Config, Delivery, MAX_BYTES, MAX_READERS, MAX_SENDERS, MAX_SLOTS, ZeroReaders};
+pub use typed::{Receiver, Ref, Sender, Source, channel, channel_with};

@@ -1,13 +1,13 @@
-//! Which of its messages a reader has released, in any order, and when it says so.
+//! The messages that a reader has released, in any order, and the times when it tells the senders.
 //!
-//! The cursor that senders look at is the lowest ticket that is not released. It is stored after every `K` releases, and
-//! whenever there is nothing to receive; a store per message would take the line from a sender that looks for room, and
-//! later ones would let a sender wait for room that is there. A slot that asks for a cursor early was tried in `ump` and
-//! dropped: it makes the ends of a full ring move in lockstep.
+//! The cursor that senders look at is the lowest ticket that is not released. The reader stores it after every `K`
+//! releases, and whenever there is nothing to receive. A store per message would take the line from a sender that looks for
+//! room, and later stores would let a sender wait for room that is there. A slot that asks for a cursor early was tried in
+//! `ump` and dropped: it makes the ends of a full ring move in lockstep.
 
 use std::cell::Cell;
 
-/// Releases between two stores of the cursor, at most.
+/// The most releases between two stores of the cursor.
 const LONGEST_SILENCE: u64 = 32;
 
 /// The tickets of one reader.
@@ -17,16 +17,16 @@ pub(super) struct Pins {
     next: Cell<u64>,
     /// The lowest ticket that is not released.
     low: Cell<u64>,
-    /// What was stored in the cursor last.
+    /// The cursor that was stored last.
     told: Cell<u64>,
-    /// Tickets above `low` that are released: a bit per slot, and how many.
+    /// The released tickets above `low`: a bit per slot, and their number.
     released: Box<[Cell<u64>]>,
     holes: Cell<u64>,
     silence: u64,
 }
 
 impl Pins {
-    /// Of a reader of a ring of so many slots, a power of two, that starts at this ticket and has said so.
+    /// The tickets of a reader that starts at this ticket and has said so, in a ring of `slots` slots, a power of two.
     pub(super) fn starting_at(start: u64, slots: u64) -> Self {
         Self {
             next: Cell::new(start),
@@ -68,7 +68,7 @@ impl Pins {
         self.low.get().wrapping_sub(self.told.get()) >= self.silence
     }
 
-    /// The cursor, if it was not told yet; it is now.
+    /// The cursor, if it was not stored yet; it counts as stored then.
     #[inline(always)]
     pub(super) fn news(&self) -> Option<u64> {
         let low = self.low.get();
@@ -104,7 +104,7 @@ impl Pins {
     }
 
     fn bit(&self, ticket: u64) -> (&Cell<u64>, u64) {
-        // Both are powers of two; in a ring of fewer than 64 slots tickets that far apart are never open at once.
+        // Both are powers of two. In a ring of fewer than 64 slots, tickets that far apart are never open at once.
         let word = (ticket / 64) as usize & (self.released.len() - 1);
         (&self.released[word], 1 << (ticket % 64))
     }

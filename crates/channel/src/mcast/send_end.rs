@@ -2,36 +2,36 @@
 //!
 //! ```text
 //! one sender:  t = own tail; room(t); (overwriting: word(t) = C(t); fence (Release) [seqlock]); write
-//!              word(t) = P(t) (Release) [slot-full]; tail = t + 1; ring the readers' bell
+//!              word(t) = P(t) (Release) [slot-full]; tail = t + 1; wake the readers
 //! several:     t = tail; room(t); w = word(t) (Acquire) [slot-full]
 //!                w is done for t - S: CAS(w -> C(t, me)); won: help the tail beyond t; write; publish
 //!                w speaks of t: help the tail beyond t; again
 //!                w is claimed for t - S: no room; w is anything else: again
 //! ```
-//! The claim lies in the slot and not in the tail alone: without a reader that gates, nothing else proves that the slot's
-//! last owner has published, and two senders would write at once. (`fetch_add` on the tail cannot say that the ring is
-//! full, and leaves a hole without an owner when its sender dies.) The tail is only a number, and moves before anybody
-//! writes; helping keeps it moving if the one who claimed does not. Between claim and publication lie a dozen stores; a
-//! sender that is stopped there holds up the readers.
+//! The claim lies in the slot and not in the tail alone: without a gating reader, nothing else proves that the slot's last
+//! owner has published, and two senders would write at once. (`fetch_add` on the tail cannot say that the ring is full, and
+//! leaves a hole without an owner when its sender dies.) The tail is only a number, and moves before any sender writes;
+//! helping keeps it moving if the claiming sender does not. Between claim and publication lie a dozen stores; a sender that
+//! is stopped there holds up the readers.
 //!
 //! Another process may write anything into the tail and the words. After a turn in vain the tail of honest senders is
-//! beyond its ticket: whoever claimed it, or helped, moved it. So a claim counts the turns that find the tail where it
-//! was, or further back, and after a few of them says that the memory is corrupt. After many turns in vain of any kind
-//! it says that there is no room, so that the caller looks at its time limit.
+//! beyond its ticket: the sender that claimed the ticket, or one that helped, moved it. So a claim counts the turns that
+//! find the tail where it was, or further back, and after a few of them reports that the memory is corrupt. After many
+//! turns in vain of any kind it reports that there is no room, so that the caller looks at its time limit.
 
 use corecast_base::sync::{Arc, Ordering, fence, spin_hint};
 
-use super::presence::Company;
+use super::presence::PresenceState;
 use super::ring::{Ring, Slots};
 use super::room::{Corrupt, NoRoom, NoTurn, Room};
 
-/// Turns of one claim that may find the tail no further than the turn before. One is enough where loads that another
-/// processor serves come in order.
+/// The turns of one claim that may find the tail no further than the turn before. One is enough where another processor's
+/// loads come in order.
 const MOST_STANDING: u32 = 64;
-/// Turns of one claim that may be in vain. Among honest senders, each of them is a turn that another sender won.
+/// The turns of one claim that may be in vain. Among honest senders, another sender won each of them.
 const MOST_IN_VAIN: u32 = 1024;
 
-/// What one sender knows, on lines of its own.
+/// The state of one sender, on lines of its own.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(super) struct SendEnd<S: Slots> {
@@ -46,24 +46,25 @@ pub(super) struct SendEnd<S: Slots> {
 impl<S: Slots> SendEnd<S> {
     /// A new sender; `None` if all lines are taken.
     pub(super) fn open(ring: &Arc<Ring<S>>) -> Option<Self> {
-        let line = ring.take_sender_line(ring.home.owner())?;
+        let line = ring.take_sender_line(ring.owners.owner())?;
         let tail = ring.tail();
         Some(Self { ring: Arc::clone(ring), line, tail, room: Room::unknown(ring, tail) })
     }
 
-    /// A ticket, and its slot to write into until it is published. `before_claim` is told each ticket before it is tried.
+    /// A ticket, and its slot to write into until it is published. `before_claim` is called with each ticket before it is
+    /// tried.
     ///
     /// # Errors
     /// [`NoRoom`] if a reader, or a sender a lap behind, still needs the slot, or there is no reader to wait for;
     /// [`Corrupt`] if another process spoilt the tail or the slot.
     #[inline(always)]
     pub(super) fn try_turn(&mut self, before_claim: impl Fn(&Ring<S>, u64)) -> Result<u64, NoTurn> {
-        if self.ring.waits_for_readers() && self.ring.roll.readers.look() != Company::Present {
+        if self.ring.waits_for_readers() && self.ring.occupancy.readers.look() != PresenceState::Present {
             return Err(NoRoom::NO_READER.into());
         }
         let ticket = if self.ring.is_multi() { self.claim(before_claim)? } else { self.next(before_claim)? };
         if self.ring.overwrites() {
-            pen_down();
+            fence_before_overwrite();
         }
         Ok(ticket)
     }
@@ -75,7 +76,7 @@ impl<S: Slots> SendEnd<S> {
         room.for_ticket(ring, *tail)?;
         before_claim(ring, *tail);
         if ring.overwrites() {
-            // ORDERING: Relaxed, the fence of pen_down orders it before the message
+            // ORDERING: Relaxed, the fence of fence_before_overwrite orders it before the message
             ring.word(*tail).store(ring.laps.claimed(*tail, *line as u8).0, Ordering::Relaxed);
         }
         Ok(*tail)
@@ -92,7 +93,8 @@ impl<S: Slots> SendEnd<S> {
             if word.is_free_for(ring.laps, ticket) {
                 before_claim(ring, ticket);
                 let claimed = ring.laps.claimed(ticket, *line as u8);
-                // ORDERING: Relaxed, what the slot's last owner did was acquired with `word`, and a word never comes back
+                // ORDERING: Relaxed, the work of the slot's last owner was acquired with `word`, and a word never comes
+                // back
                 let won = ring.word(ticket).compare_exchange(word.0, claimed.0, Ordering::Relaxed, Ordering::Relaxed);
                 help(ring, ticket);
                 if won.is_ok() {
@@ -108,7 +110,7 @@ impl<S: Slots> SendEnd<S> {
         }
     }
 
-    /// Publishes what was written for the ticket of the last turn.
+    /// Publishes the message of the last turn's ticket.
     #[inline(always)]
     pub(super) fn publish(&mut self, ticket: u64) {
         let Self { ring, tail, .. } = self;
@@ -119,7 +121,7 @@ impl<S: Slots> SendEnd<S> {
             // ORDERING: Relaxed, only a number, see Ring::tail
             ring.tail.store(*tail, Ordering::Relaxed);
         }
-        ring.ring_readers();
+        ring.wake_readers();
     }
 
     /// The ticket of the next message, if it is the only sender.
@@ -128,8 +130,8 @@ impl<S: Slots> SendEnd<S> {
         self.tail
     }
 
-    /// True if nobody but this sender touches the slot of the next ticket until that is published: there is no other sender,
-    /// no reader looks at what is not published, and there is room.
+    /// True if only this sender touches the slot of the next ticket until that is published: there is no other sender, no
+    /// reader looks at an unpublished message, and there is room.
     #[inline(always)]
     pub(super) fn owns_next_slot(&mut self) -> bool {
         !self.ring.is_multi() && !self.ring.overwrites() && self.room.for_ticket(&self.ring, self.tail).is_ok()
@@ -148,8 +150,8 @@ impl<S: Slots> SendEnd<S> {
 
 impl<S: Slots> Drop for SendEnd<S> {
     fn drop(&mut self) {
-        if !self.ring.home.is_forked() {
-            self.ring.release_sender(&self.ring.senders[self.line].ctl, Company::Left);
+        if !self.ring.owners.is_forked() {
+            self.ring.release_sender(&self.ring.senders[self.line].ctl, PresenceState::Left);
         }
     }
 }
@@ -182,17 +184,17 @@ impl TurnsInVain {
     }
 }
 
-/// Moves the tail beyond a ticket that somebody has claimed.
+/// Moves the tail beyond a ticket that a sender has claimed.
 pub(super) fn help<S: Slots>(ring: &Ring<S>, ticket: u64) {
     let next = ticket.wrapping_add(1);
     // ORDERING: Relaxed, only a number, see Ring::tail
     let _ = ring.tail.compare_exchange(ticket, next, Ordering::Relaxed, Ordering::Relaxed);
 }
 
-/// What a sender of an overwriting ring does between the store that takes a slot or block from its readers and its first
-/// store into it.
+/// The fence of a sender of an overwriting ring, between the store that takes a slot or block from its readers and its
+/// first store into it.
 #[inline(always)]
-pub(super) fn pen_down() {
+pub(super) fn fence_before_overwrite() {
     // ORDERING: Release, pairs with the Acquire fence in RecvEnd::is_intact: a reader that sees some of what is written
     // after it also sees the slot's new word [seqlock]
     fence(Ordering::Release);

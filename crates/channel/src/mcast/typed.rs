@@ -1,4 +1,4 @@
-//! The channel for values of one type, which readers look at where they are.
+//! The channel for values of one type, which readers look at in place.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -8,38 +8,39 @@ use std::time::Duration;
 use corecast_base::sync::{Arc, AtomicU64, UnsafeCell};
 use corecast_base::wait::WakeWord;
 
-use super::config::{Config, Delivery, Policy};
-use super::patrol::{Patrol, TimedOut};
+use super::add_end_error::TooManyEnds;
+use super::config::{Config, Delivery};
+use super::end_waiter::{EndWaiter, TimedOut};
 use super::recv_end::{RecvEnd, outcome};
 use super::ring::{Ring, Slots};
 use super::room::{Corrupt, NoTurn};
 use super::send_end::SendEnd;
-use super::source::NoPlace;
 use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
-use crate::select::{Alarm, Selectable};
+use crate::policy::Policy;
+use crate::selectable::{Selectable, WakeHandle};
 
-/// A channel for values, by which any thread becomes a reader, or one more sender. A clone is the same channel.
-pub struct ValueSource<T: Send + Sync> {
+/// A handle to a channel for values: any thread becomes a reader, or one more sender, by it. A clone is the same channel.
+pub struct Source<T: Send + Sync> {
     ring: Arc<Ring<ValueSlots<T>>>,
 }
 
 /// The sending end for values. Dropping the last one lets the receivers drain what was sent, and then see the channel
 /// closed.
-pub struct ValueSender<T: Send + Sync> {
+pub struct Sender<T: Send + Sync> {
     end: SendEnd<ValueSlots<T>>,
-    patrol: Patrol,
+    waiter: EndWaiter,
 }
 
-/// The receiving end for values. Several can be looked at at once, and are released in any order.
-pub struct ValueReceiver<T: Send + Sync> {
+/// The receiving end for values. Several values can be open at once, and are released in any order.
+pub struct Receiver<T: Send + Sync> {
     end: RecvEnd<ValueSlots<T>>,
-    patrol: RefCell<Patrol>,
+    waiter: RefCell<EndWaiter>,
 }
 
-/// A received value where it is. Dropping it lets the sender reuse the place; forgotten, it is kept until the receiver is
-/// dropped.
+/// A received value, in place. Dropping it lets the sender reuse the place; if it is forgotten, its place is kept until the
+/// receiver is dropped.
 pub struct Ref<'a, T: Send + Sync> {
-    receiver: &'a ValueReceiver<T>,
+    receiver: &'a Receiver<T>,
     ticket: u64,
     value: &'a T,
 }
@@ -60,48 +61,47 @@ struct ValueSlot<T> {
 /// If `slots` is 0 or more than [`MAX_SLOTS`](super::MAX_SLOTS).
 #[track_caller]
 #[must_use]
-pub fn channel<T: Send + Sync>(slots: usize) -> (ValueSender<T>, ValueSource<T>) {
+pub fn channel<T: Send + Sync>(slots: usize) -> (Sender<T>, Source<T>) {
     channel_with(Config { slots, ..Config::default() })
 }
 
-/// A channel laid out as `config` says, as far as that concerns values: readers are reliable, and sizes in bytes mean
-/// nothing.
+/// A channel with this configuration, as far as it concerns values: readers are reliable, and sizes in bytes mean nothing.
 ///
 /// # Panics
 /// If a size is out of its range.
 #[track_caller]
 #[must_use]
-pub fn channel_with<T: Send + Sync>(config: Config) -> (ValueSender<T>, ValueSource<T>) {
+pub fn channel_with<T: Send + Sync>(config: Config) -> (Sender<T>, Source<T>) {
     let config = Config { delivery: Delivery::Gated, block_bytes: 0, inline: 48, ..config }.rounded();
     let slot = |_| ValueSlot { word: AtomicU64::new(0), value: UnsafeCell::new(None) };
     let slots = ValueSlots((0..config.slots).map(slot).collect());
-    let source = ValueSource { ring: Arc::new(Ring::on_heap(config, slots)) };
+    let source = Source { ring: Arc::new(Ring::on_heap(config, slots)) };
     (source.sender().expect("a channel has a place for a sender"), source)
 }
 
-impl<T: Send + Sync> ValueSource<T> {
-    /// A reader of what is sent from now on.
+impl<T: Send + Sync> Source<T> {
+    /// A reader of all values that are sent from now on.
     ///
     /// # Errors
-    /// [`NoPlace`] if the channel takes no more.
-    pub fn subscribe(&self) -> Result<ValueReceiver<T>, NoPlace> {
-        let no_place = NoPlace::Taken { ends: "readers", max: self.ring.config.readers };
-        let end = RecvEnd::open(&self.ring, Policy::Reliable).ok_or(no_place)?;
-        Ok(ValueReceiver { patrol: RefCell::new(Patrol::of(&self.ring)), end })
+    /// [`TooManyEnds`] if the channel takes no more.
+    pub fn subscribe(&self) -> Result<Receiver<T>, TooManyEnds> {
+        let too_many = TooManyEnds { ends: "readers", max: self.ring.config.readers };
+        let end = RecvEnd::open(&self.ring, Policy::Reliable).ok_or(too_many)?;
+        Ok(Receiver { waiter: RefCell::new(EndWaiter::of(&self.ring)), end })
     }
 
     /// A sender.
     ///
     /// # Errors
-    /// [`NoPlace`] if the channel takes no more.
-    pub fn sender(&self) -> Result<ValueSender<T>, NoPlace> {
-        let no_place = NoPlace::Taken { ends: "senders", max: self.ring.config.senders };
-        let end = SendEnd::open(&self.ring).ok_or(no_place)?;
-        Ok(ValueSender { patrol: Patrol::of(&self.ring), end })
+    /// [`TooManyEnds`] if the channel takes no more.
+    pub fn sender(&self) -> Result<Sender<T>, TooManyEnds> {
+        let too_many = TooManyEnds { ends: "senders", max: self.ring.config.senders };
+        let end = SendEnd::open(&self.ring).ok_or(too_many)?;
+        Ok(Sender { waiter: EndWaiter::of(&self.ring), end })
     }
 }
 
-impl<T: Send + Sync> ValueSender<T> {
+impl<T: Send + Sync> Sender<T> {
     /// Sends without waiting.
     ///
     /// # Errors
@@ -147,21 +147,21 @@ impl<T: Send + Sync> ValueSender<T> {
     /// Another sender of the same channel.
     ///
     /// # Errors
-    /// [`NoPlace`] if the channel takes no more.
-    pub fn clone_sender(&self) -> Result<Self, NoPlace> {
+    /// [`TooManyEnds`] if the channel takes no more.
+    pub fn clone_sender(&self) -> Result<Self, TooManyEnds> {
         self.source().sender()
     }
 
-    /// A reader of what is sent from now on.
+    /// A reader of all values that are sent from now on.
     ///
     /// # Errors
-    /// [`NoPlace`] if the channel takes no more.
-    pub fn subscribe(&self) -> Result<ValueReceiver<T>, NoPlace> {
+    /// [`TooManyEnds`] if the channel takes no more.
+    pub fn subscribe(&self) -> Result<Receiver<T>, TooManyEnds> {
         self.source().subscribe()
     }
 
-    fn source(&self) -> ValueSource<T> {
-        ValueSource { ring: Arc::clone(&self.end.ring) }
+    fn source(&self) -> Source<T> {
+        Source { ring: Arc::clone(&self.end.ring) }
     }
 
     #[inline(always)]
@@ -176,7 +176,7 @@ impl<T: Send + Sync> ValueSender<T> {
     fn wait_for_turn(&mut self, timeout: Option<Duration>) -> Result<Result<u64, Corrupt>, TimedOut> {
         let ring = Arc::clone(&self.end.ring);
         let end = &mut self.end;
-        self.patrol.until(&ring, &ring.room_bell, timeout, || NoTurn::ends_wait(end.try_turn(|_, _| {})))
+        self.waiter.until(&ring, &ring.room_wake, timeout, || NoTurn::ends_wait(end.try_turn(|_, _| {})))
     }
 
     #[inline(always)]
@@ -188,12 +188,12 @@ impl<T: Send + Sync> ValueSender<T> {
             unsafe { place.replace(Some(value)) }
         });
         self.end.publish(ticket);
-        // Afterwards, as it is the user's code that runs here and may panic.
+        // After the publication, as the user's code runs here and may panic.
         drop(former);
     }
 }
 
-impl<T: Send + Sync> ValueReceiver<T> {
+impl<T: Send + Sync> Receiver<T> {
     /// Receives without waiting.
     ///
     /// # Errors
@@ -230,15 +230,15 @@ impl<T: Send + Sync> ValueReceiver<T> {
     fn recv_within(&self, timeout: Option<Duration>) -> Result<Ref<'_, T>, RecvTimeoutError> {
         let ticket = match outcome(self.end.poll()) {
             Some(seen) => seen?,
-            None => self.end.wait(&mut self.patrol.borrow_mut(), timeout)?,
+            None => self.end.wait(&mut self.waiter.borrow_mut(), timeout)?,
         };
         Ok(self.open_value(ticket))
     }
 
-    /// The word that senders ring after a value.
+    /// The word by which senders wake this reader after a value.
     #[must_use]
-    pub fn data_bell(&self) -> &WakeWord {
-        &self.end.ring.data_bell
+    pub fn data_wake(&self) -> &WakeWord {
+        &self.end.ring.data_wake
     }
 
     #[inline(always)]
@@ -254,7 +254,7 @@ impl<T: Send + Sync> ValueReceiver<T> {
     }
 }
 
-impl<T: Send + Sync> Selectable for ValueReceiver<T> {
+impl<T: Send + Sync> Selectable for Receiver<T> {
     type Message<'a>
         = Ref<'a, T>
     where
@@ -269,8 +269,8 @@ impl<T: Send + Sync> Selectable for ValueReceiver<T> {
         Self::try_recv(self)
     }
 
-    fn alarm(&self) -> Alarm {
-        self.end.alarm()
+    fn wake_handle(&self) -> WakeHandle {
+        self.end.wake_handle()
     }
 }
 
@@ -303,7 +303,7 @@ impl<T: Send + Sync> Drop for Ref<'_, T> {
     }
 }
 
-impl<T: Send + Sync> Clone for ValueSource<T> {
+impl<T: Send + Sync> Clone for Source<T> {
     fn clone(&self) -> Self {
         Self { ring: Arc::clone(&self.ring) }
     }
@@ -321,20 +321,20 @@ impl<T> fmt::Debug for ValueSlots<T> {
     }
 }
 
-impl<T: Send + Sync> fmt::Debug for ValueSource<T> {
+impl<T: Send + Sync> fmt::Debug for Source<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ValueSource").field("ring", &self.ring).finish()
+        write!(f, "mcast::Source({} slots)", self.ring.config.slots)
     }
 }
 
-impl<T: Send + Sync> fmt::Debug for ValueSender<T> {
+impl<T: Send + Sync> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ValueSender").field("end", &self.end).finish_non_exhaustive()
+        write!(f, "mcast::Sender({} slots)", self.end.ring.config.slots)
     }
 }
 
-impl<T: Send + Sync> fmt::Debug for ValueReceiver<T> {
+impl<T: Send + Sync> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ValueReceiver").field("end", &self.end).finish_non_exhaustive()
+        write!(f, "mcast::Receiver({} slots)", self.end.ring.config.slots)
     }
 }

@@ -1,21 +1,21 @@
-//! The word of a slot: whose turn it is there.
+//! The word of a slot, which says whose turn it is there.
 //!
 //! A slot is used for one ticket per lap. Its word holds the lap (so that the slot's index and the word make the ticket),
-//! what has become of the ticket, and while it is claimed by which sender:
+//! the state of the ticket, and while it is claimed the number of the sender:
 //!
 //! ```text
 //! bits 63..10 lap + 1, modulo 2^54    9..8 state: 0 published, 1 skipped, 2 claimed    7..0 the claiming sender, else 0
 //! ```
-//! A word of zeroes is the publication of the lap before the first, so memory that nobody wrote is an empty ring. Words
-//! are compared for equality, except by readers that may have been overrun, and those are less than 2^53 laps behind.
+//! A word of zeroes is the publication of the lap before the first, so unwritten memory is an empty ring. Words are
+//! compared for equality, except by readers that may have been overrun, and those are less than 2^53 laps behind.
 
 const LAP: u32 = 10;
 const STATE: u32 = 8;
 const LAP_MASK: u64 = !0 << LAP;
-/// Clears the owner and what tells skipped from published: both let a reader go on.
+/// Clears the owner and the bit between skipped and published: both let a reader go on.
 const DONE_MASK: u64 = !0x1FF;
 
-/// What has become of the ticket in a word.
+/// The state of the ticket in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turn {
     Published,
@@ -23,15 +23,15 @@ pub(super) enum Turn {
     Skipped,
     /// This sender is writing.
     Claimed(u8),
-    /// What no sender writes.
+    /// A word that no sender writes.
     Nonsense,
 }
 
-/// What a slot holds.
+/// The word of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word(pub(super) u64);
 
-/// How tickets lie in a ring: their slots and their laps.
+/// The slots and the laps of tickets in a ring.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Laps {
     slots_log2: u32,

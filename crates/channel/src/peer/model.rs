@@ -1,6 +1,6 @@
 //! No peer: models have no regions.
 
-/// Nobody.
+/// A peer, of which a model has none.
 #[derive(Debug)]
 pub(crate) enum Peer {}
 

@@ -6,20 +6,20 @@ use corecast_base::region::{Liveness, ParticipantId, SharedRegion};
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{CacheLine, Clock, Place};
 
-use crate::open::OpenError;
+use crate::open::OpenChannelError;
 
 /// The shortest time between two questions to the kernel.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// Who is at the other end.
+/// The participant at the other end.
 #[derive(Debug)]
 pub(crate) struct Peer {
     region: SharedRegion,
     /// Written by the other end when it is opened.
     word: Place<CacheLine<AtomicU64>>,
-    /// The last one that was found gone; 0 for nobody.
+    /// The last participant that was found gone; 0 for none.
     gone: u64,
-    /// When to ask again, in ticks.
+    /// The time of the next question, in ticks.
     next_look: u64,
 }
 
@@ -28,7 +28,7 @@ impl Peer {
         Self { region: region.clone(), word, gone: 0, next_look: 0 }
     }
 
-    /// True in a forked child, where the memory is not.
+    /// True in a forked child, which does not have the memory.
     #[inline(always)]
     pub(crate) fn is_forked(&self) -> bool {
         self.region.check_fork().is_err()
@@ -39,8 +39,8 @@ impl Peer {
         self.region.generation() == region.generation()
     }
 
-    /// True if somebody was at the other end and is gone for sure. What it did before is visible. Whether it said goodbye
-    /// is for the channel to know.
+    /// True if a participant was at the other end and is gone for sure. What it did before is visible. The channel knows
+    /// whether it said goodbye.
     pub(crate) fn is_dead(&mut self) -> bool {
         // ORDERING: Acquire, pairs with the AcqRel in claim: the end is as its owner found it [end]
         let word = self.word.load(Ordering::Acquire);
@@ -53,7 +53,7 @@ impl Peer {
             return false;
         }
         self.next_look = now + clock.ticks_in(LOOK_EVERY);
-        // What names no participant was written by no end.
+        // No end writes a word that names no participant.
         let is_dead = ParticipantId::from_word(word).is_none_or(|who| self.region.liveness(who) != Liveness::Alive);
         if is_dead {
             self.gone = word;
@@ -62,31 +62,31 @@ impl Peer {
     }
 }
 
-/// How an end was claimed.
+/// The way an end was claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// Nobody had it before.
+    /// No participant had it before.
     First,
-    /// Who had it is gone.
+    /// The participant that had it is gone.
     Succession,
 }
 
-/// Makes this participant the owner of an end, if nobody has it or who had it is gone.
+/// Makes this participant the owner of an end, if the end is free or its last owner is gone.
 ///
 /// # Errors
-/// [`OpenError::Taken`].
+/// [`OpenChannelError::Taken`].
 pub(crate) fn claim(
     region: &SharedRegion,
     word: &AtomicU64,
     name: &str,
     end: &'static str,
-) -> Result<Claim, OpenError> {
+) -> Result<Claim, OpenChannelError> {
     loop {
-        // ORDERING: Acquire, pairs with the AcqRel below: what the last owner's claim told is visible [end]
+        // ORDERING: Acquire, pairs with the AcqRel below: the claim of the last owner is visible [end]
         let seen = word.load(Ordering::Acquire);
         let owner = ParticipantId::from_word(seen);
         if let Some(by) = owner.filter(|&by| region.liveness(by) == Liveness::Alive) {
-            return Err(OpenError::Taken { name: name.to_owned(), end, by });
+            return Err(OpenChannelError::Taken { name: name.to_owned(), end, by });
         }
         // ORDERING: AcqRel, pairs with the Acquires above and in is_dead; Relaxed on failure, it is looked at anew [end]
         let swapped = word.compare_exchange(seen, region.me().to_word(), Ordering::AcqRel, Ordering::Relaxed);

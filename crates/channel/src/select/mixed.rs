@@ -1,6 +1,6 @@
-//! Receiving ends of bytes, whichever channel they are of.
+//! Receiving ends of bytes, of several kinds of channels in one type.
 
-use super::{Alarm, Selectable};
+use super::{Selectable, WakeHandle};
 use crate::bytes::Bytes;
 use crate::error::TryRecvError;
 use crate::{mcast, ump};
@@ -10,9 +10,9 @@ use crate::{mcast, ump};
 #[non_exhaustive]
 pub enum Mixed {
     /// From one sender.
-    Ump(ump::BytesReceiver),
+    Ump(ump::bytes::Receiver),
     /// From senders that many read.
-    Mcast(mcast::Receiver),
+    Mcast(mcast::bytes::Receiver),
 }
 
 /// A message from one kind of channel or the other.
@@ -20,9 +20,9 @@ pub enum Mixed {
 #[non_exhaustive]
 pub enum MixedMsg<'a> {
     /// From one sender.
-    Ump(ump::Msg<'a>),
+    Ump(ump::bytes::Msg<'a>),
     /// From senders that many read.
-    Mcast(mcast::Msg<'a>),
+    Mcast(mcast::bytes::Msg<'a>),
 }
 
 impl MixedMsg<'_> {
@@ -36,14 +36,14 @@ impl MixedMsg<'_> {
     }
 }
 
-impl From<ump::BytesReceiver> for Mixed {
-    fn from(end: ump::BytesReceiver) -> Self {
+impl From<ump::bytes::Receiver> for Mixed {
+    fn from(end: ump::bytes::Receiver) -> Self {
         Self::Ump(end)
     }
 }
 
-impl From<mcast::Receiver> for Mixed {
-    fn from(end: mcast::Receiver) -> Self {
+impl From<mcast::bytes::Receiver> for Mixed {
+    fn from(end: mcast::bytes::Receiver) -> Self {
         Self::Mcast(end)
     }
 }
@@ -66,10 +66,10 @@ impl Selectable for Mixed {
         })
     }
 
-    fn alarm(&self) -> Alarm {
+    fn wake_handle(&self) -> WakeHandle {
         match self {
-            Self::Ump(end) => end.alarm(),
-            Self::Mcast(end) => end.alarm(),
+            Self::Ump(end) => end.wake_handle(),
+            Self::Mcast(end) => end.wake_handle(),
         }
     }
 }

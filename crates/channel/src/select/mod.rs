@@ -1,13 +1,13 @@
 //! Receiving from whichever of many channels has something: any of them, or any of a subset.
 //!
 //! **When to take it:** a server with a channel per client; a stage that merges streams. **When not:** one stream that all
-//! write to, in one order for all readers: that is a channel of many senders.
+//! write to, in one order for all readers: that is an [`mcast`](crate::mcast) channel of many senders.
 //!
-//! **How it works.** Nothing is added to sending. The receiver looks at the word that each channel would change next, which
-//! is a hit in its own cache until somebody sends. It begins where the last message came from, takes at most 31 messages
-//! there in a row, and goes on to the next channel, so that nobody starves: with all channels full each is served once in a
-//! round. To sleep it asks every channel to ring one place (a seat); the fences and the last look are those of
-//! a single channel.
+//! **How it works.** Sending costs nothing more. The receiver looks at the word that each channel would change next, which
+//! is a hit in its own cache until a message comes. It begins where the last message came from, takes at most 31 messages
+//! there in a row, and goes on to the next channel, so that no channel starves: with all channels full each is served once
+//! in a round. To sleep it makes every channel wake one place (a parker); the fences and the last look are those of a
+//! single channel.
 //!
 //! **Guarantees.** First in, first out within a channel; no order among channels. Receiving waits as the [`Wait`] policy
 //! says; a look at n channels takes O(n). [`Select::notifier`] has a file descriptor for event loops.
@@ -29,36 +29,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod ends;
 mod mixed;
 #[cfg(not(loom))]
 mod notifier;
 mod scan;
 mod subset;
 
+use std::fmt;
 use std::time::Duration;
 
-use corecast_base::wait::{Crowd, LONGEST_NAP, Wait, Waiter};
+use corecast_base::wait::{CpuSharing, LONGEST_SLEEP, Wait, Waiter};
 
 use crate::error::{RecvError, TryRecvError};
 
-pub use ends::{Alarm, Selectable};
+pub use crate::selectable::{Selectable, WakeHandle};
 pub use mixed::{Mixed, MixedMsg};
 #[cfg(not(loom))]
 pub use notifier::{Armed, Notifier};
 pub use subset::Subset;
 
-use scan::{Bells, Scan};
+use scan::{Scan, WakeWords};
 
 /// The most channels of one [`Select`].
 pub const MAX_CHANNELS: usize = 4096;
 
-/// Which of the channels of a [`Select`].
+/// One of the channels of a [`Select`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token(usize);
 
 impl Token {
-    /// Channels are numbered in the order in which they were added, from 0; numbers of removed ones are given again.
+    /// The number of the channel. Channels are numbered in the order in which they were added, from 0; numbers of removed
+    /// channels are reused.
     #[must_use]
     pub fn index(self) -> usize {
         self.0
@@ -69,19 +70,19 @@ impl Token {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectError {
-    /// One channel has something else to say than a message. Unless it is [`RecvError::Lagged`] it is passed over from now on;
+    /// One channel returned an error. Unless it is [`RecvError::Lagged`], the Select passes the channel over from now on;
     /// [`Select::remove`] gives its end back.
     #[error("channel {}: {error}", token.0)]
     Channel {
-        /// Which one.
+        /// The channel.
         token: Token,
-        /// What it says.
+        /// Its error.
         error: RecvError,
     },
-    /// Nothing is there now.
+    /// No channel has a message now.
     #[error("the channels are empty")]
     Empty,
-    /// Nothing came in time.
+    /// No message came in time.
     #[error("the channels stayed empty until the deadline")]
     Timeout,
     /// All channels asked for have ended, or there are none.
@@ -90,7 +91,7 @@ pub enum SelectError {
 }
 
 impl SelectError {
-    /// The channel that it is about.
+    /// The channel that the error is about.
     #[must_use]
     pub fn token(self) -> Option<Token> {
         match self {
@@ -101,10 +102,9 @@ impl SelectError {
 }
 
 /// The receiving ends of many channels. `R` is one kind of end, or [`Mixed`].
-#[derive(Debug)]
 pub struct Select<R> {
     scan: Scan<R>,
-    bells: Bells,
+    wake_words: WakeWords,
     waiter: Waiter,
 }
 
@@ -118,13 +118,13 @@ impl<R: Selectable> Select<R> {
     /// No channels yet, and the default waiting.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_waiter(Waiter::new(Wait::default(), Crowd::unpinned(2), None))
+        Self::with_waiter(Waiter::new(Wait::default(), CpuSharing::unpinned(2), None))
     }
 
-    /// No channels yet, and this waiter. Channels whose policy never sleeps can only be waited for by one that does not.
+    /// No channels yet, and this waiter. A waiter that sleeps cannot wait for channels whose policy never sleeps.
     #[must_use]
     pub fn with_waiter(waiter: Waiter) -> Self {
-        Self { scan: Scan::default(), bells: Bells::default(), waiter }
+        Self { scan: Scan::default(), wake_words: WakeWords::default(), waiter }
     }
 
     /// Receives from this channel too.
@@ -134,16 +134,16 @@ impl<R: Selectable> Select<R> {
     #[track_caller]
     pub fn add(&mut self, end: R) -> Token {
         assert!(self.scan.len() < MAX_CHANNELS, "a Select has at most {MAX_CHANNELS} channels");
-        let alarm = end.alarm();
+        let handle = end.wake_handle();
         let token = self.scan.add(end);
-        self.bells.put(token.0, alarm);
+        self.wake_words.put(token.0, handle);
         token
     }
 
-    /// Gives the end back; `None` if it was given back before.
+    /// Gives the end back; `None` if it was given back already.
     pub fn remove(&mut self, token: Token) -> Option<R> {
         let end = self.scan.remove(token)?;
-        self.bells.drop_one(token.0);
+        self.wake_words.drop_one(token.0);
         Some(end)
     }
 
@@ -192,7 +192,7 @@ impl<R: Selectable> Select<R> {
     /// # Errors
     /// As [`recv`](Self::recv).
     pub fn recv_from(&mut self, subset: &Subset) -> Result<(Token, R::Message<'_>), SelectError> {
-        self.recv_until(subset, |_| Ok(LONGEST_NAP))
+        self.recv_until(subset, |_| Ok(LONGEST_SLEEP))
     }
 
     /// Receives from any channel of the subset, waiting for at most `timeout`.
@@ -210,11 +210,11 @@ impl<R: Selectable> Select<R> {
         subset: &Subset,
         limit: impl Fn(Duration) -> Result<Duration, SelectError>,
     ) -> Result<(Token, R::Message<'_>), SelectError> {
-        let Self { scan, bells, waiter } = self;
+        let Self { scan, wake_words, waiter } = self;
         let found = match scan.find(subset) {
             Some(at) => at,
             None if !scan.has_open(subset) => return Err(SelectError::NoneLeft),
-            None => waiter.until(&bells.within(subset), || scan.find(subset), limit)?,
+            None => waiter.until(&wake_words.within(subset), || scan.find(subset), limit)?,
         };
         self.take(found)
     }
@@ -225,10 +225,16 @@ impl<R: Selectable> Select<R> {
         message.map(|message| (token, message)).map_err(|error| {
             let error = match error {
                 TryRecvError::Failed(error) => error,
-                TryRecvError::Empty => RecvError::Corrupt("a message that was there is there no more"),
+                TryRecvError::Empty => RecvError::Corrupt("a message that was there has disappeared"),
             };
             *is_open = matches!(error, RecvError::Lagged { .. });
             SelectError::Channel { token, error }
         })
+    }
+}
+
+impl<R: Selectable> fmt::Debug for Select<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Select({} channels)", self.scan.len())
     }
 }

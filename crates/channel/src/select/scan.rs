@@ -1,23 +1,23 @@
-//! The look at all channels in turn, and the sleep at all of them.
+//! The look at all channels in turn, and the sleep on all of them.
 
 use std::time::Duration;
 
-use corecast_base::wait::{Nap, Seat, SleepPlace};
+use corecast_base::wait::{Parker, SleepOutcome, SleepPlace};
 
-use super::{Alarm, Selectable, Subset, Token};
+use super::{Selectable, Subset, Token, WakeHandle};
 use crate::error::TryRecvError;
 
-/// So many messages are taken from one channel before the others have a turn.
+/// The messages taken from one channel before the others have a turn.
 const IN_A_ROW: u32 = 31;
 
-/// The ends, and whose turn it is.
+/// The ends, and the turn.
 #[derive(Debug)]
 pub(super) struct Scan<R> {
     /// By token; `None` where an end was given back.
     ends: Vec<Option<End<R>>>,
-    /// Where the next look begins: where the last message came from.
+    /// The channel with which the next look begins: the one of the last message.
     turn: usize,
-    /// Messages taken there in a row.
+    /// The messages taken there in a row.
     taken: u32,
 }
 
@@ -65,7 +65,7 @@ impl<R: Selectable> Scan<R> {
         self.open().any(|token| subset.contains(token))
     }
 
-    /// A channel of the subset that has something to say, and its turn.
+    /// A channel of the subset with a message or an error, which gets the turn.
     #[inline]
     pub(super) fn find(&mut self, subset: &Subset) -> Option<usize> {
         if self.taken >= IN_A_ROW {
@@ -86,71 +86,73 @@ impl<R: Selectable> Scan<R> {
         ends.find_map(|(end, at)| (subset.has(at) && end.as_mut().is_some_and(is_ready)).then_some(at))
     }
 
-    /// What the channel says, and whether it is open: to be cleared when it has ended.
+    /// The message or error of the channel, and its mark as open: to be cleared when it has ended.
     pub(super) fn take(&mut self, at: usize) -> (Result<R::Message<'_>, TryRecvError>, &mut bool) {
         let End { receiver, is_open } = self.ends[at].as_mut().expect("the caller has found it there");
         (receiver.try_recv(), is_open)
     }
 }
 
-/// What is rung for each channel, and the seats to sleep on: one for each memory that channels lie in.
+/// The wake word of each channel, and the parkers to sleep on: one for each memory that channels lie in.
 #[derive(Debug, Default)]
-pub(super) struct Bells {
-    alarms: Vec<Option<(Alarm, usize)>>,
-    seats: Vec<Seat>,
+pub(super) struct WakeWords {
+    handles: Vec<Option<(WakeHandle, usize)>>,
+    parkers: Vec<Parker>,
 }
 
-impl Bells {
-    pub(super) fn put(&mut self, at: usize, alarm: Alarm) {
-        if self.alarms.len() <= at {
-            self.alarms.resize_with(at + 1, || None);
+impl WakeWords {
+    pub(super) fn put(&mut self, at: usize, handle: WakeHandle) {
+        if self.handles.len() <= at {
+            self.handles.resize_with(at + 1, || None);
         }
-        let known = self.seats.iter().position(|seat| alarm.word().reaches(seat));
-        let seat = known.or_else(|| {
-            self.seats.push(alarm.word().seat()?);
-            Some(self.seats.len() - 1)
+        let known = self.parkers.iter().position(|parker| handle.word().reaches(parker));
+        let parker = known.or_else(|| {
+            self.parkers.push(handle.word().parker()?);
+            Some(self.parkers.len() - 1)
         });
-        // Without a seat (its memory says that this process has a number beyond all seats) it is looked at once a nap.
-        self.alarms[at] = seat.map(|seat| (alarm, seat));
+        // Without a parker (its memory says that this process has a number beyond all parkers) the channel is looked at
+        // once per sleep.
+        self.handles[at] = parker.map(|parker| (handle, parker));
     }
 
     pub(super) fn drop_one(&mut self, at: usize) {
-        self.alarms[at] = None;
+        self.handles[at] = None;
     }
 
-    pub(super) fn within<'a>(&'a self, subset: &'a Subset) -> SomeBells<'a> {
-        SomeBells { bells: self, subset }
+    pub(super) fn within<'a>(&'a self, subset: &'a Subset) -> SubsetWakeWords<'a> {
+        SubsetWakeWords { wake_words: self, subset }
     }
 
-    /// What the seats' counts are now.
-    pub(super) fn counts(&self) -> Vec<(Seat, u32)> {
-        self.seats.iter().map(|seat| (seat.clone(), seat.now())).collect()
+    /// The present counts of the parkers.
+    pub(super) fn counts(&self) -> Vec<(Parker, u32)> {
+        self.parkers.iter().map(|parker| (parker.clone(), parker.now())).collect()
     }
 
-    /// Makes all channels of the subset ring the seats from now on, for a last look after it.
+    /// Makes all channels of the subset wake the parkers from now on. A last look has to follow.
     pub(super) fn arm(&self, subset: &Subset) {
-        let armed =
-            || self.alarms.iter().enumerate().filter(|(at, _)| subset.has(*at)).filter_map(|(_, alarm)| alarm.as_ref());
-        armed().for_each(|(alarm, seat)| alarm.arm(&self.seats[*seat]));
+        let armed = || {
+            self.handles.iter().enumerate().filter(|(at, _)| subset.has(*at)).filter_map(|(_, handle)| handle.as_ref())
+        };
+        armed().for_each(|(handle, parker)| handle.arm(&self.parkers[*parker]));
         // One fence serves all words of one memory.
-        for seat in 0..self.seats.len() {
-            if let Some((alarm, _)) = armed().find(|(_, of)| *of == seat) {
-                alarm.word().heavy_fence();
+        for parker in 0..self.parkers.len() {
+            if let Some((handle, _)) = armed().find(|(_, of)| *of == parker) {
+                handle.word().heavy_fence();
             }
         }
     }
 }
 
-/// The bells of a subset, as one place to sleep.
-pub(super) struct SomeBells<'a> {
-    bells: &'a Bells,
+/// The wake words of a subset, as one place to sleep.
+pub(super) struct SubsetWakeWords<'a> {
+    wake_words: &'a WakeWords,
     subset: &'a Subset,
 }
 
-impl SleepPlace for SomeBells<'_> {
-    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Result<T, Nap> {
-        let seen = self.bells.counts();
-        self.bells.arm(self.subset);
-        look().ok_or_else(|| Nap::of(Seat::wait_any(&seen, longest)))
+impl SleepPlace for SubsetWakeWords<'_> {
+    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Result<T, SleepOutcome> {
+        let seen = self.wake_words.counts();
+        self.wake_words.arm(self.subset);
+        look().ok_or_else(|| SleepOutcome::of(Parker::wait_any(&seen, longest)))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Token;
 
-/// Which channels to receive from.
+/// The channels to receive from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Subset {
     /// A bit for each channel.
@@ -31,7 +31,7 @@ impl Subset {
         self.is_everything || self.words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
     }
 
-    /// Takes a channel in.
+    /// Adds a channel.
     pub fn insert(&mut self, token: Token) {
         let word = token.0 / 64;
         if self.words.len() <= word {

@@ -1,9 +1,9 @@
 //! The memory of a ring: slots of one cache line, each with a header word that is written last, and the bytes behind it.
 //!
-//! A message of several slots is contiguous: its bytes run from behind the first header over the headers of the slots
-//! that follow. Values are copied in and out; bytes are reached in place, as atomic words. The protocol (who may touch
-//! which slot when) is the channel's; this is only the memory. In a normal build it is one allocation or a part of a
-//! region or an arena; under loom it is cells and words of which the model watches every access.
+//! A message of several slots is contiguous: its bytes run from behind the first header over the headers of the slots that
+//! follow. Values are copied in and out; bytes are reached in place, as atomic words. The channel's protocol decides which
+//! end may touch a slot; this is only the memory. In a normal build it is one allocation or a part of a region or an arena;
+//! under loom it is cells and words of which the model watches every access.
 
 #[cfg(loom)]
 mod model;

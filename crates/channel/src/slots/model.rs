@@ -2,8 +2,8 @@
 //!
 //! Values and bytes have memory of their own: values move through cells, in which the model finds accesses that race, and
 //! bytes through atomic words, of which a load may return an old value. Bytes of a value that cover the header of a
-//! continued slot are put into its header word too, as they would be in real memory: a receiver that looked there would
-//! see them.
+//! continued slot are put into its header word too, as they would be in real memory: a receiver that looked there would see
+//! them.
 
 use std::mem::MaybeUninit;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
 
-use corecast_base::place::Keep;
+use corecast_base::place::KeepAlive;
 use corecast_base::sync::AtomicU64;
 use corecast_base::{Arena, ArenaError, LINE_BYTES, PlaceSlice, Shareable};
 
@@ -17,8 +17,8 @@ use super::{HEADER_BYTES, WORDS_PER_SLOT, slots_for};
 pub(crate) struct SlotRing {
     base: NonNull<u8>,
     mask: usize,
-    /// Keeps the memory, and is not looked at.
-    _keep: Keep,
+    /// Keeps the memory alive, and is never read.
+    _keep: KeepAlive,
 }
 
 // SAFETY: the memory lives as long as the ring and is reached through atomics, or through `write` and `read`, whose
@@ -34,7 +34,7 @@ impl SlotRing {
         Self { base: allocation.base, mask: slots - 1, _keep: Arc::new(allocation) }
     }
 
-    /// Slots in memory that is there, with what it holds; `None` if it is not a power of two of lines.
+    /// Slots in existing memory, with its contents; `None` if it is not a power of two of lines.
     pub(crate) fn within(words: &PlaceSlice<AtomicU64>) -> Option<Self> {
         let slots = words.len() / WORDS_PER_SLOT;
         let base = NonNull::from(&**words).cast::<u8>();
@@ -48,7 +48,7 @@ impl SlotRing {
         self.mask + 1
     }
 
-    /// Where the slot of the `n`-th slot ever used begins.
+    /// The address of the `n`-th slot ever used.
     #[inline(always)]
     fn slot(&self, n: u64) -> NonNull<u8> {
         let index = n as usize & self.mask;
@@ -75,8 +75,8 @@ impl SlotRing {
         assert!(slots_for(len) <= self.slots() - first, "a message ends before its ring does");
         // SAFETY: a slot is longer than its header.
         let body = unsafe { self.slot(n).add(HEADER_BYTES) };
-        // SAFETY: inside the memory by the assertion, aligned to words, and lives as long as self; whoever reaches these
-        // bytes otherwise promises to be alone with them.
+        // SAFETY: inside the memory by the assertion, aligned to words, and lives as long as self; code that reaches these
+        // bytes in another way promises to be alone with them.
         unsafe { slice::from_raw_parts(body.cast::<AtomicU64>().as_ptr(), len.div_ceil(size_of::<u64>())) }
     }
 
@@ -85,7 +85,8 @@ impl SlotRing {
     /// # Safety
     /// - `from` is readable for `len` bytes.
     /// - The message fits before the end of the ring: `n mod slots + slots_for(len) <= slots`.
-    /// - Nobody else touches those bytes, the headers of the slots after `n` among them, until the caller publishes them.
+    /// - No other thread touches those bytes, the headers of the slots after `n` among them, until the caller publishes
+    ///   them.
     #[inline(always)]
     pub(crate) unsafe fn write(&self, n: u64, from: *const u8, len: usize) {
         debug_assert!((n as usize & self.mask) + slots_for(len) <= self.slots());
@@ -101,7 +102,7 @@ impl SlotRing {
     /// # Safety
     /// - `into` is writable for `len` bytes.
     /// - A message of at least `len` bytes was written there and its publication has been acquired.
-    /// - Nobody writes those bytes until the caller releases the slots.
+    /// - No thread writes those bytes until the caller releases the slots.
     #[inline(always)]
     pub(crate) unsafe fn read(&self, n: u64, into: *mut u8, len: usize) {
         // SAFETY: a slot is longer than its header.
@@ -111,7 +112,7 @@ impl SlotRing {
     }
 }
 
-/// Two slots. A type that nobody else can name: on the heap an arena gives these bytes to nobody but rings.
+/// Two slots. No other module can name this type, so an arena on the heap gives these bytes to rings only.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 struct SlotPair([AtomicU64; 2 * WORDS_PER_SLOT]);
@@ -138,7 +139,7 @@ impl SlotRings {
     /// The `index`-th ring.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the index is beyond the last ring.
     #[track_caller]
     pub(crate) fn ring(&self, index: usize) -> SlotRing {
         let pairs = self.slots / 2;

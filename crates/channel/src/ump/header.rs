@@ -2,13 +2,13 @@
 //! `{seq: 32, len: 10, stamp: 14, kind: 8}`.
 //!
 //! `seq` of the n-th slot ever used (from 0) is the low half of n + 1. A header left from an earlier lap differs by the
-//! number of slots, zeroed memory by one, so a receiver sees at one glance whether the message it waits for is there.
+//! number of slots, zeroed memory by one, so one look tells a receiver whether its next message is there.
 
-/// Everything a receiver learns about a message before it reads it.
+/// The header word: everything a receiver learns about a message before it reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header(u64);
 
-/// What a slot holds: [`Kind::PAD`], or a tag of the sender's choice and, in channels that have them, a stamp.
+/// The contents of a slot: [`Kind::PAD`], or a tag of the sender's choice and, in channels that have them, a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kind {
     tag: u8,
@@ -60,8 +60,8 @@ impl Header {
         Self(u64::from(seq(n).wrapping_sub(1)))
     }
 
-    /// The header of slot `n` after its one-slot message was read. It still tells which message that was, so that a new
-    /// sender finds out where a dead one stopped.
+    /// The header of slot `n` after its one-slot message was read. It still identifies that message, so that a new sender
+    /// finds where a dead one stopped.
     #[inline(always)]
     pub(super) fn cleared(n: u64) -> Self {
         Self::new(n, 0, Kind::PAD)
@@ -83,7 +83,7 @@ impl Header {
         self.0 as u32 == seq(n)
     }
 
-    /// True if it says, in whatever slot, that a message of this kind and length is there.
+    /// True if it announces, in any slot, a message of this kind and length.
     #[inline(always)]
     pub(super) fn tells(self, kind: Kind, len: usize) -> bool {
         self.0 >> 32 == told(kind, len)

@@ -1,14 +1,14 @@
 //! One sender, one receiver, messages of any length through a ring of cache lines.
 //!
 //! **When to take it:** two threads or processes exchange messages in order, each waiting for the other at times; the edges
-//! of every planned tree are these. **When not:** many receivers of the same message, or many senders to one receiver:
+//! of every planned tree are these. **When not:** one message for many receivers, or many senders to one receiver:
 //! [`mcast`](crate::mcast).
 //!
 //! | ends | messages | among |
 //! |---|---|---|
 //! | [`Sender`], [`Receiver`] | values of one type, moved | threads |
-//! | [`AnySender`], [`AnyReceiver`] | copies of values of any plain types | threads, or processes by [`any_rings`] |
-//! | [`BytesSender`], [`BytesReceiver`] | bytes, written and read in place | threads, or processes by [`spec`], [`sender`], [`receiver`] |
+//! | [`any::Sender`], [`any::Receiver`] | copies of values of any plain types | threads, or processes by [`any::rings`] |
+//! | [`bytes::Sender`], [`bytes::Receiver`] | bytes, written and read in place | threads, or processes in a region |
 //!
 //! **How it works.** A message's header and its first 56 bytes share one line, so a small message costs one line
 //! transfer: the receiver polls the line that will hold its next message, and the sender writes the header last. Longer
@@ -17,13 +17,13 @@
 //! atomic read-modify-write per message.
 //!
 //! **Guarantees.** First in, first out; every value arrives exactly once, or is dropped with the last end. `try_` methods
-//! never wait and are wait-free; the others wait as their [`Wait`] policy says. What the sender wrote before sending is
-//! visible to the receiver after receiving (Release, Acquire); the sender may rely on the reverse only for the room that
-//! it reuses.
+//! never wait and are wait-free; the others wait as their [`Wait`] policy says. The sender's writes before sending are
+//! visible to the receiver after receiving (Release, Acquire); the sender may rely on the reverse only for the room that it
+//! reuses.
 //!
-//! **Between processes** the other end is not trusted: what it writes is checked, and nonsense is an error. When its process
-//! ends without a goodbye, a receiver drains what was sent and a sender gets its message back, both with `Died`; what was
-//! not published was never there. A new sender may take a dead one's place, and the receiver goes on.
+//! **Between processes** the other end is not trusted: its words are checked, and nonsense is an error. When its process
+//! ends without a goodbye, a receiver drains what was sent and a sender gets its message back, both with `Died`; an
+//! unpublished message was never there. A new sender may take the place of a dead one, and the receiver goes on.
 //!
 //! **Source:** Barrelfish's user-level message passing (Baumann et al., The Multikernel, SOSP 2009) as used by Smelt
 //! (Kaestle et al., OSDI 2016), whose released queue acknowledges before the payload is read and so delivers a few
@@ -41,46 +41,23 @@
 //! # Ok::<(), corecast_channel::SendError<u64>>(())
 //! ```
 
-mod any;
-mod any_part;
-mod bytes;
-mod bytes_receiver;
-mod bytes_sender;
+pub mod any;
+pub mod bytes;
 mod header;
-#[cfg(not(loom))]
-mod inspect;
-mod msg;
 mod recv_end;
-#[cfg(not(loom))]
-mod region;
-mod rings;
 mod send_end;
 mod shared;
-mod signature;
 #[cfg(not(loom))]
 mod successor;
-#[cfg(all(test, not(loom)))]
-mod tests;
 mod typed;
 
 use std::time::Duration;
 
-use corecast_base::wait::{Wait, WakeWord};
+use corecast_base::wait::Wait;
 
 use crate::slots::slots_for;
 
-pub use any::{AnyReceiver, AnySender, WrongType, any_channel};
-pub use bytes::bytes_channel;
-pub use bytes_receiver::BytesReceiver;
-pub use bytes_sender::{BytesSender, Loan};
-#[cfg(not(loom))]
-pub(crate) use inspect::inspect;
-pub use msg::Msg;
-#[cfg(not(loom))]
-pub use region::{receiver, sender, spec};
-pub use rings::{Rings, any_rings};
 pub use shared::longest_message;
-pub use signature::signature;
 pub use typed::{Receiver, Sender, channel, channel_with};
 
 /// The fewest slots of a ring: a quarter of it must hold a message.
@@ -88,22 +65,22 @@ pub const MIN_SLOTS: usize = 4;
 /// The most slots of a ring, 64 MiB.
 pub const MAX_SLOTS: usize = 1 << 20;
 
-/// How a channel is laid out and waits.
+/// The layout and the waiting of a channel.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Slots of 64 bytes; rounded up to a power of two, to at least [`MIN_SLOTS`], and so that a message takes no more
     /// than a quarter of them. 64 keeps latency low, 1024 suits streams.
     pub slots: usize,
-    /// How the sender learns of room.
+    /// The way in which the sender learns of room.
     pub credit: Credit,
     /// How both ends wait.
     pub wait: Wait,
-    /// What sleeping and waking up costs on this machine, where it has been measured.
+    /// The cost of sleeping and waking up on this machine, where it has been measured.
     pub wake_cost: Option<Duration>,
 }
 
 impl Config {
-    /// With so many slots more, if need be, that messages of `len` bytes can be sent.
+    /// The same with enough slots for messages of `len` bytes.
     ///
     /// # Panics
     /// If the ring would have more than [`MAX_SLOTS`] slots.
@@ -120,7 +97,7 @@ impl Default for Config {
     }
 }
 
-/// How the sender learns which slots the receiver has read.
+/// The way in which the sender learns which slots the receiver has read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Credit {
@@ -132,16 +109,7 @@ pub enum Credit {
     SlotClear,
 }
 
-/// What one participant sleeps on, shared by all channels that it receives from or sends to.
-pub type Bell = WakeWord;
-
-/// A bell for a participant that waits as `policy` says.
-#[must_use]
-pub fn bell(policy: Wait) -> Bell {
-    WakeWord::new(policy)
-}
-
-/// The size of a ring that was asked to have `slots` and whose messages take `message_slots` each.
+/// The size of a ring for which `slots` were asked, and whose messages take `message_slots` each.
 ///
 /// # Panics
 /// If that is more than [`MAX_SLOTS`].

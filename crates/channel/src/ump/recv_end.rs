@@ -11,7 +11,7 @@ use super::shared::{RECEIVER_GONE, SENDER_GONE, Shared};
 use crate::bytes::Bytes;
 use crate::slots::slots_for;
 
-/// Where a receiver is in its ring.
+/// The position of a receiver in its ring.
 #[derive(Debug)]
 pub(super) struct RecvPosition {
     /// Slots consumed so far.
@@ -31,7 +31,7 @@ pub(super) struct RecvEnd {
 }
 
 impl RecvEnd {
-    /// The receiver that goes on behind the first `next` slots. There is one at a time.
+    /// The receiver that goes on behind the first `next` slots. A ring has one at a time.
     pub(super) fn new(shared: Shared, next: u64) -> Self {
         Self { shared, position: RecvPosition { next, acked: next, lent: 0 } }
     }
@@ -59,7 +59,7 @@ impl RecvEnd {
             // The sender may have sent between the look at the slot and the look at its end.
             None => shared.is_gone(SENDER_GONE).then(|| position.peek(shared)),
         };
-        waiter.until(&shared.data_bell, news, check)
+        waiter.until(&shared.data_wake, news, check)
     }
 
     /// Copies out the message of `len` bytes that `header` describes and frees its slots. The length is given once more, as
@@ -91,13 +91,13 @@ impl RecvEnd {
         fits
     }
 
-    /// Acknowledges what has been consumed, if anything is left to; called when nothing is there to receive.
+    /// Acknowledges the consumed slots, if some are not acknowledged yet. Called when there is nothing to receive.
     #[inline(always)]
     pub(super) fn idle(&mut self) {
         self.position.idle(&self.shared);
     }
 
-    /// True once the sender is gone. What it sent before may still be there.
+    /// True once the sender is gone. Messages that it sent before may still be there.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         self.shared.is_gone(SENDER_GONE)
@@ -107,7 +107,7 @@ impl RecvEnd {
     pub(super) fn leave(&mut self) -> bool {
         self.idle();
         let last = self.shared.leave(RECEIVER_GONE);
-        self.shared.room_bell.notify();
+        self.shared.room_wake.notify();
         last
     }
 }
@@ -160,7 +160,7 @@ impl RecvPosition {
         self.next += slots;
     }
 
-    /// Acknowledges what has been consumed, if anything is left to.
+    /// Acknowledges the consumed slots, if some are not acknowledged yet.
     #[inline(always)]
     pub(super) fn idle(&mut self, shared: &Shared) {
         if self.next != self.acked {
@@ -174,6 +174,6 @@ impl RecvPosition {
         // may write there again [ack]
         shared.control.ack.store(self.next, Ordering::Release);
         self.acked = self.next;
-        shared.room_bell.notify();
+        shared.room_wake.notify();
     }
 }

@@ -12,17 +12,17 @@ use super::shared::{RECEIVER_GONE, SENDER_GONE, Shared};
 use crate::bytes::BytesMut;
 use crate::slots::slots_for;
 
-/// Leave to publish one message of the length that was asked for. Where the message goes follows from its length, so that
+/// The permission to publish one message of the requested length. The place of the message follows from its length, so that
 /// all of it but the slot's number is known when the program is compiled.
 #[derive(Debug)]
 pub(super) struct Room(());
 
-/// Where a sender is in its ring.
+/// The position of a sender in its ring.
 #[derive(Debug)]
 pub(super) struct SendPosition {
     /// Slots used so far.
     pub(super) head: u64,
-    /// Slots that may be used by the acknowledgements seen so far: the freed ones and one lap.
+    /// The end of the slots that may be used by the acknowledgements seen so far: the freed ones and one lap.
     pub(super) room_end: u64,
     /// True once a message took several slots: then bytes may lie where a header is looked for.
     pub(super) covers_headers: bool,
@@ -41,7 +41,7 @@ pub(super) struct SendEnd {
 }
 
 impl SendEnd {
-    /// The sender that goes on behind the first `head` slots, all of them freed. There is one at a time.
+    /// The sender that goes on behind the first `head` slots, all of them freed. A ring has one at a time.
     pub(super) fn new(shared: Shared, head: u64) -> Self {
         Self { position: SendPosition { head, room_end: head, covers_headers: false }, shared }
     }
@@ -65,7 +65,7 @@ impl SendEnd {
             true => Some(None),
             false => position.reserve(shared, len).map(Some),
         };
-        waiter.until(&shared.room_bell, room, check)
+        waiter.until(&shared.room_wake, room, check)
     }
 
     /// Publishes a message of `len` bytes from `from` in the room granted for it.
@@ -99,7 +99,7 @@ impl SendEnd {
     /// Says goodbye; gives the receiver's half to clean up if the receiver is gone.
     pub(super) fn leave(&self) -> Option<RecvEnd> {
         let last = self.shared.leave(SENDER_GONE);
-        self.shared.data_bell.notify();
+        self.shared.data_wake.notify();
         // ORDERING: Relaxed, the receiver has left through `gone`, which orders what it acknowledged at last
         last.then(|| RecvEnd::new(self.shared.clone(), self.shared.control.ack.load(Ordering::Relaxed)))
     }
@@ -119,7 +119,7 @@ impl SendPosition {
         Some(Room(()))
     }
 
-    /// Slots that may be used, and one, by what the receiver has told by now.
+    /// The end of the slots that may be used, plus one, by the receiver's present acknowledgement.
     #[inline(always)]
     fn look_for_room(&self, shared: &Shared) -> u64 {
         let slots = shared.slots.slots() as u64;
@@ -128,7 +128,7 @@ impl SendPosition {
                 // ORDERING: Acquire, pairs with the Release in RecvPosition::acknowledge: the freed slots' readers are
                 // done [ack]
                 let acked = shared.control.ack.load(Ordering::Acquire);
-                // What no receiver acknowledges is no news: another process may have written it.
+                // An acknowledgement that no receiver writes is ignored: another process may have written it.
                 let is_news = self.head.checked_sub(acked).is_some_and(|unread| unread <= slots);
                 if is_news { acked + slots } else { self.room_end }
             }
@@ -167,7 +167,7 @@ impl SendPosition {
         let (first, header) = self.put(shared, len, kind);
         // ORDERING: Release, pairs with the Acquire in RecvPosition::peek [slot-full]
         shared.slots.header(first).store(header.word(), Ordering::Release);
-        shared.data_bell.notify();
+        shared.data_wake.notify();
     }
 
     /// As [`publish`](Self::publish) for a message of a batch: the first one stays withheld until
@@ -183,13 +183,13 @@ impl SendPosition {
         }
     }
 
-    /// Publishes what was put into a batch.
+    /// Publishes the messages of a batch.
     #[inline]
     pub(super) fn publish_batch(shared: &Shared, withheld: &mut Withheld) {
         if let Some((first, header)) = withheld.take() {
             // ORDERING: Release, pairs with the Acquire in RecvPosition::peek [slot-full]
             shared.slots.header(first).store(header.word(), Ordering::Release);
-            shared.data_bell.notify();
+            shared.data_wake.notify();
         }
     }
 

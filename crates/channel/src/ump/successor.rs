@@ -1,7 +1,7 @@
-//! How a new sender finds out where a dead one stopped.
+//! The way in which a new sender finds where a dead one stopped.
 //!
-//! What the dead one published stands in the headers; what it was at when it died is invisible and is written over. A
-//! sender counts on nothing that the dead one kept to itself.
+//! The published messages of the dead sender stand in the headers; the message that it was writing when it died is
+//! invisible and is written over. A sender relies on nothing that the dead one kept to itself.
 
 use corecast_base::sync::Ordering;
 
@@ -12,10 +12,10 @@ use super::shared::Shared;
 use crate::slots::slots_for;
 
 impl SendEnd {
-    /// The sender that goes on where a dead one stopped. There is one at a time.
+    /// The sender that goes on where a dead one stopped. A ring has one at a time.
     ///
     /// # Errors
-    /// What is wrong with the ring, in words.
+    /// The damage of the ring, in words.
     pub(super) fn succeed(shared: Shared) -> Result<Self, &'static str> {
         // ORDERING: Acquire, pairs with the Release in RecvPosition::acknowledge [ack]
         let acked = shared.control.ack.load(Ordering::Acquire);
@@ -50,9 +50,9 @@ fn behind_last_message(shared: &Shared, acked: u64) -> Result<u64, &'static str>
     }
 }
 
-/// Follows the messages from the last acknowledged one on. Every slot tells the last message that it held, also when that
-/// was read, and those that were acknowledged late may have been written over one lap on. What a batch wrote behind its
-/// unpublished first message is erased, as the receiver would take it for sent.
+/// Follows the messages from the last acknowledged one on. Every slot shows the last message that it held, also when that
+/// was read, and slots that were acknowledged late may have been written over one lap on. A batch may have written messages
+/// behind its unpublished first one; they are erased, as the receiver would take them for sent.
 fn behind_last_slot(shared: &Shared, acked: u64) -> Result<u64, &'static str> {
     let slots = shared.slots.slots() as u64;
     let last_in = |n: u64| {

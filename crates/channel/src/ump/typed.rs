@@ -5,14 +5,15 @@ use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::time::Duration;
 
-use corecast_base::wait::{Crowd, LONGEST_NAP, Waiter};
+use corecast_base::wait::{CpuSharing, LONGEST_SLEEP, Waiter, WakeWord};
 
 use super::header::{Header, Kind};
 use super::recv_end::RecvEnd;
 use super::send_end::{Room, SendEnd};
 use super::shared::Shared;
-use super::{Bell, Config, bell, ring_slots};
+use super::{Config, ring_slots};
 use crate::error::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvError, TrySendError};
+use crate::selectable::{Selectable, WakeHandle};
 use crate::slots::slots_for;
 
 const VALUE: Kind = Kind::tagged(1);
@@ -27,7 +28,7 @@ pub fn channel<T: Send>(slots: usize) -> (Sender<T>, Receiver<T>) {
     channel_with(Config { slots, ..Config::default() })
 }
 
-/// A channel laid out as `config` says.
+/// A channel with this configuration.
 ///
 /// # Panics
 /// If the ring would have more than [`MAX_SLOTS`](super::MAX_SLOTS) slots, or values of several slots and
@@ -36,10 +37,10 @@ pub fn channel<T: Send>(slots: usize) -> (Sender<T>, Receiver<T>) {
 #[must_use]
 pub fn channel_with<T: Send>(config: Config) -> (Sender<T>, Receiver<T>) {
     let slots = ring_slots(config.slots, slots_for(size_of::<T>()));
-    let shared = Shared::new(slots, config.credit, bell(config.wait), bell(config.wait));
+    let shared = Shared::new(slots, config.credit, WakeWord::new(config.wait), WakeWord::new(config.wait));
     let len = size_of::<T>();
     assert!(len <= shared.max_len(), "with SlotClear a value of {len} bytes must fit into {} bytes", shared.max_len());
-    let waiter = Waiter::new(config.wait, Crowd::unpinned(2), config.wake_cost);
+    let waiter = Waiter::new(config.wait, CpuSharing::unpinned(2), config.wake_cost);
     let sender = Sender { end: SendEnd::new(shared.clone(), 0), waiter: waiter.clone(), values: PhantomData };
     (sender, Receiver { end: RecvEnd::new(shared, 0), waiter, values: PhantomData })
 }
@@ -114,12 +115,12 @@ impl<T: Send> Sender<T> {
     fn put(&mut self, room: Room, value: T) {
         let value = ManuallyDrop::new(value);
         let from = (&raw const value).cast();
-        // SAFETY: `from` points to a T, and the room was just granted for its size. The bytes move: the receiver, or
-        // whoever drains the ring, takes the value out exactly once.
+        // SAFETY: `from` points to a T, and the room was just granted for its size. The bytes move: the receiver, or the
+        // end that drains the ring, takes the value out exactly once.
         unsafe { self.end.publish(room, from, size_of::<T>(), VALUE) };
     }
 
-    /// What this end's waits have been like.
+    /// The waiter of this end, with the counts of its waits.
     #[must_use]
     pub fn waiter(&self) -> &Waiter {
         &self.waiter
@@ -142,16 +143,11 @@ pub struct Receiver<T: Send> {
 }
 
 impl<T: Send> Receiver<T> {
-    /// True if [`try_recv`](Self::try_recv) would not say that the channel is empty.
+    /// True if [`try_recv`](Self::try_recv) would return anything but [`TryRecvError::Empty`].
     #[inline]
     #[must_use]
     pub fn is_ready(&mut self) -> bool {
         self.end.peek().is_some() || self.end.is_closed()
-    }
-
-    /// What the sender rings.
-    pub(crate) fn data_bell(&self) -> &Bell {
-        &self.end.shared.data_bell
     }
 
     /// Receives without waiting.
@@ -198,7 +194,7 @@ impl<T: Send> Receiver<T> {
         }
     }
 
-    /// What this end's waits have been like.
+    /// The waiter of this end, with the counts of its waits.
     #[must_use]
     pub fn waiter(&self) -> &Waiter {
         &self.waiter
@@ -213,6 +209,26 @@ impl<T: Send> Drop for Receiver<T> {
     }
 }
 
+impl<T: Send> Selectable for Receiver<T> {
+    type Message<'a>
+        = T
+    where
+        T: 'a;
+
+    #[inline]
+    fn is_ready(&mut self) -> bool {
+        Self::is_ready(self)
+    }
+
+    fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        Self::try_recv(self)
+    }
+
+    fn wake_handle(&self) -> WakeHandle {
+        WakeHandle::single(self.end.shared.data_wake.clone())
+    }
+}
+
 /// Takes the value out of the slot that `header` was found in.
 #[inline(always)]
 fn take<T>(end: &mut RecvEnd, header: Header) -> T {
@@ -223,7 +239,7 @@ fn take<T>(end: &mut RecvEnd, header: Header) -> T {
     unsafe { value.assume_init() }
 }
 
-/// Drops what was sent and never received. Both ends are gone, so nothing moves any more.
+/// Drops the values that were sent and never received. Both ends are gone, so nothing moves any more.
 fn drain<T>(end: &mut RecvEnd) {
     while let Some(header) = end.peek() {
         drop(take::<T>(end, header));
@@ -233,10 +249,10 @@ fn drain<T>(end: &mut RecvEnd) {
 /// The time limit of a wait has passed.
 struct TimedOut;
 
-/// How long a wait may still go on.
+/// The time left to a wait.
 fn time_left(timeout: Option<Duration>, waited: Duration) -> Result<Duration, TimedOut> {
     match timeout {
-        None => Ok(LONGEST_NAP),
+        None => Ok(LONGEST_SLEEP),
         Some(timeout) if waited < timeout => Ok(timeout - waited),
         Some(_) => Err(TimedOut),
     }
@@ -244,12 +260,12 @@ fn time_left(timeout: Option<Duration>, waited: Duration) -> Result<Duration, Ti
 
 impl<T: Send> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender").field("end", &self.end).finish_non_exhaustive()
+        write!(f, "ump::Sender({} slots)", self.end.shared.slots.slots())
     }
 }
 
 impl<T: Send> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiver").field("end", &self.end).finish_non_exhaustive()
+        write!(f, "ump::Receiver({} slots)", self.end.shared.slots.slots())
     }
 }

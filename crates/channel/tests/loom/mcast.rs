@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use corecast_base::sync::spin_hint;
 use corecast_base::wait::Wait;
-use corecast_channel::mcast::{self, Config, Delivery, Policy, Receiver, Sender, ValueReceiver, ValueSender};
+use corecast_channel::mcast::bytes::{Receiver, Sender};
+use corecast_channel::mcast::{self, Config, Delivery, Policy};
 use corecast_channel::{RecvError, TryRecvError, TrySendError};
 use loom::thread;
 
@@ -17,7 +18,7 @@ fn overwriting() -> Config {
 }
 
 /// Sends without ever waiting otherwise than by trying again.
-fn send_value(tx: &mut ValueSender<u32>, value: u32) {
+fn send_value(tx: &mut mcast::Sender<u32>, value: u32) {
     while let Err(error) = tx.try_send(value) {
         assert!(matches!(error, TrySendError::Full(_)));
         spin_hint();
@@ -25,7 +26,7 @@ fn send_value(tx: &mut ValueSender<u32>, value: u32) {
 }
 
 /// All values until the channel is closed.
-fn values(rx: &ValueReceiver<u32>) -> Vec<u32> {
+fn values(rx: &mcast::Receiver<u32>) -> Vec<u32> {
     let mut got = Vec::new();
     loop {
         match rx.try_recv() {
@@ -134,7 +135,7 @@ fn two_senders_without_a_reader_go_around() {
 }
 
 #[test]
-fn who_joins_misses_nothing_from_then_on() {
+fn a_reader_misses_nothing_after_it_joined() {
     loom::model(|| {
         let (mut tx, source) = mcast::channel_with(config(Wait::Spin));
         let sender = thread::spawn(move || {
@@ -154,7 +155,7 @@ fn who_joins_misses_nothing_from_then_on() {
 
 /// The line of a reader that left is taken by another one: the sender must not overtake the one through the other.
 #[test]
-fn a_line_is_handed_over_with_what_was_read() {
+fn a_line_is_handed_over_with_its_read_messages() {
     loom::model(|| {
         let (mut tx, source) = mcast::channel_with(Config { readers: 1, ..config(Wait::Spin) });
         let first = source.subscribe().expect("a place");
@@ -188,7 +189,7 @@ fn watch(rx: &Receiver) -> (Vec<u64>, u64) {
 
 fn race_with_copies(policy: Policy, count: u64) {
     loom::model(move || {
-        let (mut tx, source) = mcast::bytes_channel(overwriting());
+        let (mut tx, source) = mcast::bytes::channel(overwriting());
         let rx = source.subscribe(policy).expect("a place");
         let sender = thread::spawn(move || (0..count).for_each(|number| send_pair(&mut tx, number)));
         let (came, missed) = watch(&rx);
@@ -208,17 +209,17 @@ fn an_evicted_reader_is_told_and_joins_again() {
 }
 
 /// Writes a message of two words that is said to be longer than a slot, so that it lies in a block.
-fn long(tx: &mut Sender, number: u64) -> mcast::Loan<'_> {
+fn long(tx: &mut Sender, number: u64) -> mcast::bytes::Loan<'_> {
     let mut loan = tx.reserve(56).expect("it fits");
     loan.bytes().write_at(0, &pair(number));
     loan
 }
 
-/// What the reader copies while the sender writes the last message is the block of the first.
+/// The reader copies the block of the first message while the sender writes the last one.
 #[test]
 fn a_block_is_written_again_when_no_copy_is_taken_of_it() {
     loom::model(|| {
-        let (mut tx, source) = mcast::bytes_channel(Config { block_bytes: 56, ..overwriting() });
+        let (mut tx, source) = mcast::bytes::channel(Config { block_bytes: 56, ..overwriting() });
         let rx = source.subscribe(Policy::Lossy).expect("a place");
         long(&mut tx, 0).commit().expect("nothing is wrong");
         long(&mut tx, 1).commit().expect("nothing is wrong");
@@ -236,7 +237,7 @@ fn a_block_is_written_again_when_no_copy_is_taken_of_it() {
 fn two_senders_exchange_blocks_with_slots() {
     loom::model(|| {
         let blocks = Config { senders: 2, block_bytes: 56, ..config(Wait::Spin) };
-        let (mut a, source) = mcast::bytes_channel(blocks);
+        let (mut a, source) = mcast::bytes::channel(blocks);
         let mut b = source.sender().expect("a place");
         let rx = source.subscribe(Policy::Reliable).expect("a place");
         let one = thread::spawn(move || {
@@ -259,7 +260,7 @@ fn two_senders_exchange_blocks_with_slots() {
 #[test]
 fn a_senders_place_is_handed_over_with_its_block() {
     loom::model(|| {
-        let (mut a, source) = mcast::bytes_channel(Config { block_bytes: 56, ..config(Wait::Spin) });
+        let (mut a, source) = mcast::bytes::channel(Config { block_bytes: 56, ..config(Wait::Spin) });
         let rx = source.subscribe(Policy::Reliable).expect("a place");
         let first = thread::spawn(move || long(&mut a, 1).commit().expect("nothing is wrong"));
         let mut next = loop {
@@ -302,7 +303,7 @@ fn a_sender_that_comes_while_the_last_one_leaves_keeps_the_channel_open() {
 }
 
 #[test]
-fn what_was_sent_before_the_goodbye_arrives() {
+fn messages_sent_before_the_goodbye_arrive() {
     loom::model(|| {
         let (mut tx, source) = mcast::channel_with(config(Wait::Spin));
         let rx = source.subscribe().expect("a place");

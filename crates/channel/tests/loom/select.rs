@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use corecast_base::wait::{Crowd, Wait, Waiter};
+use corecast_base::wait::{CpuSharing, Wait, Waiter};
 use corecast_channel::select::{Select, SelectError};
 use corecast_channel::ump::{self, Config};
 use loom::thread;
@@ -14,7 +14,7 @@ fn config() -> Config {
 #[test]
 fn a_sleeper_misses_neither_channel() {
     loom::model(|| {
-        let mut select = Select::with_waiter(Waiter::new(Wait::Park, Crowd::pinned(2, 1), Some(Duration::ZERO)));
+        let mut select = Select::with_waiter(Waiter::new(Wait::Park, CpuSharing::pinned(2, 1), Some(Duration::ZERO)));
         let senders: Vec<_> = (0..2)
             .map(|n| {
                 let (mut sender, receiver) = ump::channel_with::<u64>(config());

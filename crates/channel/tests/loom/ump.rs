@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use corecast_base::Arena;
 use corecast_base::sync::{Arc, AtomicUsize, Ordering, spin_hint};
-use corecast_base::wait::{Crowd, Wait, Waiter};
-use corecast_channel::ump::{self, Config, WrongType};
+use corecast_base::wait::{CpuSharing, Wait, Waiter, WakeWord};
+use corecast_channel::ump::any::{self, WrongType};
+use corecast_channel::ump::{self, Config};
 use corecast_channel::{Closed, TryRecvError, TrySendError};
 use loom::thread;
 
@@ -68,22 +69,22 @@ fn a_full_ring_makes_room_only_after_the_payload_was_read() {
     });
 }
 
-/// Two members lay the rings out at the same time, and whoever comes first makes them.
+/// Two members lay the rings out at the same time, and the first one makes them.
 #[test]
 fn ends_built_apart_are_of_one_ring() {
     loom::model(|| {
         let mut arena = Arena::heap();
         let mut theirs = arena.from_start();
-        let bells = || (ump::bell(Wait::Spin), ump::bell(Wait::Spin));
-        let mut waiter = Waiter::new(Wait::Spin, Crowd::pinned(2, 1), Some(Duration::ZERO));
+        let wakes = || (WakeWord::new(Wait::Spin), WakeWord::new(Wait::Spin));
+        let mut waiter = Waiter::new(Wait::Spin, CpuSharing::pinned(2, 1), Some(Duration::ZERO));
         let mut their_waiter = waiter.clone();
         let sender = thread::spawn(move || {
-            let rings = ump::any_rings(&mut theirs, 2, 4).expect("the heap has room");
-            let (data, room) = bells();
+            let rings = any::rings(&mut theirs, 2, 4).expect("the heap has room");
+            let (data, room) = wakes();
             rings.sender(1, data, room).send(&7u64, &mut their_waiter, keep_waiting).expect("the receiver stays");
         });
-        let rings = ump::any_rings(&mut arena, 2, 4).expect("the heap has room");
-        let (data, room) = bells();
+        let rings = any::rings(&mut arena, 2, 4).expect("the heap has room");
+        let (data, room) = wakes();
         assert_eq!(rings.receiver(1, data, room).recv::<u64, _>(&mut waiter, keep_waiting), Ok(7));
         sender.join().expect("the sender ends");
     });
@@ -95,8 +96,8 @@ fn ends_built_apart_are_of_one_ring() {
 fn old_payload_is_never_taken_for_a_header() {
     const NUMBER_TAG: u64 = 3;
     loom::model(|| {
-        let (mut tx, mut rx) = ump::any_channel(8, ump::bell(Wait::Spin), ump::bell(Wait::Spin));
-        let mut waiter = Waiter::new(Wait::Spin, Crowd::pinned(2, 1), Some(Duration::ZERO));
+        let (mut tx, mut rx) = any::channel(8, WakeWord::new(Wait::Spin), WakeWord::new(Wait::Spin));
+        let mut waiter = Waiter::new(Wait::Spin, CpuSharing::pinned(2, 1), Some(Duration::ZERO));
         let mut theirs = waiter.clone();
         let sender = thread::spawn(move || {
             let mut wide = [0u64; 8];
@@ -120,8 +121,8 @@ fn old_payload_is_never_taken_for_a_header() {
 #[test]
 fn a_message_that_does_not_fit_before_the_end_starts_anew_when_those_slots_were_read() {
     loom::model(|| {
-        let (mut tx, mut rx) = ump::any_channel(16, ump::bell(Wait::Spin), ump::bell(Wait::Spin));
-        let mut waiter = Waiter::new(Wait::Spin, Crowd::pinned(2, 1), Some(Duration::ZERO));
+        let (mut tx, mut rx) = any::channel(16, WakeWord::new(Wait::Spin), WakeWord::new(Wait::Spin));
+        let mut waiter = Waiter::new(Wait::Spin, CpuSharing::pinned(2, 1), Some(Duration::ZERO));
         let mut theirs = waiter.clone();
         let sender = thread::spawn(move || {
             for number in 1..=12u64 {
@@ -168,8 +169,8 @@ fn keep_waiting(_: Duration) -> Result<Duration, Failed> {
 #[test]
 fn types_are_announced_and_large_values_travel_in_parts() {
     loom::model(|| {
-        let (mut tx, mut rx) = ump::any_channel(4, ump::bell(Wait::Park), ump::bell(Wait::Park));
-        let mut waiter = Waiter::new(Wait::Park, Crowd::pinned(2, 1), Some(Duration::ZERO));
+        let (mut tx, mut rx) = any::channel(4, WakeWord::new(Wait::Park), WakeWord::new(Wait::Park));
+        let mut waiter = Waiter::new(Wait::Park, CpuSharing::pinned(2, 1), Some(Duration::ZERO));
         let mut theirs = waiter.clone();
         let sender = thread::spawn(move || {
             tx.send(&7u32, &mut theirs, keep_waiting).expect("the receiver stays");
@@ -193,7 +194,7 @@ impl Drop for Counted {
 }
 
 #[test]
-fn whoever_leaves_last_drops_what_was_not_received() {
+fn the_last_end_drops_the_values_that_were_not_received() {
     loom::model(|| {
         let dropped = Arc::new(AtomicUsize::new(0));
         let (mut tx, mut rx) = ump::channel_with(config(Wait::Spin));

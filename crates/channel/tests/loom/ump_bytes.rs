@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use corecast_base::sync::spin_hint;
 use corecast_base::wait::Wait;
-use corecast_channel::ump::{self, BytesReceiver, Config, Credit};
+use corecast_channel::ump::bytes::Receiver;
+use corecast_channel::ump::{self, Config, Credit};
 use corecast_channel::{RecvError, TryRecvError};
 use loom::thread;
 
@@ -13,7 +14,7 @@ fn config(slots: usize, credit: Credit, wait: Wait) -> Config {
 }
 
 /// A message of 8 bytes is a number; longer ones repeat it.
-fn expect(rx: &mut BytesReceiver, number: u64, words: usize) {
+fn expect(rx: &mut Receiver, number: u64, words: usize) {
     let message = rx.recv().expect("sent");
     assert_eq!(message.to_vec(), [number.to_ne_bytes()].repeat(words).concat());
 }
@@ -25,7 +26,7 @@ fn bytes(number: u64, words: usize) -> Vec<u8> {
 #[test]
 fn a_loan_is_seen_whole_or_not_at_all() {
     loom::model(|| {
-        let (mut tx, mut rx) = ump::bytes_channel(&config(8, Credit::AckLine, Wait::Spin));
+        let (mut tx, mut rx) = ump::bytes::channel(&config(8, Credit::AckLine, Wait::Spin));
         let sender = thread::spawn(move || {
             // Aborted: the second slot is covered by what looks like the header of the message that will be there.
             let mut loan = tx.reserve(10 * 8).expect("there is room");
@@ -48,7 +49,7 @@ fn a_loan_is_seen_whole_or_not_at_all() {
 #[test]
 fn a_batch_appears_at_once() {
     loom::model(|| {
-        let (mut tx, mut rx) = ump::bytes_channel(&config(8, Credit::AckLine, Wait::Spin));
+        let (mut tx, mut rx) = ump::bytes::channel(&config(8, Credit::AckLine, Wait::Spin));
         let sender = thread::spawn(move || {
             let batch = [bytes(1, 1), bytes(2, 9), bytes(3, 1)];
             assert_eq!(tx.send_batch(batch.iter().map(Vec::as_slice)), Ok(3));
@@ -79,10 +80,10 @@ fn cleared_slots_are_used_again_when_they_were_read() {
 }
 
 #[test]
-fn what_is_lent_out_is_not_written_over() {
+fn an_open_message_is_not_written_over() {
     for credit in [Credit::AckLine, Credit::SlotClear] {
         loom::model(move || {
-            let (mut tx, mut rx) = ump::bytes_channel(&config(4, credit, Wait::Spin));
+            let (mut tx, mut rx) = ump::bytes::channel(&config(4, credit, Wait::Spin));
             let sender = thread::spawn(move || {
                 (0..5).for_each(|number| tx.send(&bytes(number, 1)).expect("the receiver stays"));
             });

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 
-use corecast::base::rendezvous::{self, MeetError, Meeting, SocketDir};
+use corecast::base::rendezvous::{self, HostedRegion, RendezvousError, SocketDir};
 use corecast::processes::{FD_VARIABLE, Founding, RANK_VARIABLE, SIZE_VARIABLE};
 use corecast::{Barrier, CpuSet, Group, Wait, machine};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -87,7 +87,7 @@ impl Arguments {
             builder = builder.members(members);
         }
         if self.pin || self.no_pin {
-            builder = builder.pinned(self.pin);
+            builder = builder.pin(self.pin);
         }
         if let Some(barrier) = self.barrier {
             builder = builder.barrier(barrier);
@@ -108,10 +108,12 @@ impl Arguments {
     }
 }
 
-fn host(name: &str, founding: &Founding) -> Result<Meeting, Failure> {
+fn host(name: &str, founding: &Founding) -> Result<HostedRegion, Failure> {
     let hosted = rendezvous::host(&SocketDir::of_user(), name, founding.region().clone());
     hosted.map_err(|error| match error {
-        MeetError::BadName(_) | MeetError::PathTooLong { .. } | MeetError::Exists(_) => Failure::input(error),
+        RendezvousError::BadName(_) | RendezvousError::PathTooLong { .. } | RendezvousError::Exists(_) => {
+            Failure::input(error)
+        }
         _ => Failure::environment(error),
     })
 }

@@ -60,9 +60,9 @@ impl Stage {
 }
 
 fn plan() -> RegionPlan {
-    let plan = ump::spec(&ump::Config::default()).declare(RegionPlan::new(), "orders");
+    let plan = ump::bytes::spec(&ump::Config::default()).declare(RegionPlan::new(), "orders");
     let config = mcast::Config { slots: 8, ..mcast::Config::default() };
-    plan.and_then(|plan| mcast::spec(config).declare(plan, "news")).expect("good names")
+    plan.and_then(|plan| mcast::bytes::spec(config).declare(plan, "news")).expect("good names")
 }
 
 /// Another process that makes a named region and hosts another one, killed at the end.
@@ -112,8 +112,8 @@ fn own() {
     let memfd = SharedRegion::memfd(&plan()).expect("memory");
     let _meeting = rendezvous::host(&SocketDir::at(&dir), "meeting", memfd.clone()).expect("a free name");
     let _ends = [&region, &memfd].map(|region| {
-        let mut tx = mcast::sender(region, "news").expect("a place");
-        let rx = mcast::receiver(region, "news", mcast::Policy::Reliable).expect("a place");
+        let mut tx = mcast::bytes::sender(region, "news").expect("a place");
+        let rx = mcast::bytes::receiver(region, "news", mcast::Policy::Reliable).expect("a place");
         (0..3).for_each(|_| tx.send(b"something").expect("room"));
         (tx, rx)
     });
@@ -217,10 +217,10 @@ fn directories_that_will_not_do() {
 fn who_is_there_and_how_far() {
     let stage = Stage::new();
     let region = stage.named("file-2");
-    let mut tx = ump::sender(&region, "orders").expect("free");
-    let mut rx = ump::receiver(&region, "orders").expect("free");
-    let mut news = mcast::sender(&region, "news").expect("a place");
-    let reader = mcast::receiver(&region, "news", mcast::Policy::Reliable).expect("a place");
+    let mut tx = ump::bytes::sender(&region, "orders").expect("free");
+    let mut rx = ump::bytes::receiver(&region, "orders").expect("free");
+    let mut news = mcast::bytes::sender(&region, "news").expect("a place");
+    let reader = mcast::bytes::receiver(&region, "news", mcast::Policy::Reliable).expect("a place");
     (0..5).for_each(|_| tx.send(&[7; 100]).expect("room"));
     (0..3).for_each(|_| drop(rx.recv().expect("sent")));
     (0..4).for_each(|_| news.send(b"x").expect("room"));

@@ -70,9 +70,9 @@ fn play() {
         return say(&me.races().map_or("none".to_owned(), |races| races.barrier.winner.to_string()));
     }
     let sum = me.allreduce(1 + me.rank(), |a, b| a + b).expect("nobody is lost");
-    say(&format!("{} of {}: {sum}", me.rank(), me.members()));
+    say(&format!("{} of {}: {sum}", me.rank(), me.size()));
     if role == "split" {
-        let part = me.split(0, 0).map(|part| part.expect("a colour was named").members());
+        let part = me.split(0, 0).map(|part| part.expect("a colour was named").size());
         return say(&part.map_or_else(|error| error.to_string(), |members| format!("a part of {members}")));
     }
     if role == "meet for ever" {

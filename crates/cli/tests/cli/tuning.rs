@@ -12,6 +12,9 @@ fn alone_it_measures_plans_races_and_reports() {
     {
         assert!(run.stdout.contains(words), "'{words}' is not in: {}", run.stdout);
     }
+    let last: Vec<&str> = run.stdout.lines().rev().take(3).collect();
+    let begins = ["next: `corecast ", "against the fastest rival: barrier ", "messages: "];
+    assert!(last.iter().zip(begins).all(|(line, begin)| line.starts_with(begin)), "{}", run.stdout);
     let report = std::fs::read_to_string(program.path("corecast-report.html")).expect("written");
     assert!(report.contains("<html") && !report.contains("src=\"http"), "self-contained");
     assert_eq!((program.files(), program.cached().len()), (vec!["corecast-report.html".to_owned()], 1));

@@ -58,7 +58,7 @@ impl Member {
     }
 
     fn check_part<T: Plain>(&self, config: &AckConfig, is_root: bool) -> Result<(), AckError> {
-        let (rank, members, root) = (self.rank(), self.members(), config.root);
+        let (rank, members, root) = (self.rank(), self.size(), config.root);
         if root >= members {
             return Err(Error::BadRank { rank: root, members }.into());
         }

@@ -1,9 +1,9 @@
 //! Nobody: models have no processes.
 
 use corecast_base::sync::Arc;
-use corecast_base::wait::{Crowd, WakeCell};
+use corecast_base::wait::WakeWord as Bell;
+use corecast_base::wait::{CpuSharing, WakeCell};
 use corecast_base::{CacheLine, Place};
-use corecast_channel::ump::Bell;
 
 /// Nothing.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ impl Census {
         match *self {}
     }
 
-    pub(crate) fn crowd(this: &Arc<Self>) -> Crowd {
+    pub(crate) fn crowd(this: &Arc<Self>) -> CpuSharing {
         match **this {}
     }
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use corecast_base::region::{Liveness, ParticipantId, SharedRegion};
 use corecast_base::sync::{Arc, AtomicU64, Fences, Ordering};
-use corecast_base::wait::{Affinity, Crew, Crowd, LONGEST_NAP, WakeCell, WakeWord};
+use corecast_base::wait::WakeWord as Bell;
+use corecast_base::wait::{Affinity, CpuSharing, LONGEST_SLEEP, ParticipantCount, WakeCell, WakeWord};
 use corecast_base::{CacheLine, Clock, Place, PlaceSlice};
-use corecast_channel::ump::Bell;
 
 use crate::error::{Error, Loss};
 
@@ -49,12 +49,12 @@ impl Census {
 
     /// A bell in the group's memory.
     pub(crate) fn bell(&self, cell: Place<CacheLine<WakeCell>>) -> Bell {
-        WakeWord::within(cell, self.region.seats(), self.region.me().index, self.fences)
+        WakeWord::within(cell, self.region.parkers(), self.region.me().index, self.fences)
     }
 
     /// Who may want the CPUs of a member: all of the whole group.
-    pub(crate) fn crowd(this: &Arc<Self>) -> Crowd {
-        Crowd::of(Arc::clone(this) as _)
+    pub(crate) fn crowd(this: &Arc<Self>) -> CpuSharing {
+        CpuSharing::of(Arc::clone(this) as _)
     }
 
     /// True in a forked child, where the memory is not.
@@ -101,7 +101,7 @@ impl Census {
         (0..self.members.len()).filter(|&rank| self.participant(rank) == 0)
     }
 
-    /// A member that died without leaving. At most every [`LONGEST_NAP`] in this process: it takes a system call for each
+    /// A member that died without leaving. At most every [`LONGEST_SLEEP`] in this process: it takes a system call for each
     /// member, and a waiter that spins asks all the time.
     pub(crate) fn first_dead(&self, has_left: impl Fn(usize) -> bool) -> Option<usize> {
         self.is_time_to_look().then(|| {
@@ -110,14 +110,14 @@ impl Census {
         })?
     }
 
-    /// Those of some members that are dead; at most every [`LONGEST_NAP`], as above.
+    /// Those of some members that are dead; at most every [`LONGEST_SLEEP`], as above.
     pub(crate) fn dead_among(&self, ranks: &[usize]) -> Vec<usize> {
         let is_time = !ranks.is_empty() && self.is_time_to_look();
         ranks.iter().copied().filter(|&rank| is_time && self.is_dead(rank)).collect()
     }
 
     fn is_time_to_look(&self) -> bool {
-        let (clock, nap) = (Clock::get(), LONGEST_NAP - Duration::from_millis(1));
+        let (clock, nap) = (Clock::get(), LONGEST_SLEEP - Duration::from_millis(1));
         let now = clock.ticks();
         // ORDERING: Relaxed, who looks once more than needed does no harm
         let is_time = now >= self.next_look.load(Ordering::Relaxed);
@@ -142,7 +142,7 @@ impl Census {
     }
 }
 
-impl Crew for Census {
+impl ParticipantCount for Census {
     fn confined_to(&self, cpus: &Affinity) -> usize {
         let me = self.region.me();
         // ORDERING: Relaxed, the words are all there is to read

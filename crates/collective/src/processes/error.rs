@@ -3,8 +3,8 @@
 use std::io;
 
 use corecast_base::ArenaError;
-use corecast_base::region::{AttachError, CreateError, PlanError};
-use corecast_base::rendezvous::MeetError;
+use corecast_base::region::{AttachError, CreateError, RegionPlanError};
+use corecast_base::rendezvous::RendezvousError;
 use corecast_machine::ModelError;
 use corecast_machine::pin::PinError;
 
@@ -22,7 +22,7 @@ pub enum FoundError {
     Model(#[from] ModelError),
     /// The region cannot hold the group.
     #[error(transparent)]
-    Plan(#[from] PlanError),
+    Plan(#[from] RegionPlanError),
     /// The region cannot be made.
     #[error(transparent)]
     Create(#[from] CreateError),
@@ -37,7 +37,7 @@ pub enum JoinError {
     Attach(#[from] AttachError),
     /// The group's name cannot be hosted or found.
     #[error(transparent)]
-    Meet(#[from] MeetError),
+    Meet(#[from] RendezvousError),
     /// The group cannot be founded.
     #[error(transparent)]
     Found(#[from] FoundError),

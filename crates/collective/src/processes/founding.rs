@@ -3,10 +3,10 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use corecast_base::region::{PlanError, RegionPlan, SharedRegion, checksum};
+use corecast_base::region::KIND_GROUP;
+use corecast_base::region::{RegionPlan, RegionPlanError, SharedRegion, checksum};
 use corecast_base::sync::{Fences, Scope};
 use corecast_base::{Arena, ArenaError, CpuId};
-use corecast_channel::open::KIND_GROUP;
 use corecast_machine::model_file;
 
 use super::charter::{self, Charter};
@@ -130,7 +130,7 @@ fn laid_out_bytes(planned: &Planned, charter_bytes: usize) -> Result<usize, Aren
     Ok(arena.bytes() + planned.bytes()?)
 }
 
-fn region_plan(terms: &Terms, room_bytes: usize) -> Result<RegionPlan, PlanError> {
+fn region_plan(terms: &Terms, room_bytes: usize) -> Result<RegionPlan, RegionPlanError> {
     // As much again for those who survive a fault: see `Plot::of_successor`.
     let bytes = terms.laid_out_bytes.saturating_add(room_bytes).saturating_mul(2) as u64;
     let seats = u32::try_from(terms.members).unwrap_or(u32::MAX).saturating_add(SPARE_SEATS);

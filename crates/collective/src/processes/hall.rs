@@ -5,7 +5,7 @@ use std::time::Duration;
 use corecast_base::Arena;
 use corecast_base::region::SharedRegion;
 use corecast_base::sync::Arc;
-use corecast_base::wait::LONGEST_NAP;
+use corecast_base::wait::LONGEST_SLEEP;
 use corecast_machine::pin;
 
 use super::charter::{self, Charter};
@@ -79,7 +79,7 @@ impl Hall {
             }
             roll.check_alive()?;
             match timeout.checked_sub(waited) {
-                Some(left) if !left.is_zero() => Ok(left.min(LONGEST_NAP)),
+                Some(left) if !left.is_zero() => Ok(left.min(LONGEST_SLEEP)),
                 _ => Err(JoinError::SetupTimeout { missing: self.census.missing().collect() }),
             }
         })?;

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use corecast_base::region::SharedRegion;
-use corecast_base::rendezvous::{self, MeetError, Meeting, SocketDir};
+use corecast_base::rendezvous::{self, HostedRegion, RendezvousError, SocketDir};
 
 use super::error::JoinError;
 use super::founding::Founding;
@@ -76,7 +76,7 @@ impl Invitation {
         let mut founding = None;
         let meeting = loop {
             match rendezvous::connect(dir, name) {
-                Err(MeetError::NotFound(_)) => {}
+                Err(RendezvousError::NotFound(_)) => {}
                 met => break met?,
             }
             // Planned once, however often others come first.
@@ -85,7 +85,7 @@ impl Invitation {
                 None => Founding::of(founder.clone())?,
             };
             match rendezvous::host(dir, name, ours.region().clone()) {
-                Err(MeetError::Exists(_)) => founding = Some(ours),
+                Err(RendezvousError::Exists(_)) => founding = Some(ours),
                 hosted => break hosted?,
             }
         };
@@ -94,7 +94,7 @@ impl Invitation {
 
     /// By the meeting at a group's name. It stays open for as long as this process is a member.
     #[must_use]
-    pub fn of_meeting(meeting: Meeting) -> Self {
+    pub fn of_meeting(meeting: HostedRegion) -> Self {
         let region = meeting.region().clone();
         Self { kept: Some(Kept::of(meeting)), ..Self::of_region(region) }
     }

@@ -9,11 +9,11 @@
 //!
 //! The directory is checked with the region, by its own checksum; each word is compared here with what it has to be.
 
+use corecast_base::region::KIND_GROUP;
 use corecast_base::region::{Entry, Section, SharedRegion, checksum};
 use corecast_base::sync::{AtomicU64, Fences, Ordering};
 use corecast_base::wait::Wait;
 use corecast_base::{Arena, ArenaError, CacheLine, PlaceSlice};
-use corecast_channel::open::KIND_GROUP;
 
 use super::error::JoinError;
 use crate::group::MAX_MEMBERS;

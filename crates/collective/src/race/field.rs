@@ -257,7 +257,7 @@ mod tests {
         let cpu = |id| Cpu { numa: Some(id % 4), ..Cpu::flat(CpuId::new(id)) };
         let topology = Topology { cpus: (0..members).map(cpu).collect(), ..Topology::default() };
         let machine = Machine::from_topology(&topology);
-        let group = Group::builder(&machine).pinned(false).effort(Effort::Quick).build().expect("a group");
+        let group = Group::builder(&machine).pin(false).effort(Effort::Quick).build().expect("a group");
         let me = group.join(0).expect("a free place");
         let ends = me.ends();
         let planning = Planning {

@@ -375,13 +375,13 @@ mod tests {
         // Nobody lets a crowd race, as it says nothing of the barriers; what is done is the same.
         let cpu = |id| Cpu { numa: Some(id / 2), ..Cpu::flat(CpuId::new(id)) };
         let machine = Machine::from_topology(&Topology { cpus: (0..4).map(cpu).collect(), ..Topology::default() });
-        let group = Group::builder(&machine).pinned(false).build().expect("a group");
+        let group = Group::builder(&machine).pin(false).build().expect("a group");
         let field = field_of(&group.join(0).expect("a free place"));
         let race = |me: &mut Member| {
             let races = me.race_among(&field)?;
             (0..20).try_for_each(|_| me.barrier())?;
             let completed = me.ends().core.completed();
-            for root in 0..me.members() {
+            for root in 0..me.size() {
                 let mut value = if me.rank() == root { 7 } else { 0 };
                 me.broadcast(root, &mut value)?;
                 assert_eq!(me.reduce(root, value, |a, b| a + b)?, (me.rank() == root).then_some(28));
@@ -405,7 +405,7 @@ mod tests {
     fn those_who_would_race_others_are_told() {
         let cpus = (0..2).map(|id| Cpu::flat(CpuId::new(id))).collect();
         let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
-        let group = Group::builder(&machine).pinned(false).build().expect("a group");
+        let group = Group::builder(&machine).pin(false).build().expect("a group");
         let outcomes = group.run(|me| {
             let mut field = field_of(me);
             if me.rank() == 1 {
@@ -422,7 +422,7 @@ mod tests {
     fn members_over_a_section_race_again_and_again_in_the_room_of_one_race() {
         let cpu = |id| Cpu { numa: Some(id / 2), ..Cpu::flat(CpuId::new(id)) };
         let machine = Machine::from_topology(&Topology { cpus: (0..4).map(cpu).collect(), ..Topology::default() });
-        let group = Group::builder(&machine).pinned(false).build().expect("a group");
+        let group = Group::builder(&machine).pin(false).build().expect("a group");
         let planned = group.planned();
         let field = planned.basis.field(&planned.choice);
         let course = field.bytes(&planned.basis).expect("counted");

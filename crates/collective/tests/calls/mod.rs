@@ -84,7 +84,7 @@ fn broadcast_slice(me: &mut Member, root: usize, len: usize) -> Result<(), Error
 
 /// The sum of all members' numbers, from 1.
 fn sum(me: &Member) -> usize {
-    (1..=me.members()).sum()
+    (1..=me.size()).sum()
 }
 
 fn number(me: &Member) -> usize {
@@ -160,34 +160,34 @@ fn allreduce_records(me: &mut Member, order: Order) -> Result<(), Error> {
 fn gather(me: &mut Member, root: usize) -> Result<(), Error> {
     let own = number(me);
     let gathered = me.gather(root, own)?;
-    assert_eq!(gathered, (me.rank() == root).then(|| (1..=me.members()).collect()), "a wrong value");
+    assert_eq!(gathered, (me.rank() == root).then(|| (1..=me.size()).collect()), "a wrong value");
     Ok(())
 }
 
 fn start_gather(me: &mut Member) -> Result<(), Error> {
     let own = number(me);
     let gathered = me.start_gather(0, own)?.finish()?;
-    assert_eq!(gathered, (me.rank() == 0).then(|| (1..=me.members()).collect()), "a wrong value");
+    assert_eq!(gathered, (me.rank() == 0).then(|| (1..=me.size()).collect()), "a wrong value");
     Ok(())
 }
 
 fn gather_slice(me: &mut Member, root: usize) -> Result<(), Error> {
     let own = vec![number(me); number(me)];
     let gathered = me.gather_slice(root, &own)?;
-    let all = (1..=me.members()).map(|number| vec![number; number]).collect();
+    let all = (1..=me.size()).map(|number| vec![number; number]).collect();
     assert_eq!(gathered, (me.rank() == root).then_some(all), "a wrong value");
     Ok(())
 }
 
 fn scatter(me: &mut Member, root: usize) -> Result<(), Error> {
-    let all: Vec<usize> = (1..=me.members()).collect();
+    let all: Vec<usize> = (1..=me.size()).collect();
     let given = (me.rank() == root).then_some(all.as_slice());
     assert_eq!(me.scatter(root, given)?, number(me), "a wrong value");
     Ok(())
 }
 
 fn scatter_slice(me: &mut Member, root: usize) -> Result<(), Error> {
-    let all: Vec<usize> = (1..=me.members()).flat_map(|number| [number; 3]).collect();
+    let all: Vec<usize> = (1..=me.size()).flat_map(|number| [number; 3]).collect();
     let given = (me.rank() == root).then_some(all.as_slice());
     let mut own = [0; 3];
     me.scatter_slice(root, given, &mut own)?;
@@ -212,7 +212,7 @@ fn commit(me: &mut Member, coordinator: usize) -> Result<(), Error> {
 }
 
 fn atomic_stream(me: &mut Member) -> Result<(), Error> {
-    let (own, members) = ([me.rank() as u8], me.members());
+    let (own, members) = ([me.rank() as u8], me.size());
     let mut seen = Vec::new();
     let mut stream = me.atomic_stream()?;
     stream.publish(&own, |_, origin, bytes| seen.push((origin, bytes.to_vec())))?;
@@ -240,6 +240,6 @@ fn acknowledged_broadcast(me: &mut Member) -> Result<(), Error> {
 
 fn split(me: &mut Member) -> Result<(), Error> {
     let part = me.split(0, 0)?.expect("all named a color");
-    assert_eq!((part.rank(), part.members()), (me.rank(), me.members()));
+    assert_eq!((part.rank(), part.size()), (me.rank(), me.size()));
     Ok(())
 }

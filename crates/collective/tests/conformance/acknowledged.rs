@@ -115,7 +115,7 @@ fn follow(
 
 fn run(group: &Group, config: AckConfig) {
     let events = || (0..=EVENTS).map(|_| AtomicBool::new(false)).collect();
-    let processed: Processed = (0..group.members()).map(|_| events()).collect();
+    let processed: Processed = (0..group.size()).map(|_| events()).collect();
     let results = group.run(|me| {
         let rank = me.rank();
         if rank == config.root {
@@ -124,7 +124,7 @@ fn run(group: &Group, config: AckConfig) {
             follow(me.ack_follower(config)?, rank, &config, &processed[rank])
         }
     });
-    assert_eq!(results.expect("nobody panics"), vec![Ok(()); group.members()], "{config:?}");
+    assert_eq!(results.expect("nobody panics"), vec![Ok(()); group.size()], "{config:?}");
 }
 
 fn run_all(members: usize, arity: usize) {

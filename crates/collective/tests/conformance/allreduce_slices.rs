@@ -89,7 +89,7 @@ fn parts_that_end_within_words_are_whole() {
 #[test]
 fn operations_of_all_kinds_take_turns_in_two_groups_and_their_parts() {
     fn round(me: &mut Member, number: usize) -> Result<(), Error> {
-        let (members, len) = (me.members(), [3, 700, 5000, 20_000][number % 4]);
+        let (members, len) = (me.size(), [3, 700, 5000, 20_000][number % 4]);
         let mut values = vec![number as u64; len];
         me.allreduce_slice(&mut values, |a, b| a + b)?;
         assert!(values.iter().all(|&value| value == (number * members) as u64));

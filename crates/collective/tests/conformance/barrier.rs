@@ -10,7 +10,7 @@ use crate::{SIZES, group};
 /// Every member counts up its own entry, enters, and finds everybody's entry on leaving. Every now and then one of them
 /// is late.
 fn nobody_leaves_early(group: &Group, rounds: u64) {
-    let members = group.members();
+    let members = group.size();
     let entered: Vec<AtomicU64> = (0..members).map(|_| AtomicU64::new(0)).collect();
     let results = group
         .run(|me| {
@@ -102,6 +102,6 @@ fn members_that_share_cpus_get_through_pinned() {
         .expect("this machine has CPUs");
     let machine = corecast_machine::Machine::from_topology(&topology);
     let one: corecast_base::CpuSet = cpus.iter().take(1).collect();
-    let crowded = Group::builder(&machine).cpus(one).members(8).pinned(true).build().expect("one CPU is enough");
+    let crowded = Group::builder(&machine).cpus(one).members(8).pin(true).build().expect("one CPU is enough");
     nobody_leaves_early(&crowded, 50);
 }

@@ -7,7 +7,7 @@ use crate::{SIZES, group};
 
 fn run(group: &Group, body: impl Fn(&mut Member) -> Result<(), Error> + Sync) {
     let results = group.run(body).expect("nobody panics");
-    assert_eq!(results, vec![Ok(()); group.members()]);
+    assert_eq!(results, vec![Ok(()); group.size()]);
 }
 
 #[test]
@@ -15,7 +15,7 @@ fn every_root_over_every_shape() {
     for shape in corecast_plan::SHAPES {
         for members in SIZES {
             run(&group(members, |builder| builder.shape(shape.name())), |me| {
-                for root in 0..me.members() {
+                for root in 0..me.size() {
                     let mut value = if me.rank() == root { 1000 + root } else { 0 };
                     me.broadcast(root, &mut value)?;
                     assert_eq!(value, 1000 + root, "{} from {root} to {}", shape.name(), me.rank());
@@ -28,7 +28,7 @@ fn every_root_over_every_shape() {
 
 fn bytes<const LEN: usize>(me: &mut Member) -> Result<(), Error> {
     for round in 0..20u8 {
-        let root = usize::from(round) % me.members();
+        let root = usize::from(round) % me.size();
         let sent: [u8; LEN] = std::array::from_fn(|i| (i as u8).wrapping_mul(31).wrapping_add(round));
         let mut got = if me.rank() == root { sent } else { [0xAA; LEN] };
         me.broadcast(root, &mut got)?;
@@ -79,7 +79,7 @@ fn all_members_see_all_broadcasts_in_the_same_order() {
             let mut seen = Vec::new();
             let mut random = fastrand::Rng::with_seed(7);
             for number in 0..500 {
-                let root = random.usize(0..me.members());
+                let root = random.usize(0..me.size());
                 let mut value = if me.rank() == root { [root, number] } else { [usize::MAX, 0] };
                 me.broadcast(root, &mut value)?;
                 seen.push(value);

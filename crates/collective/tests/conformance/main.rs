@@ -39,5 +39,5 @@ fn machine(cpus: u32) -> Machine {
 /// A group of `members` on as many CPUs, changed as `change` says.
 fn group(members: usize, change: impl FnOnce(Builder<'_>) -> Builder<'_>) -> Group {
     let machine = machine(members as u32);
-    change(Group::builder(&machine).pinned(false).plan_folder(None)).build().expect("a group of the machine's CPUs")
+    change(Group::builder(&machine).pin(false).plan_folder(None)).build().expect("a group of the machine's CPUs")
 }

@@ -14,7 +14,7 @@ fn every_value_counts_once_at_every_root_over_every_shape() {
             let results = group
                 .run(|me| {
                     let mut results = Vec::new();
-                    for root in 0..me.members() {
+                    for root in 0..me.size() {
                         for order in ORDERS {
                             // A bit of its own for each member: lost and doubled values both show.
                             results.push((root, me.reduce_in(order, root, 1u64 << (4 * me.rank()), |a, b| a + b)?));
@@ -105,12 +105,12 @@ fn operations_of_all_kinds_mix() {
         let group = group(members, |builder| builder);
         let results = group
             .run(|me| {
-                let last = me.members() - 1;
+                let last = me.size() - 1;
                 for round in 0..100u64 {
                     let mut start = if me.rank() == last { round } else { 0 };
                     me.broadcast(last, &mut start)?;
                     let sum = me.allreduce(start, |a, b| a + b)?;
-                    assert_eq!(sum, round * me.members() as u64);
+                    assert_eq!(sum, round * me.size() as u64);
                     me.barrier()?;
                     me.notify_reduce(0)?;
                     let least = me.reduce(last, me.rank() as i8, i8::min)?;

@@ -34,12 +34,12 @@ fn run_and_lose(group: &Group, lost: usize, body: impl Fn(&mut Member) + Sync) {
         Err(RunError::Panicked { message, .. }) => assert_eq!(message, "planted"),
         other => panic!("somebody panicked, but run said {other:?}"),
     }
-    assert_eq!(ended.into_inner().expect("nobody panics with the lock"), group.members() - lost);
+    assert_eq!(ended.into_inner().expect("nobody panics with the lock"), group.size() - lost);
 }
 
 /// Shrinks a group in which somebody panics.
 fn one_panics(group: &Group, victim: usize) {
-    let members = group.members();
+    let members = group.size();
     run_and_lose(group, 1, |me| {
         let rank = me.rank();
         if rank == victim {
@@ -47,7 +47,7 @@ fn one_panics(group: &Group, victim: usize) {
         }
         let mut shrunk = shrunk_after_work(me);
         assert_eq!((shrunk.old_rank, shrunk.gone), (rank, vec![victim]));
-        assert_eq!((shrunk.me.rank(), shrunk.me.members()), (rank - usize::from(rank > victim), members - 1));
+        assert_eq!((shrunk.me.rank(), shrunk.me.size()), (rank - usize::from(rank > victim), members - 1));
         assert!(shrunk.completed <= shrunk.highest && shrunk.highest < 7 * 5, "{} operations", shrunk.highest);
         (1..=10).try_for_each(|round| one_round(&mut shrunk.me, round)).expect("the new group is whole");
     });
@@ -84,14 +84,14 @@ fn a_shrunk_group_can_lose_another_and_shrink_again() {
                 planted(&mut first, 4);
             }
             let mut second = shrunk_after_work(&mut first);
-            assert_eq!((second.me.members(), second.gone), (4, vec![0]));
+            assert_eq!((second.me.size(), second.gone), (4, vec![0]));
             let mut part = second.me.split(second.me.rank() as u32 % 2, 0).expect("nobody is lost").expect("a color");
             if rank == 4 {
                 planted(&mut part, 4);
             }
-            if part.rank() == 1 && part.members() == 2 && rank == 2 {
+            if part.rank() == 1 && part.size() == 2 && rank == 2 {
                 let mut alone = shrunk_after_work(&mut part);
-                assert_eq!((alone.me.members(), alone.gone), (1, vec![1]));
+                assert_eq!((alone.me.size(), alone.gone), (1, vec![1]));
                 one_round(&mut alone.me, 1).expect("it is alone");
             }
         });
@@ -109,7 +109,7 @@ fn who_leaves_the_new_group_before_its_first_operation_is_lost_to_it() {
             let lost = shrunk.me.barrier().expect_err("member 0 has left");
             assert_eq!(lost, Error::MemberLost { rank: 0, loss: Loss::Left });
             let mut again = shrunk.me.shrink().expect("both shrink it");
-            assert_eq!((again.gone, again.me.members()), (vec![0], 2));
+            assert_eq!((again.gone, again.me.size()), (vec![0], 2));
             one_round(&mut again.me, 1).expect("the newest group is whole");
         }
     });
@@ -156,10 +156,10 @@ fn who_was_to_come_and_leaves_instead_is_lost_to_the_new_group() {
     assert!(first.shrink_timeout(Duration::ZERO).is_err(), "member 1 has not come");
     drop(first);
     let mut shrunk = second.shrink().expect("the other one said that it stays");
-    assert_eq!((shrunk.me.rank(), shrunk.me.members()), (1, 2));
+    assert_eq!((shrunk.me.rank(), shrunk.me.size()), (1, 2));
     assert_eq!(shrunk.me.barrier(), Err(Error::MemberLost { rank: 0, loss: Loss::Left }));
     let mut alone = shrunk.me.shrink().expect("nobody else is left");
-    assert_eq!((alone.me.members(), alone.gone), (1, vec![0]));
+    assert_eq!((alone.me.size(), alone.gone), (1, vec![0]));
     one_round(&mut alone.me, 1).expect("it is alone");
 }
 
@@ -216,7 +216,7 @@ fn a_slice_of_another_length_is_no_operation_completed() {
         me.barrier()?;
         let mut values = vec![0u8; 1 + me.rank()];
         me.allreduce_slice(&mut values, |a, b| a + b).expect_err("they differ");
-        me.shrink().map(|shrunk| (shrunk.completed, shrunk.gone.len(), shrunk.me.members()))
+        me.shrink().map(|shrunk| (shrunk.completed, shrunk.gone.len(), shrunk.me.size()))
     });
     assert_eq!(results.expect("nobody panics"), [Ok((1, 0, 2)); 2]);
 }

@@ -265,7 +265,7 @@ fn the_known_operations_combine_all_values() {
     for members in SIZES {
         let group = group(members, |builder| builder);
         let results = group.run(|me| {
-            let (rank, last) = (me.rank() as u64, me.members() as u64 - 1);
+            let (rank, last) = (me.rank() as u64, me.size() as u64 - 1);
             assert_eq!(me.allreduce_with(rank, Sum)?, (0..=last).sum::<u64>());
             assert_eq!(me.allreduce_with(rank + 1, Prod)?, (1..=last + 1).product::<u64>());
             assert_eq!((me.allreduce_with(rank, Min)?, me.allreduce_with(rank, Max)?), (0, last));

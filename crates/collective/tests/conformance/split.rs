@@ -12,7 +12,7 @@ use crate::{SIZES, group, one_round};
 
 /// The ranks in the whole of the members of a part.
 fn members_of(part: &mut Member, rank: usize) -> Result<Vec<usize>, Error> {
-    let mut ranks = vec![0; part.members()];
+    let mut ranks = vec![0; part.size()];
     if let Some(gathered) = part.gather(0, rank as u64)? {
         ranks = gathered;
     }
@@ -111,7 +111,7 @@ fn parts_have_parts_and_all_are_used_in_turns() {
                 one_round(me, round)?;
                 groups.iter_mut().rev().try_for_each(|part| one_round(part, round))?;
             }
-            Ok::<_, Error>(groups.iter().map(Member::members).collect())
+            Ok::<_, Error>(groups.iter().map(Member::size).collect())
         });
         assert_eq!(results.expect("nobody panics"), vec![Ok(vec![4, 2, 1]); 8], "{wait}");
     }
@@ -158,7 +158,7 @@ fn who_panics_fails_the_groups_it_was_in_and_no_other() {
             assert_eq!(part.barrier(), lost(1), "by its rank in the part");
         } else {
             (1..=20).try_for_each(|round| one_round(&mut part, round)).expect("this part is whole");
-            assert_eq!(part.split(0, 0).map(|part| part.map(|part| part.members())), Ok(Some(2)));
+            assert_eq!(part.split(0, 0).map(|part| part.map(|part| part.size())), Ok(Some(2)));
         }
     });
     assert!(outcome.expect_err("member 3 panicked").to_string().ends_with("planted"));

@@ -31,7 +31,7 @@ fn one_is_late<T>(
     check: impl Fn(T) + Sync,
 ) {
     let (begun, timed_out) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let others = group.members() - 1;
+    let others = group.size() - 1;
     let results = group.run(|me| {
         let is_late = me.rank() == late;
         if is_late {
@@ -60,7 +60,7 @@ fn groups(members: usize, barrier: Barrier, wait: Wait) -> [Group; 2] {
     let cpu = |id| Cpu { core: Some(id / 3), ..Cpu::flat(CpuId::new(id)) };
     let cpus = (0..members as u32).map(cpu).collect();
     let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
-    let siblings = Group::builder(&machine).barrier(barrier).wait(wait).pinned(false).build();
+    let siblings = Group::builder(&machine).barrier(barrier).wait(wait).pin(false).build();
     [group(members, |builder| builder.barrier(barrier).wait(wait)), siblings.expect("a group of the machine's CPUs")]
 }
 
@@ -68,7 +68,7 @@ fn groups(members: usize, barrier: Barrier, wait: Wait) -> [Group; 2] {
 fn a_barrier_is_gone_on_with_after_a_limit() {
     for &barrier in Barrier::ALL {
         for group in SIZES.flat_map(|members| groups(members, barrier, Wait::Adaptive)) {
-            let members = group.members();
+            let members = group.size();
             for late in [0, members / 2, members - 1] {
                 one_is_late(&group, late, Member::start_barrier, |()| {});
             }
@@ -128,7 +128,7 @@ fn one_thread_polls_all_members_through_a_barrier() {
     for &barrier in Barrier::ALL {
         for group in SIZES.flat_map(|members| groups(members, barrier, Wait::Adaptive)) {
             let mut members: Vec<Member> =
-                (0..group.members()).map(|rank| group.join(rank).expect("nobody has joined")).collect();
+                (0..group.size()).map(|rank| group.join(rank).expect("nobody has joined")).collect();
             for round in 0..10 {
                 let last = round % members.len();
                 members.rotate_left(last);
@@ -151,7 +151,7 @@ fn a_barrier_that_all_others_have_left_can_be_finished() {
         let deep = |members| group(members, |builder| builder.barrier(barrier).shape("binary"));
         let groups = |members| groups(members, barrier, Wait::Adaptive).into_iter().chain([deep(members)]);
         for group in (2..=9).flat_map(groups) {
-            let all = group.members();
+            let all = group.size();
             let mut times_left = 0;
             for (absent, polls) in (0..all).flat_map(|absent| (1..6).map(move |polls| (absent, polls))) {
                 let mut others: Vec<Member> =

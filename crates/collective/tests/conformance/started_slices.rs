@@ -184,7 +184,7 @@ fn a_late_root_of_a_scatter_and_a_late_leaf_of_a_gather() {
 fn started_limited_and_plain_gathers_and_scatters_of_slices_meet() {
     let group = group(5, |builder| builder.shape("binary"));
     let results = group.run(|me| {
-        let (rank, members) = (me.rank(), me.members());
+        let (rank, members) = (me.rank(), me.size());
         for (round, len) in LENGTHS.into_iter().enumerate() {
             let root = round % members;
             let mine = given(len, rank, round);

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use corecast_base::region::KIND_GROUP;
 use corecast_base::region::{RegionPlan, SharedRegion};
 use corecast_base::sync::Ordering;
-use corecast_channel::open::KIND_GROUP;
 use corecast_collective::processes::{Invitation, JoinError};
 
 use crate::founding;

@@ -20,7 +20,7 @@ fn threads_of_one_process_may_come_by_descriptor_too() {
             let invitation = Invitation::of_fd(founding.share().expect("/proc")).expect("a good region").rank(rank);
             scope.spawn(move || {
                 let mut me = invitation.join().expect("a free place");
-                assert_eq!((me.rank(), me.members()), (rank, 3));
+                assert_eq!((me.rank(), me.size()), (rank, 3));
                 assert_eq!(me.allreduce(1u8, |a, b| a + b), Ok(3));
             });
         }
@@ -32,7 +32,7 @@ fn who_comes_first_to_a_name_founds_the_group_and_nothing_is_left_of_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = SocketDir::at(folder.path().join("sockets"));
     let machine = crate::machine(3);
-    let founder = Group::builder(&machine).pinned(false).effort(Effort::Quick);
+    let founder = Group::builder(&machine).pin(false).effort(Effort::Quick);
     for round in 0..10_u64 {
         thread::scope(|scope| {
             for rank in 0..3 {
@@ -117,7 +117,7 @@ fn pinned_members_are_bound_to_their_cpus() {
     let here = corecast_machine::pin::affinity().expect("a mask").as_slice()[0];
     let machine = crate::machine(here.get() + 1);
     let only: corecast_base::CpuSet = std::iter::once(here).collect();
-    let founding = Group::builder(&machine).cpus(only).pinned(true).found().expect("a group of one");
+    let founding = Group::builder(&machine).cpus(only).pin(true).found().expect("a group of one");
     thread::scope(|scope| {
         scope.spawn(|| {
             let _me = Invitation::of_region(founding.region().clone()).join().expect("a free place");

@@ -40,6 +40,6 @@ fn machine(cpus: u32) -> Machine {
 /// A group of `members` on as many CPUs, changed as `change` says.
 fn founding(members: usize, change: impl FnOnce(Builder<'_>) -> Builder<'_>) -> Founding {
     let machine = machine(members as u32);
-    let builder = Group::builder(&machine).pinned(false).effort(Effort::Quick);
+    let builder = Group::builder(&machine).pin(false).effort(Effort::Quick);
     change(builder).found().expect("a group of the machine's CPUs")
 }

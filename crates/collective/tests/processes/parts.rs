@@ -12,13 +12,13 @@ use crate::work::one_round;
 
 /// Works in parts, a part of a part, and the whole in turns.
 pub(crate) fn split(me: &mut Member) -> Result<(), Error> {
-    let (rank, members) = (me.rank(), me.members());
+    let (rank, members) = (me.rank(), me.size());
     let mut reversed = me.split(0, -(rank as i64))?.expect("a color");
-    assert_eq!((reversed.rank(), reversed.members()), (members - 1 - rank, members));
+    assert_eq!((reversed.rank(), reversed.size()), (members - 1 - rank, members));
     let mut halves = reversed.split(rank as u32 % 2, 0)?.expect("a color");
-    assert_eq!(halves.members(), (members + 1 - rank % 2) / 2);
+    assert_eq!(halves.size(), (members + 1 - rank % 2) / 2);
     let mut others = me.split((rank > 0).then_some(1), 0)?;
-    assert_eq!(others.as_ref().map(Member::members), (rank > 0).then_some(members - 1));
+    assert_eq!(others.as_ref().map(Member::size), (rank > 0).then_some(members - 1));
     for round in 1..=20 {
         one_round(&mut halves, round)?;
         one_round(me, round)?;

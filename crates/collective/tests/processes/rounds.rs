@@ -61,7 +61,7 @@ fn agreed(
 
 fn slices(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     agreed(me, after, |me, number| {
-        let (root, members) = (number as usize % me.members(), me.members() as u64);
+        let (root, members) = (number as usize % me.size(), me.size() as u64);
         for len in [0, 1, 63, 64, 3000, 10_000] {
             let sent: Vec<u64> = (0..len).map(|i| i * number).collect();
             let mut values = if me.rank() == root { sent.clone() } else { vec![u64::MAX; sent.len()] };
@@ -83,8 +83,8 @@ fn slices(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error>
 
 fn gather(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     agreed(me, after, |me, number| {
-        let root = number as usize % me.members();
-        let all: Vec<u64> = (0..me.members() as u64).map(|rank| 100 * rank + number).collect();
+        let root = number as usize % me.size();
+        let all: Vec<u64> = (0..me.size() as u64).map(|rank| 100 * rank + number).collect();
         let is_root = me.rank() == root;
         assert_eq!(me.gather(root, all[me.rank()])?, is_root.then(|| all.clone()));
         let slices: Vec<Vec<u64>> = all.iter().enumerate().map(|(rank, &value)| vec![value; 150 * rank]).collect();
@@ -95,8 +95,8 @@ fn gather(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error>
 
 fn scatter(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     agreed(me, after, |me, number| {
-        let root = number as usize % me.members();
-        let all: Vec<u64> = (0..me.members() as u64).map(|rank| 100 * rank + number).collect();
+        let root = number as usize % me.size();
+        let all: Vec<u64> = (0..me.size() as u64).map(|rank| 100 * rank + number).collect();
         let own = me.scatter(root, (me.rank() == root).then_some(&all[..]))?;
         assert_eq!(own, all[me.rank()]);
         let parts: Vec<u64> = all.iter().flat_map(|&value| vec![value; 300]).collect();
@@ -110,7 +110,7 @@ fn scatter(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error
 /// Bytes of no type: added up on their way, and put in the order of ranks.
 fn records(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     agreed(me, after, |me, number| {
-        let (root, members) = (number as usize % me.members(), me.members());
+        let (root, members) = (number as usize % me.size(), me.size());
         let add = |own: &mut [u8], their: &[u8]| {
             own.iter_mut().zip(their).for_each(|(own, their)| *own = own.wrapping_add(*their));
         };
@@ -133,7 +133,7 @@ fn records(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error
 
 fn started(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     agreed(me, after, |me, number| {
-        let (root, members) = (number as usize % me.members(), me.members() as u64);
+        let (root, members) = (number as usize % me.size(), me.size() as u64);
         let mut meeting = me.start_barrier()?;
         while !meeting.try_finish()? {
             std::thread::yield_now();
@@ -166,7 +166,7 @@ fn started(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error
 
 fn limits(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     agreed(me, after, |me, number| {
-        let (root, members) = (number as usize % me.members(), me.members() as u64);
+        let (root, members) = (number as usize % me.size(), me.size() as u64);
         me.barrier_timeout(PATIENCE)?;
         let mut value = if me.rank() == root { number } else { 0 };
         me.broadcast_timeout(root, &mut value, PATIENCE)?;
@@ -248,7 +248,7 @@ fn stream_by(
     publish: impl Fn(&mut AtomicStream<'_>, &[u8], &mut Deliver<'_>) -> Result<(), Error>,
     after: &mut dyn FnMut() -> bool,
 ) -> Result<(), Error> {
-    let (rank, members) = (me.rank(), me.members());
+    let (rank, members) = (me.rank(), me.size());
     let (mut order, mut next) = (DefaultHasher::new(), vec![0; members]);
     let mut deliver = |number: u64, origin: usize, bytes: &[u8]| {
         (number, origin).hash(&mut order);

@@ -13,7 +13,7 @@ use crate::{PATIENCE, founding};
 pub(crate) fn survive(mut me: Member) {
     say("begun");
     let mut round = 0;
-    while me.members() > 1 {
+    while me.size() > 1 {
         round += 1;
         if one_round(&mut me, round).is_ok() {
             continue;
@@ -21,7 +21,7 @@ pub(crate) fn survive(mut me: Member) {
         match me.shrink_timeout(PATIENCE) {
             Ok(shrunk) => {
                 assert!(shrunk.completed <= shrunk.highest, "{shrunk:?}");
-                say(&format!("{} left, of {} without {:?}", shrunk.me.members(), me.members(), shrunk.gone));
+                say(&format!("{} left, of {} without {:?}", shrunk.me.size(), me.size(), shrunk.gone));
                 (me, round) = (shrunk.me, 0);
             }
             Err(error) => return say(&error.to_string()),

@@ -12,7 +12,7 @@ pub(crate) const ANYBODY: usize = 3;
 
 /// One of each operation, checked, slices of all kinds of lengths too.
 pub(crate) fn one_round(me: &mut Member, round: u64) -> Result<(), Error> {
-    let (rank, members) = (me.rank(), me.members());
+    let (rank, members) = (me.rank(), me.size());
     let root = round as usize % members;
     plain_round(me, round)?;
     // Short, long, and longer than what a member has room for.

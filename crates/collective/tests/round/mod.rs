@@ -4,7 +4,7 @@ use corecast_collective::{Error, Member, Order};
 
 /// A barrier, a broadcast, a reduction and an allreduce, from another root in each round.
 pub(crate) fn one_round(me: &mut Member, round: u64) -> Result<(), Error> {
-    let (rank, members) = (me.rank(), me.members());
+    let (rank, members) = (me.rank(), me.size());
     let root = round as usize % members;
     me.barrier()?;
     let mut value = if rank == root { [round; 40] } else { [0; 40] };

@@ -18,10 +18,7 @@ fn a_member_on_every_cpu_pinned() {
     for (place, cpu) in places.into_iter().zip(group.cpus()) {
         assert_eq!(place.expect("nobody is lost").as_slice(), [*cpu]);
     }
-    assert!(
-        machine::pin::affinity().expect("Linux tells the mask").len() >= group.members(),
-        "the caller is not pinned"
-    );
+    assert!(machine::pin::affinity().expect("Linux tells the mask").len() >= group.size(), "the caller is not pinned");
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn a_tree_goes_through_a_file_into_a_group() {
     let tree = tree_file::read(&path, &problem).expect("just written").down;
     assert_eq!(tree, planned.tree);
 
-    let group = Group::builder(&machine).tree(tree).pinned(false).build().expect("six members");
+    let group = Group::builder(&machine).tree(tree).pin(false).build().expect("six members");
     let got = group
         .run(|me| {
             let mut value = if me.rank() == 4 { 99 } else { 0 };

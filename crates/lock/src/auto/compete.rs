@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use corecast_base::Clock;
 use corecast_base::sync::{Ordering, Scope, futex_wait, spin_for};
-use corecast_base::wait::{LONGEST_NAP, Spinner};
+use corecast_base::wait::{LONGEST_SLEEP, Spinner};
 
 use super::Auto;
 use super::mode::{LOCKED, Mode, NOBARGE, PARKED};
@@ -224,7 +224,7 @@ impl<'a> Comer<'a> {
 
     /// For how long it may sleep at once; `None` if its time is over.
     fn left(&self) -> Option<Duration> {
-        let Some(deadline) = self.deadline else { return Some(LONGEST_NAP) };
+        let Some(deadline) = self.deadline else { return Some(LONGEST_SLEEP) };
         let left = deadline.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
     }

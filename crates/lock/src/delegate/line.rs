@@ -6,7 +6,7 @@
 use std::mem::MaybeUninit;
 
 use corecast_base::sync::{AtomicU32, Ordering, Scope, UnsafeCell, futex_wait, futex_wake};
-use corecast_base::wait::{LONGEST_NAP, Spinner};
+use corecast_base::wait::{LONGEST_SLEEP, Spinner};
 use corecast_base::{CacheLine, LINE_BYTES};
 
 use crate::request::{AnyJob, Job};
@@ -140,7 +140,7 @@ impl<T> Claim<'_, T> {
         // ORDERING: Relaxed, who is woken looks again
         let seen = state.fetch_or(ASLEEP, Ordering::Relaxed) | ASLEEP;
         if seen & !ASLEEP != DONE {
-            futex_wait(state, seen, LONGEST_NAP, Scope::Process);
+            futex_wait(state, seen, LONGEST_SLEEP, Scope::Process);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::ptr;
 
 use corecast_base::sync::{Arc, AtomicBool, Ordering};
-use corecast_base::wait::{Crowd, LONGEST_NAP, Wait, Waiter, WakeWord};
+use corecast_base::wait::{CpuSharing, LONGEST_SLEEP, Wait, Waiter, WakeWord};
 
 use super::line::Line;
 use super::lines::Lines;
@@ -92,7 +92,7 @@ impl Round {
 
 /// Runs closures on this thread until the clients are gone.
 pub(super) fn serve<T>(shared: &Shared<T>, data: &mut T) {
-    let mut waiter = Waiter::new(Wait::Adaptive, Crowd::unpinned(2), None);
+    let mut waiter = Waiter::new(Wait::Adaptive, CpuSharing::unpinned(2), None);
     let mut round = Round::default();
     chain::with(shared.address(), || {
         loop {
@@ -100,7 +100,7 @@ pub(super) fn serve<T>(shared: &Shared<T>, data: &mut T) {
                 // ORDERING: Relaxed, the bell's fences order it after what the clients did
                 round.next(shared).or_else(|| shared.is_over.load(Ordering::Relaxed).then_some(Found::End))
             };
-            match waiter.until(&shared.bell, look, |_| Ok::<_, Infallible>(LONGEST_NAP)) {
+            match waiter.until(&shared.bell, look, |_| Ok::<_, Infallible>(LONGEST_SLEEP)) {
                 // SAFETY: this is the server, and the line was seen to be sent.
                 Ok(Found::Sent(line)) => unsafe { line.serve(data) },
                 Ok(Found::Pushed(begun)) => begun.run(data),

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
-use corecast_base::wait::{LONGEST_NAP, Spinner};
+use corecast_base::wait::{LONGEST_SLEEP, Spinner};
 
 use crate::pool;
 use crate::three_states::IS_MODEL;
@@ -72,7 +72,7 @@ impl Progress {
                 }
                 Seen::Nothing => {}
             }
-            let left = deadline.map_or(LONGEST_NAP, |deadline| deadline.saturating_duration_since(Instant::now()));
+            let left = deadline.map_or(LONGEST_SLEEP, |deadline| deadline.saturating_duration_since(Instant::now()));
             if left.is_zero() {
                 match self.withdraw() {
                     Ok(was_called) => {

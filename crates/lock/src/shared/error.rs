@@ -1,6 +1,6 @@
 //! What goes wrong with locks among processes.
 
-use corecast_base::region::{Forked, PlanError, SectionError};
+use corecast_base::region::{Forked, RegionPlanError, SectionError};
 
 use super::lock::SharedGuard;
 use crate::registry::Algorithm;
@@ -19,7 +19,7 @@ pub enum DeclareError {
     },
     /// The region cannot hold it.
     #[error(transparent)]
-    Plan(#[from] PlanError),
+    Plan(#[from] RegionPlanError),
 }
 
 /// Why a lock could not be opened. Each tells its name.

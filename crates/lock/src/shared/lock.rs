@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use corecast_base::region::{Forked, Liveness, RegionPlan, SharedRegion};
 use corecast_base::sync::Scope;
-use corecast_base::wait::LONGEST_NAP;
+use corecast_base::wait::LONGEST_SLEEP;
 use corecast_base::{LINE_BYTES, Place, Shareable};
 
 use super::error::{DeclareError, OpenError, SharedLockError};
@@ -18,8 +18,7 @@ use crate::tas::Tas;
 use crate::ticket::Ticket;
 use crate::ttas::Ttas;
 
-/// What a region's directory says of a lock.
-pub const KIND_LOCK: u32 = 5;
+pub use corecast_base::region::KIND_LOCK;
 /// The algorithms that work among processes.
 pub const ALGORITHMS: [Algorithm; 4] = [Algorithm::Word, Algorithm::Tas, Algorithm::Ttas, Algorithm::Ticket];
 
@@ -168,7 +167,7 @@ impl SharedLock {
             Patience::Until(deadline) => {
                 Some(deadline.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero())
             }
-            Patience::Endless => Some(LONGEST_NAP),
+            Patience::Endless => Some(LONGEST_SLEEP),
         };
         match word.try_lock(self.me, |_| false) {
             Outcome::Held if matches!(patience, Patience::None) => word.try_lock(self.me, is_gone),
@@ -179,7 +178,7 @@ impl SharedLock {
 
     /// Whether the participant that this name stands for has died, or left.
     fn is_gone(&self, owner: Owner) -> bool {
-        let seated = self.region.seated(owner.seat());
+        let seated = self.region.participant_at(owner.seat());
         let same = seated.filter(|who| Owner::new(who.index, who.generation) == Some(owner));
         same.is_none_or(|who| self.region.liveness(who) != Liveness::Alive)
     }

@@ -6,7 +6,7 @@
 //! name is not given twice (but every 2^20 times that a seat is taken).
 //!
 //! Who is killed after it freed the word and before it has woken anybody, or after it was woken, leaves others asleep: so
-//! all sleep for at most [`LONGEST_NAP`] before they look again.
+//! all sleep for at most [`LONGEST_SLEEP`] before they look again.
 //!
 //! **Progress:** blocking; who waits may be overtaken. **Memory ordering:** that of [`RawLock`](crate::RawLock); of a holder that
 //! was killed all stores before the kill are seen.
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use corecast_base::Shareable;
 use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
-use corecast_base::wait::{LONGEST_NAP, Spinner};
+use corecast_base::wait::{LONGEST_SLEEP, Spinner};
 
 use crate::three_states::IS_MODEL;
 
@@ -122,7 +122,7 @@ impl OwnedWord {
                 return Outcome::TakenFromGone;
             }
             let Some(left) = left() else { return Outcome::Held };
-            futex_wait(&self.state, next, left.min(LONGEST_NAP), scope);
+            futex_wait(&self.state, next, left.min(LONGEST_SLEEP), scope);
         }
     }
 
@@ -208,6 +208,6 @@ mod tests {
         }
         // Free, but for a bit that nobody leaves: not by a try, but who waits takes it.
         let word = OwnedWord { state: AtomicU32::new(AWAITED) };
-        assert_eq!(word.lock(owner(1, 1), Scope::Process, |_| true, || Some(LONGEST_NAP)), Outcome::Taken);
+        assert_eq!(word.lock(owner(1, 1), Scope::Process, |_| true, || Some(LONGEST_SLEEP)), Outcome::Taken);
     }
 }

@@ -89,14 +89,14 @@ impl Contender for Planned {
 
     fn build(&self, setting: &Setting<'_>, _abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
         let group = self.group(setting)?;
-        let witness = Witness::new(group.members());
+        let witness = Witness::new(group.size());
         let body = |rank| {
             let me = group.join(rank).map_err(|error| Unfit(error.to_string()))?;
             let Setting { op, bytes, root, .. } = *setting;
-            let seat = Seat { op, bytes, rank, members: group.members(), root, witness: witness.clone() };
+            let seat = Seat { op, bytes, rank, members: group.size(), root, witness: witness.clone() };
             Ok(body_of(me, seat))
         };
-        (0..group.members()).map(body).collect()
+        (0..group.size()).map(body).collect()
     }
 
     fn found(&self, setting: &Setting<'_>, _arena: &mut Arena) -> Result<Vec<OwnedFd>, Unfit> {
@@ -138,7 +138,7 @@ impl Planned {
             .members(setting.participants())
             .wait(setting.wait)
             .plan_folder(None)
-            .pinned(setting.bound);
+            .pin(setting.bound);
         Ok(match self.variant {
             Variant::Auto => builder,
             Variant::Family(family) => builder.barrier(family),

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use corecast::base::wait::{Crowd, Wait};
+use corecast::base::wait::{CpuSharing, Wait};
 use corecast::base::{CpuId, CpuSet};
 use corecast::machine::Machine;
 use corecast::plan::{Problem, SHAPES, Tree};
@@ -58,7 +58,7 @@ impl<'a> Setting<'a> {
     pub fn new(machine: &'a Machine, op: Op, cpus: &CpuSet, participants: usize, wait: Wait) -> Self {
         let seats: Vec<CpuId> = cpus.iter().collect::<Vec<_>>().into_iter().cycle().take(participants).collect();
         let on_fullest = participants.div_ceil(cpus.len().max(1));
-        let oversubscribed = Crowd::pinned(participants, on_fullest).is_crowded();
+        let oversubscribed = CpuSharing::pinned(participants, on_fullest).is_oversubscribed();
         let (cpus, trees) = (seats.iter().copied().collect(), OnceCell::new());
         Self {
             machine,

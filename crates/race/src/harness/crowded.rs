@@ -1,9 +1,9 @@
 //! Whether participants have to wait for a CPU.
 
-use corecast::base::wait::Crowd;
+use corecast::base::wait::CpuSharing;
 
 /// True if so many participants, bound in turn to so many CPUs, share them, or the container grants less time than they
 /// could use.
 pub fn is_crowded(participants: usize, cpus: usize) -> bool {
-    Crowd::pinned(participants, participants.div_ceil(cpus)).is_crowded()
+    CpuSharing::pinned(participants, participants.div_ceil(cpus)).is_oversubscribed()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use corecast::base::region::{self, AttachError, Observer, RegionDir, SharedRegion};
-use corecast::base::rendezvous::{self, MeetError, SocketDir};
+use corecast::base::rendezvous::{self, RendezvousError, SocketDir};
 
 use super::seen::{How, Inside, RegionSeen};
 use crate::region_dirs::{RegionDirs, Unusable};
@@ -65,7 +65,7 @@ impl Lookout {
     }
 
     /// What is inside the region that is hosted under this name.
-    fn observe(&mut self, name: &str) -> Result<Inside, MeetError> {
+    fn observe(&mut self, name: &str) -> Result<Inside, RendezvousError> {
         // If nobody lives there any more, the name may be that of another region now.
         let known = self.hosted.get(name).map(Inside::of).filter(Inside::is_alive);
         known.map_or_else(

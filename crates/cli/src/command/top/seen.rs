@@ -1,9 +1,9 @@
 //! What is seen of a region, as JSON tells it.
 
-use corecast::base::region::{Entry, Liveness, Observer, Participant, ParticipantId};
+use corecast::base::region::{Entry, KIND_GROUP, KIND_LOCK, Liveness, Observer, Participant, ParticipantId};
+use corecast::channel::OpenChannelError;
 use corecast::channel::inspect::{ChannelView, EndState, EndView, Unit, inspect};
 use corecast::channel::mcast::Policy;
-use corecast::channel::open::{KIND_GROUP, KIND_LOCK, OpenError};
 use serde::Serialize;
 
 use super::process;
@@ -137,7 +137,7 @@ impl ParticipantSeen {
 impl ChannelSeen {
     fn of(observer: &Observer, entry: &Entry, participants: &[ParticipantSeen]) -> Self {
         let view = inspect(observer, entry);
-        let trouble = view.as_ref().err().map(OpenError::to_string);
+        let trouble = view.as_ref().err().map(OpenChannelError::to_string);
         Self { name: entry.name.clone(), trouble, state: view.ok().map(|view| State::of(&view, participants)) }
     }
 }

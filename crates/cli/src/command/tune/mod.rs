@@ -1,7 +1,9 @@
 //! `corecast tune`, and `corecast` alone: discover, measure or load the model, plan, race, report.
 //!
-//! `costs` gets the model, `race` runs the race, `files` writes report and picture, `outcome` is all of it as JSON.
+//! `costs` gets the model, `race` runs the race, `files` writes report and picture, `conclusion` has the last lines, `outcome` is
+//! all of it as JSON.
 
+mod conclusion;
 pub(crate) mod costs;
 mod files;
 mod outcome;
@@ -60,9 +62,9 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     let raced = race::run(&model.machine, arguments.quick, output, &interrupt)?;
     interrupt.check()?;
     if let (false, Ok(race)) = (output.is_json(), &raced) {
-        tell(output, &race_text::describe(race))?;
+        tell(output, &race_text::without_gates(race))?;
     }
-    raced.iter().for_each(|race| model.check_by(race, "corecast tune --remeasure", output));
+    let disturbed = raced.iter().any(|race| model.check_by(race, "corecast tune --remeasure", output));
     // The results are worth having where a file cannot be written: they are told first, the trouble last.
     let (written, trouble) = arguments.write_files(&model.machine, &trees, &raced);
     if output.is_json() {
@@ -70,6 +72,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     } else if !written.is_empty() {
         let lines = written.iter().map(|(what, path)| format!("\n{what} written to {}", path.display()));
         output.text(&lines.collect::<String>())?;
+        output.text(&format!("\n{}", conclusion::describe(&model.machine, raced.as_ref().ok(), disturbed)))?;
     }
     match (trouble, &raced) {
         (Some(trouble), _) => Err(trouble.into()),

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use corecast::base::region::{RegionDir, SharedRegion};
-use corecast::base::rendezvous::{self, Meeting};
+use corecast::base::rendezvous::{self, HostedRegion};
 use corecast::channel::RecvError;
 use corecast::channel::mcast::{self, Policy};
 use corecast::channel::ump;
@@ -113,13 +113,13 @@ fn play() {
     }
 }
 
-fn meet(folder: &Path) -> Meeting {
+fn meet(folder: &Path) -> HostedRegion {
     rendezvous::connect(&dir(folder), NAME).expect("a host")
 }
 
 /// Sends for ever.
-fn send_ump(meeting: &Meeting) {
-    let mut tx = ump::sender(meeting.region(), "ump").expect("the last one is dead");
+fn send_ump(meeting: &HostedRegion) {
+    let mut tx = ump::bytes::sender(meeting.region(), "ump").expect("the last one is dead");
     say("ready");
     for number in 0.. {
         tx.send(&message(number)).expect("a receiver");
@@ -127,8 +127,8 @@ fn send_ump(meeting: &Meeting) {
 }
 
 /// Sends for ever.
-fn send_mcast(meeting: &Meeting) {
-    let mut tx = mcast::sender(meeting.region(), "mcast").expect("the last one is dead");
+fn send_mcast(meeting: &HostedRegion) {
+    let mut tx = mcast::bytes::sender(meeting.region(), "mcast").expect("the last one is dead");
     say("ready");
     for number in 0.. {
         tx.send(&message(number)).expect("nothing is wrong");
@@ -136,8 +136,8 @@ fn send_mcast(meeting: &Meeting) {
 }
 
 /// Receives for ever.
-fn receive_ump(meeting: &Meeting) {
-    let mut rx = ump::receiver(meeting.region(), "ump").expect("the first one");
+fn receive_ump(meeting: &HostedRegion) {
+    let mut rx = ump::bytes::receiver(meeting.region(), "ump").expect("the first one");
     say("ready");
     for number in 0.. {
         assert_eq!(check(&rx.recv().expect("a sender").to_vec()), number);
@@ -145,8 +145,8 @@ fn receive_ump(meeting: &Meeting) {
 }
 
 /// Receives until the channel is closed, and says how many messages that were and how many it missed.
-fn receive_mcast(meeting: &Meeting, policy: Policy) {
-    let rx = mcast::receiver(meeting.region(), "mcast", policy).expect("a place");
+fn receive_mcast(meeting: &HostedRegion, policy: Policy) {
+    let rx = mcast::bytes::receiver(meeting.region(), "mcast", policy).expect("a place");
     say("ready");
     let (mut received, mut missed, mut next) = (0_u64, 0, None);
     loop {

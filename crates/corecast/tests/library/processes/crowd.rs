@@ -11,7 +11,7 @@ use super::{NAME, PATIENCE, Stage, check, dir, message};
 fn a_thousand_join_and_leave_under_load() {
     let stage = Stage::new();
     let mut steady = Actor::start("receive reliable", stage.path());
-    let mut tx = mcast::sender(stage.region(), "mcast").expect("the only one");
+    let mut tx = mcast::bytes::sender(stage.region(), "mcast").expect("the only one");
     let is_done = AtomicBool::new(false);
     let sent = std::thread::scope(|scope| {
         let sender = scope.spawn(|| {
@@ -29,7 +29,7 @@ fn a_thousand_join_and_leave_under_load() {
             let guest = (round % 10 == 0).then(|| rendezvous::connect(&dir(stage.path()), NAME).expect("a host"));
             let region = guest.as_ref().map_or(stage.region(), |guest| guest.region());
             let policy = [Policy::Reliable, Policy::Lossy][round % 2];
-            let rx = mcast::receiver(region, "mcast", policy).expect("a place");
+            let rx = mcast::bytes::receiver(region, "mcast", policy).expect("a place");
             for _ in 0..round % 4 {
                 match rx.recv_timeout(PATIENCE) {
                     Ok(message) => drop(check(&message.to_vec())),

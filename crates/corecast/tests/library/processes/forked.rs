@@ -23,12 +23,12 @@ fn in_child(f: impl FnOnce() -> bool) -> bool {
 fn a_child_is_told_so_and_the_parent_goes_on() {
     let stage = Stage::new();
     let (mut tx, mut rx) = (
-        ump::sender(stage.region(), "ump").expect("the only one"),
-        ump::receiver(stage.region(), "ump").expect("the only one"),
+        ump::bytes::sender(stage.region(), "ump").expect("the only one"),
+        ump::bytes::receiver(stage.region(), "ump").expect("the only one"),
     );
     let (mut to_all, of_all) = (
-        mcast::sender(stage.region(), "mcast").expect("the only one"),
-        mcast::receiver(stage.region(), "mcast", Policy::Reliable).expect("a place"),
+        mcast::bytes::sender(stage.region(), "mcast").expect("the only one"),
+        mcast::bytes::receiver(stage.region(), "mcast", Policy::Reliable).expect("a place"),
     );
     tx.send(&message(1)).expect("room");
     to_all.send(&message(2)).expect("room");

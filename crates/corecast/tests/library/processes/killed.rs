@@ -28,7 +28,7 @@ fn kill_senders(role: &str, stage: &Stage, mut next: impl FnMut() -> Result<u64,
 #[test]
 fn senders_of_ump_one_after_the_other() {
     let stage = Stage::new();
-    let mut rx = ump::receiver(stage.region(), "ump").expect("the only one");
+    let mut rx = ump::bytes::receiver(stage.region(), "ump").expect("the only one");
     kill_senders("send ump", &stage, || Ok(check(&rx.recv_timeout(PATIENCE)?.to_vec())));
     drop(rx);
     stage.end();
@@ -37,7 +37,7 @@ fn senders_of_ump_one_after_the_other() {
 #[test]
 fn senders_of_mcast_one_after_the_other() {
     let stage = Stage::new();
-    let rx = mcast::receiver(stage.region(), "mcast", Policy::Reliable).expect("a place");
+    let rx = mcast::bytes::receiver(stage.region(), "mcast", Policy::Reliable).expect("a place");
     kill_senders("send mcast", &stage, || Ok(check(&rx.recv_timeout(PATIENCE)?.to_vec())));
     drop(rx);
     stage.end();
@@ -46,7 +46,7 @@ fn senders_of_mcast_one_after_the_other() {
 #[test]
 fn the_receiver_of_ump() {
     let stage = Stage::new();
-    let mut tx = ump::sender(stage.region(), "ump").expect("the only one");
+    let mut tx = ump::bytes::sender(stage.region(), "ump").expect("the only one");
     let actor = Actor::start("receive ump", stage.path());
     (0..500).for_each(|number| tx.send(&message(number)).expect("a receiver"));
     actor.kill();
@@ -60,7 +60,7 @@ fn the_receiver_of_ump() {
 #[test]
 fn readers_of_mcast_under_a_stream() {
     let stage = Stage::new();
-    let mut tx = mcast::sender(stage.region(), "mcast").expect("the only one");
+    let mut tx = mcast::bytes::sender(stage.region(), "mcast").expect("the only one");
     let mut survivor = Actor::start("receive reliable", stage.path());
     let mut random = fastrand::Rng::with_seed(5);
     let mut number = 0;

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use corecast::base::region::{RegionPlan, SharedRegion};
-use corecast::base::rendezvous::{self, Meeting, SocketDir};
+use corecast::base::rendezvous::{self, HostedRegion, SocketDir};
 use corecast::channel::mcast::{self, Delivery};
 use corecast::channel::ump;
 
@@ -27,12 +27,12 @@ const LONGEST: usize = 300;
 /// A region that others find by its name, with the channels `ump` and `mcast`.
 struct Stage {
     folder: tempfile::TempDir,
-    meeting: Meeting,
+    meeting: HostedRegion,
 }
 
 impl Stage {
     fn new() -> Self {
-        let plan = ump::spec(&ump::Config::default().holding(LONGEST)).declare(RegionPlan::new(), "ump");
+        let plan = ump::bytes::spec(&ump::Config::default().holding(LONGEST)).declare(RegionPlan::new(), "ump");
         let config = mcast::Config {
             slots: 8,
             block_bytes: LONGEST,
@@ -40,7 +40,7 @@ impl Stage {
             delivery: Delivery::Overwrite,
             ..mcast::Config::default()
         };
-        let plan = plan.and_then(|plan| mcast::spec(config).declare(plan, "mcast")).expect("good names");
+        let plan = plan.and_then(|plan| mcast::bytes::spec(config).declare(plan, "mcast")).expect("good names");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let region = SharedRegion::memfd(&plan).expect("memory");
         let meeting = rendezvous::host(&dir(folder.path()), NAME, region).expect("a free name");

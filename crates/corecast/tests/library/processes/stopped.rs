@@ -10,7 +10,7 @@ use super::{PATIENCE, Stage, message};
 #[test]
 fn a_reliable_reader_holds_the_sender_until_it_goes_on() {
     let stage = Stage::new();
-    let mut tx = mcast::sender(stage.region(), "mcast").expect("the only one");
+    let mut tx = mcast::bytes::sender(stage.region(), "mcast").expect("the only one");
     let mut reader = Actor::start("receive reliable", stage.path());
     reader.stop();
     let mut number = 0;
@@ -29,7 +29,7 @@ fn a_reliable_reader_holds_the_sender_until_it_goes_on() {
 #[test]
 fn a_reader_with_a_deadline_is_left_behind_and_counts_what_it_missed() {
     let stage = Stage::new();
-    let mut tx = mcast::sender(stage.region(), "mcast").expect("the only one");
+    let mut tx = mcast::bytes::sender(stage.region(), "mcast").expect("the only one");
     let mut reader = Actor::start("receive by a deadline", stage.path());
     let mut reliable = Actor::start("receive reliable", stage.path());
     reader.stop();

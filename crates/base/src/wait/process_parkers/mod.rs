@@ -1,0 +1,11 @@
+//! The parkers of this process. A model makes them anew in every run.
+
+#[cfg(loom)]
+mod model;
+#[cfg(not(loom))]
+mod native;
+
+#[cfg(loom)]
+pub(super) use model::{all, next_number};
+#[cfg(not(loom))]
+pub(super) use native::{all, next_number};
