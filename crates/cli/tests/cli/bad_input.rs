@@ -110,7 +110,7 @@ fn a_model_file_that_is_unreadable_or_foreign() {
         ("{\"schema\": 7}", "corecast-machine/1"),
         ("#!/bin/sh\n", "neither a corecast-machine/1 model (JSON) nor hwloc XML: it begins with \"#!/bin/sh"),
         ("", "neither a corecast-machine/1 model"),
-        ("<svg/>", "is no hwloc XML"),
+        ("<svg/>", "is not hwloc XML"),
     ] {
         let file = program.file("foreign", text);
         for command in [&["plan", "--op", "barrier"][..], &["explain"], &["tune"], &["topo"]] {

@@ -93,7 +93,10 @@ fn impossible_plans_fail_as_in_process() {
             PlanRequest { root: Some(corecast_base::CpuId::new(3)), cpus: cpus("0-2"), ..quick(Operation::Reduce) },
             "root CPU 3 is not among the CPUs",
         ),
-        (PlanRequest { planner: "crystal ball".to_owned(), ..quick(Operation::Reduce) }, "'crystal ball' is no shape"),
+        (
+            PlanRequest { planner: "crystal ball".to_owned(), ..quick(Operation::Reduce) },
+            "'crystal ball' is not a shape",
+        ),
         (
             PlanRequest { limits: Limits { children: Some(1), depth: Some(1) }, ..quick(Operation::Reduce) },
             "no tree over 4 members",
