@@ -10,7 +10,7 @@
 //! - `members`, `forwarding`: processes started as the members of a group, and signals passed on to them;
 //! - `region_dirs`: where regions of shared memory are; `html_arg`: where a page goes;
 //! - `output`, `printable`, `failure`: results, remarks, errors and exit codes; `file_limit`: files that grow too large;
-//! - `own_program`, `plan_threads`: what is needed of the system to start processes, and threads that plan;
+//! - `own_program`: starts processes of this program;
 //! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `coherence_grid`, `coherence_text`, `table`, `skipped`,
 //!   `row_outcome`, `report`: how results are shown.
 
@@ -36,7 +36,6 @@ mod members;
 pub mod meter;
 pub mod output;
 pub mod own_program;
-pub mod plan_threads;
 pub mod planner_args;
 pub mod printable;
 mod race_checks;

@@ -1,4 +1,4 @@
-//! What do a machine's system files say? A table of them for `machines/systems/`.
+//! Prints the contents of a machine's system files as a table for `machines/systems/`.
 //!
 //! Run it on the machine itself, `cargo run --package corecast-machine --example capture_system > NAME.txt`, or give it
 //! the root folder of a captured tree. The README of `machines/` says what else belongs into the file.

@@ -1,7 +1,7 @@
-//! Costs assumed from the topology alone, so that planning works on a machine that nobody has measured yet.
+//! Costs assumed from the topology alone, so that planning works on a machine that has not been measured yet.
 //!
-//! The nearest thing that two CPUs share decides. The numbers are round ones of the size that x86 and ARM servers of
-//! the last decade show; only their order is to be trusted, and a measured model replaces them all.
+//! The nearest thing that two CPUs share decides their cost. The numbers are round ones of the size that x86 and ARM
+//! servers of the last decade show; only their order is to be trusted, and a measured model replaces them all.
 
 use crate::cost_matrix::CostMatrix;
 use crate::extended::Extended;
@@ -11,7 +11,7 @@ use crate::topology::{Cpu, Topology};
 /// The [`Provenance::kind`] of such costs.
 pub(crate) const ASSUMED: &str = "assumed";
 
-/// What a message costs over one kind of distance.
+/// The cost of a message over one kind of distance.
 struct Assumption {
     send_ns: f64,
     receive_ns: f64,

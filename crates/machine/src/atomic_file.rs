@@ -1,8 +1,8 @@
-//! Files that are there whole or not at all.
+//! Writes files atomically: a reader finds the old contents or the new ones, never a part.
 //!
 //! The text goes to a temporary file in the same folder, is flushed to the disk, and takes the file's name in one step.
-//! A full disk, a crash or a killed process so leaves the file of before, and nothing half-written under its name.
-//! Where the name belongs to something that is no regular file (a pipe, `/dev/stdout`), there is nothing to replace,
+//! A full disk, a crash or a killed process therefore leaves the old file in place, never a half-written one.
+//! Where the name belongs to a pipe or a device, such as `/dev/stdout`, there is nothing to replace,
 //! and the text is simply written to it.
 
 use std::ffi::OsString;
@@ -25,7 +25,7 @@ const ATTEMPTS: u32 = 1000;
 ///
 /// # Errors
 ///
-/// What the system says; the file is then as it was before.
+/// The system's error; the file is then as it was before.
 pub fn write_atomically(path: &Path, contents: &[u8]) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
@@ -46,7 +46,7 @@ fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     written
 }
 
-/// A new file in the folder of `path`, under a name that nobody else uses.
+/// A new file in the folder of `path`, under a name that nothing else uses.
 fn temporary_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     for attempt in 0..ATTEMPTS {

@@ -9,7 +9,7 @@ use std::path::Path;
 #[non_exhaustive]
 pub enum BoundedReadError {
     /// The path leads to a folder, a device or a pipe.
-    #[error("this is no regular file")]
+    #[error("this is not a regular file")]
     NoRegularFile,
     /// The file is too large.
     #[error("this is larger than {max_len_bytes} bytes, the most that is read")]
@@ -26,9 +26,9 @@ pub enum BoundedReadError {
 ///
 /// # Errors
 ///
-/// If the path is no regular file, the file is larger, or the system refuses.
+/// If the path is not a regular file, the file is larger, or the system refuses.
 pub fn read_bounded(path: &Path, max_len_bytes: u64) -> Result<Vec<u8>, BoundedReadError> {
-    // Asked before opening, since opening a pipe waits for its other end.
+    // Checked before opening, since opening a pipe waits for its other end.
     let metadata = fs::metadata(path).map_err(BoundedReadError::Io)?;
     if !metadata.is_file() {
         return Err(BoundedReadError::NoRegularFile);
@@ -36,7 +36,7 @@ pub fn read_bounded(path: &Path, max_len_bytes: u64) -> Result<Vec<u8>, BoundedR
     let mut contents = Vec::new();
     if metadata.len() <= max_len_bytes {
         let file = File::open(path).map_err(BoundedReadError::Io)?;
-        // One byte more than allowed, so that a file that grows meanwhile is refused and not cut.
+        // Read one byte more than allowed: a file that grows meanwhile is then refused instead of cut off.
         file.take(max_len_bytes + 1).read_to_end(&mut contents).map_err(BoundedReadError::Io)?;
     }
     if metadata.len().max(contents.len() as u64) > max_len_bytes {

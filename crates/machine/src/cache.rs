@@ -43,7 +43,7 @@ pub enum CacheMiss {
         /// Where it would be.
         path: PathBuf,
     },
-    /// There is a file, but no model in it.
+    /// The file does not hold a model.
     #[error("the cached model is ignored: {0}")]
     Unreadable(ModelFileError),
     /// The model in the file says that it belongs to another machine.
@@ -108,7 +108,7 @@ impl Cache {
     ///
     /// # Errors
     ///
-    /// If the folder cannot be made or the file not be written; a model stored before is then still there.
+    /// If the folder or the file cannot be written; a model stored before is then still there.
     pub fn store(&self, fingerprint: &Fingerprint, machine: &Machine) -> Result<PathBuf, ModelFileError> {
         let path = self.path(fingerprint);
         fs::create_dir_all(&self.folder)
@@ -119,8 +119,8 @@ impl Cache {
     }
 }
 
-/// The folder in which corecast keeps this kind of files for the user; `None` if neither `XDG_CACHE_HOME` nor `HOME` names an
-/// absolute path.
+/// The folder in which corecast keeps files of this kind for the user; `None` if neither `XDG_CACHE_HOME` nor `HOME`
+/// names an absolute path.
 #[must_use]
 pub fn user_cache_folder(kind: &str) -> Option<PathBuf> {
     folder(kind, std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_is_loaded_for_its_machine_only() {
+    fn a_stored_model_is_loaded_for_its_machine_only() {
         let folder = tempfile::tempdir().expect("a folder");
         let cache = Cache::at(folder.path().join("not/there/yet"));
         let ((two, of_two), (three, of_three)) = (machine(&[0, 1]), machine(&[0, 1, 2]));

@@ -1,14 +1,14 @@
-//! Clusters inferred from costs: which CPUs are near each other, level by level, where nobody tells.
+//! Clusters inferred from costs: which CPUs are near each other, level by level, where the system does not say.
 //!
-//! Take it when the system tells of no nodes, packages or caches, as in a virtual machine, or tells nonsense; and when
-//! the classes of equal cost matter rather than the things that people name. Where costs rise evenly, as across a mesh,
-//! it finds no level, and that is the answer.
+//! Take it when the system tells of no nodes, packages or caches, as in a virtual machine, or reports nonsense; and
+//! when the classes of equal cost matter more than packages and caches. Where costs rise evenly, as across a mesh, it
+//! finds no level, and that is the answer.
 //!
-//! Single linkage: CPUs are joined by the cheapest pair first, and a level is what has been joined just before the cost
+//! Single linkage: CPUs are joined by the cheapest pair first, and a level is the set of clusters just before the cost
 //! of the next joining jumps. It jumps if it is 1.3 times the last one and stands out from how far the costs joined at
-//! this level differ among themselves. Joining looks at the cheapest pairs only, so dear outliers move nothing. A level
-//! all of whose clusters are clusters of the next coarser level as well is left out: it says nothing more, and one slow
-//! pair of hyperthreads would make one. Time is O(n^2), for any unit of cost.
+//! this level differ among themselves. Joining looks at the cheapest pairs only, so expensive outliers move nothing. A
+//! level all of whose clusters are clusters of the next coarser level as well is left out: it says nothing more, and
+//! one slow pair of hyperthreads would make one. Time is O(n^2), for any unit of cost.
 //!
 //! Source: J. C. Gower, G. J. S. Ross, Minimum Spanning Trees and Single Linkage Cluster Analysis, 1969.
 
@@ -17,19 +17,19 @@ use crate::machine::Machine;
 
 /// The next joining costs at least this much more than the last one of a level.
 ///
-/// On captured machines real levels jump by 1.69 and more; lone CPUs that are slow with everybody, and the many distances
-/// of a mesh, by up to 1.26.
+/// On captured machines real levels jump by 1.69 and more; lone CPUs that are slow with all others, and the many
+/// distances of a mesh, by up to 1.26.
 const LEAST_JUMP: f64 = 1.3;
 /// The jump is at least this power of the spread of the costs joined at the level: last by median.
 const JUMP_PER_SPREAD: f64 = 2.0;
-/// Clusters of so few CPUs may be hyperthreads of a core.
+/// Clusters of this many CPUs or fewer may be hyperthreads of a core.
 const SIBLINGS: usize = 2;
 
 /// The levels of clusters of `n` things, finest first: for each level the cluster of each thing.
 ///
 /// `cost(i, j)` is any cost from i to j; the two directions are added up. Clusters are numbered in the order of their
 /// first members. Each level is a partition that joins clusters of the one before; neither all things apart nor all
-/// things together counts as a level, so there may be none. What is no number counts as infinitely far.
+/// things together counts as a level, so there may be none. A cost that is not a number counts as infinitely far.
 ///
 /// ```
 /// use corecast_machine::clusters::levels;
@@ -55,7 +55,7 @@ pub fn levels(n: usize, cost: &dyn Fn(usize, usize) -> f64) -> Vec<Vec<u32>> {
 }
 
 impl Machine {
-    /// The [`levels`] of its CPUs by position, finest first, by what a message costs sender and receiver together.
+    /// The [`levels`] of its CPUs by position, finest first, by the cost of a message to sender and receiver together.
     #[must_use]
     pub fn cost_levels(&self) -> Vec<Vec<u32>> {
         levels(self.cpus.len(), &|i, j| self.send.get(i, j) + self.receive.get(i, j))
@@ -63,7 +63,7 @@ impl Machine {
 
     /// The coarsest level of measured costs that may stand in for NUMA nodes.
     ///
-    /// None if the costs are assumed, which tell nothing that the topology does not, or if the CPUs only fall into many
+    /// `None` if the costs are assumed, as they add nothing to the topology, or if the CPUs only fall into many
     /// pairs, which will be hyperthreads.
     pub(crate) fn measured_nodes(&self) -> Option<Vec<u32>> {
         let is_assumed = self.provenance.kind == ASSUMED;
@@ -83,7 +83,7 @@ struct Joining {
     b: usize,
 }
 
-/// The edges of a least spanning tree (Prim's), cheapest first: what single linkage joins, and when.
+/// The edges of a least spanning tree (Prim's), cheapest first: the order in which single linkage joins.
 fn joinings(n: usize, cost: &dyn Fn(usize, usize) -> f64) -> Vec<Joining> {
     let both_ways = |i, j| Some(cost(i, j) + cost(j, i)).filter(|cost| !cost.is_nan()).unwrap_or(f64::INFINITY);
     let mut apart: Vec<usize> = (1..n).collect();
@@ -97,7 +97,7 @@ fn joinings(n: usize, cost: &dyn Fn(usize, usize) -> f64) -> Vec<Joining> {
             }
         }
         let next = (0..apart.len()).min_by(|&i, &j| nearest[apart[i]].0.total_cmp(&nearest[apart[j]].0));
-        newest = apart.swap_remove(next.expect("somebody is apart"));
+        newest = apart.swap_remove(next.expect("one is apart"));
         joined.push(Joining { cost: nearest[newest].0, a: nearest[newest].1, b: newest });
     }
     joined.sort_by(|a, b| a.cost.total_cmp(&b.cost));

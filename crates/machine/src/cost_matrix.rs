@@ -1,11 +1,11 @@
 //! One cost per ordered pair of CPUs: a square matrix of finite, non-negative numbers with a zero diagonal.
 //!
-//! Rows and columns are positions in the machine's list of CPUs, not CPU ids. A matrix that exists is valid, so whoever
-//! plans on one need not check it again.
+//! Rows and columns are positions in the machine's list of CPUs, not CPU ids. A matrix that exists is valid, so a
+//! planner that plans on one need not check it again.
 
 use serde::{Deserialize, Serialize};
 
-/// The highest cost that is believed, in any unit: ten days in nanoseconds. Sums over all pairs of the largest machine
+/// The highest cost that is accepted, in any unit: ten days in nanoseconds. Sums over all pairs of the largest machine
 /// stay finite.
 pub const MAX_COST: f64 = 1e15;
 
@@ -25,7 +25,7 @@ pub struct CostMatrix {
     costs: Vec<f64>,
 }
 
-/// Why rows of numbers are no [`CostMatrix`].
+/// Why rows of numbers are not a [`CostMatrix`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CostMatrixError {
@@ -57,7 +57,7 @@ pub enum CostMatrixError {
         /// The entry.
         cost: f64,
     },
-    /// A CPU is said to pay for a message to itself.
+    /// A CPU has a cost for a message to itself.
     #[error("entry [{row}][{row}] on the diagonal is {cost}, expected 0")]
     Diagonal {
         /// The row and column, from 0.
@@ -72,7 +72,7 @@ impl CostMatrix {
     ///
     /// # Errors
     ///
-    /// If the rows are no square, an entry is no number from 0 to [`MAX_COST`], or the diagonal is not zero.
+    /// If the rows do not form a square, an entry is not a number from 0 to [`MAX_COST`], or the diagonal is not zero.
     pub fn from_rows(rows: Vec<Vec<f64>>) -> Result<Self, CostMatrixError> {
         let len = rows.len();
         if let Some(row) = rows.iter().position(|row| row.len() != len) {
@@ -149,7 +149,7 @@ impl CostMatrix {
     }
 }
 
-/// True for a number that is believed as a cost.
+/// True for a number that is accepted as a cost.
 pub(crate) fn is_cost(cost: f64) -> bool {
     (0.0..=MAX_COST).contains(&cost)
 }
@@ -168,7 +168,7 @@ fn checked(cost: f64, row: usize, column: usize) -> Result<f64, CostMatrixError>
 impl TryFrom<Vec<Vec<Option<f64>>>> for CostMatrix {
     type Error = CostMatrixError;
 
-    /// As [`CostMatrix::from_rows`]; `None` is what JSON writes for a number that it cannot tell.
+    /// As [`CostMatrix::from_rows`]; JSON writes `null`, here `None`, for a number that it cannot represent.
     fn try_from(rows: Vec<Vec<Option<f64>>>) -> Result<Self, CostMatrixError> {
         let mut numbers = Vec::with_capacity(rows.len());
         for (row, entries) in rows.into_iter().enumerate() {

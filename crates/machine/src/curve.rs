@@ -1,17 +1,17 @@
-//! A cost by how many take part: `(k, cost)`, ascending by k.
+//! A cost by the number of participants: points `(k, cost)`, ascending by k.
 
 use corecast_base::MAX_CPU_ID;
 
 use crate::cost_matrix::is_cost;
 use crate::machine::MachineError;
 
-/// `(k, cost)`: what k of something cost altogether, in the machine's unit, each k once, ascending.
+/// `(k, cost)`: the total cost of k of something, in the machine's unit, each k once, ascending.
 pub type Curve = Vec<(u32, f64)>;
 
-/// The largest k that is believed: as many as there may be CPUs.
+/// The largest k that is accepted: the largest possible number of CPUs.
 const MOST: u32 = MAX_CPU_ID + 1;
 
-/// That it has a point, that its k ascend from at least 1, and that its costs are costs.
+/// Checks that the curve has a point, that its k ascend from at least 1, and that its costs are valid.
 pub(crate) fn check(field: &'static str, curve: &Curve) -> Result<(), MachineError> {
     if curve.is_empty() {
         return Err(MachineError::NoCurve { field, rule: "is empty".to_owned() });
@@ -30,7 +30,7 @@ pub(crate) fn check(field: &'static str, curve: &Curve) -> Result<(), MachineErr
     Ok(())
 }
 
-/// As [`check`], and that no cost is 0.
+/// As [`check`], and checks that no cost is 0.
 pub(crate) fn check_positive(field: &'static str, curve: &Curve) -> Result<(), MachineError> {
     check(field, curve)?;
     match curve.iter().find(|&&(_, cost)| cost == 0.0) {
@@ -41,8 +41,8 @@ pub(crate) fn check_positive(field: &'static str, curve: &Curve) -> Result<(), M
     }
 }
 
-/// The curve where at most `most` can take part: up to the first point that reaches it, which is needed to tell what
-/// lies before it. `None` if none can.
+/// The curve for at most `most` participants: up to the first point that reaches it, which is needed for the costs that
+/// lie before it. `None` if `most` is 0.
 pub(crate) fn up_to(most: usize, curve: &Curve) -> Option<Curve> {
     let below = curve.iter().position(|&(k, _)| k as usize >= most).unwrap_or(curve.len());
     (most > 0).then(|| curve.iter().take(below + 1).copied().collect())
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_curve_is_named() {
+    fn an_invalid_curve_is_named() {
         check("fan_in", &vec![(1, 0.0), (2, 5.0), (64, 1e15)]).expect("a curve");
         for (curve, expected) in [
             (vec![], "`fan_in` is empty"),

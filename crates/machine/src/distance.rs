@@ -1,7 +1,7 @@
-//! How near two CPUs are by what they share: a few classes in the place of all pairs.
+//! Classes of distance: how near two CPUs are by what they share, in a few classes instead of all pairs.
 //!
 //! Take it to show costs in a few lines of a table, or to measure one pair of each kind. Where costs were measured,
-//! [`clusters`](crate::clusters) tells what is near by them, whatever the system says is shared.
+//! [`clusters`](crate::clusters) groups CPUs by those, whatever the system says is shared.
 
 use crate::machine::Machine;
 use crate::topology::Cpu;
@@ -9,7 +9,7 @@ use crate::topology::Cpu;
 /// The pairs of CPUs at one distance, as positions in the machine's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DistanceClass {
-    /// What two such CPUs share, or that they share nothing, in words.
+    /// The thing that two such CPUs share, or that they share nothing, in words.
     pub name: &'static str,
     /// The ordered pairs.
     pub pairs: Vec<(usize, usize)>,
@@ -43,7 +43,7 @@ pub fn distance_classes(machine: &Machine) -> Vec<DistanceClass> {
     classes
 }
 
-/// What two CPUs are to each other that share none of these.
+/// The name of the class of two CPUs that share none of these.
 fn farthest(machine: &Machine) -> &'static str {
     if machine.cpus.iter().all(|cpu| cpu.package.is_some()) {
         "different packages"

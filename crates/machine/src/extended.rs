@@ -1,4 +1,4 @@
-//! What a model may tell beyond the costs of pairs.
+//! The optional parts of a model, beyond the costs of pairs.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::curve::{self, Curve};
 use crate::machine::MachineError;
 use crate::race::RaceCheck;
 
-/// What a model may tell beyond pairwise costs; each part is optional.
+/// The parts of a model beyond pairwise costs; each is optional.
 ///
 /// Matrices are indexed as the costs are and in the machine's unit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,11 +34,11 @@ pub struct Extended {
     /// Nanoseconds of one spin-loop hint (PAUSE).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause_ns: Option<f64>,
-    /// For how long a sender is busy with k sends in a row, to k receivers as far as there are as many, beginning with
+    /// The time that a sender is busy with k sends in a row, to k receivers if there are as many, beginning with
     /// an empty store buffer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fan_out: Option<Curve>,
-    /// For how long a receiver is busy with one message already there from each of k senders.
+    /// The time that a receiver is busy with one message, already there, from each of k senders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fan_in: Option<Curve>,
     /// The time from a write to one line until the last of k readers that poll it has seen it.
@@ -47,20 +47,20 @@ pub struct Extended {
     /// The time in which k CPUs that all increment one word have each had a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fetch_add: Option<Curve>,
-    /// Nanoseconds from one holder of a lock to the next where k threads wait for it, by how they wait: the modes of
-    /// `corecast_lock::Auto` by their names.
+    /// Nanoseconds from one holder of a lock to the next where k threads wait for it, by their way of waiting: the
+    /// modes of `corecast_lock::Auto` by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lock_hand_over_ns: BTreeMap<String, Curve>,
     /// How well predictions held in races, oldest first: see [`Machine::record_race`](crate::Machine::record_race).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub races: Vec<RaceCheck>,
-    /// Which machine, kernel and set of CPUs this was measured on: see [`crate::Fingerprint`].
+    /// The machine, kernel and set of CPUs of the measurement: see [`crate::Fingerprint`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// When it was measured: an RFC 3339 date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_at: Option<String>,
-    /// What the measurer wants to tell, in words.
+    /// Remarks of the measurer, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Why the numbers should be doubted, in words.
@@ -72,7 +72,7 @@ pub struct Extended {
 }
 
 impl Extended {
-    /// That each cost is one.
+    /// Checks that each cost is valid.
     pub(crate) fn check_costs(&self) -> Result<(), MachineError> {
         let single = [("wake_ns", self.wake_ns), ("yield_ns", self.yield_ns), ("pause_ns", self.pause_ns)];
         for (field, cost) in single {
@@ -93,7 +93,7 @@ impl Extended {
         self.lock_hand_over_ns.iter().try_for_each(check)
     }
 
-    /// What it tells of the CPUs at the positions `kept`, which are among `cpus`.
+    /// The part of it for the CPUs at the positions `kept`, which are among `cpus`.
     pub(crate) fn restricted_to(&self, kept: &[usize], cpus: &CpuSet) -> Self {
         let part = |matrix: &Option<CostMatrix>| matrix.as_ref().map(|matrix| matrix.restricted_to(kept));
         let curve = |curve: &Option<Curve>, most| curve.as_ref().and_then(|curve| curve::up_to(most, curve));
@@ -118,7 +118,7 @@ impl Extended {
     }
 }
 
-/// The same, which names the curve that is none.
+/// The same error, with the name of the invalid curve.
 fn of_mode(mode: &str, error: MachineError) -> MachineError {
     match error {
         MachineError::NoCurve { field, rule } => MachineError::NoCurve { field, rule: format!("of {mode} {rule}") },

@@ -1,9 +1,9 @@
-//! Which machine a measurement belongs to, as a short stable id and in words.
+//! The identity of the machine that a measurement belongs to, as a short stable id and in words.
 //!
 //! Costs are good for as long as all of this stays the same: CPU model and microcode, the topology, the kernel release,
-//! the version of corecast, the CPUs allowed, and whether a hypervisor is below. What cannot be found out is `unknown`
-//! and counts as that. The id is FNV-1a of 128 bits over the parts in their order, as 32 hexadecimal digits: not
-//! cryptographic, which a name for one's own cache need not be.
+//! the version of corecast, the CPUs allowed, and whether a hypervisor is below. A part that cannot be found out is
+//! `unknown` and counts as that. The id is FNV-1a of 128 bits over the parts in their order, as 32 hexadecimal digits:
+//! not cryptographic, as the name only serves the user's own cache.
 //!
 //! Source: G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, The FNV Non-Cryptographic Hash Algorithm, 1991.
 
@@ -16,7 +16,7 @@ use crate::topology::Topology;
 
 const UNKNOWN: &str = "unknown";
 
-/// What costs depend on.
+/// The things that costs depend on.
 ///
 /// ```
 /// use corecast_machine::{Fingerprint, Topology};
@@ -26,7 +26,7 @@ const UNKNOWN: &str = "unknown";
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint {
-    /// What the kernel calls the CPU.
+    /// The kernel's name for the CPU.
     pub cpu_model: String,
     /// The microcode's revision.
     pub microcode: String,
@@ -66,7 +66,7 @@ impl Fingerprint {
         }
     }
 
-    /// The id: 32 hexadecimal digits, equal exactly for equal parts as far as 128 bits can tell.
+    /// The id: 32 hexadecimal digits, equal for equal parts, and different otherwise as far as 128 bits can tell.
     #[must_use]
     pub fn id(&self) -> String {
         hex(fnv1a(self.to_string().as_bytes()))
@@ -100,7 +100,7 @@ fn field<'a>(cpu_info: &'a str, name: &str) -> Option<&'a str> {
     fields.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim())
 }
 
-/// x86 and others tell a name; ARM tells numbers.
+/// x86 and others list a name; ARM lists numbers.
 fn cpu_model(cpu_info: &str) -> String {
     let named = ["model name", "cpu model", "Model Name", "cpu"].into_iter().find_map(|name| field(cpu_info, name));
     let numbered = || {
@@ -111,7 +111,7 @@ fn cpu_model(cpu_info: &str) -> String {
     or_unknown(named.map(str::to_owned).or_else(numbered).as_deref())
 }
 
-/// The kernel lists `hypervisor` among the flags of an x86 CPU; on others it does not tell.
+/// The kernel lists `hypervisor` among the flags of an x86 CPU; on others it does not say.
 fn virtualised(cpu_info: &str) -> &'static str {
     match field(cpu_info, "flags") {
         Some(flags) if flags.split_whitespace().any(|flag| flag == "hypervisor") => "yes",
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_unknown() {
+    fn missing_parts_are_unknown() {
         let arm = Fingerprint::from_parts(&topology(&[0]), ARM, "");
         assert_eq!(arm.cpu_model, "ARM implementer 0x41 part 0xd0c variant 0x3");
         for part in [&arm.microcode, &arm.kernel, &arm.virtualised] {

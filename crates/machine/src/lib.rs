@@ -1,4 +1,15 @@
-//! What this machine is: its CPUs, what they share, and what messages between them cost.
+//! A machine: its CPUs, what they share, and what messages between them cost.
+//!
+//! ```
+//! use corecast_machine::source::{Request, discover};
+//! use corecast_machine::Machine;
+//!
+//! let request = Request { synthetic: Some("pack:2 core:4 pu:2".into()), ..Request::default() };
+//! let machine = Machine::from_topology(&discover(&request)?); // costs assumed from the topology
+//! assert_eq!(machine.cpus.len(), 16);
+//! assert!(machine.send.get(0, 15) > machine.send.get(0, 1), "another package is farther than a sibling");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! - [`source`]: discovery of a [`Topology`] from a file, hwloc, the system's files or a notation;
 //! - [`pin`]: binding a thread to one of its CPUs;
@@ -43,5 +54,5 @@ pub use machine::{Machine, MachineError, Provenance, Unit};
 pub use model_file::{ModelError, ModelFileError};
 pub use probe::{Probe, ProbeReceiver, ProbeSender};
 pub use race::{MOST_RACES, RaceCheck};
-pub use topology::*;
+pub use topology::{CoreKind, Cpu, NumaDistances, Topology};
 pub use topology_json::TopologyJson;

@@ -1,9 +1,9 @@
-//! A ring of bare cache lines: the least that any channel must do.
+//! A ring of bare cache lines: the least work that any channel must do.
 //!
-//! Take it to see what the machine itself costs, below any channel. Not for messages: it carries one word and has no
-//! way to wait, to close or to notice that the other end is gone. Each message is one line that the sender writes and
-//! the receiver reads; the receiver says on a line of its own, every eighth of the ring, how many it has read. Wait-free.
-//! What the sender wrote before a send is visible after the receive (Release, Acquire).
+//! Take it to see the cost of the machine itself, below any channel. It is not for messages: it carries one word and
+//! has no way to wait, to close or to notice that the other end is gone. Each message is one line that the sender
+//! writes and the receiver reads; the receiver reports on a line of its own, every eighth of the ring, how many it has
+//! read. Wait-free. Everything that the sender wrote before a send is visible after the receive (Release, Acquire).
 
 use corecast_base::CacheLine;
 use corecast_base::sync::{Arc, AtomicU64, Ordering};
@@ -30,12 +30,13 @@ impl Probe for LineProbe {
     }
 }
 
-/// What both ends reach.
+/// The memory that both ends reach.
 #[derive(Debug)]
 struct Ring {
     /// A power of two of lines.
     lines: Box<[CacheLine<Line>]>,
-    /// Messages read so far, now and then. Written by the receiver, read by the sender when it runs out of room.
+    /// Messages read so far, updated every eighth of the ring. Written by the receiver, read by the sender when it runs
+    /// out of room.
     read: CacheLine<AtomicU64>,
 }
 

@@ -1,6 +1,6 @@
-//! A machine as the planner sees it: its CPUs and what a message between every two of them costs.
+//! The model of a machine: its CPUs and the cost of a message between every two of them.
 //!
-//! Costs are directed and come in two parts: for how long the sender is busy, and for how long the receiver is. They
+//! Costs are directed and have two parts: the time that the sender is busy, and the time that the receiver is. They
 //! are indexed by *position* in [`Machine::cpus`]; [`Machine::position`] finds the position of a CPU id. Where nothing
 //! was measured yet, [`Machine::from_topology`] assumes costs and says so in [`Machine::provenance`].
 //!
@@ -51,7 +51,7 @@ impl fmt::Display for Unit {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
-    /// What people call it: free text.
+    /// The name that people use: free text.
     pub name: String,
     /// The unit of every cost below that does not name its own.
     pub unit: Unit,
@@ -63,7 +63,7 @@ pub struct Machine {
     pub receive: CostMatrix,
     /// Where the costs come from.
     pub provenance: Provenance,
-    /// What is known beyond pairwise costs.
+    /// Data beyond pairwise costs.
     pub extended: Extended,
 }
 
@@ -73,7 +73,7 @@ pub struct Provenance {
     /// `measured` (pairwise send and receive), `derived` (from a published latency), `assumed` (from the topology
     /// alone), or what a file written by others says.
     pub kind: String,
-    /// What was measured or read, in words.
+    /// The origin of the numbers, in words.
     #[serde(default)]
     pub source: String,
     /// Where the NUMA nodes come from, in words.
@@ -97,7 +97,7 @@ pub enum MachineError {
         /// The CPU.
         cpu: CpuId,
     },
-    /// A matrix has not one row for each CPU.
+    /// A matrix does not have one row for each CPU.
     #[error("`{matrix}` has {found} rows, expected {expected}, one for each CPU")]
     RowCount {
         /// The matrix.
@@ -107,7 +107,7 @@ pub enum MachineError {
         /// The number of CPUs.
         expected: usize,
     },
-    /// An extended cost is negative, no number or absurdly large.
+    /// An extended cost is negative, not a number, or absurdly large.
     #[error("`{field}` is {cost}, expected a number from 0 to {MAX_COST:e}")]
     NoCost {
         /// The field.
@@ -115,28 +115,28 @@ pub enum MachineError {
         /// Its value.
         cost: f64,
     },
-    /// A [`Curve`](crate::Curve) is none.
+    /// A [`Curve`](crate::Curve) is invalid.
     #[error("`{field}` {rule}")]
     NoCurve {
         /// The field.
         field: &'static str,
-        /// What is wrong with it.
+        /// The fault in it.
         rule: String,
     },
-    /// An entry of `races` is none of this machine.
+    /// An entry of `races` does not belong to this machine.
     #[error("in `races`, `{operation}` by `{algorithm}` {rule}")]
     NoRace {
         /// Its operation.
         operation: String,
         /// Its algorithm.
         algorithm: String,
-        /// What is wrong with it.
+        /// The fault in it.
         rule: String,
     },
     /// There are more races than are kept.
     #[error("`races` has {found} entries, expected at most {MOST_RACES}")]
     TooManyRaces {
-        /// How many there are.
+        /// Their number.
         found: usize,
     },
 }
@@ -158,21 +158,21 @@ impl Machine {
     ///
     /// Where the node of some CPU is unknown, the next best grouping known of *all* CPUs stands in: the package, then
     /// the third-level cache, then the coarsest of the [clusters](Machine::cost_levels) that measured costs show, then
-    /// one node for all. A planner may so rely on every CPU having a node.
+    /// one node for all. So a planner can rely on every CPU having a node.
     #[must_use]
     pub fn numa_nodes(&self) -> Vec<u32> {
         self.known_groups().or_else(|| self.measured_nodes()).unwrap_or_else(|| vec![0; self.cpus.len()])
     }
 
-    /// The best grouping that the topology tells of all CPUs.
+    /// The best grouping that the topology has for all CPUs.
     pub(crate) fn known_groups(&self) -> Option<Vec<u32>> {
         let groupings: [fn(&Cpu) -> Option<u32>; 3] = [|cpu| cpu.numa, |cpu| cpu.package, |cpu| cpu.l3];
         groupings.iter().find_map(|group| self.cpus.iter().map(group).collect())
     }
 
-    /// The machine as if only these CPUs of it existed, in the order of [`Machine::cpus`]. CPUs it does not have are
-    /// ignored; costs between the others are unchanged, races with others are left out, and costs by how many take part
-    /// end where there are no more. Fields that [`Extended::other`] keeps stay as they are.
+    /// The machine reduced to these CPUs, in the order of [`Machine::cpus`]. CPUs it does not have are ignored; costs
+    /// between the others are unchanged, races with others are left out, and costs by the number of participants end
+    /// where there are no more. Fields that [`Extended::other`] keeps stay as they are.
     #[must_use]
     pub fn restricted_to(&self, cpus: &CpuSet) -> Self {
         let kept: Vec<usize> = (0..self.cpus.len()).filter(|&i| cpus.contains(self.cpus[i].id)).collect();
@@ -186,7 +186,7 @@ impl Machine {
     }
 
     /// Checks that the parts fit together: CPUs there and distinct, each matrix with one row for each of them, extended
-    /// costs that are costs, races that are of this machine.
+    /// extended costs valid, races of this machine.
     ///
     /// # Errors
     ///

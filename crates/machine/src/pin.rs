@@ -1,6 +1,6 @@
-//! Binding the calling thread to one CPU, and asking where it may run.
+//! Binds the calling thread to one CPU, and tells where it may run.
 //!
-//! Take it before measuring or communicating: a thread that moves makes every cost a mixture. A thread inherits the
+//! Take it before measuring or communicating: the costs of a thread that moves are a mixture. A thread inherits the
 //! mask of the thread that spawns it, so **pin inside the child**; a child of a pinned parent starts on its parent's
 //! CPU and is allowed nowhere else until it pins itself or asks for more.
 //!
@@ -52,13 +52,13 @@ pub enum PinError {
     Refused {
         /// The CPU asked for.
         cpu: CpuId,
-        /// What the system call said.
+        /// The error of the system call.
         reason: String,
     },
     /// The mask of the thread cannot be read.
     #[error("cannot read the affinity mask of this thread: {reason}")]
     Unreadable {
-        /// What the system call said.
+        /// The error of the system call.
         reason: String,
     },
 }
@@ -73,7 +73,7 @@ pub struct Pinned {
 }
 
 impl Pinned {
-    /// Leaves the thread bound for the rest of its life.
+    /// Leaves the thread bound until it ends.
     pub fn forever(self) {
         std::mem::forget(self);
     }
@@ -100,7 +100,7 @@ pub fn affinity() -> Result<CpuSet, PinError> {
 ///
 /// # Errors
 ///
-/// A [`PinError`] that names the CPU and the reason; the thread then runs where it could before.
+/// A [`PinError`] that names the CPU and the reason; the affinity of the thread is then unchanged.
 pub fn pin(cpu: CpuId) -> Result<Pinned, PinError> {
     let before = mask()?;
     let index = cpu.get() as usize;

@@ -1,9 +1,9 @@
-//! The channel under test: how one side sends and the other receives, and nothing else.
+//! The channel under test, reduced to sending and receiving.
 //!
-//! Measuring wants a channel, and the channels live in a crate that knows nothing of machines. So the measurement takes
-//! anything that implements [`Probe`]: the facade hands in the real channel, and [`LineProbe`](crate::LineProbe) is
-//! there for whoever wants the cost of the cache lines alone. Generic, not `dyn`: a call per message through a table
-//! would be measured along.
+//! A measurement needs a channel, and the channels are in a crate that knows nothing of machines. So the measurement
+//! takes anything that implements [`Probe`]: the facade hands in the real channel, and [`LineProbe`](crate::LineProbe)
+//! is there for a caller that wants the cost of the cache lines alone. Generic, not `dyn`: a call through a table per
+//! message would be part of the measured time.
 
 /// A one-way channel of small messages that can be measured.
 ///
@@ -20,7 +20,7 @@ pub trait Probe: Sync {
     /// The receiving end.
     type Receiver: ProbeReceiver;
 
-    /// What is measured, in words: it becomes part of the model's provenance.
+    /// The name of the probe, in words: it becomes part of the model's provenance.
     fn name(&self) -> &str;
 
     /// A channel of its own that holds at least `slots - 1` messages. Called on the thread that will receive, so that

@@ -1,8 +1,8 @@
-//! What a live race found beside what the model had predicted: the model's own check.
+//! Results of live races beside the predictions of the model: the model's own check.
 //!
 //! A plan is chosen by predicted costs, and a race runs the best ones and takes the fastest. Each entry keeps both
-//! numbers, so that whoever plans next knows how far this model may be believed, for which operation, on which CPUs. The
-//! same race run again takes the place of its entry; of very many, the oldest go.
+//! numbers, so that a later planner knows how far to believe this model, for which operation, on which CPUs. The
+//! same race run again takes the place of its entry; beyond [`MOST_RACES`] the oldest is dropped.
 
 use corecast_base::{CpuId, CpuSet, MAX_CPU_ID};
 use serde::{Deserialize, Serialize};
@@ -37,34 +37,34 @@ pub const MOST_RACES: usize = 256;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "RaceFields", into = "RaceFields")]
 pub struct RaceCheck {
-    /// What was done: `broadcast`, `reduce`, `barrier`, `two-phase-commit`, or other text.
+    /// The operation: `broadcast`, `reduce`, `barrier`, `two-phase-commit`, or other text.
     pub operation: String,
-    /// By which algorithm or tree shape.
+    /// The algorithm or tree shape.
     pub algorithm: String,
-    /// Among which CPUs: at least one, all of the machine's.
+    /// The CPUs that took part: at least one, all of the machine's.
     pub members: CpuSet,
-    /// What the model predicted, in the machine's unit.
+    /// The prediction of the model, in the machine's unit.
     pub predicted: f64,
     /// The median of the race, in the machine's unit.
     pub measured: f64,
-    /// When: an RFC 3339 date.
+    /// The date of the race, in the form of RFC 3339.
     pub date: String,
 }
 
 impl RaceCheck {
-    /// Measured by predicted: 1 is a model to be believed. `None` if nothing was predicted.
+    /// Measured divided by predicted: near 1 the model can be trusted. `None` if nothing was predicted.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         Some(self.measured / self.predicted).filter(|ratio| ratio.is_finite())
     }
 
-    /// True if both are of the same operation by the same algorithm among the same CPUs.
+    /// True if both are races of the same operation by the same algorithm among the same CPUs.
     #[must_use]
     pub fn is_same_race(&self, other: &Self) -> bool {
         (&self.operation, &self.algorithm, &self.members) == (&other.operation, &other.algorithm, &other.members)
     }
 
-    /// That it is a race of this machine.
+    /// Checks that this is a race of `machine`.
     fn check(&self, machine: &Machine) -> Result<(), MachineError> {
         let broken = |rule: String| {
             let (operation, algorithm) = (self.operation.clone(), self.algorithm.clone());
@@ -86,11 +86,11 @@ impl RaceCheck {
 }
 
 impl Machine {
-    /// Keeps what a race found. An entry of the same race is replaced; of more than [`MOST_RACES`] the oldest go.
+    /// Keeps the result of a race. An entry of the same race is replaced; beyond [`MOST_RACES`] the oldest is dropped.
     ///
     /// # Errors
     ///
-    /// If it is no race of this machine: it has no members, or CPUs that the machine has not, or its costs are no costs.
+    /// If it cannot be a race of this machine: it has no members, or CPUs that the machine lacks, or invalid costs.
     /// The machine stays as it was.
     pub fn record_race(&mut self, race: RaceCheck) -> Result<(), MachineError> {
         race.check(self)?;
@@ -125,7 +125,7 @@ struct RaceFields {
     members: Vec<u32>,
     predicted: f64,
     measured: f64,
-    /// For people: derived when written, not looked at when read.
+    /// For people: derived when written, ignored when read.
     #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
     ratio: Option<f64>,
     date: String,
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_race_of_this_machine_is_refused() {
+    fn foreign_races_are_refused() {
         let mut machine = machine(2);
         let unpredicted = RaceCheck { predicted: f64::NAN, ..race("mst", "0-1", 1.0) };
         for (race, expected) in [

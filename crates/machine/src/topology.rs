@@ -1,5 +1,4 @@
-//! What hangs together with what: the CPUs this process may use, and the cores, caches, packages and NUMA nodes they
-//! belong to.
+//! The CPUs this process may use, and the cores, caches, packages and NUMA nodes that they belong to.
 //!
 //! Group numbers (`core`, `package`, `l2`, `l3`) mean only equality: equal numbers share the thing, `None` is unknown.
 //! A machine about which nothing is known but its CPU numbers is a valid topology: flat.
@@ -37,14 +36,14 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// A CPU of which only the number is known.
+    /// A CPU with nothing known but its number.
     #[must_use]
     pub fn flat(id: CpuId) -> Self {
         Self { id, core: None, package: None, numa: None, l2: None, l3: None, kind: None }
     }
 }
 
-/// Relative distances between NUMA nodes as the firmware tells them (10 = local).
+/// Relative distances between NUMA nodes as the firmware reports them (10 = local).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NumaDistances {
     /// The node numbers, in the order of rows and columns.
@@ -58,12 +57,12 @@ pub struct NumaDistances {
 pub struct Topology {
     /// The usable CPUs, ascending by id, each once.
     pub cpus: Vec<Cpu>,
-    /// Distances between NUMA nodes, where told.
+    /// Distances between NUMA nodes, where the source has them.
     pub numa_distances: Option<NumaDistances>,
     /// CPU time this process may use, in CPUs (0.5 = half of one); `None` is no limit.
     pub quota: Option<f64>,
-    /// The source that told all this, such as `sysfs`.
+    /// The source of all this, such as `sysfs`.
     pub source: String,
-    /// What was odd or missing, in words for the user.
+    /// Oddities and gaps, in words for the user.
     pub notes: Vec<String>,
 }

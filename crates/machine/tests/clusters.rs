@@ -89,7 +89,7 @@ fn some_level_is_the_nodes_where_the_costs_show_them() {
 }
 
 #[test]
-fn clusters_stand_in_for_nodes_that_nobody_knows() {
+fn clusters_stand_in_for_unknown_nodes() {
     for (name, nodes) in [("paper-xeon-ivb-2x10-20", 2), ("epyc-7773x-128", 8), ("intel-i7-6700k-8", 1)] {
         named(name).into_iter().for_each(|machine| check_that_clusters_stand_in(name, machine, nodes));
     }

@@ -1,10 +1,10 @@
-//! How far from the best a plan can be: a lower bound for its operation.
+//! Lower bounds for plans: how far from the best a plan can be.
 //!
-//! A bound is one for the plan's scheme. A plan of two trees costs at least the sum of both phases' bounds; another
-//! scheme may cost less. An exchange by messages lets what each member knows reach all, so it holds a broadcast from every
-//! member and, read backwards, a reduction to every member: it costs at least what the cheapest of those cost at best.
-//! That is far below what it costs, but it is true. A release line holds the reduction only, and a counter leaves
-//! nothing to choose.
+//! A bound holds for the plan's scheme. A plan of two trees costs at least the sum of both phases' bounds; another
+//! scheme may cost less. An exchange by messages brings the value of each member to all, so it contains a broadcast
+//! from every member and, read backwards, a reduction to every member: it costs at least as much as the cheapest of
+//! those. That bound is low, but valid. A release line contains the reduction only, and a counter leaves nothing to
+//! choose.
 
 use crate::operation::Operation;
 use crate::plan::{Plan, Scheme};
@@ -12,21 +12,21 @@ use crate::problem::Problem;
 use crate::schedule::Direction;
 use crate::search::{Costs, bound};
 
-/// Two costs closer than this part of them are equal: what rounding may make of equal sums.
+/// Two costs closer than this part of them count as equal, as rounding may make them differ.
 const ROUNDING: f64 = 1e-9;
 
-/// How hard to look for a lower bound.
+/// The effort spent on a lower bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tightness {
     /// Shortest paths and counting: milliseconds for 256 members, tens of percent below the optimum.
     Quick,
-    /// A Lagrangian relaxation, so many rounds of it at most: within a few percent of the optimum.
+    /// A Lagrangian relaxation of at most this many rounds: within a few percent of the optimum.
     Rounds(u32),
 }
 
 impl Plan {
     /// The plan with a lower bound for its operation and scheme, and proven if it costs no more. A bound that it has
-    /// already is kept where it is the higher one. It ends early with what it has once `stop` says so.
+    /// already is kept where it is the higher one. It ends early with the best bound so far once `stop` returns true.
     ///
     /// # Panics
     ///
@@ -56,7 +56,7 @@ impl Plan {
                 down(None).max(up(None))
             }
         };
-        // A bound above a cost that was reached differs from it by rounding only.
+        // A bound above a cost that a plan has differs from it by rounding only.
         let found = self.bound.map_or(found, |known| known.max(found)).min(self.predicted);
         let is_proven = self.is_proven || self.predicted <= found * (1.0 + ROUNDING);
         Self { bound: Some(found), is_proven, ..self }

@@ -1,9 +1,9 @@
-//! How long a plan may be searched for.
+//! The effort of a search for a plan.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How much work goes into a plan. The work is counted in steps and not in time, so that the same request gives the
+/// The amount of work for a plan. It is counted in steps and not in time, so that the same request gives the
 /// same plan everywhere; the times are those of two current cores for one tree. Operations of both phases search for
 /// several and take two to four times as long.
 ///
@@ -26,9 +26,9 @@ pub enum Effort {
     Exact,
 }
 
-/// A text that names no [`Effort`].
+/// A text that does not name an [`Effort`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{name}' is no effort; expected quick, normal, patient or exact")]
+#[error("'{name}' is not an effort; expected quick, normal, patient or exact")]
 pub struct UnknownEffort {
     /// The text.
     pub name: String,
@@ -38,7 +38,7 @@ impl Effort {
     /// Every effort, least first.
     pub const ALL: [Self; 4] = [Self::Quick, Self::Normal, Self::Patient, Self::Exact];
 
-    /// Up to so many members the optimum of one tree is within its time.
+    /// Up to this many members the optimum of one tree is within its time.
     #[must_use]
     pub fn exact_reach(self) -> usize {
         match self {

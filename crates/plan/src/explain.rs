@@ -1,4 +1,4 @@
-//! A plan in words: who made it and why, and when each member is reached.
+//! Explains a plan in words: its maker, the reason, and when each member is reached.
 
 use std::fmt::{self, Write};
 
@@ -6,7 +6,7 @@ use crate::plan::{Plan, Scheme};
 use crate::problem::Problem;
 use crate::schedule::{Direction, Schedule};
 
-/// A text for people, of several lines: who made the plan and why, and the schedule by member.
+/// A text of several lines: the maker of the plan, the reason, and the schedule by member.
 ///
 /// ```
 /// use corecast_base::CpuId;

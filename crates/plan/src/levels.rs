@@ -1,12 +1,12 @@
-//! Which members are near each other, level by level.
+//! Groups of members that are near each other, level by level.
 
 use corecast_machine::Machine;
 
 use crate::problem::Problem;
 
 impl Problem {
-    /// The clusters of members that costs show, finest first, and the NUMA nodes if they are others: for each level the
-    /// cluster of each member, numbered from 0 in the order of first members.
+    /// The clusters of members that costs show, finest first, and the NUMA nodes if they differ from those: for each
+    /// level the cluster of each member, numbered from 0 in the order of first members.
     #[must_use]
     pub fn levels(&self) -> Vec<Vec<u32>> {
         let members = self.len();
@@ -19,10 +19,10 @@ impl Problem {
     }
 }
 
-/// For members at these positions of the machine, who shares a second-level cache, or where caches are not known a core,
-/// or else a CPU: numbered from 0.
+/// For members at these positions of the machine, the second-level cache, or where caches are not known the core,
+/// or else the CPU, of each: numbered from 0.
 pub(crate) fn siblings(machine: &Machine, positions: &[usize]) -> Vec<u32> {
-    // What is shared, told apart by the kind of it.
+    // The shared thing, told apart by its kind.
     let shared = |&position: &usize| match &machine.cpus[position] {
         cpu if cpu.l2.is_some() => (2, cpu.l2),
         cpu if cpu.core.is_some() => (1, cpu.core),

@@ -1,29 +1,41 @@
-//! Plans who talks to whom in which order on a machine whose message costs are known.
+//! Plans trees and schedules for collectives on a machine whose message costs are known.
 //!
 //! A [`Problem`] is the set of members with the costs between them. A [`shape::Shape`] turns it into a [`Tree`];
-//! [`simulate`] says what a collective over that tree costs, and [`Schedule`] when everybody does what.
+//! [`simulate`] computes the cost of a collective over that tree, and [`Schedule`] the time of each message.
 //!
-//! | module | what |
+//! ```
+//! use corecast_machine::source::{Request as MachineRequest, discover};
+//! use corecast_machine::Machine;
+//! use corecast_plan::{Operation, Problem, Request};
+//!
+//! let request = MachineRequest { synthetic: Some("pack:2 core:4".into()), ..MachineRequest::default() };
+//! let machine = Machine::from_topology(&discover(&request)?);
+//! let plan = Request::new(Operation::Broadcast).plan(&Problem::of_machine(&machine)?)?;
+//! assert_eq!(plan.tree.len(), 8);
+//! assert!(plan.predicted > 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | contents |
 //! |---|---|
 //! | [`Problem`] | members and costs, cut out of a machine model |
 //! | [`Tree`] | a checked tree with children in send order |
 //! | [`shape`] | the rules that make trees, in one list |
-//! | [`simulate`], [`Schedule`] | what a tree costs; every message's start and end |
+//! | [`simulate`], [`Schedule`] | the cost of a tree; every message's start and end |
 //! | [`Operation`] | the collectives |
-//! | [`Request`], [`Plan`] | what to plan and how hard to search; the trees and their cost |
+//! | [`Request`], [`Plan`] | the operation, its members and the search effort; the trees and their cost |
 //! | [`Tightness`] | lower bounds: how far from the best a plan can be |
 //! | [`Effort`], [`Limits`], [`Terms`] | how long to search, what a tree may look like, costs beyond pairs |
 //! | [`PlanJson`], [`tree_file`] | plans as JSON; trees read from files |
 //! | [`PlanStore`] | plans kept in files |
 //! | [`diamond`] | rings for broadcasts that are acknowledged |
 //! | [`explain()`] | a plan in words |
-//! | [`repair`] | a tree mended when a member leaves or joins |
 //! | [`service`] | plans over a local socket, for many programs |
 //!
 //! Everything is deterministic: the same machine model gives the same bytes everywhere.
 //!
 //! Source: S. Kaestle, R. Achermann, R. Haecki, M. Hoffmann, S. Ramos, T. Roscoe, Machine-Aware Atomic Broadcast Trees
-//! for Multicores, OSDI 2016. How their trees are really built, and where ours deviate, is in
+//! for Multicores, OSDI 2016. How their trees are built, and where ours deviate, is in
 //! `docs/design/seed-trees.md`.
 
 #![forbid(unsafe_code)]
@@ -35,13 +47,14 @@ mod explain;
 mod levels;
 mod limits;
 mod meeting;
+mod noise;
 mod operation;
+mod parallel;
 mod plan;
 mod plan_json;
 mod plan_store;
 mod planner;
 mod problem;
-pub mod repair;
 mod request;
 mod robust;
 mod schedule;

@@ -2,7 +2,7 @@
 
 use crate::tree::Tree;
 
-/// What a tree may look like at most; no limit unless one is set.
+/// Limits on the form of a tree; no limit unless one is set.
 ///
 /// ```
 /// use corecast_plan::{Limits, Tree};
@@ -19,7 +19,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// True if there is none.
+    /// True if no limit is set.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()
@@ -31,7 +31,7 @@ impl Limits {
         self.children.is_none_or(|most| tree.fan_out() <= most) && self.depth.is_none_or(|most| tree.depth() <= most)
     }
 
-    /// True if some tree of so many members keeps within them.
+    /// True if some tree of this many members keeps within them.
     #[must_use]
     pub fn allow_some_tree(&self, members: usize) -> bool {
         let (Some(children), Some(depth)) = (self.children, self.depth) else {

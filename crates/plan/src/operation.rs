@@ -21,7 +21,7 @@ pub enum Operation {
     Broadcast,
     /// The root gets every member's value, combined on the way.
     Reduce,
-    /// No member leaves before all have come: a reduction and a broadcast.
+    /// No member leaves before all have arrived: a reduction and a broadcast.
     Barrier,
     /// Every member gets every member's value, combined: a reduction and a broadcast.
     Allreduce,
@@ -29,9 +29,9 @@ pub enum Operation {
     TwoPhaseCommit,
 }
 
-/// A text that names no [`Operation`].
+/// A text that does not name an [`Operation`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{name}' is no operation; expected broadcast, reduce, barrier, allreduce or two-phase-commit")]
+#[error("'{name}' is not an operation; expected broadcast, reduce, barrier, allreduce or two-phase-commit")]
 pub struct UnknownOperation {
     /// The text.
     pub name: String,
@@ -53,7 +53,7 @@ impl Operation {
         }
     }
 
-    /// What it costs over one tree by the machine model, in the problem's unit.
+    /// Its cost over one tree by the machine model, in the problem's unit.
     ///
     /// # Panics
     ///
@@ -64,7 +64,7 @@ impl Operation {
         self.cost_of_two(problem, tree, tree)
     }
 
-    /// What it costs if reductions go up one tree and broadcasts down another; an operation that has only one of the
+    /// Its cost if reductions go up one tree and broadcasts down another; an operation that has only one of the
     /// two looks at that tree only.
     ///
     /// # Panics
@@ -88,7 +88,7 @@ impl Operation {
         !matches!(self, Self::Broadcast | Self::Reduce)
     }
 
-    /// The passes over the tree that it is made of, in order.
+    /// Its passes over the tree, in order.
     pub(crate) fn phases(self) -> &'static [Direction] {
         match self {
             Self::Broadcast => &[Direction::Down],

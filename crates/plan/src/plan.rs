@@ -1,4 +1,4 @@
-//! What planning makes: the trees of an operation, what they should cost, and who made them.
+//! The result of planning: the trees of an operation, their predicted cost, and the planner that made them.
 
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::Unit;
@@ -14,13 +14,13 @@ use crate::tree::Tree;
 pub struct Plan {
     /// The machine's name.
     pub machine: String,
-    /// What the plan is for.
+    /// The operation that the plan is for.
     pub operation: Operation,
-    /// Who made the tree: a shape or a planner by name, or what [`Plan::of_tree`] was told.
+    /// The maker of the tree: a shape or a planner by name, or the name given to [`Plan::of_tree`].
     pub planner: String,
     /// Why this planner, in words.
     pub why: String,
-    /// How hard the planner was told to search; `None` for shapes and trees that were given.
+    /// The effort that the planner was given; `None` for shapes and trees that were given.
     pub effort: Option<Effort>,
     /// The seed of the search.
     pub seed: u64,
@@ -47,7 +47,7 @@ pub struct Plan {
     pub is_proven: bool,
 }
 
-/// How members come together.
+/// The way in which members meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scheme {
@@ -57,12 +57,12 @@ pub enum Scheme {
     /// The groups are the subtrees of [`Plan::up`] and [`Plan::tree`] below each leader; the first leader is the root
     /// of both, the others are children of it by edges that stand for the exchange.
     Leaders(Vec<usize>),
-    /// Everybody signals the members 1, 2, 4, ... places further in this order, and needs no tree; the plan's trees are
-    /// for who cannot do that.
+    /// Every member signals those 1, 2, 4, ... places further in this order, and needs no tree; the plan's trees are
+    /// for callers that cannot do that.
     Dissemination(Vec<usize>),
     /// Messages up [`Plan::up`]; the root then stores to one line that all others read.
     ReleaseLine,
-    /// Everybody increments one word; who comes last stores to one line that all others read. Needs no tree, as
+    /// Every member increments one word; the last one stores to a line that all others read. Needs no tree, as
     /// dissemination.
     Counter,
 }
@@ -85,11 +85,11 @@ impl Scheme {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The set of CPUs does not do.
+    /// The set of CPUs cannot be planned for.
     #[error(transparent)]
     Problem(#[from] ProblemError),
-    /// No shape or planner has that name.
-    #[error("'{name}' is no shape or planner; expected one of {}", planner::names().join(", "))]
+    /// The name is unknown.
+    #[error("'{name}' is not a shape or planner; expected one of {}", planner::names().join(", "))]
     UnknownPlanner {
         /// The name.
         name: String,
@@ -102,7 +102,7 @@ pub enum PlanError {
         /// Why not.
         why: String,
     },
-    /// No tree over so many members keeps within the limits.
+    /// No tree over this many members keeps within the limits.
     #[error(
         "no tree over {members} members has at most {} children per member and at most {} levels below the root",
         limit(*.children),
@@ -131,7 +131,7 @@ fn limit(limit: Option<usize>) -> String {
 }
 
 impl Plan {
-    /// The plan to use this tree for every phase; `planner` says where it comes from.
+    /// The plan to use this tree for every phase; `planner` says where the tree comes from.
     ///
     /// # Panics
     ///
@@ -164,7 +164,7 @@ impl Plan {
     ///
     /// # Panics
     ///
-    /// If they are not as many.
+    /// If the number of members differs.
     #[must_use]
     #[track_caller]
     pub fn over(self, problem: &Problem) -> Self {
@@ -184,7 +184,7 @@ impl Plan {
         self.up.as_ref().unwrap_or(&self.tree)
     }
 
-    /// How far above the bound the plan is at most: 0.01 is one percent. `None` without a bound.
+    /// The most that the plan is above the bound: 0.01 is one percent. `None` without a bound.
     #[must_use]
     pub fn gap(&self) -> Option<f64> {
         let above = |bound: f64| if self.predicted <= bound { 0.0 } else { self.predicted / bound - 1.0 };

@@ -30,7 +30,7 @@ pub struct PlanJson {
     pub machine: String,
     /// The operation's name.
     pub op: &'static str,
-    /// Who made the plan: the name of a planner or shape.
+    /// The maker of the plan: the name of a planner or shape.
     pub planner: String,
     /// The seed shape that made the tree, or `searched`.
     pub shape: String,
@@ -46,7 +46,7 @@ pub struct PlanJson {
     pub down: Option<TreeJson>,
     /// How the members meet: `trees`, `leaders`, `dissemination`, `release-line` or `counter`.
     pub scheme: &'static str,
-    /// The leaders, or everybody in the order of dissemination.
+    /// The leaders, or every member in the order of dissemination.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<u32>,
     /// The predicted cost.
@@ -65,7 +65,7 @@ pub struct PlanJson {
     pub seed: u64,
     /// How many steps the search took.
     pub iterations: u64,
-    /// Milliseconds that planning took; `null` if nobody measured it. The only field that differs between two runs.
+    /// Milliseconds that planning took; `null` if it was not measured. The only field that differs between two runs.
     pub time_ms: Option<f64>,
     /// Why this plan, in words.
     pub why: String,

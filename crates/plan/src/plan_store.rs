@@ -1,8 +1,8 @@
-//! Plans kept in files, so that the next program like this one need not search.
+//! Keeps plans in files, so that later programs with the same problem need not search.
 //!
-//! One folder for all machines; a file for each request over the same members and costs. A file is a hint and no more: it
-//! is read as a stranger's plan is (see [`service`](crate::service)), so what was cut off, belongs to other costs or
-//! another version, or was written by somebody else makes a new search and never a wrong plan.
+//! One folder for all machines; a file for each request over the same members and costs. A file is only a hint: it is
+//! checked like a plan from a service (see [`service`](crate::service)), so a file that is cut off, belongs to other
+//! costs or another version, or was written by another program causes a new search and never a wrong plan.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,13 +19,13 @@ use crate::problem::Problem;
 use crate::request::Request;
 use crate::service::{PlanRequest, read_plan};
 
-/// How many files a folder holds; beyond, the one written first goes.
+/// The number of files that a folder holds; beyond it, the oldest is removed.
 const MOST_FILES: usize = 256;
 
-/// To be raised by whoever changes what searches find: plans of before are not found then.
+/// Raise this with every change of what searches find: plans of before are not found then.
 const SEARCH: u32 = 1;
 
-/// Many times the longest that is written.
+/// Many times the length of the longest file written.
 const MAX_LEN_BYTES: u64 = 1 << 20;
 
 /// Plans over the members of one problem, in a folder.
@@ -74,12 +74,12 @@ impl PlanStore {
             return Ok(plan);
         }
         let plan = request.plan(problem)?;
-        // Who cannot keep it searches again.
+        // A process that cannot keep it searches again.
         let _ = self.keep(request, plan.clone());
         Ok(plan)
     }
 
-    /// The plan kept for this request, if there is one that can be believed.
+    /// The plan kept for this request, if there is a valid one.
     #[must_use]
     pub fn load(&self, request: &Request<'_>) -> Option<Plan> {
         let text = read_bounded(&self.path(request), MAX_LEN_BYTES).ok()?;
@@ -96,7 +96,7 @@ impl PlanStore {
     ///
     /// # Errors
     ///
-    /// What the system says of the folder or the file.
+    /// The system's error for the folder or the file.
     pub fn keep(&self, request: &Request<'_>, plan: Plan) -> io::Result<()> {
         if self.ranked.len() < Self::FEWEST_MEMBERS {
             return Ok(());
@@ -124,7 +124,7 @@ impl PlanStore {
     }
 }
 
-/// Whether a file's name is one that [`PlanStore::path`] makes: what else is in the folder is somebody else's.
+/// Whether a file's name is one that [`PlanStore::path`] makes: other files in the folder belong to other programs.
 fn is_name_of_plan(name: &str) -> bool {
     let Some(name) = name.strip_suffix(".json") else { return false };
     let Some((rest, digest)) = name.rsplit_once('-') else { return false };
@@ -133,8 +133,8 @@ fn is_name_of_plan(name: &str) -> bool {
     is_digest && members.parse::<usize>().is_ok() && operation.parse::<Operation>().is_ok()
 }
 
-/// What stands for everything that plans follow from, in the name of a file: that the costs are the same is checked when it
-/// is read.
+/// A digest of everything that plans follow from, for the name of a file: that the costs are the same is checked when
+/// it is read.
 fn digest(problem: &Problem) -> u64 {
     let mut hasher = DefaultHasher::new();
     (SEARCH, env!("CARGO_PKG_VERSION"), problem.machine(), problem.cpus(), problem.numa_listing()).hash(&mut hasher);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_planned_is_found_again() {
+    fn a_kept_plan_is_found_again() {
         let folder = tempfile::tempdir().expect("a folder");
         let problem = problem(20, 4);
         let store = PlanStore::new(folder.path().to_owned(), &problem);
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Even if its name says it is this one's.
+    /// Even if its name matches this request.
     #[test]
     fn a_plan_of_another_machine_under_this_name_is_replaced() {
         let folder = tempfile::tempdir().expect("a folder");

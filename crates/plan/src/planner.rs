@@ -1,4 +1,4 @@
-//! Everybody who can make a plan, by name: the seed shapes and the planners that search.
+//! All planners by name: the seed shapes and the planners that search.
 
 use crate::effort::Effort;
 use crate::meeting;

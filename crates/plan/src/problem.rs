@@ -1,16 +1,16 @@
-//! What a plan is made for: a set of members and what messages between them cost.
+//! The input of planning: a set of members and what messages between them cost.
 //!
 //! Members are numbered from 0 (their *rank*). A problem is cut out of a [`Machine`] once and then only read: dense,
-//! with every cost checked, so that shapes and the simulator index without thinking about CPU ids.
+//! with every cost checked, so that shapes and the simulator index by rank instead of CPU id.
 
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::{CostMatrix, Machine, MachineError, Unit};
 
 use crate::levels;
-use crate::robust;
+use crate::noise::noise;
 use crate::terms::Terms;
 
-/// What members on one CPU are assumed to pay each other where the machine has no pair of CPUs to learn from: about a
+/// The cost assumed between members on one CPU where the machine has no pair of CPUs to learn from: about a
 /// switch between threads in nanoseconds.
 const SAME_CPU_COST: f64 = 1000.0;
 
@@ -41,7 +41,7 @@ pub struct Problem {
     send: Vec<f64>,
     /// `receive[i * len + j]`.
     receive: Vec<f64>,
-    /// How far the costs may be off: see [`Problem::noise`].
+    /// The relative error of the costs: see [`Problem::noise`].
     noise: Option<f64>,
     terms: Terms,
 }
@@ -63,7 +63,7 @@ pub enum ProblemError {
         /// Its CPUs.
         existing: CpuSet,
     },
-    /// The machine's parts do not fit together.
+    /// The parts of the machine model contradict each other.
     #[error("the machine model does not hold together: {0}")]
     Machine(#[from] MachineError),
 }
@@ -89,9 +89,9 @@ impl Problem {
 
     /// Members in the order given, several of them on one CPU if it is named several times.
     ///
-    /// Members on one CPU take turns, which no pairwise measurement tells: they are *assumed* to pay the dearest send
-    /// and the dearest receive of the whole machine (1000 each where it has one CPU only), so that a plan avoids such
-    /// edges where it can. The rank breaks ties that the shapes' authors broke by CPU id.
+    /// Members on one CPU take turns, which no pairwise measurement shows: they are *assumed* to pay the most expensive
+    /// send and receive of the whole machine (1000 each where it has one CPU only), so that a plan avoids such edges
+    /// where it can. The rank breaks ties that the shapes' authors broke by CPU id.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl Problem {
             cpus: members.to_vec(),
             send: member_costs(&positions, &machine.send),
             receive: member_costs(&positions, &machine.receive),
-            noise: robust::noise(machine, &positions),
+            noise: noise(machine, &positions),
             siblings: levels::siblings(machine, &positions),
             listing: by_numa(&numa),
             numa,
@@ -163,8 +163,8 @@ impl Problem {
         }
     }
 
-    /// The same members, costs and terms with the CPU of each called by its rank: for plans in JSON, which name members by
-    /// CPUs and so need distinct ones.
+    /// The same members, costs and terms with the CPU of each replaced by its rank: for plans in JSON, which name
+    /// members by CPUs and so need distinct ones.
     #[must_use]
     pub fn by_rank(&self) -> Self {
         Self { cpus: (0..self.cpus.len() as u32).map(CpuId::new).collect(), ..self.clone() }
@@ -175,8 +175,8 @@ impl Problem {
         Self { send, receive, ..self.clone() }
     }
 
-    /// How far the pairwise costs may be off by what the machine tells of their spread: a relative standard deviation,
-    /// that of the pair in the middle. `None` if it tells nothing. See [`Problem::robust`].
+    /// The relative error of the pairwise costs, from their spread in the machine model: a relative standard deviation,
+    /// that of the pair in the middle. `None` if the model has no spread. See [`Problem::robust`].
     #[must_use]
     pub fn noise(&self) -> Option<f64> {
         self.noise
@@ -212,21 +212,21 @@ impl Problem {
         self.cpus.iter().position(|&known| known == cpu)
     }
 
-    /// For how long `from` is busy sending one message to `to`, in [`Problem::unit`].
+    /// The time that `from` is busy sending one message to `to`, in [`Problem::unit`].
     #[must_use]
     #[track_caller]
     pub fn send(&self, from: usize, to: usize) -> f64 {
         self.send[from * self.cpus.len() + to]
     }
 
-    /// For how long `to` is busy receiving one message from `from`, in [`Problem::unit`].
+    /// The time that `to` is busy receiving one message from `from`, in [`Problem::unit`].
     #[must_use]
     #[track_caller]
     pub fn receive(&self, from: usize, to: usize) -> f64 {
         self.receive[from * self.cpus.len() + to]
     }
 
-    /// What a message costs from start to end: send and receive.
+    /// The cost of a message from start to end: send and receive.
     #[must_use]
     #[track_caller]
     pub fn message(&self, from: usize, to: usize) -> f64 {
@@ -239,8 +239,8 @@ impl Problem {
         &self.terms
     }
 
-    /// For how long the `nth` of a burst of sends, counted from 0, keeps `from` busy: [`Problem::send`] and what undrained
-    /// sends add to it.
+    /// The time that the `nth` of a burst of sends, counted from 0, keeps `from` busy: [`Problem::send`] and what
+    /// undrained sends add to it.
     #[must_use]
     #[track_caller]
     pub fn nth_send(&self, from: usize, to: usize, nth: usize) -> f64 {
@@ -248,7 +248,7 @@ impl Problem {
         (self.send(from, to) + more).max(0.0)
     }
 
-    /// For how long a message from `from` keeps `to` from receiving another: [`Problem::receive`], or less where
+    /// The time that a message from `from` keeps `to` from receiving another: [`Problem::receive`], or less where
     /// receives overlap. The rest of the receive is latency.
     #[must_use]
     #[track_caller]
@@ -270,7 +270,7 @@ impl Problem {
         &self.listing
     }
 
-    /// What members share a second-level cache or a core: equal numbers share one.
+    /// The second-level cache or core of each member: members with equal numbers share one.
     #[must_use]
     pub fn siblings(&self) -> &[u32] {
         &self.siblings
@@ -288,7 +288,7 @@ impl Problem {
         self.unit
     }
 
-    /// What messages call this member: by its CPU, and by its rank too where several members share that CPU.
+    /// The name of this member in messages: its CPU, and its rank too where several members share that CPU.
     #[must_use]
     pub fn name(&self, member: usize) -> String {
         let cpu = self.cpus[member];

@@ -1,4 +1,4 @@
-//! Asking for a plan: which operation, how hard to search, what to keep to.
+//! Requests for plans: the operation, the effort of the search, and the limits.
 
 use corecast_base::CpuId;
 
@@ -12,7 +12,7 @@ use crate::problem::Problem;
 /// The name that asks for the best tree that the effort finds.
 pub const AUTO: &str = "auto";
 
-/// What to plan and how.
+/// The inputs of planning.
 ///
 /// ```
 /// use corecast_base::CpuId;
@@ -35,7 +35,7 @@ pub struct Request<'a> {
     pub(crate) settings: Settings<'a>,
 }
 
-/// What every search is told, whatever it searches for.
+/// The settings that every search gets.
 #[derive(Clone, Copy)]
 pub(crate) struct Settings<'a> {
     pub(crate) effort: Effort,
@@ -59,7 +59,7 @@ impl<'a> Request<'a> {
         Self { operation, planner: AUTO.to_owned(), root: None, settings: Settings::default() }
     }
 
-    /// Who makes the tree: a shape or a planner by name (see [`crate::planners`]), or [`AUTO`].
+    /// The maker of the tree: a shape or a planner by name (see [`crate::planners`]), or [`AUTO`].
     #[must_use]
     pub fn planner(self, name: &str) -> Self {
         Self { planner: name.to_owned(), ..self }
@@ -85,14 +85,15 @@ impl<'a> Request<'a> {
         Self { root, ..self }
     }
 
-    /// What the tree may look like at most.
+    /// The limits that the tree must keep.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.settings.limits = limits;
         self
     }
 
-    /// A question that a long search asks now and then; it ends with the best tree so far once the answer is true.
+    /// A function that a long search calls now and then; once it returns true, the search ends with the best tree so
+    /// far.
     #[must_use]
     pub fn stop(mut self, stop: &'a (dyn Fn() -> bool + Sync)) -> Self {
         self.settings.stop = stop;
@@ -103,7 +104,7 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     ///
-    /// If nobody has the planner's name, that planner cannot serve this problem (which says why), or no tree keeps
+    /// If the planner's name is unknown, that planner cannot serve this problem (the error says why), or no tree keeps
     /// within the limits.
     ///
     /// # Panics

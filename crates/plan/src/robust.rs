@@ -1,22 +1,22 @@
-//! Planning on costs that are known badly: entries are drawn toward what their likes cost.
+//! Plans on noisy costs: entries are drawn toward the mean of their class.
 //!
-//! A search that believes every entry of a noisy matrix builds on those that came out too low. Where the noise is 1 % or
-//! less that does not matter, and nothing changes. From 10 % on each entry is taken for a mixture of itself and the mean
-//! of its class (the same operation between members of the same two NUMA nodes that part at the same level of
+//! A search that trusts every entry of a noisy matrix builds on those that came out too low. Where the noise is 1 % or
+//! less that does not matter, and nothing changes. From 10 % on each entry is taken for a mixture of itself and the
+//! mean of its class (the same operation between members of the same two NUMA nodes that separate at the same level of
 //! inferred clusters), with the weight
 //!
 //! ```text
 //! sigma^2 / (sigma^2 + variance within the class that is not noise),  sigma = noise * mean of the class
 //! ```
 //!
-//! on the mean; in between the weight fades in. Classes whose entries differ by more than noise so stay as they are. What
-//! this gains is in `docs/design/robust.md`.
+//! on the mean; in between the weight fades in. Classes whose entries differ by more than noise stay as they are.
+//! What this gains is in `docs/design/robust.md`.
 //!
 //! Source: W. James, C. Stein, Estimation with quadratic loss, 1961.
 
 use std::collections::BTreeMap;
 
-use corecast_machine::{CostMatrix, Machine, clusters};
+use corecast_machine::clusters;
 
 use crate::plan::{Plan, PlanError};
 use crate::problem::Problem;
@@ -27,8 +27,6 @@ use crate::schedule::Schedule;
 const QUIET: f64 = 0.01;
 /// From this relative noise on entries are drawn toward their classes in full.
 const NOISY: f64 = 0.10;
-/// The standard deviation of a normal distribution whose median absolute deviation is 1.
-const SIGMA_PER_MAD: f64 = 1.4826;
 
 impl Problem {
     /// The same problem with costs to plan on if those measured are off by `noise`, a relative standard deviation (0.05
@@ -49,11 +47,11 @@ impl Problem {
     ///
     /// # Panics
     ///
-    /// If the noise is negative or no number.
+    /// If the noise is negative or not a number.
     #[must_use]
     #[track_caller]
     pub fn robust(&self, noise: f64) -> Self {
-        assert!(noise >= 0.0, "noise is a standard deviation, {noise} is none");
+        assert!(noise >= 0.0, "noise is a standard deviation, {noise} is not one");
         let fade = ((noise - QUIET) / (NOISY - QUIET)).clamp(0.0, 1.0);
         if fade == 0.0 {
             return self.clone();
@@ -64,7 +62,7 @@ impl Problem {
 }
 
 impl Request<'_> {
-    /// As [`Request::plan`], made on [`Problem::robust`] costs. What it predicts is by the problem's own costs; nothing
+    /// As [`Request::plan`], made on [`Problem::robust`] costs. The prediction is by the problem's own costs; nothing
     /// is proven about those.
     ///
     /// # Errors
@@ -73,7 +71,7 @@ impl Request<'_> {
     ///
     /// # Panics
     ///
-    /// As [`Request::plan`], or if the noise is negative or no number.
+    /// As [`Request::plan`], or if the noise is negative or not a number.
     #[track_caller]
     pub fn plan_robust(&self, problem: &Problem, noise: f64) -> Result<Plan, PlanError> {
         let plan = self.plan(&problem.robust(noise))?;
@@ -84,18 +82,6 @@ impl Request<'_> {
         let why = format!("{}, on costs that allow for {:.0} % of noise", plan.why, 100.0 * noise);
         Ok(Plan { predicted, why, bound: None, is_proven: false, ..plan })
     }
-}
-
-/// The relative noise of the costs between CPUs at these positions: the median of what the spreads in the model say.
-pub(crate) fn noise(machine: &Machine, positions: &[usize]) -> Option<f64> {
-    let (send, receive) = (machine.extended.send_spread.as_ref()?, machine.extended.receive_spread.as_ref()?);
-    let both = |a: &CostMatrix, b: &CostMatrix, i, j| a.get(i, j) + b.get(i, j);
-    let pairs = positions.iter().flat_map(|&i| positions.iter().filter(move |&&j| i != j).map(move |&j| (i, j)));
-    let costs = pairs.map(|(i, j)| (both(send, receive, i, j), both(&machine.send, &machine.receive, i, j)));
-    let mut relative: Vec<f64> =
-        costs.filter(|&(_, cost)| cost > 0.0).map(|(spread, cost)| SIGMA_PER_MAD * spread / cost).collect();
-    relative.sort_by(f64::total_cmp);
-    relative.get(relative.len() / 2).copied()
 }
 
 /// The dense costs between members, drawn toward the means of their classes.
@@ -131,9 +117,10 @@ fn mean_and_variance(numbers: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::effort::Effort;
+    use crate::noise::SIGMA_PER_MAD;
     use crate::operation::Operation;
     use corecast_base::CpuId;
-    use corecast_machine::{Cpu, Topology};
+    use corecast_machine::{CostMatrix, Cpu, Machine, Topology};
     use fastrand::Rng;
 
     /// Two nodes of twelve, all pairs of a kind alike.
@@ -164,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_planned_on_noise_is_better_if_the_noise_is_known() {
+    fn plans_on_noise_are_better_if_the_noise_is_known() {
         let truth = two_nodes();
         let true_problem = Problem::of_machine(&truth).expect("CPUs");
         for (noise, gain) in [(0.005, 0.0), (0.1, 0.0), (0.2, 0.05)] {
@@ -185,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_predicted_is_by_the_costs_that_were_measured() {
+    fn predictions_are_by_the_measured_costs() {
         let mut machine = two_nodes();
         machine.receive = noisy(&machine.receive, 0.2, &mut Rng::with_seed(5));
         let problem = Problem::of_machine(&machine).expect("CPUs");

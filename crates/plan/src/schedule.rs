@@ -1,4 +1,4 @@
-//! Who does what when: every message of a collective with its predicted start and end, for drawing and explaining.
+//! Schedules: every message of a collective with its predicted start and end, for drawing and explaining.
 //!
 //! The times are those of [`crate::simulate`]; a schedule only writes them all down.
 

@@ -1,4 +1,4 @@
-//! Who does what when where members meet otherwise than in a tree: the schedules of [`crate::Scheme`]'s other kinds.
+//! Schedules of the kinds of [`crate::Scheme`] in which members meet otherwise than in a tree.
 
 use crate::problem::Problem;
 use crate::schedule::{Direction, Schedule, Transfer};
@@ -90,7 +90,7 @@ impl Schedule {
         Self { direction: Some(Direction::Down), start, end, arrivals, transfers: others.map(read).collect() }
     }
 
-    /// Something among so many members that is not made of messages.
+    /// A step of this many members that is not made of messages.
     pub(crate) fn messageless(members: usize, end: f64) -> Self {
         Self { direction: None, start: 0.0, end, arrivals: vec![end; members], transfers: Vec::new() }
     }

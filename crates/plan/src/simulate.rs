@@ -1,13 +1,15 @@
-//! What a collective over a tree costs by the machine model: when its last member is done.
+//! The cost of a collective over a tree by the machine model: the time when its last member is done.
 //!
-//! A broadcast informs each member once; whoever is informed sends to its children one after the other, without a
+//! A broadcast informs each member once; an informed member sends to its children one after the other, without a
 //! pause. A reduction runs the other way: leaves send at once, and a parent takes its children in order of arrival, one
 //! at a time. A barrier is a reduction and then a broadcast, a two-phase commit a broadcast, a reduction and a
-//! broadcast. [`crate::Schedule`] tells the same story with every start and end.
+//! broadcast. [`crate::Schedule`] has the same with every start and end.
 //!
-//! Barriers need not meet in a tree: [`dissemination`], [`leaders`], [`release_line`] and [`counter`] are the other ways.
+//! Barriers need not meet in a tree: [`dissemination`], [`leaders`], [`release_line`] and [`counter`] are the other
+//! ways.
 //!
-//! Where the problem has [`crate::Terms`] beyond pairs, the first sends of a burst may cost less and receives may overlap.
+//! Where the problem has [`crate::Terms`] beyond pairs, the first sends of a burst may cost less and receives may
+//! overlap.
 //!
 //! Costs are sums in a fixed order of floating-point additions, so equal input gives equal bits everywhere.
 //!
@@ -175,7 +177,7 @@ pub fn leaders(problem: &Problem, up: &Tree, down: &Tree, leaders: &[usize]) -> 
 }
 
 /// The cost of a reduction and one store to a line that all others read; `None` if [`crate::Terms::readers`] does not
-/// tell of so many readers.
+/// cover this many readers.
 #[must_use]
 #[track_caller]
 pub fn release_line(problem: &Problem, up: &Tree) -> Option<f64> {
@@ -183,7 +185,7 @@ pub fn release_line(problem: &Problem, up: &Tree) -> Option<f64> {
 }
 
 /// The cost of one increment of a shared word by every member and one store to a line that all others read; `None` if
-/// [`crate::Terms::fetch_add`] and [`crate::Terms::readers`] do not tell of so many members.
+/// [`crate::Terms::fetch_add`] and [`crate::Terms::readers`] do not cover this many members.
 #[must_use]
 pub fn counter(problem: &Problem) -> Option<f64> {
     let counted = at(&problem.terms().fetch_add, problem.len())?;

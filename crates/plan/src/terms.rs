@@ -1,18 +1,18 @@
-//! What messages cost beyond pairs: terms that a model file may have, and a plan may use.
+//! Costs of messages beyond pairs: terms that a model file may have, and a plan may use.
 //!
 //! The pairwise model says what one message costs. It does not know that the first sends of a burst only fill the store
-//! buffer, that misses on different lines overlap, or what one line costs that many read. [`Terms`] hold what was
-//! measured of that; [`Terms::default`] is the pairwise model.
+//! buffer, that misses on different lines overlap, or the cost of one line that many members read. [`Terms`] hold the
+//! measured costs of those; [`Terms::default`] is the pairwise model.
 
 use corecast_machine::{CostMatrix, Machine};
 
 /// Terms beyond the pairwise costs, in the machine's unit. Empty and `None` is the pairwise model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Terms {
-    /// What the i-th of consecutive sends costs more (or, negative, less) than the pairwise send; sends beyond the list
-    /// cost what the pairwise model says.
+    /// The extra cost (or, if negative, the saving) of the i-th of consecutive sends over the pairwise send;
+    /// sends beyond the list cost what the pairwise model says.
     pub undrained_sends: Vec<f64>,
-    /// For how long a receiver is busy with each further message where receives from different members overlap; the
+    /// The time that a receiver is busy with each further message where receives from different members overlap; the
     /// rest of the receive is latency. Never more than the pairwise receive.
     pub overlapped_receive: Option<f64>,
     /// `(k, cost)`: the time from a write until the last of k readers of that line has seen it, ascending by k.
@@ -24,8 +24,8 @@ pub struct Terms {
 impl Terms {
     /// Those that the model of this machine has.
     ///
-    /// `fan_out` tells undrained sends: its i-th step against the median pairwise send. `fan_in` tells overlap: its mean
-    /// step beyond the first message.
+    /// `fan_out` tells undrained sends: its i-th step against the median pairwise send. `fan_in` tells overlap: its
+    /// mean step beyond the first message.
     #[must_use]
     pub fn of(machine: &Machine) -> Self {
         let extended = &machine.extended;

@@ -1,9 +1,9 @@
 //! A rooted tree over the members 0..n, with the children of each member in send order.
 //!
-//! A `Tree` that exists is one: every member is in it exactly once, all but the root have one parent, and nothing goes
-//! round in a circle. Whoever walks it need not check.
+//! A `Tree` is always valid: every member is in it exactly once, all but the root have one parent, and there is no
+//! cycle. A walk over it needs no checks.
 
-/// Who sends to whom, in which order.
+/// A tree over members: each sends to its children, in order.
 ///
 /// ```
 /// use corecast_plan::Tree;
@@ -22,7 +22,7 @@ pub struct Tree {
     top_down: Vec<usize>,
 }
 
-/// Why lists of children are no [`Tree`]; members go by the name that the caller knows them by.
+/// Why lists of children are not a [`Tree`]; errors call members by the caller's names.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
@@ -52,7 +52,7 @@ pub enum TreeError {
         /// Its parent.
         parent: String,
     },
-    /// A member is nobody's child and not the root.
+    /// A member other than the root has no parent.
     #[error("{member} has no parent and is not the root: the tree does not reach it")]
     NotReached {
         /// The member.
@@ -198,7 +198,7 @@ fn top_down(root: usize, children: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// What is wrong with the first member that the root does not reach.
+/// The fault of the first member that the root does not reach.
 #[cold]
 fn unreached(parents: &[Option<usize>], reached: &[usize], name: &dyn Fn(usize) -> String) -> TreeError {
     let mut is_reached = vec![false; parents.len()];
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_tree_is_refused_by_name() {
+    fn an_invalid_tree_is_refused_by_name() {
         for (root, children, expected) in [
             (0, vec![], "member 0 is not one of the 0 members"),
             (3, vec![vec![1], vec![]], "member 3 is not one of the 2 members"),

@@ -1,9 +1,9 @@
-//! Trees in files: what `corecast plan --json` prints, read back for planning and running.
+//! Trees in files: reads the output of `corecast plan --json` for planning and running.
 //!
-//! `root` and `children` are read, and `up` where there is a second tree for reductions; each must be a tree over exactly
-//! the CPUs to plan for, and both have one root. A `scheme` that is not `trees` is told, as its order is not read. Whatever
-//! is wrong is told by CPU, and the size is checked before anything is read. Writing replaces a file in one step or not at
-//! all.
+//! `root` and `children` are read, and `up` where there is a second tree for reductions; each must be a tree over
+//! exactly the CPUs to plan for, and both have one root. A `scheme` that is not `trees` is told, as its order is not
+//! read. Whatever is wrong is told by CPU, and the size is checked before anything is read. Writing replaces a file in
+//! one step or not at all.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,11 +30,11 @@ const MAX_NAME_CHARS: usize = 40;
 /// The largest tree file that is read, in bytes: far more than a tree over the most CPUs takes.
 pub const MAX_LEN_BYTES: u64 = 4 << 20;
 
-/// Why a text is no tree over the CPUs to plan for.
+/// Why a text is not a tree over the CPUs to plan for.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeTextError {
-    /// It is no JSON, or not with these fields.
+    /// It is not JSON, or lacks these fields.
     #[error("expected {{\"root\": CPU, \"children\": {{\"CPU\": [CPU, ...], ...}}}}: {0}")]
     Json(serde_json::Error),
     /// It names a CPU that is not planned for.
@@ -45,8 +45,8 @@ pub enum TreeTextError {
         /// The CPUs planned for.
         expected: CpuSet,
     },
-    /// It is no tree.
-    #[error("this is no tree over the CPUs to plan for: {0}")]
+    /// It is not a tree.
+    #[error("this is not a tree over the CPUs to plan for: {0}")]
     Tree(TreeError),
     /// Its two trees have different roots.
     #[error("the tree `up` has root CPU {up}, but `root` is CPU {down}: both trees meet in one root")]
@@ -73,7 +73,7 @@ pub enum TreeTextError {
 pub struct TreeFileError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The fault in it.
     pub problem: TreeTextError,
 }
 
@@ -84,13 +84,13 @@ pub struct Trees {
     pub down: Tree,
     /// The tree that reductions go up, from all members to the root of `down`.
     pub up: Option<Tree>,
-    /// The scheme that the text names, if that is not `trees`: its members met otherwise, and these trees are not all of
-    /// the plan. Fit for a terminal.
+    /// The scheme that the text names, if that is not `trees`: its members met otherwise, and these trees are not all
+    /// of the plan. Safe to print on a terminal.
     pub other_scheme: Option<String>,
 }
 
 impl Trees {
-    /// The plan to use them for an operation; `planner` says where they come from.
+    /// The plan to use them for an operation; `planner` says where the trees come from.
     ///
     /// # Panics
     ///
@@ -111,8 +111,8 @@ impl Trees {
 ///
 /// # Errors
 ///
-/// If the path is no regular file of at most [`MAX_LEN_BYTES`], or it holds no trees over exactly the problem's CPUs.
-/// The error names the file.
+/// If the path is not a regular file of at most [`MAX_LEN_BYTES`], or it holds no trees over exactly the problem's
+/// CPUs. The error names the file.
 pub fn read(path: &Path, problem: &Problem) -> Result<Trees, TreeFileError> {
     read_bounded(path, MAX_LEN_BYTES)
         .map_err(TreeTextError::NotRead)
@@ -137,7 +137,7 @@ pub fn read(path: &Path, problem: &Problem) -> Result<Trees, TreeFileError> {
 ///
 /// # Errors
 ///
-/// If they are no trees over exactly the problem's CPUs with one root, or two members of the problem share a CPU.
+/// If they are not trees over exactly the problem's CPUs with one root, or two members of the problem share a CPU.
 pub fn parse(text: impl AsRef<[u8]>, problem: &Problem) -> Result<Trees, TreeTextError> {
     let fields: FileFields = serde_json::from_slice(text.as_ref()).map_err(TreeTextError::Json)?;
     if let Some(shared) = problem.cpus().iter().find(|&&cpu| is_shared(problem, cpu)) {
@@ -152,7 +152,7 @@ pub fn parse(text: impl AsRef<[u8]>, problem: &Problem) -> Result<Trees, TreeTex
     Ok(Trees { down, up, other_scheme })
 }
 
-/// A stranger's name for people: without control of the terminal, of bounded length.
+/// A name from elsewhere made fit for a terminal: without control characters, of bounded length.
 fn name(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_NAME_CHARS).collect()
 }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tree_over_the_cpus_is_refused_by_cpu() {
+    fn an_invalid_tree_is_refused_by_cpu() {
         for (text, expected) in [
             ("", "expected {\"root\": CPU"),
             ("[]", "expected {\"root\": CPU"),
@@ -324,7 +324,7 @@ mod tests {
     fn files_are_named_in_errors_and_endless_ones_are_refused() {
         let problem = problem(&[0, 1]);
         let error = read(Path::new("/dev/zero"), &problem).expect_err("endless").to_string();
-        assert_eq!(error, "tree /dev/zero: this is no regular file");
+        assert_eq!(error, "tree /dev/zero: this is not a regular file");
         let plan = Plan::of_tree(&problem, Operation::Barrier, "mst", SHAPES[0].build(&problem, None));
         let error = write(&plan, Path::new("/dev/full")).expect_err("a full disk").to_string();
         assert!(error.starts_with("tree /dev/full: No space left"), "{error}");

@@ -23,7 +23,6 @@ use corecast_cli::failure::Failure;
 use corecast_cli::interrupt::Interrupt;
 use corecast_cli::machine_args::{MachineArgs, Model};
 use corecast_cli::output::Output;
-use corecast_cli::plan_threads;
 
 /// What to run.
 #[derive(Clone, Debug, clap::Subcommand)]
@@ -128,7 +127,6 @@ impl Benchmark {
 impl Shared {
     /// The machine to run on, and the options that all kinds share. From here on Ctrl-C is caught.
     fn prepare(&self, output: &Output) -> Result<(Model, Options), Failure> {
-        plan_threads::start()?;
         let model = self.machine.model(output)?;
         let cpus = Some(model.machine.cpu_set());
         let options = Options {

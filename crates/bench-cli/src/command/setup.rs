@@ -8,7 +8,7 @@ use corecast_cli::interrupt::Interrupt;
 use corecast_cli::machine_args::MachineArgs;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
-use corecast_cli::{gate_text, plan_threads, printable, table};
+use corecast_cli::{gate_text, printable, table};
 
 /// Options of `bench setup`.
 #[derive(Clone, Debug, clap::Args)]
@@ -25,7 +25,6 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
-        plan_threads::start()?;
         let model = self.machine.model(output)?;
         let cancel = Interrupt::watch()?.cancel();
         let options = Options { participants: self.members.clone(), quick: self.quick, cancel, ..Options::default() };

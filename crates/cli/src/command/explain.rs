@@ -13,7 +13,7 @@ use crate::levels;
 use crate::machine_args::{MachineArgs, Model};
 use crate::output::Output;
 use crate::planner_args::{PlannerArgs, Timed, operation_parser};
-use crate::{plan_threads, printable};
+use crate::printable;
 
 /// Options of `explain`.
 #[derive(Clone, Debug, clap::Args)]
@@ -39,7 +39,6 @@ pub(crate) struct Arguments {
 const OF_A_GROUP: [Operation; 3] = [Operation::Broadcast, Operation::Reduce, Operation::Barrier];
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
-    plan_threads::start()?;
     let model = arguments.machine.model(output)?;
     if arguments.race {
         check_usable(&model, arguments.members)?;

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::machine_args::MachineArgs;
 use crate::output::Output;
-use crate::{plan_threads, printable};
+use crate::printable;
 
 /// The longest time that can be given, in seconds: a day.
 const MAX_SECONDS: u64 = 24 * 60 * 60;
@@ -53,7 +53,6 @@ struct Ready {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
-    plan_threads::start()?;
     let model = arguments.machine.model(output)?;
     let path = arguments.socket.clone().map_or_else(default_path, Ok)?;
     let options = Options {

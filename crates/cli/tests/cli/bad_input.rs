@@ -110,7 +110,7 @@ fn a_model_file_that_is_unreadable_or_foreign() {
         ("{\"schema\": 7}", "corecast-machine/1"),
         ("#!/bin/sh\n", "neither a corecast-machine/1 model (JSON) nor hwloc XML: it begins with \"#!/bin/sh"),
         ("", "neither a corecast-machine/1 model"),
-        ("<svg/>", "is no hwloc XML"),
+        ("<svg/>", "is not hwloc XML"),
     ] {
         let file = program.file("foreign", text);
         for command in [&["plan", "--op", "barrier"][..], &["explain"], &["tune"], &["topo"]] {
@@ -165,6 +165,6 @@ fn names_that_nobody_has() {
 #[test]
 fn a_folder_that_is_no_system() {
     let program = Program::new();
-    program.run(&["topo", "--sysfs-root", "."]).failed(2, "is no root of a Linux machine");
-    program.run(&["topo", "--sysfs-root", "none"]).failed(2, "none is no root of a Linux machine");
+    program.run(&["topo", "--sysfs-root", "."]).failed(2, "is not the root of a Linux machine");
+    program.run(&["topo", "--sysfs-root", "none"]).failed(2, "none is not the root of a Linux machine");
 }

@@ -101,7 +101,7 @@ fn the_default_socket_is_in_the_runtime_folder() {
 fn what_is_no_socket_is_not_replaced() {
     let program = Program::new();
     let model = program.model(0..2);
-    program.run(&["serve", "--machine", &model, "--socket", &model]).failed(2, "no socket: it is not replaced");
+    program.run(&["serve", "--machine", &model, "--socket", &model]).failed(2, "is not a socket: it is not replaced");
     program.run(&["plan", "--op", "reduce", "--machine", &model]).succeeded();
     program.run(&["serve", "--max-clients", "0"]).failed(2, "--max-clients");
 }

@@ -1,7 +1,7 @@
-//! The hand-over of one bare line: the unit by which everything else is judged.
+//! The hand-over of one bare line: the unit that other costs are compared with.
 //!
-//! One thread writes the next number into a line, the other waits for it and answers with the one after it. Half a round
-//! trip is one hand-over: the reader's miss, and the writer's wait for the right to write.
+//! One thread writes the next number into a line, the other waits for it and answers with the one after it. Half a
+//! round trip is one hand-over: the reader's miss, and the writer's wait for the right to write.
 
 use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU64, Ordering};
@@ -9,12 +9,12 @@ use corecast_base::sync::{AtomicU64, Ordering};
 use super::gauge::Gauge;
 use super::halt::{Halt, Halted};
 
-/// The line that is handed to and fro. Written by both sides in turn: odd numbers by the one that leads.
+/// The line that is handed back and forth. Both sides write it in turn: the leader writes the odd numbers.
 #[derive(Debug, Default)]
 pub(super) struct BounceLine(CacheLine<AtomicU64>);
 
 impl BounceLine {
-    /// The leader's part of `trips` round trips, the `batch`-th such (from 0); the cost of one way in nanoseconds.
+    /// The leader's part of `trips` round trips, batch number `batch` (from 0); the cost of one way in nanoseconds.
     pub(super) fn lead(&self, batch: u64, trips: u64, gauge: &Gauge, halt: &Halt) -> Result<f64, Halted> {
         let first = 2 * batch * trips;
         let start = gauge.ticks();

@@ -1,8 +1,8 @@
-//! All pairs, again and again, until every interval is narrow or the time is up.
+//! Visits all pairs repeatedly until every interval is narrow or the time is up.
 //!
-//! A pass visits every pair once, round by round, in an order of its own; so the visits of one pair are spread over the
-//! whole time, and a change of the machine falls on all pairs alike. Time grows with the rounds of the tournament, which
-//! are one fewer than the CPUs, as long as pairs do not disturb each other; `disturbance` finds out whether they do.
+//! A pass visits every pair once, round by round, in a new order; so the visits of one pair are spread over the whole
+//! time, and a change of the machine falls on all pairs alike. Time grows with the rounds of the tournament, which are
+//! one fewer than the CPUs, as long as pairs do not disturb each other; `disturbance` finds out whether they do.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,13 +19,13 @@ use super::visit::{Batches, Costs, Visit};
 use crate::probe::Probe;
 use crate::topology::Cpu;
 
-/// How often everything is measured again because the machine changed; a machine that changes all the time is described
+/// How often everything is measured again when the machine changes; a machine that changes all the time is described
 /// by its medians and a warning.
 const MOST_RESTARTS: usize = 2;
 /// Looks at the reference before the first round.
 const FIRST_LOOKS: usize = 3;
 
-/// What a campaign needs, and what it has found so far.
+/// The inputs of a campaign, and its findings so far.
 pub(super) struct Campaign<'c, 'env, P: Probe> {
     crew: &'c Crew<'env>,
     probe: &'env P,
@@ -97,7 +97,7 @@ impl<'c, 'env, P: Probe> Campaign<'c, 'env, P> {
         self.begun.elapsed() >= self.effort.budget
     }
 
-    /// One round, measured again if the reference beside it says that something happened.
+    /// One round, measured again if the reference beside it shows a disturbance.
     fn believable_round(&mut self, round: &[Pair]) -> Result<(), MeasureError> {
         loop {
             let found = self.visit_round(round)?;
@@ -125,7 +125,7 @@ impl<'c, 'env, P: Probe> Campaign<'c, 'env, P> {
         } else {
             "costs are medians over both"
         };
-        // A machine that changes all the time fills no pages.
+        // Only the first changes get a warning each, as a machine may change all the time.
         self.warnings.truncate(MOST_RESTARTS);
         self.warnings.push(format!(
             "change {}: the reference hand-over went from {from_ns:.0} to {to_ns:.0} ns during the measurement (CPUs moved by \

@@ -1,9 +1,9 @@
-//! Receive cost: for how long a receiver is busy with a message that is already there.
+//! Receive cost: the time that a receiver is busy with a message that is already there.
 //!
-//! The messages are sent, and visible, before the receiver starts its clock: else it would measure the sender's gaps. They
-//! lie in many channels, one in each, and **each message tells in which channel the next one is**. A receiver that knew
-//! could let the core fetch the next lines while it reads this one, as the core does unasked along a ring; the inner node
-//! of a tree cannot, it has one message to wait for. Receives that do overlap are what `fan_in` tells.
+//! The messages are sent, and visible, before the receiver starts its clock: else it would measure the sender's gaps.
+//! They lie in many channels, one in each, and **each message tells in which channel the next one is**. A receiver that
+//! knew could let the core fetch the next lines while it reads this one, as the core does by itself along a ring; the
+//! inner node of a tree cannot, it has one message to wait for. Receives that do overlap are measured by `fan_in`.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use super::gauge::Gauge;
 use super::halt::{Halt, Halted};
 use crate::probe::{Probe, ProbeReceiver, ProbeSender};
 
-/// Slots of each channel: what a channel for latency has.
+/// Slots of each channel: as many as a channel for latency has.
 pub(super) const SLOTS: usize = 64;
 /// Channels are put this many different distances into their rings, so that their next lines do not fall into the same
 /// few sets of the caches and their acknowledgements not into the same batch.
@@ -34,7 +34,7 @@ impl Order {
         Self { next }
     }
 
-    /// What the walk itself costs per step, without any message.
+    /// The cost of the walk itself per step, without any message.
     pub(super) fn empty_walk_ns(&self, gauge: &Gauge, halt: &Halt) -> Result<f64, Halted> {
         let mut at = 0;
         let start = gauge.ticks();

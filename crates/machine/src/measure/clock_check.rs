@@ -1,8 +1,8 @@
 //! Whether the clocks of different CPUs agree.
 //!
-//! Two threads exchange time stamps over a line, as network time protocols do: the answer's stamp should lie in the middle
-//! between question and answer, give or take half of the way. No cost is computed from stamps of two
-//! CPUs, so clocks that disagree spoil no measurement here; but they spoil those of users, so it is said.
+//! Two threads exchange time stamps over a line, as network time protocols do: the answer's stamp should lie in the
+//! middle between question and answer, give or take half of the way. No cost is computed from stamps of two CPUs, so
+//! clocks that disagree spoil no measurement here; but they spoil those of users, so the model warns of it.
 //!
 //! Source: D. L. Mills, Internet Time Synchronization: the Network Time Protocol, 1991.
 
@@ -49,7 +49,7 @@ impl Exchange {
     }
 }
 
-/// What is wrong between two clocks: medians, as a thread that is interrupted makes any exchange look odd.
+/// The disagreement of two clocks: medians, as a thread that is interrupted makes any exchange look odd.
 fn verdict(exchanges: &[Exchange], gauge: &Gauge, here: CpuId, there: CpuId) -> Option<String> {
     let (offsets, doubts): (Vec<f64>, Vec<f64>) =
         exchanges.iter().map(|exchange| exchange.offset_and_doubt_ns(gauge)).unzip();
@@ -75,8 +75,8 @@ fn exchange(crew: &Crew<'_>, position: usize, gauge: Gauge) -> Result<Vec<Exchan
     Ok(crew.run(vec![(0, ask), (position, answer)])?.swap_remove(0))
 }
 
-/// Question and answer. `turn` is 2n + 1 for the n-th question, written by who asks, and 2n + 2 for its answer, written,
-/// after its `stamp`, by who answers.
+/// Question and answer. `turn` is 2n + 1 for the n-th question, written by the side that asks, and 2n + 2 for its
+/// answer, written, after its `stamp`, by the side that answers.
 #[derive(Debug, Default)]
 struct StampLine(CacheLine<Stamps>);
 

@@ -1,8 +1,8 @@
-//! The threads that measure: one per CPU, started once, pinned, asleep while there is nothing for them to do.
+//! The threads that measure: one per CPU, started once, pinned, asleep while they have nothing to do.
 //!
-//! A thread that is not measuring must not run at all: on a core with SMT it would steal cycles from its sibling. So tasks
-//! come through a channel on which threads sleep, and the thread that called for the measurement sleeps too while they
-//! run, but for a look every few milliseconds whether it was cancelled.
+//! A thread that is not measuring must not run at all: on a core with SMT it would steal cycles from its sibling. So
+//! tasks come through a channel on which threads sleep, and the thread that called for the measurement sleeps too while
+//! they run, and wakes every few milliseconds to check whether it was cancelled.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,10 +17,10 @@ use super::error::MeasureError;
 use super::halt::{Halt, Halted};
 use crate::pin::{self, PinError};
 
-/// Between two looks whether the user cancelled.
+/// The time between two checks whether the user cancelled.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What one thread does in one step.
+/// The work of one thread in one step.
 pub(super) type Task<'env, T> = Box<dyn FnOnce() -> Result<T, Halted> + Send + 'env>;
 type Job<'env> = Box<dyn FnOnce() + Send + 'env>;
 
@@ -100,9 +100,9 @@ impl<'env> Crew<'env> {
         }
     }
 
-    /// Ends the measurement if the user asked for that.
+    /// Ends the measurement if the user cancelled it.
     fn look(&self) -> Result<(), MeasureError> {
-        // ORDERING: Relaxed, whoever set it publishes nothing else with it
+        // ORDERING: Relaxed, the thread that set it publishes nothing else with it
         if self.cancelled.is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
             self.halt.stop(MeasureError::Cancelled);
         }
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_does_not_exist_is_named_and_nobody_stays() {
+    fn a_cpu_that_does_not_exist_is_named_and_all_threads_end() {
         let absent = CpuId::new(1023);
         if here().contains(&absent) {
             return;

@@ -1,7 +1,8 @@
-//! What it costs by how many take part: fan-out, fan-in, readers of one line, contenders for one word.
+//! Costs by the number of participants: fan-out, fan-in, readers of one line, contenders for one word.
 //!
 //! All are seen from the CPU at position 0, whose partners are those that follow it. A planner takes them for every
-//! CPU's, as measuring them for each would take as often as there are CPUs; pairwise costs say who is far.
+//! CPU's, as measuring them for each would multiply the time by the number of CPUs; pairwise costs say which CPU is
+//! far.
 
 use super::crew::Crew;
 use super::error::MeasureError;
@@ -12,7 +13,7 @@ use super::{fetch_add, readers};
 use crate::curve::Curve;
 use crate::probe::Probe;
 
-/// Up to so many, every number is measured; beyond, the powers of two and the last.
+/// Up to this number, every number is measured; beyond, the powers of two and the last.
 const EACH_UP_TO: usize = 8;
 
 /// All of them, in nanoseconds.

@@ -1,7 +1,7 @@
-//! How many pairs may be measured at the same time without one feeling the other.
+//! Finds how many pairs can be measured at the same time without disturbing each other.
 //!
-//! The pairs of a round share no CPU, but they share caches, links and power. So some of them are visited alone and then
-//! together; if together they are dearer, half as many are tried, down to one at a time.
+//! The pairs of a round share no CPU, but they share caches, links and power. So some of them are visited alone and
+//! then together; if they cost more together, half as many are tried, down to one at a time.
 
 use super::campaign::Campaign;
 use super::error::MeasureError;
@@ -11,7 +11,7 @@ use super::visit::Costs;
 use crate::probe::Probe;
 use crate::topology::Cpu;
 
-/// By how much pairs may be dearer together than alone.
+/// The factor by which pairs may cost more together than alone.
 const TOLERATED: f64 = 1.10;
 /// Pairs that are also visited alone.
 const MOST_ALONE: usize = 8;
@@ -68,7 +68,7 @@ fn typical<P: Probe>(
     Ok((0..set.len()).map(|pair| std::array::from_fn(|kind| cost(pair, kind))).collect())
 }
 
-/// How much dearer the pairs are together: the worst of the five costs, each the median over the pairs.
+/// How much more the pairs cost together: the worst of the five costs, each the median over the pairs.
 fn dearer(together: &[[f64; 5]], alone: &[[f64; 5]]) -> f64 {
     let of_kind = |kind: usize| {
         let ratios = together.iter().zip(alone).map(|(together, alone)| together[kind] / alone[kind]);

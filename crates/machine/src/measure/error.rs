@@ -10,7 +10,7 @@ use crate::pin::PinError;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeasureError {
-    /// Somebody asked to stop.
+    /// The user asked to stop.
     #[error("the measurement was cancelled")]
     Cancelled,
     /// There is no CPU to measure.
@@ -25,14 +25,14 @@ pub enum MeasureError {
         usable: CpuSet,
     },
     /// A thread could not be bound to its CPU.
-    #[error("costs are not measured without pinned threads: {0}")]
+    #[error("cannot measure costs without pinned threads: {0}")]
     Pin(PinError),
     /// The system gave no thread.
     #[error("no thread could be started for CPU {cpu}: {reason}")]
     Spawn {
         /// The CPU it was meant for.
         cpu: CpuId,
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
     /// The code on a CPU panicked, which a probe may do.
@@ -40,19 +40,19 @@ pub enum MeasureError {
     Panicked {
         /// The CPU.
         cpu: CpuId,
-        /// What it said.
+        /// The error of the probe.
         message: String,
     },
-    /// A message or an answer did not arrive in a time that is longer than any scheduler's whim.
+    /// A message or an answer did not arrive in a time longer than any delay by the scheduler.
     #[error("nothing arrived for {waited_s} s: the channel lost a message, or the other CPU's thread does not run")]
     Stalled {
         /// How long the thread waited.
         waited_s: u64,
     },
-    /// What was measured is no cost.
-    #[error("the measured costs make no matrix: {0}")]
+    /// A measured value cannot be a cost.
+    #[error("the measured costs do not make a matrix: {0}")]
     Costs(CostMatrixError),
-    /// What was measured makes no machine.
-    #[error("the measured costs make no machine: {0}")]
+    /// The measured values do not make a machine.
+    #[error("the measured costs do not make a machine: {0}")]
     Machine(MachineError),
 }

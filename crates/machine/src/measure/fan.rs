@@ -1,9 +1,10 @@
-//! Fan-out and fan-in: what a burst of messages to, or from, several peers costs the one in the middle.
+//! Fan-out and fan-in: the cost of a burst of messages to, or from, several peers for the CPU in the middle.
 //!
-//! Pairwise costs cannot tell either. A few sends in a row are cheaper than a stream, as the store buffer takes them;
-//! receives from different channels overlap, as their lines are fetched at once. Each burst is timed alone, with an empty
-//! store buffer at its start and all channels drained; single bursts are shorter than the clock can tell, so a sample is
-//! the mean of many, and the result the median of samples. Where there are fewer peers than channels, peers have several.
+//! Pairwise costs show neither. A few sends in a row are cheaper than a stream, as the store buffer takes them;
+//! receives from different channels overlap, as their lines are fetched at once. Each burst is timed alone, with an
+//! empty store buffer at its start and all channels drained; single bursts are shorter than the clock can tell, so a
+//! sample is the mean of many, and the result the median of samples. Where there are fewer peers than channels, peers
+//! have several.
 
 use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
@@ -21,11 +22,11 @@ use crate::probe::{Probe, ProbeReceiver, ProbeSender};
 /// The sizes of burst that are measured.
 pub(super) const SIZES: [usize; 12] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
 const SLOTS: usize = 64;
-/// Bursts of one sample: averages the clock's granularity of one look down by their square root.
+/// Bursts of one sample: averages the clock's granularity of one look down by the square root of this number.
 const BURSTS: usize = 64;
 const PACE: Pace = Pace { warm_up: 2, most: 13, limit: Duration::from_millis(20) };
 
-/// What the thread in the middle does, and when its clock stops.
+/// The work of the thread in the middle, and when its clock stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fan {
     /// It sends, until it could go on with something else.
@@ -36,7 +37,7 @@ pub(super) enum Fan {
     In,
 }
 
-/// What a burst of `size` messages costs the CPU at position 0, in nanoseconds.
+/// The cost of a burst of `size` messages for the CPU at position 0, in nanoseconds.
 pub(super) fn cost<'env, P: Probe>(
     crew: &Crew<'env>,
     probe: &'env P,
@@ -66,7 +67,7 @@ struct Burst<'env, P: Probe> {
     size: usize,
     peers: usize,
     meeting: Meeting<'env>,
-    /// The sending ends, by channel, made by those who receive.
+    /// The sending ends, by channel, made by the receivers.
     offers: Vec<Mutex<Option<P::Sender>>>,
 }
 
@@ -139,7 +140,7 @@ impl<'env, P: Probe> Burst<'env, P> {
         })
     }
 
-    /// The median over samples of the mean over bursts, less what the same costs without messages.
+    /// The median over samples of the mean over bursts, less the same without messages.
     fn mean_of_bursts(
         &self,
         seat: &mut Seat<'_>,
@@ -200,7 +201,7 @@ impl StopWatch<'_> {
         Ok(self.gauge.ticks().saturating_sub(start))
     }
 
-    /// What an empty burst takes.
+    /// The time of an empty burst.
     fn empty_ns(&self) -> Result<f64, Halted> {
         let ticks = (0..PACE.most * BURSTS).map(|_| self.ticks(|| Ok(()))).collect::<Result<Vec<u64>, _>>()?;
         let samples = ticks.chunks(BURSTS).map(|burst| self.gauge.ns(burst.iter().sum()) / BURSTS as f64);

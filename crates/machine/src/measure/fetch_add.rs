@@ -1,10 +1,10 @@
 //! One word that many CPUs increment: the time in which each has had a turn.
 //!
 //! All increment as fast as they can; a sample lasts for a fixed number of increments of the CPU at position 0, and the
-//! others go on until it is over, so that nobody increments with fewer rivals than were asked for. **A core that has the
-//! line increments several times before it is taken away**, while k CPUs that increment once each hand it on every time.
-//! So turns are counted, not increments: a turn begins with an increment that does not follow the same CPU's last one.
-//! A single CPU has the line already, and each increment is a turn.
+//! others go on until it is over, so that every increment competes with as many rivals as were asked for. **A core that
+//! has the line increments several times before it is taken away**, while k CPUs that increment once each hand it on
+//! every time. So turns are counted, not increments: a turn begins with an increment that does not follow the same
+//! CPU's last one. A single CPU has the line already, and each increment is a turn.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ const FEWEST: u64 = 256;
 const BETWEEN_LOOKS: u64 = 16;
 const PACE: Pace = Pace { warm_up: 2, most: 17, limit: Duration::from_millis(10) };
 
-/// What it costs until `cpus` CPUs have each had a turn, in nanoseconds.
+/// The time until `cpus` CPUs have each had a turn, in nanoseconds.
 pub(super) fn cost<'env>(crew: &Crew<'env>, gauge: Gauge, cpus: usize) -> Result<f64, MeasureError> {
     let word: Arc<SharedWord<'env>> = Arc::new(SharedWord::new(crew, cpus));
     let tasks = (0..cpus).map(|party| {
@@ -40,7 +40,7 @@ pub(super) fn cost<'env>(crew: &Crew<'env>, gauge: Gauge, cpus: usize) -> Result
     Ok(crew.run(tasks.collect())?[0].max(0.0))
 }
 
-/// The word and what is known about who increments it.
+/// The word, and the counts of its increments.
 #[derive(Debug)]
 struct SharedWord<'h> {
     meeting: Meeting<'h>,
@@ -109,7 +109,7 @@ impl<'h> SharedWord<'h> {
 #[derive(Debug, Default)]
 struct Turns {
     count: u64,
-    /// What the word would be if nobody else had incremented it.
+    /// The value that the word would have if no other thread had incremented it.
     expected: Option<u64>,
 }
 
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_ends_when_somebody_else_increments() {
+    fn a_turn_ends_when_another_party_increments() {
         let (word, mut own, mut other) = (AtomicU64::new(7), Turns::default(), Turns::default());
         own.take(&word, 3);
         assert_eq!(own.count, 1);

@@ -1,4 +1,4 @@
-//! From what was found to a [`Machine`], with doubts in words.
+//! Makes a [`Machine`] of the results, with doubts in words.
 
 use corecast_base::CpuId;
 
@@ -24,7 +24,7 @@ const MOST_NAMED: usize = 8;
 /// The store buffer counts as full when the next send costs this part of one in a stream.
 const FULL: f64 = 0.8;
 
-/// What can be found out on one CPU alone.
+/// Results that need one CPU only.
 #[derive(Debug)]
 pub(super) struct Alone<'a> {
     /// The CPUs that were measured.
@@ -33,7 +33,7 @@ pub(super) struct Alone<'a> {
     pub(super) singles: SingleCosts,
 }
 
-/// What was found between CPUs.
+/// Results between CPUs.
 #[derive(Debug)]
 pub(super) struct Between {
     pub(super) probe: String,
@@ -200,7 +200,7 @@ impl Between {
         notes
     }
 
-    /// What there is of fan-in with fewer senders than messages, which is no fan-in.
+    /// The fan-in curve without the points that have fewer senders than messages, which are not fan-in.
     fn dealt_in(&self, senders: usize) -> Option<String> {
         let dealt = &self.curves.dealt_in;
         (!dealt.is_empty()).then(|| {
@@ -211,7 +211,7 @@ impl Between {
         })
     }
 
-    /// After how many sends in a row the store buffer hides nothing any more.
+    /// The number of sends in a row after which the store buffer hides nothing any more.
     fn store_buffer(&self) -> Option<String> {
         let stream_ns = self.pairs.typical(|costs| costs.send);
         let next_ns = |pair: &[(u32, f64)]| (pair[1].1 - pair[0].1) / f64::from(pair[1].0 - pair[0].0);
@@ -227,7 +227,7 @@ impl Between {
     }
 }
 
-/// Says so if clusters of measured costs stand in for nodes.
+/// Adds a note if clusters of measured costs stand in for nodes.
 fn inferred_nodes(machine: &Machine) -> Option<String> {
     let nodes = if machine.known_groups().is_some() { None } else { machine.measured_nodes() };
     let clusters = nodes?.into_iter().max()? + 1;

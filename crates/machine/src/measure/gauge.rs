@@ -1,4 +1,4 @@
-//! What the clock can tell: how coarse it is, what a look at it costs, and how long a batch has to be for neither to
+//! Properties of the clock: how coarse it is, what a look at it costs, and how long a batch has to be for neither to
 //! matter.
 
 use std::hint::black_box;
@@ -14,20 +14,20 @@ const SERIES: usize = 9;
 /// A batch lasts at least this many times the clock's granularity, so that quantisation is below 1 %.
 const GRANULES_PER_BATCH: f64 = 100.0;
 
-/// What is known about the clock.
+/// The properties of the clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gauge {
     clock: &'static Clock,
     /// The step between two looks, in nanoseconds.
     pub(super) granularity_ns: f64,
-    /// What one look costs.
+    /// The cost of one look.
     pub(super) look_ns: f64,
     /// False if a later look showed an earlier time.
     pub(super) is_monotonic: bool,
 }
 
 impl Gauge {
-    /// Tries the clock on this CPU.
+    /// Measures the clock on this CPU.
     pub(super) fn take() -> Self {
         let clock = Clock::get();
         let mut steps: Vec<u64> = Vec::new();
@@ -45,7 +45,7 @@ impl Gauge {
         Self { clock, granularity_ns, look_ns: median(&looks_ns), is_monotonic }
     }
 
-    /// The time now, in ticks: not before what was to be timed has happened, as far as loads go.
+    /// The time now, in ticks: not before the timed work is done, as far as loads go.
     #[inline(always)]
     pub(super) fn ticks(&self) -> u64 {
         self.clock.ticks_in_order()
@@ -71,7 +71,7 @@ impl Gauge {
     }
 }
 
-/// Of many looks, as one is shorter than the clock can tell.
+/// Measured over many looks, as one is shorter than the clock's step.
 fn look_cost(clock: &Clock) -> f64 {
     let start = clock.ticks();
     for _ in 0..LOOKS {

@@ -1,9 +1,9 @@
-//! How a measurement ends early: everybody who waits looks here now and then.
+//! Ends a measurement early: every waiter checks this now and then.
 //!
-//! A thread that waits for another one polls with PAUSE, and after some 1000 polls yields: where two threads share a CPU,
-//! the one waited for may need this very CPU. It also looks whether the measurement is over, because somebody asked for
-//! it, a thread panicked, or nothing has come for so long that it never will. So no failure leaves a thread waiting for
-//! one that has left.
+//! A thread that waits for another one polls with PAUSE, and after some 1000 polls yields: where two threads share a
+//! CPU, the other thread may need this very CPU. It also checks whether the measurement is over, because the user
+//! cancelled it, a thread panicked, or nothing has arrived for too long. So no failure leaves a thread waiting for one
+//! that has left.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use corecast_base::sync::{AtomicBool, Ordering, spin_hint, yield_now};
 
 use super::error::MeasureError;
 
-/// Polls between two looks at the world, some tens of microseconds.
+/// Polls between two yields, some tens of microseconds.
 const POLLS: u32 = 1000;
 
 /// The measurement is over; [`Halt::cause`] knows why.
@@ -22,11 +22,11 @@ pub(super) struct Halted;
 /// Whether the measurement is over, and why.
 #[derive(Debug)]
 pub(super) struct Halt {
-    /// Set once by whoever ends it, read by all that wait.
+    /// Set once by the thread that ends it, read by all that wait.
     stopped: AtomicBool,
     /// The first reason given.
     cause: Mutex<Option<MeasureError>>,
-    /// How long a wait may last before it is believed to be hopeless.
+    /// How long a wait may last before it counts as hopeless.
     patience: Duration,
 }
 
@@ -42,7 +42,7 @@ impl Halt {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Why it is over; cancelled if nobody said.
+    /// Why it is over; cancelled if no thread gave a reason.
     pub(super) fn cause(&self) -> MeasureError {
         let cause = self.cause.lock().unwrap_or_else(PoisonError::into_inner);
         cause.clone().unwrap_or(MeasureError::Cancelled)
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_never_comes_ends_the_wait_with_a_reason() {
+    fn a_value_that_never_comes_ends_the_wait_with_a_reason() {
         let halt = Halt::new(Duration::from_millis(20));
         assert_eq!(halt.until(|| None::<()>), Err(Halted));
         assert_eq!(halt.cause(), MeasureError::Stalled { waited_s: 0 });
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_late_is_still_found() {
+    fn a_late_value_is_still_found() {
         let halt = Halt::new(Duration::from_secs(3600));
         let mut polls = 0;
         let found = halt.until(|| {

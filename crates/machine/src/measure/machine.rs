@@ -20,13 +20,13 @@ use crate::machine::Machine;
 use crate::probe::Probe;
 use crate::topology::Topology;
 
-/// Longer than any scheduler lets a thread wait that can run.
+/// Longer than any scheduler makes a runnable thread wait.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Measures what messages of `probe` cost between the CPUs of this machine, whose topology is given.
 ///
-/// Starts one thread per CPU for as long as it takes. A machine with one CPU is returned with assumed costs and a
-/// warning. Doubts about what was measured are in [`Extended::warnings`](crate::Extended::warnings).
+/// Starts one thread per CPU; they end with the measurement. A machine with one CPU is returned with assumed costs and
+/// a warning. Doubts about what was measured are in [`Extended::warnings`](crate::Extended::warnings).
 ///
 /// ```no_run
 /// use corecast_machine::source::{Request, discover};
@@ -40,8 +40,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 ///
 /// # Errors
 ///
-/// If there is no CPU, a CPU asked for is not in the topology or cannot be pinned, a thread cannot be started or panics,
-/// a message does not arrive, or the user cancels. All threads have ended then.
+/// If there is no CPU, a CPU asked for is not in the topology or cannot be pinned, a thread cannot be started or
+/// panics, a message does not arrive, or the user cancels. All threads have ended then.
 pub fn measure<P: Probe>(
     topology: &Topology,
     probe: &P,
@@ -70,7 +70,7 @@ pub fn measure<P: Probe>(
     })
 }
 
-/// All that takes two CPUs.
+/// All parts that need two CPUs.
 fn between<'env, P: Probe>(
     crew: &Crew<'env>,
     probe: &'env P,
@@ -85,7 +85,7 @@ fn between<'env, P: Probe>(
     let concurrency = disturbance::find(&campaign, &alone.topology.cpus, alone.topology.quota)?;
     campaign.run(concurrency.at_once, progress)?;
     warnings.append(&mut campaign.warnings);
-    say(progress, "costs by how many take part");
+    say(progress, "costs by the number of participants");
     let mut curves = Curves::take(crew, probe, campaign.batches, &campaign.pairs)?;
     if !campaign.is_as_before()? {
         curves = Curves::take(crew, probe, campaign.batches, &campaign.pairs)?;

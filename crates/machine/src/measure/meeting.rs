@@ -1,8 +1,8 @@
-//! Where the parties of one measurement wait for each other between batches.
+//! A barrier at which the parties of one measurement wait for each other between batches.
 //!
-//! Each party has a line that it alone writes: how often it has arrived. To meet is to arrive and to wait until the others
-//! have arrived as often. The party that takes the time decides how many batches there are, because only it knows how
-//! long they take; the others learn it at the next meeting.
+//! Each party has a line that it alone writes: how often it has arrived. To meet is to arrive and to wait until the
+//! others have arrived as often. The party that takes the time decides how many batches there are, because only it
+//! knows how long they take; the others learn it at the next meeting.
 
 use std::time::{Duration, Instant};
 
@@ -23,8 +23,8 @@ pub(super) struct Meeting<'h> {
 struct Party {
     /// How often this party has arrived.
     arrivals: AtomicU64,
-    /// The last arrival at which it wanted no more. Kept until it is read: this party cannot end another series without
-    /// a meeting that the reader takes part in.
+    /// The last arrival at which this party ended its series. Kept until it is read: this party cannot end another
+    /// series without a meeting that the reader takes part in.
     ended: AtomicU64,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Seat<'m> {
 }
 
 impl Seat<'_> {
-    /// Waits until all are here; everything they did before is then visible. False if somebody wants no more.
+    /// Waits until all are here; everything they did before is then visible. False if a party ended the series.
     pub(super) fn meet(&mut self, wants_more: bool) -> Result<bool, Halted> {
         self.arrivals += 1;
         let own = &self.parties[self.party];
@@ -91,7 +91,7 @@ impl Seat<'_> {
         Ok(samples)
     }
 
-    /// Does this party's part of each sample, for as long as the one that takes the time wants more.
+    /// Does this party's part of each sample until the party that takes the time ends the series.
     pub(super) fn accompany(&mut self, mut part: impl FnMut(&mut Self) -> Result<(), Halted>) -> Result<(), Halted> {
         while self.meet(true)? {
             part(self)?;
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_party_that_will_not_come() {
+    fn no_party_waits_for_one_that_will_not_come() {
         let halt = Halt::new(Duration::from_secs(3600));
         let meeting = Meeting::new(2, &halt);
         std::thread::scope(|scope| {

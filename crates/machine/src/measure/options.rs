@@ -1,11 +1,11 @@
-//! What to measure, how long, and how to stop it.
+//! The scope of a measurement, its length, and how to stop it.
 
 use std::time::Duration;
 
 use corecast_base::CpuSet;
 use corecast_base::sync::AtomicBool;
 
-/// What the user asks for; the default is all CPUs, thoroughly.
+/// The user's request; the default is all CPUs, thoroughly.
 #[derive(Clone, Debug, Default)]
 pub struct Options<'a> {
     /// The CPUs to measure; `None` is all of the topology.
@@ -24,7 +24,7 @@ pub struct Options<'a> {
 /// How thoroughly the pairs are measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Effort {
-    /// Visits of each pair before anything is believed.
+    /// The least visits of each pair.
     pub(super) least_visits: usize,
     /// The half width of the confidence interval of every cost, relative to the cost, that is narrow enough.
     pub(super) narrow: f64,
@@ -35,7 +35,7 @@ pub(super) struct Effort {
 }
 
 impl Effort {
-    /// The effort for a tournament of that many rounds.
+    /// The thoroughness for a tournament of this many rounds.
     pub(super) fn of(options: &Options<'_>, rounds: usize) -> Self {
         let rounds = u32::try_from(rounds).unwrap_or(u32::MAX);
         let (least_visits, narrow, base_ms, per_round_ms) =

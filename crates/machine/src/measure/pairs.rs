@@ -1,4 +1,4 @@
-//! What the visits of all pairs found, in the order of time.
+//! The results of the visits of all pairs, in the order of time.
 
 use super::options::Effort;
 use super::stats::{Summary, median, two_regimes};

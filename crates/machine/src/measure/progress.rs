@@ -1,11 +1,11 @@
-//! How far a measurement is, for whoever draws it: libraries do not print.
+//! The progress of a measurement, for a caller that draws it: libraries do not print.
 
 use std::time::Duration;
 
 /// One report of how far the measurement is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step<'a> {
-    /// What is being measured, as plain text.
+    /// The current part of the measurement, as plain text.
     pub label: &'a str,
     /// Rounds of pairs done.
     pub done: usize,
@@ -16,14 +16,14 @@ pub struct Step<'a> {
     pub left: Option<Duration>,
 }
 
-/// Whoever wants to know how far the measurement is.
+/// A receiver of progress reports.
 pub trait Progress {
     /// Called after each round of pairs and at the start of each other part, on the thread that called
-    /// [`measure`](super::measure()); what it does takes time from nobody but itself.
+    /// [`measure`](super::measure()); its time is not part of any measured cost.
     fn step(&mut self, step: &Step<'_>);
 }
 
-/// Wants to know nothing.
+/// Ignores all reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

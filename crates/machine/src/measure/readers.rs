@@ -1,11 +1,11 @@
 //! One line with many readers: the time from a write until the last of them has seen it.
 //!
-//! The CPU at position 0 writes a number, the readers poll the line, and each says on a line of its own that it has seen
-//! it. The writer looks at all of those at once, so that the answers' lines come to it while it waits for the last one.
-//! So a round trip is the write, its way to the last reader, and the way back of that reader's answer. No clock of another
-//! CPU is read, so the way back is not seen: half of a round trip with the farthest reader alone is subtracted, as both
-//! ways are the same then. Where the last to see it is a nearer one, the cost is too low by the difference; a look at the
-//! answers that just missed one makes it too high by at most a miss.
+//! The CPU at position 0 writes a number, the readers poll the line, and each says on a line of its own that it has
+//! seen it. The writer looks at all of those at once, so that the answers' lines come to it while it waits for the last
+//! one. So a round trip is the write, its way to the last reader, and the way back of that reader's answer. No clock of
+//! another CPU is read, so the way back is not seen: half of a round trip with the farthest reader alone is subtracted,
+//! as both ways are the same then. Where the last to see it is a nearer one, the cost is too low by the difference; a
+//! look at the answers that just missed one makes it too high by at most a miss.
 //!
 //! Tried and left: subtracting a bounce. On two cores of a Zen 5 a hand-over costs 28 ns while both write the one line,
 //! and 50 ns where one only writes and the other only reads, as the writer has to take the line back each time.
@@ -23,8 +23,8 @@ use super::meeting::Meeting;
 use super::stats::median;
 use super::visit::Batches;
 
-/// What one line costs that the CPUs at positions 1 to `readers` read, in nanoseconds; `farthest` is the one of them that
-/// is farthest from the CPU at position 0.
+/// The cost of one line that the CPUs at positions 1 to `readers` read, in nanoseconds; `farthest` is the one of them
+/// that is farthest from the CPU at position 0.
 pub(super) fn cost<'env>(
     crew: &Crew<'env>,
     batches: &'env Batches,
@@ -33,7 +33,7 @@ pub(super) fn cost<'env>(
 ) -> Result<f64, MeasureError> {
     let all_ns = round_trip_ns(crew, batches, 1..=readers)?;
     let alone_ns = if readers == 1 { all_ns } else { round_trip_ns(crew, batches, farthest..=farthest)? };
-    // The way there is not less than half, whatever a disturbance made of the one or the other.
+    // The way there is at least half, whatever a disturbance did to either measurement.
     Ok((all_ns - alone_ns / 2.0).max(all_ns / 2.0))
 }
 

@@ -1,18 +1,18 @@
-//! A pair that is looked at beside every round, to notice that the machine is no longer the one that was measured.
+//! A reference pair that is measured beside every round, to notice that the machine has changed.
 //!
 //! A hypervisor may move virtual CPUs from one core to another; a file that mixes costs from before and after describes
-//! no machine at all. One look that is off by more than twice is taken for a disturbance: its round is measured again. Two
-//! in a row are a change: everything is measured again.
+//! neither state. One look that is off by more than twice is taken for a disturbance: its round is measured again.
+//! Two in a row are a change: everything is measured again.
 
 /// By how much the reference may differ.
 const JUMP: f64 = 2.0;
 
-/// What a look at the reference says.
+/// The result of one look at the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Verdict {
     /// All as before.
     Steady,
-    /// Perhaps a disturbance: the round that it belongs to is not to be believed.
+    /// Perhaps a disturbance: the round that it belongs to should not be trusted.
     Doubtful,
     /// The machine has changed.
     Moved {

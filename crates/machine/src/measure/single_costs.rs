@@ -1,4 +1,4 @@
-//! What a CPU costs by itself: PAUSE, a yield, and waking a thread that sleeps.
+//! Costs of a single CPU: PAUSE, a yield, and waking a thread that sleeps.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +16,9 @@ const PAUSES: u32 = 500;
 const YIELDS: u32 = 100;
 /// Round trips of wake-ups.
 const TRIPS: u32 = 60;
-/// How long the caller leaves the answerer to go to sleep before it wakes it.
+/// The time that the caller gives the answerer to fall asleep before it wakes it.
 const SETTLE_NS: f64 = 50_000.0;
-/// The longest sleep without a look whether the measurement is over.
+/// The longest sleep without a check whether the measurement is over.
 const NAP: Duration = Duration::from_millis(20);
 
 /// Median costs in nanoseconds.

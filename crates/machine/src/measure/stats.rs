@@ -1,7 +1,7 @@
 //! Robust statistics: a neighbour's time slice must not move a cost.
 //!
-//! Medians throughout, and the median absolute deviation (MAD) for spread: up to half of the samples may be spoilt. A mean
-//! with the highest samples cropped, which the seed papers used, still moves with every spoilt sample that stays.
+//! Medians throughout, and the median absolute deviation (MAD) for spread: up to half of the samples may be spoilt. A
+//! mean with the highest samples cropped, which the seed papers used, still moves with every spoilt sample that stays.
 //!
 //! Source: P. J. Rousseeuw, C. Croux, Alternatives to the Median Absolute Deviation, 1993 (on the MAD and its factor).
 
@@ -14,7 +14,7 @@ const Z_95: f64 = 1.96;
 
 /// The fewest samples in which two regimes are looked for.
 const LEAST_FOR_REGIMES: usize = 8;
-/// How much dearer the second regime has to be.
+/// The factor by which the second regime has to cost more.
 const REGIME_RATIO: f64 = 1.3;
 
 /// Middle and spread of some samples.
@@ -33,8 +33,8 @@ impl Summary {
         Self { median, mad: self::median(&deviations) }
     }
 
-    /// Of several visits: the median of their medians, and as spread the larger of that between the visits and the usual
-    /// one within a visit. A cost that is steady in each visit but changes between them is not a steady cost.
+    /// Of several visits: the median of their medians, and as spread the larger of that between the visits and the
+    /// usual one within a visit. A cost that is steady in each visit but changes between them is not a steady cost.
     pub(super) fn of_visits(visits: &[Self]) -> Self {
         let between = Self::of(&visits.iter().map(|visit| visit.median).collect::<Vec<_>>());
         let within = median(&visits.iter().map(|visit| visit.mad).collect::<Vec<_>>());
@@ -63,9 +63,9 @@ pub(super) fn median(samples: &[f64]) -> f64 {
 
 /// The medians of the two groups that the samples fall into, if they do.
 ///
-/// Two groups are two regimes if each has at least a sixth of the samples, the dearer is 1.3 times the cheaper, and the
-/// gap between them is at least half of the distance of their medians, so that noise with a long tail is not taken for a
-/// second regime.
+/// Two groups are two regimes if each has at least a sixth of the samples, the more expensive is 1.3 times the cheaper,
+/// and the gap between them is at least half of the distance of their medians, so that noise with a long tail is not
+/// taken for a second regime.
 pub(super) fn two_regimes(samples: &[f64]) -> Option<(f64, f64)> {
     if samples.len() < LEAST_FOR_REGIMES {
         return None;

@@ -1,17 +1,17 @@
-//! Send cost: for how long a sender is busy with each message of a long stream.
+//! Send cost: the time that a sender is busy with each message of a long stream.
 //!
 //! A core puts stores into a buffer and goes on. A few sends in a row therefore cost 8 to 10 cycles each, whatever they
-//! cost later: the price is paid once the buffer (some 50 to 70 stores) is full. So a batch has a thousand messages, and
-//! the time is taken after a fence that waits until the last one is visible. The messages are dealt to many channels in
-//! turn, as a parent deals to its children: along the lines of one ring the core would fetch ahead. No channel gets full,
-//! so the sender never waits for a receiver; but the receiver has looked for each message's predecessor, so that the lines
-//! have to be taken away from it again.
+//! cost later: the price is paid once the buffer (some 50 to 70 stores) is full. So a batch has a thousand messages,
+//! and the time is taken after a fence that waits until the last one is visible. The messages are dealt to many
+//! channels in turn, as a parent deals to its children: along the lines of one ring the core would fetch ahead. No
+//! channel gets full, so the sender never waits for a receiver; but the receiver has looked for each message's
+//! predecessor, so that the lines have to be taken away from it again.
 //!
-//! Tried and not taken for the model, on two cores of a Zen 5: one channel and a receiver that empties it afterwards (2.2
-//! ns, where messages to different channels cost 3.2 each), and one channel and a receiver that reads along. The latter
-//! polls the very line that is being written and takes it away between payload and header: 3.5 to 7.5 ns on near cores, as
-//! it happens to keep up, and 37 on distant ones, where messages to different channels cost 10. No tree sends a thousand
-//! messages in a row to one child, but some users do; so that is measured too, and told in the notes.
+//! Tried and not taken for the model, on two cores of a Zen 5: one channel and a receiver that empties it afterwards
+//! (2.2 ns, where messages to different channels cost 3.2 each), and one channel and a receiver that reads along. The
+//! latter polls the very line that is being written and takes it away between payload and header: 3.5 to 7.5 ns on near
+//! cores, as it happens to keep up, and 37 on distant ones, where messages to different channels cost 10. No tree sends
+//! a thousand messages in a row to one child, but some users do; so that is measured too, and is in the notes.
 
 use corecast_base::sync::{Ordering, fence};
 

@@ -1,8 +1,8 @@
-//! Who meets whom when: rounds of disjoint pairs in which every pair occurs once, as in a chess tournament.
+//! The order in which pairs meet: rounds of disjoint pairs in which every pair occurs once, as in a chess tournament.
 //!
-//! The circle method: one player stays, the others move on by one seat per round, and opposite seats play. An odd player
-//! has a bye. So n CPUs take n - 1 rounds (n if odd), not n (n - 1) / 2. A round is then cut into sets that may run at the
-//! same time without disturbing each other.
+//! The circle method: one player stays, the others move on by one seat per round, and opposite seats play. An odd
+//! player has a bye. So n CPUs take n - 1 rounds (n if odd), not n (n - 1) / 2. A round is then cut into sets that may
+//! run at the same time without disturbing each other.
 //!
 //! Source: the tables of R. Schurig, 1886, as used for chess tournaments (Berger tables).
 
@@ -27,7 +27,7 @@ fn one_round(players: usize, seats: usize, round: usize) -> Vec<Pair> {
 }
 
 /// Cuts a round into sets of at most `at_once` pairs. No core occurs in two pairs of a set: SMT siblings that both
-/// measure would steal each other's cycles. `core` tells the core of a position, `None` where it shares with nobody.
+/// measure would steal each other's cycles. `core` tells the core of a position, `None` where it shares with no other.
 pub(super) fn sets_of(round: &[Pair], at_once: usize, core: impl Fn(usize) -> Option<u32>) -> Vec<Vec<Pair>> {
     let cores = |&(a, b): &Pair| [core(a), core(b)].into_iter().flatten();
     let mut sets: Vec<Vec<Pair>> = Vec::new();

@@ -1,7 +1,7 @@
-//! One visit of a pair: everything that two CPUs cost each other, in both directions, in a few milliseconds.
+//! One visit of a pair: all costs between two CPUs, in both directions, in a few milliseconds.
 //!
-//! Both threads run the same steps in lockstep, each the other's counterpart. Channels are made anew for every visit, so
-//! that the accident of where their memory lies is one of the things that the median is taken over; they are made by the
+//! Both threads run the same steps in lockstep, each the other's counterpart. Every visit makes new channels, so
+//! that the median averages over where their memory happens to lie; they are made by the
 //! thread that receives.
 
 use std::sync::{Mutex, PoisonError};
@@ -16,17 +16,17 @@ use super::stats::Summary;
 use super::stream;
 use crate::probe::{Probe, ProbeReceiver, ProbeSender};
 
-/// Less than any channel's message is believed to cost in a stream, in nanoseconds.
+/// A lower limit for the cost of any channel's message in a stream, in nanoseconds.
 const LEAST_SEND_NS: f64 = 2.0;
-/// The wait for the last message to be visible, a hand-over or so, must be below 1 % of a stream. Measured on two cores of
-/// a Zen 5, a message costs 7.9 ns in streams of 16, 6.4 of 64, 3.9 of 256, and 3.3 of 1024, 4096 and 16384.
+/// The wait for the last message to be visible, a hand-over or so, must be below 1 % of a stream. Measured on two cores
+/// of a Zen 5, a message costs 7.9 ns in streams of 16, 6.4 of 64, 3.9 of 256, and 3.3 of 1024, 4096 and 16384.
 const SHORTEST_STREAM: usize = 1024;
-/// Less than a line from another core is believed to cost.
+/// A lower limit for the cost of a line from another core.
 const LEAST_RECEIVE_NS: f64 = 20.0;
-/// What is reported where a cost is too small for the clock.
+/// The value reported where a cost is too small for the clock.
 const LEAST_COST_NS: f64 = 0.1;
 
-/// How much is done in one batch, and how many there are.
+/// The size of one batch, and the number of batches.
 #[derive(Clone, Debug)]
 pub(super) struct Batches {
     pub(super) gauge: Gauge,
@@ -58,21 +58,21 @@ impl Batches {
     }
 }
 
-/// What a pair costs, as one visit found it. Side 0 is the CPU at the lower position.
+/// The costs of a pair, as one visit found them. Side 0 is the CPU at the lower position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Costs {
     /// One way of a bare line.
     pub(super) bounce: Summary,
     /// The sender's cost of a message from side 0 to side 1, and back.
     pub(super) send: [Summary; 2],
-    /// The same through one channel whose receiver reads along: not a cost of the model, but told.
+    /// The same through one channel whose receiver reads along: not a cost of the model, but in the notes.
     pub(super) followed: [Summary; 2],
     /// The **receiver's** cost of a message from side 0 to side 1, and back.
     pub(super) receive: [Summary; 2],
 }
 
 impl Costs {
-    /// Joins what the two sides took down.
+    /// Joins the notes of the two sides.
     pub(super) fn joined(first: &Side, second: &Side) -> Self {
         Self {
             bounce: first.bounce,
@@ -88,7 +88,7 @@ impl Costs {
     }
 }
 
-/// What one side took down.
+/// The notes of one side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Side {
     bounce: Summary,

@@ -1,7 +1,7 @@
 //! Model files: a [`Machine`](crate::Machine) as JSON, schema `corecast-machine/1`.
 //!
-//! The reader is strict: what it returns is a machine whose parts fit together, and what it refuses it refuses by name,
-//! with what was expected. The size is checked before anything is read, so a mistaken path costs nothing. Fields that
+//! The reader is strict: it returns a machine whose parts fit together, or names the faulty field,
+//! with the expected form. The size is checked before anything is read, so a mistaken path costs nothing. Fields that
 //! this version does not know are kept and written again. The writer replaces a file in one step or not at all. The
 //! schema is documented for other programs in `docs/model-file.md`.
 //!
@@ -64,31 +64,31 @@ const KNOWN_FIELDS: [&str; 23] = [
     "warnings",
 ];
 
-/// Why a text is no machine model.
+/// Why a text is not a machine model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
     /// It ends in the middle.
     #[error("the JSON ends too early, the file looks truncated ({0})")]
     Truncated(serde_json::Error),
-    /// It is no JSON.
+    /// It is not JSON.
     #[error("this is not JSON, expected a machine model of schema {SCHEMA} ({0})")]
     NotJson(serde_json::Error),
     /// It is JSON about something else.
-    #[error("this JSON is no machine model: expected an object with \"schema\": \"{SCHEMA}\", found {found}")]
+    #[error("this JSON is not a machine model: expected an object with \"schema\": \"{SCHEMA}\", found {found}")]
     Foreign {
-        /// What was found instead.
+        /// The value that was found instead.
         found: String,
     },
     /// A field is missing or of the wrong kind.
-    #[error("not as schema {SCHEMA} wants it: {0}")]
+    #[error("does not follow schema {SCHEMA}: {0}")]
     Field(serde_json::Error),
-    /// A cost is no cost.
+    /// A cost is invalid.
     #[error("`{field}`: {cause}")]
     Costs {
         /// The matrix.
         field: &'static str,
-        /// What is wrong in it.
+        /// The fault in it.
         cause: CostMatrixError,
     },
     /// The parts do not fit together.
@@ -114,6 +114,6 @@ pub enum ModelError {
 pub struct ModelFileError {
     /// The file.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The fault in it.
     pub problem: ModelError,
 }

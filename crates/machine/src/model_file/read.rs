@@ -1,4 +1,4 @@
-//! Reading a model file: first whether it is one, then field by field.
+//! Reads a model file: first checks that it is one, then reads field by field.
 //!
 //! Several passes over the text, each looking at some fields only: a foreign file is refused before anything of it is
 //! kept in memory, and an error tells line and column.
@@ -23,8 +23,8 @@ use crate::topology::{CoreKind, Cpu};
 ///
 /// # Errors
 ///
-/// If the path is no regular file of at most [`MAX_LEN_BYTES`], the system refuses to read it, or it is no model: see
-/// [`ModelError`]. The error names the file.
+/// If the path is not a regular file of at most [`MAX_LEN_BYTES`], the system refuses to read it, or it is not a model:
+/// see [`ModelError`]. The error names the file.
 pub fn read(path: &Path) -> Result<Machine, ModelFileError> {
     read_bounded(path, MAX_LEN_BYTES)
         .map_err(ModelError::NotRead)
@@ -36,7 +36,7 @@ pub fn read(path: &Path) -> Result<Machine, ModelFileError> {
 ///
 /// # Errors
 ///
-/// If it is no model: see [`ModelError`].
+/// If it is not a model: see [`ModelError`].
 pub fn parse(text: impl AsRef<[u8]>) -> Result<Machine, ModelError> {
     let text = text.as_ref();
     if text.len() as u64 > MAX_LEN_BYTES {
@@ -72,7 +72,7 @@ fn check_schema(text: &[u8]) -> Result<(), ModelError> {
         Ok(SchemaField(None)) => foreign("an object without `schema`".to_owned()),
         Err(error) => match error.classify() {
             Category::Eof => Err(ModelError::Truncated(error)),
-            Category::Data => foreign("something that is no object".to_owned()),
+            Category::Data => foreign("something other than an object".to_owned()),
             Category::Syntax | Category::Io => Err(ModelError::NotJson(error)),
         },
     }
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_model_is_refused_with_what_was_expected() {
+    fn a_text_that_is_not_a_model_is_refused_with_the_expected_form() {
         let deep = "[".repeat(100_000);
         for (text, expected) in [
             ("", "truncated"),
@@ -218,11 +218,11 @@ mod tests {
             (&MODEL[..MODEL.len() - 20], "truncated"),
             ("hello", "not JSON"),
             ("\u{feff}{}", "not JSON"),
-            (deep.as_str(), "found something that is no object"),
+            (deep.as_str(), "found something other than an object"),
             ("{} {}", "not JSON"),
-            ("[1, 2]", "no machine model: expected an object"),
-            ("[\"corecast-machine/1\"]", "no machine model: expected an object"),
-            ("null", "no machine model: expected an object"),
+            ("[1, 2]", "not a machine model: expected an object"),
+            ("[\"corecast-machine/1\"]", "not a machine model: expected an object"),
+            ("null", "not a machine model: expected an object"),
             ("{\"root\": 3}", "an object without `schema`"),
             ("{\"schema\": 7}", "found schema 7"),
             ("{\"schema\": \"corecast-machine/2\"}", "found schema \"corecast-machine/2\""),
@@ -290,11 +290,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_or_too_large_is_refused_unread() {
+    fn a_device_or_too_large_file_is_refused_unread() {
         let error = read(Path::new("/dev/zero")).expect_err("endless").to_string();
         assert_eq!(
             error,
-            "machine model /dev/zero: this is no regular file, expected a machine model of schema corecast-machine/1"
+            "machine model /dev/zero: this is not a regular file, expected a machine model of schema corecast-machine/1"
         );
         let folder = tempfile::tempdir().expect("a folder");
         read(folder.path()).expect_err("a folder is no file");

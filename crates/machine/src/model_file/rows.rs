@@ -1,4 +1,4 @@
-//! How a model file is laid out: one line per field, and one line per CPU or matrix row, so that people can read it and
+//! The layout of a model file: one line per field, and one line per CPU or matrix row, so that people can read it and
 //! `diff` shows what changed.
 
 use std::io::{self, Write};

@@ -1,8 +1,8 @@
-//! Telling fast cores from thrifty ones by a number: capacity, highest frequency, or performance.
+//! Tells fast cores from thrifty ones by a number: capacity, highest frequency, or performance.
 //!
 //! Cores of one kind differ in such numbers too: the best cores of a chip are sold a few percent faster, and preferred
-//! cores form a ladder of small steps that adds up to a wide range. So the kinds part at the widest **gap** between two
-//! neighbouring values, and only if it is wider than such steps are.
+//! cores form a ladder of small steps that adds up to a wide range. So the kinds are separated at the widest **gap**
+//! between two neighbouring values, and only if it is wider than such steps are.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use corecast_base::CpuId;
 use crate::topology::CoreKind;
 
 /// The least ratio of two neighbouring values that separates kinds. Favoured cores and dies of one kind are up to 1.1
-/// apart; of the machines whose kinds only such numbers tell, the closest kinds are 1.3 apart.
+/// apart; of the machines whose kinds only such numbers show, the closest kinds are 1.3 apart.
 const KINDS_DIFFER_BY: f64 = 1.2;
 
-/// The kind of each core, if `values` show two kinds; zeros tell nothing.
+/// The kind of each core, if `values` show two kinds; zeros mean unknown.
 pub(super) fn split(values: &BTreeMap<CpuId, u64>) -> Option<BTreeMap<CpuId, CoreKind>> {
     let boundary = boundary(values.values().copied().collect())?;
     let kind = |value| if value >= boundary { CoreKind::Performance } else { CoreKind::Efficiency };

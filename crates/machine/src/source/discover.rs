@@ -1,4 +1,4 @@
-//! What to discover, and who is asked in which order.
+//! The request for a topology, and the order in which the sources are asked.
 
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,9 @@ use super::synthetic::Synthetic;
 use super::sysfs::Sysfs;
 use crate::topology::Topology;
 
-/// What the user asked for. Nothing named means: the machine this runs on.
+/// The user's request. If it names nothing, it asks for the machine this runs on.
 ///
-/// If several are named, the first of `file`, `sysfs_root`, `synthetic` counts.
+/// If several are set, the first of `file`, `sysfs_root`, `synthetic` is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
     /// A file that describes a machine: a `corecast-machine/1` model or hwloc XML.
@@ -41,9 +41,9 @@ impl Request {
     }
 }
 
-/// Somebody who can tell a topology.
+/// A source of topologies.
 pub trait Source: Sync {
-    /// The name, as it stands in [`Topology::source`].
+    /// The name that [`Topology::source`] gets.
     fn name(&self) -> &'static str;
 
     /// The topology asked for, or `None` if this source is not the one to ask.
@@ -78,7 +78,7 @@ pub const SOURCES: &[&dyn Source] = &[
 ///
 /// # Errors
 ///
-/// What the first applicable source says, or [`DiscoverError::NoUsableCpu`] if it finds a machine without CPUs.
+/// The error of the first applicable source, or [`DiscoverError::NoUsableCpu`] if it finds a machine without CPUs.
 pub fn discover(request: &Request) -> Result<Topology, DiscoverError> {
     for source in SOURCES {
         if let Some(mut topology) = source.discover(request)? {

@@ -9,12 +9,12 @@ use crate::model_file::ModelFileError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiscoverError {
-    /// The input describes a machine on which nothing may run.
+    /// The input describes a machine without a usable CPU.
     #[error("no usable CPU in {input}: {why}")]
     NoUsableCpu {
-        /// What was read.
+        /// The input that was read.
         input: String,
-        /// Which sets had no CPU in common.
+        /// The sets that had no CPU in common.
         why: String,
     },
     /// A file that the user named cannot be read.
@@ -37,21 +37,21 @@ pub enum DiscoverError {
     #[error(transparent)]
     ModelFile(#[from] ModelFileError),
     /// The XML is malformed, or not hwloc's.
-    #[error("{input} is no hwloc XML that describes a machine: {reason}")]
+    #[error("{input} is not hwloc XML that describes a machine: {reason}")]
     HwlocXml {
         /// The file, or the library that wrote the text.
         input: String,
-        /// What is wrong with it.
+        /// The fault in it.
         reason: String,
     },
     /// The hwloc library does not work here.
     #[error("the hwloc library cannot describe this machine: {reason}")]
     HwlocLibrary {
-        /// What it said.
+        /// The library's error.
         reason: String,
     },
     /// The directory is not the root of a Linux machine.
-    #[error("{} is no root of a Linux machine: expected CPUs in sys/devices/system/cpu below it", root.display())]
+    #[error("{} is not the root of a Linux machine: expected CPUs in sys/devices/system/cpu below it", root.display())]
     NotARoot {
         /// The directory.
         root: PathBuf,
@@ -61,7 +61,7 @@ pub enum DiscoverError {
     Synthetic {
         /// The notation as given.
         text: String,
-        /// What is wrong with it.
+        /// The fault in it.
         reason: String,
     },
     /// No source applied.

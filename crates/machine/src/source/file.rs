@@ -1,6 +1,6 @@
-//! A file that the user names. What was measured or written down before wins over what is found now.
+//! A file that the user names. Earlier measurements and notes win over what is found now.
 //!
-//! Its first character tells its form: `{` is a model file, which the source here reads; `<` is left to hwloc's XML.
+//! Its first character decides its form: `{` is a model file, which the source here reads; `<` is left to hwloc's XML.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::topology::Topology;
 /// An export of hwloc for 1024 CPUs has about two million.
 const MAX_LEN_BYTES: u64 = model_file::MAX_LEN_BYTES;
 
-/// How much of a file of no known form is shown.
+/// The number of characters shown of a file of unknown form.
 const SHOWN_CHARACTERS: usize = 40;
 
 /// The forms that a file may have, with its text.

@@ -4,8 +4,8 @@ use corecast_base::{CpuId, CpuSet, MAX_CPU_ID};
 
 const BITS: u32 = 32;
 
-/// The set that `text` tells: words of 32 bits in hexadecimal, the highest first; an empty word is zero. `None` if it
-/// is anything else, hwloc's infinite sets (`0xf...f`) among it.
+/// The set written in `text`: words of 32 bits in hexadecimal, the highest first; an empty word is zero. `None` if it
+/// is anything else, including hwloc's infinite sets (`0xf...f`).
 pub(super) fn parse(text: &str) -> Option<CpuSet> {
     let words: Vec<&str> = text.trim().split(',').collect();
     if text.trim().is_empty() || words.len() as u32 > MAX_CPU_ID / BITS + 1 {

@@ -6,7 +6,7 @@ use corecast_base::CpuId;
 
 use crate::topology::{CoreKind, Cpu};
 
-/// One CPU as a source that knows a tree of objects sees it: each object by whatever number the source gives it.
+/// One CPU as a source that knows a tree of objects sees it: each object by the number that the source gives it.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) id: CpuId,

@@ -13,7 +13,7 @@ use crate::captured::Expected;
 use crate::partition::Partition;
 use crate::tree;
 
-/// What hwloc finds in each of the trees, by name.
+/// The results of hwloc for each of the trees, by name.
 pub(crate) fn all_expected(collection: &Path) -> BTreeMap<String, Expected> {
     let text = fs::read_to_string(collection.join("sysfs/expected.json")).expect("what hwloc finds");
     let json: BTreeMap<String, Value> = serde_json::from_str(&text).expect("one field for each machine");

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::partition::{Partition, cpu_ids, groups, ids, partition};
 use crate::{archive, table, tree};
 
-/// What hwloc finds in a tree. A partition is empty where the tree tells nothing of that level.
+/// The results of hwloc for a tree. A partition is empty where the tree tells nothing of that level.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Expected {
     pub(crate) cpus: Vec<u32>,
@@ -25,7 +25,7 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    /// What the lines `hwloc LEVEL: GROUPS` of a table say.
+    /// The partitions in the lines `hwloc LEVEL: GROUPS` of a table.
     fn of_table(table: &str) -> Self {
         let level = |name: &str| {
             let found =

@@ -35,7 +35,7 @@ fn mistakes_are_named() {
         .file("cut.json", r#"  {"schema":"corecast-machine/1","#);
     for (name, reason) in [
         ("absent", "cannot read machine file"),
-        (".", "this is no regular file"),
+        (".", "this is not a regular file"),
         ("empty", "neither a corecast-machine/1 model (JSON) nor hwloc XML: it begins with \"\""),
         ("text", "it begins with \"the quick brown fox"),
         ("binary", "neither a corecast-machine/1 model"),

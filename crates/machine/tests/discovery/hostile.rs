@@ -70,7 +70,7 @@ fn a_zero_byte_behind_the_text_is_no_part_of_it() {
 #[test]
 fn a_directory_that_is_no_machine() {
     let error = Tree::empty().file("etc/passwd", "").discover().expect_err("no machine").to_string();
-    assert!(error.contains("is no root of a Linux machine"), "{error}");
+    assert!(error.contains("is not the root of a Linux machine"), "{error}");
     let tree = Tree::empty().file("proc/self/status", "Cpus_allowed_list:\t2-3\n");
     assert_eq!(cpu_ids(&tree.topology()), [2, 3], "a mask alone is a flat machine");
 }

@@ -117,8 +117,8 @@ fn a_list_of_pus_is_a_flat_machine() {
 fn mistakes_are_named() {
     let pu = |attribute: &str| format!(r#"<topology><object type="PU" {attribute}/></topology>"#);
     for (text, reason) in [
-        ("<".to_owned(), "is no hwloc XML"),
-        (SECOND_FORM[..900].to_owned(), "is no hwloc XML"),
+        ("<".to_owned(), "is not hwloc XML"),
+        (SECOND_FORM[..900].to_owned(), "is not hwloc XML"),
         ("<html><body/></html>".to_owned(), "its root element is <html>, expected <topology>"),
         ("<topology/>".to_owned(), "no object of type PU"),
         (pu(""), "a PU has no os_index"),

@@ -1,4 +1,4 @@
-//! What the files of a Linux machine say, as a table: the form of `machines/systems/`, which its README describes.
+//! The contents of a Linux machine's files, as a table: the form of `machines/systems/`, which its README describes.
 //!
 //! [`collect`] reads the files that discovery reads, [`render`] and [`parse`] are the table, and [`lay_out`] writes the
 //! files anew. Between them sets of CPUs are lists, whether the kernel tells them as bitmaps or as lists.
@@ -115,7 +115,7 @@ impl Collected<'_> {
         }
     }
 
-    /// What the process that captures may use: its mask, and the limits of its control groups.
+    /// The limits of the process that captures: its mask, and those of its control groups.
     fn process(&mut self) {
         let keep = |text: String, wanted: fn(&str) -> bool| {
             text.lines().filter(|line| wanted(line)).collect::<Vec<_>>().join("\n")

@@ -104,12 +104,12 @@ impl Tree {
         self.dir.path()
     }
 
-    /// What is found below the root.
+    /// The topology found below the root.
     pub(crate) fn discover(&self) -> Result<Topology, DiscoverError> {
         discover(&Request { sysfs_root: Some(self.root().to_owned()), ..Request::default() })
     }
 
-    /// What is found below the root, which must be something.
+    /// The topology found below the root, which must not be empty.
     #[track_caller]
     pub(crate) fn topology(&self) -> Topology {
         self.discover().expect("a usable machine")

@@ -1,4 +1,4 @@
-//! What a measurement of this machine looks like, and what it refuses.
+//! The properties of a measurement of this machine, and the requests that it refuses.
 
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::measure::{MeasureError, Options, Progress, Silent, Step, measure};

@@ -8,17 +8,17 @@ use crate::Problem;
 /// A ring and all of its nodes. The fields' names are stable.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DiamondJson {
-    /// What is planned: always `acknowledged`.
+    /// The kind of plan: always `acknowledged`.
     pub operation: &'static str,
     /// Number of nodes.
     pub n: usize,
-    /// To how many a scatter node sends.
+    /// The number of successors of a scatter node.
     pub arity: usize,
     /// Scatter levels, the root's included.
     pub level: u32,
     /// Centre nodes beyond one for each ring, negative if some have none.
     pub extra: isize,
-    /// Whether the last node gathers in the root's place.
+    /// True if the last node gathers in the root's place.
     pub companion: bool,
     /// Messages of one broadcast and its acknowledgement.
     pub messages: usize,
@@ -35,14 +35,14 @@ pub struct DiamondJson {
 pub struct NodeJson {
     /// Its number, 0 for the root.
     pub id: usize,
-    /// What it does.
+    /// Its role.
     pub role: Role,
     /// The CPU it lives on, where they are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu: Option<u32>,
-    /// To whom it passes a message on.
+    /// The nodes that it passes a message on to.
     pub successors: Vec<Edge>,
-    /// For whom it waits before it does.
+    /// The nodes that it waits for before it does.
     pub predecessors: Vec<usize>,
 }
 

@@ -1,11 +1,11 @@
-//! Diamond rings: who passes an acknowledged broadcast to whom.
+//! Diamond rings: the ways of an acknowledged broadcast through its members.
 //!
 //! The root's message spreads through scatter nodes, as in a tree, crosses the centre, and is gathered again on its way
 //! back to the root, which then knows that all have it. Every node acts once for each message, sends to at most `arity`
 //! others (the root to twice as many) and waits for as many; in a tree with acknowledgements inner nodes act twice.
 //!
-//! Any number of nodes from 1 and any arity from 1 make a ring; arity 1 is the plain ring. Each node finds its neighbours from
-//! the numbers of the ring alone, without a table (`rings` has the rules).
+//! Any number of nodes from 1 and any arity from 1 make a ring; arity 1 is the plain ring. Each node finds its
+//! neighbours from the numbers of the ring alone, without a table (`rings` has the rules).
 //!
 //! Source: the paper on diamond rings; its formulas hold for some numbers of nodes only, `docs/design/diamond.md` says
 //! which and what stands here instead.
@@ -37,11 +37,11 @@ pub struct Diamond {
     has_companion: bool,
 }
 
-/// What a node of a ring does.
+/// The role of a node of a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Where messages begin, and are known to have been everywhere.
+    /// The origin of messages, which learns when they have been everywhere.
     Root,
     /// Passes a message on to several.
     Scatter,
@@ -58,11 +58,11 @@ pub enum Role {
 pub struct Edge {
     /// The node that receives.
     pub to: usize,
-    /// Which of the receiver's predecessors this is, below its arity.
+    /// The number of this one among the receiver's predecessors, below its arity.
     pub slot: usize,
 }
 
-/// No ring of such numbers.
+/// Why there is no ring of these numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DiamondError {
     /// Too few nodes or too many.
@@ -71,7 +71,7 @@ pub enum DiamondError {
         /// The number asked for.
         nodes: usize,
     },
-    /// No arity.
+    /// The arity is out of range.
     #[error("a diamond ring's arity is 1 to {MAX_NODES}, not {arity}")]
     Arity {
         /// The number asked for.
@@ -80,7 +80,7 @@ pub enum DiamondError {
 }
 
 impl Diamond {
-    /// The ring of so many nodes.
+    /// The ring of this many nodes.
     ///
     /// # Errors
     /// [`DiamondError`] unless both numbers are in `1..=MAX_NODES`.
@@ -101,7 +101,7 @@ impl Diamond {
         self.nodes
     }
 
-    /// To how many a scatter node sends.
+    /// The number of successors of a scatter node.
     #[must_use]
     pub fn arity(&self) -> usize {
         self.arity
@@ -119,7 +119,7 @@ impl Diamond {
         self.rings.map_or(0, |rings| rings.extra)
     }
 
-    /// What a node does.
+    /// The role of a node.
     ///
     /// # Panics
     /// If there is no such node.
@@ -138,7 +138,7 @@ impl Diamond {
         }
     }
 
-    /// To whom a node passes a message on, in the order of sending.
+    /// The nodes that a node passes a message on to, in the order of sending.
     ///
     /// # Panics
     /// If there is no such node.
@@ -161,7 +161,7 @@ impl Diamond {
         }
     }
 
-    /// For whom a node waits before it passes a message on, in ascending order.
+    /// The nodes that a node waits for before it passes a message on, in ascending order.
     ///
     /// # Panics
     /// If there is no such node.
@@ -240,18 +240,18 @@ fn into_gather(rings: &Rings, ring: usize) -> Edge {
     Edge { to: rings.parent(ring), slot: ring % rings.arity }
 }
 
-/// Whither the root (0) or the scatter node with this mirror sends.
+/// The targets of the root (0) or the scatter node with this mirror.
 fn below(rings: &Rings, mirror: usize) -> Vec<Edge> {
     let mut edges: Vec<Edge> = Vec::with_capacity(rings.arity);
     for below in rings.below(mirror) {
         let edge = match below {
             Below::Scatter(to) => Edge { to, slot: 0 },
             Below::Ring(ring) if rings.len(ring) > 0 => Edge { to: rings.first(ring), slot: 0 },
-            // The root has nothing to tell itself.
+            // The root sends nothing to itself.
             Below::Ring(_) if mirror == 0 => continue,
             Below::Ring(ring) => into_gather(rings, ring),
         };
-        // Ways around the centre all lead to the same gather node: one message will do.
+        // Ways around the centre all lead to the same gather node: one message is enough.
         if edges.iter().all(|other| other.to != edge.to) {
             edges.push(edge);
         }
@@ -259,7 +259,7 @@ fn below(rings: &Rings, mirror: usize) -> Vec<Edge> {
     edges
 }
 
-/// From whom the root (0) or a gather node hears.
+/// The nodes that the root (0) or a gather node hears from.
 fn gathered(rings: &Rings, gather: usize) -> Vec<usize> {
     let first = rings.arity * gather + 1;
     if first <= rings.gathers {

@@ -1,6 +1,6 @@
-//! Which CPU each node of a ring lives on: neighbours in the ring on neighbouring CPUs.
+//! Assigns a CPU to each node of a ring: neighbours in the ring on neighbouring CPUs.
 //!
-//! A walk through the ring, depth first, meets a scatter node, all that hangs below it, and its mirrored gather node last.
+//! A walk through the ring, depth first, meets a scatter node, everything below it, and its mirrored gather node last.
 //! Dealing the CPUs in the order of their nearness along this walk keeps a subtree and its mirror together.
 
 use super::rings::Below;
@@ -17,7 +17,7 @@ impl Diamond {
         order
     }
 
-    /// What lies below the root or the scatter node with this mirror.
+    /// The part below the root or the scatter node with this mirror.
     fn walk(&self, mirror: usize, order: &mut Vec<usize>) {
         let Some(rings) = &self.rings else { return };
         for below in rings.below(mirror) {
@@ -57,7 +57,7 @@ pub fn place_along(walk: &[usize], problem: &Problem, root: usize) -> Vec<usize>
     members
 }
 
-/// All members, each next to the one before among those that are left: the one that a message and its answer cost least
+/// All members, each the nearest to the one before among those left: the one that a message and its answer cost least
 /// to, and of several the first.
 fn by_nearness(problem: &Problem, first: usize) -> Vec<usize> {
     let mut left: Vec<usize> = (0..problem.len()).filter(|&member| member != first).collect();

@@ -1,13 +1,14 @@
-//! The numbers of a diamond ring, from which every node works out its neighbours by itself.
+//! The numbers of a diamond ring, from which every node computes its neighbours.
 //!
 //! ```text
 //! k arity   n nodes   l level   K = k^l rings   G = k + .. + k^(l-1) (0 if l = 1)   c = n - (1 + 2G + K)
 //! ids   0 root | 1..=G gather nodes, heap order | the centre nodes, ring by ring | scatter nodes, the mirror of n - id
 //! ```
-//! There is one level with `-K < c <= K`. Ring `r` of `0..K` leaves the scatter node whose mirror is `p(r) = (G + r) div k`
-//! and enters the gather node `p(r)`, where 0 is the root. A ring has one centre node, and one more or one less for `|c|`
-//! of them (with none, its scatter node sends straight to the gather node, around the centre: a bypass). Which ones, is
-//! dealt round-robin over the `k` subtrees of the root and then over theirs, so that all are equally long.
+//! There is one level with `-K < c <= K`. Ring `r` of `0..K` leaves the scatter node whose mirror is `p(r) = (G + r)
+//! div k` and enters the gather node `p(r)`, where 0 is the root. A ring has one centre node, and one more or one less
+//! for `|c|` of them (with none, its scatter node sends straight to the gather node, around the centre: a bypass). The
+//! longer rings are dealt round-robin over the `k` subtrees of the root and then over theirs, so that all are equally
+//! long.
 
 /// The numbers of one diamond ring with at least two nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +101,7 @@ impl Rings {
         (low, centre - self.first(low))
     }
 
-    /// What hangs below the root (0) or the scatter node with this mirror.
+    /// The part below the root (0) or the scatter node with this mirror.
     pub(super) fn below(&self, mirror: usize) -> impl Iterator<Item = Below> + '_ {
         (1..=self.arity).map(move |child| {
             let heap = self.arity * mirror + child;

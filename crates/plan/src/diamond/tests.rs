@@ -1,4 +1,4 @@
-//! Rings checked against one that is built as a table, and against what the paper promises of them.
+//! Rings checked against one built as a table, and against the promises of the paper.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -1,17 +1,17 @@
-//! In which order members should disseminate.
+//! Searches the best order of members for a dissemination.
 //!
 //! In round r each member sends to the one 2^r places further on, so the order decides which pairs talk, and in which
-//! round. Several walks start from several orders: two members change places or one moves to another place, and what
-//! makes the exchange dearer is kept with a probability that falls as the walk goes on. One evaluation takes n log n
-//! steps; the work is counted in those, so that the same seed gives the same order everywhere.
+//! round. Several walks start from several orders: two members change places or one moves to another place, and a
+//! change that makes the exchange more expensive is kept with a probability that falls as the walk goes on. One
+//! evaluation takes n log n steps; the work is counted in those, so that the same seed gives the same order everywhere.
 //!
 //! Source: D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, 1988 (the exchange); S.
 //! Kirkpatrick, C. D. Gelatt, M. P. Vecchi, Optimization by simulated annealing, 1983 (the search).
 
 use fastrand::Rng;
-use rayon::prelude::*;
 
 use crate::effort::Effort;
+use crate::parallel;
 use crate::problem::Problem;
 use crate::request::Settings;
 use crate::search::cooling::{exponential, temperature};
@@ -19,21 +19,21 @@ use crate::search::cooling::{exponential, temperature};
 /// The first temperature, as a part of the cost, and how often it is halved.
 const HOT: f64 = 0.03;
 const HALVINGS: f64 = 6.0;
-/// How many walks share the tries. One alone sticks now and then.
+/// How many walks share the tries. A single walk sometimes gets stuck.
 const WALKS: usize = 4;
-/// Orders between two questions whether to stop.
+/// Orders between two checks whether to stop.
 const BETWEEN_QUESTIONS: u64 = 64;
 
-/// An exchange among some members, each of which comes to it and goes on from it at its own time.
+/// An exchange among some members, each of which arrives and goes on at its own time.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange {
     members: Vec<usize>,
     /// `send[from * len + to]`, by place in `members`.
     send: Vec<f64>,
     receive: Vec<f64>,
-    /// When each comes.
+    /// When each arrives.
     ready: Vec<f64>,
-    /// What each has to do afterwards.
+    /// The time that each member is busy afterwards.
     after: Vec<f64>,
 }
 
@@ -47,13 +47,13 @@ pub(crate) struct Exchanged {
 }
 
 impl Exchange {
-    /// Among all members, who come at once and have nothing to do afterwards.
+    /// Among all members, which arrive at once and have nothing to do afterwards.
     pub(crate) fn of_all(problem: &Problem) -> Self {
         let idle = vec![0.0; problem.len()];
         Self::among(problem, (0..problem.len()).collect(), idle.clone(), idle)
     }
 
-    /// Among `members`, of whom each comes at `ready` and is busy for `after` when done.
+    /// Among `members`, each of which comes at `ready` and is busy for `after` when done.
     pub(crate) fn among(problem: &Problem, members: Vec<usize>, ready: Vec<f64>, after: Vec<f64>) -> Self {
         let dense = |cost: &dyn Fn(usize, usize) -> f64| {
             members.iter().flat_map(|&from| members.iter().map(move |&to| cost(from, to))).collect()
@@ -63,7 +63,7 @@ impl Exchange {
         Self { members, send, receive, ready, after }
     }
 
-    /// The best order that the effort finds, starting from these, which name each of the members once.
+    /// The best order that the effort finds, starting from `starts`, each of which names every member once.
     pub(crate) fn ordered(&self, starts: &[Vec<usize>], settings: &Settings<'_>) -> Exchanged {
         let place = |member: &usize| self.members.iter().position(|known| known == member).expect("one of the members");
         let starts: Vec<Vec<usize>> = starts.iter().map(|start| start.iter().map(place).collect()).collect();
@@ -74,7 +74,7 @@ impl Exchange {
             Walk::new(self, start).improve(tries / WALKS as u64, seed, settings)
         };
         let walks = starts.len().max(WALKS);
-        let found: Vec<(f64, Vec<usize>, u64)> = (0..walks).into_par_iter().map(walk).collect();
+        let found: Vec<(f64, Vec<usize>, u64)> = parallel::map(walks, walk);
         let iterations = found.iter().map(|(.., made)| made).sum();
         let best = found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("there is an order to start from");
         let order = best.1.into_iter().map(|place| self.members[place]).collect();
@@ -82,10 +82,10 @@ impl Exchange {
     }
 }
 
-/// How many orders to try for so many members.
+/// The number of orders to try among this many members.
 fn tries(members: usize, settings: &Settings<'_>) -> u64 {
     let (steps, tries) = match settings.effort {
-        // Three members can only go round one way or the other, fewer not even that.
+        // Three members have two orders, fewer have one.
         _ if members < 3 => (0.0, 0.0),
         Effort::Quick => (50e3, 20.0),
         Effort::Normal => (4e6, 300.0),
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
         Self { exchange, order, ready: vec![0.0; len], sent: vec![0.0; len] }
     }
 
-    /// What the order costs; `None` if more than `most`.
+    /// The cost of the order; `None` if more than `most`.
     fn cost(&mut self, most: f64) -> Option<f64> {
         let Self { exchange, order, ready, sent } = self;
         let n = order.len();
@@ -139,7 +139,8 @@ impl<'a> Walk<'a> {
         Some(ends.fold(0.0, f64::max)).filter(|&cost| cost <= most)
     }
 
-    /// The cost of the best order on a walk of so many tries, that order, and the tries made until it was stopped.
+    /// The cost of the best order on a walk of at most `tries` tries, that order, and the tries made until it was
+    /// stopped.
     fn improve(mut self, tries: u64, seed: u64, settings: &Settings<'_>) -> (f64, Vec<usize>, u64) {
         let mut rng = Rng::with_seed(seed);
         let mut now = self.cost(f64::INFINITY).expect("nothing costs more than that");

@@ -1,9 +1,9 @@
-//! Hybrids: each group reduces to its leader, the leaders exchange by dissemination, each then tells its group.
+//! Plans hybrids: each group reduces to its leader, the leaders exchange by dissemination, and each informs its group.
 //!
 //! An exchange between two leaders takes one message where a tree takes two, up and down; with many leaders the rounds
-//! cost more than they spare. The groups are clusters of near members; each plans two trees from its leader, who is
+//! cost more than they save. The groups are clusters of near members; each plans two trees from its leader, which is
 //! chosen for being near both its group and the other leaders. Then the order of the exchange is searched, with each
-//! leader coming when its group has reduced.
+//! leader arriving when its group has reduced.
 
 use super::exchange::Exchange;
 use super::two_trees::{Greedy, Phases, TwoTrees, greedy_trees, two_trees};
@@ -14,8 +14,8 @@ use crate::search::improve::moves;
 use crate::simulate;
 use crate::tree::Tree;
 
-/// How many groups there may be. On captured machines 17 to 64 leaders always cost more than another scheme, mostly twice
-/// as much; so do pairs of hyperthreads with a leader each.
+/// The largest number of groups. On captured machines 17 to 64 leaders always cost more than another scheme, mostly
+/// twice as much; so do pairs of hyperthreads with a leader each.
 pub(crate) const GROUPS: std::ops::RangeInclusive<usize> = 2..=16;
 
 /// A plan with leaders.
@@ -29,7 +29,7 @@ pub(crate) struct Led {
     pub(crate) iterations: u64,
 }
 
-/// The members of each cluster, if there are as many clusters as there may be groups.
+/// The members of each cluster, unless there are too many clusters for groups.
 pub(crate) fn groups(clusters: &[u32]) -> Option<Vec<Vec<usize>>> {
     let count = clusters.iter().max().map_or(0, |&last| last as usize + 1);
     let mut groups = vec![Vec::new(); count];
@@ -40,8 +40,8 @@ pub(crate) fn groups(clusters: &[u32]) -> Option<Vec<Vec<usize>>> {
     GROUPS.contains(&groups.len()).then_some(groups)
 }
 
-/// The best plan that the effort finds for leaders of these groups. The settings' share is what all groups have together,
-/// as a search over all members would have.
+/// The best plan that the effort finds for leaders of these groups. The settings' share is what all groups have
+/// together, as a search over all members would have.
 pub(crate) fn led(problem: &Problem, phases: &Phases, groups: &[Vec<usize>], settings: &Settings<'_>) -> Option<Led> {
     let plan = |(group, leader): (&Vec<usize>, usize)| {
         let share = settings.share * share(phases.len(), groups.len(), group.len());
@@ -68,8 +68,8 @@ pub(crate) fn led(problem: &Problem, phases: &Phases, groups: &[Vec<usize>], set
     })
 }
 
-/// The place of each group's leader in it: first who reaches its group the cheapest, then, group after group, whoever
-/// makes the whole cheaper by greedy trees and the exchange as it then is, until nobody does.
+/// The place of each group's leader in it: first the member that reaches its group the cheapest, then, group after
+/// group, any member that makes the whole cheaper by greedy trees and the current exchange, until none does.
 fn chosen(problem: &Problem, phases: &Phases, groups: &[Vec<usize>]) -> Vec<usize> {
     let candidates = |group: &Vec<usize>| {
         let mut candidates = greedy_trees(&phases.among(group), Limits::default());
@@ -103,7 +103,7 @@ fn chosen(problem: &Problem, phases: &Phases, groups: &[Vec<usize>]) -> Vec<usiz
     }
 }
 
-/// What a group gets of the work: all groups together as many moves as all members would have, none more than it needs.
+/// A group's part of the work: all groups together as many moves as all members would have, none more than it needs.
 fn share(members: usize, groups: usize, group: usize) -> f64 {
     let all = moves(members) as f64;
     let each = (moves(group) * groups as u64) as f64;

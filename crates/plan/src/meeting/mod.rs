@@ -1,10 +1,10 @@
-//! How all members hear of all: the ways to meet, and the cheapest of them.
+//! The schemes by which all members hear of all, and the choice of the cheapest.
 //!
 //! | scheme | what happens | planned by |
 //! |---|---|---|
 //! | trees | messages up one tree and down another with the same root | [`two_trees`] |
 //! | leaders | groups reduce to leaders, who exchange and tell their groups | [`leaders`] |
-//! | dissemination | everybody signals the member 1, 2, 4, ... places further | [`exchange`] |
+//! | dissemination | every member signals the member 1, 2, 4, ... places further | [`exchange`] |
 //! | release line | messages up a tree, then one store that all others read | the tree alone |
 //! | counter | one increment each, then one store that all others read | nothing to plan |
 //!
@@ -29,8 +29,8 @@ use crate::tree::Tree;
 use exchange::Exchange;
 use two_trees::{Phases, TwoTrees, two_trees};
 
-/// A scheme stays in the race if its greedy plan costs at most so many times the cheapest one. Over the captured machines
-/// 1.07 to 1.3 find the same costs within 0.3 %; the more contenders, the less work each gets.
+/// A scheme stays in the race if its greedy plan costs at most this many times the cheapest one. Over the captured
+/// machines 1.07 to 1.3 find the same costs within 0.3 %; the more contenders, the less work each gets.
 const NEAR: f64 = 1.1;
 /// The work of the race, in searches for one tree.
 const SEARCHES: f64 = 2.0;
@@ -47,7 +47,7 @@ pub(crate) const SCHEMES: [(&str, &str); 5] = [
 /// One way to meet, planned.
 #[derive(Clone, Debug)]
 struct Meeting {
-    /// What it is called where several are compared.
+    /// Its name where several are compared.
     title: String,
     scheme: Scheme,
     up: Tree,
@@ -68,7 +68,7 @@ enum Contender {
     Counter,
 }
 
-/// What all contenders work with.
+/// The inputs of all contenders.
 struct Race<'a> {
     problem: &'a Problem,
     operation: Operation,
@@ -77,7 +77,7 @@ struct Race<'a> {
     /// Clusters, finest first, and NUMA nodes: each numbered from 0.
     levels: Vec<Vec<u32>>,
     settings: Settings<'a>,
-    /// Two trees, for the schemes that need none.
+    /// Two trees, for plans of schemes that need none.
     trees: TwoTrees,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Race<'a> {
         contenders
     }
 
-    /// What comes of a contender; `None` if the problem has not the terms for it.
+    /// The plan of a contender; `None` if the problem has not the terms for it.
     fn plan(&self, contender: &Contender, settings: &Settings<'_>) -> Option<Meeting> {
         match contender {
             Contender::Trees => self.trees(settings),
@@ -226,7 +226,7 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// A scheme that needs no trees; it has some all the same, for who can do nothing else.
+    /// A scheme that needs no trees; the plan has some all the same, for callers that can use nothing else.
     fn treeless(&self, scheme: Scheme, predicted: f64, iterations: u64, is_optimal: bool) -> Meeting {
         let (up, down) = (self.trees.up.best.tree.clone(), self.trees.down.best.tree.clone());
         let by = scheme.name();

@@ -1,8 +1,8 @@
 //! A reduction up one tree and a broadcast down another, whose roots must be one member.
 //!
-//! The best root of the one is seldom that of the other. All roots are ranked by what greedy trees from them cost in both
-//! directions together; the search then spends its work on the few best. Where the subset programme is in reach, it tells
-//! the best pair of trees, since one table holds the trees from all roots.
+//! The best roots of the two differ as a rule. All roots are ranked by what greedy trees from them cost in both
+//! directions together; the search then spends its work on the few best. Where the subset programme is in reach, it
+//! tells the best pair of trees, since one table holds the trees from all roots.
 
 use crate::effort::Effort;
 use crate::limits::Limits;
@@ -15,7 +15,7 @@ use crate::search::exact::exact_from_each;
 use crate::search::order::Ordered;
 use crate::search::{Costs, Found, search};
 
-/// How much a member counts as a relay in the greedy trees that rank the roots.
+/// The weight of a member as a relay in the greedy trees that rank the roots.
 const RELAY: f64 = 0.5;
 /// The most roots that are ranked by trees, for 64 members; fewer for more.
 const RANKED: usize = 64;
@@ -35,7 +35,7 @@ pub(crate) struct Phases {
 pub(crate) struct TwoTrees {
     pub(crate) up: Found,
     pub(crate) down: Found,
-    /// What the operation costs over them.
+    /// The cost of the operation over them.
     pub(crate) cost: f64,
     /// True if no two trees with one root, or with the root asked for, cost less.
     pub(crate) is_optimal: bool,
@@ -95,7 +95,7 @@ fn ranked(phases: &Phases, root: Option<usize>, limits: Limits) -> Vec<usize> {
     cheapest_first(greedy_trees(phases, limits).into_iter().map(cost).collect())
 }
 
-/// What greedy trees from a root cost.
+/// The cost of greedy trees from a root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Greedy {
     pub(crate) root: usize,
@@ -135,7 +135,7 @@ fn proven(phases: &Phases, roots: &[usize], settings: &Settings<'_>) -> Option<T
     if phases.len() > most || !settings.limits.is_none() || !is_pairwise {
         return None;
     }
-    // What the best pair costs, neither of its trees exceeds; roots that do may count as endless.
+    // Neither tree of the best pair exceeds the cost of the pair; roots that do may count as endless.
     let greedy = greedy_trees(phases, settings.limits).into_iter().filter(|greedy| roots.contains(&greedy.root));
     let known = greedy.map(|greedy| phases.cost(greedy.up, greedy.down)).reduce(f64::min)?;
     let best_of_each = |costs: &Costs| exact_from_each(costs, known, settings.stop);
@@ -165,7 +165,7 @@ mod tests {
         })
     }
 
-    /// At least what a tree of one level costs from any root.
+    /// A lower limit for the cost of a tree of one level from any root.
     fn star_from_each(costs: &Costs) -> f64 {
         let len = costs.len();
         let star = |root: usize| {

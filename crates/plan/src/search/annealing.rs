@@ -1,4 +1,4 @@
-//! Simulated annealing: a walk that also takes moves for the worse, the rarer the colder it gets.
+//! Simulated annealing: a walk that also takes moves for the worse, more rarely as the temperature falls.
 //!
 //! Work is counted in moves: the same seed gives the same tree on every machine, on one thread or many.
 //!
@@ -14,9 +14,9 @@ use crate::limits::Limits;
 
 /// The first temperature, as a part of the makespan. Hotter was worse, as it forgets the tree that it started from.
 const HOT: f64 = 0.005;
-/// How often the temperature is halved: down to three hundredths of a percent.
+/// How often the temperature is halved: down to 0.03 %.
 const HALVINGS: f64 = 4.0;
-/// Moves between two temperatures, and between two questions whether to stop.
+/// Moves between two temperatures, and between two checks whether to stop.
 const MOVES_AT_ONCE: u64 = 256;
 
 /// A tree by the parents of its members (the root's is itself), and what it costs in ticks.
@@ -26,7 +26,7 @@ pub(super) struct Parents {
     pub(super) parents: Vec<u32>,
 }
 
-/// What all walks over one problem share.
+/// The inputs that all walks over one problem share.
 #[derive(Clone, Copy)]
 pub(super) struct Walks<'a> {
     pub(super) ticks: &'a Ticks,
@@ -37,7 +37,8 @@ pub(super) struct Walks<'a> {
 }
 
 impl Walks<'_> {
-    /// One walk from a tree, of so many moves; returns the best tree seen, and the moves made until it was stopped.
+    /// One walk from a tree, of at most `moves` moves; returns the best tree seen, and the moves made until it was
+    /// stopped.
     pub(super) fn walk(&self, start: &[u32], moves: u64, seed: u64) -> (Parents, u64) {
         let mut tree = MovingTree::new(self.ticks);
         tree.set(start);

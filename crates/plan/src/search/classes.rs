@@ -1,9 +1,9 @@
 //! The best tree among members that fall into few classes of equal ones: a programme over counts.
 //!
 //! Members of a class are taken to be alike: what a message costs depends on the classes of its two ends only. So it
-//! does not matter who has been informed, only how many of each class. f(a, x) is the least time in which a member of
-//! class a informs x others, a count for each class. Its first child is of some class c and takes z of the x with it,
-//! itself included:
+//! does not matter which members have been informed, only how many of each class. f(a, x) is the least time in which a
+//! member of class a informs x others, a count for each class. Its first child is of some class c and takes z of the x
+//! with it, itself included:
 //!
 //! ```text
 //! f(a, x) = min over z <= x, c with z[c] > 0 of max(send + receive + f(c, z - c), send + f(a, x - z)), costs a to c
@@ -22,9 +22,9 @@ use super::sketch::{Room, Sketch, median, nearest_roots};
 
 /// The most steps of one programme where there is time: about 50 ms.
 pub(crate) const MOST_STEPS: u64 = 10_000_000;
-/// A star costs so many ticks: rounding loses less than a millionth of what any tree costs that is found.
+/// The cost of a star in ticks: rounding loses less than a millionth of the cost of any tree found.
 const TICKS_OF_A_STAR: f64 = (1_u64 << 40) as f64;
-/// What counts as proof needs a cost of so many ticks for each member, so that rounding may hide 10^-6 of it.
+/// The ticks for each member that a proof needs, so that rounding may hide 10^-6 of the cost.
 const TICKS_OF_A_PROOF: u64 = 1 << 20;
 /// Later than any tree; a few of them still fit.
 const NEVER: u64 = 1 << 44;
@@ -38,8 +38,8 @@ pub(crate) struct Seed {
     pub(crate) is_optimal: bool,
 }
 
-/// The best tree of the programme for any level of clusters that takes at most so many steps; `None` if there are too
-/// many classes at all of them.
+/// The best tree of the programme for any level of clusters that takes at most `most_steps` steps; `None` if there are
+/// too many classes at all of them.
 ///
 /// It does not know of costs beyond pairs, nor of limits.
 pub(crate) fn classes(costs: &Costs, root: Option<usize>, levels: &[Vec<u32>], most_steps: u64) -> Option<Seed> {
@@ -68,12 +68,12 @@ fn of_partition(costs: &Costs, root: Option<usize>, class_of: &[u32], most_steps
     Some(Seed { best, is_optimal })
 }
 
-/// True if rounding cannot have hidden anything worth speaking of in a tree that costs so many ticks.
+/// True if rounding cannot have hidden anything worth speaking of in a tree that costs this many ticks.
 fn is_proof(time: u64, members: usize) -> bool {
     (TICKS_OF_A_PROOF.saturating_mul(members as u64)..NEVER).contains(&time)
 }
 
-/// Who is in which class, largest class first, and what messages between classes cost.
+/// The members of each class, largest class first, and the costs of messages between classes.
 struct Classes {
     members: Vec<Vec<usize>>,
     of_member: Vec<usize>,
@@ -259,7 +259,7 @@ impl Programme {
         best
     }
 
-    /// The state of everybody but one of this class.
+    /// The state with all but one member of this class left.
     fn everybody(&self, class: usize) -> usize {
         self.inform[class].len() - 1 - self.strides[class]
     }
@@ -306,7 +306,7 @@ mod tests {
         (Costs::of_fn(class.len(), |p, c| send[at(p, c)], |p, c| receive[at(p, c)]), class)
     }
 
-    /// The least time in which sends of `send` and receives of `receive` reach so many: Bar-Noy and Kipnis.
+    /// The least time in which sends of `send` and receives of `receive` reach this many: Bar-Noy and Kipnis.
     fn postal(members: u64, send: usize, receive: usize) -> usize {
         let mut reached = vec![1_u64];
         while reached[reached.len() - 1] < members {

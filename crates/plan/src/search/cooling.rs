@@ -1,11 +1,11 @@
-//! What every annealing needs: temperatures, and the chance to go for the worse.
+//! The common parts of every annealing: temperatures, and the chance of accepting a worse state.
 //!
 //! Made of additions, multiplications and divisions only: logarithms differ in their last bit between mathematical
 //! libraries, and one bit is another walk.
 
 use fastrand::Rng;
 
-/// The temperature after a part of a walk, from 0 to 1: halved so many times from `hot`, straight in between.
+/// The temperature after a part of a walk, from 0 to 1: halved `halvings` times from `hot`, straight in between.
 pub(crate) fn temperature(hot: f64, halvings: f64, part: f64) -> f64 {
     let halved = part * halvings;
     let whole = halved as u32;

@@ -1,7 +1,7 @@
-//! The one form that every search works on: a broadcast whose senders are never idle.
+//! The costs that every search works on: those of a broadcast whose senders are never idle.
 //!
-//! A reduction is a broadcast in reversed time in which sending costs what the parent pays to receive, and the other way
-//! round: the makespans of the two agree tree by tree, if the broadcast sends to the largest tail first and the
+//! A reduction is a broadcast in reversed time in which sending costs what the parent pays to receive, and the other
+//! way round: the makespans of the two agree tree by tree, if the broadcast sends to the largest tail first and the
 //! reduction receives in order of arrival. So one search serves both.
 
 use crate::problem::Problem;
@@ -15,7 +15,7 @@ pub(crate) struct Costs {
     send: Vec<f64>,
     /// `receive[parent * len + child]`: from then on until the child is informed.
     receive: Vec<f64>,
-    /// What the i-th send of a parent costs more: see [`crate::Terms::undrained_sends`].
+    /// The extra cost of a parent's i-th send: see [`crate::Terms::undrained_sends`].
     undrained: Vec<f64>,
 }
 
@@ -79,7 +79,7 @@ impl Costs {
         self.receive[parent * self.len + child]
     }
 
-    /// What a message from `parent` to `child` costs from start to end.
+    /// The cost of a message from `parent` to `child` from start to end.
     #[inline]
     pub(crate) fn edge(&self, parent: usize, child: usize) -> f64 {
         self.send(parent, child) + self.receive(parent, child)
@@ -94,7 +94,7 @@ impl Costs {
         }
     }
 
-    /// What the sends of a parent cost more than the pairwise send, in order; nothing beyond the list. A search that
+    /// The extra costs of a parent's sends over the pairwise send, in order; nothing beyond the list. A search that
     /// does not count it must say so.
     pub(crate) fn undrained(&self) -> &[f64] {
         &self.undrained

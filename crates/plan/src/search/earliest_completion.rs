@@ -1,13 +1,13 @@
-//! Earliest completion first: whoever can be informed next the soonest, is.
+//! Earliest completion first: the next message goes to the member that it can inform the soonest.
 //!
 //! Repeatedly the pair of an informed sender and an uninformed member with the least time of arrival, plus two
 //! corrections that look one step ahead: `relay` times the cheapest message that the new member could send on, and, in
-//! the group form, minus the time that its cluster takes to spread a message if nobody in it has been informed yet.
+//! the group form, minus the time that its cluster takes to spread a message if no member of it has been informed yet.
 //! Every sender has the others sorted once, and a heap holds the next one of each sender: O(n^2 log n) for the sorting,
 //! which all roots share, and O(n^2) at worst for each tree.
 //!
-//! Source: P. B. Bhat, C. S. Raghavendra, V. K. Prasanna, Efficient collective communication in distributed heterogeneous
-//! systems, 2003 (FEF, ECEF and ECEF with look-ahead).
+//! Source: P. B. Bhat, C. S. Raghavendra, V. K. Prasanna, Efficient collective communication in distributed
+//! heterogeneous systems, 2003 (FEF, ECEF and ECEF with look-ahead).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,13 +16,13 @@ use super::costs::Costs;
 use super::order::{Ordered, ordered};
 use crate::limits::Limits;
 
-/// Whom each sender would inform first, for one weight of relaying: what all forms with that weight share.
+/// The order in which each sender would inform the others, for one weight of relaying, shared by all forms with it.
 #[derive(Debug)]
 pub(crate) struct Preferences<'a> {
     costs: &'a Costs,
-    /// By member: what its cheapest onward message counts.
+    /// By member: the weight of its cheapest onward message.
     onward: Vec<f64>,
-    /// By sender: the others by what informing them counts, cheapest first.
+    /// By sender: the others by the value of informing them, cheapest first.
     sorted: Vec<u16>,
 }
 
@@ -31,15 +31,15 @@ pub(crate) struct Preferences<'a> {
 pub(crate) struct EarliestCompletion<'a> {
     preferences: &'a Preferences<'a>,
     limits: Limits,
-    /// The same with the bonus of each one's cluster, as long as it is untouched. Empty without clusters.
+    /// The same with the bonus of each member's cluster, for as long as it is untouched. Empty without clusters.
     entering: Vec<u16>,
     /// By member, its cluster.
     cluster: &'a [u32],
-    /// By cluster: what entering it first takes off.
+    /// By cluster: the bonus for entering it first.
     bonus: Vec<f64>,
 }
 
-/// What it counts to inform somebody.
+/// The value of informing a member.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     weight: f64,
@@ -75,7 +75,7 @@ struct Growth {
     /// By sender: when it is free again.
     free: Vec<f64>,
     touched: Vec<bool>,
-    /// By sender: how far it is in `plain` and `entering`.
+    /// By sender: its place in `plain` and `entering`.
     next: Vec<[usize; 2]>,
     heap: BinaryHeap<Reverse<Offer>>,
 }
@@ -121,7 +121,8 @@ impl<'a> EarliestCompletion<'a> {
         Self { preferences, limits, entering, cluster, bonus }
     }
 
-    /// The tree from this root, children in the best order; `None` if the limits end it before everybody is informed.
+    /// The tree from this root, children in the best order; `None` if the limits end it before every member is
+    /// informed.
     pub(crate) fn from(&self, root: usize) -> Option<Ordered> {
         let costs = self.preferences.costs;
         let len = costs.len();
@@ -182,7 +183,7 @@ impl<'a> EarliestCompletion<'a> {
         }
     }
 
-    /// Whom this sender would inform next.
+    /// The member that this sender would inform next.
     fn best(&self, growth: &mut Growth, sender: usize) -> Option<Choice> {
         let others = self.preferences.costs.len() - 1;
         let row = sender * others..(sender + 1) * others;

@@ -1,11 +1,11 @@
-//! A good tree for a regular hierarchy, such as threads in cores in chiplets in packages, in no time: a programme over
-//! what is left to inform at each level.
+//! A good tree for a regular hierarchy, such as threads in cores in chiplets in packages, in very little time, by
+//! dynamic programming over the units left to inform at each level.
 //!
 //! A unit of level 0 is a member; a unit of level l is made of equally many units of level l - 1, and a message costs
-//! what the level at which its ends part says. Every unit is entered once; whoever enters it is responsible for all of
-//! it. So what a member is left to do is told by how many untouched units of each level, beside its own, it has to see
-//! to: u. It sends to one of level l, which takes all below that level in its own unit, and part of what is left at
-//! levels l and above:
+//! the amount of the level at which its ends separate. Every unit is entered once; the member that enters it is
+//! responsible for all of it. So the remaining work of a member is the number of untouched units of each level, beside
+//! its own, that it has to inform: u. It sends to one of level l, which takes all below that level in its own unit, and
+//! part of what is left at levels l and above:
 //!
 //! ```text
 //! f(u) = min over l with u[l] > 0, y <= u - l of max(send + receive + f(all below l, y from l on), send + f(u - l - y))
@@ -16,7 +16,7 @@
 //! levels is tried, down to none, where all members are alike.
 //!
 //! Costs of a level are medians, and units that have fewer parts than others are taken for full ones: the sketch then
-//! has places that nobody takes.
+//! has places that no member takes.
 
 use super::costs::Costs;
 use super::order::Ordered;
@@ -26,9 +26,9 @@ use super::sketch::{Room, Sketch, median, nearest_roots};
 const MOST_STATES: usize = 2048;
 /// The most levels, of which all subsets are tried: the coarsest ones.
 const MOST_LEVELS: usize = 3;
-/// A star costs so many ticks.
+/// The cost of a star in ticks.
 const TICKS_OF_A_STAR: f64 = (1_u64 << 40) as f64;
-/// The dearest message.
+/// The most expensive message.
 const NEVER: u64 = 1 << 44;
 
 /// The best tree of the programme over any of the levels, finest first; `None` if the levels are too irregular.
@@ -71,7 +71,7 @@ impl Units {
         self.parts.len()
     }
 
-    /// The level at which two members part: that of the units beside each other that they are in.
+    /// The level at which two members separate: that of the units beside each other that they are in.
     fn parting(&self, a: usize, b: usize) -> usize {
         let apart = self.of_member.iter().rposition(|unit| unit[a] != unit[b]);
         apart.expect("different members are different units of level 0")
@@ -114,7 +114,7 @@ impl Programme {
         Some(programme)
     }
 
-    /// What is left at a level.
+    /// The units left at a level.
     fn left(&self, state: usize, level: usize) -> usize {
         state / self.strides[level] % self.parts[level]
     }
@@ -126,7 +126,7 @@ impl Programme {
             let stride = self.strides[level];
             let rest = state - stride;
             self.each_share(rest - rest % stride, level, &mut |taken| {
-                // All below the level is the stride, less one: as many of each as there can be.
+                // All below the level is the stride, less one: as many of each as possible.
                 let time = (edge + self.inform[stride - 1 + taken]).max(send + self.inform[rest - taken]);
                 if time < best.0 {
                     best = (time, (level, taken));
@@ -183,7 +183,7 @@ fn costs_of_levels(costs: &Costs, units: &Units) -> Vec<[u64; 2]> {
     medians.into_iter().map(|[send, receive]| [ticks(send), ticks(send) + ticks(receive)]).collect()
 }
 
-/// Which units somebody is in already.
+/// The units that have a member already.
 #[derive(Clone)]
 struct UnitRoom<'a> {
     units: &'a Units,
@@ -228,7 +228,7 @@ mod tests {
         Costs::of_fn(members, |p, c| send[parting(p, c)], |p, c| receive[parting(p, c)])
     }
 
-    /// How many units of a level are entered from outside.
+    /// The number of units of a level that are entered from outside.
     fn entries(tree: &Tree, level: &[u32]) -> usize {
         let is_entry = |&member: &usize| tree.parent(member).is_some_and(|parent| level[parent] != level[member]);
         (0..tree.len()).filter(is_entry).count()
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_order_is_refused() {
+    fn costs_without_an_order_are_refused() {
         let levels = [(0..3000).map(|member| member % 2999).collect::<Vec<u32>>()];
         let costs = Costs::of_fn(3000, |_, _| 1.0, |_, _| 1.0);
         assert!(hierarchy(&costs, Some(0), &levels).is_none());

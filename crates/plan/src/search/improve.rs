@@ -1,7 +1,5 @@
 //! Improves greedy trees by annealing, in three rounds: a walk from each, again from the best, and a last one from the
-//! best of those. Where the effort allows it, all of that from the start again and again.
-
-use rayon::prelude::*;
+//! best of those. Where the effort allows it, all three rounds are repeated.
 
 use super::annealing::{Parents, Walks};
 use super::costs::Costs;
@@ -9,12 +7,13 @@ use super::moves::Nearest;
 use super::order::{Ordered, ordered};
 use super::ticks::Ticks;
 use crate::effort::Effort;
+use crate::parallel;
 use crate::request::Settings;
 use crate::tree::Tree;
 
-/// Up to so many members many short walks find more than few long ones, which settle in the first wide valley.
+/// Up to this many members many short walks find more than few long ones, which settle in the first wide valley.
 const FEW: usize = 20;
-/// How many trees are improved.
+/// The number of trees that are improved.
 const STARTS: usize = 6;
 const STARTS_OF_FEW: usize = 16;
 /// Percent of the moves for each round, and how many trees it begins with at most.
@@ -33,12 +32,13 @@ pub(crate) fn improve(
     let walks = Walks { ticks: &ticks, nearest: &nearest, is_root_fixed, limits: settings.limits, stop: settings.stop };
     let is_few = costs.len() <= FEW;
     let times = if settings.effort > Effort::Normal { PATIENCE } else { 1 };
-    let (repeats, longer) = if is_few { (times, 1) } else { (1, times) };
+    let (repeats, longer) = if is_few { (times as usize, 1) } else { (1, times) };
     let moves = (longer as f64 * moves(costs.len()) as f64 * settings.share) as u64;
     let rounds = if is_few { ROUNDS_OF_FEW } else { ROUNDS };
     let starts: Vec<Parents> = diverse(starts).into_iter().map(|start| parents(&start.tree)).collect();
-    let once = |repeat: u64| in_rounds(&walks, &starts, rounds, moves, settings.seed.wrapping_add(repeat << 48));
-    let found: Vec<(Parents, u64)> = (0..repeats).into_par_iter().map(once).collect();
+    let once =
+        |repeat: usize| in_rounds(&walks, &starts, rounds, moves, settings.seed.wrapping_add((repeat as u64) << 48));
+    let found: Vec<(Parents, u64)> = parallel::map(repeats, once);
     let made = found.iter().map(|(_, made)| made).sum();
     let best = found.into_iter().min().expect("at least once").0;
     (tree_of(costs, &best.parents), made)
@@ -58,8 +58,7 @@ fn in_rounds(
         let from = &found[..found.len().min(most)];
         let each = moves * percent / 100 / from.len() as u64;
         let seed = |at: usize| seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ ((round as u64) << 32 | at as u64);
-        let walk = |(at, start): (usize, &Parents)| walks.walk(&start.parents, each, seed(at));
-        let better: Vec<(Parents, u64)> = from.par_iter().enumerate().map(walk).collect();
+        let better = parallel::map(from.len(), |at| walks.walk(&from[at].parents, each, seed(at)));
         made += better.iter().map(|(_, made)| made).sum::<u64>();
         found.extend(better.into_iter().map(|(better, _)| better));
         found.sort();
@@ -80,10 +79,10 @@ fn diverse<'a>(starts: &[&'a Ordered]) -> Vec<&'a Ordered> {
     first.into_iter().chain(again).take(STARTS_OF_FEW).collect()
 }
 
-/// How many times the work of effort normal patient effort is.
+/// The work of effort patient over that of effort normal.
 const PATIENCE: u64 = 30;
 
-/// Moves of effort normal for so many members: what two current cores do in 10 ms to 20 members, in 50 ms to 64, and in
+/// The moves of effort normal: as many as two current cores make in 10 ms to 20 members, in 50 ms to 64, and in
 /// 200 ms beyond.
 pub(crate) fn moves(members: usize) -> u64 {
     match members {
@@ -94,7 +93,7 @@ pub(crate) fn moves(members: usize) -> u64 {
     }
 }
 
-/// A tree that no walk has costed yet, and that so comes after all that one has.
+/// A tree without a cost from a walk; it sorts after all that have one.
 fn parents(tree: &Tree) -> Parents {
     let parents = (0..tree.len()).map(|member| tree.parent(member).unwrap_or(member) as u32).collect();
     Parents { cost: u64::MAX, parents }

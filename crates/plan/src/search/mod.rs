@@ -1,4 +1,4 @@
-//! Searching for the cheapest tree: the blocks, one file each, and what an effort makes of them.
+//! Searches for the cheapest tree: the building blocks, one file each, and their use by each effort.
 //!
 //! Every block works on [`Costs`], in which a reduction is a broadcast in reversed time.
 
@@ -25,7 +25,7 @@ use crate::effort::Effort;
 use crate::request::Settings;
 use order::Ordered;
 
-/// What is searched for: the cheapest tree over these costs, from this root or from any.
+/// The goal of a search: the cheapest tree over these costs, from this root or from any.
 pub(crate) struct Job<'a> {
     pub(crate) costs: &'a Costs,
     pub(crate) root: Option<usize>,
@@ -37,7 +37,7 @@ pub(crate) struct Job<'a> {
 pub(crate) struct Found {
     /// The tree, children in the order of sending, and what it costs.
     pub(crate) best: Ordered,
-    /// Which block made it.
+    /// The block that made it.
     pub(crate) by: &'static str,
     /// Changes tried; 0 for blocks that try none.
     pub(crate) iterations: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Found {
     pub(crate) is_optimal: bool,
 }
 
-/// A way of making trees that can be asked for by name.
+/// A way of making trees that a request can name.
 pub(crate) struct Block {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
@@ -57,7 +57,7 @@ pub(crate) struct Block {
 pub(crate) const BLOCKS: &[Block] = &[
     Block {
         name: "earliest-completion",
-        about: "greedy: whoever can be informed next the soonest, is; several forms, best child order",
+        about: "greedy: the next message goes where it arrives soonest; several forms, best child order",
         find: earliest_completion_first,
     },
     Block { name: "classes", about: "programme over counts of members that are alike", find: over_classes },
@@ -104,7 +104,7 @@ fn starts(job: &Job<'_>) -> Vec<Found> {
     starts
 }
 
-/// How many steps of the class programme fit into the effort: a tenth of its time.
+/// The number of steps of the class programme that fit into the effort: a tenth of its time.
 fn steps(members: usize, effort: Effort) -> u64 {
     if effort <= Effort::Normal { 10_000 * members as u64 } else { classes::MOST_STEPS }
 }
@@ -119,7 +119,7 @@ fn improved(job: &Job<'_>, starts: &[Found]) -> Found {
     }
 }
 
-/// The optimum, given a good tree; `None` if it was stopped or cannot be had.
+/// The optimum, given a good tree; `None` if the search was stopped or is too large.
 fn proven(job: &Job<'_>, known: &Found) -> Option<Found> {
     let best = exact::optimum(job.costs, job.root, &known.best, job.settings.stop)?;
     Some(if best.cost < known.best.cost {
@@ -144,7 +144,7 @@ pub(crate) fn refusal(job: &Job<'_>) -> Option<String> {
     (!job.costs.undrained().is_empty()).then(|| "the subset programme knows no costs of undrained sends".to_owned())
 }
 
-/// Why there is no optimum where the programme refuses nothing.
+/// Why there is no optimum although the programme accepts the problem.
 pub(crate) const UNFINISHED: &str =
     "the subset programme was stopped, or messages that take next to no time leave it too much";
 const NO_TREE: &str = "it finds no tree within the limits";
@@ -179,7 +179,7 @@ fn over_subsets(job: &Job<'_>) -> Result<Found, String> {
     if let Some(why) = refusal(job) {
         return Err(why);
     }
-    // Where a good tree serves to prune, it takes less time than it saves.
+    // Finding a good tree to prune with takes less time than it saves.
     let is_pruned = job.costs.len() > Effort::Patient.exact_reach();
     let known = if is_pruned { annealed(job) } else { earliest_completion_first(job) }?;
     let found = proven(job, &known).ok_or(UNFINISHED)?;

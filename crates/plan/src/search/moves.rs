@@ -1,4 +1,4 @@
-//! The moves of a walk over trees, and which of them are tried.
+//! The moves of a walk over trees, and their choice.
 //!
 //! A subtree gets another parent, half of the time one of those that reach it cheapest; two members or two subtrees
 //! change places; a member is taken out and put back as a leaf, or put between a parent and its child; a member and its
@@ -11,12 +11,12 @@ use super::moving_tree::MovingTree;
 use super::ticks::Ticks;
 use crate::limits::Limits;
 
-/// How many of the cheapest senders of each member are preferred as its new parent.
+/// The number of cheapest senders of each member that are preferred as its new parent.
 const NEAR: usize = 8;
-/// Of so many members to move, three are critical ones; of so many new parents, three are near ones.
+/// Of this many members to move, three are critical ones; of this many new parents, three are near ones.
 const FOUR: u32 = 4;
 
-/// The members that each one is reached from the cheapest, cheapest first.
+/// For each member those that reach it the cheapest, cheapest first.
 #[derive(Debug)]
 pub(super) struct Nearest {
     each: usize,
@@ -55,10 +55,10 @@ pub(super) struct Moves<'a> {
     is_root_fixed: bool,
     limits: Limits,
     rng: &'a mut Rng,
-    /// What is known of the tree as it is: the members that decide its makespan.
+    /// Facts about the current tree: the members that decide its makespan.
     critical: Vec<u32>,
     is_tree_known: bool,
-    /// What the tree may cost after the move.
+    /// The highest cost that the tree may have after the move.
     most: u64,
 }
 

@@ -107,7 +107,7 @@ impl<'a> MovingTree<'a> {
         self.root
     }
 
-    /// What the whole tree costs.
+    /// The cost of the whole tree.
     pub(crate) fn cost(&self) -> u64 {
         self.down[self.root as usize]
     }
@@ -150,7 +150,7 @@ impl<'a> MovingTree<'a> {
         self.children(member).iter().map(|&child| 1 + self.height(child)).max().unwrap_or(0)
     }
 
-    /// The members whose messages decide the cost: the last one informed, its ancestors, and whoever those send to
+    /// The members whose messages decide the cost: the last one informed, its ancestors, and the members those send to
     /// first. Without the root.
     pub(crate) fn critical(&self, into: &mut Vec<u32>) {
         into.clear();
@@ -426,7 +426,7 @@ impl<'a> MovingTree<'a> {
         }
     }
 
-    /// What the subtree of a member costs, from the tails of its children.
+    /// The cost of a member's subtree, from the tails of its children.
     #[inline]
     fn evaluate(&self, member: u32) -> u64 {
         let row = self.ticks.row(member as usize);

@@ -1,8 +1,8 @@
 //! The best order of the children in a given tree, and what the tree then costs.
 //!
-//! A sender never idles, so what counts is who comes first. The tail of a child is its receive cost and the cost of its
-//! subtree; sending to the largest tail first is optimal: exchanging two neighbours in any other order makes the later
-//! of the two no later. Bottom-up, one sort for each parent.
+//! A sender never idles, so only the order of its children counts. The tail of a child is its receive cost and the cost
+//! of its subtree; sending to the largest tail first is optimal: exchanging two neighbours in any other order makes the
+//! later of the two no later. Bottom-up, one sort for each parent.
 //!
 //! Source: J. R. Jackson, Scheduling a production line to minimize maximum tardiness, 1955 (delivery times).
 

@@ -1,19 +1,19 @@
 //! The greedy trees that a search starts from: earliest completion in several forms, from several roots.
 //!
-//! No form wins everywhere, and a search that starts from one of them alone sticks to it. The forms differ in how much
-//! they value a member as a relay, and in whether they hurry into clusters nobody has entered.
+//! No form wins everywhere, and a search that starts from one of them alone stays near it. The forms differ in how much
+//! they value a member as a relay, and in whether they prefer clusters that are still untouched.
 
 use super::costs::Costs;
 use super::earliest_completion::{EarliestCompletion, Preferences};
 use super::order::Ordered;
 use crate::limits::Limits;
 
-/// How much the forms value relays, that of the form which chooses the roots first; each once without clusters, once for
-/// each level of clusters.
+/// How much the forms value relays, that of the form which chooses the roots first; each once without clusters, once
+/// for each level of clusters.
 const RELAY: [f64; 3] = [0.5, 0.0, 1.0];
 /// Among more members, only the first two of them: sorting 256 members takes half a millisecond for each.
 const ALL_FORMS: usize = 128;
-/// Up to so many members every form is tried from every root.
+/// Up to this many members every form is tried from every root.
 const ALL_ROOTS: usize = 20;
 /// Among more members, how many roots are tried with one form, and how many of them with all.
 const ROOTS: usize = 16;

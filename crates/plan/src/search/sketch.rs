@@ -1,8 +1,8 @@
-//! A tree whose members have no names yet, and giving it real ones.
+//! A tree of places without members, and the assignment of members to them.
 //!
-//! The programmes over classes and hierarchies plan for members that are all alike. What they find is a sketch: who
-//! sends how early to a member of which kind. The members of a real machine are nearly alike, so each place of the
-//! sketch goes to the one that suits it best, places that are informed early first.
+//! The programmes over classes and hierarchies plan for members that are all alike. Their result is a sketch: it says
+//! when a member of one kind sends to a member of another. The members of a real machine are nearly alike, so each
+//! place of the sketch goes to the one that suits it best, places that are informed early first.
 
 use super::costs::Costs;
 use super::order::{Ordered, ordered};
@@ -20,18 +20,18 @@ pub(crate) struct Sketch {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     parent: usize,
-    /// What the programme calls the members that fit here.
+    /// The programme's name for the members that fit here.
     kind: usize,
     /// When the member here is informed, in the programme's ticks.
     arrival: u64,
 }
 
-/// Who may stand where, while a sketch is filled in.
+/// The members that may take each place, while a sketch is filled in.
 pub(crate) trait Room: Clone {
     /// True if `member` may stand in a place of this kind below `parent`.
     fn has_place_for(&self, member: usize, kind: usize, parent: usize) -> bool;
 
-    /// Takes note that a member stands somewhere.
+    /// Records that a member has a place.
     fn place(&mut self, member: usize);
 }
 
@@ -86,7 +86,7 @@ impl Sketch {
     }
 }
 
-/// The few of these roots that reach everybody the cheapest in all, cheapest first; those that tie ascending.
+/// The few of these roots that reach all others the cheapest in sum, cheapest first; those that tie ascending.
 pub(crate) fn nearest_roots(costs: &Costs, roots: impl Iterator<Item = usize>) -> Vec<usize> {
     let total = |root: usize| (0..costs.len()).map(|other| costs.edge(root, other)).sum::<f64>();
     let mut by_total: Vec<(f64, usize)> = roots.map(|root| (total(root), root)).collect();
@@ -103,7 +103,7 @@ pub(crate) fn median(mut costs: Vec<f64>) -> f64 {
     *costs.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
-/// The tree with everybody who is missing in it, each as the child of whoever informs it the soonest.
+/// The tree with every missing member added, each as the child of the member that informs it the soonest.
 fn with_all(costs: &Costs, root: usize, mut children: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
     let mut is_in = vec![false; costs.len()];
     let mut free = vec![0.0; costs.len()];

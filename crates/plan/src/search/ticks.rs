@@ -1,4 +1,4 @@
-//! Costs as whole numbers, so that sums are exact, comparisons sharp, and equal trees cost the same.
+//! Costs as whole numbers, so that sums and comparisons are exact, and equal trees cost the same.
 
 use super::costs::Costs;
 
@@ -11,12 +11,12 @@ pub(crate) struct Ticks {
     len: usize,
     /// `[send, receive]` at `parent * len + child`.
     pairs: Vec<[u32; 2]>,
-    /// What the i-th send costs more.
+    /// The extra cost of the i-th send.
     undrained: Vec<i64>,
 }
 
 impl Ticks {
-    /// Scales so that `upper`, what some tree costs, is about 2^30 ticks. What costs more than twice as much is of no use
+    /// Scales so that `upper`, the cost of some tree, is about 2^30 ticks. A cost more than twice as high is of no use
     /// to anybody and counts as that: a cost of 1e15 beside one of 1 so leaves the 1 its resolution.
     pub(crate) fn of(costs: &Costs, upper: f64) -> Self {
         let len = costs.len();
@@ -42,7 +42,7 @@ impl Ticks {
         &self.pairs[parent * self.len..(parent + 1) * self.len]
     }
 
-    /// What the sends of a parent cost more than the pairwise send, in order.
+    /// The extra costs of a parent's sends over the pairwise send, in order.
     #[inline]
     pub(crate) fn undrained(&self) -> &[i64] {
         &self.undrained

@@ -1,4 +1,4 @@
-//! What a change of a [`MovingTree`] would cost, without making it.
+//! The cost that a change of a [`MovingTree`] would lead to, without making it.
 //!
 //! Most moves of a search are refused, so refusing must be cheap. Moving a subtree, or exchanging two, changes the
 //! children of two members. From there only the two paths to the root change: each ancestor has one child with another
@@ -10,7 +10,7 @@ use super::moving_tree::{MovingTree, NOBODY};
 /// A change of the children of one member.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
-    /// Whose children change.
+    /// The member whose children change.
     pub(super) parent: u32,
     /// The child that leaves, or [`NOBODY`].
     pub(super) leaving: u32,
@@ -20,7 +20,7 @@ pub(super) struct End {
     pub(super) tail: u64,
 }
 
-/// Room that trials use again and again.
+/// Buffers that trials reuse.
 #[derive(Clone, Debug)]
 pub(super) struct Trials {
     /// By member: the last trial whose first path it was on.
@@ -39,8 +39,8 @@ impl Trials {
 impl MovingTree<'_> {
     /// True if moving `member` with all below it to `parent` may cost at most `limit`.
     ///
-    /// As everything here it relies on [`MovingTree::clock`]. It may refuse a move that is within the limit, if that lets
-    /// ancestors be informed much earlier; it does not happen often enough to matter to a search.
+    /// As everything here it relies on [`MovingTree::clock`]. It may refuse a move that is within the limit, if that
+    /// lets ancestors be informed much earlier; it does not happen often enough to matter to a search.
     pub(super) fn may_relocate(&mut self, member: u32, parent: u32, limit: u64) -> bool {
         let tail = self.receive(parent, member) + self.down[member as usize];
         let coming = End { parent, leaving: NOBODY, coming: member, tail };
@@ -72,7 +72,7 @@ impl MovingTree<'_> {
         self.is_within(ends, limit + slack).is_some_and(|cost| cost <= limit)
     }
 
-    /// What the tree would cost with these changes; `None` if some member on the way to where they meet would be done
+    /// The cost of the tree with these changes; `None` if some member on the way to where they meet would be done
     /// after `limit`.
     fn is_within(&mut self, [first, second]: [End; 2], limit: u64) -> Option<u64> {
         self.mark_path(first.parent);
@@ -108,7 +108,7 @@ impl MovingTree<'_> {
         }
     }
 
-    /// The change that a change makes for the next one up.
+    /// The change for the next member up that follows from a change.
     fn one_up(&self, end: End, limit: u64) -> Option<End> {
         let down = self.down_with(end);
         let is_late = self.informed[end.parent as usize] + down > limit;
@@ -121,7 +121,7 @@ impl MovingTree<'_> {
         End { parent, leaving: member, coming: member, tail: self.receive(parent, member) + down }
     }
 
-    /// What the subtree of a member would cost with one change of its children.
+    /// The cost of a member's subtree with one change of its children.
     #[inline]
     fn down_with(&self, end: End) -> u64 {
         let mut burst = Burst::of(self, end.parent);
@@ -143,7 +143,7 @@ impl MovingTree<'_> {
         burst.down
     }
 
-    /// What the subtree of a member would cost with two changes of its children.
+    /// The cost of a member's subtree with two changes of its children.
     fn down_with_two(&self, parent: u32, one: End, two: End) -> u64 {
         let mut burst = Burst::of(self, parent);
         let (first, second) = if one.tail >= two.tail { (one, two) } else { (two, one) };
@@ -162,7 +162,7 @@ impl MovingTree<'_> {
         burst.down
     }
 
-    /// What the subtree of `member` would cost if its children were those of `other`.
+    /// The cost of the subtree of `member` if its children were those of `other`.
     fn down_with_children_of(&mut self, member: u32, other: u32) -> u64 {
         let mut tails = std::mem::take(&mut self.trials.tails);
         tails.clear();
@@ -182,7 +182,7 @@ impl MovingTree<'_> {
         u64::from(self.ticks.row(parent as usize)[child as usize][1])
     }
 
-    /// What its parent takes to send to a member.
+    /// The time that its parent takes to send to a member.
     fn send_to(&self, member: u32) -> u64 {
         u64::from(self.ticks.row(self.parent(member) as usize)[member as usize][0])
     }

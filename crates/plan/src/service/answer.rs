@@ -1,4 +1,4 @@
-//! Answers: a plan, how the service is, what can be named, or why not.
+//! Answers: a plan, the status of the service, the names that requests may use, or a refusal.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -16,9 +16,9 @@ const MAX_MESSAGE_CHARS: usize = 1000;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
-    /// What kind of trouble, for programs.
+    /// The kind of trouble, for programs.
     pub kind: RefusalKind,
-    /// What is wrong and what was expected, for people.
+    /// The fault and what was expected, for people.
     pub message: String,
 }
 
@@ -27,15 +27,15 @@ pub struct Refusal {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum RefusalKind {
-    /// The line is no JSON.
+    /// The line is not JSON.
     Json,
     /// The request is of another version of the protocol.
     Version,
-    /// A field is missing, unknown, or has no sense.
+    /// A field is missing, unknown, or invalid.
     Request,
-    /// There is no such machine model, or it is none.
+    /// The machine model does not exist, or is invalid.
     Machine,
-    /// The machine and the request are understood, and there is no such plan.
+    /// The machine and the request are valid, but no such plan exists.
     Plan,
     /// The line is longer than [`MAX_LINE_BYTES`](super::MAX_LINE_BYTES); the connection is closed.
     TooLarge,
@@ -43,7 +43,7 @@ pub enum RefusalKind {
     Truncated,
     /// No whole request came within the idle timeout; the connection is closed.
     Idle,
-    /// There are as many clients as are served at once; the connection is closed.
+    /// The service has the largest number of clients; the connection is closed.
     Busy,
     /// The service has a bug that this request showed.
     Internal,
@@ -60,7 +60,7 @@ impl Refusal {
     }
 }
 
-/// How a service is.
+/// The status of a service.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServiceStatus {
     /// The version of the program.
@@ -71,13 +71,13 @@ pub struct ServiceStatus {
     pub cpus: String,
     /// For how long it has been serving, in seconds.
     pub uptime_s: f64,
-    /// Clients at the moment, whoever asks among them.
+    /// Clients at the moment, the one that asks among them.
     pub clients: usize,
     /// Clients served at once, at most.
     pub max_clients: usize,
     /// Requests read so far, this one among them.
     pub requests: u64,
-    /// Requests refused so far, those that were no requests among them.
+    /// Requests refused so far, including lines that were not requests.
     pub refused: u64,
     /// Plans answered from memory so far.
     pub cache_hits: u64,
@@ -85,7 +85,7 @@ pub struct ServiceStatus {
     pub cached_plans: usize,
 }
 
-/// What can be named in requests.
+/// The names that requests may use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Catalogue {
     /// The operations.
@@ -103,7 +103,7 @@ pub struct Catalogue {
 pub struct Named {
     /// The name.
     pub name: String,
-    /// What it is.
+    /// Its description.
     pub about: String,
 }
 
@@ -143,7 +143,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// An answer without anything yet.
+    /// An answer with all fields empty.
     pub(super) fn new() -> Self {
         Self { version: VERSION, ..Self::default() }
     }

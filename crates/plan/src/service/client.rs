@@ -1,4 +1,4 @@
-//! Asking a plan service, with a deadline and without trust.
+//! A client of the plan service, with deadlines, that checks every answer.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,16 +23,16 @@ pub struct Client {
     timeout: Duration,
 }
 
-/// Why a service gives no answer that can be used. Whoever wants a plan makes it in process then.
+/// Reasons why a service gives no answer that can be used. The caller then plans in process.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServiceError {
-    /// Nobody listens there, or it is not open to this user.
+    /// No service listens there, or it is not open to this user.
     #[error("cannot connect to the plan service at {}: {error}", path.display())]
     NotConnected {
         /// The socket.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The connection broke.
@@ -58,19 +58,19 @@ pub enum ServiceError {
     /// The machine cannot be sent.
     #[error("the machine cannot be sent to a plan service: {0}")]
     Model(#[from] ModelError),
-    /// What it says is no answer.
-    #[error("the plan service at {} speaks another language: {words}", path.display())]
+    /// The service's reply is not an answer.
+    #[error("the plan service at {} sent an answer that is not understood: {words}", path.display())]
     NoAnswer {
         /// The socket.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in it.
         words: String,
     },
     /// It refuses the request.
     #[error("the plan service refuses: {0}")]
     Refused(#[from] Refusal),
-    /// Its plan is none for the request.
-    #[error("the plan service sent no plan that fits: {0}")]
+    /// Its plan does not fit the request.
+    #[error("the plan of the plan service does not fit the request: {0}")]
     Unfit(#[from] Unfit),
 }
 
@@ -79,24 +79,24 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If nobody listens there, this user may not connect, or too many others are waiting.
+    /// If no service listens there, this user may not connect, or too many others are waiting.
     pub fn connect(path: &Path, timeout: Duration) -> Result<Self, ServiceError> {
         let connected = socket::connect(path).and_then(Lines::over);
         let lines = connected.map_err(|error| ServiceError::NotConnected { path: path.to_owned(), error })?;
         Ok(Self { path: path.to_owned(), lines, timeout })
     }
 
-    /// A plan over the members of `problem`, which are the CPUs that the request names of the machine that it names, with
-    /// the terms that it names.
+    /// A plan over the members of `problem`, which are the CPUs that the request names of the machine that it names,
+    /// with the terms that it names.
     ///
     /// # Errors
     ///
-    /// If the service does not answer in time, refuses, or sends what is no plan for this request by this problem's costs.
+    /// If the service does not answer in time, refuses, or sends a plan that does not fit this request and these costs.
     pub fn plan(&mut self, request: &PlanRequest, problem: &Problem) -> Result<Plan, ServiceError> {
         Ok(self.ask(request)?.check(request, problem)?)
     }
 
-    /// What the service plans, unchecked.
+    /// The plan of the service, unchecked.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl Client {
         Ok(ServedPlan { json, is_cached, is_stopped })
     }
 
-    /// How the service is.
+    /// The status of the service.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl Client {
         answer.status.ok_or_else(|| self.no_answer("there is no status in it"))
     }
 
-    /// What can be named in requests.
+    /// The names that requests may use.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl Client {
         if let Err(LineError::TimedOut) = sent {
             return Err(self.failed(LineError::TimedOut));
         }
-        // A service that refuses a client says so and closes, perhaps before it has read a request that so breaks off.
+        // A service that refuses a client says so and closes, perhaps before it has read the whole request.
         let answer = self.lines.next(patience).map_err(|error| self.failed(error))?;
         let answer = answer.ok_or_else(|| ServiceError::Gone { path: self.path.clone() })?;
         let answer: Answer = serde_json::from_slice(&answer).map_err(|error| self.no_answer(&error.to_string()))?;

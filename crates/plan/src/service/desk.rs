@@ -1,4 +1,4 @@
-//! Where requests become answers, whoever asks: the machine, the cache, the turn to search, the plan.
+//! Turns requests into answers for all clients: the machine, the cache, the turn to search, the plan.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
@@ -19,7 +19,7 @@ use crate::problem::Problem;
 use crate::request::Request;
 use crate::terms::Terms;
 
-/// What all clients of a service share.
+/// The state that all clients of a service share.
 #[derive(Debug)]
 pub(super) struct Desk {
     machine: Machine,
@@ -80,7 +80,7 @@ impl Desk {
             MachineSource::Model(text) => Some(Some(text.as_bytes())),
             MachineSource::File(_) => None,
         };
-        // What needs neither a file nor a search waits for nobody's search.
+        // A request that needs neither a file nor a search does not wait for another client's search.
         if let Some(found) = text.and_then(|text| self.cache.get(&self.key(&request, text))) {
             return Ok(answer(&found, true, false));
         }
@@ -94,7 +94,7 @@ impl Desk {
         };
         let text = text.flatten().or(file.as_deref());
         let key = self.key(&request, text);
-        // Whoever had the turn before may have made it.
+        // The client that had the turn before may have made it.
         if let Some(found) = self.cache.get(&key) {
             return Ok(answer(&found, true, false));
         }
@@ -135,7 +135,7 @@ impl Desk {
     }
 }
 
-/// The plan asked for, on this machine, or in words why there is none.
+/// The plan asked for, on this machine, or the reason why there is none.
 fn plan(request: &PlanRequest, machine: &Machine, stop: &(dyn Fn() -> bool + Sync)) -> Result<PlanJson, String> {
     let cpus = request.cpus.clone().unwrap_or_else(|| machine.cpu_set());
     let problem = Problem::new(machine, &cpus).map_err(|error| error.to_string())?;

@@ -1,10 +1,10 @@
-//! Lets only so many searches run at once; the others wait for their turn.
+//! Limits the number of searches that run at once; the others wait for their turn.
 
 use std::sync::{Condvar, Mutex};
 
 const UNPOISONED: &str = "nobody panics while holding the count";
 
-/// A number of turns that can be taken and come back.
+/// A number of turns that clients take and give back.
 #[derive(Debug)]
 pub(super) struct Gate {
     free: Mutex<usize>,
@@ -16,7 +16,7 @@ pub(super) struct Gate {
 pub(super) struct Turn<'a>(&'a Gate);
 
 impl Gate {
-    /// With so many turns, at least one.
+    /// With this many turns, at least one.
     pub(super) fn of(turns: usize) -> Self {
         Self { free: Mutex::new(turns.max(1)), freed: Condvar::new() }
     }

@@ -1,4 +1,4 @@
-//! Lines over a socket: of bounded length, within a deadline, whatever the other side does.
+//! Lines over a socket, of bounded length and within a deadline, whatever the other side does.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -22,12 +22,12 @@ pub(super) struct Lines {
     pending: Vec<u8>,
 }
 
-/// How long to wait, and for what else.
+/// The limits of a wait.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Patience<'a> {
-    /// Not beyond this.
+    /// The deadline.
     pub(super) until: Option<Instant>,
-    /// Nor beyond the end of this.
+    /// The wait also ends when this service ends.
     pub(super) stopper: Option<&'a Stopper>,
 }
 
@@ -38,7 +38,7 @@ pub(super) enum LineError {
     TooLong,
     /// The peer closed the stream in the middle of it.
     Truncated,
-    /// It did not come, or could not be sent, in time.
+    /// It did not arrive, or could not be sent, in time.
     TimedOut,
     /// The service ends.
     Stopped,
@@ -98,7 +98,7 @@ impl Lines {
         }
     }
 
-    /// Waits if that is all the error asks for.
+    /// Waits if the error only means that the socket is not ready.
     fn or_wait(&self, error: io::Error, what: PollFlags, patience: Patience<'_>) -> Result<(), LineError> {
         match error.kind() {
             ErrorKind::Interrupted => Ok(()),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_never_reads_holds_nobody() {
+    fn a_peer_that_never_reads_holds_no_thread() {
         let (mut lines, _far) = pair();
         let soon = Patience { until: Some(Instant::now()), stopper: None };
         let line = "x".repeat(MAX_LINE_BYTES);

@@ -1,19 +1,19 @@
 //! The plan service: plans for a machine model over a local socket, JSON in and out.
 //!
 //! Take it where many programs on one machine want plans: they share one model, one cache of plans and one budget of
-//! searches. It is never needed, since every program can plan in process, and whoever asks a service that does not
-//! answer should do that. A [`Server`] listens on a Unix stream socket that only its user may open; a [`Client`] asks. One
+//! searches. It is never needed, since every program can plan in process, and a program whose service does not answer
+//! should do that. A [`Server`] listens on a Unix stream socket that only its user may open; a [`Client`] asks. One
 //! request is one line, and so is its answer; `docs/json/service.md` describes both for other programs.
 //!
-//! - [`PlanRequest`], [`MachineSource`], [`TermsChoice`]: what is asked; [`parse_request`] reads what anybody sends;
+//! - [`PlanRequest`], [`MachineSource`], [`TermsChoice`]: requests; [`parse_request`] reads them from untrusted text;
 //! - [`Server`], [`Options`], [`Stopper`]: answering, in one thread per client;
-//! - [`Client`], [`ServedPlan`], [`ServiceError`]: asking, and checking what comes back as one checks a stranger's file;
+//! - [`Client`], [`ServedPlan`], [`ServiceError`]: the client, and the check of its answers like a file from elsewhere;
 //!   [`read_plan`]: that check for a plan from elsewhere;
 //! - [`ServiceStatus`], [`Catalogue`], [`Refusal`]: the other answers;
 //! - [`default_path`]: where a service listens unless told otherwise.
 //!
-//! Both sides wait with a deadline, so neither can be held by the other. A blocked client costs the server one thread and
-//! at most [`MAX_LINE_BYTES`], for no longer than the idle timeout.
+//! Both sides wait with a deadline, so neither can be held by the other. A blocked client costs the server one thread
+//! and at most [`MAX_LINE_BYTES`], for no longer than the idle timeout.
 //!
 //! ```
 //! use std::time::Duration;

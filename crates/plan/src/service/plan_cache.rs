@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex};
 
-/// How many plans are kept.
+/// The number of plans that are kept.
 const MOST_PLANS: usize = 256;
 
 /// The longest plan that is kept, in bytes: one of 1024 CPUs takes a tenth of it. All of them take 64 MiB at most.
@@ -12,7 +12,7 @@ const MAX_PLAN_BYTES: usize = 256 << 10;
 
 const UNPOISONED: &str = "nobody panics while holding the plans";
 
-/// What a plan was made for: a machine model by its digest (`None` for the service's own), and the request as text.
+/// The key of a plan: a machine model by its digest (`None` for the service's own), and the request as text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) model: Option<u128>,
@@ -22,7 +22,7 @@ pub(super) struct Key {
 /// The plans.
 #[derive(Debug, Default)]
 pub(super) struct PlanCache {
-    /// Keys that nobody outside knows, so that nobody can make two models look alike.
+    /// Secret keys, so that no client can construct two models with the same digest.
     hashers: [RandomState; 2],
     plans: Mutex<Plans>,
 }
@@ -36,7 +36,7 @@ struct Plans {
 }
 
 impl PlanCache {
-    /// What stands for the text of a model: 128 bits, so that two of them will not meet by chance.
+    /// The digest of the text of a model: 128 bits, so that two of them will not meet by chance.
     pub(super) fn digest(&self, text: &[u8]) -> u128 {
         let [high, low] = self.hashers.each_ref().map(|hasher| u128::from(hasher.hash_one(text)));
         high << 64 | low
@@ -54,7 +54,7 @@ impl PlanCache {
         Some(plan)
     }
 
-    /// Keeps a plan; of too many the one that was not used for longest goes.
+    /// Keeps a plan; if there are too many, the least recently used one is dropped.
     pub(super) fn keep(&self, key: Key, plan: Arc<str>) {
         if plan.len() + key.request.len() > MAX_PLAN_BYTES {
             return;

@@ -1,4 +1,4 @@
-//! Requests: what a line must say, read strictly and refused by name.
+//! Requests: the fields of a line, read strictly; a refusal names the field.
 
 use std::path::PathBuf;
 
@@ -16,15 +16,15 @@ use crate::request::AUTO;
 /// The version of the protocol: the value of `corecast-plan` in every request and answer.
 pub const VERSION: u64 = 1;
 
-/// What a client may ask.
+/// The requests of a client.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Question {
     /// For a plan.
     Plan(Box<PlanRequest>),
-    /// How the service is.
+    /// The status of the service.
     Status,
-    /// What can be named in requests.
+    /// Ask for the names that requests may use.
     List,
 }
 
@@ -46,25 +46,25 @@ pub enum Question {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanRequest {
-    /// What to plan.
+    /// The operation to plan.
     pub operation: Operation,
-    /// For which machine.
+    /// The machine to plan for.
     pub machine: MachineSource,
-    /// Among which of its CPUs; all of them if `None`.
+    /// The CPUs to plan among; all of the machine's if `None`.
     pub cpus: Option<CpuSet>,
-    /// From which CPU; the best one if `None`.
+    /// The CPU of the root; the best one if `None`.
     pub root: Option<CpuId>,
-    /// By whom: a planner, a shape, or [`AUTO`].
+    /// The planner: a planner, a shape, or [`AUTO`].
     pub planner: String,
     /// How hard to search.
     pub effort: Effort,
     /// The seed of everything random.
     pub seed: u64,
-    /// What the trees may look like at most.
+    /// The limits that the trees must keep.
     pub limits: Limits,
-    /// By which cost model.
+    /// The cost model.
     pub terms: TermsChoice,
-    /// With which lower bound: rounds of the tight one, 0 for the quick one; none if `None`.
+    /// The lower bound: rounds of the tight one, 0 for the quick one; none if `None`.
     pub bound: Option<u32>,
 }
 
@@ -80,7 +80,7 @@ pub enum MachineSource {
     Model(String),
 }
 
-/// Which cost model a plan is made by.
+/// The cost model that a plan is made by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TermsChoice {
@@ -125,7 +125,7 @@ impl PlanRequest {
     ///
     /// # Errors
     ///
-    /// If the model is no JSON.
+    /// If the model is not JSON.
     pub(super) fn line(&self) -> Result<String, serde_json::Error> {
         let model;
         let machine = match &self.machine {
@@ -139,7 +139,7 @@ impl PlanRequest {
         serde_json::to_string(&Fields { machine, ..self.fields() })
     }
 
-    /// All that decides the plan but the machine, as text.
+    /// Everything but the machine that decides the plan, as text.
     pub(super) fn key(&self) -> String {
         serde_json::to_string(&self.fields()).expect("these fields have only what JSON can say")
     }
@@ -167,11 +167,11 @@ pub(super) fn query(op: &str) -> String {
     format!("{{\"corecast-plan\":{VERSION},\"op\":\"{op}\"}}")
 }
 
-/// What this line asks.
+/// The request in this line.
 ///
 /// # Errors
 ///
-/// With [`RefusalKind::Json`] if it is no JSON object, [`RefusalKind::Version`] if it is of another version, and
+/// With [`RefusalKind::Json`] if it is not a JSON object, [`RefusalKind::Version`] if it is of another version, and
 /// [`RefusalKind::Request`] if a field is unknown, missing, of the wrong type or names nothing known.
 pub fn parse_request(line: impl AsRef<[u8]>) -> Result<Question, Refusal> {
     let line = line.as_ref();
@@ -200,7 +200,7 @@ fn no_request(error: serde_json::Error) -> Refusal {
     Refusal::new(kind, format!("{expected}: {error}"))
 }
 
-/// What is looked at first: whether the rest is of this version, and which fields it may have.
+/// The part read first: whether the rest is of this version, and which fields it may have.
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
 struct Head {
@@ -309,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_is_what_is_read() {
+    fn requests_are_read_as_written() {
         let full = PlanRequest {
             machine: MachineSource::Model("{\"any\": [\"thing\"]}".to_owned()),
             cpus: Some("0-2,9".parse().expect("a list")),
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_refused_by_name() {
+    fn lines_that_are_not_requests_are_refused_by_name() {
         let deep = "[".repeat(100_000);
         let deep_field = format!("{{\"corecast-plan\": 1, \"op\": \"reduce\", \"machine\": {{\"model\": {deep}");
         for (line, kind, expected) in [
@@ -365,9 +365,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_a_request_is_refused_by_name() {
+    fn faults_in_a_request_are_refused_by_name() {
         for (fields, expected) in [
-            (r#""op": "scatter""#, "'scatter' is no operation; expected broadcast"),
+            (r#""op": "scatter""#, "'scatter' is not an operation; expected broadcast"),
             (r#""op": "reduce", "speed": 9"#, "unknown field `speed`, expected one of"),
             (r#""op": "reduce", "seed": -1"#, "invalid value: integer `-1`"),
             (r#""op": "reduce", "seed": 1, "seed": 2"#, "duplicate field `seed`"),
@@ -375,7 +375,7 @@ mod tests {
             (r#""op": "reduce", "cpus": """#, "`cpus` is empty"),
             (r#""op": "reduce", "cpus": "0-4000000000""#, "above 65535"),
             (r#""op": "reduce", "root": 70000"#, "root 70000 is above 65535"),
-            (r#""op": "reduce", "effort": "hard""#, "'hard' is no effort"),
+            (r#""op": "reduce", "effort": "hard""#, "'hard' is not an effort"),
             (r#""op": "reduce", "terms": "all""#, "unknown variant `all`, expected `pairwise` or `extended`"),
             (r#""op": "reduce", "limits": {"width": 1}"#, "unknown field `width`"),
             (r#""op": "reduce", "machine": {"path": "a.json"}"#, "'a.json' is relative"),

@@ -1,6 +1,6 @@
 //! Waiting for a socket with a deadline, and for the end of a service at the same time.
 //!
-//! The end is a socket too: it reads as closed for everybody once it was raised, so that one call waits for both.
+//! The end is a socket too: it reads as closed for every waiter once it was raised, so that one call waits for both.
 
 use std::io;
 use std::net::Shutdown;
@@ -41,8 +41,8 @@ impl Stopper {
         let _ = self.ends.0.shutdown(Shutdown::Both);
     }
 
-    /// True if the service ends or whoever is at the other end of the stream is gone: both ways closed, not only the one
-    /// that a client closes which has no more to ask.
+    /// True if the service ends or the client at the other end of the stream is gone: both ways closed, not only the
+    /// one that a client closes which has no more to ask.
     pub(super) fn is_raised_or_gone(&self, stream: &UnixStream) -> bool {
         let mut fds = [PollFd::new(&self.ends.1, PollFlags::empty()), PollFd::new(stream, PollFlags::empty())];
         poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_wakes_everybody_and_stays() {
+    fn the_end_wakes_all_and_stays() {
         let stopper = Stopper::new().expect("sockets");
         let (near, far) = UnixStream::pair().expect("sockets");
         let wait_until = |until| wait(&near, PollFlags::IN, until, Some(&stopper)).expect("waited");
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_no_more_to_ask_is_not_gone() {
+    fn a_client_with_no_more_to_ask_is_not_gone() {
         let stopper = Stopper::new().expect("sockets");
         let (near, far) = UnixStream::pair().expect("sockets");
         far.shutdown(Shutdown::Write).expect("half closed");

@@ -1,9 +1,9 @@
-//! A plan that came from a service, checked as a stranger's file is.
+//! A plan that came from a service, checked like any file from elsewhere.
 //!
-//! What a service says is believed only where it can be checked or does not matter: the trees must span exactly the
+//! A service is believed only where its answer can be checked or does not matter: the trees must span exactly the
 //! members, keep to the root and the limits asked for, and cost what the service says they do by the model at hand. A
-//! service with another model, or none, so makes an error and never a wrong plan. The lower bound alone is taken on trust;
-//! nothing is built on it.
+//! service with another model, or none, causes an error and never a wrong plan. The lower bound alone is taken on
+//! trust; nothing is built on it.
 
 use corecast_base::CpuId;
 use corecast_machine::Unit;
@@ -19,7 +19,7 @@ use crate::simulate;
 use crate::tree::Tree;
 use crate::tree_file::{self, TreeTextError};
 
-/// How far the cost that a service predicts may be from our own: what adding in another order can make of it.
+/// The largest difference between the service's predicted cost and our own: additions in another order may differ.
 const TOLERANCE: f64 = 1e-9;
 
 /// The longest name or reason that is taken over, in characters.
@@ -35,14 +35,14 @@ pub struct ServedPlan {
     pub is_stopped: bool,
 }
 
-/// Why what a service sent is no plan for the request.
+/// Why the answer of a service is not a plan for the request.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unfit {
-    /// It is not as the protocol wants it.
-    #[error("the plan is not as the protocol wants it: {0}")]
+    /// It does not follow the protocol.
+    #[error("the plan does not follow the protocol: {0}")]
     Json(serde_json::Error),
-    /// A tree is none over the members.
+    /// A tree does not span the members.
     #[error(transparent)]
     Tree(#[from] TreeTextError),
     /// It is a plan for something else.
@@ -50,9 +50,9 @@ pub enum Unfit {
     Other {
         /// The field.
         field: &'static str,
-        /// What it says.
+        /// The service's value.
         found: String,
-        /// What was asked for.
+        /// The value that was asked for.
         expected: String,
     },
     /// It breaks the limits asked for.
@@ -67,9 +67,9 @@ pub enum Unfit {
     /// It costs something else than the service says: it was made by another model.
     #[error("the plan costs {cost} by the model at hand and not {predicted}: it was made by another model")]
     Cost {
-        /// What it costs.
+        /// The cost by the model at hand.
         cost: f64,
-        /// What the service says.
+        /// The cost that the service says.
         predicted: f64,
     },
 }
@@ -103,7 +103,7 @@ impl ServedPlan {
     ///
     /// # Errors
     ///
-    /// If it is no plan for this request over these members, or costs something else than it says.
+    /// If it is not a plan for this request over these members, or its cost differs from the one it states.
     pub fn check(&self, request: &PlanRequest, problem: &Problem) -> Result<Plan, Unfit> {
         let plan = read_plan(self.json(), request, problem)?;
         Ok(Plan { why: format!("{}; served", plan.why), ..plan })
@@ -114,7 +114,7 @@ impl ServedPlan {
 ///
 /// # Errors
 ///
-/// If it is no plan for this request over these members, or costs something else than it says.
+/// If it is not a plan for this request over these members, or its cost differs from the one it states.
 pub fn read_plan(json: &str, request: &PlanRequest, problem: &Problem) -> Result<Plan, Unfit> {
     let fields: Fields = serde_json::from_str(json).map_err(Unfit::Json)?;
     same("op", &fields.op, request.operation.name())?;
@@ -161,12 +161,12 @@ fn same(field: &'static str, found: &str, expected: &str) -> Result<(), Unfit> {
     if found == expected { Ok(()) } else { Err(other()) }
 }
 
-/// A stranger's words for people: on one line, without control of the terminal, of bounded length.
+/// Text from elsewhere made fit for a terminal: on one line, without control characters, of bounded length.
 fn words(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_WORDS_CHARS).collect()
 }
 
-/// How the members meet, with an order in which everybody is one of them and nobody twice.
+/// How the members meet, with an order that names distinct members only.
 fn scheme(fields: &Fields, request: &PlanRequest, problem: &Problem, trees: [&Tree; 2]) -> Result<Scheme, Unfit> {
     let misfit = || Unfit::Scheme { scheme: words(&fields.scheme) };
     let member = |&cpu: &u32| problem.member_on(CpuId::new(cpu)).ok_or_else(misfit);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_planned_is_what_comes_out() {
+    fn a_served_plan_is_the_plan_made() {
         for operation in Operation::ALL {
             let planned = plan(operation, "auto");
             let served = check(&json_of(&planned), &request(operation)).expect("it fits");
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn a_plan_that_does_not_fit_is_refused() {
         let barrier = json_of(&plan(Operation::Barrier, "binary"));
         for (field, value, expected) in [
             ("op", json!("reduce"), "the plan has op reduce, expected barrier"),
@@ -282,7 +282,7 @@ mod tests {
             ("children", json!({"0": [5, 4, 3, 2, 1]}), "made by another model"),
             ("up", json!({"root": 1, "children": {"1": [0, 2, 3, 4, 5]}}), "has root CPU 1"),
             ("predicted", json!(1.0), "and not 1: it was made by another model"),
-            ("predicted", json!(null), "not as the protocol wants it"),
+            ("predicted", json!(null), "does not follow the protocol"),
             ("scheme", json!("carrier pigeon"), "scheme carrier pigeon does not fit"),
             ("scheme", json!("leaders"), "scheme leaders does not fit"),
             ("scheme", json!("counter"), "scheme counter does not fit"),

@@ -16,10 +16,10 @@ use super::readiness::{Stopper, Woken, deadline, wait};
 use super::session::Session;
 use super::socket::{BindError, BoundSocket};
 
-/// For how long the service takes no clients when the system gives it none, as when it is out of file descriptors.
+/// How long the service takes no clients after the system refused one, as when it is out of file descriptors.
 const BREATH: Duration = Duration::from_millis(100);
 
-/// How much a service grants.
+/// The limits of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// How long a client may take to send a request, or to read an answer.
@@ -54,8 +54,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens at `path`, for plans of `machine` and of every machine that a client sends. Only this user may connect. A
-    /// socket that a killed service left is replaced.
+    /// Listens at `path`, for plans of `machine` and of every machine that a client sends. Only this user may connect.
+    /// A socket that a killed service left is replaced.
     ///
     /// # Errors
     ///
@@ -72,14 +72,14 @@ impl Server {
         self.socket.path()
     }
 
-    /// What ends it.
+    /// A handle that ends it.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
     }
 
-    /// Serves clients until the [`Stopper`] is used; then ends their searches, answers what can be answered, and removes
-    /// the socket.
+    /// Serves clients until the [`Stopper`] is used; then ends their searches, answers what can be answered, and
+    /// removes the socket.
     ///
     /// # Errors
     ///
@@ -101,7 +101,7 @@ impl Server {
             match self.socket.listener().accept() {
                 Ok((stream, _)) => self.take(stream, scope),
                 Err(error) if is_of_one_client(&error) => {}
-                // Nobody else can be served meanwhile; a client that waits is taken later.
+                // No other client can be served meanwhile; a client that waits is taken later.
                 Err(_) => {
                     if wait(self.socket.listener(), PollFlags::empty(), deadline(BREATH), Some(&self.stopper))?
                         == Woken::Stopped
@@ -115,7 +115,7 @@ impl Server {
 
     fn take<'scope>(&'scope self, stream: UnixStream, scope: &'scope thread::Scope<'scope, '_>) {
         let Some(seat) = self.desk.tally.seat(self.options.max_clients) else { return refuse(stream, self.options) };
-        // Who cannot get a thread is dropped, and sees the connection closed.
+        // A client that cannot get a thread is dropped, and sees the connection closed.
         let _ = thread::Builder::new().name("plan-client".to_owned()).spawn_scoped(scope, move || {
             let _seat = seat;
             if let Ok(session) = Session::new(stream, self.options, &self.stopper, &self.desk) {
@@ -129,7 +129,8 @@ fn is_of_one_client(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted | ErrorKind::ConnectionAborted)
 }
 
-/// Tells a client that it is one too many; not waiting for it, so only if there is room for the answer at once.
+/// Tells a client beyond the limit that the service is busy, without waiting: only if the socket has room for the
+/// answer.
 fn refuse(stream: UnixStream, options: Options) {
     let message = format!("{} clients are served already", options.max_clients);
     let line = Answer::from(Refusal::new(RefusalKind::Busy, message)).line();

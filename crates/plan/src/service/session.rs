@@ -1,4 +1,4 @@
-//! One client: a line in, a line out, until it has no more, hangs, or breaks a rule.
+//! Serves one client: reads a line and answers it, until the client is done, hangs, or breaks a rule.
 
 use std::os::unix::net::UnixStream;
 
@@ -28,7 +28,7 @@ impl<'a> Session<'a> {
         Ok(Self { lines: Lines::over(stream)?, options, stopper, desk })
     }
 
-    /// Serves the client until it is done. It may go away at any time, which is nothing to tell anybody.
+    /// Serves the client until it is done. It may go away at any time, which is not an error.
     pub(super) fn serve(mut self) {
         while let Some((answer, is_last)) = self.next_answer() {
             if self.send(&answer).is_err() || is_last {
@@ -37,7 +37,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The answer to the next request, and whether the connection is closed after it; `None` if there is nobody to answer.
+    /// The answer to the next request, and whether the connection is closed after it; `None` if the client is gone.
     fn next_answer(&mut self) -> Option<(Answer, bool)> {
         let outcome = self.lines.next(self.patience());
         if matches!(outcome, Ok(None) | Err(LineError::Stopped | LineError::Gone)) {
@@ -61,7 +61,7 @@ impl<'a> Session<'a> {
         question.map_or_else(Answer::from, |question| self.desk.answer(question, &is_gone))
     }
 
-    /// What fits into the socket goes out even if the service ends; only waiting for the client ends with it.
+    /// A reply that fits into the socket goes out even if the service ends; only waiting for the client ends with it.
     fn send(&mut self, answer: &Answer) -> Result<(), LineError> {
         self.lines.send(&answer.line(), self.patience())
     }
@@ -71,7 +71,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// What a client is told whose line is none.
+/// The reply to a client whose line is not a request.
 fn refusal(error: &LineError, options: Options) -> Refusal {
     match error {
         LineError::TooLong => {

@@ -1,9 +1,9 @@
-//! The socket of a service as a file: where it is, that only its user may open it, and who may replace it.
+//! The socket of a service as a file: its place, its permissions, and its replacement.
 //!
-//! The socket is made in a folder that is new and closed to everybody else, gets its permissions there, and then takes its
-//! name in one step: at no time is it there and open to others. The mask of the process is not touched, which all of its
-//! threads share. Whoever takes or gives up a name holds a lock on its folder, so that of two services that find the
-//! socket of a killed one only one replaces it.
+//! The socket is made in a folder that is new and closed to all other users, gets its permissions there, and then takes
+//! its name in one step: at no time is it there and open to others. The mask of the process is not touched, which all
+//! of its threads share. A thread that takes or gives up a name holds a lock on its folder, so that of two services
+//! that find the socket of a killed one only one replaces it.
 
 use std::env;
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -27,8 +27,8 @@ pub enum BindError {
         /// The path.
         path: PathBuf,
     },
-    /// There is something else, which is not replaced.
-    #[error("{} is there and no socket: it is not replaced", path.display())]
+    /// Another kind of file is there, which is not replaced.
+    #[error("{} is there and is not a socket: it is not replaced", path.display())]
     NoSocket {
         /// The path.
         path: PathBuf,
@@ -38,7 +38,7 @@ pub enum BindError {
     Io {
         /// The path.
         path: PathBuf,
-        /// What it says.
+        /// The system's error.
         error: io::Error,
     },
 }
@@ -58,17 +58,18 @@ pub enum FolderError {
     Io {
         /// The folder.
         path: PathBuf,
-        /// What it says.
+        /// The system's error.
         error: io::Error,
     },
 }
 
-/// Where the service of this user is unless told otherwise: `$XDG_RUNTIME_DIR/corecast/plan.sock`, or in a folder of this
-/// user's below the folder for temporary files where that variable is not set. The folder is made if it is not there.
+/// Where the service of this user is unless told otherwise: `$XDG_RUNTIME_DIR/corecast/plan.sock`, or in a folder of
+/// this user's below the folder for temporary files where that variable is not set. The folder is made if it is not
+/// there.
 ///
 /// # Errors
 ///
-/// If somebody else owns the folder or may enter it, or it cannot be made.
+/// If another user owns the folder or may enter it, or it cannot be made.
 pub fn default_path() -> Result<PathBuf, FolderError> {
     let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     let user = rustix::process::geteuid().as_raw();
@@ -80,7 +81,7 @@ pub fn default_path() -> Result<PathBuf, FolderError> {
     Ok(folder.join(FILE_NAME))
 }
 
-/// Makes the folder if it is not there, and sees to it that it is this user's alone.
+/// Makes the folder if it is not there, and ensures that only this user may enter it.
 fn make_private(folder: &Path, user: u32) -> Result<(), FolderError> {
     let failed = |error| FolderError::Io { path: folder.to_owned(), error };
     match DirBuilder::new().mode(0o700).create(folder) {
@@ -140,7 +141,7 @@ impl BoundSocket {
 
 impl Drop for BoundSocket {
     fn drop(&mut self) {
-        // What cannot be removed is found to be dead by whoever comes next.
+        // A socket that cannot be removed is found to be dead by the next service.
         let _ = self.remove();
     }
 }
@@ -156,7 +157,7 @@ fn lock(folder: &Path) -> io::Result<File> {
     Ok(folder)
 }
 
-/// That nothing is at the path but perhaps the socket of a service that is no more.
+/// Checks that the path is free, or has the socket of a dead service.
 fn check_free(path: &Path) -> Result<(), BindError> {
     let failed = |error| BindError::Io { path: path.to_owned(), error };
     match fs::symlink_metadata(path) {
@@ -167,7 +168,7 @@ fn check_free(path: &Path) -> Result<(), BindError> {
     }
     match connect(path) {
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(()),
-        // A service that takes no clients at the moment is one nevertheless.
+        // A service that takes no clients at the moment is alive nevertheless.
         Err(error) if error.kind() != ErrorKind::WouldBlock => Err(failed(error)),
         _ => Err(BindError::Taken { path: path.to_owned() }),
     }
@@ -191,7 +192,7 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
     fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()))
 }
 
-/// A folder that nobody else may enter; it goes when dropped, with the socket that may be left in it.
+/// A folder that no other user may enter; it goes when dropped, with the socket that may be left in it.
 struct Nursery(PathBuf);
 
 impl Nursery {
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_socket_is_never_replaced() {
+    fn a_file_that_is_not_a_socket_is_never_replaced() {
         let folder = tempfile::tempdir().expect("a folder");
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         fs::write(&file, "precious").expect("written");

@@ -8,7 +8,7 @@ const UNPOISONED: &str = "nobody panics while holding the counts";
 #[derive(Debug, Default)]
 pub(super) struct Tally(Mutex<Counts>);
 
-/// What is counted.
+/// The counted events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     /// Clients at the moment.
@@ -34,7 +34,7 @@ impl Tally {
         Some(Seat(self))
     }
 
-    /// Counts a request, or what was meant to be one.
+    /// Counts a request, valid or not.
     pub(super) fn count_request(&self) {
         self.0.lock().expect(UNPOISONED).requests += 1;
     }

@@ -1,9 +1,9 @@
-//! Smelt's adaptive tree: remote nodes first and the dearest first, built by playing the broadcast through.
+//! Smelt's adaptive tree: remote nodes first and the most expensive first, built by simulating the broadcast.
 //!
-//! Whenever an informed core is idle, it chooses whom to tell next: a core of its own NUMA node, or one of a node that
-//! nobody has been sent to yet. The dearest of them goes first, because whoever is far away should start early; into a
+//! Whenever an informed core is idle, it chooses the next receiver: a core of its own NUMA node, or one of a node that
+//! has received nothing yet. The most expensive of them goes first, because a far core should start early; into a
 //! foreign node the message goes to the core there that is cheapest to send to, which will then tell the others. A core
-//! that finds nobody is done for good. Two improvements apply to the finished tree, alone or together:
+//! that finds none is done for good. Two improvements apply to the finished tree, alone or together:
 //! [`super::sort`] and [`super::shuffle`].
 //!
 //! Errata of the published Algorithm 1, settled by the original program's trees: both intersections are set
@@ -52,7 +52,7 @@ impl Shape for Adaptive {
         match (self.shuffles, self.sorts) {
             (false, false) => "Smelt's tree: remote nodes first, dearest link first",
             (false, true) => "adaptive, then children with the slowest subtree first",
-            (true, false) => "adaptive, then the last to arrive moves to whoever could reach it earlier",
+            (true, false) => "adaptive, then the last to arrive moves to a member that could reach it earlier",
             (true, true) => "adaptive with shuffle, sorting before each step: Smelt's default",
         }
     }
@@ -70,7 +70,7 @@ impl Shape for Adaptive {
     }
 }
 
-/// The broadcast being played through.
+/// The broadcast under simulation.
 struct Simulation<'a> {
     problem: &'a Problem,
     /// By rank: when an informed member, or one being informed, is free to send. `None` once it has retired.
@@ -133,7 +133,7 @@ impl<'a> Simulation<'a> {
         self.untold.retain(|&other| other != member);
     }
 
-    /// Whom an idle member tells next.
+    /// The member that an idle member informs next.
     fn target(&self, sender: usize) -> Option<usize> {
         let home = self.node_of[sender];
         let is_candidate = |member: &usize| {

@@ -12,7 +12,7 @@ use super::{Shape, tree};
 use crate::problem::Problem;
 use crate::tree::Tree;
 
-/// The tree that suits unit costs: who is told earlier has more to tell.
+/// The tree that suits unit costs: a member that is informed earlier informs more others.
 #[derive(Clone, Copy, Debug)]
 pub struct Fibonacci;
 

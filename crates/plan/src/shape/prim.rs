@@ -1,4 +1,4 @@
-//! Minimum spanning trees by Prim's algorithm, and the same with everything turned upside down.
+//! Minimum spanning trees by Prim's algorithm, and the same on inverted weights.
 //!
 //! From the root on, the lightest edge (send + receive) from an informed member to one that is not is added again and
 //! again. Children stand in the order in which they were added. Ties: informed members are visited in the order of

@@ -1,4 +1,4 @@
-//! Where a tree starts when the shape gives no rule of its own, and in which order the others follow.
+//! The root of a tree whose shape has no rule of its own, and the order of the others.
 
 use crate::problem::Problem;
 

@@ -1,6 +1,7 @@
-//! Moving the last to arrive: whoever could deliver to it earlier, after all that it sends anyway, takes it over.
+//! Moves the last member to arrive: the member that could deliver to it earlier, after all its own sends, takes it
+//! over.
 //!
-//! Repeated until nobody could. The paper takes the first *idle* core, the original program the earliest *delivery*;
+//! Repeated until no member could. The paper takes the first *idle* core, the original program the earliest *delivery*;
 //! this is the program's rule, since the golden trees are its own. The program crashes when two members arrive last
 //! together; here the lowest rank of them moves.
 //!
@@ -42,10 +43,10 @@ fn last_to_arrive(arrivals: &[f64]) -> usize {
     (0..arrivals.len()).reduce(later).expect("a problem has members")
 }
 
-/// Who could deliver to `target` earliest as its last child, and when; the lowest rank of equals.
+/// The member that could deliver to `target` earliest as its last child, and when; the lowest rank of equals.
 ///
-/// Nobody below `target` can deliver before `target` has it itself, so a caller that asks for an earlier delivery never
-/// makes a cycle.
+/// No member below `target` can deliver before `target` has it itself, so a caller that asks for an earlier delivery
+/// never makes a cycle.
 fn earliest_delivery(problem: &Problem, tree: &Tree, arrivals: &[f64], target: usize) -> Option<(usize, f64)> {
     let has_edge = |member: usize| tree.parent(target) == Some(member) || tree.parent(member) == Some(target);
     let idle_at = |member: usize| {

@@ -57,7 +57,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// What a barrier by this plan costs, evaluated without the simulator.
+/// The cost of a barrier by this plan, evaluated without the simulator.
 fn evaluate(problem: &Problem, plan: &Plan) -> f64 {
     let shared = |curve: &[(u32, f64)]| curve.last().expect("a cost").1;
     match &plan.scheme {

@@ -1,4 +1,4 @@
-//! What every shape promises on every machine, and what holds for costs and schedules of any tree.
+//! The promises of every shape on every machine, and the properties of costs and schedules of any tree.
 
 use std::collections::BTreeMap;
 

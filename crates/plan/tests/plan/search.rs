@@ -1,4 +1,4 @@
-//! What every plan promises whoever made it: each effort, shape, planner and operation, on random, odd and real machines.
+//! The promises of every plan: each effort, shape, planner and operation, on random, odd and real machines.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ fn broadcast_below(problem: &Problem, tree: &Tree, member: usize, now: f64) -> f
     last
 }
 
-/// When a member has everything from below it: whoever is ready first is received first.
+/// The time at which a member has everything from below it: the child that is ready first is received first.
 fn reduction_below(problem: &Problem, tree: &Tree, member: usize) -> f64 {
     let ready = |&child: &usize| (reduction_below(problem, tree, child) + problem.send(child, member), child);
     let mut messages: Vec<(f64, usize)> = tree.children(member).iter().map(ready).collect();
@@ -52,7 +52,7 @@ fn reduction_below(problem: &Problem, tree: &Tree, member: usize) -> f64 {
     messages.into_iter().fold(0.0, |now, (ready, child)| f64::max(now, ready) + problem.receive(child, member))
 }
 
-/// What the plan costs by the rule written down here; for schemes other than trees by its schedule.
+/// The cost of the plan by the rule written down here; for schemes other than trees by its schedule.
 fn evaluated(problem: &Problem, plan: &Plan) -> f64 {
     let down = |tree: &Tree| broadcast_below(problem, tree, tree.root(), 0.0);
     let up = |tree: &Tree| reduction_below(problem, tree, tree.root());
@@ -88,7 +88,7 @@ fn names() -> Vec<&'static str> {
     [AUTO].into_iter().chain(planners().into_iter().map(|(name, _)| name)).chain(shapes).collect()
 }
 
-/// Every plan that somebody makes of the problem; whoever cannot says so.
+/// Every plan that some planner makes of the problem; a planner that cannot says so.
 fn all_plans(problem: &Problem, root: Option<usize>, effort: Effort) -> Vec<Plan> {
     let mut plans = Vec::new();
     for operation in Operation::ALL {

@@ -1,4 +1,4 @@
-//! What good clients get.
+//! The answers that good clients get.
 
 use std::fs;
 
@@ -83,7 +83,7 @@ fn files_that_are_no_models_are_refused_and_pipes_do_not_hold_the_service() {
 }
 
 #[test]
-fn what_cannot_be_planned_is_told_as_in_process() {
+fn impossible_plans_fail_as_in_process() {
     let served = Served::start(4, patient());
     let mut client = served.client();
     let cpus = |list: &str| Some(list.parse().expect("a list"));
@@ -93,7 +93,10 @@ fn what_cannot_be_planned_is_told_as_in_process() {
             PlanRequest { root: Some(corecast_base::CpuId::new(3)), cpus: cpus("0-2"), ..quick(Operation::Reduce) },
             "root CPU 3 is not among the CPUs",
         ),
-        (PlanRequest { planner: "crystal ball".to_owned(), ..quick(Operation::Reduce) }, "'crystal ball' is no shape"),
+        (
+            PlanRequest { planner: "crystal ball".to_owned(), ..quick(Operation::Reduce) },
+            "'crystal ball' is not a shape",
+        ),
         (
             PlanRequest { limits: Limits { children: Some(1), depth: Some(1) }, ..quick(Operation::Reduce) },
             "no tree over 4 members",
@@ -130,7 +133,7 @@ fn a_search_beyond_the_limit_gives_the_best_so_far_which_is_not_kept() {
 }
 
 #[test]
-fn nobody_there_is_an_error_at_once() {
+fn an_absent_service_is_an_error_at_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let error = Client::connect(&folder.path().join("none"), LONG).expect_err("nobody there");
     assert!(matches!(error, ServiceError::NotConnected { .. }), "{error}");

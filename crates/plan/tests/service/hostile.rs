@@ -1,4 +1,4 @@
-//! What bad clients get, and that the others do not notice.
+//! The answers that bad clients get, and that the others do not notice.
 
 use std::io::Write;
 use std::net::Shutdown;
@@ -72,7 +72,7 @@ fn half_a_request_is_told_to_be_one() {
 }
 
 #[test]
-fn who_hangs_is_dropped_and_holds_nobody() {
+fn a_hanging_client_is_dropped_and_holds_no_thread() {
     let options = Options { idle_timeout: Duration::from_millis(50), ..patient() };
     let served = Served::start(4, options);
     let mut silent = served.raw();

@@ -28,13 +28,13 @@ pub(crate) fn machine(cpus: u32) -> Machine {
     Machine::from_topology(&Topology { cpus: (0..cpus).map(cpu).collect(), ..Topology::default() })
 }
 
-/// What a patient test grants.
+/// The time that a patient test grants.
 pub(crate) fn patient() -> Options {
     Options { idle_timeout: LONG, searches: 2, ..Options::default() }
 }
 
 impl Served {
-    /// A service for a machine of so many CPUs.
+    /// A service for a machine of this many CPUs.
     pub(crate) fn start(cpus: u32, options: Options) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let server = Server::bind(&folder.path().join("plan.sock"), machine(cpus), options).expect("bound");

@@ -26,7 +26,6 @@ use crate::interrupt::Interrupt;
 use crate::levels;
 use crate::machine_args::MachineArgs;
 use crate::output::Output;
-use crate::plan_threads;
 use crate::planner_args::{PlannerArgs, Timed};
 use crate::service_plan;
 
@@ -120,7 +119,6 @@ struct Compared {
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
-    plan_threads::start()?;
     match arguments.op {
         Planned::Trees(operation) => plan_trees(arguments, operation, output),
         Planned::Acknowledged => plan_ring(arguments, output),

@@ -22,7 +22,7 @@ use crate::output::Output;
 use crate::planner_args::{PlannerArgs, Timed};
 use crate::report::{PlannedTree, SMELT};
 use crate::target_folder;
-use crate::{machine_text, plan_threads, printable, race_text, table};
+use crate::{machine_text, printable, race_text, table};
 
 use outcome::Outcome;
 use race::Raced;
@@ -53,7 +53,6 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     arguments.check_targets()?;
-    plan_threads::start()?;
     let interrupt = Interrupt::watch()?;
     let mut model = costs::model(&arguments.machine, arguments.quick, arguments.remeasure, output, &interrupt)?;
     let trees = trees(&model.machine, &|| interrupt.is_raised())?;

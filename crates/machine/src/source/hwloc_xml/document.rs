@@ -1,4 +1,4 @@
-//! From the text to a topology.
+//! Parses the text into a topology.
 
 use roxmltree::{Document, Node, ParsingOptions};
 

@@ -1,4 +1,4 @@
-//! What stands beside the tree of cores and caches: NUMA nodes, their distances, and kinds of cores.
+//! Reads the data beside the tree of cores and caches: NUMA nodes, their distances, and kinds of cores.
 
 use std::collections::BTreeMap;
 

@@ -13,7 +13,7 @@ pub(super) fn read(root: Node<'_, '_>) -> Result<Vec<Place>, String> {
     let mut pus = Vec::new();
     let mut seen = BTreeSet::new();
     let nowhere = Place { id: CpuId::new(0), core: None, package: None, l2: None, l3: None, numa: None, kind: None };
-    // A list of its own instead of recursion: a hostile file may nest deeper than a stack reaches.
+    // An explicit stack instead of recursion: a hostile file may nest deeper than the thread's stack allows.
     let mut open: Vec<(Node<'_, '_>, Place)> = objects(root).map(|object| (object, nowhere)).collect();
     while let Some((object, around)) = open.pop() {
         let place = inside(object, around);

@@ -1,6 +1,6 @@
 //! The source `hwloc-xml`.
 
-use super::document;
+use super::parser;
 use crate::source::discover::{Request, Source};
 use crate::source::error::DiscoverError;
 use crate::source::file::{self, Form};
@@ -17,6 +17,6 @@ impl Source for HwlocXml {
     fn discover(&self, request: &Request) -> Result<Option<Topology>, DiscoverError> {
         let Some(path) = &request.file else { return Ok(None) };
         let Form::HwlocXml(text) = file::read(path)? else { return Ok(None) };
-        document::parse(&text, &path.display().to_string()).map(Some)
+        parser::parse(&text, &path.display().to_string()).map(Some)
     }
 }

@@ -1,4 +1,4 @@
-//! The attribute `indexes`: which numbers the system gives to the objects of a level.
+//! The attribute `indexes`: the numbers that the system gives to the objects of a level.
 
 use std::collections::BTreeSet;
 

@@ -2,7 +2,7 @@
 
 use super::indexes::Indexes;
 
-/// What a level is made of.
+/// The type of a level's objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Package,
@@ -11,7 +11,7 @@ pub(super) enum Kind {
     L3,
     Core,
     Pu,
-    /// Something that corecast has no use for, such as dies and first-level caches.
+    /// A level that corecast does not use, such as dies and first-level caches.
     Other,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Level {
     pub(super) kind: Kind,
     pub(super) count: usize,
     pub(super) indexes: Option<Indexes>,
-    /// Written in brackets: it hangs beside the level above and nothing is inside of it.
+    /// Written in brackets: it stands beside the level above and contains nothing.
     pub(super) beside: bool,
 }
 

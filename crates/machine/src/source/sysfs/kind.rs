@@ -8,8 +8,8 @@ use super::tree::Tree;
 use crate::source::core_kind;
 use crate::topology::CoreKind;
 
-/// Numbers that rank cores, most telling first. Each counts only if every CPU that is online has it; one that shows no
-/// two kinds leaves the word to the next, since x86 kernels report one capacity for unequal cores.
+/// Numbers that rank cores, the most reliable first. Each counts only if every CPU that is online has it; one that does
+/// not show one that does not show two kinds is passed over, since x86 kernels report one capacity for unequal cores.
 const RANKS: [&str; 3] = ["cpu_capacity", "cpufreq/cpuinfo_max_freq", "acpi_cppc/highest_perf"];
 
 /// The kind of each CPU; empty where all are of one.
@@ -17,7 +17,7 @@ pub(super) fn read(tree: &Tree, online: &CpuSet) -> BTreeMap<CpuId, CoreKind> {
     named(tree).or_else(|| RANKS.iter().find_map(|rank| ranked(tree, online, rank))).unwrap_or_default()
 }
 
-/// By the performance counters, of which hybrid Intel machines have one kind per kind of core.
+/// By the performance counters: hybrid Intel machines have one kind of them for each kind of core.
 fn named(tree: &Tree) -> Option<BTreeMap<CpuId, CoreKind>> {
     let counters = [
         ("cpu_core", CoreKind::Performance),

@@ -3,8 +3,8 @@
 //! Take it for the machine this runs on (`/`) and for captured trees of others; no library of the system is needed.
 //!
 //! How it works: `usable` finds the CPUs, `siblings` what they share, `nodes` their memory, `kind` how fast they are,
-//! all by way of `tree`, which bounds what is read; `source` puts it together. Lack of detail is a note, garbage is lack
-//! of detail, and a machine of which only the CPU numbers are known is a machine.
+//! all through `tree`, which bounds what is read; `source` combines the parts. Missing detail is a note, garbage counts
+//! as missing detail, and a machine with nothing known but its CPU numbers is valid.
 
 mod kind;
 mod nodes;

@@ -1,8 +1,8 @@
 //! NUMA nodes and the distances between them.
 //!
 //! The rules are hwloc's: a kernel that knows no nodes has one, number 0; a node claiming CPUs of a lower node is a
-//! mistake of the firmware and left out; a node whose memory the process may not use is not given for its CPUs. Nodes
-//! of memory without CPUs appear among the distances only.
+//! mistake of the firmware and is left out; a node whose memory the process may not use is not assigned to its CPUs.
+//! Nodes of memory without CPUs appear among the distances only.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,8 @@ fn online(tree: &Tree) -> Vec<u32> {
     nodes.iter().map(CpuId::get).collect()
 }
 
-/// Which node claims which CPU; the lowest wins all, and a later one that claims any of its CPUs gets none.
+/// Assigns CPUs to nodes: the lowest node that claims a CPU gets all its CPUs; a later one that claims any of them gets
+/// none.
 fn claims(tree: &Tree, nodes: &[u32], notes: &mut Vec<String>) -> BTreeMap<CpuId, u32> {
     let mut of_cpu = BTreeMap::new();
     for &node in nodes {

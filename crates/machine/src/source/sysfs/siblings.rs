@@ -1,4 +1,4 @@
-//! Which CPUs share a core, a package or a cache.
+//! The CPUs that share a core, a package or a cache.
 //!
 //! Each group is named by its lowest CPU, as the kernel lists it: a CPU keeps its group's number whatever part of the
 //! machine a process may use.
@@ -15,7 +15,7 @@ const MAX_CACHES: u32 = 16;
 /// The kernel's lists of siblings.
 pub(super) struct Siblings<'a> {
     tree: &'a Tree,
-    /// What the kernel calls package and core of each CPU; -1 is its word for unknown.
+    /// The kernel's numbers for the package and core of each CPU; -1 is its word for unknown.
     ids: BTreeMap<CpuId, Ids>,
 }
 
@@ -32,8 +32,8 @@ impl<'a> Siblings<'a> {
         Self { tree, ids: online.iter().map(|cpu| (cpu, ids(cpu))).collect() }
     }
 
-    /// The core: siblings that also agree on the core's id. They do not on AMD's family 15h, where the kernel lists as
-    /// siblings the two cores that share a floating-point unit.
+    /// The core: siblings that also agree on the core's id. They do not agree on AMD's family 15h, where the kernel
+    /// lists as siblings the two cores that share a floating-point unit.
     pub(super) fn core(&self, cpu: CpuId) -> Option<u32> {
         let own = self.ids.get(&cpu)?;
         let same_core = |other: CpuId| match (own.core, self.ids.get(&other).and_then(|ids| ids.core)) {

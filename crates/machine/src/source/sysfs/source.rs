@@ -44,7 +44,7 @@ fn read(tree: &Tree) -> Result<Topology, DiscoverError> {
     Ok(Topology { cpus, numa_distances: nodes.distances, quota, source: String::new(), notes })
 }
 
-/// What the tree tells of no CPU at all.
+/// The answer when the tree lists no CPU at all.
 fn missing(cpus: &[Cpu]) -> Option<String> {
     let unknown = |name: &'static str, group: fn(&Cpu) -> Option<u32>| {
         cpus.iter().all(|cpu| group(cpu).is_none()).then_some(name)

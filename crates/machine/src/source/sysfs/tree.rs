@@ -7,10 +7,10 @@ use corecast_base::{CpuId, CpuSet, MAX_CPU_ID, small_file};
 
 use crate::source::mask;
 
-/// Four times the longest list of CPUs there can be.
+/// Four times the longest possible list of CPUs.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The root directory of a machine. Whatever cannot be read or understood is `None`.
+/// The root directory of a machine. A file that cannot be read or understood is `None`.
 pub(super) struct Tree {
     root: PathBuf,
 }
@@ -29,7 +29,7 @@ impl Tree {
         self.root == Path::new("/")
     }
 
-    /// The text of a file, without blanks around it, nor the zero byte that some kernels put behind it.
+    /// The text of a file, without surrounding blanks and without the zero byte that some kernels append.
     pub(super) fn text(&self, path: &str) -> Option<String> {
         let text = small_file::read(&self.root.join(path), MAX_FILE_BYTES).ok()?;
         Some(text.trim_matches(|symbol: char| symbol.is_whitespace() || symbol == '\0').to_owned())
@@ -44,7 +44,7 @@ impl Tree {
         self.text(path)?.parse().ok()
     }
 
-    /// A set of CPUs that the kernel tells twice, as bitmap and as list. The bitmap counts: old kernels have no list.
+    /// A set of CPUs that the kernel lists twice, as bitmap and as list. The bitmap counts: old kernels have no list.
     pub(super) fn set(&self, bitmap: &str, list: &str) -> Option<CpuSet> {
         self.text(bitmap).and_then(|text| mask::parse(&text)).or_else(|| self.list(list))
     }

@@ -1,4 +1,4 @@
-//! Which CPUs a process may use, and how much of them.
+//! The CPUs that a process may use, and its share of their time.
 
 use corecast_base::CpuSet;
 use corecast_base::cgroup::Limits;
@@ -19,7 +19,7 @@ pub(super) struct Usable {
     pub(super) nodes: Option<Vec<u32>>,
     /// CPU time, in CPUs.
     pub(super) quota: Option<f64>,
-    /// What the user should know.
+    /// Notes for the user.
     pub(super) notes: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ impl Usable {
     }
 }
 
-/// Leaves in `topology`, which another source tells of this machine, what the calling process may use.
+/// Reduces `topology`, which another source made for this machine, to the part that the calling process may use.
 #[cfg(feature = "hwloc")]
 pub(in crate::source) fn limit_to_this_process(topology: &mut Topology) -> Result<(), DiscoverError> {
     let usable = Usable::read(&Tree::new("/".as_ref()))?;
@@ -56,7 +56,7 @@ pub(in crate::source) fn limit_to_this_process(topology: &mut Topology) -> Resul
     Ok(())
 }
 
-/// The CPUs that are switched on, as far as told: by the kernel's list, or else by the folders of the CPUs, and not
+/// The CPUs that are switched on, as far as known: by the kernel's list, or else by the folders of the CPUs, and not
 /// denied by the switch of the CPU itself.
 fn online(tree: &Tree, notes: &mut Vec<String>) -> CpuSet {
     let folders = tree.numbered("sys/devices/system/cpu", "cpu");
@@ -76,7 +76,7 @@ fn allowed(tree: &Tree, limits: &Limits, notes: &mut Vec<String>) -> Option<CpuS
     [mask, limits.cpuset.clone()].into_iter().flatten().reduce(|a, b| a.intersection(&b))
 }
 
-/// The mask of the calling thread: its process may have pinned others elsewhere.
+/// The mask of the calling thread; its process may have pinned other threads elsewhere.
 fn own_mask(notes: &mut Vec<String>) -> Option<CpuSet> {
     pin::affinity().map_err(|error| notes.push(error.to_string())).ok()
 }

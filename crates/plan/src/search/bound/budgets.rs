@@ -1,8 +1,8 @@
-//! What a relaxed broadcast may not do twice: states that remember it, roughly.
+//! Budgets: states that remember, roughly, what a relaxed broadcast may not do twice.
 //!
-//! Whoever enters a cluster of g members may let at most g - 1 others of it be informed from there, directly or by
-//! others of the cluster; a local message hands over a part of that budget. The same for pairs of hyperthreads, whose
-//! budget is 0 or 1. Without it the cheap messages inside a cluster are sent again and again.
+//! A member that enters a cluster of g members may let at most g - 1 others of it be informed from there, directly or
+//! by others of the cluster; a local message hands over a part of that budget. The same for pairs of hyperthreads,
+//! whose budget is 0 or 1. Without it the cheap messages inside a cluster are sent again and again.
 //!
 //! Small budgets are exact; larger ones are rounded up to one of a few, which only allows more.
 
@@ -12,8 +12,8 @@ use corecast_machine::clusters::levels;
 
 use super::super::costs::Costs;
 
-/// In clusters of up to so many members budgets are exact: rounded ones cost a bound up to 8 % among 128 members, as a
-/// budget that is rounded up again after every message is never used up.
+/// In clusters of up to this many members budgets are exact: rounded ones cost a bound up to 8 % among 128 members, as
+/// a budget that is rounded up again after every message is never used up.
 const EXACT: usize = 16;
 /// In larger ones those up to this are exact, and each of the others is half as large again as the one before.
 const EXACT_OF_MANY: usize = 4;
@@ -32,7 +32,7 @@ pub(super) struct Budgets {
     rows: Vec<usize>,
 }
 
-/// What a message is to its sender's budget.
+/// The effect of a message on its sender's budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// It leaves the cluster and takes nothing of the budget.
@@ -62,7 +62,7 @@ impl Budgets {
         let clusters = cluster.iter().max().map_or(0, |&last| last as usize + 1);
         let mut sizes = vec![0; clusters];
         cluster.iter().for_each(|&of| sizes[of as usize] += 1);
-        // A budget of everybody is never used up: it changed no bound, and took ten times as long.
+        // A budget of all members is never used up: it changed no bound, and took ten times as long.
         let of_size = |size| if clusters == 1 { Splits::endless() } else { Splits::of(&budgets(size)) };
         let splits = sizes.into_iter().map(of_size).collect();
         let mut new = Self { cluster, sibling, splits, rows: vec![0] };
@@ -147,16 +147,16 @@ fn budgets(size: usize) -> Vec<usize> {
     budgets
 }
 
-/// What is kept of a budget that is split.
+/// The part of a split budget that the sender keeps.
 struct Splits {
     /// `kept[whole][given]`, by number: the most that is left of the whole.
     kept: Vec<Vec<Option<usize>>>,
-    /// So many budgets are ever handed over.
+    /// The largest number of budgets that is ever handed over.
     most_given: usize,
 }
 
 impl Splits {
-    /// No budget at all.
+    /// No budget.
     fn endless() -> Self {
         Self { kept: vec![vec![Some(0)]], most_given: 1 }
     }

@@ -1,18 +1,18 @@
-//! The table of what everybody earns in every time, computed in blocks of times.
+//! The table of the earnings of every member in every time, computed in blocks of times.
 //!
-//! Most messages keep their sender busy for some ticks, so that many times can be computed at once. Messages of a
-//! group differ only in what they bring, so the best of them is found first; and a group that keeps the sender busy
-//! for longer than another one, and brings no more in any time of the block, is left out: few groups are left, and only these
-//! meet all the states of the sender.
+//! Most messages keep their sender busy for some ticks, so that many times can be computed at once. Messages of a group
+//! differ only in what they bring, so the best of them is found first; and a group that keeps the sender busy for
+//! longer than another one, and brings no more in any time of the block, is left out: few groups are left, and only
+//! these meet all the states of the sender.
 
 use std::ops::Range;
 
 use super::budgets::{Budgets, Kind};
 use super::network::{Group, Network};
 
-/// So many times at once are computed for messages that keep the sender busy for as long.
+/// The number of times computed at once for messages that keep the sender busy for as long.
 pub(super) const MANY: usize = 32;
-/// And so many for the others: beyond what is valid, sums are too small and computed again.
+/// The number for the other messages: beyond what is valid, sums are too small and computed again.
 pub(super) const FEW: usize = 8;
 
 /// Rows of sums, one for each state, in times from 0.
@@ -49,7 +49,7 @@ impl Earnings {
         earnings
     }
 
-    /// What is earned in each time by whoever is in this state and has yet to send.
+    /// The earnings in each time of a member that is in this state and has yet to send.
     pub(super) fn going(&self, state: usize) -> &[i16] {
         &self.going[state * self.stride + MANY..][..self.times]
     }
@@ -136,7 +136,7 @@ impl Earnings {
     }
 }
 
-/// What the messages of a group bring in some times, each the best one, to a child with this budget.
+/// The earnings of a group's messages over some times, each the best one, to a child with this budget.
 struct Best<const N: usize> {
     send: usize,
     kind: Kind,
@@ -167,7 +167,8 @@ impl<const N: usize> Choice<N> {
         self.inside.resize(budgets, [i16::MIN; N]);
     }
 
-    /// Keeps it if it brings more at some time than what keeps the sender busy no longer and takes no more of its budget.
+    /// Keeps it if it brings more at some time than what keeps the sender busy no longer and takes no more of its
+    /// budget.
     fn add(&mut self, new: Best<N>) {
         let outside = self.outside;
         let known = if new.kind == Kind::Outside { &mut self.outside } else { &mut self.inside[new.given] };

@@ -1,12 +1,12 @@
-//! Costs in whole ticks, rounded down: no tree takes longer on the grid than it really does.
+//! Costs in whole ticks, rounded down: no tree takes longer on the grid than with the real costs.
 
 use super::super::costs::Costs;
 use super::quick::lowered;
 
-/// Quotients this close below a whole number count as that number; whoever uses the grid gives this share back.
+/// Quotients this close below a whole number count as that number; users of the grid give this share back.
 pub(super) const ROUNDING: f64 = 1e-11;
 
-/// What messages cost in ticks; a tick is the cost of the known tree over `steps`.
+/// The costs of messages in ticks; a tick is the cost of the known tree over `steps`.
 pub(super) struct Grid {
     pub(super) len: usize,
     /// A tree is better than the known one if it takes fewer ticks.
@@ -15,7 +15,7 @@ pub(super) struct Grid {
     pub(super) send: Vec<u32>,
     /// Send and receive, rounded down together.
     pub(super) edge: Vec<u32>,
-    /// So many times can be computed at once: no message leads anywhere in fewer ticks.
+    /// This many times can be computed at once: no message leads anywhere in fewer ticks.
     pub(super) lag: usize,
 }
 
@@ -23,7 +23,7 @@ impl Grid {
     /// `upper` is the cost of the known tree, positive and finite.
     pub(super) fn new(costs: &Costs, upper: f64, steps: usize) -> Self {
         let len = costs.len();
-        // What takes twice as long as the known tree is as good as endless.
+        // A message that takes twice as long as the known tree is as good as endless.
         let ticks = |cost: f64| (cost / upper * steps as f64 * (1.0 + ROUNDING)).min((2 * steps) as f64) as u32;
         let dense = |cost: &dyn Fn(usize, usize) -> f64| -> Vec<u32> {
             (0..len * len).map(|at| ticks(lowered(costs, cost(at / len, at % len)))).collect()
@@ -35,7 +35,7 @@ impl Grid {
         Self { len, steps, send, edge, lag }
     }
 
-    /// After how many ticks the root can have informed each member.
+    /// The least number of ticks after which the root can have informed each member.
     pub(super) fn delays(&self, root: usize) -> Vec<usize> {
         let mut delays = vec![usize::MAX; self.len];
         let mut open: Vec<usize> = (0..self.len).collect();

@@ -1,6 +1,6 @@
 //! Prices at which all broadcasts known so far earn less than a tree must: the shortest vector in their convex hull.
 //!
-//! Each relaxed broadcast that is in time is a point: what it does too much of, constraint by constraint. If the hull
+//! Each relaxed broadcast that is in time is a point: its excess, constraint by constraint. If the hull
 //! of the points does not hold the origin, the shortest vector to it is the normal of a plane that has all of
 //! the points on one side, and its negative are the prices sought. If it does, no prices can tell these broadcasts from
 //! a tree: the bound is as good as it gets. A set may be entered more than once: its component counts
@@ -22,15 +22,15 @@ pub(super) struct Hull {
     vector: Vec<f64>,
 }
 
-/// So often in one search all points are looked at: more only sharpens what the next point changes anyway.
+/// The number of looks at all points in one search: more only refine a result that the next point changes anyway.
 const LOOKS: usize = 8;
 /// Swaps of weight after each look, among those points that have some or are on the wrong side.
 const SWAPS: usize = 50;
 /// A point is on the wrong side that is nearer to the origin than this part of the vector.
 const LOW: f64 = 0.5;
-/// Points are forgotten when there are so many for each constraint: those that have no weight, oldest first.
+/// The number of points for each constraint above which points without weight are forgotten, oldest first.
 const POINTS_PER_CONSTRAINT: usize = 3;
-/// So short a vector is none.
+/// A vector shorter than this counts as zero.
 const NOTHING: f64 = 1e-7;
 
 impl Hull {
@@ -54,7 +54,7 @@ impl Hull {
         (self.points, self.weights) = kept.map(|(_, both)| both).unzip();
     }
 
-    /// The shortest vector, roughly, turned round: prices. `None` if it is as good as nothing.
+    /// The shortest vector, roughly, turned round: prices. `None` if it is nearly zero.
     pub(super) fn prices(&mut self) -> Option<Vec<f64>> {
         for _ in 0..LOOKS {
             let normal = self.normal();

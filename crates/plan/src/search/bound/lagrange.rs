@@ -1,9 +1,10 @@
-//! The Lagrangian bound: a broadcast that need not inform everybody just once, paid so that it nearly does.
+//! The Lagrangian bound: a broadcast that need not inform every member exactly once, with prices that make it nearly do
+//! so.
 //!
 //! Every member has a price and so has every cluster. A tree informs each member once and enters each cluster, so it
-//! earns at least the sum of all prices. What earns the most in t ticks without that duty is computed for all t at
-//! once ([`Relaxed`]). If it earns less than the sum, no tree takes t ticks: the first t in which it earns the sum is a
-//! bound, for any prices. Good prices come from what the best earners do too often and not at all ([`Hull`]).
+//! earns at least the sum of all prices. The most that can be earned in t ticks without that duty is computed for all t
+//! at once ([`Relaxed`]). If it earns less than the sum, no tree takes t ticks: the first t in which it earns the sum
+//! is a bound, for any prices. Good prices come from the constraints that the best earners exceed or miss ([`Hull`]).
 //!
 //! `docs/design/bounds.md` has the proof, what else was tried, and how tight the bound is.
 
@@ -17,7 +18,7 @@ use super::quick::quick_bound;
 use super::relaxed::Relaxed;
 use super::root::Root;
 
-/// No tree from `root`, or from any root, is cheaper, as far as that matters: at most `upper`, the cost of a known tree.
+/// A lower bound for trees from `root`, or from any root: at most `upper`, the cost of a known tree.
 ///
 /// Reaches [`quick_bound`] at least, and more the more iterations it may take: up to 300 or so from a given root, and
 /// thousands from any of 128. It ends early when `stop` says so, when the known tree turns out to be optimal (the bound
@@ -29,7 +30,7 @@ pub(crate) fn lower_bound(costs: &Costs, root: Option<usize>, upper: f64, iterat
     }
     let grid = Grid::new(costs, upper, steps(costs, upper));
     if grid.lag == 0 {
-        // Messages that take no time at all: who sends how many of them has no order.
+        // Messages that take no time at all have no order.
         return quick;
     }
     let mut search = Search::new(costs, root, &grid);
@@ -41,7 +42,7 @@ pub(crate) fn lower_bound(costs: &Costs, root: Option<usize>, upper: f64, iterat
     quick.max(search.ticks() as f64 / grid.steps as f64 * upper * (1.0 - 2.0 * ROUNDING))
 }
 
-/// Into how many ticks the cost of the known tree is cut: where all costs are whole numbers, they are the ticks.
+/// The number of ticks in the cost of the known tree: where all costs are whole numbers, they are the ticks.
 ///
 /// Rounding costs half a tick for each message on the longest path: about 0.2 % with 1000 steps.
 fn steps(costs: &Costs, upper: f64) -> usize {
@@ -56,20 +57,20 @@ fn steps(costs: &Costs, upper: f64) -> usize {
     if costs.len() <= 24 { 2000 } else { 1000 }
 }
 
-/// So many roots learn from prices that were made for one of them: those of which least is known.
+/// This many roots learn from prices that were made for one of them: those of which least is known.
 const LEARNING: usize = 32;
-/// A root is worked on until so many rounds in a row brought nothing.
+/// Work on a root ends after this many rounds in a row that brought nothing.
 const PATIENCE: u32 = 10;
 
-/// The search for prices, for each root its own: one price for all roots lets half a tree start here and half there,
-/// and is up to a quarter short.
+/// The search for prices, for each root its own: one price for all roots lets half a tree start at one root and half at
+/// another, and is up to a quarter short.
 struct Search {
     constraints: Constraints,
     network: Network,
     steps: usize,
     /// That which is worked on first, then by what is known.
     roots: Vec<Root>,
-    /// The first is worked on for so many more rounds that bring nothing.
+    /// The first root gets this many more rounds that bring nothing.
     patience: u32,
 }
 
@@ -87,9 +88,9 @@ impl Search {
         self.roots.iter().map(|root| root.ticks).min().expect("there is a root")
     }
 
-    /// Tries other prices for a root; `None` if none can be better for the one of which least is known.
+    /// Tries other prices for a root; `None` if none can be better for the least known one.
     ///
-    /// Working on one root for some time is of use to all that are like it.
+    /// Work on one root helps all similar roots.
     fn improve(&mut self) -> Option<()> {
         if self.patience == 0 {
             self.roots.sort_by_key(|root| (root.ticks, root.member));
@@ -124,7 +125,7 @@ mod tests {
 
     const GO_ON: Stop = &|| false;
 
-    /// Anything goes: zeros, equal costs, costs 1000 times as large as others.
+    /// Arbitrary costs: zeros, equal ones, some 1000 times as large as others.
     fn some_costs() -> impl Strategy<Value = Costs> {
         let cost = prop_oneof![2 => (0_u32..4).prop_map(f64::from), 1 => 0.1..1.0_f64, 1 => 1.0..100.0_f64];
         (2..=7_usize).prop_flat_map(move |n| {

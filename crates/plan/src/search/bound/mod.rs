@@ -1,11 +1,11 @@
-//! Lower bounds: how good a tree could be at best.
+//! Lower bounds for the cost of any tree.
 //!
 //! | what | how | how far from the optimum | time |
 //! |---|---|---|---|
 //! | [`quick_bound`] | shortest paths, and all pairs as cheap as the cheapest | 0 to 60 % | O(n^2) |
 //! | [`lower_bound`] | Lagrangian relaxation | 0.2 % at 16 members | a second at 32 members, a minute at 128 |
 //!
-//! Both take a broadcast from a fixed root or from whichever is best. See `docs/design/bounds.md`.
+//! Both take a broadcast from a fixed root or from the best one. See `docs/design/bounds.md`.
 
 mod budgets;
 mod earnings;

@@ -1,10 +1,10 @@
-//! Who may inform whom, in what time, and what of its budget that takes.
+//! The possible messages, their times, and the part of the sender's budget that each takes.
 
 use super::budgets::{Budgets, Kind};
 use super::earnings::{FEW, MANY};
 use super::grid::Grid;
 
-/// Messages of one sender that are alike to it: they keep it busy for as long and take as much of its budget.
+/// Messages of one sender with the same effect on it: they keep it busy for as long and take as much of its budget.
 pub(super) struct Group {
     pub(super) send: usize,
     pub(super) kind: Kind,
@@ -12,9 +12,9 @@ pub(super) struct Group {
     pub(super) children: Vec<(usize, usize)>,
 }
 
-/// All messages of which somebody may make use.
+/// All messages that may be of use.
 pub(super) struct Network {
-    /// Messages that take longer are none.
+    /// Longer messages are left out.
     pub(super) times: usize,
     pub(super) budgets: Budgets,
     /// The messages of each member that keep it busy for a block of times, shortest first.
@@ -23,7 +23,7 @@ pub(super) struct Network {
     pub(super) near: Vec<Vec<Group>>,
     /// Those that do not: each child with its time.
     pub(super) free: Vec<Vec<(usize, usize)>>,
-    /// What is near or free is computed for so many times at once: it leads nowhere sooner.
+    /// Near or free messages are computed for this many times at once: they lead nowhere sooner.
     pub(super) few: usize,
 }
 

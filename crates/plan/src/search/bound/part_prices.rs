@@ -13,12 +13,12 @@ use super::relaxed::Relaxed;
 /// Rounds of the search for prices. With 30 the subset programme takes ten times as long where ten roots are nearly as
 /// good, since few of them are ruled out; with 300 no less.
 const ROUNDS: u32 = 100;
-/// What a tree earns at least, roughly: prices are whole numbers.
+/// The least earnings of a tree, roughly: prices are whole numbers.
 const GOAL: f64 = (1 << 17) as f64;
 /// No price is larger.
 const LARGEST: f64 = (1 << 22) as f64;
 
-/// What informing members and entering sets of them earns: whole numbers.
+/// The earnings from informing members and entering sets of them: whole numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PartPrices {
     /// Of each member, of any sign.
@@ -77,7 +77,7 @@ impl PartPrices {
         }
     }
 
-    /// What a message earns.
+    /// The earnings of a message.
     pub(super) fn message(&self, parent: usize, child: usize) -> f64 {
         let is_entered = |set: u64| set >> child & 1 == 1 && set >> parent & 1 == 0;
         self.members[child] + self.sets.iter().filter(|set| is_entered(set.0)).map(|set| set.1).sum::<f64>()

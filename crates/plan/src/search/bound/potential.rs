@@ -1,7 +1,7 @@
-//! Which parts of a tree may belong to one that is better than the known tree.
+//! Finds the parts of a tree that may belong to one better than the known tree.
 //!
-//! A part is a member and whom it will yet inform, by itself and by others. Prices split what a tree earns between a
-//! part and the rest of the tree. The part earns at most what the member can earn in the time it has left:
+//! A part is a member and the members that it will yet inform, by itself and by others. Prices split what a tree earns
+//! between a part and the rest of the tree. The part earns at most what the member can earn in the time it has left:
 //!
 //! ```text
 //! going(a, t)    = max(going(a, t - 1), max over c of price + informed(c, t - edge) + going(a, t - send))
@@ -18,25 +18,26 @@ use super::budgets::Budgets;
 use super::grid::Grid;
 use super::part_prices::PartPrices;
 
-/// Into how many ticks the known tree's time is cut.
+/// The number of ticks in the known tree's time.
 pub(super) const STEPS: usize = 2000;
-/// Into how many steps the worth of a part is rounded down.
+/// The number of steps that the worth of a part is rounded down to.
 const WORTHS: usize = 1 << 13;
 /// Sums are cut off here: far above what any part is worth, far below where `f64` skips whole numbers.
 const PLENTY: f64 = 1e13;
 
-/// What parts of trees from one root may be, if the tree costs less than the known one.
+/// Limits on the parts of trees from one root, if the tree costs less than the known one.
 pub(crate) struct Potential {
-    /// What a step of worth is.
+    /// The worth of one step.
     step: f64,
-    /// `outside[a][worth]`: the most that all others earn if a's part is worth so much.
+    /// `outside[a][worth]`: the most that all others earn if a's part has this worth.
     outside: Vec<Vec<f64>>,
-    /// `left[a][worth]`: how many ticks a has left at most if all others earn so much, and one more; 0 for never.
+    /// `left[a][worth]`: the most ticks that a has left if all others earn this much, plus one; 0 for never.
     left: Vec<Vec<u32>>,
 }
 
 impl Potential {
-    /// Whether there is one: some tree costs something, and no message takes next to no time, for those have no order.
+    /// True if the potential exists: some tree costs something, and no message takes nearly no time, as those have no
+    /// order.
     pub(crate) fn has_order(costs: &Costs, upper: f64) -> bool {
         upper > 0.0 && upper.is_finite() && Grid::new(costs, upper, STEPS).lag > 0
     }
@@ -86,8 +87,8 @@ impl Potential {
         ((worth / self.step).max(0.0) as usize).min(WORTHS)
     }
 
-    /// How much of the known tree's time `a` has left at most, as a part of 1, if its part earns at least `part` and the
-    /// rest of the tree at least `rest`; `None` if that is in no better tree.
+    /// How much of the known tree's time `a` has left at most, as a part of 1, if its part earns at least `part` and
+    /// the rest of the tree at least `rest`; `None` if that is in no better tree.
     pub(crate) fn left(&self, a: usize, part: f64, rest: f64) -> Option<f64> {
         let left = self.left[a][self.place(rest)];
         (left > 0 && self.outside[a][self.place(part)] >= rest).then(|| f64::from(left) / STEPS as f64)
@@ -147,11 +148,11 @@ fn uses(budgets: &Budgets, a: usize, child: usize) -> Vec<Use> {
     budgets.given(a, kind).flat_map(of).collect()
 }
 
-/// What everybody earns in 0 to `STEPS - 1` ticks: by state and time.
+/// The earnings of every member in 0 to `STEPS - 1` ticks: by state and time.
 struct Inside {
     going: Vec<f64>,
     informed: Vec<f64>,
-    /// What messages that cost their sender nothing earn, by member and time.
+    /// The earnings of messages that cost their sender nothing, by member and time.
     free: Vec<f64>,
 }
 
@@ -193,7 +194,7 @@ impl Inside {
         (arc.price + self.informed[budgets.full(arc.child) * STEPS + t - arc.edge]).max(0.0)
     }
 
-    /// The most that all others earn until a member in a state has so much time left and goes on, by state and time;
+    /// The most that all others earn until a member in a state has this much time left and goes on, by state and time;
     /// what it earns by messages that cost it nothing counts among the others'.
     fn outside(&self, moves: &Moves, root: usize) -> Vec<f64> {
         let never = vec![f64::NEG_INFINITY; self.going.len()];
@@ -208,7 +209,7 @@ impl Inside {
     }
 }
 
-/// What all others earn until a member is informed, and until it goes on.
+/// The earnings of all others until a member is informed, and until it goes on.
 struct Outside {
     informed: Vec<f64>,
     going: Vec<f64>,

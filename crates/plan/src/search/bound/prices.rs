@@ -1,4 +1,4 @@
-//! What a message earns: a price for every member that is informed, and one for every cluster that is entered.
+//! The earnings of a message: a price for every member that is informed, and one for every cluster that is entered.
 //!
 //! In a tree every member but the root is informed exactly once, and every set of members without the root is entered
 //! at least once from outside. So whatever the prices, but for those of sets, which are not negative, a tree earns at
@@ -6,9 +6,9 @@
 
 use super::super::costs::Costs;
 
-/// What the prices of all that a tree must do add up to, unless a message earned too much then.
+/// The sum of the prices of all that a tree must do, unless a message earned too much then.
 pub(super) const GOAL: f64 = (1 << 13) as f64;
-/// What a message earns at most, and the dearest one loses.
+/// The most that a message earns, and the most expensive one loses.
 const LIMIT: f64 = (1 << 13) as f64;
 
 /// The constraints that have a price: members first, then sets, which are nested or apart.
@@ -23,7 +23,7 @@ pub(super) struct Constraints {
 pub(super) struct Prices {
     /// Of the message from parent to child: `messages[parent * len + child]`.
     pub(super) messages: Vec<i16>,
-    /// What a tree from each root earns at least.
+    /// The least earnings of a tree from each root.
     pub(super) goals: Vec<i16>,
 }
 
@@ -45,7 +45,7 @@ impl Constraints {
         self.chains[child].iter().take_while(move |&&set| !self.sets[set][parent]).copied()
     }
 
-    /// What a tree from this root must do: 1 for each constraint that being the root does not fulfil.
+    /// The duty of a tree from this root: 1 for each constraint that being the root does not fulfil.
     fn duty(&self, root: usize) -> Vec<f64> {
         let mut duty = vec![1.0; self.len + self.sets.len()];
         duty[root] = 0.0;
@@ -53,12 +53,12 @@ impl Constraints {
         duty
     }
 
-    /// What is missing from the duty if no message is sent, as negative numbers.
+    /// The part of the duty that is missing if no message is sent, as negative numbers.
     pub(super) fn failed(&self, root: usize) -> Vec<f64> {
         self.duty(root).into_iter().map(|duty| -duty).collect()
     }
 
-    /// Counts in what a message does.
+    /// Counts the effects of a message.
     pub(super) fn count(&self, parent: usize, child: usize, done: &mut [f64]) {
         done[child] += 1.0;
         self.entered(parent, child).for_each(|set| done[self.len + set] += 1.0);
@@ -80,12 +80,12 @@ impl Constraints {
         })
     }
 
-    /// What a tree from this root earns at least.
+    /// The least earnings of a tree from this root.
     fn earned_by_trees(&self, prices: &[f64], root: usize) -> f64 {
         prices.iter().zip(self.duty(root)).map(|(price, duty)| price * duty).sum()
     }
 
-    /// What each message earns: from parent to child at `parent * len + child`.
+    /// The earnings of each message: from parent to child at `parent * len + child`.
     fn earned_by_messages<'p>(&'p self, prices: &'p [f64]) -> impl Iterator<Item = f64> + 'p {
         (0..self.len * self.len).map(move |at| {
             let (parent, child) = (at / self.len, at % self.len);
@@ -121,7 +121,7 @@ mod tests {
         Costs::of_fn(4, |p, c| if p / 2 == c / 2 { 1.0 } else { 5.0 }, |_, _| 1.0)
     }
 
-    /// What a tree with these edges earns.
+    /// The earnings of a tree with these edges.
     fn earned(prices: &Prices, edges: &[(usize, usize)]) -> i16 {
         edges.iter().map(|(parent, child)| prices.messages[parent * 4 + child]).sum()
     }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tree_does_is_its_duty() {
+    fn a_tree_does_its_duty() {
         let constraints = Constraints::new(&two_clusters());
         let mut done = constraints.failed(3);
         [(3, 0), (0, 1), (3, 2)].iter().for_each(|&(p, c)| constraints.count(p, c, &mut done));

@@ -1,20 +1,20 @@
-//! Lower bounds that cost next to nothing, and are far from the optimum.
+//! Lower bounds that are cheap to compute, and far from the optimum.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::super::costs::Costs;
 
-/// No tree from `root`, or from any root, is cheaper. In O(n^2).
+/// A lower bound for trees from `root`, or from any root, in O(n^2).
 ///
-/// The farthest member by shortest paths is informed no earlier, even if the root had nobody else to serve; and members
-/// become informed no faster than if every message cost what the cheapest send and the cheapest message cost.
+/// The farthest member by shortest paths is informed no earlier, even if the root had no other member to serve; and
+/// members become informed no faster than if every message cost what the cheapest send and the cheapest message cost.
 pub(crate) fn quick_bound(costs: &Costs, root: Option<usize>) -> f64 {
     let dearest_child = root.map_or_else(|| dearest_entry(costs), |root| farthest(costs, root));
     dearest_child.max(postal(costs))
 }
 
-/// What the cheapest send and the cheapest message of all cost, whatever was sent before.
+/// The costs of the cheapest send and the cheapest message of all, whatever was sent before.
 fn cheapest(costs: &Costs) -> (f64, f64) {
     let pairs = || (0..costs.len()).flat_map(|p| (0..costs.len()).map(move |c| (p, c))).filter(|(p, c)| p != c);
     let send = pairs().map(|(p, c)| costs.send(p, c)).fold(f64::INFINITY, f64::min);
@@ -45,7 +45,7 @@ fn farthest(costs: &Costs, root: usize) -> f64 {
     last
 }
 
-/// The cheapest message to the member that is dearest to inform; the root, which may be that one, needs none.
+/// The cheapest message to the member that costs most to inform; the root, which may be that one, needs none.
 fn dearest_entry(costs: &Costs) -> f64 {
     let entry = |c: usize| (0..costs.len()).filter(|&p| p != c).map(|p| costs.edge(p, c)).fold(f64::INFINITY, f64::min);
     let mut entries: Vec<f64> = (0..costs.len()).map(entry).collect();
@@ -57,10 +57,10 @@ fn dearest_entry(costs: &Costs) -> f64 {
 fn postal(costs: &Costs) -> f64 {
     let (send, edge) = cheapest(costs);
     let mut last = 0.0;
-    // When somebody could next inform somebody; times are not negative, so their bits order them.
+    // The times of the next possible messages; times are not negative, so their bits order them.
     let mut next = BinaryHeap::from([Reverse(edge.to_bits())]);
     for _ in 1..costs.len() {
-        let Reverse(bits) = next.pop().expect("whoever has sent can send again");
+        let Reverse(bits) = next.pop().expect("a member that has sent can send again");
         last = f64::from_bits(bits);
         next.push(Reverse((last + send).to_bits()));
         next.push(Reverse((last + edge).to_bits()));

@@ -15,7 +15,7 @@ use super::network::Network;
 /// The largest sum that is sure to be exact: a price and two such sums saturate to more than it.
 pub(super) const LARGEST: i16 = (1 << 14) - 1;
 
-/// What everybody earns in 0 to `steps - 1` ticks.
+/// The earnings of every member in 0 to `steps - 1` ticks.
 pub(super) struct Relaxed<'a> {
     network: &'a Network,
     /// `prices[parent * len + child]`.
@@ -29,7 +29,7 @@ impl<'a> Relaxed<'a> {
         Self { network, prices, earnings: Earnings::new(network, prices) }
     }
 
-    /// The least time in which `a` earns so much; `None` if there is none below the known tree's.
+    /// The least time in which `a` earns this much; `None` if there is none below the known tree's.
     pub(super) fn first(&self, a: usize, goal: i16) -> Option<usize> {
         let first = self.row(a).partition_point(|&sum| sum < goal);
         (first < self.network.times).then_some(first)
@@ -40,18 +40,19 @@ impl<'a> Relaxed<'a> {
         self.network.times - 1
     }
 
-    /// What `a`, informed from outside its cluster, earns.
+    /// The earnings of `a`, informed from outside its cluster.
     fn row(&self, a: usize) -> &[i16] {
         self.earnings.informed(self.network.budgets.full(a))
     }
 
-    /// From so many ticks on sums are too large to be exact, if member `a` is informed after `delay[a]` ticks at best.
+    /// From this number of ticks on sums are too large to be exact, if member `a` is informed after `delay[a]` ticks at
+    /// best.
     pub(super) fn exact_until(&self, delays: &[usize]) -> usize {
         let until = |a: usize| delays[a] + self.row(a).partition_point(|&sum| sum <= LARGEST);
         (0..delays.len()).map(until).min().unwrap_or(0)
     }
 
-    /// Tells the messages by which `a` earns the most in `ticks`.
+    /// Reports the messages by which `a` earns the most in `ticks`.
     pub(super) fn trace(&self, a: usize, ticks: usize, visit: &mut dyn FnMut(usize, usize)) {
         let network = self.network;
         let mut open = vec![(a, network.budgets.full(a), ticks)];
@@ -97,7 +98,7 @@ impl<'a> Relaxed<'a> {
         unreachable!("some message has earned it")
     }
 
-    /// What a message earns and whoever got it, who has so much time left.
+    /// The earnings of a message and of its receiver, which has this much time left.
     fn earned(&self, parent: usize, child: usize, below: usize, ticks: usize) -> i16 {
         let price = self.prices[parent * self.network.len() + child];
         self.earnings.informed(below)[ticks].saturating_add(price)
@@ -112,7 +113,7 @@ mod tests {
     use crate::search::Costs;
     use fastrand::Rng;
 
-    /// What is informed by the definition, one time after the other.
+    /// The earnings by the definition, one time after the other.
     fn by_definition(network: &Network, prices: &[i16]) -> Vec<Vec<i16>> {
         let budgets = &network.budgets;
         let mut going = vec![vec![0; network.times]; budgets.total()];

@@ -1,10 +1,10 @@
-//! What is known of the trees from one root, and the prices that follow from it.
+//! Facts about the trees from one root, and the prices that follow from them.
 
 use super::hull::Hull;
 use super::prices::{Constraints, Prices};
 use super::relaxed::Relaxed;
 
-/// What is known of the trees from one root.
+/// Facts about the trees from one root.
 pub(super) struct Root {
     pub(super) member: usize,
     /// No tree takes fewer ticks.
@@ -16,7 +16,7 @@ pub(super) struct Root {
 
 impl Root {
     pub(super) fn new(member: usize, delays: Vec<usize>, constraints: &Constraints) -> Self {
-        // Whoever sends nothing takes no time, and fails in every duty.
+        // A member that sends nothing takes no time, and fails in every duty.
         let hull = Hull::new(constraints.members(), constraints.failed(member));
         Self { member, ticks: 0, delays, hull }
     }

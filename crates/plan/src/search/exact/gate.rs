@@ -1,4 +1,4 @@
-//! Which states the pruned tables hold: those that may be a part of a better tree.
+//! Decides which states the pruned tables hold: those that may be a part of a better tree.
 //!
 //! A part in which v informs X earns at least the prices of the members of X and of the sets that it must enter: those
 //! that X meets and that v is not in. The rest of the tree informs all others, and enters every set that it meets, too,
@@ -11,13 +11,13 @@ use super::tables::{IN_TIME, ROUNDING, TICKS};
 /// Sets with members as bits, with prices.
 type Priced = Vec<(usize, i32)>;
 
-/// What is known of the states; members are numbered as in the tables, the root last.
+/// Facts about the states; members are numbered as in the tables, the root last.
 pub(super) struct Gate {
     names: Vec<usize>,
     potential: Potential,
-    /// What a part earns, if v is in none of the sets that it meets: by the set of members that it informs.
+    /// The earnings of a part, if v is in none of the sets that it meets: by the set of members that it informs.
     parts: Vec<i32>,
-    /// What the rest of a tree earns that informs a set of members.
+    /// The earnings of the rest of a tree that informs a set of members.
     rests: Vec<i32>,
     /// The sets that each member is in, smallest first, with what they and all larger ones earn.
     chains: Vec<Priced>,
@@ -50,7 +50,7 @@ impl Gate {
     }
 }
 
-/// What it earns at least to inform each set of members from outside of all sets.
+/// The least earnings from informing each set of members from outside of all sets.
 fn earned(members: &[i32], sets: &Priced) -> Vec<i32> {
     let chains: Vec<Priced> = (0..members.len()).map(|v| holding(v, sets).collect()).collect();
     let mut earned = vec![0; 1 << members.len()];

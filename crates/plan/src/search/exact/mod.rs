@@ -1,4 +1,4 @@
-//! The best tree of few members, with proof: a programme over all subsets.
+//! The optimal tree of few members, with proof, by dynamic programming over all subsets.
 //!
 //! f(v, X) is the least time in which v, informed at 0, informs the set X. v's first child c takes a subset Z of X for
 //! itself and those below it, and v goes on with the rest:
@@ -8,16 +8,17 @@
 //! ```
 //!
 //! Every tree and every order of children is among these, so the least is the optimum; and all roots come out of the
-//! same table. There are 3^n pairs (X, Z) per member. Few of them need the loop over c: A(v, Z), the least of the first term
-//! over c, stands in a second table, and a split that cannot beat the best one known by A and by the
-//! cheapest send of v is skipped. f is not monotone in X (a member may be a useful relay), so supersets of what
-//! is dear must not be skipped.
+//! same table. There are 3^n pairs (X, Z) per member. Few of them need the loop over c: A(v, Z), the least of the first
+//! term over c, stands in a second table, and a split that cannot beat the best one known by A and by the cheapest send
+//! of v is skipped. f is not monotone in X (a member may be a useful relay), so supersets of what is dear must not be
+//! skipped.
 //!
-//! From some number of members on it pays to prune: one root after the other, only the states (v, X) are computed that
-//! the prices of the Lagrangian bound allow in a tree better than the known one. One of ten to one of a thousand is left.
+//! With more than some number of members it pays to prune: one root after the other, only the states (v, X) are
+//! computed that the prices of the Lagrangian bound allow in a tree better than the known one. One of ten to one of a
+//! thousand is left.
 //!
-//! Costs are whole ticks, 2^26 to the cost of a tree that is known: ties are ties, and costs that are far above
-//! that tree's saturate. So the tree is the optimum up to n / 2^26.
+//! Costs are whole ticks, 2^26 to the cost of a tree that is known: equal costs stay equal, and costs that are far
+//! above that tree's saturate. So the tree is the optimum up to n / 2^26.
 
 mod gate;
 mod pruned;
@@ -35,11 +36,11 @@ pub(crate) const LARGEST: usize = 22;
 /// The most members of whole tables: beyond, they take minutes.
 const WHOLE: usize = 20;
 
-/// Up to so many members whole tables take less time than prices do.
+/// Up to this many members whole tables take less time than prices do.
 const UNPRICED: usize = 16;
 
-/// The better one of `known` and the best tree from `root`, or from any. `None` if `stop` says so, or if messages of more
-/// than 20 members take next to no time: then nothing can be pruned. Takes [`optimum_bytes`] of memory.
+/// The better one of `known` and the best tree from `root`, or from any. `None` if `stop` says so, or if messages of
+/// more than 20 members take next to no time: then nothing can be pruned. Takes [`optimum_bytes`] of memory.
 ///
 /// `known` has the root asked for; the better it is, the less time it takes.
 ///
@@ -58,7 +59,7 @@ pub(crate) fn optimum(costs: &Costs, root: Option<usize>, known: &Ordered, stop:
 
 /// The best tree from `root`, or from the best root, out of whole tables; `None` if `stop` says so first.
 ///
-/// `upper` is the cost of a tree that is known; costs that are much dearer count as endless.
+/// `upper` is the cost of a tree that is known; costs far above that count as infinite.
 ///
 /// # Panics
 ///
@@ -70,8 +71,8 @@ pub(crate) fn exact(costs: &Costs, root: Option<usize>, upper: f64, stop: Stop) 
 
 /// The best tree from each root, by root, out of one table: as [`exact`], and in its time from the best root.
 ///
-/// `upper` is the cost of a tree that is known from some root; from a root whose best tree costs more, the tree told may
-/// be a worse one.
+/// `upper` is the cost of a tree that is known from some root; from a root whose best tree costs more, the tree told
+/// may be a worse one.
 ///
 /// # Panics
 ///
@@ -89,12 +90,12 @@ pub(crate) fn optimum_bytes(n: usize) -> u64 {
         // Two tables of 4 bytes, and up to half of one again for a layer on its way into them.
         return n.saturating_mul(sets(n.saturating_sub(1))).saturating_mul(10);
     }
-    // Those of a fixed root, with layers of 8 bytes for each of a fifth of the states at most, two of them at once; what
-    // each set earns, twice; and some MB for the prices.
+    // Those of a fixed root, with layers of 8 bytes for each of a fifth of the states at most, two of them at once;
+    // what each set earns, twice; and some MB for the prices.
     n.saturating_mul(sets(n - 2)).saturating_mul(12).saturating_add(12 * sets(n - 1)).saturating_add(50_000_000)
 }
 
-/// Asked from time to time, from many threads.
+/// Called from time to time, from many threads.
 pub(crate) type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
 #[cfg(test)]
@@ -254,11 +255,11 @@ mod tests {
         let (known, no_time) = (star_tree(&ordered, 5), star_tree(&free, 5));
         assert!(optimum(&free, Some(5), &no_time, GO_ON).is_none());
         assert_eq!(optimum(&ordered, Some(5), &known, &|| true), None);
-        // In every unit of time everybody who knows informs somebody: 1, 2, 4, 8, 16, 22.
+        // In every unit of time each informed member informs another: 1, 2, 4, 8, 16, 22.
         assert_eq!(optimum(&ordered, Some(5), &halved(&ordered, 5), GO_ON).expect("not stopped").cost, 5.0);
     }
 
-    /// A binomial tree: everybody who knows informs the member as far away as there are that know.
+    /// A binomial tree: with k members informed, each informs the member k places away.
     fn halved(costs: &Costs, root: usize) -> Ordered {
         let n = costs.len();
         let member = |at: usize| (at + root) % n;

@@ -1,6 +1,6 @@
 //! The subset programme for one root after the other, without the states that belong to no better tree.
 
-use rayon::prelude::*;
+use std::sync::Mutex;
 
 use super::super::bound::{PartPrices, Potential};
 use super::super::costs::Costs;
@@ -9,6 +9,7 @@ use super::Stop;
 use super::gate::Gate;
 use super::sets::{packed, spread, subsets};
 use super::tables::{NEVER, Tables};
+use crate::parallel;
 
 /// Sets of one member with their f.
 type States = Vec<(u32, u32)>;
@@ -26,8 +27,9 @@ pub(super) fn optimum(costs: &Costs, root: Option<usize>, known: &Ordered, stop:
     let roots = [vec![first], (0..costs.len()).filter(|&other| other != first && root.is_none()).collect()];
     for roots in roots {
         let upper = best.cost;
-        let priced = |&root: &usize| Some((root, PartPrices::of(costs, root, upper, stop)?));
-        for (root, prices) in roots.par_iter().filter_map(priced).collect::<Vec<Priced>>() {
+        let priced = |at: usize| Some((roots[at], PartPrices::of(costs, roots[at], upper, stop)?));
+        let priced: Vec<Option<Priced>> = parallel::map(roots.len(), priced);
+        for (root, prices) in priced.into_iter().flatten() {
             let found = best_from(costs, root, best.cost, &prices, stop)?;
             best = found.filter(|found| found.cost < best.cost).unwrap_or(best);
         }
@@ -59,8 +61,8 @@ impl Tables {
         let mut layer: Vec<States> = vec![vec![(0, 0)]; self.len()];
         for members in 1..self.len() {
             self.enter_first(&layer);
-            layer =
-                (0..self.len()).into_par_iter().map(|v| self.open(v, members, gate, stop)).collect::<Option<_>>()?;
+            let open = |v| self.open(v, members, gate, stop);
+            layer = parallel::map(self.len(), open).into_iter().collect::<Option<_>>()?;
             for (inform, states) in self.inform.iter_mut().zip(&layer) {
                 states.iter().for_each(|&(set, time)| inform[set as usize] = time);
             }
@@ -68,7 +70,7 @@ impl Tables {
         Some(())
     }
 
-    /// f of v's sets of so many members, where it is of use.
+    /// f of v's sets of `members` members, where it is of use.
     fn open(&self, v: usize, members: usize, gate: &Gate, stop: Stop) -> Option<States> {
         let mut open = Vec::new();
         for (count, set) in subsets(self.inform[v].len(), members).enumerate() {
@@ -83,13 +85,15 @@ impl Tables {
         Some(open)
     }
 
-    /// Enters into A what comes of a child and one of these states below it.
+    /// Enters into A every child with one of these states below it.
     fn enter_first(&mut self, layer: &[States]) {
-        let last = self.len() - 1;
-        let edges = self.edge.chunks(self.len());
-        self.first.par_iter_mut().zip(edges.collect::<Vec<_>>()).enumerate().for_each(|(v, (first, edges))| {
-            // The root, which comes last, is nobody's child.
-            for child in (0..last).filter(|&child| child != v) {
+        let n = self.len();
+        let rows: Vec<Mutex<&mut Vec<u32>>> = self.first.iter_mut().map(Mutex::new).collect();
+        parallel::map(n, |v| {
+            let mut first = rows[v].lock().expect("one thread locks each row, once");
+            let edges = &self.edge[v * n..][..n];
+            // The root comes last and is never a child.
+            for child in (0..n - 1).filter(|&child| child != v) {
                 for &(set, time) in &layer[child] {
                     let all = spread(child, set as usize);
                     if all >> v & 1 == 0 {

@@ -22,7 +22,7 @@ pub(super) fn member(v: usize, at: usize) -> usize {
     at + usize::from(at >= v)
 }
 
-/// What is left for `child` below itself of the set of v's that it takes: a set of the child's.
+/// The rest of the set of v's that `child` takes, below the child itself: a set of the child's.
 pub(super) fn handed(v: usize, child: usize, set: usize) -> usize {
     packed(child, spread(v, set))
 }
@@ -33,7 +33,7 @@ pub(super) fn spread(v: usize, set: usize) -> usize {
     (set & low) | ((set & !low) << 1)
 }
 
-/// The other way round.
+/// The inverse of [`spread`].
 pub(super) fn packed(v: usize, all: usize) -> usize {
     let low = (1 << v) - 1;
     (all & low) | ((all >> 1) & !low)

@@ -1,23 +1,25 @@
 //! The tables of the subset programme, filled in layer by layer.
 
-use rayon::prelude::*;
-
 use super::super::costs::Costs;
 use super::super::order::{Ordered, ordered};
 use super::sets::{handed, member, ones, subsets};
 use super::{Stop, WHOLE};
+use crate::parallel;
 
-/// What the cost of the known tree is in ticks.
+/// The cost of the known tree in ticks.
 pub(super) const TICKS: f64 = (1 << 26) as f64;
 
-/// So far rounding may move a time: half a tick for every message.
+/// The most that rounding moves a time: half a tick for every message.
 pub(super) const ROUNDING: u32 = 64;
 
-/// Times above this one are those of no tree that is as good as the known one.
+/// A tree with a time above this one is worse than the known one.
 pub(super) const IN_TIME: u32 = (1 << 26) + ROUNDING;
 
-/// The largest cost of a message, and what informs a set too late: three of them still fit.
+/// The largest cost of a message, and the time of a set that is informed too late: the sum of three still fits.
 pub(super) const NEVER: u32 = 1 << 29;
+
+/// With fewer members than this, one thread fills the tables.
+const ALONE: usize = 11;
 
 /// The tables of all members; sets are bits, without the member itself.
 pub(super) struct Tables {
@@ -46,7 +48,7 @@ impl Tables {
         Some(tables)
     }
 
-    /// The best tree from the member that the tables number so.
+    /// The best tree from the member with this number in the tables.
     pub(super) fn tree(&self, costs: &Costs, root: usize) -> Ordered {
         let mut children = vec![Vec::new(); costs.len()];
         self.unfold(root, self.others(root), &mut children);
@@ -81,20 +83,25 @@ impl Tables {
 
     /// Fills in all sets of this many members; the smaller ones are there.
     fn fill_layer(&mut self, members: usize, stop: Stop) -> Option<()> {
-        let mut first = std::mem::take(&mut self.first);
-        first.par_iter_mut().enumerate().for_each(|(v, first)| {
-            for set in subsets(first.len(), members) {
-                first[set] = self.first_child(v, set);
-            }
-        });
-        self.first = first;
-        let layers: Vec<Layer> = (0..self.len()).into_par_iter().map(|v| self.layer(v, members, stop)).collect();
+        let first = |v: usize| -> Vec<u32> {
+            subsets(self.first[v].len(), members).map(|set| self.first_child(v, set)).collect()
+        };
+        for (v, times) in self.for_each_member(first).into_iter().enumerate() {
+            let first = &mut self.first[v];
+            subsets(first.len(), members).zip(times).for_each(|(set, time)| first[set] = time);
+        }
+        let layers: Vec<Layer> = self.for_each_member(|v| self.layer(v, members, stop));
         for (inform, layer) in self.inform.iter_mut().zip(layers) {
             for (set, value) in subsets(inform.len(), members).zip(layer?) {
                 inform[set] = value;
             }
         }
         Some(())
+    }
+
+    /// `of(v)` for every member v. Small tables are filled in less time than it takes to start a thread.
+    fn for_each_member<T: Send>(&self, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        if self.len() < ALONE { (0..self.len()).map(of).collect() } else { parallel::map(self.len(), of) }
     }
 
     /// A(v, Z).
@@ -161,7 +168,7 @@ impl Tables {
     fn unfold(&self, v: usize, mut set: usize, children: &mut [Vec<usize>]) {
         while set != 0 {
             let (_, child, taken) = match self.best_split(v, set, IN_TIME) {
-                // The known tree was none: one child after the other.
+                // The known tree has no finite cost: one child after the other.
                 (NEVER, ..) => (NEVER, member(v, set.trailing_zeros() as usize), set & set.wrapping_neg()),
                 split => split,
             };
