@@ -31,12 +31,18 @@ pub struct Interrupt {
 
 impl Interrupt {
     /// Begins to catch SIGINT, SIGTERM and SIGHUP. Once per process. A run that was asked to stop has [`PATIENCE`] to do so.
+    ///
+    /// # Errors
+    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
     pub fn watch() -> Result<Self, Failure> {
         // Without a thread to wait in only the run itself ends it, or a second signal.
         Self::watch_and(|| drop(thread::Builder::new().spawn(end_soon)))
     }
 
     /// The same for a run that has a result to give when it is stopped, and takes its time for that.
+    ///
+    /// # Errors
+    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
     pub fn watch_for_best() -> Result<Self, Failure> {
         Self::watch_and(|| ())
     }
@@ -67,6 +73,9 @@ impl Interrupt {
     }
 
     /// Stops between two parts of a run.
+    ///
+    /// # Errors
+    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
     pub fn check(&self) -> Result<(), Failure> {
         if self.is_raised() { Err(Failure::Interrupted) } else { Ok(()) }
     }
@@ -80,6 +89,9 @@ fn end_soon() {
 }
 
 /// Calls this at the first SIGINT, SIGTERM or SIGHUP, in a thread of its own. Once per process, instead of [`Interrupt`].
+///
+/// # Errors
+/// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
 pub fn on_first(stop: impl Fn() + Send + 'static) -> Result<(), Failure> {
     on_signal(Arc::default(), stop)
 }

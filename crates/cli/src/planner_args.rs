@@ -50,6 +50,9 @@ pub struct Timed {
 
 impl Timed {
     /// As JSON with its time.
+    ///
+    /// # Errors
+    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
     pub fn json(&self) -> Result<PlanJson, Failure> {
         let plan = PlanJson::of(&self.plan).map_err(Failure::input)?;
         Ok(PlanJson { time_ms: Some(self.time_ms), ..plan })
@@ -134,6 +137,9 @@ impl PlannerArgs {
     }
 
     /// Refuses to allow for a noise that nobody knows.
+    ///
+    /// # Errors
+    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
     pub fn check(&self, problem: &Problem) -> Result<(), Failure> {
         if self.robust.is_some() && self.noise(problem).is_none() {
             let error =
@@ -149,6 +155,9 @@ impl PlannerArgs {
     }
 
     /// The plan by the planner asked for; a long search ends early with the best so far once `stop` is true.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
     pub fn plan(
         &self,
         operation: Operation,
@@ -159,6 +168,9 @@ impl PlannerArgs {
     }
 
     /// The same by another planner or shape.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
     pub fn plan_by(
         &self,
         planner: &str,

@@ -6,6 +6,9 @@ use std::path::Path;
 use crate::failure::NotWritten;
 
 /// The trouble that writing `what` to `path` would end in for want of its folder.
+///
+/// # Errors
+/// If the file cannot be written there.
 pub fn check(what: &'static str, path: &Path) -> Result<(), NotWritten> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

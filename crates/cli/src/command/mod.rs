@@ -22,6 +22,7 @@ use crate::output::Output;
 
 /// What to do.
 #[derive(Debug, clap::Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one, made once")]
 pub(crate) enum Command {
     /// Discover, measure or load the cached model, plan, race, and write a report.
     Tune(tune::Arguments),
