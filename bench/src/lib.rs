@@ -1,23 +1,16 @@
-//! Races corecast's channels and collectives against what people use today, on pinned threads.
+//! Races corecast's channels, locks and tables against what people use today, and measures what atomic operations cost.
 //!
-//! A library without output of its own: the program's `bench` and `tune` call it, and show what it returns.
+//! A library without output of its own: the program `corecast-bench` calls it, and shows what it returns. The race of collectives
+//! and the harness are in [`corecast_race`].
 //!
-//! - [`collectives`], [`acknowledged`](fn@acknowledged), [`ump`], [`select`](fn@select), [`stream`], [`idle`],
-//!   [`busy`](fn@busy), [`deaths`](fn@deaths), [`setup`](fn@setup), [`locks`](fn@locks), [`table`](fn@table): the
-//!   benchmarks; [`list`] names all contenders;
-//! - [`atomics`](fn@atomics): what many threads get from one word; [`messages`](fn@messages): pairs, servers and clients;
-//! - [`coherence`](fn@coherence): what single operations on a cache line cost; [`coherence_cases`] names its cases;
-//! - [`collective_member`]: what a process does that is a member of a race of collectives;
-//! - [`Options`], [`Place`], [`Cancel`], [`Progress`]: what to run, how to stop it, who hears how far it is;
-//! - [`Report`] and its parts: what was found, with documented JSON; [`Gate`]: what is asked of corecast;
+//! - [`ump`], [`channels`], [`select`](fn@select), [`stream`], [`idle`], [`deaths`], [`messages`](fn@messages): message channels;
+//! - [`locks`](fn@locks), [`table`](fn@table), [`atomics`](fn@atomics), [`coherence`](fn@coherence): locks, a hash table, words and
+//!   cache lines; [`coherence_cases`] names the cases of the last;
+//! - [`busy`](fn@busy): all of it beside foreign load; [`setup`]: how long it takes to put a group together;
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
-//! - [`contender`]: the contenders, one file each, and their registry;
-//! - [`harness`]: threads, blocks, start windows, statistics.
+//! - [`list`] names all contenders.
 //!
-//! **Method.** Every contender is checked before it is timed. The contenders of one operation run in turns, in blocks of a
-//! millisecond or two, in an order drawn anew for each round, with a probe of a bare cache line beside every round: a
-//! machine that changes its mood does so for all of them, and is found out. What a sample is stands in
-//! [`Timing`]; no sample is left out, and medians, percentiles and spread are reported.
+//! **Method.** That of `corecast_race`: every contender is checked before it is timed, and contenders run in turns.
 //!
 //! ```
 //! use std::time::Duration;

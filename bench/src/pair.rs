@@ -27,7 +27,7 @@ pub(crate) const WORDS_RTRB: Demand =
 /// Races one message of 56 bytes one way, a stream of them, and a stream of single words.
 ///
 /// # Errors
-/// As [`collectives`](corecast_race::collectives); the options' operations and participants are not looked at.
+/// As [`collectives`](fn@corecast_race::collectives); the options' operations and participants are not looked at.
 pub fn ump(machine: &Machine, options: &Options, progress: &mut dyn Progress) -> Result<Report, BenchError> {
     let cpus = options.pair(machine)?.into_iter().collect();
     let heat = |op: Op| Heat::of(options, op, op.bytes(), 2, contenders(op));

@@ -62,7 +62,7 @@ pub struct BusyOptions {
     pub program: PathBuf,
     /// What it is called with.
     pub arguments: Vec<String>,
-    /// What the same program is called with to be a [`collective_member`](crate::collective_member).
+    /// What the same program is called with to be a [`collective_member`](corecast_race::collective_member).
     pub collective_arguments: Vec<String>,
     /// The operations, by name; all by default, the core if quick.
     pub ops: Vec<String>,

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 /// Holds it back in this thread and those that it starts.
 ///
 /// # Errors
-/// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+/// A `Failure` with its exit code: bad input, or trouble of the environment.
 pub fn hold() -> Result<(), Failure> {
     let held = set().thread_block();
     held.map_err(|error| Failure::environment(format!("cannot hold back SIGXFSZ: {error}")))
@@ -19,7 +19,7 @@ pub fn hold() -> Result<(), Failure> {
 /// Lets it through again in this thread.
 ///
 /// # Errors
-/// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+/// A `Failure` with its exit code: bad input, or trouble of the environment.
 pub fn let_through() -> Result<(), Failure> {
     let let_through = set().thread_unblock();
     let_through.map_err(|error| Failure::environment(format!("cannot let SIGXFSZ through: {error}")))

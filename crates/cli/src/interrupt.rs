@@ -1,7 +1,7 @@
 //! Ctrl-C during a long run: the first one asks the run to stop, the second one does not wait for it.
 //!
 //! A run that was asked looks between two of its blocks, and wherever it waits. Some waits cannot look, such as one for a thread
-//! that a busy machine does not let run: so what has not stopped after [`PATIENCE`] is ended. Processes that a benchmark started
+//! that a busy machine does not let run: so what has not stopped after `PATIENCE` is ended. Processes that a benchmark started
 //! end with it; a temporary folder may be left then.
 //!
 //! Commands that write nothing and take no time leave the signal to the system.
@@ -30,10 +30,10 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Begins to catch SIGINT, SIGTERM and SIGHUP. Once per process. A run that was asked to stop has [`PATIENCE`] to do so.
+    /// Begins to catch SIGINT, SIGTERM and SIGHUP. Once per process. A run that was asked to stop has `PATIENCE` to do so.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn watch() -> Result<Self, Failure> {
         // Without a thread to wait in only the run itself ends it, or a second signal.
         Self::watch_and(|| drop(thread::Builder::new().spawn(end_soon)))
@@ -42,7 +42,7 @@ impl Interrupt {
     /// The same for a run that has a result to give when it is stopped, and takes its time for that.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn watch_for_best() -> Result<Self, Failure> {
         Self::watch_and(|| ())
     }
@@ -75,7 +75,7 @@ impl Interrupt {
     /// Stops between two parts of a run.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn check(&self) -> Result<(), Failure> {
         if self.is_raised() { Err(Failure::Interrupted) } else { Ok(()) }
     }
@@ -91,7 +91,7 @@ fn end_soon() {
 /// Calls this at the first SIGINT, SIGTERM or SIGHUP, in a thread of its own. Once per process, instead of [`Interrupt`].
 ///
 /// # Errors
-/// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+/// A `Failure` with its exit code: bad input, or trouble of the environment.
 pub fn on_first(stop: impl Fn() + Send + 'static) -> Result<(), Failure> {
     on_signal(Arc::default(), stop)
 }

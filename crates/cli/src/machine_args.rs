@@ -90,7 +90,7 @@ impl MachineArgs {
     /// The CPUs asked for and what they share.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn topology(&self) -> Result<Topology, Failure> {
         let topology = self.whole_topology()?;
         self.restrict(topology)
@@ -99,7 +99,7 @@ impl MachineArgs {
     /// The machine with costs: from the file given, or measured before, or assumed.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn model(&self, output: &Output) -> Result<Model, Failure> {
         match self.known_model()? {
             // JSON has the name as it is; texts have it on their line wherever it stands.
@@ -119,7 +119,7 @@ impl MachineArgs {
     /// The model in the file given or in the cache; or else the topology, of which there is no model.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn known_model(&self) -> Result<Result<Model, Topology>, Failure> {
         let whole = self.whole_topology()?;
         if let (Some(path), "file") = (&self.source.machine, whole.source.as_str()) {
@@ -137,7 +137,7 @@ impl MachineArgs {
     /// The topology to measure, which is this machine's whatever describes it.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn topology_to_measure(&self, output: &Output) -> Result<Topology, Failure> {
         if self.source.is_given() {
             output.remark(&format!("measuring this machine as if it were {}", self.described()));

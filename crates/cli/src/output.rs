@@ -50,7 +50,7 @@ impl Output {
     /// Writes a result as text; a line break is added where the text does not end in one.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn text(&self, text: &str) -> Result<(), Failure> {
         let line_break = if text.ends_with('\n') { "" } else { "\n" };
         self.bytes(format!("{}{line_break}", printable::text(text)).as_bytes())
@@ -59,7 +59,7 @@ impl Output {
     /// Writes a result as one line of JSON.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn json(&self, result: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string(result);
         let text = text.map_err(|error| Failure::environment(format!("cannot write the result as JSON: {error}")))?;
@@ -69,7 +69,7 @@ impl Output {
     /// Writes a result that is JSON already.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn json_text(&self, text: &str) -> Result<(), Failure> {
         self.bytes(format!("{}\n", printable::json(text.trim_end())).as_bytes())
     }
@@ -77,7 +77,7 @@ impl Output {
     /// Writes a result as it is.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(refused)
@@ -94,7 +94,7 @@ impl Output {
 /// Prints what was asked for instead of a command, such as help, or what is wrong with the command line; returns the exit code.
 ///
 /// # Errors
-/// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+/// A `Failure` with its exit code: bad input, or trouble of the environment.
 pub fn usage(told: &clap::Error) -> Result<ExitCode, Failure> {
     let plain = told.render().to_string();
     let printed = match printable::text(&plain) {

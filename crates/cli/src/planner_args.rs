@@ -52,7 +52,7 @@ impl Timed {
     /// As JSON with its time.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn json(&self) -> Result<PlanJson, Failure> {
         let plan = PlanJson::of(&self.plan).map_err(Failure::input)?;
         Ok(PlanJson { time_ms: Some(self.time_ms), ..plan })
@@ -139,7 +139,7 @@ impl PlannerArgs {
     /// Refuses to allow for a noise that nobody knows.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn check(&self, problem: &Problem) -> Result<(), Failure> {
         if self.robust.is_some() && self.noise(problem).is_none() {
             let error =

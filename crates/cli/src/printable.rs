@@ -2,7 +2,7 @@
 //!
 //! A model's name, a path, a region or an argument may hold control characters, which move the cursor, set the title or hide
 //! what follows, and characters that turn the direction of writing. [`Output`](crate::output::Output) and the printer of errors
-//! pass all that they write through [`text`]; a text of one line, such as a name in a heading, goes through [`line`] as well,
+//! pass all that they write through [`text`]; a text of one line, such as a name in a heading, goes through [`line()`] as well,
 //! or it could add lines of its own. JSON stays JSON: there such a character is `\u` and four digits.
 
 use std::borrow::Cow;

@@ -71,7 +71,7 @@ impl OwnFailures {
     /// An error if there is one: the figures do not speak for corecast then.
     ///
     /// # Errors
-    /// A [`Failure`](crate::failure::Failure) with its exit code: bad input, or trouble of the environment.
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
     pub fn check(&self) -> Result<(), Failure> {
         let Some(first) = self.0.first() else { return Ok(()) };
         let more = match self.0.len() {

@@ -53,7 +53,7 @@ impl Default for AcknowledgedOptions {
 /// many, or as many as `options` say.
 ///
 /// # Errors
-/// As [`collectives`](crate::collectives).
+/// As [`collectives`](fn@crate::collectives).
 pub fn acknowledged(
     machine: &Machine,
     options: &Options,

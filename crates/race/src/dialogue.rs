@@ -1,7 +1,7 @@
 //! A program of ours for somebody else's runtime as a child of this one: started, told what to do a line at a time, and
 //! ended when it is dropped.
 //!
-//! Every wait for it ends: with its answer, with its end, when the contender is given up, or after [`LIMIT`]. If this
+//! Every wait for it ends: with its answer, with its end, when the contender is given up, or after 30 seconds. If this
 //! program is killed, the child finds the end of its input and ends by itself.
 
 use std::io::{Read, Seek, Write};
@@ -60,7 +60,7 @@ impl Dialogue {
     /// Gives a command and returns the answer to it.
     ///
     /// # Errors
-    /// If the program ended, the contender was given up, or [`LIMIT`] is over.
+    /// If the program ended, the contender was given up, or its limit is over.
     pub fn ask(&mut self, command: &str, abort: &Abort) -> Result<String, Failure> {
         let commands = self.commands.as_mut().expect("only a drop tells it to end");
         match commands.write_all(format!("{command}\n").as_bytes()) {

@@ -9,9 +9,8 @@ pub enum Place {
     #[default]
     Threads,
     /// Processes of their own, started with this program and these arguments. They must end in a call of
-    /// [`channels::member`](crate::channels::member) for receivers of channels, of
-    /// [`collective_member`](crate::collective_member) for members of collectives, of
-    /// [`table_member`](crate::table_member) for servers and clients of a table.
+    /// [`collective_member`](crate::collective_member) for members of collectives, of `corecast_bench::channels::member` for
+    /// receivers of channels, of `corecast_bench::table_member` for servers and clients of a table.
     Processes {
         /// The program.
         program: PathBuf,

@@ -1,7 +1,7 @@
 //! The report: one HTML page that needs nothing but itself, and pictures that stand alone.
 //!
-//! [`render`] makes the page, [`render_race`] one about a race alone, [`race_picture()`] and [`plan_picture()`] a picture
-//! each, from what the caller has measured, planned and raced ([`ReportInput`]); none reads or writes anything. Why it looks
+//! `render` makes the page, [`render_race`] one about a race alone, `race_picture` and `plan_picture` a picture
+//! each, from what the caller has measured, planned and raced (`ReportInput`); none reads or writes anything. Why it looks
 //! as it does: `docs/design/report.md`.
 //!
 //! - `page`: the whole page, with the sections `head`, `costs`, `trees`, `races` and `how_to_read`, a file each;

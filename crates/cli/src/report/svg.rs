@@ -1,7 +1,7 @@
 //! A writer of SVG: the few shapes that the pictures need, text escaped, coordinates short.
 //!
 //! What is written is XML and stands alone as well as inside a page. Colours come from classes (see
-//! [`super::palette`]), so that a picture follows the reader's light or dark scheme.
+//! `palette`), so that a picture follows the reader's light or dark scheme.
 
 use std::fmt::Write;
 

@@ -10,7 +10,7 @@ pub trait AllreduceEnd: Send + 'static {
     /// Contributes, and returns the sum.
     ///
     /// # Errors
-    /// A [`Failure`](crate::Failure) in words: the operation, a process that takes part, or the system did not do its part.
+    /// A `Failure` in words: the operation, a process that takes part, or the system did not do its part.
     fn allreduce(&mut self, value: u64) -> Result<u64, Failure>;
 }
 

@@ -10,7 +10,7 @@ pub trait BroadcastEnd: Send + 'static {
     /// Sends `value` if this is the root's end, else receives into it.
     ///
     /// # Errors
-    /// A [`Failure`](crate::Failure) in words: the operation, a process that takes part, or the system did not do its part.
+    /// A `Failure` in words: the operation, a process that takes part, or the system did not do its part.
     fn broadcast(&mut self, value: &mut Message) -> Result<(), Failure>;
 }
 

@@ -14,7 +14,7 @@ pub trait SliceEnd: Send + 'static {
     /// Performs it. The root of a broadcast has the values, and whoever is to get results finds them there.
     ///
     /// # Errors
-    /// A [`Failure`](crate::Failure) in words: the operation, a process that takes part, or the system did not do its part.
+    /// A `Failure` in words: the operation, a process that takes part, or the system did not do its part.
     fn perform(&mut self, values: &mut [u64]) -> Result<(), Failure>;
 }
 
