@@ -57,6 +57,9 @@ pub struct Child {
 
 impl Child {
     /// Starts the program and tells it what it is; `who` says that to people.
+    ///
+    /// # Errors
+    /// A [`Failure`](crate::Failure) in words: the operation, a process that takes part, or the system did not do its part.
     pub fn start(
         who: String,
         (program, arguments): (&Path, &[String]),
@@ -70,6 +73,9 @@ impl Child {
     }
 
     /// The same, in a process group of its own: whatever it has started is killed with it.
+    ///
+    /// # Errors
+    /// A [`Failure`](crate::Failure) in words: the operation, a process that takes part, or the system did not do its part.
     pub fn start_group(who: String, program: (&Path, &[String]), assignment: &impl Serialize) -> Result<Self, Failure> {
         let mut child = Self::spawn(who, program, true, &Arc::default())?;
         child.tell(assignment, &[])?;
@@ -187,6 +193,9 @@ impl Drop for Child {
 }
 
 /// What such a process does, with standard input as the way to its parent, who hears of a failure.
+///
+/// # Errors
+/// A [`Failure`](crate::Failure) in words: the operation, a process that takes part, or the system did not do its part.
 pub fn attend(serve: impl FnOnce(&Stdin) -> Result<(), Failure>) -> Result<(), Failure> {
     let control = io::stdin();
     // It may be polling memory when its parent is killed, and would do so for ever.
@@ -206,11 +215,17 @@ pub fn say(control: &impl AsFd, answer: &Answer) -> Result<(), Failure> {
 }
 
 /// Tells the parent what was found out.
+///
+/// # Errors
+/// A [`Failure`](crate::Failure) in words: the operation, a process that takes part, or the system did not do its part.
 pub fn tell(control: &impl AsFd, what: &impl Serialize) -> Result<(), Failure> {
     say(control, &Answer::Told(serde_json::to_value(what).map_err(Failure::refused)?))
 }
 
 /// The next that the parent says; `None` if it is gone.
+///
+/// # Errors
+/// A [`Failure`](crate::Failure) in words: the operation, a process that takes part, or the system did not do its part.
 pub fn hear<T: DeserializeOwned>(control: &impl AsFd) -> Result<Option<(T, Vec<OwnedFd>)>, Failure> {
     receive(control).map_err(Failure::refused)
 }

@@ -80,6 +80,9 @@ impl Options {
     }
 
     /// The CPUs to use, all of which exist in the model and may be used.
+    ///
+    /// # Errors
+    /// A [`BenchError`](crate::BenchError) if the options do not fit the machine or the run is cancelled.
     pub fn usable_cpus(&self, machine: &Machine) -> Result<CpuSet, BenchError> {
         let usable = machine.cpu_set().intersection(&pin::affinity()?);
         let cpus = self.cpus.clone().unwrap_or_else(|| usable.clone());
@@ -90,6 +93,9 @@ impl Options {
     }
 
     /// The first two of the CPUs to use; one and the same twice if there is no other.
+    ///
+    /// # Errors
+    /// A [`BenchError`](crate::BenchError) if the options do not fit the machine or the run is cancelled.
     pub fn pair(&self, machine: &Machine) -> Result<[CpuId; 2], BenchError> {
         let cpus = self.usable_cpus(machine)?;
         let first = cpus.as_slice()[0];
@@ -107,6 +113,9 @@ impl Options {
     }
 
     /// Those of `all` that are named, in the order of `all`; all if none is.
+    ///
+    /// # Errors
+    /// A [`BenchError`](crate::BenchError) if the options do not fit the machine or the run is cancelled.
     pub fn chosen<C>(&self, all: Vec<C>, name_of: impl Fn(&C) -> &'static str) -> Result<Vec<C>, BenchError> {
         let is_unknown = |name: &&String| !all.iter().any(|contender| name_of(contender) == **name);
         if let Some(name) = self.contenders.iter().find(is_unknown) {
@@ -119,6 +128,9 @@ impl Options {
     }
 
     /// Every operation with every length and every number of participants.
+    ///
+    /// # Errors
+    /// A [`BenchError`](crate::BenchError) if the options do not fit the machine or the run is cancelled.
     pub fn heats(&self, cpus: usize) -> Result<Vec<(Op, usize, usize)>, BenchError> {
         let ops = self.collectives()?;
         self.know_contenders(&ops)?;
@@ -165,6 +177,9 @@ impl Options {
     }
 
     /// The numbers of participants that an operation is raced with.
+    ///
+    /// # Errors
+    /// A [`BenchError`](crate::BenchError) if the options do not fit the machine or the run is cancelled.
     pub fn group_sizes(&self, op: Op, cpus: usize) -> Result<Vec<usize>, BenchError> {
         let is_group = |participants: &usize| (2..=MAX_MEMBERS).contains(participants);
         if let Some(&participants) = self.participants.iter().find(|participants| !is_group(participants)) {

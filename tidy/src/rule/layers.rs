@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn downward_edges_and_the_own_name_are_fine() {
-        let manifest = "[dependencies]\ncorecast.workspace = true\ncorecast-bench.workspace = true\nclap = \"4\"\n";
+        let manifest = "[dependencies]\ncorecast.workspace = true\ncorecast-race.workspace = true\nclap = \"4\"\n";
         let files = [("src/main.rs", "use corecast::Machine;\nlet x = a.corecast::<u8>();\n")];
         let found = check_workspace(check, &workspace("corecast-cli", "crates/cli", manifest, &files));
         assert_eq!(found, [""; 0]);

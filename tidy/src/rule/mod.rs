@@ -4,6 +4,7 @@ use crate::report::Report;
 use crate::workspace::Workspace;
 
 mod changelog;
+mod circles;
 mod forbid_unsafe;
 mod inherited_lints;
 mod layers;
@@ -30,6 +31,7 @@ pub struct Rule {
 /// Every rule.
 pub const RULES: &[Rule] = &[
     Rule { name: layers::NAME, check: layers::check },
+    Rule { name: circles::NAME, check: circles::check },
     Rule { name: rivals::NAME, check: rivals::check },
     Rule { name: inherited_lints::NAME, check: inherited_lints::check },
     Rule { name: forbid_unsafe::NAME, check: forbid_unsafe::check },

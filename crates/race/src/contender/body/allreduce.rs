@@ -8,6 +8,9 @@ use crate::failure::Failure;
 /// One participant's end of an all-reduction by wrapping addition.
 pub trait AllreduceEnd: Send + 'static {
     /// Contributes, and returns the sum.
+    ///
+    /// # Errors
+    /// A [`Failure`](crate::Failure) in words: the operation, a process that takes part, or the system did not do its part.
     fn allreduce(&mut self, value: u64) -> Result<u64, Failure>;
 }
 

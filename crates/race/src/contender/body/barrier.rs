@@ -64,6 +64,9 @@ impl Witness {
     }
 
     /// In memory that all members lay out alike.
+    ///
+    /// # Errors
+    /// An [`ArenaError`](corecast::base::ArenaError) if the memory has no room for it.
     pub fn lay_out(arena: &mut Arena, members: usize) -> Result<Self, ArenaError> {
         arena.slice(members).map(Self)
     }

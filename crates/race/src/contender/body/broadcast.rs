@@ -8,6 +8,9 @@ use crate::failure::Failure;
 /// One participant's end of a broadcast.
 pub trait BroadcastEnd: Send + 'static {
     /// Sends `value` if this is the root's end, else receives into it.
+    ///
+    /// # Errors
+    /// A [`Failure`](crate::Failure) in words: the operation, a process that takes part, or the system did not do its part.
     fn broadcast(&mut self, value: &mut Message) -> Result<(), Failure>;
 }
 

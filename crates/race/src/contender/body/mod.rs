@@ -131,6 +131,9 @@ fn expected_sum(members: usize, round: u64) -> u64 {
 }
 
 /// Refuses a message that is not the expected one.
+///
+/// # Errors
+/// A [`Failure`](crate::Failure) in words: the operation, a process that takes part, or the system did not do its part.
 pub fn expect_item<T: Item>(found: T, number: u64) -> Result<(), Failure> {
     if found == T::numbered(number) {
         return Ok(());

@@ -8,6 +8,9 @@ use crate::failure::Failure;
 /// One participant's end of a reduction by wrapping addition.
 pub trait ReduceEnd: Send + 'static {
     /// Contributes; the sum at the root, `None` elsewhere.
+    ///
+    /// # Errors
+    /// A [`Failure`](crate::Failure) in words: the operation, a process that takes part, or the system did not do its part.
     fn reduce(&mut self, value: u64) -> Result<Option<u64>, Failure>;
 }
 

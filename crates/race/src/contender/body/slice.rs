@@ -12,6 +12,9 @@ use crate::op::Op;
 /// One participant's end of a broadcast, a reduction to the root or to all of wrapping sums, word by word.
 pub trait SliceEnd: Send + 'static {
     /// Performs it. The root of a broadcast has the values, and whoever is to get results finds them there.
+    ///
+    /// # Errors
+    /// A [`Failure`](crate::Failure) in words: the operation, a process that takes part, or the system did not do its part.
     fn perform(&mut self, values: &mut [u64]) -> Result<(), Failure>;
 }
 

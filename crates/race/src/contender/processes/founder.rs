@@ -28,6 +28,9 @@ struct Proxy {
 }
 
 /// The bodies of a contender's members, which are processes, by rank.
+///
+/// # Errors
+/// The reason, and whether it broke down ([`Skip`]).
 pub fn bodies(
     contender: &dyn Contender,
     setting: &Setting<'_>,
