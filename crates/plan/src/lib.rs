@@ -8,7 +8,7 @@
 //! use corecast_machine::Machine;
 //! use corecast_plan::{Operation, Problem, Request};
 //!
-//! let request = MachineRequest { synthetic: Some("pack:2 core:4".into()), ..MachineRequest::default() };
+//! let request = MachineRequest { synthetic: Some("pack:2 core:4 pu:1".into()), ..MachineRequest::default() };
 //! let machine = Machine::from_topology(&discover(&request)?);
 //! let plan = Request::new(Operation::Broadcast).plan(&Problem::of_machine(&machine)?)?;
 //! assert_eq!(plan.tree.len(), 8);

@@ -124,7 +124,9 @@ fn a_model_file_that_is_unreadable_or_foreign() {
 #[test]
 fn files_that_are_no_files() {
     let program = Program::new();
-    for (path, words) in [("none.json", "No such file"), ("/dev/zero", "no regular file"), (".", "no regular file")] {
+    for (path, words) in
+        [("none.json", "No such file"), ("/dev/zero", "not a regular file"), (".", "not a regular file")]
+    {
         program.run(&["plan", "--op", "barrier", "--machine", path]).failed(2, words).failed(2, path);
     }
     let huge = std::fs::File::create(program.path("huge.json")).expect("created");

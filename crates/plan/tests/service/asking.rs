@@ -69,10 +69,10 @@ fn files_that_are_no_models_are_refused_and_pipes_do_not_hold_the_service() {
     for (path, expected) in [
         (folder.join("none"), "No such file"),
         (folder.join("text"), "this is not JSON"),
-        (folder.to_owned(), "no regular file"),
-        (pipe, "no regular file"),
-        ("/dev/zero".into(), "no regular file"),
-        (served.path(), "no regular file"),
+        (folder.to_owned(), "not a regular file"),
+        (pipe, "not a regular file"),
+        ("/dev/zero".into(), "not a regular file"),
+        (served.path(), "not a regular file"),
     ] {
         let request = PlanRequest { machine: MachineSource::File(path), ..quick(Operation::Reduce) };
         let Err(ServiceError::Refused(refusal)) = client.ask(&request) else { panic!("{expected}") };
