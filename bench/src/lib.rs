@@ -15,10 +15,10 @@
 //! ```
 //! use std::time::Duration;
 //! use corecast::machine;
-//! use corecast_bench::{Op, Options, collectives};
-//! let budget = Some(Duration::from_millis(200));
-//! let options = Options { ops: vec![Op::Barrier], quick: true, budget, ..Options::default() };
-//! let report = collectives(&machine::detect()?, &options, &mut ())?;
+//! use corecast_bench::ump;
+//! use corecast_race::Options;
+//! let options = Options { quick: true, budget: Some(Duration::from_millis(200)), ..Options::default() };
+//! let report = ump(&machine::detect()?, &options, &mut ())?;
 //! for row in report.groups.iter().flat_map(|group| &group.rows) {
 //!     let median_ns = row.summary.map(|summary| summary.median_ns);
 //!     let _line = format!("{}: {median_ns:?} ns, {:?} times corecast", row.contender, row.ratio);
