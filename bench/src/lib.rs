@@ -3,7 +3,8 @@
 //! A library without output of its own: the program `corecast-bench` calls it, and shows what it returns. The race of collectives
 //! and the harness are in [`corecast_race`].
 //!
-//! - [`ump`], [`channels`], [`select`](fn@select), [`stream`], [`idle`], [`deaths`], [`messages`](fn@messages): message channels;
+//! - [`ump`], [`channels`], [`select`](fn@select), [`stream`](fn@stream), [`idle`](fn@idle), [`deaths`](fn@deaths),
+//!   [`messages`](fn@messages): message channels;
 //! - [`locks`](fn@locks), [`table`](fn@table), [`atomics`](fn@atomics), [`coherence`](fn@coherence): locks, a hash table, words and
 //!   cache lines; [`coherence_cases`] names the cases of the last;
 //! - [`busy`](fn@busy): all of it beside foreign load; [`setup`]: how long it takes to put a group together;

@@ -130,6 +130,7 @@ impl Condvar {
 
     /// For the holder of a lock: calls `unlock`, which frees it, and sleeps until a notification or the deadline. True after a
     /// notification.
+    #[cfg(not(loom))]
     pub(crate) fn sleep_without(&self, unlock: impl FnOnce(), deadline: Option<Instant>) -> bool {
         let seen = self.enlist();
         unlock();
