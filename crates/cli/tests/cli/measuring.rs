@@ -90,7 +90,7 @@ fn cpus_that_are_not_here_cannot_be_measured() {
     let program = Program::new();
     crate::system_tree::write(&program.path("root"), 1000..1004);
     let run = program.run(&["measure", "--quick", "--sysfs-root", "root"]);
-    run.failed(1, "costs are not measured without pinned threads: cannot pin to CPU 100");
+    run.failed(1, "cannot measure costs without pinned threads: cannot pin to CPU 100");
     assert!(program.cached().is_empty());
 }
 
