@@ -170,7 +170,7 @@ unsafe impl RawLock for Qword {
 
     const FACTS: Facts = Facts {
         name: "qword",
-        about: "one word and a queue of those who wait, who sleep",
+        about: "one word and a queue of waiters, which sleep",
         order: Order::Barging,
         node: NodeKind::Nothing,
         parks: true,

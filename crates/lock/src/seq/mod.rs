@@ -6,8 +6,8 @@
 //!
 //! **How it works.** A number is odd while somebody writes and even otherwise; it only grows. A reader copies the value word by
 //! word, by relaxed atomic accesses, between two looks at the number, and keeps the copy if both found the same even one.
-//! Writers exclude each other by a lock of any kind, [`Word`] unless another one is named. What [`Seq::update`] calls runs
-//! while readers still read the old value.
+//! Writers exclude each other by a lock of any kind, [`Word`] unless another one is named. The closure of [`Seq::update`]
+//! runs while readers still read the old value.
 //!
 //! **Progress:** a reader waits while a write is under way, and gives up its CPU if that takes long; it may begin anew for as
 //! long as others write. Writers wait for writers as their lock says. **Memory ordering:** what happened before a write is
