@@ -209,7 +209,7 @@ impl<'a> Comer<'a> {
         true
     }
 
-    /// Whether it has slept for so long that it asks those who come for a moment, once more.
+    /// Whether it has slept for so long that it asks newcomers for a moment, once more.
     fn is_impatient(&mut self) -> bool {
         let clock = Clock::get();
         if self.patience == 0 {

@@ -23,10 +23,10 @@
 //!
 //! Holders look at what they have seen in windows of 400 us (`ledger/`). A thread that has spun for the cost of a wake-up makes
 //! the mode Park at once. A window in which somebody slept favours Park, one in which somebody gave up its CPU Spin, as not all
-//! of them run. Else the number of waiters follows from how often and for how long they did, and what a hand-over to one
-//! of so many costs in Spin and in Queue from [`Params`]: a mode that makes the time from one acquisition that waits to the
-//! next a fifth shorter, three windows running, is the next one. So long sections, beside which no hand-over matters, do not
-//! move it. What was estimated is then compared with what is seen: a mode that has not made the time shorter is left again, and
+//! of them run. Else the number of waiters follows from how often and for how long they did, and the cost of a hand-over to one
+//! of them, in Spin and in Queue, from [`Params`]. A mode that makes the time from one acquisition that waits to the next a
+//! fifth shorter, three windows running, is the next one. So long sections, beside which no hand-over matters, do not move it.
+//! The estimate is then compared with the observation: a mode that has not made the time shorter is left again, and
 //! not tried for a second. Acquisitions that find the lock free are not counted, as that would cost each a store: where one
 //! mode lets more of them by than the other, that comparison may be wrong about which has more acquisitions in all.
 //!

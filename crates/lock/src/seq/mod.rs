@@ -1,7 +1,7 @@
 //! A sequence lock: readers copy the value, and copy it again if somebody wrote meanwhile; they write nothing.
 //!
-//! Take it for a small value that many threads read and few write, seldom: a read costs what its copy costs, whoever else
-//! reads, and writers never wait for readers. Not where writes follow each other closely, as readers begin again and again; not
+//! Take it for a small value that many threads read and few write, seldom: a read costs what its copy costs, however many
+//! read, and writers never wait for readers. Not where writes follow each other closely, as readers begin again and again; not
 //! for large values; and only for [`Plain`] ones, as a reader may see half of a write before it notices.
 //!
 //! **How it works.** A number is odd while somebody writes and even otherwise; it only grows. A reader copies the value word by
