@@ -4,7 +4,7 @@
 //! domain more than its turns. Not on a machine of one domain, and not with more threads than CPUs. It must be made for
 //! the domains of the machine ([`Setup::domains`]): by default there is one.
 //!
-//! A newcomer enters the queue of its domain, and polls the node before. If that is spliced, it is the first of those who will be
+//! A newcomer enters the queue of its domain, and polls the node before. If that is spliced, it is the first of those to be
 //! spliced next: it appends all of them to the queue of all, marks their last node as spliced, and waits for the one before
 //! there. If the lock is held it leaves others a moment to come before that. Else it holds the lock once the node before
 //! is idle. A try appends its own node to the queue of all, if the last one there is idle. (In the paper there is no try, and a
@@ -31,7 +31,7 @@ use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 /// Its thread waits or holds the lock.
 const BUSY: u64 = 1;
-/// It was the last one of those who were appended to the queue of all together.
+/// It was the last one of those that were appended to the queue of all together.
 const SPLICED: u64 = 1 << 1;
 
 /// The first of a domain leaves others so long to come, if it has to wait anyway. Not measured on a machine of several domains.
@@ -61,7 +61,7 @@ fn enter(bits: u64) -> Stay {
 }
 
 /// Waits for the node before in the own domain: true if its thread has left the lock to this one, false if the own node is
-/// the first of those who are not spliced yet.
+/// the first of those that are not spliced yet.
 fn await_near(before: Stay) -> bool {
     let mut spinner = Spinner::new();
     loop {
@@ -79,7 +79,7 @@ fn await_near(before: Stay) -> bool {
 }
 
 impl Hclh {
-    /// Appends those who have come here to the queue of all, and waits for the one before.
+    /// Appends those that have come here to the queue of all, and waits for the one before.
     fn splice(&self, near: &StayWord) -> Stay {
         let mut spinner = Spinner::new();
         // ORDERING: Relaxed, it only says whether there is something to wait for anyway

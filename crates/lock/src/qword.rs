@@ -6,7 +6,7 @@
 //!
 //! A thread that has waited in vain for about as long as a wake-up costs sleeps, the first of the queue on the word, each
 //! other one on
-//! its node. While somebody queues, those who come queue too. But where the first one sleeps, a newcomer may take the
+//! its node. While somebody queues, newcomers queue too. But where the first one sleeps, a newcomer may take the
 //! lock: nothing waits for a thread that does not run. Exclusion rests on the word alone; the queue only says who
 //! tries, and anybody may leave it at any time.
 //!
@@ -170,7 +170,7 @@ unsafe impl RawLock for Qword {
 
     const FACTS: Facts = Facts {
         name: "qword",
-        about: "one word and a queue of those who wait, who sleep",
+        about: "one word and a queue of waiters, which sleep",
         order: Order::Barging,
         node: NodeKind::Nothing,
         parks: true,

@@ -1,7 +1,7 @@
 //! The operations on a line, for each algorithm but [`Auto`](crate::Auto), which is the whole line.
 //!
-//! A lock lies in the line where it fits, and in a box of its own where it does not. What an acquisition brings along has no
-//! frame to lie in, as its unlock is another call: it is boxed, the holder keeps its address in the line, and threads
+//! A lock lies in the line where it fits, and in a box of its own where it does not. An acquisition's node has no frame
+//! to lie in, as its unlock is another call: it is boxed, the holder keeps its address in the line, and threads
 //! keep boxes for the next time.
 
 use crate::for_each_lock;

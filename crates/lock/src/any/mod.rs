@@ -8,7 +8,7 @@
 //! a lock: its owner may move it, also while it is held.
 //!
 //! Wrong uses that are reported: a thread that locks what it holds, that unlocks what it does not hold, or that uses a lock
-//! which was destroyed. One cannot be detected: whether a thread that has ended held it (it is held for ever then). A child of
+//! which was destroyed. Nothing detects that a thread which has ended held it (it is held for ever then). A child of
 //! `fork` holds what the thread that forked held, and must not wait for what other threads of its parent held; a thread that it
 //! starts later may have the number of one of those, and be taken for it.
 //!
@@ -222,7 +222,7 @@ impl AnyLock {
         Ok(())
     }
 
-    /// The contentions that an [`Auto`] has seen. Waits for the lock.
+    /// The statistics of an [`Auto`]. Waits for the lock.
     ///
     /// # Errors
     /// [`WrongUse::NoStats`] for other algorithms; else as of [`lock`](Self::lock).

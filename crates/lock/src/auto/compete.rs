@@ -11,17 +11,17 @@ use super::mode::{LOCKED, Mode, NOBARGE, PARKED};
 use super::queue::Place;
 use crate::three_states::IS_MODEL;
 
-/// Who has spun in vain while nobody is bound to wake it looks again after so long.
+/// The longest nap of a thread that has spun in vain while nobody is bound to wake it.
 const LONGEST_UNCALLED_NAP: Duration = Duration::from_millis(1);
-/// Who has slept for so long asks those who come for a moment, and again after twice that, and so on. Each time costs all
+/// A thread that has slept for this time asks newcomers for a moment, and again after twice that, and so on. Each time costs all
 /// others up to a wake-up: asked for after 4 ms, by 16 threads on 2 CPUs, half of the acquisitions were lost.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Who has spun in vain gives up its CPU so often, and until it has waited for [`YIELDING`], before it asks for sleep. While
+/// A thread that has spun in vain gives up its CPU this often, and for [`YIELDING`] at least, before it asks for sleep. While
 /// others have work this passes the time until the holder runs again, and costs less than a sleep: without it 16 threads on
 /// 2 CPUs took 16 locks 0.73 times as often.
 const YIELDS: u32 = 8;
 const YIELDING: Duration = Duration::from_micros(200);
-/// Who has stayed away so often polls: the lock may be held for long.
+/// A thread that has stayed away this often polls: the lock may be held for long.
 const BACK_OFFS: u32 = 4;
 
 /// A thread at the lock.
@@ -209,7 +209,7 @@ impl<'a> Comer<'a> {
         true
     }
 
-    /// Whether it has slept for so long that it asks those who come for a moment, once more.
+    /// Whether it has slept for so long that it asks newcomers for a moment, once more.
     fn is_impatient(&mut self) -> bool {
         let clock = Clock::get();
         if self.patience == 0 {

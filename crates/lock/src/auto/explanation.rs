@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::mode::Mode;
 
-/// From so many that wait for one lock on it is worth keeping them together.
+/// From this number of waiters at one lock on it is worth keeping them together.
 const MANY: f64 = 2.0;
 
 /// Why a mode was chosen.
@@ -57,7 +57,7 @@ impl fmt::Display for Why {
     }
 }
 
-/// What the lock does and why: see [`Auto::explain`](crate::Auto::explain). To be shown to people; what a program decides by are
+/// The lock's behaviour and its reasons: see [`Auto::explain`](crate::Auto::explain). To be shown to people; programs decide by
 /// the fields.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -84,7 +84,7 @@ pub struct Explanation {
     /// How many groups of CPUs near each other the machine has, as far as the process was told: see
     /// [`Params::domains`](crate::Params::domains).
     pub domains: usize,
-    /// What a line takes between the CPUs that are nearest to each other and between the farthest, nanoseconds.
+    /// Nanoseconds to move a line between the CPUs that are nearest to each other, and between the farthest.
     pub line_ns: [f64; 2],
 }
 

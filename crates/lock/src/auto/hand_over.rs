@@ -1,10 +1,10 @@
-//! What the lock takes from one holder to the next, by how its threads wait and how many do: measured for [`Params`].
+//! The time from one holder to the next, by how threads wait and how many do: measured for [`Params`].
 //!
 //! As many threads as wait, and one more, each on a CPU of its own, take a lock whose mode is pinned. A section lasts for 500
-//! ns, in which the holder before comes back to wait: so all but one wait when the lock is freed. Who has freed it comes back
+//! ns, in which the holder before comes back to wait: so all but one wait when the lock is freed. The last holder comes back
 //! only once another one has it. The time passes from just before one frees the lock until another one has it, which
-//! had waited before; what looking at the clock costs is taken off. Of each thread the median counts, and of all threads
-//! the mean: where the clocks of two CPUs differ, what one of two threads gets too much the other one gets too little. Of more
+//! had waited before; the cost of looking at the clock is taken off. Of each thread the median counts, and of all threads
+//! the mean: where the clocks of two CPUs differ, the surplus of one of two threads is the shortfall of the other. Of more
 //! threads that holds only as far as each takes the lock from every other one equally often. Blocks of all modes and numbers
 //! take turns, and the median of a mode's blocks is the result.
 //!
@@ -80,7 +80,7 @@ pub fn measure_hand_overs(
     }
     let mut curves: BTreeMap<String, Curve> = BTreeMap::new();
     for ((mode, waiting), times) in cases.into_iter().zip(found) {
-        // What took no time that the clock can tell is no hand-over.
+        // A hand-over that took no time by the clock was not measured.
         if let Some(ns) = median(times).filter(|&ns| ns > 0.0) {
             curves.entry(mode.name().to_owned()).or_default().push((waiting as u32, ns));
         }
@@ -117,7 +117,7 @@ fn numbers(cpus: usize) -> Vec<usize> {
     numbers
 }
 
-/// What a look at the clock costs, in ticks.
+/// The cost of a look at the clock, in ticks.
 fn look_ticks() -> i64 {
     let clock = Clock::get();
     let one = || clock.ticks_in_order().wrapping_neg().wrapping_add(clock.ticks_in_order()) as i64;
@@ -127,19 +127,19 @@ fn look_ticks() -> i64 {
 /// Some threads at one lock, for a while.
 struct Block {
     handed: Mutex<Handed, Auto>,
-    /// Who has the lock, or had it last. Written by holders, polled by the one before.
+    /// The present or last holder. Written by holders, polled by the one before.
     taken: CacheLine<AtomicU32>,
     /// How many threads have started. Written by them.
     started: AtomicU32,
-    /// Whether anybody has taken the lock from another one. Written by threads, read by who has started them.
+    /// Whether anybody has taken the lock from another one. Written by the threads, read by their starter.
     is_handed: AtomicBool,
-    /// Whether all should end. Written by who has started them, and by one that fails.
+    /// Whether all should end. Written by the starter, and by a thread that fails.
     stop: AtomicBool,
 }
 
 /// Behind the lock.
 struct Handed {
-    /// Who had it last.
+    /// The last holder.
     holder: u32,
     /// When that one was about to free it, in ticks.
     freed: u64,

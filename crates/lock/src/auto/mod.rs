@@ -4,39 +4,39 @@
 //! how its threads should wait: all at its word ([`Mode::Spin`]), in a queue ([`Mode::Queue`]), or asleep ([`Mode::Park`]).
 //! Not where order matters, or where millions of locks do not fit.
 //!
-//! Exclusion rests on one word: who sets its lowest bit by an exchange holds the lock. All else only says how to wait, and
+//! Exclusion rests on one word: the thread whose exchange sets its lowest bit is the holder. All else only says how to wait, and
 //! may be late or wrong.
 //!
 //! 1. The exchange that sets LOCKED makes the holder.
 //! 2. While the lock is held and the mode is not Park only the holder writes the word, so it frees it by a plain store.
 //! 3. The mode changes only when the holder frees the lock.
 //! 4. In Park others set PARKED and NOBARGE, by exchanges of the whole word, and only while it is held.
-//! 5. Who leaves the queue makes the one behind a head, from wherever it leaves.
+//! 5. A thread that leaves the queue makes the one behind a head, from wherever it leaves.
 //! 6. A change of mode wakes all who sleep on the word, whether PARKED is set or not.
 //!
 //! Threads are in the queue while they wait, and not while they hold the lock: so an acquisition leaves nothing behind that an
-//! unlock would need, and who gives up just leaves. In Park who frees the lock wakes one sleeper, which competes.
+//! unlock would need, and a thread that gives up just leaves. In Park an unlock wakes one sleeper, which competes.
 //!
 //! `tests/locks/auto_states.rs` looks at every state of three threads, with arbitrary changes of mode: from each all can
 //! finish, and no longer if a change of mode out of Park wakes only where PARKED is set, if a woken thread takes the lock
 //! without PARKED, or if one leaves the queue without a word.
 //!
-//! Holders look at what they have seen in windows of 400 us (`ledger/`). Who has spun for as long as a wake-up costs makes
+//! Holders look at what they have seen in windows of 400 us (`ledger/`). A thread that has spun for the cost of a wake-up makes
 //! the mode Park at once. A window in which somebody slept favours Park, one in which somebody gave up its CPU Spin, as not all
-//! of them run. Else the number of waiters follows from how often and for how long they did, and what a hand-over to one
-//! of so many costs in Spin and in Queue from [`Params`]: a mode that makes the time from one acquisition that waits to the
-//! next a fifth shorter, three windows running, is the next one. So long sections, beside which no hand-over matters, do not
-//! move it. What was estimated is then compared with what is seen: a mode that has not made the time shorter is left again, and
+//! of them run. Else the number of waiters follows from how often and for how long they did, and the cost of a hand-over to one
+//! of them, in Spin and in Queue, from [`Params`]. A mode that makes the time from one acquisition that waits to the next a
+//! fifth shorter, three windows running, is the next one. So long sections, beside which no hand-over matters, do not move it.
+//! The estimate is then compared with the observation: a mode that has not made the time shorter is left again, and
 //! not tried for a second. Acquisitions that find the lock free are not counted, as that would cost each a store: where one
 //! mode lets more of them by than the other, that comparison may be wrong about which has more acquisitions in all.
 //!
-//! In Spin it is tried now and then whether who finds the lock held should stay away for 20 us, four times at most
+//! In Spin the lock tries now and then whether a thread that finds it held should stay away for 20 us, four times at most
 //! (`ledger/trial.rs`): that can only be seen in how many acquisitions there are in all, which are counted for the time of the
 //! trial. It pays where threads have little to do but to take locks: 2 threads on 2 CPUs that did nothing else took 4 locks six
 //! times as often, and waited a quarter of the time on average; one wait in some thousands lasts 20 us or more then. Where they
 //! have other things to do it is not taken, and tried for a millisecond in a second.
 //!
-//! What is not there: queues by cache domain, and a trial of Queue, which is compared by its cost. What nobody has seen yet: the
+//! Not implemented: queues by cache domain, and a trial of Queue, which is compared by its cost. Not measured yet: the
 //! choice between Spin and Queue on a machine with many CPUs. Where there are 2, more than one thread that waits has to give up
 //! its CPU.
 //!
@@ -111,7 +111,7 @@ pub struct Auto {
     /// forwarded from an exchange.
     want: AtomicU32,
     queue: Queue,
-    /// For whoever keeps the lock in a line of a format of its own. The lock itself leaves it alone.
+    /// For a user that keeps the lock in a line of a format of its own. The lock itself leaves it alone.
     pub(crate) label: AtomicU32,
     /// Read and written by the holder.
     ledger: UnsafeCell<Ledger>,
@@ -124,7 +124,7 @@ const _: () =
 // SAFETY: only the holder reaches the ledger, which is made of numbers; the rest are atomics.
 unsafe impl Sync for Auto {}
 
-/// What a lock has seen so far.
+/// The statistics of a lock so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -134,12 +134,12 @@ pub struct Stats {
     pub waits: u64,
     /// How often the mode has changed: 65,535 stands for more as well.
     pub switches: u32,
-    /// Whether who finds the lock held stays away for a while, as that was seen to let more acquisitions by.
+    /// Whether a thread that finds the lock held stays away for a while, as that was seen to let more acquisitions by.
     pub backs_off: bool,
 }
 
 impl Auto {
-    /// What it has seen. Waits for the lock, which must not be held by this thread; the next one counts that too.
+    /// The statistics so far. Waits for the lock, which must not be held by this thread; the next one counts that too.
     #[must_use]
     pub fn stats(&self) -> Stats {
         self.locked(|mode, ledger| {
@@ -148,7 +148,7 @@ impl Auto {
         })
     }
 
-    /// What it does and why, for people: how many wait, what each mode would cost, when and why it changed last. Waits for the
+    /// Explains the lock to people: how many wait, what each mode would cost, when and why it changed last. Waits for the
     /// lock, which must not be held by this thread; the next [`stats`](Self::stats) counts that too.
     #[must_use]
     pub fn explain(&self) -> Explanation {

@@ -20,7 +20,7 @@ const HEAD: u32 = 2;
 /// No node. Others are named by their number plus one, so that a lock of zeros has no queue.
 const NONE: u32 = 0;
 
-/// The last node of a queue, [`NONE`] if it is empty. Written by whoever enters, and by the last when it leaves.
+/// The last node of a queue, [`NONE`] if it is empty. Written by each thread that enters, and by the last when it leaves.
 #[derive(Debug)]
 pub(crate) struct Queue(AtomicU32);
 
@@ -55,7 +55,7 @@ impl Queue {
         own.next.store(NONE, Ordering::Relaxed);
         // ORDERING: Relaxed, released by the swap and by the link
         own.state.store(WAITS, Ordering::Relaxed);
-        // ORDERING: AcqRel, pairs with itself: who hangs itself in behind a node does so after that was prepared [auto-tail]
+        // ORDERING: AcqRel, pairs with itself: a thread links itself behind a node that was prepared before [auto-tail]
         let before = self.0.swap(place.name(), Ordering::AcqRel);
         if before == NONE {
             // ORDERING: Relaxed, its own thread reads it
@@ -70,7 +70,7 @@ impl Queue {
     /// Leaves, and makes the one behind a head.
     pub(crate) fn leave(&self, place: Place) {
         let mut behind = place.behind();
-        // ORDERING: Relaxed, who finds the queue empty looks at no node
+        // ORDERING: Relaxed, a thread that finds the queue empty looks at no node
         if behind != NONE || self.0.compare_exchange(place.name(), NONE, Ordering::Relaxed, Ordering::Relaxed).is_err()
         {
             let mut spinner = Spinner::new();

@@ -1,4 +1,4 @@
-//! Who runs what, seen from inside.
+//! The threads that run requests, seen from inside.
 
 use std::sync::Barrier;
 use std::thread::{self, ThreadId};
@@ -7,7 +7,7 @@ use corecast_base::wait::Spinner;
 
 use super::*;
 
-/// Takes `combine`, lets `others` threads push a closure each, and leaves; who ran them.
+/// Takes `combine`, lets `others` threads push a closure each, and leaves. Returns the threads that ran them.
 fn who_runs(share: usize, others: usize) -> Vec<ThreadId> {
     let combine: Combine<Vec<ThreadId>> = Combine::for_setup(Vec::new(), &Setup::of_threads(share));
     thread::scope(|scope| {

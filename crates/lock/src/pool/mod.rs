@@ -27,9 +27,9 @@ pub(crate) struct PoolNode {
     /// How far a request for combined data is. Written by its thread and by the one that runs it, and by one that calls it, also
     /// when the node serves another request.
     pub(crate) request: AtomicU32,
-    /// Whether its thread sleeps in the table of `parking`. Written by that thread, and by who wakes it.
+    /// Whether its thread sleeps in the table of `parking`. Written by that thread, and by the one that wakes it.
     pub(crate) sleep: AtomicU32,
-    /// Which stay it is in, whether its thread waits or holds the lock, and whether it was the last of those who were spliced
+    /// The stay it is in, whether its thread waits or holds the lock, and whether it was the last of those that were spliced
     /// together. Written by its thread, and by the one that splices.
     #[cfg(feature = "hierarchical")]
     pub(crate) splice: AtomicU64,

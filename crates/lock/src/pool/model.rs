@@ -10,8 +10,8 @@ const NODES: u32 = 6;
 
 corecast_base::sync::in_each_run! {
     static ref ALL: Vec<CacheLine<PoolNode>> = (0..NODES).map(|_| PoolNode::new()).collect();
-    /// Written by who takes a node, read by who hangs itself in behind it: the model fails if the one does not happen before
-    /// the other. It could not show it by a node's words, as a store in a model is never lost behind an older one.
+    /// Written by the thread that takes a node, read by the one that links itself behind it: the model fails if the write does
+    /// not happen before the read. A node's words could not show it, as a store in a model is never lost behind an older one.
     static ref PREPARED: Vec<UnsafeCell<()>> = (0..NODES).map(|_| UnsafeCell::new(())).collect();
     static ref FREE: Mutex<Vec<u32>> = Mutex::new((0..NODES).rev().collect());
 }
@@ -34,7 +34,7 @@ pub(crate) fn take() -> u32 {
     number
 }
 
-/// Gives a node back, to whoever takes one next.
+/// Gives a node back, to the next thread that takes one.
 pub(crate) fn give(number: u32) {
     FREE.lock().expect("nobody panics while holding the pool").push(number);
 }

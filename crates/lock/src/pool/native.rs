@@ -61,7 +61,7 @@ pub(crate) fn take() -> u32 {
     OWN.try_with(|own| own.0.borrow_mut().pop()).ok().flatten().unwrap_or_else(take_shared)
 }
 
-/// Gives a node back, to whoever takes one next.
+/// Gives a node back, to the next thread that takes one.
 #[inline]
 pub(crate) fn give(number: u32) {
     let kept = OWN.try_with(|own| {

@@ -1,8 +1,8 @@
 //! How far a request is, in a word that outlives it.
 //!
-//! The word lies in a node of the pool: who has left requests behind calls one of them after it has freed the data, when another
-//! thread may have run that request, and the word may serve another one. A call in vain makes its hearer look at the data
-//! once more.
+//! The word lies in a node of the pool: a runner that leaves requests behind calls one of them after it has freed the data. By
+//! then another thread may have run that request, and the word may serve another one. A call in vain makes the called thread look
+//! at the data once more.
 
 use std::time::{Duration, Instant};
 

@@ -1,13 +1,13 @@
 //! A sequence lock: readers copy the value, and copy it again if somebody wrote meanwhile; they write nothing.
 //!
-//! Take it for a small value that many threads read and few write, seldom: a read costs what its copy costs, whoever else
-//! reads, and writers never wait for readers. Not where writes follow each other closely, as readers begin again and again; not
+//! Take it for a small value that many threads read and few write, seldom: a read costs what its copy costs, however many
+//! read, and writers never wait for readers. Not where writes follow each other closely, as readers begin again and again; not
 //! for large values; and only for [`Plain`] ones, as a reader may see half of a write before it notices.
 //!
 //! **How it works.** A number is odd while somebody writes and even otherwise; it only grows. A reader copies the value word by
 //! word, by relaxed atomic accesses, between two looks at the number, and keeps the copy if both found the same even one.
-//! Writers exclude each other by a lock of any kind, [`Word`] unless another one is named. What [`Seq::update`] calls runs
-//! while readers still read the old value.
+//! Writers exclude each other by a lock of any kind, [`Word`] unless another one is named. The closure of [`Seq::update`]
+//! runs while readers still read the old value.
 //!
 //! **Progress:** a reader waits while a write is under way, and gives up its CPU if that takes long; it may begin anew for as
 //! long as others write. Writers wait for writers as their lock says. **Memory ordering:** what happened before a write is

@@ -34,15 +34,15 @@ pub enum OpenError {
     Kind {
         /// Its name.
         name: String,
-        /// What the region's directory says of it.
+        /// The kind that the region's directory gives.
         found: u32,
     },
-    /// The region says of the lock what cannot be, or of an algorithm that this version does not know.
+    /// The region's entry of the lock is impossible, or names an algorithm that this version does not know.
     #[error("lock '{name}' is damaged: its algorithm has the number {number}")]
     Algorithm {
         /// Its name.
         name: String,
-        /// What the region's directory says.
+        /// The number that the region's directory gives.
         number: u64,
     },
     /// Its memory cannot be reached.

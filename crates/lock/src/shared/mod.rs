@@ -4,14 +4,14 @@
 //! one process: [`Mutex`](crate::Mutex) guards its data. A lock here guards what its users agree on; they reach it through
 //! the region's atomics.
 //!
-//! **Take `word`.** It keeps the name of its holder: if that process is killed, or leaves while it holds the lock, one of those
-//! who want it gets [`SharedLockError::OwnerDied`] with the lock, repairs what was left half changed, and goes on. Who waits is
-//! told at the latest a tenth of a second after the kernel knows. Who is killed while it waits holds nobody up for longer than
-//! that. `tas`, `ttas` and `ticket` are there for those who know that nobody is killed: a dead holder holds them for ever, and
-//! so does, with `ticket`, a dead thread that waited. Queues of nodes have pointers, which mean nothing elsewhere.
+//! **Take `word`.** It keeps the name of its holder: if that process is killed, or leaves while it holds the lock, one of the
+//! waiters gets [`SharedLockError::OwnerDied`] with the lock, repairs what was left half changed, and goes on. A waiter is told
+//! at the latest a tenth of a second after the kernel knows. A process killed while it waits delays nobody for longer than
+//! that. Take `tas`, `ttas` and `ticket` only where no process is killed: a dead holder holds them for ever, and so does, with
+//! `ticket`, a dead thread that waited. Queues of nodes have pointers, which mean nothing elsewhere.
 //!
-//! What is not there: a thread that ends holds what it held for as long as its process is a participant; a process that is
-//! stopped is alive, and so is one of whose life the kernel gives no evidence (without `/proc`, or with a descriptor that it
+//! **Limits.** A thread that ends still holds its locks for as long as its process is a participant. A stopped process counts
+//! as alive, and so does one about which the kernel gives no evidence (without `/proc`, or with a descriptor that it
 //! shares with another). Other processes may write anything into the words: the lock may then be held by two, or by nobody
 //! for ever, but nothing worse happens here; wait with limits where that matters.
 //!

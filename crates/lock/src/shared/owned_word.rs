@@ -1,12 +1,12 @@
 //! The word of a lock among processes: its holder, and whether somebody sleeps.
 //!
 //! Take it through [`SharedLock`](super::SharedLock); it is public so that models of it can be written. It is the lock
-//! [`Word`](crate::Word) with the holder's name in place of "held". Who has slept in vain asks whether the holder is gone, and
-//! takes the lock from a dead one by an exchange of the very word that it saw: no two do, and never from one that lives, as a
-//! name is not given twice (but every 2^20 times that a seat is taken).
+//! [`Word`](crate::Word) with the holder's name in place of "held". A waiter that has slept in vain asks whether the
+//! holder is gone, and takes the lock from a dead one by an exchange of the very word that it saw. So no two waiters take it,
+//! and none takes it from a living holder, as a name is not given twice (but every 2^20 times that a seat is taken).
 //!
-//! Who is killed after it freed the word and before it has woken anybody, or after it was woken, leaves others asleep: so
-//! all sleep for at most [`LONGEST_SLEEP`] before they look again.
+//! A thread killed between freeing the word and waking a sleeper, or after it was woken, leaves others asleep. So all threads
+//! sleep for at most [`LONGEST_SLEEP`] before they look again.
 //!
 //! **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`](crate::RawLock); of a holder that
 //! was killed all stores before the kill are seen.

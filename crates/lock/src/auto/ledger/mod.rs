@@ -1,4 +1,4 @@
-//! What holders have seen, and how to wait in view of it.
+//! The observations of holders, and the way to wait that follows from them.
 //!
 //! Only holders read and write it, so it costs no atomic. The number of threads that wait follows from how often they wait and
 //! for how long (J. Little, A Proof for the Queuing Formula L = λW, 1961): nobody counts them.
@@ -16,23 +16,23 @@ use super::params::Params;
 use seen::Seen;
 pub(super) use trial::Manner;
 
-/// A window is judged once it is so long. With [`AGREEING`] a mode lasts for a millisecond at least, unless a thread has spun
+/// A window is judged once it is this long. With [`AGREEING`] a mode lasts for a millisecond at least, unless a thread has spun
 /// in vain.
 const WINDOW: Duration = Duration::from_micros(400);
-/// So many windows in turn have to favour another mode.
+/// The number of windows in turn that have to favour another mode.
 const AGREEING: u8 = 3;
-/// One of so many waits is timed: the clock is read while the lock is held.
+/// One wait in this number is timed: the clock is read while the lock is held.
 const TIMED: u64 = 8;
-/// One of so many waits, or of the releases that look at the ledger anyway, asks whether the window is over.
+/// One in this number of waits, or of releases that look at the ledger anyway, asks whether the window is over.
 const LOOK_EVERY: u8 = 64;
-/// After a change that has not paid the mode stays for so long, whatever its costs seem to be.
+/// After a change that has not paid the mode stays for this time, whatever its costs seem to be.
 const RELUCTANCE: Duration = Duration::from_secs(1);
 /// When the window began is known to 2^8 ticks: 85 ns where a tick is a cycle of 3 GHz, 10 us, or 3 % of a window, where the
 /// counter has 25 MHz. 32 bits count minutes then, or hours. A window that seems to be longer than half of that is not judged:
 /// nobody has come for so long, or the clock of this CPU is behind that of the one that began it. One that is longer than all of
 /// it may be judged as if it was shorter.
 const GRAIN: u32 = 8;
-/// When the mode changed is known to so many milliseconds: 32 bits count months then.
+/// The time of a change of mode is kept in units of this number of milliseconds: 32 bits count months then.
 const MOMENT_MS: u32 = 4;
 /// Where fewer wait, on average, the lock is free now and then: hand-overs are not all there is to its period, and a queue
 /// is for nobody.
@@ -77,7 +77,7 @@ pub(super) struct Ledger {
     kept: u8,
     /// Why the mode changed last.
     why: Why,
-    /// What who finds the lock held does in Spin; otherwise it polls.
+    /// The behaviour in Spin of a thread that finds the lock held; in other modes it polls.
     pub(super) manner: Manner,
     /// When the last trial ended; 0 if there was none.
     tried: u8,
@@ -241,7 +241,7 @@ impl Ledger {
         Duration::from_millis(u64::from(moments) * u64::from(MOMENT_MS))
     }
 
-    /// A window of so many ticks.
+    /// A window that lasted for `ticks`.
     fn seen(&self, mode: Mode, ticks: u64) -> Seen {
         let (before, waits) = (self.waits - u64::from(self.window_waits), f64::from(self.window_waits.max(1)));
         let timed = self.waits / TIMED - before / TIMED;
@@ -254,7 +254,7 @@ impl Ledger {
         }
     }
 
-    /// What it is to people, while the mode is this one.
+    /// The explanation for people, while the mode is this one.
     pub(super) fn explain(&self, mode: Mode, params: &Params) -> Explanation {
         let (waiting, period_ns) = (f64::from(self.waiting), f64::from(self.period_ns));
         let seen = Seen { mode: self.judged, waiting, period_ns, asleep: f64::from(self.asleep) / 100.0 };
@@ -308,7 +308,7 @@ mod tests {
         ledger.favours(&ledger.seen(mode, ticks), 0, &Params::ASSUMED)
     }
 
-    /// A window in which so many waited at a time, and sections lasted for so long beyond the hand-overs of the mode.
+    /// The mode favoured by a window where `waiting` threads waited at a time, and sections took `hold_ns` beside hand-overs.
     fn favours(mode: Mode, waiting: f64, hold_ns: f64, params: &Params) -> Mode {
         let period_ns = hold_ns + params.hand_over_ns(mode, waiting);
         Ledger::EMPTY.favours(&Seen { mode, waiting, period_ns, asleep: 0.0 }, 0, params).0
@@ -504,7 +504,11 @@ mod tests {
         ledger.pin(Some(Mode::Queue));
         assert_eq!((ledger.decide(Mode::Park, true, true), ledger.switches), (Mode::Queue, 2));
         assert_eq!((ledger.decide(Mode::Queue, false, true), ledger.switches), (Mode::Queue, 2));
-        assert_eq!((ledger.judged, ledger.why), (Mode::Park, Why::Pinned), "its windows are judged for who asks why");
+        assert_eq!(
+            (ledger.judged, ledger.why),
+            (Mode::Park, Why::Pinned),
+            "its windows are judged, so that it can be explained"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a window has shown, and what the other modes would have taken in it.
+//! The observations of one window, and the time that the other modes would have taken in it.
 
 use crate::auto::mode::Mode;
 use crate::auto::params::Params;
@@ -6,7 +6,7 @@ use crate::auto::params::Params;
 /// Another mode has to cost at most this part of what the present one does.
 const CHEAPER: f64 = 0.8;
 
-/// What a window has shown.
+/// The observations of a window.
 #[derive(Debug)]
 pub(super) struct Seen {
     /// How threads waited then.
@@ -34,8 +34,8 @@ impl Seen {
     /// Nanoseconds from one acquisition that waits to the next if threads waited in the mode `other`, and as many acquisitions
     /// did.
     ///
-    /// What the present mode's hand-over does not explain are the sections themselves, which last as long in any mode. Where
-    /// it explains more than there is, all hand-overs are cheaper here than they were thought to be.
+    /// The time beyond the present mode's hand-over is that of the sections, which last as long in any mode. Where the
+    /// hand-over should take more than the whole period, all hand-overs are cheaper here than they were thought to be.
     pub(super) fn period_in(&self, other: Mode, params: &Params) -> f64 {
         let predicted = self.hand_over_ns(self.mode, params);
         let scale = (self.period_ns / predicted).min(1.0);

@@ -16,17 +16,17 @@ use corecast_base::Clock;
 use super::seen::Seen;
 use super::{AGREEING, LOOK_EVERY, Ledger};
 
-/// While it is tried for the first time, who finds the lock held stays away for so many times as long as others wait on average:
-/// nobody is kept waiting for much longer before it is known to pay.
+/// In the first trial a thread that finds the lock held stays away for this multiple of the others' average wait: nobody
+/// is kept waiting for much longer before it is known to pay.
 const TRIED: f32 = 12.0;
-/// And for so long once it is, which the next trial judges. Less made less of a difference where there are 16 locks and more.
+/// The longest time away once it pays, which the next trial judges. Less made less of a difference with 16 locks and more.
 const LONGEST_NS: f32 = 20e3;
-/// The acquisitions of one slice are counted for so long.
+/// The acquisitions of one slice are counted for this time.
 const SLICE: Duration = Duration::from_micros(400);
-/// One of so many releases of a slice asks whether it is over.
+/// One release in this number asks whether the slice is over.
 const COUNTED: u8 = 8;
 const _: () = assert!(LOOK_EVERY % COUNTED == 0);
-/// Back-off has to let so many times as many acquisitions by.
+/// Back-off has to let this multiple of acquisitions by.
 const GAIN: f32 = 1.1;
 /// Longer waits are those of long sections.
 const SHORT_WAIT_NS: f64 = 2e3;
@@ -34,14 +34,15 @@ const SHORT_WAIT_NS: f64 = 2e3;
 const OFTEN_NS: f64 = 100e3;
 /// And where it happens so seldom that a check would compare chances, nobody backs off.
 const SELDOM_NS: f64 = 2e6;
-/// So long after it was not worth it, it is tried again.
+/// A trial without gain is repeated after this time.
 const AFTER_POLLING: Duration = Duration::from_secs(1);
-/// So long after it was, the lock looks whether it still is.
+/// After a trial with gain the lock looks after this time whether it still gains.
 const AFTER_BACKING_OFF: Duration = Duration::from_millis(50);
-/// When the last trial ended is known to so many milliseconds, modulo 256 of them: a trial may come late by less than that.
+/// The end of the last trial is kept in units of this many milliseconds, modulo 256. A trial may come late by less than
+/// that.
 const MOMENT_MS: u128 = 8;
 
-/// What who finds the lock held in [`Mode::Spin`](crate::auto::Mode::Spin) does, and how the lock came to that.
+/// The behaviour of a thread that finds the lock held in [`Mode::Spin`](crate::auto::Mode::Spin), and how the lock chose it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub(in crate::auto) enum Manner {
@@ -145,7 +146,7 @@ impl Ledger {
         if is_for_change && self.agreeing < AGREEING {
             return again;
         }
-        // What was tried was less than what is done now: so that is looked at as soon as a window is over.
+        // The trial was of less than the present back-off, so the latter is looked at as soon as a window is over.
         (self.agreeing, self.tried) = (0, if is_for_change && other == Manner::BacksOff { 0 } else { moment(now) });
         if is_for_change { other } else { before }
     }
@@ -189,7 +190,7 @@ mod tests {
 
     const OFTEN: Seen = Seen { mode: Mode::Spin, waiting: 0.2, period_ns: 1e3, asleep: 0.0 };
 
-    /// Slices in which acquisitions came every so many ns without back-off and with it, until the trial is over; returns
+    /// Slices in which acquisitions came every given ns without back-off and with it, until the trial is over; returns
     /// how many.
     fn slices(ledger: &mut Ledger, now: &mut u64, polling_ns: f64, backing_off_ns: f64) -> usize {
         let ticks = Clock::get().ticks_in(SLICE);

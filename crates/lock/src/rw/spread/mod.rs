@@ -14,9 +14,9 @@
 //! A thread that reads must not read again: a writer that came in between waits for the first, and holds back the second. A
 //! writer can become a reader, and the only reader a writer.
 //!
-//! **Progress:** blocking; writers go before readers that wait, and may be overtaken by other writers. Who waits for a writer
-//! sleeps after a while; a writer that waits for readers gives up its CPU, again and again. **Memory ordering:** that of
-//! [`RawRwLock`].
+//! **Progress:** blocking; writers go before readers that wait, and may be overtaken by other writers. A thread that waits
+//! for a writer sleeps after a while; a writer that waits for readers gives up its CPU, again and again. **Memory ordering:**
+//! that of [`RawRwLock`].
 //! Source: W. Hsieh, W. Weihl, Scalable Reader-Writer Locks for Parallel Systems, 1992, for a count per processor; D. Dice,
 //! A. Kogan, BRAVO: Biased Locking for Reader-Writer Locks, 2019, for a lock that has one only while that pays.
 //!

@@ -1,7 +1,7 @@
 //! The lock that moves between ways to wait, as a machine whose steps are single accesses to shared words.
 //!
-//! What depends on time may happen at any time: a spinner may nap, a napper may wake up, one thread may give up once. Who
-//! sleeps in Park does so until it is woken, and nobody behind the head of the queue tries: the lock's own rescues by time
+//! Steps that depend on time may happen at any time: a spinner may nap, a napper may wake up, one thread may give up once. A
+//! sleeper in Park sleeps until it is woken, and nobody behind the head of the queue tries: the lock's own rescues by time
 //! would hide what is lost. A holder may choose any mode. NOBARGE is left out: it only delays.
 
 pub(crate) const THREADS: usize = 3;
