@@ -68,7 +68,7 @@ impl<const W: usize> Family for Dissemination<W> {
         3 => "dissemination-3",
         4 => "dissemination-4",
         8 => "dissemination-8",
-        _ => panic!("no family has so many ways"),
+        _ => panic!("no family has this number of ways"),
     };
     const ABOUT: &'static str = match W {
         2 => "everybody signals the member 1, 2, 4, .. places further on; log2 n rounds",
