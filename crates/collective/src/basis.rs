@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn who_shares_a_cpu_does_so_in_every_part() {
+    fn a_member_that_shares_a_cpu_does_so_in_every_part() {
         let whole = shared(true);
         assert!(whole.part(&[0, 1]).is_crowded, "beside a member that is in no part of it");
         assert!(!whole.part(&[2, 1]).is_crowded);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_gone_shares_no_cpu() {
+    fn members_that_are_gone_share_no_cpu() {
         let left = shared(true).survivors(&[0, 1, 2]);
         assert!(!left.is_crowded && !left.part(&[0]).is_crowded);
         assert!(shared(true).survivors(&[0, 3]).is_crowded);

@@ -268,7 +268,7 @@ mod tests {
     use corecast_machine::{Cpu, Topology};
 
     #[test]
-    fn what_was_searched_for_is_kept_for_the_next_group() {
+    fn a_search_result_is_kept_for_the_next_group() {
         let folder = tempfile::tempdir().expect("a folder");
         let plans = folder.path().join("plans");
         let cpus = (0..20).map(|id| Cpu { numa: Some(id / 5), ..Cpu::flat(CpuId::new(id)) }).collect();

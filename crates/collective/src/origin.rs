@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_the_whole_on_the_way_is_absent() {
+    fn a_member_that_leaves_the_whole_on_the_way_is_absent() {
         let whole = sites(1).next().expect("one of one").roll;
         let origin = Origin { roll: Arc::clone(&whole), ranks: vec![0], step: Step::Split { operation: 5 } };
         assert_eq!(origin.first_absent(), None);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stayed_and_then_leaves_is_absent_until_it_has_come() {
+    fn a_survivor_that_leaves_is_absent_until_it_has_come() {
         let whole = sites(1).next().expect("one of one").roll;
         let origin = Origin { roll: Arc::clone(&whole), ranks: vec![0], step: Step::Shrink };
         whole.say(0, GAVE_UP | 4);

@@ -21,13 +21,13 @@ use crate::slice_steps::piece_len;
 /// The largest number of members with a CPU each. More than two of these could not be tried; with twice as many, each would
 /// look at fifteen others for the shortest slice.
 const MOST_MEMBERS: usize = 8;
-/// Up to so many members of whom some share a CPU. On 2 CPUs that others kept busy, how many times as long trees took for
-/// 8 bytes, 2 KiB, 8 KiB and 64 KiB: among 3 members 1.5, 1.4, 1.2 and 1.0, among 4 1.4, 1.2, 1.0 and 1.0, among 6 1.3,
-/// 1.0, 0.8 and 1.0, among 8 1.3, 0.9, 0.9 and 1.0.
+/// The largest number of members if some of them share a CPU. Measured on 2 CPUs that were also busy with other work. The
+/// figures are the times over trees divided by those of the exchange, for 8 bytes, 2 KiB, 8 KiB and 64 KiB: among 3 members
+/// 1.5, 1.4, 1.2 and 1.0, among 4 1.4, 1.2, 1.0 and 1.0, among 6 1.3, 1.0, 0.8 and 1.0, among 8 1.3, 0.9, 0.9 and 1.0.
 const MOST_IN_CROWD: usize = 4;
-/// Up to so many bytes everybody combines all. Trees' times in times of that, and of parts, on the same machine: among 3
-/// members for 8 KiB 1.16 and 0.94, 16 KiB 1.03 and 0.99, 32 KiB 1.00 and 1.06; among 4 for 4 KiB 1.08 and 0.85, 8 KiB
-/// 0.98 and 0.90, 16 KiB 0.87 and 0.99.
+/// Up to this number of bytes every member combines all of it. The times over trees, divided by the time of this way and by
+/// that of parts, on the same machine: among 3 members for 8 KiB 1.16 and 0.94, 16 KiB 1.03 and 0.99, 32 KiB 1.00 and 1.06;
+/// among 4 for 4 KiB 1.08 and 0.85, 8 KiB 0.98 and 0.90, 16 KiB 0.87 and 0.99.
 const MOST_BYTES_FOR_ALL: usize = if cfg!(loom) { 8 } else { 8 << 10 };
 /// Parts begin with lines, where values lie evenly in them: no two members write or read half of one.
 const LINE_BYTES: usize = 64;

@@ -41,7 +41,7 @@ use crate::started::{Started, check_size, started};
 
 /// Slices to all, to one, and both; at once, in parts ([`Started`]) or with limits.
 impl Member {
-    /// Gives the root's `values` to all members, who must give a slice of the same length.
+    /// Gives the root's `values` to all members; all slices have the same length.
     ///
     /// # Errors
     /// [`Error::BadRank`] if there is no such root, [`Error::MemberLost`], which for a slice of another length is

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_first_of_a_member_stands() {
+    fn the_first_word_of_a_member_stands() {
         let survivors = survivors(3);
         assert_eq!(survivors.stay(0, 7), Ok(()));
         survivors.declare_gone(0);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn who_lays_out_something_else_is_told() {
+    fn a_member_that_lays_out_another_size_gets_an_error() {
         let survivors = survivors(3);
         assert_eq!([4096, 8192, 4096].map(|bytes| survivors.agree_on(bytes)), [Ok(()), Err(Error::Corrupt), Ok(())]);
     }

@@ -44,7 +44,7 @@ pub enum JoinError {
     /// The region holds something else.
     #[error("the region holds no group")]
     NoGroup,
-    /// The group was founded by another version of corecast, or its memory was written by somebody else.
+    /// The group was founded by another version of corecast, or another program has written its memory.
     #[error("the group in the region is damaged: {0}")]
     Corrupt(String),
     /// The group has another size than this process expects.

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_told_by_variable() {
+    fn impossible_values_are_reported_by_variable() {
         let rank = told(&[("PMI_RANK", "-1"), ("PMI_SIZE", "2")]);
         let expected = "the environment variable PMI_RANK is '-1', expected a rank from 0 on";
         assert_eq!(rank, Err(expected.to_owned()));

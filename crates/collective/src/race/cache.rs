@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_is_loaded_for_the_same_members_only() {
+    fn a_result_is_loaded_for_the_same_members_only() {
         let folder = tempfile::tempdir().expect("a folder");
         let two = cache(folder.path().join("not/there/yet"), 2);
         assert_eq!(two.load(), None);

@@ -362,7 +362,7 @@ mod tests {
     use corecast_machine::{Cpu, Machine, Topology};
 
     #[test]
-    fn what_was_found_holds_within_a_factor_of_two_either_way() {
+    fn a_result_holds_within_a_factor_of_two_either_way() {
         assert!([50.1, 100.0, 199.9].iter().all(|&now| is_near(now, 100.0)));
         assert!([0.0, 49.9, 200.1, f64::INFINITY, f64::NAN].iter().all(|&now| !is_near(now, 100.0)));
         assert!(!is_near(100.0, f64::NAN), "of one that has not run");
