@@ -3,9 +3,10 @@
 //! A library without output of its own: the program `corecast-bench` calls it, and shows what it returns. The race of collectives
 //! and the harness are in [`corecast_race`].
 //!
-//! - [`ump`], [`channels`], [`select`](fn@select), [`stream`], [`idle`], [`deaths`], [`messages`](fn@messages): message channels;
-//! - [`locks`](fn@locks), [`table`](fn@table), [`atomics`](fn@atomics), [`coherence`](fn@coherence): locks, a hash table, words and
-//!   cache lines; [`coherence_cases`] names the cases of the last;
+//! - [`ump`], [`channels`], [`select`](fn@select), [`stream`](fn@stream), [`idle`](fn@idle), [`deaths`](fn@deaths),
+//!   [`messages`](fn@messages): message channels;
+//! - [`locks`](fn@locks), [`table`](fn@table), [`atomics`](fn@atomics), [`coherence`](fn@coherence): locks, a hash table,
+//!   words and cache lines; [`coherence_cases`] names the cases of the last;
 //! - [`busy`](fn@busy): all of it beside foreign load; [`setup`]: how long it takes to put a group together;
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
 //! - [`list`] names all contenders.

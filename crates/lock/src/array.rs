@@ -19,7 +19,7 @@ use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Array {
-    /// The next number to draw. Written by whoever comes.
+    /// The next number to draw. Written by every newcomer.
     next: CacheLine<AtomicU32>,
     /// As many as a power of two, so that numbers wrap with them. Slot i holds the last number called there: one that is i
     /// modulo their count. Written by the holder of the number before.

@@ -1,11 +1,11 @@
 //! A mutex in one byte: spins for about the cost of a wake-up, then sleeps in a table.
 //!
 //! Take it where there are millions of locks, of which few are wanted at a time: beside a flag in a node, say. It never keeps
-//! a CPU from the holder for long. Who frees it wakes one sleeper, which competes with those who come (nothing is handed
+//! a CPU from the holder for long. An unlock wakes one sleeper, which competes with newcomers (nothing is handed
 //! to a thread that does not run). Not where one lock is contended for long: a sleeper takes the mutex of its line in the
 //! table twice, and locks may share a line of it. Neighbours in one cache line disturb each other, as any bytes do.
 //!
-//! **Progress:** blocking; who waits may be overtaken. **Memory ordering:** that of [`RawLock`].
+//! **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`].
 //! Source: U. Drepper, Futexes Are Tricky, 2004, for the states; F. Pizlo, Locking in WebKit, 2016, for sleep beside the lock.
 //!
 //! ```
@@ -36,7 +36,7 @@ const AWAITED: u8 = 2;
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Byte {
-    /// [`FREE`], [`HELD`] or [`AWAITED`]. Written by whoever wants the lock, and by its holder.
+    /// [`FREE`], [`HELD`] or [`AWAITED`]. Written by every thread that wants the lock, and by its holder.
     state: AtomicU8,
 }
 
@@ -50,7 +50,7 @@ impl Byte {
 impl ThreeStates for Byte {
     #[inline]
     fn looks_free(&self) -> bool {
-        // ORDERING: Relaxed, who takes it looks again
+        // ORDERING: Relaxed, a thread that takes it looks again
         self.state.load(Ordering::Relaxed) == FREE
     }
 
@@ -66,7 +66,7 @@ impl ThreeStates for Byte {
     }
 
     fn sleep(&self, longest: Duration) {
-        // ORDERING: Relaxed, who frees it takes the line's mutex afterwards
+        // ORDERING: Relaxed, the unlocking thread takes the line's mutex afterwards
         sleep_if(self.address(), longest, || self.state.load(Ordering::Relaxed) == AWAITED);
     }
 }

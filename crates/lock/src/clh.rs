@@ -1,4 +1,4 @@
-//! The CLH queue: who comes swaps its node for the last one, and polls that until its thread is done.
+//! The CLH queue: a newcomer swaps its node for the last one, and polls that until its thread is done.
 //!
 //! Take it as `mcs`, which it resembles; an unlock is one store here and never waits. A thread leaves its node to the
 //! one behind and adopts the one before, so nodes are pooled and guards are possible. The tail names a node together
@@ -24,7 +24,7 @@ const BUSY: u32 = 1;
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Clh {
-    /// The last node of the queue, idle if the lock is free. Written by whoever comes.
+    /// The last node of the queue, idle if the lock is free. Written by every newcomer.
     tail: StayWord,
 }
 
@@ -39,7 +39,7 @@ impl ClhNodes {
     /// A node that is busy, for its next stay in a queue.
     fn busy() -> Stay {
         let stay = Stay::next(pool::take());
-        // ORDERING: Relaxed, released by who puts it into the queue
+        // ORDERING: Relaxed, released by the thread that puts it into the queue
         pool::node(stay.number).is_busy.store(BUSY, Ordering::Relaxed);
         stay
     }
@@ -85,7 +85,7 @@ unsafe impl RawLock for Clh {
     #[inline]
     unsafe fn lock(&self, node: &ClhNodes) {
         let own = ClhNodes::busy();
-        // ORDERING: AcqRel, pairs with itself: who comes next finds a node that is busy [clh-tail]
+        // ORDERING: AcqRel, pairs with itself: the next newcomer finds a node that is busy [clh-tail]
         let before = Stay::of_word(self.tail.swap(own.word(), Ordering::AcqRel));
         let polled = pool::node(before.number);
         let mut spinner = Spinner::new();
@@ -98,14 +98,14 @@ unsafe impl RawLock for Clh {
 
     #[inline]
     unsafe fn try_lock(&self, node: &ClhNodes) -> bool {
-        // ORDERING: Acquire, pairs with the Release of who put the node into the queue: it was busy then [clh-tail]
+        // ORDERING: Acquire, pairs with the Release of the thread that put the node into the queue: it was busy then [clh-tail]
         let before = self.tail.load(Ordering::Acquire);
         // ORDERING: Acquire, pairs with the Release in unlock [clh-idle]
         if pool::node(Stay::of_word(before).number).is_busy.load(Ordering::Acquire) == BUSY {
             return false;
         }
         let own = ClhNodes::busy();
-        // ORDERING: Release, pairs with the Acquire of who comes next, as the load above did with that of who came before;
+        // ORDERING: Release, pairs with the Acquire of the next newcomer, as the load above did with that of the one before;
         // Relaxed where it fails, as nothing was taken [clh-tail]
         if self.tail.compare_exchange(before, own.word(), Ordering::Release, Ordering::Relaxed).is_err() {
             pool::give(own.number);

@@ -5,13 +5,13 @@
 //! threads compete for the mutex as newcomers do, so with a lock that keeps an order and more threads than CPUs they are as slow
 //! as those.
 //!
-//! It is a count of notifications. Who waits reads it, frees the mutex, and sleeps unless the count has moved: who notifies after
-//! it has changed the data under the mutex finds the reader asleep, or makes it find another count. Nobody who waits for the
+//! It is a count of notifications. A waiter reads it, frees the mutex, and sleeps unless the count has moved. A notifier that
+//! has changed the data under the mutex finds the waiter asleep, or makes it find another count. No thread that waits for the
 //! mutex already is woken, and a notification that finds nobody waiting costs no system call. The mutex need not be held to
 //! notify, and one variable may serve several mutexes.
 //!
 //! **A wait may return for no reason**, and another thread may have been there first: so look again, or take
-//! [`Condvar::wait_while`]. A notification wakes those who wait when it comes; it is not kept for later ones. Who sleeps while
+//! [`Condvar::wait_while`]. A notification wakes the present waiters; it is not kept for later ones. A thread that sleeps while
 //! 2^32 notifications come misses them; each of them wakes somebody.
 //!
 //! **Progress:** blocking. **Memory ordering:** that of the mutex; a notification itself orders nothing.
@@ -43,7 +43,7 @@ use crate::raw::NodeMoves;
 
 /// See the [module](self). Zeroes are one that nobody waits for.
 pub struct Condvar {
-    /// How many notifications there were. Written by who notifies; those who wait sleep on it.
+    /// The number of notifications so far. Written by notifiers; waiters sleep on it.
     notified: AtomicU32,
     /// How many threads wait. Written by them: first while they hold the mutex.
     waiting: AtomicU32,
@@ -102,21 +102,21 @@ impl Condvar {
         WaitTimeoutResult(!self.sleep(&mut guard, Some(deadline)))
     }
 
-    /// Wakes one of those who wait, if anybody does.
+    /// Wakes one waiter, if there is one.
     pub fn notify_one(&self) {
         self.notify(1);
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiters.
     pub fn notify_all(&self) {
         self.notify(u32::MAX);
     }
 
     fn notify(&self, at_most: u32) {
-        // ORDERING: Relaxed, who waits has read an older count before this one's change of the data, by the mutex; or it sees
+        // ORDERING: Relaxed, a waiter has read an older count before this one's change of the data, by the mutex; or it sees
         // that change
         self.notified.fetch_add(1, Ordering::Relaxed);
-        // ORDERING: Relaxed, who waits has counted itself before it freed the mutex, as above
+        // ORDERING: Relaxed, a waiter has counted itself before it freed the mutex, as above
         if self.waiting.load(Ordering::Relaxed) > 0 {
             futex_wake(&self.notified, at_most, Scope::Process);
         }
@@ -130,6 +130,7 @@ impl Condvar {
 
     /// For the holder of a lock: calls `unlock`, which frees it, and sleeps until a notification or the deadline. True after a
     /// notification.
+    #[cfg(not(loom))]
     pub(crate) fn sleep_without(&self, unlock: impl FnOnce(), deadline: Option<Instant>) -> bool {
         let seen = self.enlist();
         unlock();
@@ -156,7 +157,7 @@ impl Condvar {
             futex_wait(&self.notified, seen, left, Scope::Process);
         }
         let is_notified = is_notified();
-        // ORDERING: Relaxed, who notifies and still sees it wakes nobody
+        // ORDERING: Relaxed, a notifier that still sees it wakes nobody
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         is_notified
     }
@@ -174,15 +175,15 @@ impl WaitTimeoutResult {
     }
 }
 
-/// What [`Condvar::wait`] takes: a [`MutexGuard`], or a `&mut` to one. With the feature `lock_api`, a `&mut` to a guard
+/// The argument of [`Condvar::wait`]: a [`MutexGuard`], or a `&mut` to one. With the feature `lock_api`, a `&mut` to a guard
 /// of that crate's mutex, too.
 pub trait WaitGuard: Sized + sealed::Sealed {
-    /// What the mutex guards.
+    /// The data that the mutex guards.
     type Data: ?Sized;
-    /// What the wait returns: the guard, or nothing if it was only borrowed.
+    /// The result of the wait: the guard, or nothing if it was only borrowed.
     type Returned;
 
-    /// What the mutex guards.
+    /// The data that the mutex guards.
     #[doc(hidden)]
     fn data(&mut self) -> &mut Self::Data;
 
@@ -190,7 +191,7 @@ pub trait WaitGuard: Sized + sealed::Sealed {
     #[doc(hidden)]
     fn unlocked<R>(&mut self, run: impl FnOnce() -> R) -> R;
 
-    /// What the wait returns.
+    /// The result of the wait.
     #[doc(hidden)]
     fn returned(self) -> Self::Returned;
 }

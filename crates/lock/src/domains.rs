@@ -1,4 +1,4 @@
-//! Which CPUs are near each other, for locks that hand over to who is near.
+//! The CPUs that are near each other, for locks that hand over to a near thread.
 //!
 //! Domains are the leaves of a tree: CPUs that share a third-level cache, below the NUMA nodes and packages that they belong
 //! to, as far as a machine has several. A thread is of the domain on whose CPU it runs when it comes to the lock.
@@ -24,7 +24,7 @@ struct Tree {
     place: Place,
 }
 
-/// Where a thread is.
+/// The way to find a thread's domain.
 #[derive(Debug)]
 enum Place {
     /// There is one domain.
@@ -32,7 +32,7 @@ enum Place {
     /// The domain of each CPU, by its number. One that is not there is of the first domain.
     #[cfg(feature = "machine")]
     Cpus(Vec<usize>),
-    /// Whoever comes is of the next one. Written by all.
+    /// Each newcomer is of the next one. Written by all.
     Dealt(AtomicU32),
 }
 
@@ -43,8 +43,8 @@ impl Domains {
         Self(Arc::new(Tree { above: vec![None], count: 1, place: Place::One }))
     }
 
-    /// Those that this machine tells of: packages, their NUMA nodes, and the CPUs there that share a third-level cache. What a
-    /// machine has one of is left out.
+    /// Those that this machine tells of: packages, their NUMA nodes, and the CPUs there that share a third-level cache. A
+    /// level with a single member is left out.
     ///
     /// ```
     /// use corecast_lock::{Domains, Hmcs, Mutex, Setup};
@@ -71,7 +71,7 @@ impl Domains {
     }
 
     /// Made-up ones, for tests and experiments: the root has `children[0]` nodes below it, each of those `children[1]`, and so
-    /// on. Whoever comes to a lock is of the next domain in turn, wherever its thread runs.
+    /// on. Each newcomer to a lock is of the next domain in turn, wherever its thread runs.
     ///
     /// # Panics
     /// If a number is 0.

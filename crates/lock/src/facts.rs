@@ -1,4 +1,4 @@
-//! What users are told of a lock before they choose it.
+//! The facts about a lock that users choose it by.
 
 use std::fmt;
 
@@ -8,38 +8,38 @@ use std::fmt;
 pub struct Facts {
     /// The name by which users choose it.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// A description in one line.
     pub about: &'static str,
-    /// Who comes next.
+    /// The order in which threads get the lock.
     pub order: Order,
-    /// What an acquisition brings along.
+    /// The storage that an acquisition brings along.
     pub node: NodeKind,
     /// True if a thread that has waited for long sleeps. The others give up their CPU again and again.
     pub parks: bool,
-    /// Who described it, and when.
+    /// The publication that described it, and its year.
     pub source: &'static str,
 }
 
-/// Who takes a lock next.
+/// The order in which threads get a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Order {
-    /// Who comes first.
+    /// First in, first out.
     Fifo,
-    /// Who comes first in the domain of the last holder, for so many times in turn, or as many as had come together; then who
-    /// comes first in another one.
+    /// First in, first out in the domain of the last holder, for a number of turns or for all that came together; then the
+    /// first in another domain.
     Bounded,
-    /// Everybody who waits, in rounds.
+    /// All waiters, in rounds.
     Rounds,
-    /// Whoever finds it free, also before those who wait.
+    /// Any thread that finds the lock free, also before waiters.
     Barging,
-    /// Of readers and writers: who writes, also before readers that wait.
+    /// Writers first, also before readers that wait.
     WritersFirst,
     /// Readers and writers in turns.
     Phases,
 }
 
-/// What an acquisition brings along.
+/// The storage that an acquisition brings along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NodeKind {

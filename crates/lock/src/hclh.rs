@@ -4,7 +4,7 @@
 //! domain more than its turns. Not on a machine of one domain, and not with more threads than CPUs. It must be made for
 //! the domains of the machine ([`Setup::domains`]): by default there is one.
 //!
-//! Who comes enters the queue of its domain, and polls the node before. If that is spliced, it is the first of those who will be
+//! A newcomer enters the queue of its domain, and polls the node before. If that is spliced, it is the first of those who will be
 //! spliced next: it appends all of them to the queue of all, marks their last node as spliced, and waits for the one before
 //! there. If the lock is held it leaves others a moment to come before that. Else it holds the lock once the node before
 //! is idle. A try appends its own node to the queue of all, if the last one there is idle. (In the paper there is no try, and a
@@ -42,7 +42,7 @@ const COMBINING: Duration = Duration::from_nanos(200);
 pub struct Hclh {
     /// The last node of the queue of all. Written by the first of each domain, and by tries.
     tail: CacheLine<StayWord>,
-    /// The last node that has come to each domain. Written by whoever comes there. It may have been given back long ago.
+    /// The last node that has come to each domain. Written by newcomers there. It may have been given back long ago.
     near: Box<[CacheLine<StayWord>]>,
     domains: Domains,
 }
@@ -55,7 +55,7 @@ fn word_of(stay: Stay) -> &'static AtomicU64 {
 /// A node with these bits, for its next stay in a queue.
 fn enter(bits: u64) -> Stay {
     let stay = Stay::next(pool::take());
-    // ORDERING: Relaxed, released by who puts it into a queue
+    // ORDERING: Relaxed, released by the thread that puts it into a queue
     word_of(stay).store(u64::from(stay.round) << 32 | bits, Ordering::Relaxed);
     stay
 }
@@ -88,10 +88,10 @@ impl Hclh {
         if word_of(before).load(Ordering::Relaxed) & BUSY != 0 {
             spinner.pause_for(COMBINING);
         }
-        // ORDERING: Acquire, pairs with the Release of who has put it there: who comes behind finds a node that is busy
+        // ORDERING: Acquire, pairs with the Release of the thread that put it there: the one behind finds a node that is busy
         // [hclh-near]
         let last = Stay::of_word(near.load(Ordering::Acquire));
-        // ORDERING: AcqRel, pairs with itself: who comes next finds a node that is busy [hclh-tail]
+        // ORDERING: AcqRel, pairs with itself: the next newcomer finds a node that is busy [hclh-tail]
         let before = Stay::of_word(self.tail.swap(last.word(), Ordering::AcqRel));
         // Before this thread goes on, so before the thread of that node holds the lock, which then finds it marked.
         // ORDERING: Relaxed, it says no more than that
@@ -133,7 +133,7 @@ unsafe impl RawLock for Hclh {
     unsafe fn lock(&self, node: &ClhNodes) {
         let near = &self.near[self.domains.here()];
         let own = enter(BUSY);
-        // ORDERING: AcqRel, pairs with itself: who comes next finds a node that is busy [hclh-near]
+        // ORDERING: AcqRel, pairs with itself: the next newcomer finds a node that is busy [hclh-near]
         let before = Stay::of_word(near.swap(own.word(), Ordering::AcqRel));
         let before = if await_near(before) { before } else { self.splice(near) };
         node.hold(own, before);
@@ -141,14 +141,14 @@ unsafe impl RawLock for Hclh {
 
     #[inline]
     unsafe fn try_lock(&self, node: &ClhNodes) -> bool {
-        // ORDERING: Acquire, pairs with the Release of who put the node into the queue: it was busy then [hclh-tail]
+        // ORDERING: Acquire, pairs with the Release of the thread that put the node into the queue: it was busy then [hclh-tail]
         let before = self.tail.load(Ordering::Acquire);
         // ORDERING: Acquire, pairs with the Release in unlock [hclh-idle]
         if word_of(Stay::of_word(before)).load(Ordering::Acquire) & BUSY != 0 {
             return false;
         }
         let own = enter(BUSY);
-        // ORDERING: Release, pairs with the Acquire of who comes next, as the load above did with that of who came before;
+        // ORDERING: Release, pairs with the Acquire of the next newcomer, as the load above did with that of the one before;
         // Relaxed where it fails, as nothing was taken [hclh-tail]
         if self.tail.compare_exchange(before, own.word(), Ordering::Release, Ordering::Relaxed).is_err() {
             pool::give(own.number);

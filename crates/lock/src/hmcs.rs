@@ -2,11 +2,11 @@
 //!
 //! Take it for locks under heavy contention on machines with several packages or clusters, where a transfer among those costs
 //! many times that of a near one, and each thread has a CPU. Not on a machine of one domain, where it is `mcs` with
-//! another step, not for locks that are seldom contended (who comes enters a queue per level), and not with more threads
+//! another step, not for locks that are seldom contended (a newcomer enters a queue per level), and not with more threads
 //! than CPUs, as `mcs`. It must be made for the domains of the machine ([`Setup::domains`]): by default there is one.
 //!
 //! Each node of the tree of domains has a queue. A thread enters that of its domain; the first one there enters the queue
-//! above for all of them, and so on up to the root: the first one there holds the lock. Who frees it hands over
+//! above for all of them, and so on up to the root: the first one there holds the lock. An unlock hands over
 //! within its domain, if somebody waits there and that did not happen [`Setup::hand_overs`] times in turn. Else it frees
 //! the queues above first, and leaves it to the one behind to enter them again. A try enters the queue of the root
 //! alone, if that is empty.
@@ -22,7 +22,7 @@ use crate::facts::{Facts, NodeKind, Order};
 use crate::mcs::{HOLDS, Mcs, McsNode, hand_to};
 use crate::raw::{RawLock, RawTimed, Setup};
 
-/// What is handed over to who has to enter the queue above. Less is the count of holders of this domain in turn, from
+/// The value handed to a thread that has to enter the queue above. Less is the count of holders of this domain in turn, from
 /// [`HOLDS`] on.
 const ASCENDS: u32 = u32::MAX;
 
@@ -40,7 +40,8 @@ pub struct Hmcs {
 #[derive(Debug)]
 struct Station {
     queue: Mcs,
-    /// What the first of the queue enters the one above with. Used by the threads that are first here, one after another.
+    /// The node with which the first of the queue enters the one above. Used by the threads that are first here, one after
+    /// another.
     own: McsNode,
     /// `None` for the root.
     above: Option<usize>,
@@ -50,7 +51,7 @@ struct Station {
 #[derive(Debug, Default)]
 pub struct HmcsNode {
     own: McsNode,
-    /// Which queue it is in.
+    /// The queue it is in.
     at: Cell<usize>,
 }
 
@@ -92,13 +93,13 @@ impl Hmcs {
         }
         // SAFETY: the caller's promise.
         unsafe { self.descend(above, next) };
-        // Only now: who is next here uses the same node above.
+        // Only now: the next thread here uses the same node above.
         // SAFETY: the caller's promise.
         unsafe { queue.hand_over(own, ASCENDS) };
     }
 }
 
-// SAFETY: who is first in the queue of the root holds the lock, and there is one at a time, as with mcs. Who is handed the
+// SAFETY: the first in the queue of the root holds the lock, and there is one at a time, as with mcs. A thread handed the
 // queue of a domain by its holder is in the holder's place in the queues above.
 unsafe impl RawLock for Hmcs {
     type Node = HmcsNode;

@@ -1,4 +1,4 @@
-//! Who holds a mutex, in builds with debug assertions: a thread that would wait for itself is told so.
+//! The holder of a mutex, in builds with debug assertions: a thread that would wait for itself is told so.
 
 #[cfg(debug_assertions)]
 pub(crate) use checked::Holder;

@@ -4,7 +4,7 @@
 //! lines that many poll. Not on a machine of one domain, and not with more threads than CPUs. It must be made for the
 //! domains of the machine ([`Setup::domains`]): by default there is one.
 //!
-//! Who frees it hands over within its domain, if somebody waits there and that did not happen [`Setup::hand_overs`] times in
+//! An unlock hands over within its domain, if somebody waits there and that did not happen [`Setup::hand_overs`] times in
 //! turn. A try draws the ticket of all alone.
 //!
 //! It is built with the feature `hierarchical` only: locks that are handed over within a domain in this way are described in US
@@ -38,7 +38,7 @@ pub struct Hticket {
 #[derive(Debug)]
 struct Near {
     ticket: Ticket,
-    /// How often in turn it was handed over here: then who is called here has the ticket of all, too. Read and written by who
+    /// How often in turn it was handed over here: then the thread called here has the ticket of all, too. Read and written by who
     /// is called.
     turn: AtomicU32,
 }
@@ -55,7 +55,7 @@ impl Near {
     }
 }
 
-// SAFETY: who has the ticket of all holds the lock, and a domain's holders have it one after another.
+// SAFETY: the thread with the ticket of all holds the lock, and a domain's holders have it one after another.
 unsafe impl RawLock for Hticket {
     /// The domain in which a ticket was drawn; `None` for a try.
     type Node = Cell<Option<usize>>;
@@ -108,7 +108,7 @@ unsafe impl RawLock for Hticket {
             near.set_turn(if stays { turn + 1 } else { 0 });
         }
         if !stays {
-            // SAFETY: who holds the lock has the ticket of all.
+            // SAFETY: the holder has the ticket of all.
             unsafe { self.all.unlock(&()) };
         }
         if let Some(near) = near {

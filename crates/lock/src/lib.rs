@@ -7,7 +7,7 @@
 //! - [`mutex`]: the safe front, with closures and guards;
 //! - [`RawLock`], [`RawTimed`], [`NodeMoves`], `RawConst`: what an algorithm is; [`Facts`]: what users are told of it;
 //! - [`Tas`], [`Ttas`], [`Ticket`], [`Array`]: locks of words;
-//! - [`Mcs`], [`Clh`]: queues; [`Hmcs`], a tree of them that hands over to who is near ([`Domains`]);
+//! - [`Mcs`], [`Clh`]: queues; [`Hmcs`], a tree of them that hands over to a near thread ([`Domains`]);
 //! - [`Word`] and [`Byte`], which let their threads sleep, and [`Qword`], which lets them queue and sleep;
 //! - with the feature `hierarchical` only, for the sake of patents: `Hticket` and `Hclh`, tickets and queues that do so, too;
 //! - [`mod@auto`], which finds out which of these suits, by the costs of the machine if it is told them ([`Params`]);
@@ -21,7 +21,7 @@
 //! - [`table`]: a hash table with a lock of any kind on each bucket;
 //! - [`this_thread`]: by what a lock knows its holder.
 //!
-//! A lock that keeps an order never sleeps: who wakes up late would keep all behind it waiting. Its threads give up
+//! A lock that keeps an order never sleeps: a thread that wakes up late would keep all behind it waiting. Its threads give up
 //! their CPU once they have spun for as long as a wake-up costs. A lock that sleeps lets newcomers overtake.
 
 #[cfg(not(loom))]

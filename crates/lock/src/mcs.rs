@@ -1,4 +1,4 @@
-//! The MCS queue: who comes hangs its node behind the last one, and polls there until the one before hands over.
+//! The MCS queue: a newcomer hangs its node behind the last one, and polls there until the one before hands over.
 //!
 //! Take it for locks under heavy contention where each thread has a CPU: a hand-over moves two lines, however many
 //! wait. Not with more threads than CPUs: the next in the queue may not be running, and nobody can go before it.
@@ -23,7 +23,7 @@ pub(crate) const HOLDS: u32 = 1;
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Mcs {
-    /// The last node of the queue; null if the lock is free. Written by whoever comes, and by a holder behind whom nobody is.
+    /// The last node of the queue; null if the lock is free. Written by every newcomer, and by a holder with nobody behind it.
     tail: AtomicPtr<McsNode>,
 }
 
@@ -67,7 +67,7 @@ impl McsNode {
         }
     }
 
-    /// What it was handed, or has noted itself.
+    /// The state it was handed, or has noted itself.
     pub(crate) fn state(&self) -> u32 {
         // ORDERING: Relaxed, the caller holds the queue with it, and nobody else writes it any more
         self.state.load(Ordering::Relaxed)
@@ -107,7 +107,7 @@ impl Mcs {
         node.next.store(ptr::null_mut(), Ordering::Relaxed);
         // ORDERING: Relaxed, released by the swap
         node.state.store(WAITS, Ordering::Relaxed);
-        // ORDERING: AcqRel, pairs with itself: who comes next finds an initialised node; and with the Release in
+        // ORDERING: AcqRel, pairs with itself: the next newcomer finds an initialised node; and with the Release in
         // hand_over [mcs-tail]
         let before = self.tail.swap(node.address(), Ordering::AcqRel);
         // SAFETY: null, or a node that was the tail, which stays until its thread has handed over to the one behind: this one.
@@ -137,7 +137,7 @@ impl Mcs {
         taken.is_ok()
     }
 
-    /// Leaves the queue to the one behind, if there is one, who is told `state`.
+    /// Leaves the queue to the one behind, if there is one, and hands it `state`.
     ///
     /// # Safety
     /// - The caller is first in the queue with this node.
@@ -145,7 +145,7 @@ impl Mcs {
     pub(crate) unsafe fn hand_over(&self, node: &McsNode, state: u32) {
         // ORDERING: Relaxed, null is looked at again
         if node.next.load(Ordering::Relaxed).is_null() {
-            // ORDERING: Release, pairs with the Acquire of who comes next; Relaxed where it fails, as the link tells who has
+            // ORDERING: Release, pairs with the Acquire of the next newcomer; Relaxed where it fails, as the link tells who has
             // come [mcs-tail]
             let freed =
                 self.tail.compare_exchange(node.address(), ptr::null_mut(), Ordering::Release, Ordering::Relaxed);
@@ -188,7 +188,7 @@ unsafe impl RawLock for Mcs {
 
     #[inline]
     unsafe fn unlock(&self, node: &McsNode) {
-        // SAFETY: who holds the lock is first in the queue.
+        // SAFETY: the holder is first in the queue.
         unsafe { self.hand_over(node, HOLDS) };
     }
 }

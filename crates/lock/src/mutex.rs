@@ -83,7 +83,7 @@ unsafe impl<T: ?Sized + Send, L: RawLock> Sync for Mutex<T, L> {}
 // SAFETY: the data goes along, and a lock is Send.
 unsafe impl<T: ?Sized + Send, L: RawLock> Send for Mutex<T, L> {}
 
-/// What ends when a lock is released, also by a panic.
+/// The acquisition that ends when a lock is released, also by a panic.
 struct Held<'a, T: ?Sized, L: RawLock> {
     mutex: &'a Mutex<T, L>,
     node: &'a L::Node,
@@ -92,7 +92,7 @@ struct Held<'a, T: ?Sized, L: RawLock> {
 impl<T: ?Sized, L: RawLock> Drop for Held<'_, T, L> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: whoever makes this holds the lock with this node, which stays in its frame.
+        // SAFETY: the thread that makes this holds the lock with this node, which stays in its frame.
         unsafe { self.mutex.release(self.node) };
     }
 }

@@ -1,7 +1,7 @@
 //! Where threads sleep whose lock is too small to sleep on: queues in a table, found by the lock's address.
 //!
 //! No wake-up is lost: a thread looks once more whether it has to sleep, and enters the queue, in one step under the line's
-//! mutex. Who wakes has freed the lock before it takes that mutex. So either the sleeper is there and is found, or it
+//! mutex. The waker has freed the lock before it takes that mutex. So either the sleeper is there and is found, or it
 //! comes later and sees that the lock is free. Locks that share a line do not wake each other's threads: a sleeper is
 //! entered with the address of its lock.
 //!
@@ -21,7 +21,7 @@ use crate::pool;
 const AWAKE: u32 = 0;
 const ASLEEP: u32 = 1;
 
-/// One who sleeps.
+/// A sleeping thread.
 #[derive(Debug)]
 struct Sleeper {
     /// The address of its lock.
@@ -57,7 +57,7 @@ pub(crate) fn sleep_if(lock: usize, longest: Duration, must_sleep: impl FnOnce()
             return None;
         }
         let node = pool::take();
-        // ORDERING: Relaxed, the line's mutex orders it before the store of who wakes
+        // ORDERING: Relaxed, the line's mutex orders it before the waker's store
         pool::node(node).sleep.store(ASLEEP, Ordering::Relaxed);
         sleepers.push_back(Sleeper { lock, node });
         Some(node)

@@ -1,15 +1,16 @@
-//! A word that says who holds the lock, and a queue of those who wait: the first polls the word, each other one its own node.
+//! A word that says whether the lock is held, and a queue of waiters: the first polls the word, each other one its own node.
 //!
 //! Take it where many threads want one lock, there may be more of them than CPUs, and none should be overtaken for long;
 //! `auto` does the same and finds out whether a queue is worth it. Eight bytes, and nothing that an acquisition has to keep: a
 //! thread is in the queue while it waits, and not while it holds the lock.
 //!
-//! Who has waited in vain for about as long as a wake-up costs sleeps, the first of the queue on the word, each other one on
-//! its node. While somebody queues, those who come queue too. But where the first one sleeps, whoever comes may take the
+//! A thread that has waited in vain for about as long as a wake-up costs sleeps, the first of the queue on the word, each
+//! other one on
+//! its node. While somebody queues, those who come queue too. But where the first one sleeps, a newcomer may take the
 //! lock: nothing waits for a thread that does not run. Exclusion rests on the word alone; the queue only says who
 //! tries, and anybody may leave it at any time.
 //!
-//! **Progress:** blocking; who waits may be overtaken while the first of the queue sleeps. **Memory ordering:** that of
+//! **Progress:** blocking; a waiter may be overtaken while the first of the queue sleeps. **Memory ordering:** that of
 //! [`RawLock`].
 //! Source: the lock of K42, as in M. Scott, Shared-Memory Synchronization, 2013, for a queue that a holder is no longer
 //! in; U. Drepper, Futexes Are Tricky, 2004, for sleep on the word.
@@ -29,7 +30,7 @@ use crate::three_states::{IS_MODEL, time_until};
 const FREE: u32 = 0;
 /// Free, and somebody who is awake is in the queue, or was a moment ago.
 const QUEUED: u32 = 1;
-/// Somebody holds the lock: whoever's exchange set this bit.
+/// Held, by the thread whose exchange set this bit.
 const HELD: u32 = 1 << 1;
 /// While it is held: somebody may sleep on the word.
 const AWAITED: u32 = 1 << 2;
@@ -38,7 +39,8 @@ const AWAITED: u32 = 1 << 2;
 #[derive(Debug)]
 #[repr(C, align(8))]
 pub struct Qword {
-    /// [`FREE`], [`QUEUED`], or [`HELD`], perhaps with [`AWAITED`]. Written by whoever wants the lock, and by its holder.
+    /// [`FREE`], [`QUEUED`], or [`HELD`], perhaps with [`AWAITED`]. Written by every thread that wants the lock, and by its
+    /// holder.
     word: AtomicU32,
     queue: Queue,
 }
@@ -56,7 +58,7 @@ impl Qword {
         Comer { lock: self, left, spinner: Spinner::new(), place: None, has_slept: false }.compete()
     }
 
-    /// Wakes one who sleeps on the word, which was left like this. Until that one runs anybody may take the lock.
+    /// Wakes one sleeper on the word, which was left like this. Until that one runs anybody may take the lock.
     #[cold]
     fn wake(&self, word: u32) {
         if word == QUEUED {
@@ -148,7 +150,7 @@ impl<F: Fn() -> Option<Duration>> Comer<'_, F> {
             self.spinner.pause();
             return true;
         }
-        // Who gives up may have been woken in the place of another: so the mark stays for them.
+        // A thread that gives up may have been woken in the place of another: so the mark stays for them.
         let marked = word | AWAITED;
         // ORDERING: Relaxed, the mark publishes nothing
         let mark = || self.lock.word.compare_exchange(word, marked, Ordering::Relaxed, Ordering::Relaxed).is_ok();

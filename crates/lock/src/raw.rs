@@ -10,16 +10,16 @@ use corecast_base::wait::Spinner;
 use crate::domains::Domains;
 use crate::facts::Facts;
 
-/// What a lock is made for.
+/// The circumstances that a lock is made for.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Setup {
     /// How many threads will use it, as far as known: twice the CPUs by default. More are no harm but to the speed of some.
     pub threads: usize,
-    /// Which CPUs are near each other: all by default. For locks that hand over to who is near.
+    /// The CPUs that are near each other: all by default. For locks that hand over to a near thread.
     pub domains: Domains,
     /// How often in turn such a lock is handed over within a domain at most, before others have their turn. `Hclh` does not
-    /// look at it: it hands over to all who had come together.
+    /// look at it: it hands over to all that had come together.
     pub hand_overs: u32,
 }
 
@@ -27,7 +27,7 @@ pub struct Setup {
 const HAND_OVERS: u32 = 64;
 
 impl Setup {
-    /// For so many threads, at least one, in one domain.
+    /// For this number of threads, at least one, in one domain.
     #[must_use]
     pub fn of_threads(threads: usize) -> Self {
         Self { threads: threads.max(1), domains: Domains::one(), hand_overs: HAND_OVERS }
@@ -52,10 +52,10 @@ impl Default for Setup {
 /// - What happened before an unlock happens before what follows the next lock.
 /// - A try never waits, and one that returned false leaves nothing behind.
 pub unsafe trait RawLock: Send + Sync + Sized {
-    /// What one acquisition brings along; `()` where that is nothing.
+    /// The storage of one acquisition; `()` where it needs none.
     type Node: Default;
 
-    /// What users are told of it.
+    /// The description for users.
     const FACTS: Facts;
 
     /// A free lock.

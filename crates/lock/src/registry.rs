@@ -66,7 +66,7 @@ macro_rules! define {
             /// All locks.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// What users are told of it.
+            /// The description for users.
             #[must_use]
             pub const fn facts(self) -> &'static Facts {
                 match self { $(Self::$variant => &<$lock as RawLock>::FACTS,)* }
@@ -118,7 +118,7 @@ impl fmt::Display for Algorithm {
 #[error("unknown lock '{name}': expected one of {}", known.join(", "))]
 #[non_exhaustive]
 pub struct UnknownLock {
-    /// What was asked for.
+    /// The name that was asked for.
     pub name: String,
     /// The names there are.
     pub known: Vec<&'static str>,

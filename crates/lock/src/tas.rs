@@ -1,9 +1,9 @@
-//! Test-and-set: whoever swaps the word to held while it was free has the lock.
+//! Test-and-set: a thread that swaps the word from free to held has the lock.
 //!
 //! Take it for locks that two threads seldom want at once; nothing is smaller or simpler. Not under contention: each
 //! waiting thread takes the line away from the others, and from the holder, with every look.
 //!
-//! **Progress:** blocking; who waits may be overtaken for ever. **Memory ordering:** that of [`RawLock`].
+//! **Progress:** blocking; a waiter may be overtaken for ever. **Memory ordering:** that of [`RawLock`].
 //! Source: the textbook's first lock, e.g. T. Anderson, The Performance of Spin Lock Alternatives, 1990.
 
 use corecast_base::sync::{AtomicU32, Ordering};
@@ -21,7 +21,7 @@ const HELD: u32 = 1;
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Tas {
-    /// [`FREE`] or [`HELD`]. Written by whoever wants the lock, and by its holder.
+    /// [`FREE`] or [`HELD`]. Written by every thread that wants the lock, and by its holder.
     word: AtomicU32,
 }
 
@@ -29,7 +29,7 @@ impl Tas {
     /// Whether it was free a moment ago.
     #[inline]
     pub(crate) fn looks_free(&self) -> bool {
-        // ORDERING: Relaxed, who takes it looks again
+        // ORDERING: Relaxed, a thread that takes it looks again
         self.word.load(Ordering::Relaxed) == FREE
     }
 }

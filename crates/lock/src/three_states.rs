@@ -1,7 +1,7 @@
 //! The wait at a lock that is free, held, or held and awaited, wherever its threads sleep.
 //!
-//! Who comes spins for about as long as a wake-up costs, marks the lock as awaited, and sleeps. Who frees a lock that is
-//! marked wakes one sleeper, which competes with those who come: nothing is handed to a thread that does not run.
+//! A newcomer spins for about as long as a wake-up costs, marks the lock as awaited, and sleeps. Unlocking a lock that is
+//! marked wakes one sleeper, which competes with newcomers: nothing is handed to a thread that does not run.
 //!
 //! Source: U. Drepper, Futexes Are Tricky, 2004 (the third mutex).
 
@@ -29,7 +29,7 @@ pub(crate) trait ThreeStates {
 
 /// Waits until the lock is free and takes it; `left` tells for how long a sleep may last, `None` to give up.
 ///
-/// Who gives up leaves the lock marked, which costs its holder a wake-up: perhaps of nobody, perhaps of another sleeper.
+/// A waiter that gives up leaves the lock marked. That costs its holder a wake-up: of another sleeper, or of nobody.
 #[cold]
 pub(crate) fn wait_and_take(lock: &impl ThreeStates, left: impl Fn() -> Option<Duration>) -> bool {
     let mut spinner = Spinner::new();

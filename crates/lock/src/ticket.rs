@@ -1,4 +1,4 @@
-//! Tickets with proportional back-off: who comes draws a number, and waits until it is called.
+//! Tickets with proportional back-off: a newcomer draws a number, and waits until it is called.
 //!
 //! Take it where each thread has a CPU and short sections are contended: it is fair, and one line is all it needs. Not
 //! with more threads than CPUs: the one whose turn it is may not be running, and nobody can go before it.
@@ -18,7 +18,7 @@ use crate::facts::{Facts, NodeKind, Order};
 use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
-/// What each thread ahead is given: a short section and the transfer of a line.
+/// The time given to each thread ahead: a short section and the transfer of a line.
 const HAND_OVER_NS: u64 = 100;
 /// Nobody stays away for longer.
 const LONGEST_NS: u64 = 50_000;
@@ -27,7 +27,7 @@ const LONGEST_NS: u64 = 50_000;
 #[derive(Debug)]
 #[repr(C, align(8))]
 pub struct Ticket {
-    /// The next number to draw. Written by whoever comes.
+    /// The next number to draw. Written by every newcomer.
     next: AtomicU32,
     /// The number that is called. Written by the holder.
     owner: AtomicU32,
@@ -37,7 +37,7 @@ pub struct Ticket {
 impl Ticket {
     /// For the holder: whether somebody waits.
     pub(crate) fn is_awaited(&self) -> bool {
-        // ORDERING: Relaxed, who comes later is missed anyway
+        // ORDERING: Relaxed, later newcomers are missed anyway
         let next = self.next.load(Ordering::Relaxed);
         // ORDERING: Relaxed, only holders write it
         next.wrapping_sub(self.owner.load(Ordering::Relaxed)) > 1

@@ -4,7 +4,7 @@
 //! holder is not disturbed. After a lost race a thread stays away for a random time, up to a limit that doubles with
 //! each loss and starts anew once it has reached its maximum, so that nobody stays away for long.
 //!
-//! **Progress:** blocking; who waits may be overtaken for ever. **Memory ordering:** that of [`RawLock`].
+//! **Progress:** blocking; a waiter may be overtaken for ever. **Memory ordering:** that of [`RawLock`].
 //! Source: T. Anderson, The Performance of Spin Lock Alternatives for Shared-Memory Multiprocessors, 1990.
 
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! A mutex in one word: spins for about the cost of a wake-up, then sleeps.
 //!
 //! Take it where there may be more threads than CPUs, or sections are long: it never keeps a CPU from the holder for
-//! long. Who frees it wakes one sleeper, which competes with those who come (nothing is handed to a thread that does
+//! long. An unlock wakes one sleeper, which competes with newcomers (nothing is handed to a thread that does
 //! not run). Not where order matters.
 //!
-//! **Progress:** blocking; who waits may be overtaken. **Memory ordering:** that of [`RawLock`].
+//! **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`].
 //! Source: U. Drepper, Futexes Are Tricky, 2004 (the third mutex).
 
 use std::time::{Duration, Instant};
@@ -26,14 +26,14 @@ const AWAITED: u32 = 2;
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Word {
-    /// [`FREE`], [`HELD`] or [`AWAITED`]. Written by whoever wants the lock, and by its holder.
+    /// [`FREE`], [`HELD`] or [`AWAITED`]. Written by every thread that wants the lock, and by its holder.
     state: AtomicU32,
 }
 
 impl ThreeStates for Word {
     #[inline]
     fn looks_free(&self) -> bool {
-        // ORDERING: Relaxed, who takes it looks again
+        // ORDERING: Relaxed, a thread that takes it looks again
         self.state.load(Ordering::Relaxed) == FREE
     }
 

@@ -1,4 +1,4 @@
-//! What can be done with a line, for each algorithm but [`Auto`](crate::Auto), which is the whole line.
+//! The operations on a line, for each algorithm but [`Auto`](crate::Auto), which is the whole line.
 //!
 //! A lock lies in the line where it fits, and in a box of its own where it does not. What an acquisition brings along has no
 //! frame to lie in, as its unlock is another call: it is boxed, the holder keeps its address in the line, and threads
@@ -126,7 +126,7 @@ where
     let brought = unsafe { &*node };
     // SAFETY: the node stays where it is until it is unlocked, and is in no other call.
     if unsafe { patience.acquire(lock, brought) } {
-        // SAFETY: aligned and inside the line; only the holder, who this thread is now, reads and writes there.
+        // SAFETY: aligned and inside the line; only the holder, now this thread, reads and writes there.
         unsafe { line.at(NODE_AT).cast::<*mut L::Node>().write(node) };
         return true;
     }

@@ -7,8 +7,8 @@
 //! A line of zeroes is a free [`Auto`], so it needs no call before its first use where the memory is zero. Nothing points into
 //! a lock: its owner may move it, also while it is held.
 //!
-//! What is wrong use, and told: a thread that locks what it holds, that unlocks what it does not hold, or that uses a lock
-//! which was destroyed. What cannot be told: whether a thread that has ended held it (it is held for ever then). A child of
+//! Wrong uses that are reported: a thread that locks what it holds, that unlocks what it does not hold, or that uses a lock
+//! which was destroyed. One cannot be detected: whether a thread that has ended held it (it is held for ever then). A child of
 //! `fork` holds what the thread that forked held, and must not wait for what other threads of its parent held; a thread that it
 //! starts later may have the number of one of those, and be taken for it.
 //!
@@ -95,7 +95,7 @@ pub enum WrongUse {
     /// Its threads never sleep.
     #[error("a condition variable goes with locks whose threads sleep, and {algorithm} is none")]
     NoSleep {
-        /// What the lock is.
+        /// The lock's algorithm.
         algorithm: Algorithm,
     },
     /// Only [`Auto`] has them.
@@ -117,7 +117,7 @@ impl AnyLock {
         lock
     }
 
-    /// What it is.
+    /// The lock's algorithm.
     ///
     /// # Errors
     /// [`WrongUse::Destroyed`] and [`WrongUse::NoLock`].
@@ -222,7 +222,7 @@ impl AnyLock {
         Ok(())
     }
 
-    /// What an [`Auto`] has seen. Waits for the lock.
+    /// The contentions that an [`Auto`] has seen. Waits for the lock.
     ///
     /// # Errors
     /// [`WrongUse::NoStats`] for other algorithms; else as of [`lock`](Self::lock).

@@ -193,7 +193,7 @@ impl<'a> Comer<'a> {
             self.spinner.pause();
             return true;
         }
-        // Who gives up may have been woken in the place of another: so that bit stays for them.
+        // A thread that gives up may have been woken in the place of another: so that bit stays for them.
         let marked = match left {
             Some(_) if self.is_impatient() => word | PARKED | NOBARGE,
             _ => word | PARKED,

@@ -23,7 +23,7 @@
 //!
 //! Holders look at what they have seen in windows of 400 us (`ledger/`). Who has spun for as long as a wake-up costs makes
 //! the mode Park at once. A window in which somebody slept favours Park, one in which somebody gave up its CPU Spin, as not all
-//! of them run. Else the number of those who wait follows from how often and for how long they did, and what a hand-over to one
+//! of them run. Else the number of waiters follows from how often and for how long they did, and what a hand-over to one
 //! of so many costs in Spin and in Queue from [`Params`]: a mode that makes the time from one acquisition that waits to the
 //! next a fifth shorter, three windows running, is the next one. So long sections, beside which no hand-over matters, do not
 //! move it. What was estimated is then compared with what is seen: a mode that has not made the time shorter is left again, and
@@ -40,7 +40,7 @@
 //! choice between Spin and Queue on a machine with many CPUs. Where there are 2, more than one thread that waits has to give up
 //! its CPU.
 //!
-//! **Progress:** blocking; who waits may be overtaken, in Queue only while that is empty or its head does not run. **Memory
+//! **Progress:** blocking; a waiter may be overtaken, in Queue only while that is empty or its head does not run. **Memory
 //! ordering:** that of [`RawLock`].
 //! Source: J. Antic, G. Chatzopoulos, R. Guerraoui, V. Trigonakis, Locking Made Easy, 2016, for a lock that changes its
 //! mode; U. Drepper, Futexes Are Tricky, 2004, for sleep.
@@ -103,7 +103,7 @@ const BACK_OFF_SHIFT: u32 = 8;
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Auto {
-    /// LOCKED, PARKED, NOBARGE and the mode. Written by whoever wants the lock, and by its holder.
+    /// LOCKED, PARKED, NOBARGE and the mode. Written by every thread that wants the lock, and by its holder.
     word: AtomicU32,
     /// [`NOTHING`], [`MOVED`], [`LOOK`] or [`OVERDUE`], and for how long to [back off](BACK_OFF_SHIFT). Written by those who
     /// wait, and by the holder; only the holder writes [`NOTHING`], and only when it leaves the lock in Spin. So an unlock need

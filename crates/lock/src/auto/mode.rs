@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-/// Somebody holds the lock: whoever's exchange set this bit.
+/// Held, by the thread whose exchange set this bit.
 pub(super) const LOCKED: u32 = 1;
 /// While the mode is [`Mode::Park`]: somebody may sleep.
 pub(super) const PARKED: u32 = 1 << 1;
-/// While the mode is [`Mode::Park`]: somebody has slept for long, and who comes leaves it a moment.
+/// While the mode is [`Mode::Park`]: somebody has slept for long, and newcomers leave it a moment.
 pub(super) const NOBARGE: u32 = 1 << 2;
 /// The mode: 0 is [`Mode::Spin`], and 2 is kept for queues by cache domain.
 const MODE: u32 = 3 << 4;
 const QUEUE: u32 = 1 << 4;
 const PARK: u32 = 3 << 4;
-/// What an unlock keeps while the mode stays [`Mode::Park`].
+/// The bits that an unlock keeps while the mode stays [`Mode::Park`].
 pub(super) const KEPT: u32 = MODE | NOBARGE;
 
 /// How the threads at an [`Auto`](crate::Auto) lock wait.

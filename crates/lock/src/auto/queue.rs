@@ -1,4 +1,4 @@
-//! The queue of those who wait: it says who polls the word, not who holds the lock.
+//! The queue of waiters: it says who polls the word, not who holds the lock.
 //!
 //! Anybody may leave at any time, and tells the one behind that it is the head. So there may be several heads, for
 //! instance when one in the middle has left: they compete for the word. A node that has left may still be told so by the

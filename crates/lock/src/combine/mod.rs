@@ -68,7 +68,7 @@ unsafe impl<T: Send> Sync for Combine<T> {}
 unsafe impl<T: Send> Send for Combine<T> {}
 
 impl Combine<()> {
-    /// What users are told of it.
+    /// The description for users.
     pub const FACTS: Facts = Facts {
         name: "combine",
         about: "runs the closures of those who wait, too",
@@ -121,7 +121,7 @@ impl<T: Send> Combine<T> {
     /// As [`run`](Self::run), but takes `f` back when `limit` has passed and it has not begun, perhaps a little later. One that
     /// has begun is waited for.
     ///
-    /// Each closure that is given up leaves some 200 bytes until whoever has the data comes across them: so wait once for long,
+    /// Each closure that is given up leaves some 200 bytes until the holder of the data finds them: so wait once for long,
     /// and not often for moments.
     ///
     /// # Errors

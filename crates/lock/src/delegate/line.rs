@@ -23,7 +23,7 @@ const DONE: u32 = 3;
 /// With one of the others: the client may sleep on this word. Set by the client.
 const ASLEEP: u32 = 1 << 2;
 
-/// What is left of a line beside the word and the job.
+/// The rest of a line beside the word and the job.
 const ROOM: usize = LINE_BYTES - 3 * size_of::<u64>();
 
 pub(super) struct Line<T> {
@@ -137,7 +137,7 @@ impl<T> Claim<'_, T> {
     #[cold]
     fn sleep(&self) {
         let state = &self.0.state;
-        // ORDERING: Relaxed, who is woken looks again
+        // ORDERING: Relaxed, a woken thread looks again
         let seen = state.fetch_or(ASLEEP, Ordering::Relaxed) | ASLEEP;
         if seen & !ASLEEP != DONE {
             futex_wait(state, seen, LONGEST_SLEEP, Scope::Process);

@@ -7,7 +7,7 @@ use super::line::{Claim, Line};
 use crate::seat;
 use crate::three_states::IS_MODEL;
 
-/// There are so many at least, a power of two, and no more than the server looks at in no time.
+/// The least number of lines, a power of two, and no more than the server looks at in no time.
 const FEWEST: usize = if IS_MODEL { 1 } else { 16 };
 const MOST: usize = if IS_MODEL { 1 } else { 64 };
 /// How many lines a client tries.
@@ -20,7 +20,7 @@ pub(super) struct Lines<T> {
 }
 
 impl<T> Lines<T> {
-    /// For so many clients, within reason.
+    /// For this number of clients, within reason.
     pub(super) fn new(clients: usize) -> Self {
         let lines = (0..clients.clamp(FEWEST, MOST).next_power_of_two()).map(|_| Line::new()).collect();
         Self { lines, used: AtomicUsize::new(0) }

@@ -11,14 +11,15 @@
 //! runs as many in each round as there are lines. A server that finds nothing spins, yields, and sleeps. It ends when the
 //! clients' side is dropped. [`Delegate`] has a thread of its own; with [`serve`] it is the caller's, pinned say.
 //!
-//! What a closure should know is that of [`Combine`](crate::combine), but that it always runs on the server's thread.
+//! The rules for closures are those of [`Combine`](crate::combine), but that it always runs on the server's thread.
 //!
-//! What is not there: a try, as nothing runs on the caller's thread. The source answers 15 clients at once, on a line of their
+//! There is no try, as nothing runs on the caller's thread. The source answers 15 clients at once, on a line of their
 //! own: then one is told late, when others' closures have run, and a closure that waits for something which its thread would do
 //! next waits for ever.
 //!
-//! **Progress:** blocking; the server goes round, so who has a line waits for one closure of each other line, and for as many
-//! pushed ones as there are lines. Who waits, and a server that has nothing to do, sleeps after a while. **Memory ordering:**
+//! **Progress:** blocking; the server goes round, so a client with a line waits for one closure of each other line, and for as
+//! many
+//! pushed ones as there are lines. A waiter, and a server that has nothing to do, sleeps after a while. **Memory ordering:**
 //! what happened before a call of [`Clients::run`] is visible in its closure, and what happened in a closure is visible in later
 //! ones, and to its caller when the call returns.
 //! Source: S. Roghanchi, J. Eriksson, N. Basu, ffwd: Delegation Is (Much) Faster Than You Think, 2017.
@@ -55,7 +56,7 @@ use crate::facts::{Facts, NodeKind, Order};
 use crate::request::{Outcome, chain, returned, send};
 use server::Shared;
 
-/// What callers of a server have. See the [module](self).
+/// The callers' end of a server. See the [module](self).
 pub struct Clients<T> {
     shared: Arc<Shared<T>>,
 }
@@ -114,7 +115,7 @@ impl<T: Send> Clients<T> {
     /// As [`run`](Self::run), but takes `f` back when `limit` has passed and it has not begun, perhaps a little later. One that
     /// has begun is waited for.
     ///
-    /// Each closure that is given up leaves some 200 bytes until whoever has the data comes across them: so wait once for long,
+    /// Each closure that is given up leaves some 200 bytes until the holder of the data finds them: so wait once for long,
     /// and not often for moments.
     ///
     /// # Errors
@@ -164,7 +165,7 @@ pub struct Delegate<T> {
 }
 
 impl Delegate<()> {
-    /// What users are told of it.
+    /// The description for users.
     pub const FACTS: Facts = Facts {
         name: "delegate",
         about: "a thread owns the data and runs the closures of all",

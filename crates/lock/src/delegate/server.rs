@@ -16,7 +16,7 @@ pub(super) struct Shared<T> {
     pub(super) lines: Lines<T>,
     /// For clients that find no line, or have a limit. Locked by the server until it ends.
     pub(super) queue: Queue<T>,
-    /// What the server sleeps on.
+    /// The word that the server sleeps on.
     pub(super) bell: WakeWord,
     /// The clients are gone. Written by them, read by the server.
     is_over: AtomicBool,
@@ -49,7 +49,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// What a server finds.
+/// The findings of a server's round.
 enum Found<'a, T> {
     Sent(&'a Line<T>),
     Pushed(Begun<T>),

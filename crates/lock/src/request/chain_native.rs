@@ -12,7 +12,7 @@ thread_local! {
     static INNERMOST: Cell<*const Link> = const { Cell::new(ptr::null()) };
 }
 
-/// What ends when the innermost one does, also by a panic.
+/// The state that ends when the innermost one does, also by a panic.
 struct Unlink(*const Link);
 
 impl Drop for Unlink {

@@ -12,7 +12,7 @@ enum State<F, R> {
     Done(thread::Result<R>),
 }
 
-/// One closure. Reached by who runs it from when it is sent until it is done, and by its caller before and after.
+/// One closure. Reached by its runner from when it is sent until it is done, and by its caller before and after.
 pub(crate) struct Job<F, R>(UnsafeCell<State<F, R>>);
 
 /// A job whose type is forgotten, for data of type `T`.
@@ -42,7 +42,7 @@ impl<F, R> Job<F, R> {
         }
     }
 
-    /// What the closure returned, or its panic.
+    /// The closure's result, or its panic.
     pub(crate) fn into_result(self) -> thread::Result<R> {
         match self.into_state() {
             State::Done(result) => result,

@@ -1,7 +1,7 @@
 //! Closures that wait for data which another thread has: how they are sent, and how their callers wait.
 //!
-//! Used by [`Combine`](crate::Combine), where whoever has the data runs them, and by [`Delegate`](crate::Delegate), where one
-//! thread does for good, for those that come with a limit or find no line.
+//! Used by [`Combine`](crate::Combine), where the thread that has the data runs them, and by [`Delegate`](crate::Delegate),
+//! where one thread does for good, for those that come with a limit or find no line.
 
 #[cfg_attr(loom, path = "chain_model.rs")]
 #[cfg_attr(not(loom), path = "chain_native.rs")]
@@ -21,7 +21,7 @@ use progress::Progress;
 use queue::Request;
 pub(crate) use queue::{Begun, Queue};
 
-/// What has become of a closure.
+/// The outcome of a closure.
 pub(crate) enum Outcome<F, R> {
     /// It has run.
     Done(thread::Result<R>),
@@ -31,9 +31,9 @@ pub(crate) enum Outcome<F, R> {
     Withdrawn(F),
 }
 
-/// Sends `f` to whoever has the queue, and waits until it has run, or until the deadline if it has not begun then; one that has
-/// passed sends nothing. Calls
-/// `pushed` once it is sent, and `called` whenever whoever had the queue has left.
+/// Sends `f` to the thread that has the queue, and waits until it has run, or until the deadline if it has not begun then; one
+/// that has passed sends nothing. Calls
+/// `pushed` once it is sent, and `called` whenever the thread that had the queue has left.
 pub(crate) fn send<T, R: Send, F: FnOnce(&mut T) -> R + Send>(
     queue: &Queue<T>,
     f: F,
@@ -66,7 +66,7 @@ pub(crate) fn send<T, R: Send, F: FnOnce(&mut T) -> R + Send>(
     if is_locked { Outcome::Locked(job.into_closure()) } else { Outcome::Done(job.into_result()) }
 }
 
-/// What a closure returned; its panic goes on here.
+/// A closure's result; its panic goes on here.
 pub(crate) fn returned<R>(result: thread::Result<R>) -> R {
     result.unwrap_or_else(|panic| resume_unwind(panic))
 }

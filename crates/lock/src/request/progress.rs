@@ -14,20 +14,20 @@ use crate::three_states::IS_MODEL;
 
 /// Its thread may sleep on this word. Set by that thread.
 const ASLEEP: u32 = 1;
-/// It has run. Set by who ran it, who does not look at the request again.
+/// It has run. Set by the thread that ran it, which does not look at the request again.
 const DONE: u32 = 1 << 1;
-/// The data was free a moment ago, and nobody else was told. Set by who left, cleared by the request's thread.
+/// The data was free a moment ago, and nobody else was told. Set by the leaving thread, cleared by the request's thread.
 const CALLED: u32 = 1 << 2;
 /// It is not to run. Set by its thread, which does not look at the request again.
 const WITHDRAWN: u32 = 1 << 3;
-/// It runs, and cannot be withdrawn. Set by who runs it, if it is one that can be.
+/// It runs, and cannot be withdrawn. Set by the thread that runs it, if it can be withdrawn.
 const BEGUN: u32 = 1 << 4;
 
 /// The number of a node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Progress(u32);
 
-/// What there is to do for the thread of a request.
+/// The next step for the thread of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Done,
@@ -48,7 +48,7 @@ impl Progress {
         progress
     }
 
-    /// For whoever has the request last.
+    /// For the thread that has the request last.
     pub(crate) fn give_back(self) {
         pool::give(self.0);
     }
@@ -81,7 +81,7 @@ impl Progress {
                         }
                         return false;
                     }
-                    // It runs: there is no way but to wait for it.
+                    // It runs: its caller has to wait for it.
                     Err(Late) => deadline = None,
                 }
             } else if IS_MODEL || spinner.is_spent() {
@@ -112,14 +112,14 @@ impl Progress {
 
     /// For the request's thread: sleeps while there is nothing to do, but not for longer.
     fn sleep(self, longest: Duration) {
-        // ORDERING: Relaxed, who is woken looks again
+        // ORDERING: Relaxed, a woken thread looks again
         let seen = self.word().fetch_or(ASLEEP, Ordering::Relaxed) | ASLEEP;
         if seen & (DONE | CALLED) == 0 {
             futex_wait(self.word(), seen, longest, Scope::Process);
         }
     }
 
-    /// For the request's thread: nobody runs it from now on, and whoever comes across it frees it. Tells whether it was called.
+    /// For the request's thread: nobody runs it from now on, and the thread that finds it frees it. Tells whether it was called.
     fn withdraw(self) -> Result<bool, Late> {
         // ORDERING: Acquire, pairs with the Release in call, as in hear [combine-called]
         let before = self.word().fetch_or(WITHDRAWN, Ordering::Acquire);
@@ -128,23 +128,23 @@ impl Progress {
 
     /// Whether it is withdrawn; if not, it may be a moment later.
     pub(crate) fn is_withdrawn(self) -> bool {
-        // ORDERING: Relaxed, who withdrew it published nothing
+        // ORDERING: Relaxed, the withdrawing thread published nothing
         self.word().load(Ordering::Relaxed) & WITHDRAWN != 0
     }
 
-    /// For who wants to run a request that can be withdrawn: false if it is.
+    /// For a thread about to run a request that can be withdrawn: false if it was.
     pub(crate) fn begin(self) -> bool {
-        // ORDERING: Relaxed, the request came with the queue, and who withdrew it published nothing
+        // ORDERING: Relaxed, the request came with the queue, and the withdrawing thread published nothing
         self.word().fetch_or(BEGUN, Ordering::Relaxed) & WITHDRAWN == 0
     }
 
-    /// For who has run it; the request may be gone at once.
+    /// For the thread that has run it; the request may be gone at once.
     pub(crate) fn finish(self) {
         // ORDERING: Release, pairs with the Acquire in look [combine-done]
         self.wake_if(self.word().swap(DONE, Ordering::Release));
     }
 
-    /// For who has left and freed the data: its thread looks whether it is free. False if that has withdrawn.
+    /// For a thread that has left and freed the data: the request's thread looks whether it is free. False if that has withdrawn.
     pub(crate) fn call(self) -> bool {
         // ORDERING: Release, pairs with the Acquire in hear and withdraw [combine-called]
         let before = self.word().fetch_or(CALLED, Ordering::Release);

@@ -1,7 +1,7 @@
-//! The requests, and who may run them.
+//! The queue of requests, and the right to run them.
 //!
 //! One word says whether somebody runs requests and names the last one that was pushed, so it can only be freed while nothing is
-//! pushed. Who runs them takes all that were pushed at once, and puts them behind those that are left, the oldest first.
+//! pushed. The runner takes all that were pushed at once, and puts them behind those that are left, the oldest first.
 
 use std::cell::Cell;
 use std::ptr;
@@ -17,7 +17,7 @@ const TAKEN: usize = 1;
 /// One closure that waits.
 pub(crate) struct Request<T> {
     /// The one behind: towards the bottom of the stack, and once it was taken from there the next younger one. Written by its
-    /// thread before it is pushed, and by who runs requests.
+    /// thread before it is pushed, and by the runner.
     next: Cell<*mut Self>,
     job: AnyJob<T>,
     progress: Progress,
@@ -52,10 +52,10 @@ impl<T> Begun<T> {
 }
 
 pub(crate) struct Queue<T> {
-    /// The last request that was pushed, and [`TAKEN`]; null if nobody runs requests. Written by whoever comes, and by who runs
-    /// them.
+    /// The last request that was pushed, and [`TAKEN`]; null if nobody runs requests. Written by newcomers, and by the thread
+    /// that runs them.
     word: AtomicPtr<Request<T>>,
-    /// Read and written by who runs requests.
+    /// Read and written by the thread that runs requests.
     left: UnsafeCell<Left<T>>,
 }
 
@@ -88,7 +88,7 @@ impl<T> Queue<T> {
 
     /// Whether nobody runs requests, as far as can be seen here.
     pub(crate) fn is_free(&self) -> bool {
-        // ORDERING: Relaxed, who takes it looks again
+        // ORDERING: Relaxed, a thread that takes it looks again
         self.word.load(Ordering::Relaxed).is_null()
     }
 
@@ -159,7 +159,7 @@ impl<T> Queue<T> {
 
     /// Puts what was pushed behind what is left.
     fn collect(&self, left: &mut Left<T>) {
-        // ORDERING: Relaxed, only who runs requests takes them from here, and looks again before it frees the word
+        // ORDERING: Relaxed, only the runner takes requests from here, and looks again before it frees the word
         if Self::pushed(self.word.load(Ordering::Relaxed)).is_null() {
             return;
         }
@@ -238,7 +238,7 @@ impl<T> Left<T> {
 /// # Safety
 /// - The request is withdrawn, and nobody else has it.
 unsafe fn free<T>(request: *mut Request<T>) {
-    // SAFETY: only requests in boxes can be withdrawn, and their threads leave them to who finds them.
+    // SAFETY: only requests in boxes can be withdrawn, and their threads leave them to the thread that finds them.
     let request = unsafe { Box::from_raw(request) };
     request.progress.give_back();
 }

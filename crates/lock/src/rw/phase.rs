@@ -13,8 +13,8 @@
 //!
 //! A thread that reads must not read again: a writer that came in between waits for the first, and the second for it.
 //!
-//! **Progress:** blocking, by phases. It never sleeps: who has spun for long gives up its CPU, again and again. A limit makes
-//! a thread try again and again, out of all turns. **Memory ordering:** that of [`RawRwLock`].
+//! **Progress:** blocking, by phases. It never sleeps: a waiter that has spun for long gives up its CPU, again and again. A
+//! limit makes a thread try again and again, out of all turns. **Memory ordering:** that of [`RawRwLock`].
 //! Source: B. Brandenburg, J. Anderson, Spin-Based Reader-Writer Synchronization for Multiprocessor Real-Time Systems, 2010: the
 //! phase-fair ticket lock.
 //!
@@ -41,7 +41,7 @@ use crate::raw::Setup;
 
 /// A writer is present.
 const PRESENT: u64 = 1;
-/// Which phase it is.
+/// The current phase.
 const PHASE: u64 = 2;
 const STATE: u64 = PRESENT | PHASE;
 /// One reader, above these bits. So many as do not fit never come: 2^62, also one after the other.
@@ -76,7 +76,7 @@ impl RwPhase {
         self.turn.load(Ordering::Relaxed)
     }
 
-    /// Whether so many readers have left.
+    /// Whether this number of readers has left.
     fn have_left(&self, readers: u64) -> bool {
         // ORDERING: Acquire, pairs with the Release in unlock_read [rw-phase-left]
         self.left.load(Ordering::Acquire) == readers

@@ -18,10 +18,10 @@ use crate::raw::Setup;
 /// - What happened before an unlock happens before what follows the next lock, unless both are readers'.
 /// - A try never waits, and one that failed leaves nothing behind.
 pub unsafe trait RawRwLock: Send + Sync + Sized {
-    /// What a reader keeps until it ends: where it was counted, say; `()` where that is nothing.
+    /// The state that a reader keeps until it ends: where it was counted, say; `()` where that is nothing.
     type Reader: Copy;
 
-    /// What users are told of it.
+    /// The description for users.
     const FACTS: Facts;
 
     /// A free lock.

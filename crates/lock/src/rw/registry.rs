@@ -30,7 +30,7 @@ macro_rules! define {
             /// All reader-writer locks.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// What users are told of it.
+            /// The description for users.
             #[must_use]
             pub const fn facts(self) -> &'static Facts {
                 match self { $(Self::$variant => &<$lock as RawRwLock>::FACTS,)* }

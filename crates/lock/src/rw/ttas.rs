@@ -7,7 +7,8 @@
 //! A thread that reads must not read again: a writer that came in between waits for the first, and holds back the second. A
 //! writer can become a reader, and the only reader a writer.
 //!
-//! **Progress:** blocking; who waits may be overtaken. It never sleeps: who has spun for long gives up its CPU, again and again.
+//! **Progress:** blocking; a waiter may be overtaken. It never sleeps: a waiter that has spun for long gives up its CPU, again
+//! and again.
 //! **Memory ordering:** that of [`RawRwLock`].
 //! Source: the reader-writer lock of libslock, the library of T. David, R. Guerraoui, V. Trigonakis, Everything you always
 //! wanted to know about synchronization but were afraid to ask, 2013: that there is one of a writer's bit and a count. That of a
@@ -39,7 +40,7 @@ use crate::raw::Setup;
 const FREE: u32 = 0;
 /// Somebody writes.
 const WRITER: u32 = 1 << 31;
-/// Somebody waits to write: who comes to read stays out.
+/// Somebody waits to write: new readers stay out.
 const WRITER_WAITS: u32 = 1 << 30;
 /// The other bits count readers, so that many at most.
 const MOST_READERS: u32 = WRITER_WAITS - 1;
@@ -47,7 +48,7 @@ const MOST_READERS: u32 = WRITER_WAITS - 1;
 /// See the [module](self).
 #[derive(Debug)]
 pub struct RwTtas {
-    /// [`WRITER`], [`WRITER_WAITS`] and the number of readers. Written by whoever comes, and by who reads or writes.
+    /// [`WRITER`], [`WRITER_WAITS`] and the number of readers. Written by newcomers, readers and writers.
     word: AtomicU32,
 }
 

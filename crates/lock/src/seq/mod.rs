@@ -1,6 +1,6 @@
 //! A sequence lock: readers copy the value, and copy it again if somebody wrote meanwhile; they write nothing.
 //!
-//! Take it for a small value that very many read and few write, seldom: a reader costs what its copy costs, whoever else
+//! Take it for a small value that many threads read and few write, seldom: a read costs what its copy costs, whoever else
 //! reads, and writers never wait for readers. Not where writes follow each other closely, as readers begin again and again; not
 //! for large values; and only for [`Plain`] ones, as a reader may see half of a write before it notices.
 //!
@@ -11,7 +11,7 @@
 //!
 //! **Progress:** a reader waits while a write is under way, and gives up its CPU if that takes long; it may begin anew for as
 //! long as others write. Writers wait for writers as their lock says. **Memory ordering:** what happened before a write is
-//! visible to who has read its value, as with Release and Acquire.
+//! visible to a thread that has read its value, as with Release and Acquire.
 //! Source: C. Lameter, Effective Synchronization on Linux/NUMA Systems, 2005, for the lock; H. Boehm, Can Seqlocks Get Along with
 //! Programming Language Memory Models?, 2012, for the orderings.
 //!
@@ -53,12 +53,12 @@ pub struct Seq<T, L = Word> {
     number: AtomicU64,
     /// The value. Written by the writer whose turn it is.
     words: Words<T>,
-    /// Whose turn it is.
+    /// The lock among writers.
     writers: Mutex<(), L>,
 }
 
 impl<T: Plain> Seq<T> {
-    /// What users are told of it.
+    /// The description for users.
     pub const FACTS: Facts = Facts {
         name: "seq",
         about: "readers copy the value until nobody wrote meanwhile, and write nothing",
@@ -141,7 +141,8 @@ impl<T: Plain, L: RawLock> Seq<T, L> {
         let number = self.number.load(Ordering::Relaxed);
         // ORDERING: Relaxed, the fence orders it before the words
         self.number.store(number + 1, Ordering::Relaxed);
-        // ORDERING: Release, pairs with the Acquire fence in try_read: who sees a word of these sees that it is odd [seq-odd]
+        // ORDERING: Release, pairs with the Acquire fence in try_read: a reader of one of these words sees that it is odd
+        // [seq-odd]
         fence(Ordering::Release);
         self.words.store(value);
         // ORDERING: Release, pairs with the Acquire in try_read [seq-even]

@@ -1,4 +1,4 @@
-//! What goes wrong with locks among processes.
+//! Errors of locks among processes.
 
 use corecast_base::region::{Forked, RegionPlanError, SectionError};
 
@@ -14,7 +14,7 @@ pub enum DeclareError {
     NotShared {
         /// The lock's name.
         name: String,
-        /// What was asked for.
+        /// The name that was asked for.
         algorithm: Algorithm,
     },
     /// The region cannot hold it.

@@ -40,7 +40,7 @@ pub fn declare(plan: RegionPlan, name: &str, algorithm: Algorithm) -> Result<Reg
     Ok(plan.add(name, KIND_LOCK, [(algorithm as u32).into(), 0, 0, 0, 0, 0], LINE_BYTES as u64)?)
 }
 
-/// What lies in the region.
+/// The contents of the region.
 #[derive(Debug)]
 enum Words {
     Word(Place<OwnedWord>),
@@ -88,7 +88,7 @@ impl SharedLock {
         Ok(Self { region: region.clone(), algorithm, words, me, scope: region.wake_scope() })
     }
 
-    /// What it is.
+    /// The lock's algorithm.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm

@@ -1,4 +1,4 @@
-//! The word of a lock among processes: who holds it, and whether somebody sleeps.
+//! The word of a lock among processes: its holder, and whether somebody sleeps.
 //!
 //! Take it through [`SharedLock`](super::SharedLock); it is public so that models of it can be written. It is the lock
 //! [`Word`](crate::Word) with the holder's name in place of "held". Who has slept in vain asks whether the holder is gone, and
@@ -8,7 +8,7 @@
 //! Who is killed after it freed the word and before it has woken anybody, or after it was woken, leaves others asleep: so
 //! all sleep for at most [`LONGEST_SLEEP`] before they look again.
 //!
-//! **Progress:** blocking; who waits may be overtaken. **Memory ordering:** that of [`RawLock`](crate::RawLock); of a holder that
+//! **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`](crate::RawLock); of a holder that
 //! was killed all stores before the kill are seen.
 //! Source: U. Drepper, Futexes Are Tricky, 2004 (the third mutex), for the sleep; robust locks are POSIX's, 2008.
 
@@ -23,18 +23,18 @@ use crate::three_states::IS_MODEL;
 const FREE: u32 = 0;
 /// Held, and somebody may sleep.
 const AWAITED: u32 = 1 << 31;
-/// Whose it is: the number of a seat plus one, and the lower bits of the number of those who had it.
+/// The owner: the number of a seat plus one, and the lower bits of the seat's generation.
 const OWNER: u32 = AWAITED - 1;
 const SEAT_SHIFT: u32 = 20;
 const GENERATION: u32 = (1 << SEAT_SHIFT) - 1;
 const MOST_SEATS: u32 = OWNER >> SEAT_SHIFT;
 
-/// Who holds a lock: a participant of a region, in 31 bits.
+/// The holder of a lock: a participant of a region, in 31 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner(u32);
 
 impl Owner {
-    /// The one of this generation in the seat with this number; `None` if there are not so many seats.
+    /// The one of this generation in the seat with this number; `None` if the region has fewer seats.
     #[must_use]
     pub fn new(seat: u32, generation: u32) -> Option<Self> {
         (seat < MOST_SEATS).then_some(Self((seat + 1) << SEAT_SHIFT | generation & GENERATION))
@@ -47,7 +47,7 @@ impl Owner {
     }
 }
 
-/// What became of an attempt.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It was free.
@@ -62,8 +62,8 @@ pub enum Outcome {
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct OwnedWord {
-    /// [`FREE`], or an [`Owner`] with or without [`AWAITED`]. Written by whoever wants the lock, and by its holder; a stranger
-    /// may write anything.
+    /// [`FREE`], or an [`Owner`] with or without [`AWAITED`]. Written by every thread that wants the lock, and by its holder;
+    /// a stranger may write anything.
     state: AtomicU32,
 }
 
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn owner(seat: u32, generation: u32) -> Owner {
-        Owner::new(seat, generation).expect("so many seats")
+        Owner::new(seat, generation).expect("the region has this seat")
     }
 
     #[test]

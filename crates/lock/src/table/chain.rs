@@ -1,4 +1,4 @@
-//! What buckets of either layout have in common: a chain of nodes, all of them full but the last that is not empty.
+//! The common part of both bucket layouts: a chain of nodes, all of them full but the last that is not empty.
 //!
 //! A removed key's place is taken by the last one of the chain, so a search ends at the first node that is not full. Nodes that
 //! have become empty stay linked, for the next time.
@@ -30,7 +30,7 @@ pub(super) trait Node: Sized {
     /// The used place of a key.
     fn position(&self, sought: Self::Sought) -> Option<usize>;
 
-    /// What is looked for to find the key at a place.
+    /// The search for the key at a place.
     fn sought(&self, at: usize) -> Self::Sought;
     fn set_key(&mut self, at: usize, sought: Self::Sought);
 

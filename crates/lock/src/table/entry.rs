@@ -3,7 +3,7 @@
 use super::chain::Chain;
 use super::tagged::{Sought, Tagged};
 
-/// What there is, or is not, of one key. Made by [`Table::with`](super::Table::with).
+/// The entry of one key, present or absent. Made by [`Table::with`](super::Table::with).
 #[derive(Debug)]
 pub struct Entry<'a, V> {
     /// The key's own bucket.
@@ -16,7 +16,7 @@ impl<'a, V: Default> Entry<'a, V> {
         Self { bucket, sought }
     }
 
-    /// Which key.
+    /// The key.
     #[must_use]
     pub fn key(&self) -> u64 {
         self.sought.key

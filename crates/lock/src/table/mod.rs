@@ -7,7 +7,7 @@
 //!
 //! **How it works.** The bucket of key k is k modulo the number of buckets: there is no hashing, so keys that share a factor
 //! with that number crowd into few buckets. A bucket begins on a line of its own with its lock and a byte of each key's quotient:
-//! who has locked it sees there which keys may be the one it wants. A lock of more than 8 bytes pushes some of these bytes to
+//! its holder sees there which keys may be the one it wants. A lock of more than 8 bytes pushes some of these bytes to
 //! the next line, one of a whole line, as [`Auto`](crate::Auto), all of them. A bucket is a chain of nodes of 40 keys: with more
 //! keys than that a search goes through several.
 //!
@@ -67,7 +67,7 @@ pub struct Table<V, L> {
 }
 
 impl<V: Default, L: RawLock> Table<V, L> {
-    /// An empty table of so many buckets, for as many threads as usual.
+    /// An empty table of this number of buckets, for as many threads as usual.
     ///
     /// # Panics
     /// If there are no buckets.
@@ -77,7 +77,7 @@ impl<V: Default, L: RawLock> Table<V, L> {
         Self::for_setup(buckets, &Setup::default())
     }
 
-    /// An empty table of so many buckets, whose locks are made for this.
+    /// An empty table of this number of buckets, whose locks are made for this.
     ///
     /// # Panics
     /// If there are no buckets.

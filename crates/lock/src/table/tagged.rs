@@ -1,6 +1,6 @@
 //! Places for keys with a tag of a byte each, which lie beside the lock of a bucket.
 //!
-//! Who has taken a lock of up to 8 bytes has the line with the tags, and looks at keys only where a tag is equal: so a search in
+//! A holder of a lock of up to 8 bytes has the line with the tags, and looks at keys only where a tag is equal: so a search in
 //! vain mostly reads one line, and one that finds reads one more for the key and the value's. Behind a lock that fills a line
 //! the tags are on the next.
 //!

@@ -1,5 +1,5 @@
-//! What goes wrong around a lock, for every lock of the registry: far more threads than CPUs, threads that end after a limit,
-//! CPUs that are taken away from those who wait, delays where nobody expects them.
+//! Faults around a lock, for every lock of the registry: far more threads than CPUs, threads that end after a limit,
+//! CPUs that are taken away from waiters, delays where nobody expects them.
 #![cfg(not(loom))]
 
 #[path = "../locks/pair.rs"]
@@ -76,7 +76,7 @@ fn threads_end_after_a_limit<L: RawTimed>() {
     assert_eq!(mutex.into_inner(), (ROUNDS, ROUNDS));
 }
 
-/// The CPUs of those who wait and of those who hold it are changed again and again.
+/// The CPUs of waiters and holders are changed again and again.
 fn cpus_change_under_those_who_wait<L: RawLock>() {
     const THREADS: usize = 3;
     const MOVES: usize = 60;

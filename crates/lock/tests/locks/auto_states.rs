@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use machine::{Mutation, State};
 
-/// What was found.
+/// The findings.
 struct Found {
     states: usize,
     /// One from which not all can finish.

@@ -1,4 +1,4 @@
-//! What combined data has to keep, by all ways to send closures to it.
+//! The promises of combined data, by all ways to send closures to it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
@@ -21,7 +21,7 @@ fn all_closures_run_once_and_one_at_a_time() {
             for _ in 0..THREADS {
                 scope.spawn(|| {
                     for round in 0..ROUNDS {
-                        // What it borrows is its caller's, and what it returns gets there.
+                        // It borrows from its caller, and its result gets there.
                         let mut ran = 0;
                         let returned = combine.run(|pair| {
                             add(pair);

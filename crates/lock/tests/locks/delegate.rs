@@ -1,4 +1,4 @@
-//! What delegated data has to keep.
+//! The promises of delegated data.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Barrier};
@@ -22,7 +22,7 @@ fn all_closures_run_once_and_on_one_thread() {
         for _ in 0..THREADS {
             scope.spawn(|| {
                 for round in 0..ROUNDS {
-                    // What it borrows is its caller's, and what it returns gets there.
+                    // It borrows from its caller, and its result gets there.
                     let mut ran = 0;
                     let returned = data.run(|(count, server)| {
                         let here = thread::current().id();

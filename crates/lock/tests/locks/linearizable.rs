@@ -19,7 +19,7 @@ fn now(clock: &AtomicU64) -> u64 {
     clock.fetch_add(1, Ordering::AcqRel)
 }
 
-/// Waits until all are here, awake: who is woken by a barrier comes when the others have ended.
+/// Waits until all are here, awake: a thread woken by a barrier comes when the others have ended.
 fn meet(arrived: &AtomicU32) {
     // ORDERING: Relaxed, the number is all there is to know
     arrived.fetch_add(1, Ordering::Relaxed);

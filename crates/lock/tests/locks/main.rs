@@ -1,4 +1,4 @@
-//! What locks have to keep, a module for each front and for each question. One program, as each takes seconds to link.
+//! The promises of locks, a module for each front and for each question. One program, as each takes seconds to link.
 #![cfg(not(loom))]
 
 mod any;

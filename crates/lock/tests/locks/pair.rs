@@ -1,4 +1,4 @@
-//! What a lock guards in these tests: two numbers that are the same, unless somebody else is inside.
+//! The guarded data of these tests: two numbers that are the same, unless somebody else is inside.
 
 /// Adds without an atomic, and shows a torn pair if two are inside at once.
 pub(crate) fn add(pair: &mut (usize, usize)) {

@@ -1,4 +1,4 @@
-//! What every reader-writer lock of the registry has to keep, by all ways to take it.
+//! The promises of every reader-writer lock of the registry, by all ways to take it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Barrier, mpsc};

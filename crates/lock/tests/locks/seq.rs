@@ -1,4 +1,4 @@
-//! What a sequence lock has to keep, with every lock among its writers.
+//! The promises of a sequence lock, with every lock among its writers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;

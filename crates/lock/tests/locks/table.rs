@@ -1,4 +1,4 @@
-//! What a table has to keep with every lock of the registry.
+//! The promises of a table with every lock of the registry.
 
 use std::collections::HashMap;
 use std::thread;
@@ -39,7 +39,7 @@ fn one_thread_sees_a_map<L: RawLock>() {
     TestRunner::new(Config::with_cases(64)).run(&steps(), run).expect("it does what a map does");
 }
 
-/// What one thread did to each key, puts minus removes. A value names its key, so that a wrong one is found out.
+/// The puts minus the removes of one thread, by key. A value names its key, so that a wrong one is found out.
 fn work<L: RawLock>(table: &Table<u64, L>, seed: u64) -> Vec<i64> {
     let mut random = Rng::with_seed(seed);
     let mut net = vec![0; KEYS];

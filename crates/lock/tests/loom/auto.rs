@@ -64,7 +64,7 @@ fn sleepers_are_woken_to_queue() {
     all_add(Mode::Park, Some(Mode::Queue));
 }
 
-/// A node that goes into a queue again is no longer looked at by who was behind it.
+/// A node that goes into a queue again is no longer looked at by the thread behind it.
 #[test]
 fn a_node_is_used_again() {
     loom::model(|| {

@@ -9,7 +9,7 @@ use loom::thread;
 type Shared = Arc<Combine<u32>>;
 type Step = fn(&Combine<u32>) -> u32;
 
-/// All do one step each at the same time, on data whose threads run so many requests of others; the steps say how often they
+/// All do one step each at the same time, on data whose threads run this number of others' requests; the steps say how often they
 /// added.
 fn all<const OTHERS: usize>(share: usize, mine: Step, others: [Step; OTHERS]) {
     loom::model(move || {
@@ -62,7 +62,7 @@ fn one_gives_up() {
     all(2, gives_up, [gives_up]);
 }
 
-/// Who has run its share leaves the rest, and calls one of them.
+/// A thread that has run its share leaves the rest, and calls one of them.
 #[test]
 fn three_run_and_one_is_called() {
     all(1, runs, [runs, runs]);

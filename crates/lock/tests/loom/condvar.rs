@@ -1,4 +1,4 @@
-//! Models of the condition variable: who waits and who notifies meet in all orders, and nobody sleeps for ever.
+//! Models of the condition variable: waiters and notifiers meet in all orders, and nobody sleeps for ever.
 //!
 //! The mutex polls, and only reads to do so: one that sleeps as well would make the models much larger, and has its own.
 

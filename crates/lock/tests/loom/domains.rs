@@ -1,4 +1,4 @@
-//! Models of locks that hand over to who is near, in made-up domains.
+//! Models of locks that hand over to a near thread, in made-up domains.
 
 use corecast_base::sync::Arc;
 use corecast_lock::{Domains, Mutex, RawLock, Setup};
@@ -8,7 +8,7 @@ use super::{once, tries, twice};
 
 type Use<L> = fn(&Mutex<u32, L>) -> u32;
 
-/// Whoever comes is of the next domain of the tree, which hands over so often in turn.
+/// Each newcomer is of the next domain of the tree, which hands over this often in turn.
 fn all_add<L: RawLock + 'static, const OTHERS: usize>(
     tree: &'static [usize],
     hand_overs: u32,

@@ -15,10 +15,10 @@ unsafe impl Sync for Shared {}
 unsafe impl Send for Shared {}
 
 fn owner(seat: u32) -> Owner {
-    Owner::new(seat, 1).expect("so many seats")
+    Owner::new(seat, 1).expect("the region has this seat")
 }
 
-/// That of somebody who is gone in these models.
+/// The owner that is gone in these models.
 fn gone() -> Owner {
     owner(9)
 }
@@ -97,7 +97,7 @@ fn a_try_sees_what_the_last_holder_did() {
     });
 }
 
-/// What the one that is gone did before it took the lock, and its own predecessor, is seen by who takes it over.
+/// The next owner sees all that the dead one and its predecessor did before they took the lock.
 #[test]
 fn one_of_two_takes_the_lock_of_one_that_is_gone() {
     loom::model(|| {

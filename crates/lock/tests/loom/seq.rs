@@ -47,7 +47,7 @@ fn a_writer_beside_two_tries() {
     });
 }
 
-/// Writers exclude each other, and who reads a value sees what its writer had done before.
+/// Writers exclude each other, and a reader of a value sees all that its writer did before.
 #[test]
 fn two_writers() {
     loom::model(|| {

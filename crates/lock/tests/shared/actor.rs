@@ -12,7 +12,7 @@ use super::{Counter, LOCK};
 
 const ROLE: &str = "CORECAST_TEST_ROLE";
 const WHERE: &str = "CORECAST_TEST_WHERE";
-/// What an actor writes when it has something to say.
+/// The line an actor writes when it has something to say.
 const SAYS: &str = "actor: ";
 
 /// A process with a role, killed at the end.

@@ -1,4 +1,4 @@
-//! Locks among processes: who excludes whom, and what becomes of the lock of one that is killed.
+//! Locks among processes: exclusion, and the lock of a participant that is killed.
 //!
 //! A test that needs another process starts this very program with a role (`actor.rs`).
 #![cfg(not(loom))]

@@ -1,7 +1,7 @@
-//! What it costs to hand a lock over, by how its threads wait and how many do: what [`Auto`](crate::Auto) decides by.
+//! The cost of a hand-over, by how threads wait and how many do. [`Auto`](crate::Auto) decides by it.
 //!
 //! Where nothing was measured it is reckoned from what a line takes from CPU to CPU, L: a word that n poll is handed over in
-//! L (1 + n / 2), as it goes to half of them in vain; a queue needs 3 L, however many wait; and who sleeps takes a wake-up in
+//! L (1 + n / 2), as it goes to half of them in vain; a queue needs 3 L, however many wait; and a sleeper takes a wake-up in
 //! addition. `corecast measure locks` measures the three on a machine, and keeps them in its model.
 //!
 //! The costs are those of the process: a lock of one line has no place for its own, and all locks are on the same machine.
@@ -26,9 +26,9 @@ use model as process;
 #[cfg(not(loom))]
 use native as process;
 
-/// What a line takes from CPU to CPU where nobody has measured it, nanoseconds.
+/// Nanoseconds to move a line from CPU to CPU where nobody has measured it.
 const ASSUMED_LINE_NS: f64 = 60.0;
-/// A queue is handed over in so many transfers: of the word, of the link to the one behind, and of its node.
+/// The number of transfers in which a queue is handed over: of the word, of the link to the one behind, and of its node.
 const QUEUE_TRANSFERS: f64 = 3.0;
 
 /// Nanoseconds from one holder to the next, by the number of threads that wait, ascending.
@@ -42,7 +42,7 @@ pub struct Params {
     far_ns: f64,
     wake_ns: f64,
     domains: usize,
-    /// What was measured, by mode; empty where nothing was.
+    /// The measurements, by mode; empty where there are none.
     measured: [Curve; Mode::ALL.len()],
 }
 
@@ -57,7 +57,8 @@ impl Params {
         measured: [const { Curve::new() }; Mode::ALL.len()],
     };
 
-    /// What the model of this machine tells: hand-overs as far as they were measured, and the costs of a line and of a wake-up,
+    /// The values in the model of this machine: hand-overs as far as they were measured, and the costs of a line and of a
+    /// wake-up,
     /// from which the others are reckoned. A line takes what a bare one does, or else what sending and receiving a message do.
     /// Of a model in cycles only hand-overs and wake-ups are taken, which are in nanoseconds.
     ///
@@ -101,7 +102,7 @@ impl Params {
         Self { line_ns, near_ns, far_ns, ..Self::ASSUMED }
     }
 
-    /// What a line takes between the two CPUs that are nearest to each other, nanoseconds.
+    /// Nanoseconds to move a line between the two CPUs that are nearest to each other.
     #[must_use]
     pub fn near_ns(&self) -> f64 {
         self.near_ns
@@ -131,7 +132,8 @@ impl Params {
         !self.measured[mode as usize].is_empty()
     }
 
-    /// Nanoseconds from one holder to the next where so many threads wait in this mode and none of them sleeps. Between numbers
+    /// Nanoseconds from one holder to the next where this number of threads waits in this mode and none of them sleeps.
+    /// Between numbers
     /// of threads that were measured, and beyond them, the cost is reckoned and put right by what was measured beside.
     #[must_use]
     pub fn hand_over_ns(&self, mode: Mode, waiting: f64) -> f64 {

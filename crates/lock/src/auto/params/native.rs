@@ -10,7 +10,7 @@ use corecast_base::sync::{AtomicPtr, Mutex, Ordering};
 use super::Params;
 
 static ASSUMED: Params = Params::ASSUMED;
-/// Those in use, null for the assumed ones. Written by who sets others, read by holders that decide.
+/// Those in use, null for the assumed ones. Written by a thread that sets others, read by holders that decide.
 static IN_USE: AtomicPtr<Params> = AtomicPtr::new(ptr::null_mut());
 /// All that ever were: a holder may still look at any of them.
 static KEPT: Mutex<Vec<&'static Params>> = Mutex::new(Vec::new());

@@ -5,7 +5,7 @@
 //! frequent as reads, or memory is dear: a lock takes a pair of lines, and once it has spread one more for each thread it is
 //! made for.
 //!
-//! **How it works.** Writers exclude each other by an [`Auto`]; who holds that says so in a word, and waits until no reader is
+//! **How it works.** Writers exclude each other by an [`Auto`]; its holder says so in a word, and waits until no reader is
 //! counted. At first readers count themselves in that word. One that finds others there 32 times spreads the lock: from then on
 //! readers count themselves on a line by their thread, and then look at the word once more. So reader and writer each write and
 //! then look at what the other one writes, with a fence in between, and not both can miss the other. A writer that has seen
@@ -56,22 +56,22 @@ use crate::seat;
 use crate::three_states::IS_MODEL;
 use quiet::Quiet;
 
-/// Somebody writes, or waits until nobody reads. Set and cleared by who holds the lock among writers.
+/// Somebody writes, or waits until nobody reads. Set and cleared by the holder of the writers' lock.
 const WRITER: u32 = 1 << 31;
-/// Readers count themselves on lines. Set and cleared by who holds the lock among writers.
+/// Readers count themselves on lines. Set and cleared by the holder of the writers' lock.
 const SPREAD: u32 = 1 << 30;
 /// The other bits count readers.
 const READERS: u32 = SPREAD - 1;
 /// So many at most, with room for as many that come at once and are refused.
 const MOST_READERS: u32 = READERS / 2;
-/// What who is one too many is told.
+/// The message for one reader too many.
 const TOO_MANY: &str = "a lock has fewer than 2^29 readers";
 /// One reader on a line: it reads, in the lower half, and has come, in the upper half.
 const ON_LINE: u64 = 1 << 32 | 1;
 /// The lines of a lock, at most.
 const MOST_LINES: usize = 64;
 
-/// So many readers that meet spread the lock. In a model the first does, and who finds a writer waits behind it at once.
+/// The number of meeting readers that spreads the lock. In a model the first does; one that finds a writer waits at once.
 const MEETINGS: u32 = if IS_MODEL { 1 } else { 32 };
 
 /// Readers of one seat: the upper half how many have come, the lower how many read. Written by readers.
@@ -89,13 +89,13 @@ pub struct RwSpread {
     seats: usize,
     /// Made when it is spread for the first time.
     lines: OnceLock<Box<[Line]>>,
-    /// Read and written by who holds the lock among writers.
+    /// Read and written by the holder of the writers' lock.
     quiet: UnsafeCell<Quiet>,
     /// The lock among writers.
     writers: Auto,
 }
 
-// SAFETY: only who holds the lock among writers reaches `quiet`, which is made of numbers; the rest are atomics.
+// SAFETY: only the holder of the writers' lock reaches `quiet`, which is made of numbers; the rest are atomics.
 unsafe impl Sync for RwSpread {}
 
 /// Where a reader is counted.
@@ -121,7 +121,7 @@ impl RwSpread {
 
     #[inline]
     fn look(&self) -> u32 {
-        // ORDERING: Relaxed, who enters looks again
+        // ORDERING: Relaxed, an entering reader looks again
         self.word.load(Ordering::Relaxed)
     }
 
@@ -201,7 +201,7 @@ impl RwSpread {
         unsafe { self.writers.unlock(&()) };
     }
 
-    /// Ends a reader, for all who acquire its count.
+    /// Ends a reader, for all threads that acquire its count.
     #[inline]
     fn leave(&self, reader: SpreadReader) {
         match reader.0 {
@@ -256,7 +256,7 @@ impl RwSpread {
         }
     }
 
-    /// For who holds the lock among writers: keeps readers out, and waits until those that are in have left. If that takes too
+    /// For the holder of the writers' lock: keeps readers out, and waits until those that are in have left. If that takes too
     /// long, lets them in again.
     fn exclude(&self, is_over: impl Fn() -> bool) -> bool {
         // ORDERING: Relaxed, a reader that is counted in the word sees it, or is seen; for the others there is the fence
@@ -289,7 +289,7 @@ impl RwSpread {
         have_left
     }
 
-    /// For a writer that has seen so many readers come, of whom none is left.
+    /// For a writer that has seen this number of readers come and all of them leave.
     fn fold_if_quiet(&self, arrivals: u32) {
         // SAFETY: the caller holds the lock among writers.
         if !self.quiet.with_mut(|quiet| unsafe { &mut *quiet }.is_over(arrivals)) {
@@ -315,7 +315,7 @@ fn await_zero(is_over: &impl Fn() -> bool, mut count: impl FnMut() -> u32) -> bo
     true
 }
 
-// SAFETY: who holds the lock among writers goes in once it has seen all counts zero, after it has said so; a reader is
+// SAFETY: the holder of the writers' lock goes in once it has seen all counts zero, after it has said so; a reader is
 // counted and has looked after that whether somebody writes, or holds that lock itself.
 unsafe impl RawRwLock for RwSpread {
     type Reader = SpreadReader;

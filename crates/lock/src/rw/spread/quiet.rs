@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use corecast_base::Clock;
 
-/// After so long without readers one line is enough for those who will come. In a model, where no time passes: at once.
+/// After this time without readers one line is enough for later ones. In a model, where no time passes: at once.
 const QUIET: Duration = if cfg!(loom) { Duration::ZERO } else { Duration::from_secs(1) };
 
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ impl Quiet {
     #[cfg(not(loom))]
     pub(super) const EMPTY: Self = Self { arrivals: 0, since: 0 };
 
-    /// Whether no reader has come for long, now that so many have.
+    /// Whether no reader has come for long, given the count of those so far.
     pub(super) fn is_over(&mut self, arrivals: u32) -> bool {
         let clock = Clock::get();
         self.is_over_at(arrivals, clock.ticks(), clock.ticks_in(QUIET))

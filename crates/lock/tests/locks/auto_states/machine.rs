@@ -1,6 +1,6 @@
 //! The lock that moves between ways to wait, as a machine whose steps are single accesses to shared words.
 //!
-//! What depends on time may happen at any time: who spins may nap, who naps may wake up, one thread may give up once. Who
+//! What depends on time may happen at any time: a spinner may nap, a napper may wake up, one thread may give up once. Who
 //! sleeps in Park does so until it is woken, and nobody behind the head of the queue tries: the lock's own rescues by time
 //! would hide what is lost. A holder may choose any mode. NOBARGE is left out: it only delays.
 
@@ -10,11 +10,11 @@ pub(crate) const THREADS: usize = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mutation {
     None,
-    /// Who leaves Park wakes sleepers only if PARKED is set.
+    /// A thread that leaves Park wakes sleepers only if PARKED is set.
     WakesOnlyWhereMarked,
     /// A thread that has slept takes the lock without PARKED.
     DropsTheMark,
-    /// Who gives up leaves the queue without a word.
+    /// A thread that gives up leaves the queue without a word.
     LeavesSilently,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Word {
     mode: Mode,
 }
 
-/// What a thread does once it has left the queue.
+/// The next step of a thread that has left the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum After {
     Hold,
@@ -76,7 +76,7 @@ struct Thread {
     is_queued: bool,
     has_slept: bool,
     gives_up: bool,
-    /// Its node: who is behind, and whether it is the head.
+    /// Its node: the thread behind, and whether it is the head.
     next: Option<usize>,
     is_head: bool,
 }
@@ -195,7 +195,7 @@ impl State {
             Step::AwaitLink(after) => thread.step = Step::Signal(after, thread.next?),
             Step::Signal(after, behind) => {
                 let is_silent = mutation == Mutation::LeavesSilently && after == After::GiveUp;
-                // Whoever enters a queue begins there anew.
+                // A thread that enters a queue begins there anew.
                 next.threads[behind].is_head |= !is_silent && self.threads[behind].is_queued;
                 next.leave(me, after);
             }
@@ -305,7 +305,7 @@ impl State {
         next
     }
 
-    /// Any of those who sleep on the word, also one who only naps.
+    /// Any sleeper on the word, also one that only naps.
     fn wake_one(&self, me: usize, found: &mut Vec<Self>) {
         let asleep = |&other: &usize| matches!(self.threads[other].step, Step::Sleeping | Step::Napping);
         let mut ended = *self;

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-/// What was done to the register, and what came of it.
+/// An operation on the register, and its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Read {
