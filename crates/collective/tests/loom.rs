@@ -256,7 +256,7 @@ fn a_commit_shows_what_was_written_before_the_votes() {
     });
 }
 
-/// What a member did before it left its seat is seen by the one that takes the seat after it.
+/// The next member to take a seat sees everything that the last one did before it left the seat.
 #[test]
 fn a_seat_passes_on_what_its_member_did() {
     loom::model(|| {

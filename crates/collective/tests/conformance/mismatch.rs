@@ -244,7 +244,8 @@ fn an_operation_too_many_is_told() {
     }
 }
 
-/// Its calls differ from those of the others, and it leaves before any of them looks: the error tells the difference, not the leaving.
+/// Its calls differ from those of the others, and it leaves before any of them looks: the error tells of the calls, and not
+/// of the leaving.
 #[test]
 fn a_member_that_left_is_told_by_what_it_called() {
     let group = group(2, |builder| builder);
