@@ -1,5 +1,18 @@
 //! Broadcast, reduce and barriers among the members of a group, over trees planned for the machine they run on.
 //!
+//! ```
+//! use corecast_collective::Group;
+//! use corecast_machine::{Machine, Topology, source};
+//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let group = Group::builder(&machine).members(4).build()?;
+//! let sums = group.run(|me| {
+//!     me.barrier()?;
+//!     me.allreduce(me.rank() as u64, |a, b| a + b)
+//! })?;
+//! assert!(sums.into_iter().all(|sum| sum == Ok(6)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! - [`Group`]: the members, their CPUs, trees and barrier; [`Builder`] puts it together, [`Choice`] records what was
 //! chosen and why;
 //! - [`processes`]: the same for members that are processes;
