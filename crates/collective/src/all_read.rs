@@ -1,25 +1,27 @@
-//! Memory in which few members show one value each to all others: what an allreduce of a value takes instead of trees.
+//! Memory in which a few members show one value each to all others: allreduces of values use it instead of trees.
 //!
-//! Every member has two slots, which it takes in turns. It writes its value into one of them, with the type's signature, and
-//! says so; when all have, everybody reads all values and combines them. That is one way there and none back, where trees
-//! lead to the root and from there to all.
+//! Every member has two slots, which it uses in turn. It writes its value into one of them, with the type's signature, and
+//! announces it; once all have, every member reads all values and combines them. That is one transfer, where trees need one
+//! to the root and one back.
 //!
-//! How they say it depends on whether members share CPUs. Where each has one, the stamp of the operation in the slot says that
-//! the value is there, and everybody looks at all slots. Where they take turns on a CPU each look at somebody who is not there
-//! yet could cost a switch of threads, so everybody takes a [ticket](crate::barrier::Ticket), and the last one wakes all.
+//! The announcement depends on whether members share CPUs. If each has its own, the stamp of the operation in the slot says
+//! that the value is there, and every member looks at all slots. If they take turns on a CPU, each look at a member that
+//! has not come yet could cost a switch of threads. Then every member takes a [ticket](crate::barrier::Ticket), and the
+//! last one wakes all.
 //!
-//! Nobody acknowledges. A member shows its next value when it has read those at hand, so whoever has read the next of all knows
-//! that nobody reads the ones before any more, and these are written over next. Values that are too long for a slot are not
-//! written, but their types are: so members that differ find out before anybody takes another way.
+//! There are no acknowledgements. A member shows its next value after it has read the current ones. So a member that has
+//! read the next value of all others knows that none of them still reads the values before, and overwrites those next.
+//! Values that are too long for a slot are not written, but their types are: so members that differ find out before any of
+//! them takes another way.
 //!
-//! **When to take it:** all members need what all others have, and they are few. **When not:** one gives or one gets; or they
-//! are many, as each one reads what all others wrote.
+//! **When to take it:** all members need the values of all others, and there are few of them. **When not:** only one gives
+//! or one gets; or there are many, as each member reads what all others wrote.
 //!
 //! **Progress:** blocking. **Memory ordering:** each member sees what every other one wrote before it showed its value.
 //! **Source:** the gathering of all values at all members that MPI calls allgather, here in shared memory; the tickets are
 //! those of the [barrier](crate::barrier::Ticket).
 //!
-//! Every access is an atomic one, so that nothing a process does to the memory is worse than wrong values.
+//! Every access is atomic, so that a misbehaving process can cause wrong values and nothing worse.
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{ArenaError, PlaceSlice};
@@ -32,9 +34,10 @@ use crate::exchange::LastType;
 use crate::layout::Site;
 use crate::reduce::bracketed;
 
-/// The most members that read each other's values where each has a CPU. No machine at hand could try more than two.
+/// The largest number of members that read each other's values if each has a CPU. No available machine could try more than
+/// two.
 const MOST_MEMBERS: usize = 8;
-/// The most members that do so where some share a CPU.
+/// The largest number of members that do so if some share a CPU.
 const MOST_IN_CROWD: usize = 16;
 /// The longest value that is shown: that of one message of an edge.
 const VALUE_BYTES: usize = if cfg!(loom) { 8 } else { 504 };
@@ -52,25 +55,26 @@ const SLOTS: usize = 2;
 #[derive(Debug)]
 pub(crate) struct AllRead {
     words: PlaceSlice<AtomicU64>,
-    /// Where members share CPUs.
+    /// The tickets, where members share CPUs.
     tickets: Option<Ticket>,
     rank: usize,
     members: usize,
-    /// Values shown so far, the same number at all members while they are between two.
+    /// Values shown so far. Between two of them the number is the same at all members.
     shown: u64,
     last: LastType,
 }
 
-/// How far one operation is at one member.
+/// The progress of one operation at one member.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
     is_shown: bool,
-    /// Members in rank order whose values are known to be there.
+    /// The number of members, in rank order, whose values are known to be there.
     heard: usize,
 }
 
 impl AllRead {
-    /// Lays out the slots of all members; the view of the member at `site`. `None` if they are too many.
+    /// Lays out the slots of all members and returns the view of the member at `site`; `None` if there are too many
+    /// members.
     pub(crate) fn lay_out(members: usize, is_crowded: bool, site: &mut Site) -> Result<Option<Self>, ArenaError> {
         let most = if is_crowded { MOST_IN_CROWD } else { MOST_MEMBERS };
         if !(2..=most).contains(&members) {
@@ -81,8 +85,8 @@ impl AllRead {
         Ok(Some(Self { words, tickets, rank: site.rank, members, shown: 0, last: LastType::default() }))
     }
 
-    /// The combination of all members' values, the same bits at all of them; `None` if they are too long to be shown, of which
-    /// all members are sure then. If a wait fails for a limit, another call goes on where it ended.
+    /// The combination of all members' values, the same bits at all of them; `None` if the values are too long to be shown,
+    /// on which all members agree. If a wait ends at a limit, another call goes on where it ended.
     #[inline]
     pub(crate) fn go_on<T: Plain>(
         &mut self,
@@ -143,7 +147,7 @@ impl AllRead {
         })
     }
 
-    /// Makes the group fail if somebody has shown a value of another type than this member has, or in another operation.
+    /// Makes the group fail if another member has shown a value of another type than this one, or in another operation.
     fn compare<T: Plain>(&mut self, core: &mut Core) -> Result<(), Error> {
         let (stamp, signature) = (core.stamp.word(), self.last.signature::<T>());
         for rank in 0..self.members {
@@ -177,7 +181,7 @@ mod tests {
     use crate::call::{Call, Operation};
     use crate::layout::tests::sites;
 
-    /// Runs `body` as every member, on a thread each; what it returned, by rank.
+    /// Runs `body` as every member, on a thread each; returns the results by rank.
     fn run<R: Send>(
         members: usize,
         is_crowded: bool,
@@ -220,7 +224,7 @@ mod tests {
         for (members, is_crowded) in KINDS {
             let results = run(members, is_crowded, |rank, core, slots| {
                 for round in 0..500u64 {
-                    // Associative only: what stands first, and what stands last.
+                    // Associative only: the first of the first operand, and the last of the second.
                     let ends = allreduce(core, slots, [[round, rank as u64]; 2], |a, b| [a[0], b[1]])?;
                     assert_eq!(ends, Some([[round, 0], [round, members as u64 - 1]]));
                     let bits = allreduce(core, slots, 1u128 << (8 * rank), |a, b| a + b)?;

@@ -1,8 +1,8 @@
 //! From all members to all.
 //!
-//! Few members show each other their values ([`AllRead`](crate::all_read::AllRead)). More of them, and those who were given
-//! trees, reduce and broadcast the result, which is made once, at the root of the tree planned for reductions. Either way all
-//! members get the same bits.
+//! In a small group members show each other their values ([`AllRead`](crate::all_read::AllRead)). Larger groups, and those
+//! with given trees, reduce and broadcast the result, which is computed once, at the root of the tree planned for
+//! reductions. Either way all members get the same bits.
 
 use corecast_channel::Plain;
 
@@ -12,25 +12,25 @@ use crate::error::Error;
 use crate::member::Ends;
 use crate::reduce::{Order, Reduction, reduce};
 
-/// How far an allreduce is at one member.
+/// The progress of an allreduce at one member.
 #[derive(Debug)]
 pub(crate) struct Allreduction<T> {
     value: T,
     reading: Reading,
     reduction: Reduction<T>,
-    /// What is broadcast, once this member's part of the reduction is done.
+    /// The value to broadcast, once this member's part of the reduction is done.
     result: Option<T>,
     progress: Progress,
 }
 
 impl<T: Plain> Allreduction<T> {
-    /// Not begun, of a member with this value.
+    /// An allreduce that has not begun, of a member with this value.
     pub(crate) fn of(value: T) -> Self {
         let (reading, reduction, progress) = (Reading::default(), Reduction::of(value), Progress::default());
         Self { value, reading, reduction, result: None, progress }
     }
 
-    /// The combination of all members' values. If a wait fails for a limit, another call goes on where it ended.
+    /// The combination of all members' values. If a wait ends at a limit, another call goes on where it ended.
     #[inline]
     pub(crate) fn go_on(
         &mut self,

@@ -1,7 +1,7 @@
-//! An atomic broadcast: any member publishes, all deliver the same events in the same order.
+//! An atomic broadcast: any member publishes, and all members deliver the same events in the same order.
 //!
-//! **When to take it:** members change copies of one state, and the order of the changes matters. **When not:** one member
-//! publishes; then it broadcasts. Processes that come and go want an `mcast` channel.
+//! **When to take it:** members change copies of one state, and the order of the changes matters. **When not:** only one
+//! member publishes; then it broadcasts. Processes that come and go want an `mcast` channel.
 //!
 //! A member sends its event to the root of the broadcast tree over an edge of its own. The root takes the events of the
 //! members in turn, its own among them, and that is their order. They go down the tree, over edges that keep it, and every
@@ -9,11 +9,11 @@
 //! members deliver the same events in the same order, those of one member in the order in which it published them, and
 //! nothing before what its publisher had delivered.
 //!
-//! Each member keeps the last 64 events until it has delivered them and passed them on; one that does neither stops the
-//! stream when its edge is full. So the root must call something of its stream now and then, and so must inner members.
+//! Each member keeps the last 64 events until it has delivered them and passed them on; if it does neither, the stream
+//! stops when its edge is full. So the root must call a method of its stream now and then, and so must inner members.
 //!
 //! **Progress:** `try_publish`, `deliver` and `progress` do not wait; the others block. **Memory ordering:** what a member
-//! wrote before it published an event is visible to whoever delivers it.
+//! wrote before it published an event is visible to every member that delivers it.
 //!
 //! Source: the atomic broadcast of S. Kaestle et al., Machine-Aware Atomic Broadcast Trees for Multicores, OSDI 2016, from any
 //! member.
@@ -46,11 +46,11 @@ use crate::web::{EDGE_SLOTS, LONGEST_MESSAGE};
 
 /// Events that a member keeps.
 const WINDOW: u64 = 64;
-/// What comes before the bytes of an event: the rank of its member, or [`END`] and that.
+/// The prefix of an event's bytes: the rank of its member, combined with [`END`] in its last event.
 const ORIGIN_BYTES: usize = 4;
 /// The longest event.
 const MOST: usize = LONGEST_MESSAGE - ORIGIN_BYTES;
-/// Set in the origin of a member's last event, which is nobody's to deliver.
+/// Set in the origin of a member's last event, which is not delivered.
 const END: u32 = 1 << 31;
 
 #[derive(Debug, Clone)]
@@ -61,7 +61,7 @@ struct Event {
 }
 
 impl Event {
-    /// Nobody's yet.
+    /// Belongs to no member yet.
     const NONE: Self = Self { message: [0; LONGEST_MESSAGE], len: 0 };
 
     fn set(&mut self, origin: u32, bytes: &[u8]) {
@@ -73,7 +73,7 @@ impl Event {
     /// Its origin and its bytes.
     fn parts(&self) -> (u32, &[u8]) {
         let (origin, bytes) = self.message[..self.len].split_at(ORIGIN_BYTES);
-        (u32::from_le_bytes(origin.try_into().expect("so many bytes")), bytes)
+        (u32::from_le_bytes(origin.try_into().expect("the length of an origin")), bytes)
     }
 }
 
@@ -94,10 +94,10 @@ pub struct AtomicStream<'a> {
     ended: usize,
 }
 
-/// Where a member's events come from, and where its own go.
+/// The source of a member's events, and the way of its own.
 #[derive(Debug)]
 enum Source {
-    /// At the root: the others' edges, and which one comes next.
+    /// At the root: the edges to the others, and the next one to look at.
     Publishers(Vec<(usize, AnyReceiver)>, usize),
     /// Elsewhere.
     Tree(Box<Ways>),
@@ -131,8 +131,8 @@ impl AtomicStream<'_> {
         self.try_send(own, bytes)
     }
 
-    /// Publishes an event of up to 500 bytes. What has to be delivered before there is room is given to `deliver`, as by
-    /// [`deliver`](Self::deliver).
+    /// Publishes an event of up to 500 bytes. Events that have to be delivered before there is room are passed to
+    /// `deliver`, as by [`deliver`](Self::deliver).
     ///
     /// # Errors
     /// As [`try_publish`](Self::try_publish).
@@ -145,7 +145,7 @@ impl AtomicStream<'_> {
         Ok(())
     }
 
-    /// Gives the events that are here to `deliver`, in order: number, rank of the publisher, bytes. Returns how many.
+    /// Passes the events that are here to `deliver`, in order: number, rank of the publisher, bytes. Returns their number.
     ///
     /// # Errors
     /// [`Error::MemberLost`].
@@ -155,7 +155,7 @@ impl AtomicStream<'_> {
         while self.delivered < self.taken {
             let (origin, bytes) = self.events[(self.delivered % WINDOW) as usize].parts();
             if origin & END == 0 {
-                // Members' last events have numbers, too, which nobody misses.
+                // The last event of each member has a number, too. It is not delivered, and no member needs it.
                 deliver(self.delivered, origin as usize, bytes);
                 count += 1;
             } else {
@@ -170,7 +170,7 @@ impl AtomicStream<'_> {
         Ok(count)
     }
 
-    /// Takes in and passes on what can be at once, and delivers nothing.
+    /// Takes in and passes on all it can without waiting, and delivers nothing.
     ///
     /// # Errors
     /// [`Error::MemberLost`].
@@ -234,7 +234,7 @@ impl AtomicStream<'_> {
         self.taken - self.children.iter().map(|child| child.passed).fold(self.delivered, u64::min)
     }
 
-    /// One event on to each child, and one in; false if nothing could be done.
+    /// Passes one event on to each child, and takes one in; false if neither was possible.
     fn step(&mut self) -> Result<bool, Error> {
         let has_room = self.kept() < WINDOW;
         let Self { me, source, children, events, taken, .. } = self;
@@ -250,7 +250,7 @@ impl AtomicStream<'_> {
             let event = &mut events[(*taken % WINDOW) as usize];
             match core.recv_part(rank, rx, &mut event.message) {
                 Ok(len) => event.len = len,
-                // What was ready only told the type of what follows.
+                // The message only announced the type of the next one.
                 Err(Error::Timeout { .. }) => return Ok(true),
                 Err(error) => return Err(error),
             }
@@ -266,7 +266,7 @@ impl AtomicStream<'_> {
     /// Waits until something can be delivered, taken in or passed on, or `len` bytes published.
     fn wait(&mut self, len: Option<usize>) -> Result<(), Error> {
         if self.delivered < self.taken {
-            // Taken in after the last delivery: nothing else may ever come.
+            // Taken in after the last delivery: no further event may ever come.
             return Ok(());
         }
         let has_room = self.kept() < WINDOW;
@@ -300,7 +300,8 @@ impl Source {
         }
     }
 
-    /// True if an event of so many bytes can be published; the root has what it keeps for that.
+    /// True if an event of this many bytes can be published. At the root it takes room among the events
+    /// that it keeps.
     fn has_room(&mut self, len: usize, keeps_room: bool) -> bool {
         match self {
             Self::Publishers(..) => keeps_room,
@@ -335,7 +336,7 @@ impl Drop for AtomicStream<'_> {
         }
         let is_finished = self.ended == self.me.size() && self.kept() == 0;
         if !is_finished {
-            // Others wait for what it does not pass on.
+            // Others wait for the events that this member does not pass on.
             let _ = self.me.ends().core.roll.report(self.me.rank(), Loss::Left);
         }
     }
@@ -351,7 +352,7 @@ impl Member {
         let members = core.members;
         let rings = core.lay_out(|arena| any_rings(arena, 2 * (members - 1), EDGE_SLOTS))?;
         core.open();
-        // By the place of a member below the root: the edge to it from its parent, and from it to the root.
+        // By the place of a member below the root: the edge to it from its parent, and the edge from it to the root.
         let (down, up) = (|rank: usize| web.place(rank) - 1, |rank: usize| members - 1 + web.place(rank) - 1);
         let (own, roll) = (core.rank, &core.roll);
         let sender = |ring, to: usize| rings.sender(ring, roll.bell(to).clone(), roll.bell(own).clone());

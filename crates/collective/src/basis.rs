@@ -1,7 +1,7 @@
-//! What a group is planned from, kept for as long as it lives so that parts of it can be planned anew.
+//! The inputs from which a group is planned, kept as long as it lives so that parts of it can be planned anew.
 //!
-//! What is planned for a part follows from this alone, in steps that are counted and not timed, so members that plan the same
-//! part apart from each other come to the same.
+//! The plan of a part follows from these inputs alone, in steps that are counted and not timed. So members that plan the
+//! same part, each by itself, arrive at the same plan.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::error::BuildError;
 use crate::race::Field;
 use crate::searcher::Searcher;
 
-/// What was asked for, as far as it holds for parts too.
+/// The settings that also hold for parts.
 #[derive(Debug, Clone)]
 pub(crate) struct Wishes {
     pub(crate) wait: Wait,
@@ -28,25 +28,25 @@ pub(crate) struct Wishes {
     pub(crate) effort: Effort,
 }
 
-/// The members of a group, what messages between them cost, and what was asked for.
+/// The members of a group, the costs of messages between them, and the settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Basis {
     pub(crate) problem: std::sync::Arc<Problem>,
-    /// The ways of acknowledged broadcasts, worked out once for all members in this process.
+    /// The routes of acknowledged broadcasts, worked out once for all members in this process.
     pub(crate) routes: std::sync::Arc<Routes>,
     pub(crate) wishes: Wishes,
-    /// What a sleep and wake-up cost, where it was measured.
+    /// The cost of a sleep and wake-up, where it was measured.
     pub(crate) wake_cost: Option<Duration>,
     pub(crate) is_pinned: bool,
     /// True if members have to share CPUs.
     pub(crate) is_crowded: bool,
-    /// The CPUs of all who run beside these members, them included: of the whole group that this is a part of. They take turns
-    /// on a CPU whichever part they are in.
+    /// The CPUs of all members that run beside these, including these: those of the whole group that this is a part of.
+    /// They take turns on a CPU, whatever part they are in.
     cohort: Vec<CpuId>,
 }
 
 impl Basis {
-    /// Of members that are no part of others.
+    /// The inputs of members that are not a part of a larger group.
     pub(crate) fn of_all(
         problem: Problem,
         wishes: Wishes,
@@ -60,12 +60,12 @@ impl Basis {
         Self { problem, routes, wishes, wake_cost, is_pinned, is_crowded, cohort }
     }
 
-    /// Of the members of these ranks, who run beside all others.
+    /// The inputs of the members of these ranks, which run beside all others.
     pub(crate) fn part(&self, ranks: &[usize]) -> Self {
         self.beside(ranks, self.cohort.clone())
     }
 
-    /// Of the members of these ranks, ascending, when the others are gone.
+    /// The inputs of the members of these ranks, ascending, after the others have gone.
     pub(crate) fn survivors(&self, ranks: &[usize]) -> Self {
         let mut cohort = self.cohort.clone();
         for gone in (0..self.members()).filter(|rank| ranks.binary_search(rank).is_err()) {
@@ -75,7 +75,8 @@ impl Basis {
         self.beside(ranks, cohort)
     }
 
-    /// A part of a group that has no CPU for each has none either, but where each is bound to one that is its own.
+    /// If a group has no CPU for each member, neither has its part, unless each member of the part is bound to a CPU of its
+    /// own.
     fn beside(&self, ranks: &[usize], cohort: Vec<CpuId>) -> Self {
         let part = Self { cohort, ..self.alone(ranks) };
         let is_shared = |&cpu: &CpuId| part.here(cpu) > 1;
@@ -83,11 +84,11 @@ impl Basis {
         Self { is_crowded, ..part }
     }
 
-    /// Of the members of these ranks, beside whom none of the others runs.
+    /// The inputs of the members of these ranks, if no others run beside them.
     pub(crate) fn alone(&self, ranks: &[usize]) -> Self {
         let Self { wishes, wake_cost, is_pinned, is_crowded, .. } = self;
         let trees = match &wishes.trees {
-            // It is over the members of the whole.
+            // A given tree spans the members of the whole group.
             Trees::Given(_) => Trees::Cheapest,
             trees => trees.clone(),
         };
@@ -99,12 +100,12 @@ impl Basis {
         self.problem.len()
     }
 
-    /// How many run on this CPU.
+    /// The number of members on this CPU.
     fn here(&self, cpu: CpuId) -> usize {
         self.cohort.iter().filter(|&&other| other == cpu).count()
     }
 
-    /// How a member waits; among processes as it sees those who are there by now.
+    /// The waiter of a member; among processes it counts those that are there by now.
     pub(crate) fn waiter(&self, rank: usize, census: Option<&Arc<Census>>) -> Waiter {
         self.waiter_in(self.crowd(rank, census))
     }
@@ -121,9 +122,10 @@ impl Basis {
         Waiter::new(self.wishes.wait, crowd, self.wake_cost)
     }
 
-    /// How all members wait who are threads of this process. From now on they are crowded if one of them is.
+    /// The waiters of all members, which are threads of this process. From now on the group counts as crowded if one of
+    /// them is.
     pub(crate) fn look_around(&mut self) -> Vec<Waiter> {
-        // One for all who are as many on their CPU: who makes a crowd looks at the system's limits.
+        // One for all members with the same number on their CPU, as making it looks at the system's limits.
         let mut crowds: HashMap<Option<usize>, CpuSharing> = HashMap::new();
         let crowd = |rank| {
             let here = self.is_pinned.then(|| self.here(self.problem.cpu(rank)));
@@ -135,25 +137,25 @@ impl Basis {
         waiters
     }
 
-    /// Trees and barrier, for which this searches.
+    /// Chooses trees and barrier, searching with this searcher.
     pub(crate) fn choose_with(&self, searcher: &Searcher) -> Result<Choice, BuildError> {
         let Wishes { trees, barrier, effort, .. } = &self.wishes;
         Choice::make(&self.problem, trees, searcher, *barrier, *effort, self.is_crowded)
     }
 
-    /// True if there is something to race for: nobody asked for a barrier or trees, and each member has a CPU.
+    /// True if there is something to race for: neither a barrier nor trees were asked for, and each member has a CPU.
     pub(crate) fn is_open(&self) -> bool {
         let Wishes { trees, barrier, .. } = &self.wishes;
         self.members() > 1 && !self.is_crowded && barrier.is_none() && matches!(trees, Trees::Cheapest)
     }
 
-    /// Who may race beside what was chosen, for which this searches.
+    /// The candidates that race beside what was chosen, found with this searcher.
     pub(crate) fn field_with(&self, choice: &Choice, searcher: &Searcher) -> Result<Field, BuildError> {
         let (problem, effort) = (&*self.problem, self.wishes.effort);
         Field::of(&Planning { problem, trees: &Trees::Cheapest, searcher, effort, is_crowded: false }, choice)
     }
 
-    /// Who may race among members at work, without a plan service.
+    /// The candidates for members at work, found without a plan service.
     pub(crate) fn field(&self, choice: &Choice) -> Field {
         self.field_with(choice, &Searcher::default()).expect("every barrier can be planned")
     }
@@ -162,7 +164,7 @@ impl Basis {
         self.choose_with(&Searcher::default())
     }
 
-    /// Trees and barrier, without a plan service; the cheapest trees should there be none of the shape asked for.
+    /// Chooses trees and barrier without a plan service; takes the cheapest trees if the shape asked for has none.
     pub(crate) fn choose_anyhow(&self) -> Choice {
         let cheapest = || Self { wishes: Wishes { trees: Trees::Cheapest, ..self.wishes.clone() }, ..self.clone() };
         self.choose().or_else(|_| cheapest().choose()).expect("every group has a cheapest tree")
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn who_shares_a_cpu_does_so_in_every_part() {
+    fn a_member_that_shares_a_cpu_does_so_in_every_part() {
         let whole = shared(true);
         assert!(whole.part(&[0, 1]).is_crowded, "beside a member that is in no part of it");
         assert!(!whole.part(&[2, 1]).is_crowded);
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_gone_shares_no_cpu() {
+    fn members_that_are_gone_share_no_cpu() {
         let left = shared(true).survivors(&[0, 1, 2]);
         assert!(!left.is_crowded && !left.part(&[0]).is_crowded);
         assert!(shared(true).survivors(&[0, 3]).is_crowded);

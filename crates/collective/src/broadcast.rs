@@ -1,8 +1,9 @@
 //! From one member to all: down the planned tree, message by message.
 //!
-//! The root sends to its neighbours in the tree in the planned order; everybody else receives from the neighbour towards
-//! the root and passes on. A root other than the plan's works over the same edges. Members see all broadcasts in the same
-//! order, as they call them in the same order. The root may run ahead of the others by as many messages as an edge holds.
+//! The root sends to its neighbours in the tree in the planned order; every other member receives from the neighbour
+//! towards the root and passes the value on. A root other than the plan's works over the same edges. Members see all
+//! broadcasts in the same order, as they call them in the same order. The root may run ahead of the others by as many
+//! messages as an edge holds.
 //!
 //! Source: S. Kaestle et al., Machine-Aware Atomic Broadcast Trees for Multicores, OSDI 2016.
 
@@ -12,16 +13,16 @@ use crate::core::Core;
 use crate::error::Error;
 use crate::web::Web;
 
-/// How far a broadcast is at one member.
+/// The progress of a broadcast at one member.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    /// True once the value is here, at members other than the root.
+    /// True at members other than the root once the value is here.
     is_received: bool,
-    /// Links dealt with.
+    /// Links handled.
     passed: usize,
 }
 
-/// Gives `value` at `root` to the `value` of all others. If a wait fails for a limit, another call goes on where it ended.
+/// Copies the root's `value` to the `value` of all others. If a wait ends at a limit, another call goes on where it ended.
 #[inline]
 pub(crate) fn broadcast<T: Plain>(
     core: &mut Core,

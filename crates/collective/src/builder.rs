@@ -1,4 +1,4 @@
-//! How a group is put together: members, their CPUs, trees, barrier, waiting.
+//! The builder of groups: members, their CPUs, trees, barrier, waiting.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::group::{Group, MAX_MEMBERS};
 use crate::race::{Field, Records};
 use crate::searcher::Searcher;
 
-/// Settings of a group to be; what is not set is chosen.
+/// Settings of a future group; those that are not set are chosen.
 #[derive(Debug, Clone)]
 pub struct Builder<'a> {
     pub(crate) machine: &'a Machine,
@@ -35,7 +35,7 @@ pub struct Builder<'a> {
     pub(crate) room_bytes: usize,
 }
 
-/// How much memory processes can lay out after they have joined, unless told otherwise.
+/// The memory that processes can lay out after they have joined, by default.
 const ROOM_BYTES: usize = 4 << 20;
 
 /// A group whose members' ends are not built yet.
@@ -72,14 +72,14 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// The number of members; as many as there are CPUs by default. More than CPUs are dealt out evenly.
+    /// The number of members; by default one for each CPU. More members than CPUs are dealt out evenly.
     #[must_use]
     pub fn members(mut self, members: usize) -> Self {
         self.members = Some(members);
         self
     }
 
-    /// How members wait.
+    /// The way in which members wait.
     #[must_use]
     pub fn wait(mut self, wait: Wait) -> Self {
         self.wait = wait;
@@ -100,8 +100,8 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// Asks the plan service that listens at `path` (`corecast serve` is one) wherever this process would search. If it
-    /// does not answer within 2 s, or its plan does not fit, this process searches after all, and
+    /// Asks the plan service that listens at `path` (such as `corecast serve`) wherever this process would search. If it
+    /// does not answer within 2 s, or its plan does not fit, this process searches itself, and
     /// [`Choice::why`](crate::Choice::why) says so.
     #[must_use]
     pub fn plan_service(mut self, path: impl Into<PathBuf>) -> Self {
@@ -109,8 +109,9 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// The folder in which plans for more than 8 members are kept, so that the next group like this one need not search: the
-    /// user's cache folder by default, `None` for nowhere. What cannot be read or does not fit is searched for anew.
+    /// The folder in which plans for more than 8 members are kept, so that the next group like this one need not search:
+    /// the user's cache folder by default, `None` for nowhere. A plan that cannot be read or does not fit is searched for
+    /// anew.
     #[must_use]
     pub fn plan_folder(mut self, folder: Option<PathBuf>) -> Self {
         self.plan_folder = folder;
@@ -124,26 +125,27 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// How hard to search for trees and the barrier's plan: [`Effort::Normal`] by default, which takes some hundredths of a
-    /// second to 64 members and under a second beyond. Where members share CPUs nothing is searched.
+    /// The effort of the search for trees and the barrier's plan: [`Effort::Normal`] by default, which takes some
+    /// hundredths of a second up to 64 members and under a second beyond. Where members share CPUs there is no search.
     #[must_use]
     pub fn effort(mut self, effort: Effort) -> Self {
         self.effort = effort;
         self
     }
 
-    /// Whether [`Group::run`], or joining a group of processes, binds each member to its CPU; by default it does where no
-    /// two members share one.
+    /// Whether [`Group::run`], or joining a group of processes, binds each member to its CPU; by default it does if no two
+    /// members share one.
     #[must_use]
     pub fn pin(mut self, pinned: bool) -> Self {
         self.pinned = Some(pinned);
         self
     }
 
-    /// How much memory the members of a group of processes can lay out for objects and parts that they make after they have
-    /// joined, and for slices; 4 MiB by default. As much is set aside for those who [shrink](crate::Member::shrink) it. Long
-    /// slices travel in chunks where 64 KiB for each member and direction, and 128 KiB for what few members show each other,
-    /// are no more than half of what is left of it, and in messages otherwise. Groups of threads need no such setting.
+    /// The memory that members of a group of processes can lay out for slices, and for objects and parts made after they
+    /// have joined; 4 MiB by default. The same amount is set aside for survivors that [shrink](crate::Member::shrink) the
+    /// group. Long slices travel in chunks if these take no more than half of the remaining room, and in messages
+    /// otherwise; chunks take 64 KiB for each member and direction, and 128 KiB for each of few members that show each
+    /// other their slices. Groups of threads need no such setting.
     #[must_use]
     pub fn room_bytes(mut self, bytes: usize) -> Self {
         self.room_bytes = bytes;
@@ -159,12 +161,13 @@ impl<'a> Builder<'a> {
         crate::processes::Founding::of(self)
     }
 
-    /// Lets what the model ranks first race beside controls that always run, barriers as well as trees for broadcasts and
-    /// reductions, and takes what is clearly the fastest; not by default, as it takes up to some 60 ms. Threads race before the
-    /// group is built, on the members' CPUs; processes when all have [joined](crate::processes::Invitation::join). The result
-    /// is kept for later groups like this one, which race anew if the barrier that won takes less than half or more than twice
-    /// as long among them. There is no race where members share CPUs, for fewer than two, or if a barrier or trees were asked
-    /// for; and where one of threads fails, the model decides. Members at work race by [`Member::race`](crate::Member::race).
+    /// Lets the model's best candidates race beside controls that always run, barriers as well as trees for broadcasts and
+    /// reductions, and takes the fastest if it is clearly so. Off by default, as it takes up to some 60 ms. Threads race
+    /// before the group is built, on the members' CPUs; processes after all have
+    /// [joined](crate::processes::Invitation::join). The result is kept for later groups like this one, which race anew if
+    /// the barrier that won takes less than half or more than twice as long among them. There is no race if members share
+    /// CPUs, for fewer than two members, or if a barrier or trees were asked for. If a race of threads fails, the model
+    /// decides. Members at work race by [`Member::race`](crate::Member::race).
     #[must_use]
     pub fn race(mut self, race: bool) -> Self {
         self.race = race;
@@ -191,14 +194,14 @@ impl<'a> Builder<'a> {
         Ok(Group::of_threads(planned, waiters)?)
     }
 
-    /// Who is to race; `None` where there is no race.
+    /// The candidates of the race; `None` if there is none.
     pub(crate) fn field(&self, planned: &Planned) -> Result<Option<Field>, BuildError> {
         let Planned { basis, choice } = planned;
         let is_wanted = self.race && basis.is_open();
         is_wanted.then(|| basis.field_with(choice, &self.searcher(&basis.problem))).transpose()
     }
 
-    /// Where the results of races among these members are kept.
+    /// The place where the results of races among these members are kept.
     pub(crate) fn records(&self, basis: &Basis, field: &Field, are_processes: bool) -> Records {
         let cpus = basis.problem.cpus();
         let cpus = self.machine.cpus.iter().filter(|cpu| cpus.contains(&cpu.id)).cloned().collect();
@@ -247,7 +250,7 @@ impl<'a> Builder<'a> {
         self.members.unwrap_or_else(|| self.cpus.as_ref().map_or_else(|| self.machine.cpus.len(), CpuSet::len))
     }
 
-    /// The members and what messages between them cost.
+    /// The members and the costs of messages between them.
     fn problem(&self) -> Result<Problem, BuildError> {
         let cpus = self.cpus.clone().unwrap_or_else(|| self.machine.cpu_set());
         let members = self.members.unwrap_or(cpus.len());
@@ -265,7 +268,7 @@ mod tests {
     use corecast_machine::{Cpu, Topology};
 
     #[test]
-    fn what_was_searched_for_is_kept_for_the_next_group() {
+    fn a_search_result_is_kept_for_the_next_group() {
         let folder = tempfile::tempdir().expect("a folder");
         let plans = folder.path().join("plans");
         let cpus = (0..20).map(|id| Cpu { numa: Some(id / 5), ..Cpu::flat(CpuId::new(id)) }).collect();

@@ -1,8 +1,8 @@
-//! What a member calls: the operation and its root, as messages, words and errors tell it.
+//! The calls of members: an operation and its root, as they stand in messages, words and errors.
 
 use std::fmt;
 
-/// An operation of a group, as an error names it. The forms that are started, or have a limit, count as the plain ones.
+/// An operation of a group, as an error names it. Started forms, and those with a limit, count as the plain ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operation {

@@ -1,13 +1,13 @@
-//! What each member has called last, for members that have waited so long that they look for the reason.
+//! The last calls of each member, read by members that have waited so long that they look for the reason.
 //!
-//! Every member notes each operation that it begins with one plain store, in lines of its own that nobody else looks at while
-//! all goes well. A word tells the number of the operation, the call and the digest of all calls so far. So it says by itself
-//! of which operation it is, and nothing has to be ordered: who finds the word of another operation knows nothing yet and
-//! looks again later.
+//! Every member notes each operation that it begins with one plain store, in lines of its own that no other member reads as
+//! long as all goes well. A word holds the number of the operation, the call and the digest of all calls so far. The number
+//! tells which operation the word belongs to, so nothing has to be ordered: a reader that finds the word of another
+//! operation learns nothing yet and looks again later.
 //!
-//! Two members are compared in the last operation that both have begun. Where their digests differ, the first difference is
-//! looked for in what the logs still hold: a member cannot get so far ahead of one that waits for it, as the edges between
-//! them fill up before that.
+//! Two members are compared in the last operation that both have begun. If their digests differ, the reader looks for the
+//! first difference in the remaining log entries. These reach back far enough: a member cannot get far ahead of one that
+//! waits for it, as the edges between them fill up first.
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{Arena, ArenaError, CacheLine, PlaceSlice};
@@ -15,8 +15,8 @@ use corecast_base::{Arena, ArenaError, CacheLine, PlaceSlice};
 use crate::call::Call;
 use crate::stamp::Stamp;
 
-/// The operations that each member's log holds: more than two edges hold messages, which is how far the root of broadcasts
-/// that is a leaf of reductions gets ahead of a member that takes part in neither.
+/// The operations that each member's log holds: more than two edges hold messages. The root of broadcasts, if it is a leaf
+/// of reductions, can get that far ahead of a member that takes part in neither.
 const KEPT: usize = LINES * WORDS;
 const LINES: usize = if cfg!(loom) { 1 } else { 8 };
 /// The words of a line: two members never write to the same.
@@ -33,15 +33,15 @@ pub(crate) struct CallLog {
 /// How the calls of two members differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
-    /// A member made one call where another one, that more members agree with, made another.
+    /// A member made one call where another member, which more members agree with, made a different one.
     Calls {
-        /// The member that differs from more of the others; of two the one of the higher rank.
+        /// The member that differs from more of the others; in a tie, the one of the higher rank.
         rank: usize,
         called: Call,
         other: usize,
         expected: Call,
     },
-    /// Of a member that differs, but since longer ago than the logs hold.
+    /// The calls of a member differ, but the first difference is older than the logs.
     Earlier {
         /// Its rank.
         rank: usize,
@@ -127,7 +127,7 @@ impl CallLog {
         })
     }
 
-    /// What a member noted of its `number`-th operation, if that is what its log holds there.
+    /// The note of a member's `number`-th operation, if its log still holds it.
     fn entry(&self, rank: usize, number: u64) -> Option<Entry> {
         // ORDERING: Relaxed, the word is all there is to read
         let entry = Entry(self.word(rank, number).load(Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! The one place where a group chooses trees and a barrier, and says why.
+//! The one place where a group chooses trees and a barrier, and gives its reasons.
 
 use std::fmt;
 
@@ -19,10 +19,10 @@ const GIVEN: &str = "given";
 /// The planner of barriers that go up one tree and down another.
 const TWO_TREES: &str = "trees";
 
-/// Where a group's trees come from.
+/// The source of a group's trees.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Trees {
-    /// For each operation the cheapest tree that is found; one level where members share CPUs.
+    /// For each operation the cheapest tree found; one level where members share CPUs.
     #[default]
     Cheapest,
     /// The shape of this name for all operations.
@@ -31,29 +31,29 @@ pub(crate) enum Trees {
     Given(Tree),
 }
 
-/// What a group uses for each operation, and why.
+/// The tree or barrier that a group uses for each operation, and the reasons.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// The tree that broadcasts go down.
     pub broadcast: Plan,
     /// The tree that reductions go up.
     pub reduce: Plan,
-    /// How a barrier by messages meets: its trees, its leaders, the order of its dissemination.
+    /// The meeting of a barrier by messages: its trees, its leaders, the order of its dissemination.
     pub meeting: Plan,
-    /// True if members do not have a CPU each, which decides trees and barrier unless they were asked for.
+    /// True if members do not have a CPU each. This decides trees and barrier, unless they were asked for.
     pub is_crowded: bool,
     /// The barrier.
     pub barrier: Barrier,
-    /// What the barrier should cost by the machine model, in the unit of `meeting`.
+    /// The predicted cost of the barrier by the machine model, in the unit of `meeting`.
     pub predicted: f64,
     /// The races that decided, if there were any.
     pub races: Option<Races>,
-    /// Why this barrier, in words; and who planned, if a plan service was to.
+    /// The reason for this barrier, in words; and the planner, if a plan service was named.
     pub why: String,
 }
 
 impl Choice {
-    /// Chooses for the members of `problem`; `is_crowded` says that they do not have a CPU each.
+    /// Chooses for the members of `problem`; `is_crowded` is true if they do not have a CPU each.
     pub(crate) fn make(
         problem: &Problem,
         trees: &Trees,
@@ -72,7 +72,7 @@ impl Choice {
 }
 
 impl Choice {
-    /// The same with what races have found, which were run among these.
+    /// The same with the results of races, which were run among these candidates.
     pub(crate) fn raced(&self, field: &Field, races: Races) -> Self {
         let mut choice = Self { why: races.barrier.to_string(), ..self.clone() };
         if let Some(winner) = field.meeter(races.barrier.winner) {
@@ -86,13 +86,13 @@ impl Choice {
         Self { races: Some(races), ..choice }
     }
 
-    /// True unless somebody gave the trees, which the settings of processes do not tell.
+    /// True unless the trees were given by the user. The settings of processes do not carry this.
     pub(crate) fn is_open(&self) -> bool {
         self.broadcast.planner != GIVEN
     }
 }
 
-/// What plans are made from.
+/// The inputs of plans.
 pub(crate) struct Planning<'a> {
     pub(crate) problem: &'a Problem,
     pub(crate) trees: &'a Trees,
@@ -120,7 +120,7 @@ impl Planning<'_> {
         })
     }
 
-    /// How to meet, with which barrier, and why with that.
+    /// The meeting, the barrier, and the reason for it.
     fn barrier(&self, asked: Option<Barrier>) -> Result<(Plan, Barrier, String), BuildError> {
         if let Some(barrier) = asked {
             let meeting = self.meeting_for(barrier)?;
@@ -139,7 +139,7 @@ impl Planning<'_> {
         Ok((meeting, barrier, why))
     }
 
-    /// The cheapest of all schemes; of the trees asked for and dissemination, where trees were asked for.
+    /// The cheapest of all schemes; if trees were asked for, the cheapest of those trees and dissemination.
     fn cheapest_meeting(&self) -> Result<Plan, BuildError> {
         let trees = self.trees(Operation::Barrier)?;
         if let Trees::Cheapest = self.trees {
@@ -162,7 +162,7 @@ impl Planning<'_> {
         let plan = |planner| Self { effort, ..*self }.plan(Operation::Barrier, planner);
         match (barrier.wants(), self.trees) {
             (Wants::Order, _) => plan(Barrier::Dissemination.name()),
-            // Where costs show no clusters there is nothing to lead: one leader of all.
+            // If costs show no clusters there is nothing to lead: one leader of all.
             (Wants::Leaders, Trees::Cheapest) => plan(Barrier::Leaders.name()).or_else(|_| plan(TWO_TREES)),
             (Wants::MessageTrees, Trees::Cheapest) if !self.is_crowded => plan(TWO_TREES),
             (_, Trees::Cheapest) => plan(SHALLOWEST),

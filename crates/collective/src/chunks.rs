@@ -1,16 +1,16 @@
-//! Memory beside the edges of a tree in which long slices travel: written once, read in place by all neighbours.
+//! Memory beside the edges of a tree in which long slices travel: written once, and read in place by all neighbours.
 //!
-//! Every member has an area of a few chunks. It writes a chunk when all who were to read what was there have read it, and
-//! says so with one store, however many read it. A reader copies the chunk out and acknowledges it on a line of its own.
-//! Chunks are numbered through, whatever operations they belong to; the numbers only grow, so nothing is ever reset. Who
-//! reads along which edge follows from the operation at hand, and where its chunks begin is told with its length.
+//! Every member has an area of a few chunks. It writes a chunk after all its readers have read the one there before, and
+//! announces it with one store, however many read it. A reader copies the chunk out and acknowledges it on a line of its
+//! own. Chunks are numbered through, whatever operations they belong to; the numbers only grow, so nothing is ever reset.
+//! The readers along an edge follow from the current operation, and the number of its first chunk travels with its length.
 //!
-//! Areas are laid out when there is something long for the first time, as most groups never have.
+//! Areas are laid out for the first long slice, as most groups never have one.
 //!
 //! **When to take it:** values of several kilobytes. **When not:** a message is one line with its header, and costs no
 //! acknowledgement.
 //!
-//! Every access to an area is an atomic one, so that nothing a process does to it is worse than wrong values.
+//! Every access to an area is atomic, so that a misbehaving process can cause wrong values and nothing worse.
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{Arena, ArenaError, CacheLine, Place, PlaceSlice};
@@ -26,7 +26,7 @@ pub(crate) const CHUNK_BYTES: usize = if cfg!(loom) { 16 } else { 16 << 10 };
 const CHUNKS: u64 = if cfg!(loom) { 1 } else { 4 };
 const CHUNK_WORDS: usize = CHUNK_BYTES / size_of::<u64>();
 const AREA_WORDS: usize = CHUNKS as usize * CHUNK_WORDS;
-/// The lines of a member: what it has published, and who has read what along the edge to its parent.
+/// The lines of a member: its count of published chunks, and the counts of chunks read along the edge to its parent.
 const LINES: usize = 3;
 
 /// Chunks published or read so far.
@@ -42,10 +42,10 @@ pub(crate) struct Chunks {
     neighbours: Vec<Neighbour>,
 }
 
-/// An area, as all who reach it see it.
+/// An area, as all members that reach it see it.
 #[derive(Debug)]
 struct Area {
-    /// Those of all members, and which of them is meant.
+    /// The areas of all members, and the index of this one.
     words: PlaceSlice<AtomicU64>,
     rank: usize,
     /// Written by the member whose area it is, read by its neighbours.
@@ -55,13 +55,13 @@ struct Area {
 #[derive(Debug)]
 struct Neighbour {
     area: Area,
-    /// Up to where this member has read that area. Written by this member, read by the neighbour.
+    /// The number of chunks of that area that this member has read. Written by this member, read by the neighbour.
     read: Line,
-    /// Up to where the neighbour has read the own area. Written by the neighbour, read by this member.
+    /// The number of chunks of its own area that the neighbour has read. Written by the neighbour, read by this member.
     acknowledged: Line,
-    /// What was found there last.
+    /// The value found there last.
     known: u64,
-    /// Up to where the neighbour is to read the own area.
+    /// The number of chunks of its own area that the neighbour is to read.
     announced: u64,
     /// The number of the next chunk to read.
     next: u64,
@@ -69,7 +69,7 @@ struct Neighbour {
 
 impl Chunks {
     /// Lays out the areas of all members; returns those of the member of this rank, whose edges are those of `web`. `None`
-    /// if they would take more than half of what is left: there is other use for it, without which members cannot do.
+    /// if they would take more than half of the remaining room, as members need the rest for things they cannot do without.
     pub(crate) fn lay_out(web: &Web, own: usize, arena: &mut Arena) -> Result<Option<Self>, ArenaError> {
         let members = web.members();
         let bytes = members * (AREA_WORDS * size_of::<u64>() + LINES * size_of::<CacheLine<AtomicU64>>());
@@ -78,7 +78,7 @@ impl Chunks {
         }
         let words = arena.slice(members * AREA_WORDS)?;
         let published: PlaceSlice<CacheLine<AtomicU64>> = arena.slice(members)?;
-        // For each member what it has read of its parent's area, and what its parent has of its own.
+        // For each member the count of chunks it has read of its parent's area, and its parent's count for its own area.
         let read: PlaceSlice<CacheLine<AtomicU64>> = arena.slice(2 * members)?;
         const EACH: &str = "one for each member";
         let area =
@@ -98,8 +98,8 @@ impl Chunks {
         self.published
     }
 
-    /// Writes `values` as the next chunk, for the neighbours behind the links that are `to` read it, once there is room. If
-    /// that wait fails nothing is published.
+    /// Writes `values` as the next chunk once there is room, to be read by the neighbours behind the links that are `to`
+    /// read it. If the wait for room fails, nothing is published.
     pub(crate) fn publish<T: Plain>(
         &mut self,
         core: &mut Core,
@@ -131,7 +131,7 @@ impl Chunks {
         Ok(())
     }
 
-    /// The next chunk to be read behind a link is the neighbour's chunk of this number.
+    /// Sets the number of the next chunk to be read behind a link.
     pub(crate) fn expect(&mut self, link: usize, number: u64) {
         self.neighbours[link].next = number;
     }
@@ -145,8 +145,8 @@ impl Chunks {
         Ok(())
     }
 
-    /// The same for values that are dealt with piece by piece, as many at a time as there is `room` for: `each` is given
-    /// those of `own` and what came for them.
+    /// The same for values that are handled piece by piece, up to the size of `room` at a time: `each` gets a piece of
+    /// `own` and the values received for it.
     pub(crate) fn recv_by_pieces<T: Plain>(
         &mut self,
         core: &mut Core,
@@ -180,7 +180,7 @@ impl Neighbour {
         Bytes::shared(self.area.chunk(self.next), CHUNK_BYTES)
     }
 
-    /// Says that the next chunk has been read, and goes on to the one behind it.
+    /// Acknowledges the next chunk, and goes on to the one behind it.
     fn acknowledge(&mut self, core: &Core) {
         self.next = self.next.wrapping_add(1);
         // ORDERING: Release, pairs with the Acquire in publish at the neighbour: what was there has been read [chunk-read]
@@ -204,7 +204,7 @@ mod tests {
     use crate::layout::tests::sites;
     use crate::web::WebPlan;
 
-    /// Tens of megabytes for a large group of processes; among threads those only that are touched.
+    /// Takes tens of megabytes for a large group of processes; among threads only the pages that are touched.
     #[test]
     fn an_area_is_as_large_as_it_is_told() {
         const MEMBERS: usize = 256;

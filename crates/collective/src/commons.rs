@@ -1,4 +1,4 @@
-//! What the members of one group have in common in one process: what was planned, the roll, and the memory behind it.
+//! The state that the members of one group share in one process: the plan, the roll, and the memory behind it.
 //!
 //! Threads of one process share it, so that a group is planned once. Processes each have their own over the same memory.
 
@@ -14,30 +14,30 @@ use crate::member::Ends;
 use crate::origin::Origin;
 use crate::roll::Roll;
 
-/// What is planned for a group.
+/// The plan of a group.
 #[derive(Debug, Clone)]
 pub(crate) struct Planned {
     pub(crate) basis: std::sync::Arc<Basis>,
     pub(crate) choice: std::sync::Arc<Choice>,
 }
 
-/// The same with a memory.
+/// The plan together with a memory.
 #[derive(Debug)]
 pub(crate) struct Commons {
     planned: Planned,
     pub(crate) roll: Arc<Roll>,
-    /// Behind the roll.
+    /// The memory behind the roll.
     arena: Arena,
 }
 
 impl Planned {
-    /// For the members of a part.
+    /// The plan for the members of a part.
     pub(crate) fn of_part(basis: Basis) -> Self {
         let choice = std::sync::Arc::new(basis.choose_anyhow());
         Self { basis: std::sync::Arc::new(basis), choice }
     }
 
-    /// What each member lays out, tried on the heap.
+    /// The bytes that each member lays out, tried on the heap.
     pub(crate) fn bytes(&self) -> Result<usize, ArenaError> {
         let commons = Commons::new(self.clone(), Arena::heap(), None, None)?;
         Ok(commons.ends(0)?.bytes)
@@ -45,7 +45,7 @@ impl Planned {
 }
 
 impl Commons {
-    /// In a memory that begins with the roll.
+    /// Lays out the roll at the beginning of a memory.
     pub(crate) fn new(
         planned: Planned,
         mut arena: Arena,
@@ -62,13 +62,13 @@ impl Commons {
         Ok(Self { planned, roll: Arc::new(roll), arena })
     }
 
-    /// The ends of a member, which waits as it sees the others now.
+    /// The ends of a member, which waits according to the members that are there now.
     pub(crate) fn ends(&self, rank: usize) -> Result<Ends, ArenaError> {
         let waiter = self.planned.basis.waiter(rank, self.roll.census.as_ref());
         self.layout().ends(self.site(rank), waiter)
     }
 
-    /// The ends of all members, who wait with these.
+    /// The ends of all members, which wait with these waiters.
     pub(crate) fn all_ends(&self, waiters: Vec<Waiter>) -> Result<Vec<Ends>, ArenaError> {
         let layout = self.layout();
         waiters.into_iter().enumerate().map(|(rank, waiter)| layout.ends(self.site(rank), waiter)).collect()
@@ -83,16 +83,16 @@ impl Commons {
     }
 }
 
-/// Memory apart, for a group that is yet to be or a race: none but its members lay it out.
+/// Separate memory, for a future group or a race: only its members lay it out.
 #[derive(Debug, Clone)]
 pub(crate) struct Plot(Arc<Mutex<Ground>>);
 
 #[derive(Debug)]
 struct Ground {
     arena: Arena,
-    /// Made by whoever comes first of this process.
+    /// Made by the first member of this process that asks.
     commons: Option<Arc<Commons>>,
-    /// How often it was asked for.
+    /// The number of times it was asked for.
     asked: usize,
 }
 
@@ -102,14 +102,14 @@ pub(crate) const STEP: usize = size_of::<CacheLine<u8>>();
 const UNPOISONED: &str = "planning does not panic";
 
 impl Plot {
-    /// The next `bytes` bytes of a memory; on the heap whatever it takes.
+    /// The next `bytes` bytes of a memory; on the heap as much as is used.
     pub(crate) fn reserve(arena: &mut Arena, bytes: usize) -> Result<Self, ArenaError> {
         let part = arena.part(bytes)?;
         arena.share(|| Self(Arc::new(Mutex::new(Ground { arena: part, commons: None, asked: 0 }))))
     }
 
-    /// Memory for the group of those who will be left of one that has laid out so much: as much again and half of what is left
-    /// beyond, or nothing where there is less. Behind it is room for what members make later.
+    /// Memory for the survivors of a group that has laid out its own memory: the same amount, and half of the remainder, or
+    /// nothing if there is less. The room behind it is for objects that members make later.
     pub(crate) fn of_successor(arena: &mut Arena) -> Result<Self, ArenaError> {
         let (left, lines) = (arena.left().unwrap_or(0), arena.bytes());
         let bytes = if left < lines { 0 } else { (left + lines) / 2 / STEP * STEP };
@@ -121,13 +121,13 @@ impl Plot {
         self.0.lock().expect(UNPOISONED).arena.clone()
     }
 
-    /// Keeps nothing of what was laid out on the heap beyond those who have it.
+    /// Drops the memory that was laid out on the heap, except for those that still use it.
     pub(crate) fn clear(&self) {
         self.0.lock().expect(UNPOISONED).arena = Arena::heap();
     }
 
-    /// What the members have in common. Kept for those of this process, who ask `members` times in all; after that it lives
-    /// for as long as they do.
+    /// The shared state of the members. It is kept until the members of this process have asked `members` times in all;
+    /// after that it lives as long as they do.
     pub(crate) fn commons(
         &self,
         members: usize,

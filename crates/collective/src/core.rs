@@ -1,4 +1,4 @@
-//! What every operation of one member works with: its rank, its waiting, the roll, and the number of the operation.
+//! The state that every operation of one member uses: its rank, its waiter, the roll, and the number of the operation.
 
 use std::time::Duration;
 
@@ -22,36 +22,36 @@ use crate::web::Link;
 pub(crate) struct Core {
     pub(crate) rank: usize,
     pub(crate) members: usize,
-    /// Operations begun, which is the number of the one at hand.
+    /// Operations begun, which is the number of the current one.
     pub(crate) operation: u64,
-    /// That of the operation at hand.
+    /// The stamp of the current operation.
     pub(crate) stamp: Stamp,
     pub(crate) waiter: Waiter,
     pub(crate) roll: Arc<Roll>,
-    /// The group's memory, behind all that was laid out when the group was built.
+    /// The group's memory, behind everything that was laid out when the group was built.
     pub(crate) arena: Arena,
-    /// Until when waits may last, in ticks: [`NEVER`] but while an operation with a limit runs.
+    /// The end of waits, in ticks: [`NEVER`], except while an operation with a limit runs.
     pub(crate) deadline: u64,
     /// True from the start of an operation that may be interrupted until it is finished.
     pub(crate) is_pending: bool,
-    /// True once an operation has failed here, which is then the last one.
+    /// True once an operation has failed here. It is then the last one.
     has_failed: bool,
-    /// When a look that finds nothing is worth one at who has left or died, in ticks.
+    /// The time, in ticks, after which a fruitless look also checks for members that have left or died.
     next_look: u64,
-    /// The operation that opened an object, if it is the last one: it is complete, whatever happens to the object.
+    /// The operation that opened an object, if it is the last one: it is complete, whatever the object's fate.
     opened: u64,
-    /// Those of the operations begun that do not count: all but one of a race.
+    /// The number of operations begun that do not count: all but one of a race.
     uncounted: u64,
-    /// What this member says of itself in its seat beside its operations, once the group has failed.
+    /// The marks in this member's seat beside the number of its operations, set once the group has failed.
     marks: u64,
 }
 
-/// Whether members compare their calls when they lay out memory. Not in models, whose members lay out the same: each word that is
-/// looked at doubles the runs.
+/// Whether members compare their calls when they lay out memory. Not in models, whose members lay out the same: each word
+/// that is read there doubles the runs.
 const FINDS_DIFFERENCES_AT_ONCE: bool = !cfg!(loom);
-/// Waits end when what they wait for is there.
+/// Waits end when their condition holds.
 pub(crate) const NEVER: u64 = u64::MAX;
-/// Waits end after a look, without asking who is missing.
+/// Waits end after one look, without asking for missing members.
 pub(crate) const NOW: u64 = 0;
 
 impl Core {
@@ -74,13 +74,13 @@ impl Core {
         }
     }
 
-    /// Lays out memory for an object that all members create. Creating one is an operation as others are: all members do it
+    /// Lays out memory for an object that all members create. Creating one is an operation like others: all members do it
     /// in the same order and `build` lays out the same types and lengths for it, so that they get the same memory. It stays
-    /// theirs for as long as the group lives. In the memory of processes [`Error::Memory`] says that it is used up, at all
-    /// members alike.
+    /// theirs as long as the group lives. In the memory of processes this fails with [`Error::Memory`] at all members alike
+    /// if the room is used up.
     ///
-    /// Members that call different operations lay out different things. On the heap, where one after the other lays out under a
-    /// lock, all but the first find that out here, and build nothing on it.
+    /// Members that call different operations lay out different things. On the heap they lay out one after the other under
+    /// a lock, so all but the first find the difference here, and build nothing on it.
     pub(crate) fn lay_out<R>(&mut self, build: impl FnOnce(&mut Arena) -> Result<R, ArenaError>) -> Result<R, Error> {
         let built = build(&mut self.arena);
         if FINDS_DIFFERENCES_AT_ONCE {
@@ -107,19 +107,19 @@ impl Core {
         self.roll.begin(self.rank, self.operation, call, self.stamp);
     }
 
-    /// Makes the group fail if somebody has called something else than this member.
+    /// Makes the group fail if another member has called something else than this one.
     #[cold]
     fn check_calls(&mut self) -> Result<(), Error> {
         self.roll.check_calls(self.rank, self.operation).map_err(|error| failed(&mut self.has_failed, error))
     }
 
-    /// Says to those of a part of the group that this member will not come.
+    /// Tells the members of a part of the group that this member will not come.
     #[cold]
     pub(crate) fn give_up(&mut self) {
         self.mark(GAVE_UP);
     }
 
-    /// Says that this member has come to the group of those who are left of this one.
+    /// Marks this member as having come to the group of survivors.
     pub(crate) fn succeed(&mut self) {
         self.mark(SUCCEEDED);
     }
@@ -133,52 +133,53 @@ impl Core {
         self.roll.say(self.rank, self.seat_word());
     }
 
-    /// What this member says of itself.
+    /// The word of this member's seat.
     pub(crate) fn seat_word(&self) -> u64 {
         self.operation | self.marks
     }
 
-    /// How many operations this member has completed.
+    /// The number of operations that this member has completed.
     pub(crate) fn completed(&self) -> u64 {
         let failed = self.is_pending || self.has_failed && self.opened != self.operation;
         self.operation - self.uncounted - u64::from(failed)
     }
 
-    /// Says that the operation at hand has opened an object.
+    /// Notes that the current operation has opened an object.
     pub(crate) fn open(&mut self) {
         self.opened = self.operation;
     }
 
-    /// Lets so many count as begun of the operations that are.
+    /// Lets only this number of the operations begun count.
     pub(crate) fn count_as_begun(&mut self, operations: u64) {
         self.uncounted = self.operation - operations;
     }
 
-    /// Makes the group fail, in an operation that does.
+    /// Makes the group fail, from within an operation.
     #[cold]
     pub(crate) fn fail(&mut self, rank: usize, loss: Loss) -> Error {
         self.has_failed = true;
         self.roll.report(rank, loss)
     }
 
-    /// Says that this member has come to its part. It counts as an operation of the group, for which nobody waits.
+    /// Marks this member as having come to its part. It counts as an operation of the group for which no member waits.
     pub(crate) fn come(&mut self) {
         self.enter(Call::of(Operation::Split));
         self.roll.say(self.rank, self.operation);
     }
 
-    /// Why an operation cannot begin while one is pending: the group's failure, which may have ended that one, comes first.
+    /// The reason why an operation cannot begin while one is pending: the group's failure comes first, as it may have ended
+    /// that one.
     #[cold]
     fn pending(&self) -> Error {
         self.check_fault().err().unwrap_or(Error::Pending)
     }
 
-    /// Whether the operation at hand has failed before: what has come since must not complete it.
+    /// Fails if the current operation has failed before: a value that has come since must not complete it.
     pub(crate) fn check_own_failure(&self) -> Result<(), Error> {
         if self.has_failed { self.check_fault() } else { Ok(()) }
     }
 
-    /// Whether the group has failed, or is not this process's.
+    /// Fails if the group has failed, or belongs to another process.
     #[inline(always)]
     pub(crate) fn check_fault(&self) -> Result<(), Error> {
         if self.roll.is_copy() {
@@ -203,8 +204,8 @@ impl Core {
         found.map_err(|error| failed(has_failed, error))
     }
 
-    /// Looks from time to time who has left or died, as waits do: for operations that have found nothing and do not wait, or
-    /// not for long.
+    /// Checks from time to time for members that have left or died, as waits do: for operations that have found nothing and
+    /// do not wait, or not for long.
     pub(crate) fn look_around(&mut self) -> Result<(), Error> {
         let clock = Clock::get();
         let now = clock.ticks();
@@ -222,7 +223,7 @@ impl Core {
         self.send_to(link.rank, &mut link.tx, value)
     }
 
-    /// Sends `value` to a member along whatever leads to it.
+    /// Sends `value` to a member over this sender, of a tree edge or another one.
     #[inline(always)]
     pub(crate) fn send_to<T: Plain>(&mut self, rank: usize, tx: &mut AnySender, value: &T) -> Result<(), Error> {
         tx.stamp(self.stamp.digest());
@@ -237,7 +238,7 @@ impl Core {
         self.recv_from(link.rank, &mut link.rx)
     }
 
-    /// Receives a value from a member along whatever leads from it.
+    /// Receives a value from a member over this receiver, of a tree edge or another one.
     #[inline(always)]
     pub(crate) fn recv_from<T: Plain>(&mut self, rank: usize, rx: &mut AnyReceiver) -> Result<T, Error> {
         rx.expect(self.stamp.digest());
@@ -269,7 +270,7 @@ impl Core {
         rx.recv_part(into, waiter, check).map_err(|interrupted| self.refuse(rank, rx, interrupted))
     }
 
-    /// Makes an interrupted receive from `peer` the group's failure, where it is not that already.
+    /// Turns an interrupted receive from `peer` into the group's failure, if the group has not failed already.
     #[cold]
     fn refuse(&mut self, peer: usize, rx: &mut AnyReceiver, interrupted: Interrupted) -> Error {
         match interrupted {
@@ -278,13 +279,13 @@ impl Core {
         }
     }
 
-    /// Makes the group fail as `peer` has told something of another operation.
+    /// Makes the group fail, as `peer` has sent a value of another operation.
     #[cold]
     pub(crate) fn mismatched(&mut self, peer: usize) -> Error {
         self.check_calls().err().unwrap_or_else(|| self.fail(peer, Loss::OutOfStep))
     }
 
-    /// Makes an interrupted exchange with `peer` the group's failure, where it is not that already.
+    /// Turns an interrupted exchange with `peer` into the group's failure, if the group has not failed already.
     #[cold]
     fn blame(&mut self, peer: usize, interrupted: Interrupted) -> Error {
         let loss = match interrupted {
@@ -292,7 +293,7 @@ impl Core {
             Interrupted::Closed => Loss::Left,
             Interrupted::WrongType => Loss::Mismatched,
         };
-        // The member that called something else may have left since.
+        // The member with the other call may have left since.
         self.check_calls().err().unwrap_or_else(|| self.fail(peer, loss))
     }
 }
@@ -304,13 +305,13 @@ fn failed(has_failed: &mut bool, error: Error) -> Error {
     error
 }
 
-/// Whether a wait in an operation may go on, and how long it may sleep.
+/// Whether a wait in an operation may go on, and the longest time it may sleep.
 fn check(roll: &Roll, rank: usize, operation: u64, deadline: u64, waited: Duration) -> Result<Duration, Error> {
     let nap = roll.check(rank, operation, waited)?;
     Ok(nap.min(nap_until(deadline, || roll.missing(operation))?))
 }
 
-/// How long a wait with this deadline may sleep; who is missing when it is over.
+/// The longest time that a wait with this deadline may sleep; after the deadline, the missing members.
 #[inline]
 pub(crate) fn nap_until(deadline: u64, missing: impl FnOnce() -> Missing) -> Result<Duration, Error> {
     match deadline {

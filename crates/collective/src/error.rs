@@ -1,4 +1,4 @@
-//! What building a group and calling its operations can fail with.
+//! Errors of building a group and of calling its operations.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::missing::Missing;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The CPUs are none, or not the machine's.
+    /// No CPUs were given, or some that the machine does not have.
     #[error(transparent)]
     Cpus(#[from] ProblemError),
     /// No member, or more than [`MAX_MEMBERS`](crate::MAX_MEMBERS).
@@ -24,7 +24,7 @@ pub enum BuildError {
         /// The number asked for.
         members: usize,
     },
-    /// A rank that a part should have is none of the group's.
+    /// A part was to contain a rank that the group does not have.
     #[error("rank {rank} is outside a group of {members} members")]
     BadRank {
         /// The rank.
@@ -32,7 +32,7 @@ pub enum BuildError {
         /// Members of the group.
         members: usize,
     },
-    /// A part should have a member twice.
+    /// A part was to contain a member twice.
     #[error("rank {rank} is named twice")]
     RepeatedRank {
         /// The rank.
@@ -81,7 +81,7 @@ pub enum Loss {
     Died,
     /// It gave a slice of another length than its peers.
     OtherLength,
-    /// It called other operations than its peers, so long ago that nobody can tell which.
+    /// It called other operations than its peers, too long ago for the logs to tell which.
     OutOfStep,
 }
 
@@ -108,22 +108,22 @@ pub enum Error {
     MemberLost {
         /// Its rank.
         rank: usize,
-        /// What happened to it.
+        /// How it was lost.
         loss: Loss,
     },
-    /// Members called different operations, or the same one with different roots, where all have to call the same in the same
-    /// order. All members are told the same. What an operation gave before is right; what it changed in the values of one
-    /// that failed is not.
+    /// Members called different operations, or the same one with different roots. All members have to call the same
+    /// operations in the same order, and all of them get this error. Results of earlier operations are right; the values
+    /// passed to the failed one may have been changed.
     #[error("member {rank} called {called} where member {other} called {expected}")]
     Mismatched {
-        /// The member whose call differs: of the two the one that fewer members agree with, as far as they had called; if as
-        /// many do, the one of the higher rank.
+        /// The member whose call differs. Of the two, it is the one that fewer members agree with, among the members that
+        /// had called by then; in a tie, the one of the higher rank.
         rank: usize,
-        /// What it called.
+        /// The call it made.
         called: Call,
         /// A member that called something else.
         other: usize,
-        /// What that called.
+        /// The call that the other member made.
         expected: Call,
     },
     /// There is no such member.
@@ -140,30 +140,30 @@ pub enum Error {
         /// Its rank.
         rank: usize,
     },
-    /// The group's memory has no room for what the operation needs of it. Whoever founds a group of processes says how much
-    /// there is: [`Builder::room_bytes`](crate::Builder::room_bytes).
+    /// The group's memory has no room left for this operation. The founder of a group of processes sets its size:
+    /// [`Builder::room_bytes`](crate::Builder::room_bytes).
     #[error(transparent)]
     Memory(#[from] ArenaError),
     /// This process is a forked child of the member: the group is its parent's.
     #[error("this process is a forked child of the one that joined the group")]
     Forked,
-    /// The group's memory says what no member writes.
+    /// The group's memory holds values that no member writes.
     #[error("the memory of the group is damaged")]
     Corrupt,
-    /// The time given to the operation has passed. What this member has done of it stays done, so it may only finish the
-    /// operation ([`Started`](crate::Started)) or leave, which makes the group fail.
+    /// The time given to the operation has passed. The steps this member has completed stay completed, so it may only
+    /// finish the operation ([`Started`](crate::Started)) or leave, which makes the group fail.
     #[error("the operation did not end in time: {missing}")]
     Timeout {
-        /// Who has not begun it.
+        /// The members that have not begun it.
         missing: Missing,
     },
-    /// A group that has not failed cannot be shrunk.
+    /// Only a group that has failed can be shrunk, and this one has not.
     #[error("the group has not failed, so there is nothing to shrink it for")]
     NotFailed,
     /// This member has begun an operation and not finished it.
     #[error("an operation that this member has begun is not finished")]
     Pending,
-    /// The root gave another number of values to scatter than there are members. Nothing was sent.
+    /// The root passed a number of values to scatter that differs from the number of members. Nothing was sent.
     #[error("{values} values cannot be scattered to {members} members")]
     WrongCount {
         /// The values given; 0 if none were.
@@ -171,12 +171,12 @@ pub enum Error {
         /// The size of the group.
         members: usize,
     },
-    /// The value does not travel in one message, and so cannot be waited for with a limit.
+    /// The value does not fit in one message, so no limit can be set on the wait for it.
     #[error("a value of {bytes} bytes cannot be waited for with a limit, which takes at most {most}")]
     TooLarge {
         /// The size of the value.
         bytes: usize,
-        /// The largest that can.
+        /// The largest size that a wait with a limit accepts.
         most: usize,
     },
 }
@@ -185,7 +185,7 @@ pub enum Error {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The first member that panicked, and what it said.
+    /// The first member that panicked, and its message.
     #[error("member {rank} panicked: {message}")]
     Panicked {
         /// Its rank.
@@ -198,7 +198,7 @@ pub enum RunError {
     Pin {
         /// Its rank.
         rank: usize,
-        /// What the system said.
+        /// The system's reason.
         reason: PinError,
     },
     /// A member could not join.
@@ -216,7 +216,7 @@ pub enum RunError {
     },
 }
 
-/// What ends a wait on one edge; the operation adds whose edge it was.
+/// The event that ends a wait on one edge; the operation adds the member at its other end.
 #[derive(Debug)]
 pub(crate) enum Interrupted {
     /// The group has failed.

@@ -1,19 +1,19 @@
-//! Memory in which every member shows some values to all others at once: what an allreduce of a slice takes instead of trees.
+//! Memory in which every member shows some values to all others at once: allreduces of slices use it instead of trees.
 //!
-//! Every member has two slots for chunks, which it takes in turns. It writes a chunk into one of them, together with how many
-//! values the slice has and of which type, and says so with one store; all others read it where it lies. A member may change
-//! a part of the chunk it has shown, and says that with a second store.
+//! Every member has two slots for chunks, which it uses in turn. It writes a chunk into one of them, together with the
+//! number and type of the slice's values, and announces it with one store; all others read it in place. A member may change
+//! a part of the chunk it has shown, and announces that with a second store.
 //!
-//! Nobody acknowledges. A member shows a chunk when it has done with the one before, so whoever has seen the next chunk of all
-//! knows that nobody reads the one before it any more, and this is the one that is written over next. Chunks are numbered
-//! through, whatever operations they belong to; the numbers only grow, so nothing is ever reset.
+//! There are no acknowledgements. A member shows a chunk after it has finished with the one before. So a member that has
+//! seen the next chunk of all others knows that none of them still reads the one before, and that is the one it overwrites
+//! next. Chunks are numbered through, whatever operations they belong to; the numbers only grow, so nothing is ever reset.
 //!
 //! The slots are laid out by the first allreduce of a slice, as not all groups have one.
 //!
-//! **When to take it:** all members need what all others have, and they are few. **When not:** one gives or one gets; or they
-//! are many, as each one looks at every other's slot.
+//! **When to take it:** all members need the values of all others, and there are few of them. **When not:** only one gives
+//! or one gets; or there are many, as each member looks at every other's slot.
 //!
-//! Every access is an atomic one, so that nothing a process does to the memory is worse than wrong values.
+//! Every access is atomic, so that a misbehaving process can cause wrong values and nothing worse.
 
 use std::any::TypeId;
 
@@ -25,8 +25,8 @@ use corecast_channel::{Bytes, BytesMut, Plain};
 use crate::core::Core;
 use crate::error::{Error, Loss};
 
-/// The bytes of a chunk. Two members with 64 KiB to 1 MiB took 1.4 times as long with half as many, and 2.0 times with an eighth;
-/// twice as many gained nothing.
+/// The bytes of a chunk. With half as many, two members with 64 KiB to 1 MiB took 1.4 times as long, and with an eighth 2.0
+/// times; twice as many gained nothing.
 pub(crate) const CHUNK_BYTES: usize = if cfg!(loom) { 16 } else { 64 << 10 };
 const CHUNK_WORDS: usize = CHUNK_BYTES / size_of::<u64>();
 /// The chunks of a member: see above why these are enough.
@@ -36,8 +36,8 @@ const HEAD_WORDS: usize = 8;
 /// Slots begin where slices do.
 const SLOT_WORDS: usize = (HEAD_WORDS + CHUNK_WORDS).next_multiple_of(size_of::<CacheLine<u8>>() / size_of::<u64>());
 
-/// What a member says of the chunk in a slot, by a word of its head: one more than the number of the chunk of which it holds.
-/// Written by the member whose slot it is, read by all.
+/// Announcements about the chunk in a slot, each by a word of its head: one more than the number of the chunk for which it
+/// holds. Written by the owner of the slot, read by all.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Word {
     /// The chunk is there.
@@ -45,8 +45,8 @@ pub(crate) enum Word {
     /// The part that the member was to change is changed.
     Changed = 1,
 }
-/// The words of the head that tell of the whole slice: the number of its values, the signature of their type, and the stamp of
-/// the operation.
+/// The words of the head that describe the whole slice: the number of its values, the signature of their type, and the
+/// stamp of the operation.
 const LENGTH: usize = 2;
 const TYPE: usize = 3;
 const STAMP: usize = 4;
@@ -57,12 +57,12 @@ pub(crate) struct Exchange {
     words: PlaceSlice<AtomicU64>,
     rank: usize,
     members: usize,
-    /// The number of the chunk at hand, which is the same at all members.
+    /// The number of the current chunk, which is the same at all members.
     number: u64,
     last: LastType,
 }
 
-/// The type that was shown last and its signature, which takes some time to work out.
+/// The type that was shown last and its signature, which takes some time to compute.
 #[derive(Debug)]
 pub(crate) struct LastType(TypeId, u64);
 
@@ -83,8 +83,8 @@ impl LastType {
 }
 
 impl Exchange {
-    /// Lays out the slots of all members; returns the view of the member of this rank. `None` if they would take more than half
-    /// of what is left: there is other use for it, without which members cannot do.
+    /// Lays out the slots of all members; returns the view of the member of this rank. `None` if they would take more than
+    /// half of the remaining room, as members need the rest for things they cannot do without.
     pub(crate) fn lay_out(rank: usize, members: usize, arena: &mut Arena) -> Result<Option<Self>, ArenaError> {
         let words = members * SLOTS * SLOT_WORDS;
         if arena.left().is_some_and(|left| words * size_of::<u64>() > left / 2) {
@@ -93,7 +93,7 @@ impl Exchange {
         Ok(Some(Self { words: arena.slice(words)?, rank, members, number: 0, last: LastType::default() }))
     }
 
-    /// Writes the chunk at hand, of a slice of so many values, and says that it is there.
+    /// Writes the current chunk, of a slice of `len` values, and announces it.
     pub(crate) fn show<T: Plain>(&mut self, core: &Core, len: usize, chunk: &[T]) {
         let signature = self.last.signature::<T>();
         let (head, words) = self.slot(self.rank).split_at(HEAD_WORDS);
@@ -107,7 +107,7 @@ impl Exchange {
         self.say(core, Word::Shown);
     }
 
-    /// Writes `values` over those that this member has shown from the `first`-th on, and says so.
+    /// Writes `values` over those that this member has shown from the `first`-th on, and announces the change.
     pub(crate) fn change<T: Plain>(&self, core: &Core, first: usize, values: &[T]) {
         let offset = first * size_of::<T>();
         let (_, words) = self.slot(self.rank).split_at(HEAD_WORDS);
@@ -115,7 +115,7 @@ impl Exchange {
         self.say(core, Word::Changed);
     }
 
-    /// Says of the own chunk at hand what this word stands for.
+    /// Makes this announcement about the own current chunk.
     fn say(&self, core: &Core, word: Word) {
         // ORDERING: Release, pairs with the Acquire in wait at the others: the values are there, and those of the chunk before
         // the one at hand have been read [exchange]
@@ -123,8 +123,8 @@ impl Exchange {
         core.roll.common.notify();
     }
 
-    /// Waits until all members have said this of their chunks at hand; `heard` counts those who have, and is 0 at first. If the
-    /// wait fails for a limit, another call goes on where it ended.
+    /// Waits until all members have announced this for their current chunks; `heard` counts those that have, and is 0 at
+    /// first. If the wait ends at a limit, another call goes on where it ended.
     pub(crate) fn wait(&self, core: &mut Core, word: Word, heard: &mut usize) -> Result<(), Error> {
         core.wait_at_common_bell(|| {
             // ORDERING: Acquire, pairs with the Release in say at that member [exchange]
@@ -135,7 +135,7 @@ impl Exchange {
         })
     }
 
-    /// Makes the group fail if somebody has shown a slice of another length or type than this member has, or in another
+    /// Makes the group fail if another member has shown a slice of another length or type than this one, or in another
     /// operation.
     pub(crate) fn compare(&self, core: &mut Core) -> Result<(), Error> {
         // ORDERING: Relaxed, ordered by the word that said that the chunk is there
@@ -166,7 +166,7 @@ impl Exchange {
         self.number += 1;
     }
 
-    /// A member's slot for the chunk at hand.
+    /// A member's slot for the current chunk.
     fn slot(&self, rank: usize) -> &[AtomicU64] {
         let first = (rank * SLOTS + (self.number % SLOTS as u64) as usize) * SLOT_WORDS;
         &self.words[first..first + SLOT_WORDS]

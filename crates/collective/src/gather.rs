@@ -1,12 +1,14 @@
-//! From all members to one, each value by itself, and from one to all, a value for each.
+//! Gather and scatter: all members' values to one, each by itself, and from one member a value for each.
 //!
 //! **When to take it:** the root wants the values and not their combination. **When not:** all of them travel through the
-//! members next to the root, so a reduction is cheaper wherever it does.
+//! members next to the root, so a reduction is cheaper wherever a combination is enough.
 //!
 //! Values travel along the planned trees in the depth-first order of their members, so that ranks need not travel with
-//! them. Every member keeps what passes through it until it has been passed on: room for its subtree's values.
+//! them. Every member keeps the values that pass through it until they are passed on, so it needs room for its subtree's
+//! values.
 //!
-//! **Progress:** blocking. **Memory ordering:** what a member wrote before it sent a value is visible to whom it reaches.
+//! **Progress:** blocking. **Memory ordering:** what a member wrote before it sent a value is visible to the members that
+//! receive it.
 
 use std::time::Duration;
 
@@ -52,8 +54,8 @@ impl Member {
         self.begin_gather(root, value)?.finish_timeout(limit)
     }
 
-    /// Gives each member its value of the root's `values`, the first to member 0 and so on. The others give `None`; what
-    /// they give is not looked at.
+    /// Gives each member its value of the root's `values`, the first to member 0 and so on. The other members give `None`;
+    /// values from them are ignored.
     ///
     /// # Errors
     /// [`Error::WrongCount`] at a root that gives another number of values than there are members, which is then as if it
@@ -102,7 +104,7 @@ impl Member {
         Started::begin(self, Call::rooted(Operation::Scatter, root), Box::new(steps))
     }
 
-    /// What the root gives to scatter, by rank; `None` at the others.
+    /// The root's values to scatter, by rank; `None` at the others.
     fn given<'a, T>(&self, root: usize, values: Option<&'a [T]>) -> Result<Option<&'a [T]>, Error> {
         self.check_rank(root)?;
         let members = self.size();
@@ -129,9 +131,9 @@ pub(crate) fn gather<T: Plain>(
 /// The values that one member has gathered so far.
 #[derive(Debug)]
 pub(crate) struct Gathering<T> {
-    /// Those here, with their members: the own one first, then in the order of the links; sorted once all are here.
+    /// The values here, with their members: its own first, then in the order of the links; sorted once all are here.
     values: Vec<(usize, T)>,
-    /// Those passed on.
+    /// The number passed on.
     sent: usize,
 }
 
@@ -143,7 +145,7 @@ impl<T> Default for Gathering<T> {
 
 impl<T: Plain> Gathering<T> {
     /// Gathers the values of all members, `own` that of this one, along the link to the `sink`; returns them by rank where
-    /// there is no such link, `None` elsewhere. If a wait fails for a limit, another call goes on where it ended.
+    /// there is no such link, `None` elsewhere. If a wait ends at a limit, another call goes on where it ended.
     pub(crate) fn go_on(
         &mut self,
         core: &mut Core,
@@ -168,7 +170,7 @@ impl<T: Plain> Gathering<T> {
     }
 
     fn receive(&mut self, core: &mut Core, web: &mut Web, sink: Option<usize>) -> Result<(), Error> {
-        // Of the links in order: what an earlier call received.
+        // For the links in order: the values that an earlier call received.
         let mut received = self.values.len() - 1;
         for i in (0..web.links.len()).filter(|&i| Some(i) != sink) {
             let behind = web.members_behind(i);
@@ -181,28 +183,28 @@ impl<T: Plain> Gathering<T> {
     }
 }
 
-/// How far a scatter is at one member.
+/// The progress of a scatter at one member.
 #[derive(Debug)]
 struct Scattering<T> {
-    /// By rank; zeroes until they are here.
+    /// The values by rank; zeroes until they are here.
     values: Vec<T>,
-    /// The link towards the root, where this is not the root.
+    /// The link towards the root, unless this is the root.
     source: Option<usize>,
-    /// Whose values come along it, in this order, and go on.
+    /// The members whose values come along it, in this order, and go on.
     members: Vec<(usize, Option<usize>)>,
     received: usize,
     sent: usize,
 }
 
 impl<T: Plain> Scattering<T> {
-    /// Not begun, of a member that has been `given` all values if it is the root.
+    /// A scatter that has not begun, of a member that has been `given` all values if it is the root.
     fn of(ends: &Ends, root: usize, given: Option<&[T]>) -> Self {
         let source = ends.broadcast.towards(root);
         let values = given.map_or_else(|| vec![zeroed(); ends.core.members], <[T]>::to_vec);
         Self { values, source, members: downwards(&ends.core, &ends.broadcast, source), received: 0, sent: 0 }
     }
 
-    /// The own one of the values. If a wait fails for a limit, another call goes on where it ended.
+    /// The own value. If a wait ends at a limit, another call goes on where it ended.
     fn go_on(&mut self, ends: &mut Ends) -> Result<T, Error> {
         let (core, links) = (&mut ends.core, &mut ends.broadcast.links);
         if let Some(source) = self.source {

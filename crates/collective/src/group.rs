@@ -37,15 +37,15 @@ pub const MAX_MEMBERS: usize = 4096;
 
 /// A number of members that communicate along planned trees.
 ///
-/// The members' ends wait here until somebody joins. [`run`](Self::run) spawns a thread for each;
-/// [`join`](Self::join) is for threads that exist already.
+/// The members' ends wait here until a thread joins. [`run`](Self::run) spawns a thread for each; [`join`](Self::join) is
+/// for threads that exist already.
 #[derive(Debug)]
 pub struct Group {
     planned: Planned,
     seats: Arc<Seats>,
 }
 
-/// Where members' ends wait to be taken, and are left again.
+/// The place where members' ends wait to be taken, and to which they return.
 #[derive(Debug)]
 pub(crate) struct Seats {
     pub(crate) roll: Arc<Roll>,
@@ -60,7 +60,7 @@ impl Seats {
 
     pub(crate) fn leave(&self, ends: Ends) {
         let rank = ends.core.rank;
-        // In this order: once the ends lie here somebody else may join, and must not be taken for one who has left.
+        // In this order: as soon as the ends lie here another thread may join, and must not be taken for one that has left.
         self.roll.leave(rank, ends.core.seat_word());
         self.ends.lock().expect(UNPOISONED)[rank] = Some(ends);
     }
@@ -73,7 +73,7 @@ impl Group {
         Builder::new(machine)
     }
 
-    /// Of threads of this process, who wait with these.
+    /// A group of threads of this process, which wait with these waiters.
     pub(crate) fn of_threads(planned: Planned, waiters: Vec<Waiter>) -> Result<Self, ArenaError> {
         let commons = Commons::new(planned.clone(), Arena::heap(), None, None)?;
         let ends = commons.all_ends(waiters)?;
@@ -86,10 +86,10 @@ impl Group {
         &self.planned
     }
 
-    /// A new group of threads, of members on the CPUs of these ranks in this order, planned anew by what was asked for this one;
-    /// a tree that was given is over all members and does not hold, and nothing is raced. The two have nothing to do with each
-    /// other afterwards, and should not be used at once: members on one CPU would not know that they share it. To make groups
-    /// of members at work use [`Member::split`].
+    /// A new group of threads on the CPUs of these ranks, in this order. It is planned anew by the settings of this group,
+    /// except that a tree given to the builder does not apply, as it spans all members, and nothing is raced. The two
+    /// groups are independent and should not be used at the same time: members on one CPU would not know that they share
+    /// it. To divide members at work, use [`Member::split`].
     ///
     /// ```
     /// use corecast_collective::Group;
@@ -137,14 +137,14 @@ impl Group {
         self.planned.basis.is_pinned
     }
 
-    /// The trees and the barrier that it was put together with, and why; its `Display` is text for people. Members that race
-    /// may go on with others, of which [`Member::races`](crate::Member::races) tells.
+    /// The trees and the barrier that the group was built with, and the reasons; its `Display` is meant for people. Members
+    /// that race may replace them: see [`Member::races`](crate::Member::races).
     #[must_use]
     pub fn choice(&self) -> &Choice {
         &self.planned.choice
     }
 
-    /// Takes the place of member `rank`, for the thread at hand or one it is sent to.
+    /// Takes the place of member `rank`, for this thread or one that the member is sent to.
     ///
     /// # Errors
     /// [`Error::BadRank`], [`Error::AlreadyJoined`], or the fault with which the group has failed.
@@ -158,12 +158,13 @@ impl Group {
         }
         let ends = self.seats.take(rank).ok_or(Error::AlreadyJoined { rank })?;
         self.seats.roll.take_seat(rank, ends.core.operation);
-        // A fault that its last member found is seen at the latest when an operation begins, as the ends came by a lock.
+        // If the last member found a fault, this member sees it when its first operation begins, as the ends passed through
+        // a lock.
         Ok(Member::new(ends, Home::Threads(Arc::clone(&self.seats))))
     }
 
-    /// Runs `body` as every member, each on a thread of its own, and returns what they returned, by rank. May be called
-    /// again after it returned.
+    /// Runs `body` as every member, each on a thread of its own, and returns their results by rank. May be called again
+    /// after it has returned.
     ///
     /// # Errors
     /// [`RunError::Panicked`] naming the member that panicked first (the others' operations fail meanwhile),
@@ -179,7 +180,7 @@ impl Group {
         self.results_or_first_cause(outcomes)
     }
 
-    /// All results, or what happened to the member that was lost first: others may have panicked because of it.
+    /// All results, or the fate of the member that was lost first: others may have panicked because of it.
     fn results_or_first_cause<R>(&self, mut outcomes: Vec<Result<R, RunError>>) -> Result<Vec<R>, RunError> {
         if let Some(Error::MemberLost { rank, .. }) = self.seats.roll.fault() {
             if outcomes[rank].is_err() {

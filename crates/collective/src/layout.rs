@@ -1,9 +1,9 @@
-//! How one member's ends are built over memory that all members lay out alike.
+//! The ends of one member, built over memory that all members lay out alike.
 //!
-//! Nobody builds the ends of others, as dropping an end says that its member is gone. So every member, in whichever process
-//! it is, goes through the same steps in the same order: first the [`Roll`], one for each process, then the web of
-//! broadcasts, that of reductions, the barrier, the slots for single values, and what is set aside for those who survive a
-//! fault. What follows from the choice alone and is the same for all is worked out once, in [`Layout::of`].
+//! No member builds the ends of others, as dropping an end says that its member is gone. So every member, in any process,
+//! goes through the same steps in the same order: first the [`Roll`], one for each process, then the web of broadcasts,
+//! that of reductions, the barrier, the slots for single values, and the memory set aside for survivors of a fault. The
+//! parts that follow from the choice alone, and are the same for all, are computed once, in [`Layout::of`].
 
 use std::cell::LazyCell;
 
@@ -24,16 +24,16 @@ use crate::roll::Roll;
 use crate::survivors::Survivors;
 use crate::web::WebPlan;
 
-/// Where a member's ends are built.
+/// The place where a member's ends are built.
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) rank: usize,
     pub(crate) roll: Arc<Roll>,
-    /// Behind the roll at first.
+    /// The memory behind the roll, at first.
     pub(crate) arena: Arena,
 }
 
-/// What all members' ends are built from.
+/// The inputs from which all members' ends are built.
 pub(crate) struct Layout<'a> {
     basis: &'a std::sync::Arc<Basis>,
     choice: &'a std::sync::Arc<Choice>,
@@ -95,7 +95,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// What the plan of a barrier says to whoever builds one.
+/// The plan of a barrier, as its family's parts need it.
 pub(crate) fn setup<'a>(problem: &'a Problem, meeting: &'a Plan) -> Setup<'a> {
     let members = problem.len();
     let (order, leaders) = match &meeting.scheme {
@@ -111,7 +111,7 @@ pub(crate) fn setup<'a>(problem: &'a Problem, meeting: &'a Plan) -> Setup<'a> {
     Setup { members, problem, meeting, order, leaders, up, down, clusters, levels }
 }
 
-/// Each leader, and those below it in the tree that have no leader below it.
+/// Each leader, and the members below it in the tree that have no leader below it.
 fn clusters(tree: &Tree, leaders: &[usize]) -> Vec<Vec<usize>> {
     let mut clusters: Vec<Vec<usize>> = leaders.iter().map(|&leader| vec![leader]).collect();
     let mut led_by = vec![0; tree.len()];
@@ -131,7 +131,7 @@ pub(crate) fn in_send_order(tree: &Tree) -> WebPlan {
     WebPlan::of(tree, |rank| tree.children(rank).to_vec())
 }
 
-/// Each member deals with its children in the order in which their values are expected.
+/// Each member handles its children in the order in which their values are expected.
 pub(crate) fn in_arrival_order(problem: &Problem, tree: &Tree) -> WebPlan {
     let schedule = Schedule::reduction(problem, tree, 0.0);
     WebPlan::of(tree, |member| {
@@ -159,7 +159,7 @@ pub(crate) mod tests {
     use corecast_machine::{Cpu, Machine, Topology};
     use corecast_plan::Effort;
 
-    /// Where the members of a group of threads are.
+    /// The sites of the members of a group of threads.
     pub(crate) fn sites(members: usize) -> impl Iterator<Item = Site> {
         let mut arena = Arena::heap();
         let roll = Roll::lay_out(&mut arena, members, |cell| WakeWord::of_threads(Wait::Adaptive, cell));
@@ -183,7 +183,7 @@ pub(crate) mod tests {
         Waiter::new(Wait::Adaptive, CpuSharing::unpinned(MEMBERS as usize), None)
     }
 
-    /// A section of a region, and what a bell in it is made with.
+    /// A section of a region, and the kind of the bells in it.
     fn region(bytes: usize) -> (SharedRegion, Section) {
         let plan = RegionPlan::new().add("group", 1, [0; 6], bytes as u64).expect("a plan");
         let region = SharedRegion::memfd(&plan).expect("there is memory");
@@ -191,7 +191,7 @@ pub(crate) mod tests {
         (region, section)
     }
 
-    /// The ends of one member, who knows nothing of the others but their memory.
+    /// The ends of one member, which knows nothing of the others except their memory.
     fn own_ends(
         layout: &Layout<'_>,
         region: &SharedRegion,

@@ -1,24 +1,39 @@
 //! Broadcast, reduce and barriers among the members of a group, over trees planned for the machine they run on.
 //!
-//! - [`Group`]: the members, their CPUs, trees and barrier; [`Builder`] puts it together, [`Choice`] says what and why;
+//! ```
+//! use corecast_collective::Group;
+//! use corecast_machine::{Machine, Topology, source};
+//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let group = Group::builder(&machine).members(4).build()?;
+//! let sums = group.run(|me| {
+//!     me.barrier()?;
+//!     me.allreduce(me.rank() as u64, |a, b| a + b)
+//! })?;
+//! assert!(sums.into_iter().all(|sum| sum == Ok(6)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`Group`]: the members, their CPUs, trees and barrier; [`Builder`] puts it together, [`Choice`] records what was
+//! chosen and why;
 //! - [`processes`]: the same for members that are processes;
 //! - [`Member`]: one participant, with the operations;
 //! - [`Member::split`], [`Group::subgroup`]: groups of some of the members;
-//! - [`Member::shrink`], [`Shrunk`]: a group of those who are left when one has failed;
-//! - [`Started`]: an operation started now and finished later, or given a limit; [`Missing`]: who had not come by then;
-//! - [`Call`], [`Operation`]: what members call, as they are told when they do not all call the same;
+//! - [`Member::shrink`], [`Shrunk`]: a group of the members that are left after one has failed;
+//! - [`Started`]: an operation started now and finished later, or within a limit; [`Missing`]: the members that were late;
+//! - [`Call`], [`Operation`]: the calls that an error names when members do not all call the same operation;
 //! - [`Coordinator`] and [`Participant`]: two-phase commit;
-//! - [`AtomicStream`]: events from any member, in one order at all;
+//! - [`AtomicStream`]: events from any member, delivered to all members in one order;
 //! - [`Barrier`]: the registry of barrier families;
-//! - [`op`]: operations to combine with, and what is known of them;
-//! - [`Member::race`], [`Races`]: a live race, and what it found;
-//! - [`Order`]: in which order a reduction combines; [`Member::reduce_records`]: values whose size is known at run time only;
-//! - [`acknowledged`]: a broadcast whose root learns how far all others are;
-//! - [`Plain`]: what may be a value.
+//! - [`op`]: operations to combine with, and their properties;
+//! - [`Member::race`], [`Races`]: a live race between barriers and trees, and its result;
+//! - [`Order`]: the order in which a reduction combines; [`Member::reduce_records`]: values whose size is known only at run
+//! time;
+//! - [`acknowledged`]: a broadcast whose root learns how far all other members have got;
+//! - [`Plain`]: the types that values may have.
 //!
-//! More members than CPUs work: waiting never keeps a CPU from the member that is waited for. A member that panics makes
-//! the operations of the others fail with an error that names it. So do those of all members when they call different
-//! operations: [`Error::Mismatched`].
+//! A group may have more members than CPUs: a waiting member never keeps a CPU from the one it waits for. When a member
+//! panics, the operations of the others fail with an error that names it. When members call different operations, all of
+//! them fail: [`Error::Mismatched`].
 
 #![forbid(unsafe_code)]
 

@@ -24,7 +24,7 @@ use crate::reduce::{Order, Reduction, reduce};
 use crate::survivors::Survivors;
 use crate::web::Web;
 
-/// All that belongs to one member; waits in the group while nobody has joined as it.
+/// The state of one member; it waits in the group until somebody joins as that member.
 #[derive(Debug)]
 pub(crate) struct Ends {
     pub(crate) core: Core,
@@ -33,41 +33,41 @@ pub(crate) struct Ends {
     /// The root of the tree planned for reductions.
     pub(crate) reduce_root: usize,
     pub(crate) barrier: Part,
-    /// In which values are reduced for all; `None` if members are too many for it, or trees were asked for.
+    /// Memory for allreduces of one value; `None` if the group has too many members for it, or trees were asked for.
     pub(crate) all_read: Option<AllRead>,
-    /// In which slices are reduced for all; `None` until one is, and where the memory has no room for it.
+    /// Memory for allreduces of slices; `None` until the first one, and where there is no room for it.
     pub(crate) exchange: Option<Box<Exchange>>,
     /// The ways of acknowledged broadcasts, worked out once for all members in this process.
     pub(crate) routes: std::sync::Arc<Routes>,
-    /// What parts of the group are planned from.
+    /// The inputs from which parts of the group are planned.
     pub(crate) basis: std::sync::Arc<Basis>,
-    /// What it was put together by.
+    /// The plans that the group was built with.
     pub(crate) choice: std::sync::Arc<Choice>,
-    /// What the last race among its members found.
+    /// The result of the last race among its members.
     pub(crate) races: Option<std::sync::Arc<Races>>,
-    /// What races have put out of use.
+    /// The parts that races have replaced.
     pub(crate) shelves: Shelves,
-    /// Who is left once the group has failed, and where they will be a group.
+    /// The survivors once the group has failed, and the memory for their new group.
     pub(crate) survivors: Survivors,
     pub(crate) successor: Plot,
-    /// The bytes that were laid out before what was set aside for that.
+    /// The bytes laid out before the memory set aside for survivors.
     pub(crate) bytes: usize,
 }
 
 /// One participant of a [`Group`](crate::Group).
 ///
-/// All members must call the same operations, with the same roots and types, in the same order. Where they do not, each of
-/// them gets [`Error::Mismatched`], at the latest in its next operation that needs something from the others. An operation that
-/// fails leaves the group failed, except one that was refused before it began, as with [`Error::BadRank`], and where its errors
-/// say otherwise. Values are of any [`Plain`] types: up to 56 bytes travel in one cache line with their header, larger ones in
-/// several.
+/// All members must call the same operations, with the same roots and types, in the same order. If they do not, each of
+/// them gets [`Error::Mismatched`], at the latest in its next operation that needs something from the others. An operation
+/// that fails leaves the group failed, unless it was refused before it began, as with [`Error::BadRank`], or its errors say
+/// otherwise. Values are of any [`Plain`] type: up to 56 bytes travel in one cache line with their header, larger ones in
+/// several lines.
 ///
-/// Beside what its own documentation names, any operation returns [`Error::Pending`] while one that was started is not
-/// finished, [`Error::Forked`] in a child of the process that joined, and [`Error::Corrupt`] once something was read from
-/// the memory of a group of processes that no member writes.
+/// Besides the errors that its own documentation lists, any operation returns [`Error::Pending`] while a started one is
+/// unfinished, [`Error::Forked`] in a child of the process that joined, and [`Error::Corrupt`] once a member has read
+/// something from the memory of a group of processes that no member writes.
 ///
-/// Dropping a member leaves the group: in a panic, or while others still wait for it, their operations fail with
-/// [`Error::MemberLost`] that names it.
+/// Dropping a member leaves the group. If that happens in a panic, or while others still wait for this member, their
+/// operations fail with [`Error::MemberLost`], which names it.
 #[derive(Debug)]
 pub struct Member {
     /// Taken out when dropped; `Some` until then.
@@ -75,17 +75,17 @@ pub struct Member {
     home: Home,
 }
 
-/// Where a member comes from.
+/// The origin of a member.
 #[derive(Debug)]
 pub(crate) enum Home {
     /// The seats of a group of threads, to which its ends go back.
     Threads(Arc<Seats>),
-    /// Made for this member, as among processes and in parts of groups: nobody takes its place. And what stays open for as long
-    /// as it is a member.
+    /// Made for this member, as among processes and in parts of groups: no other thread can take its place. Holds the
+    /// resources that must stay open as long as the member lives.
     Own { kept: Option<Kept> },
 }
 
-/// What stays open for as long as a process is a member of any part of a group.
+/// Resources that stay open as long as a process is a member of any part of a group.
 #[derive(Debug, Clone)]
 pub(crate) struct Kept(#[expect(dead_code, reason = "it is dropped with the last clone")] Arc<Mutex<dyn Any + Send>>);
 
@@ -118,7 +118,7 @@ impl Member {
         Ok(ends)
     }
 
-    /// What stays open while it is a member of parts too.
+    /// The resources that stay open while it is a member of parts too.
     pub(crate) fn kept(&self) -> Option<Kept> {
         match &self.home {
             Home::Threads(_) => None,
@@ -138,7 +138,7 @@ impl Member {
         self.ends().core.members
     }
 
-    /// How often this member has waited long, yielded and slept.
+    /// Counts of the long waits, yields and sleeps of this member.
     #[must_use]
     pub fn wait_counts(&self) -> WaitCounts {
         self.ends().core.waiter.counts()
@@ -148,7 +148,7 @@ impl Member {
         self.ends().core.operation
     }
 
-    /// Returns when every member has entered. What any member wrote before is visible to all after.
+    /// Returns when every member has entered. Everything that any member wrote before is visible to all afterwards.
     ///
     /// # Errors
     /// [`Error::MemberLost`].
@@ -219,8 +219,8 @@ impl Member {
         self.reduce(root, (), |(), ()| ()).map(drop)
     }
 
-    /// Combines all members' values and returns the result, the same bits to all. Among few members each one combines all values
-    /// itself, in every order by rank.
+    /// Combines all members' values and returns the result, the same bits to all. In a small group each member combines all
+    /// values itself, in rank order for every `Order`.
     ///
     /// # Errors
     /// [`Error::MemberLost`].
@@ -264,11 +264,11 @@ impl Drop for Member {
             return;
         }
         if std::thread::panicking() {
-            // Before the seat is given up: whoever takes it sees the fault.
+            // Before the seat is given up, so that the next member to take it sees the fault.
             self.fail();
         }
         if self.ends().core.is_pending {
-            // What it had to do for others in that operation will not be done.
+            // Others may depend on steps of that operation that this member will not take.
             let _ = self.ends().core.roll.report(self.rank(), Loss::Left);
         }
         let Some(ends) = self.ends.take() else { return };

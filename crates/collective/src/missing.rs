@@ -1,14 +1,14 @@
-//! Who had not come when the time was up.
+//! The members that had not begun an operation when its time was up.
 
 use std::fmt;
 
-/// The members told by name.
+/// The number of members listed by rank.
 const NAMED: usize = 8;
 
-/// The members that had not begun an operation, of which the first eight are named.
+/// The members that had not begun an operation. The text lists the first eight.
 ///
-/// None is missing when all have begun it and what they sent is still on its way, or a member that was needed in between
-/// has not gone on.
+/// No member is missing if all have begun the operation. Then their values are still on the way, or a member in between has
+/// not gone on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Missing {
     /// The first of them, ascending.

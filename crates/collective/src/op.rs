@@ -1,10 +1,10 @@
-//! Operations to combine values with, and what is known of them.
+//! Operations to combine values with, and their properties.
 //!
-//! **When to take it:** where one of these is what is wanted, [`Member::reduce_with`](crate::Member::reduce_with) knows in
-//! which order to combine. **When not:** everything else is a closure for [`Member::reduce`](crate::Member::reduce).
+//! **When to take it:** for these operations [`Member::reduce_with`](crate::Member::reduce_with) knows the order in which
+//! to combine. **When not:** any other operation is a closure for [`Member::reduce`](crate::Member::reduce).
 //!
-//! Integers wrap around. Of two numbers of which one is NaN the NaN is the least and the greatest, so that it is not lost on
-//! its way. [`MinLoc`] and [`MaxLoc`] work on pairs of a value and a place, of which they take the lower one of equal values.
+//! Integers wrap around. If one of two numbers is NaN, it counts as both the least and the greatest, so that it is not
+//! lost. [`MinLoc`] and [`MaxLoc`] work on pairs of a value and a place; of equal values they take the lower place.
 //!
 //! ```
 //! use corecast_collective::Order;
@@ -32,8 +32,8 @@ pub trait Op<T> {
     /// The combination of two values.
     fn combine(&self, left: T, right: T) -> T;
 
-    /// The order in which it is best combined: as values arrive where that cannot be seen in the result, by rank where
-    /// operands must not change places, else as the plan says.
+    /// The best order of combining: as values arrive if that cannot change the result, by rank if operands must not change
+    /// places, otherwise as the plan says.
     fn order(&self) -> Order {
         match (Self::COMMUTATIVE, Self::EXACT) {
             (true, true) => Order::Arrival,
@@ -44,7 +44,7 @@ pub trait Op<T> {
 }
 
 impl Member {
-    /// As [`reduce_in`](Self::reduce_in) the order that suits the operation.
+    /// As [`reduce_in`](Self::reduce_in), in the order that suits the operation.
     ///
     /// # Errors
     /// As [`reduce`](Self::reduce).
@@ -52,7 +52,7 @@ impl Member {
         self.reduce_in(op.order(), root, value, |left, right| op.combine(left, right))
     }
 
-    /// As [`allreduce_in`](Self::allreduce_in) the order that suits the operation.
+    /// As [`allreduce_in`](Self::allreduce_in), in the order that suits the operation.
     ///
     /// # Errors
     /// As [`allreduce`](Self::allreduce).
@@ -119,7 +119,7 @@ macro_rules! integers {
 
 integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-// Which bits a NaN has, and which sign a zero, depends on the order.
+// The bits of a NaN, and the sign of a zero, depend on the order.
 combines!(Sum for f32 f64, false, false: |left, right| left + right);
 combines!(Prod for f32 f64, false, false: |left, right| left * right);
 combines!(Min for f32 f64, true, false: |left, right| if left.is_nan() || left < right { left } else { right });
@@ -131,7 +131,7 @@ combines!(MaxLoc for [f32; 2] [f64; 2], true, false: |left, right| {
     if wins(left, right, left[0] > right[0]) { left } else { right }
 });
 
-/// Whether the left one of two pairs is taken, where `is_better` says that its number is: a NaN is best, and of equal ones
+/// Whether the left one of two pairs is taken, where `is_better` compares their numbers: a NaN is best, and of equal ones
 /// the lower place.
 fn wins<T: PartialOrd + Copy>(left: [T; 2], right: [T; 2], is_better: bool) -> bool {
     let is_nan = |number: T| number.partial_cmp(&number).is_none();

@@ -1,8 +1,8 @@
-//! Where a part of a group comes from, for as long as some of its members may not have come.
+//! The origin of a part of a group, kept while some of its members may not have come.
 //!
-//! Members agree on a part in the whole group, and each comes to it by itself. One that gives up on the way is not in the
-//! part to be missed there, so the others look at its seat in the whole, where it says either: one word that its member
-//! alone writes, so nothing has to be ordered.
+//! Members agree on a part in the whole group, and each comes to it by itself. A member that gives up on the way is not in
+//! the part to be missed there, so the others look at its seat in the whole group. The seat tells in either case: it is one
+//! word that only its member writes, so nothing has to be ordered.
 
 use corecast_base::sync::Arc;
 
@@ -12,22 +12,22 @@ use crate::roll::{COUNT, GAVE_UP, LEFT, Roll, SUCCEEDED};
 #[derive(Debug)]
 pub(crate) struct Origin {
     pub(crate) roll: Arc<Roll>,
-    /// The rank there of each member of the part.
+    /// The rank in that group of each member of the part.
     pub(crate) ranks: Vec<usize>,
     pub(crate) step: Step,
 }
 
-/// How the part was made.
+/// The operation by which the part was made.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// By a split. Who has come counts up this operation of the whole.
+    /// By a split. A member that has come counts up this operation of the whole group.
     Split { operation: u64 },
-    /// Of those who stayed when the whole had failed. Who has come says so.
+    /// From the survivors of a failed group. A member that has come marks its seat.
     Shrink,
 }
 
 impl Step {
-    /// Whether a member of the whole says in this word of its seat that it will not come.
+    /// Whether a member of the whole group says in this word of its seat that it will not come.
     fn is_given_up(&self, word: u64) -> bool {
         match self {
             Self::Split { operation } => word & (LEFT | GAVE_UP) != 0 && word & COUNT < *operation,
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_the_whole_on_the_way_is_absent() {
+    fn a_member_that_leaves_the_whole_on_the_way_is_absent() {
         let whole = sites(1).next().expect("one of one").roll;
         let origin = Origin { roll: Arc::clone(&whole), ranks: vec![0], step: Step::Split { operation: 5 } };
         assert_eq!(origin.first_absent(), None);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stayed_and_then_leaves_is_absent_until_it_has_come() {
+    fn a_survivor_that_leaves_is_absent_until_it_has_come() {
         let whole = sites(1).next().expect("one of one").roll;
         let origin = Origin { roll: Arc::clone(&whole), ranks: vec![0], step: Step::Shrink };
         whole.say(0, GAVE_UP | 4);

@@ -1,12 +1,14 @@
-//! Reductions of records: values whose size is known at run time only.
+//! Reductions of records: values whose size is known only at run time.
 //!
-//! **When to take it:** the values are another language's, or of a layout that is read from somewhere. **When not:** of a
-//! type that the program has, [`Member::reduce_slice`] knows the size when it is compiled, and checks that all mean the same.
+//! **When to take it:** the values belong to another language, or their layout is read from somewhere. **When not:** for a
+//! type of the program, [`Member::reduce_slice`] knows the size at compile time, and checks that all members mean the same
+//! type.
 //!
-//! Records lie side by side, as bytes, and travel as slices do; a record is never split. What is combined is two records at
-//! a time, in place. By rank, those of all members travel to the root, which combines them alone.
+//! Records lie side by side, as bytes, and travel as slices do; a record is never split. Two records at a time are
+//! combined, in place. By rank, the records of all members travel to the root, which combines them alone.
 //!
-//! **Progress:** blocking. **Memory ordering:** what every member wrote before is visible to whom its records reach.
+//! **Progress:** blocking. **Memory ordering:** what every member wrote before is visible to the members that its records
+//! reach.
 //!
 //! ```
 //! use corecast_collective::{Group, Order};
@@ -37,21 +39,21 @@ use crate::web::LONGEST_MESSAGE;
 
 /// Records to one and to all; at once, or in parts ([`Started`]).
 impl Member {
-    /// Combines all members' records of `record_bytes` each, first with first and so on, and leaves the results in the root's
-    /// `records`. What the others' hold afterwards is of no use. `combine` leaves the combination of its two records in the
-    /// first one. [`Order::Plan`] and [`Order::Arrival`], which is the same here, ask it to be associative and commutative,
-    /// up to rounding, [`Order::Rank`] to be associative. Records may lie at any address, so what `combine` reads as a type of
-    /// its own it has to copy, or to look where it lies.
+    /// Combines all members' records of `record_bytes` each, first with first and so on, and leaves the results in the
+    /// root's `records`. The others' `records` are of no use afterwards. `combine` leaves the combination of its two
+    /// records in the first one. For [`Order::Plan`] and [`Order::Arrival`], which are the same here, it must be
+    /// associative and commutative, up to rounding; for [`Order::Rank`] associative. Records may lie at any address, so
+    /// `combine` has to check their alignment or copy them before it reads them as a type of its own.
     ///
-    /// All members give as many bytes, the same size and the same order. Of those who differ only in the size of a record
-    /// nobody may be told.
+    /// All members give the same number of bytes, the same size and the same order. Members that differ only in the size of
+    /// a record may get no error.
     ///
     /// # Errors
     /// [`Error::TooLarge`] if a record is more than the 504 bytes that travel in one message; those of
     /// [`reduce_slice`](Self::reduce_slice).
     ///
     /// # Panics
-    /// If the records are of no bytes, or their bytes no whole number of records.
+    /// If the records have no bytes, or `records` is not a whole number of them.
     #[track_caller]
     pub fn reduce_records(
         &mut self,
@@ -133,7 +135,7 @@ impl Member {
     }
 }
 
-/// Refuses what is not so many records.
+/// Refuses bytes that are not a whole number of records.
 #[track_caller]
 fn check_records(records: &[u8], record_bytes: usize) -> Result<(), Error> {
     let (bytes, most) = (record_bytes, LONGEST_MESSAGE);
@@ -142,7 +144,7 @@ fn check_records(records: &[u8], record_bytes: usize) -> Result<(), Error> {
     if bytes <= most { Ok(()) } else { Err(Error::TooLarge { bytes, most }) }
 }
 
-/// How far a reduction of records is at one member.
+/// The progress of a reduction of records at one member.
 #[derive(Debug)]
 struct RecordReduction {
     root: usize,
@@ -153,12 +155,12 @@ struct RecordReduction {
 enum Way {
     /// In the order of the plan, in place.
     InPlace(Reduction<u8>),
-    /// By rank: all of them at the root, until they are combined or have been passed on.
+    /// By rank: all records at the root, until they are combined, or until they have been passed on.
     ByRank(Option<SliceGathering<u8>>),
 }
 
 impl RecordReduction {
-    /// Not begun, of a member with these records.
+    /// A reduction that has not begun, of a member with these records.
     fn of(ends: &Ends, order: Order, root: usize, records: &[u8]) -> Self {
         let way = match order {
             Order::Plan | Order::Arrival => Way::InPlace(Reduction::default()),
@@ -167,7 +169,7 @@ impl RecordReduction {
         Self { root, way }
     }
 
-    /// Combines all members' records in those of the root. If a wait fails for a limit, another call goes on where it ended.
+    /// Combines all members' records in those of the root. If a wait ends at a limit, another call goes on where it ended.
     fn go_on(
         &mut self,
         ends: &mut Ends,
@@ -200,7 +202,7 @@ impl RecordReduction {
     }
 }
 
-/// How far an allreduction of records is at one member.
+/// The progress of an allreduction of records at one member.
 #[derive(Debug)]
 struct RecordAllreduction {
     reduction: RecordReduction,
@@ -208,13 +210,13 @@ struct RecordAllreduction {
 }
 
 impl RecordAllreduction {
-    /// Not begun, of a member with these records.
+    /// An allreduction that has not begun, of a member with these records.
     fn of(ends: &Ends, order: Order, records: &[u8]) -> Self {
         let reduction = RecordReduction::of(ends, order, ends.reduce_root, records);
         Self { reduction, progress: Progress::default() }
     }
 
-    /// A reduction, and a broadcast of what it made. If a wait fails for a limit, another call goes on where it ended.
+    /// A reduction, and a broadcast of its result. If a wait ends at a limit, another call goes on where it ended.
     fn go_on(
         &mut self,
         ends: &mut Ends,

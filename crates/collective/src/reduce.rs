@@ -19,16 +19,16 @@ pub enum Order {
     /// rounding.
     #[default]
     Plan,
-    /// As values arrive: never waits for a late child while another one's value is there. The operation must be
+    /// As values arrive: never waits for a late child while the value of another one is there. The operation must be
     /// associative and commutative; results of floating-point sums may differ from call to call.
     Arrival,
-    /// By rank, in one fixed bracketing: every plan gives the same bits, and the operation needs to be associative only.
-    /// All values travel to the root, which combines them alone; members allocate room for what passes through them.
+    /// By rank, in one fixed bracketing: every plan gives the same bits, and the operation only has to be associative. All
+    /// values travel to the root, which combines them alone; members allocate room for the values that pass through them.
     Rank,
 }
 
 impl Order {
-    /// The call of a reduction to `root` in this order. In the order of the plan and of arrivals the same messages travel.
+    /// The call of a reduction to `root` in this order. The orders of the plan and of arrivals use the same messages.
     pub(crate) fn reduce(self, root: usize) -> Call {
         Call::rooted(self.either(Operation::Reduce, Operation::ReduceByRank), root)
     }
@@ -53,25 +53,25 @@ impl Order {
     }
 }
 
-/// How far a reduction is at one member.
+/// The progress of a reduction at one member.
 #[derive(Debug)]
 pub(crate) struct Reduction<T> {
-    /// The own value and those combined with it so far.
+    /// Its own value and those combined with it so far.
     combined: T,
-    /// Links dealt with; not 0 once begun, where links are not taken in turn.
+    /// Links handled; not 0 once begun, where links are not taken in turn.
     passed: usize,
-    /// By rank: the values that wait to be combined.
+    /// By rank: the values waiting to be combined.
     gathering: Gathering<T>,
 }
 
 impl<T> Reduction<T> {
-    /// Not begun, of a member with this value.
+    /// A reduction that has not begun, of a member with this value.
     pub(crate) fn of(value: T) -> Self {
         Self { combined: value, passed: 0, gathering: Gathering::default() }
     }
 }
 
-/// The combination of all members' values, at `root`; `None` elsewhere. If a wait fails for a limit, another call goes on
+/// The combination of all members' values, at `root`; `None` elsewhere. If a wait ends at a limit, another call goes on
 /// where it ended.
 #[inline]
 pub(crate) fn reduce<T: Plain>(

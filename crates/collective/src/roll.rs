@@ -1,14 +1,14 @@
-//! Who is there: the state of every member, and the word that says that the group has failed.
+//! The roll: the state of every member, and the word that marks the group as failed.
 //!
-//! The fault is not written while all is well, so every member may look at it for the price of a cached load. Waiters
-//! look once in a while; whoever changes something rings all bells, so that sleepers look too.
+//! The fault is not written while all is well, so every member may look at it for the price of a cached load. Waiters look
+//! once in a while; a member that changes something rings all bells, so that sleepers look too.
 //!
-//! A member that leaves in peace records how many operations it has begun. That is no failure for those who wait in an
-//! operation it has taken part in (a leaf may leave while the root still waits for others), and is one for those who wait
-//! in a later operation.
+//! A member that leaves in peace records the number of operations it has begun. That is no failure for members that wait in
+//! an operation it has taken part in (a leaf may leave while the root still waits for others), and is one for those that
+//! wait in a later operation.
 //!
-//! Each member also notes what it begins, in a log of its own that nobody reads until somebody has waited long or a time limit
-//! has passed: then members that called something else, and those that lag, are told by name.
+//! Each member also notes the operations it begins, in a log of its own that no other member reads until one has waited
+//! long or a time limit has passed. Then the error names the members that called something else, and those that lag.
 
 use std::time::Duration;
 
@@ -25,36 +25,36 @@ use crate::missing::Missing;
 use crate::origin::Origin;
 use crate::stamp::Stamp;
 
-/// A wait this long is worth a look at who has left.
+/// After a wait this long, a member checks for others that have left.
 pub(crate) const SUSPICIOUS: Duration = Duration::from_millis(10);
 
 /// Set in a seat's word once its member has left.
 pub(crate) const LEFT: u64 = 1 << 63;
 /// Set once its member has failed to come to a part of the group: see `origin.rs`.
 pub(crate) const GAVE_UP: u64 = 1 << 62;
-/// Set once its member has come to the group of those who were left of this one.
+/// Set once its member has come to the group of survivors.
 pub(crate) const SUCCEEDED: u64 = 1 << 61;
-/// The operations that the member had begun when it last wrote the word: when it took the seat, left, or said something else.
+/// The operations that the member had begun when it last wrote the word: when it took the seat, left, or changed a mark.
 pub(crate) const COUNT: u64 = SUCCEEDED - 1;
 
 /// The state of all members of a group: one for each process, over the same memory.
 #[derive(Debug)]
 pub(crate) struct Roll {
-    /// 0, or the first fault: loss code << 32 | rank, or [`MISMATCHED`] with ranks and calls. Set once, by whoever finds it
-    /// first.
+    /// 0, or the first fault: loss code << 32 | rank, or [`MISMATCHED`] with ranks and calls. Set once, by the first member
+    /// that finds a fault.
     fault: Place<CacheLine<AtomicU64>>,
     /// One word per member: [`COUNT`], [`LEFT`], [`GAVE_UP`],
-    /// [`SUCCEEDED`]. Written by whoever has its ends.
+    /// [`SUCCEEDED`]. Written by the holder of the member's ends.
     seats: PlaceSlice<CacheLine<AtomicU64>>,
-    /// What each member has called.
+    /// The calls of each member.
     calls: CallLog,
-    /// What each member sleeps on.
+    /// The bells on which members sleep, one each.
     bells: Box<[Bell]>,
-    /// What members sleep on that wait for all of a group at one place.
+    /// The bell on which members sleep that wait for all of a group at one place.
     pub(crate) common: Bell,
-    /// Who of the members lives, where they are processes.
+    /// The live members, where they are processes.
     pub(crate) census: Option<Arc<Census>>,
-    /// What this is a part of.
+    /// The group that this is a part of.
     origin: Option<Origin>,
 }
 
@@ -82,7 +82,7 @@ impl Roll {
         Self { origin: Some(origin), ..self }
     }
 
-    /// True in a forked child of a process that is a member: nothing of the group is in its memory.
+    /// True in a forked child of a process that is a member: it has none of the group's memory.
     #[inline(always)]
     pub(crate) fn is_copy(&self) -> bool {
         self.census.as_ref().is_some_and(|census| census.is_copy())
@@ -92,31 +92,31 @@ impl Roll {
         &self.bells[rank]
     }
 
-    /// Takes the seat of a member, by whoever has its ends.
+    /// Takes the seat of a member, by the holder of its ends.
     pub(crate) fn take_seat(&self, rank: usize, operations: u64) {
         // ORDERING: Relaxed, the word carries nothing but itself; the member's ends pass from hand to hand under a lock
         self.seats[rank].store(operations, Ordering::Relaxed);
     }
 
-    /// Says that a member begins its `number`-th operation.
+    /// Notes that a member begins its `number`-th operation.
     #[inline(always)]
     pub(crate) fn begin(&self, rank: usize, number: u64, call: Call, stamp: Stamp) {
         self.calls.note(rank, number, call, stamp);
     }
 
-    /// Notes the number of operations that a member has begun, and what else it says of itself.
+    /// Notes the number of operations that a member has begun, and its marks.
     pub(crate) fn say(&self, rank: usize, seat_word: u64) {
         // ORDERING: Relaxed, the word is all there is to say
         self.seats[rank].store(seat_word, Ordering::Relaxed);
     }
 
-    /// What a member says of itself.
+    /// The word of a member's seat.
     pub(crate) fn seat_word(&self, rank: usize) -> u64 {
         // ORDERING: Relaxed, the word is all there is to read
         self.seats[rank].load(Ordering::Relaxed)
     }
 
-    /// Who has not begun the `operation`-th operation.
+    /// The members that have not begun the `operation`-th operation.
     #[cold]
     pub(crate) fn missing(&self, operation: u64) -> Missing {
         // ORDERING: Relaxed, a count for people
@@ -125,7 +125,7 @@ impl Roll {
         Missing::of((0..self.seats.len()).filter(|&rank| !has_begun(rank)))
     }
 
-    /// Leaves the seat after having begun `operations`, before the ends are given up: the next one takes it after.
+    /// Leaves the seat after having begun `operations`, before the ends are given up: the next member takes it after that.
     pub(crate) fn leave(&self, rank: usize, operations: u64) {
         // ORDERING: Relaxed, see take_seat for the ends; a waiter only compares the count
         self.seats[rank].store(LEFT | operations, Ordering::Relaxed);
@@ -137,7 +137,7 @@ impl Roll {
         self.report_word(encode(rank, loss))
     }
 
-    /// Makes the group fail if some member has called something else than the member `rank`, which has begun `operation`
+    /// Makes the group fail if another member has called something else than the member `rank`, which has begun `operation`
     /// operations.
     #[cold]
     pub(crate) fn check_calls(&self, rank: usize, operation: u64) -> Result<(), Error> {
@@ -167,7 +167,8 @@ impl Roll {
         }
     }
 
-    /// Whether a wait of the member `rank` in its `operation`-th operation (from 1) may go on, and how long it may sleep.
+    /// Whether a wait of the member `rank` in its `operation`-th operation (from 1) may go on, and the longest time it may
+    /// sleep.
     pub(crate) fn check(&self, rank: usize, operation: u64, waited: Duration) -> Result<Duration, Error> {
         if let Some(fault) = self.fault() {
             return Err(fault);
@@ -175,23 +176,23 @@ impl Roll {
         if waited < SUSPICIOUS {
             return Ok(SUSPICIOUS);
         }
-        // Before those who have left: who called something else may have left since.
+        // Before the check for members that have left: a member with another call may have left since.
         self.check_calls(rank, operation)?;
         match self.first_missing(operation) {
-            // A fault of the whole group: the operation ends here with messages half way, which nobody may take for those
-            // of a later one.
+            // A fault of the whole group: the operation ends here with messages half way, which no member may take for
+            // those of a later one.
             Some(rank) => Err(self.report(rank, Loss::Left)),
             None => self.check_alive().map(|()| LONGEST_SLEEP),
         }
     }
 
-    /// Whether all members that have not left are alive, as far as somebody of this process has not just asked.
+    /// Whether all members that have not left are alive, unless a member in this process has just asked.
     pub(crate) fn check_alive(&self) -> Result<(), Error> {
         let dead = self.census.as_ref().and_then(|census| census.first_dead(|rank| self.has_left(rank)));
         dead.map_or(Ok(()), |rank| Err(self.report(rank, Loss::Died)))
     }
 
-    /// Those of some members who have left or never come, or, after a wait that is worth the look, are dead.
+    /// The members among these that have left or will never come, or, after a wait long enough for the check, are dead.
     pub(crate) fn gone_among(&self, ranks: impl Iterator<Item = usize>, waited: Duration) -> Vec<usize> {
         let is_absent = |rank| self.origin.as_ref().is_some_and(|origin| origin.is_absent(rank));
         let (mut gone, others): (Vec<_>, Vec<_>) = ranks.partition(|&rank| self.has_left(rank) || is_absent(rank));
@@ -216,7 +217,7 @@ impl Roll {
         left.or_else(|| self.origin.as_ref()?.first_absent())
     }
 
-    /// What a word says that is not 0. Where members are processes it may be anybody's.
+    /// The fault in a word that is not 0. Among processes, another program may have written it.
     fn decode(&self, word: u64) -> Error {
         if word & MISMATCHED != 0 {
             return decode_calls(word, self.seats.len()).unwrap_or(Error::Corrupt);
@@ -228,7 +229,7 @@ impl Roll {
         }
     }
 
-    /// Wakes everybody, to look around.
+    /// Wakes all members, to look around.
     pub(crate) fn ring_all(&self) {
         self.bells.iter().for_each(|bell| bell.notify());
         self.common.notify();

@@ -1,8 +1,8 @@
-//! Who searches for a group's trees: a plan service that the user named, or this process, unless an earlier one has kept what
-//! it found.
+//! Searches for a group's trees: by a plan service that the user named, or in this process, unless an earlier search has
+//! kept its result.
 //!
-//! A service saves each program the search, and is never needed: after the first trouble with it this process searches
-//! for itself, and says so. What a service sends is checked against the group's own costs.
+//! A service saves each program the search, and is never needed: after the first trouble with it this process searches for
+//! itself, and says so. The service's plans are checked against the group's own costs.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use corecast_machine::Machine;
 use corecast_plan::service::{Client, MachineSource, PlanRequest, RefusalKind, ServiceError, TermsChoice};
 use corecast_plan::{Effort, Operation, Plan, PlanError, PlanStore, Problem, Request, SHAPES};
 
-/// How long a service may take for one plan: several times what the search takes that it stands for.
+/// The longest time a service may take for one plan: several times that of the search it replaces.
 const fn timeout(effort: Effort) -> Duration {
     Duration::from_secs(match effort {
         Effort::Quick | Effort::Normal => 2,
@@ -28,15 +28,15 @@ pub(crate) struct Searcher {
     store: Option<PlanStore>,
 }
 
-/// What became of the service.
+/// The state of the service.
 #[derive(Debug, Default)]
 enum State {
-    /// None was named.
+    /// No service was named.
     #[default]
     Unnamed,
-    /// It has answered whenever it was asked.
+    /// It has answered every request.
     Open(Service),
-    /// It has not, for this reason.
+    /// It has failed, for this reason.
     Lost(ServiceError),
 }
 
@@ -44,11 +44,11 @@ enum State {
 #[derive(Debug)]
 struct Service {
     client: Client,
-    /// How long `client` waits for an answer.
+    /// The time that `client` waits for an answer.
     timeout: Duration,
     machine: MachineSource,
     path: PathBuf,
-    /// How many plans it has made.
+    /// The number of plans it has made.
     plans: usize,
 }
 
@@ -60,7 +60,7 @@ impl Searcher {
         Self { state: RefCell::new(state), store: None }
     }
 
-    /// Keeps what it finds for the members of `problem` in this folder, and looks there first.
+    /// Keeps the results for the members of `problem` in this folder, and looks there first.
     pub(crate) fn keeping(self, folder: Option<&Path>, problem: &Problem) -> Self {
         let folder = folder.filter(|_| problem.len() >= PlanStore::FEWEST_MEMBERS);
         Self { store: folder.map(|folder| PlanStore::new(folder.to_owned(), problem)), ..self }
@@ -75,7 +75,7 @@ impl Searcher {
         effort: Effort,
     ) -> Result<Plan, PlanError> {
         let request = Request::new(operation).planner(planner).effort(effort);
-        // A shape takes no search that could be saved.
+        // A shape needs no search, so there is nothing to save.
         if SHAPES.iter().any(|shape| shape.name() == planner) {
             return request.plan(problem);
         }
@@ -94,7 +94,7 @@ impl Searcher {
         let State::Open(service) = &mut *state else { return None };
         match service.plan(problem, operation, planner, effort) {
             Ok(plan) => Some(plan),
-            // No trouble of the service: there is no such plan, as this process will find too.
+            // This is no trouble with the service: there is no such plan, as this process will find too.
             Err(ServiceError::Refused(refusal)) if refusal.kind == RefusalKind::Plan => None,
             Err(error) => {
                 *state = State::Lost(error);
@@ -103,7 +103,7 @@ impl Searcher {
         }
     }
 
-    /// What became of the service, in words; `None` if there was none to ask.
+    /// The state of the service, in words; `None` if there was none to ask.
     pub(crate) fn news(&self) -> Option<String> {
         match &*self.state.borrow() {
             State::Open(service) if service.plans > 0 => {

@@ -1,23 +1,23 @@
-//! A group of those who are left when a group has failed.
+//! A new group of the survivors of a failed one.
 //!
-//! **When to take it:** a member was lost, and the others have work that can go on without it. **When not:** they can end, or
-//! somebody starts them all anew.
+//! **When to take it:** a member was lost, and the others can go on working without it. **When not:** the others may as
+//! well end, or something outside restarts all of them.
 //!
-//! All who are left call [`Member::shrink`] on the failed group. They wait for each other until each member has come, or
-//! has left or died, so that all mean the same ones, and these get new ranks, in the order of the old ones, and a plan of
-//! their own as by [`split`](Member::split). The failed group stays failed. Should one of the new group be lost again, even
-//! before its first operation, that fails in its turn and can be shrunk in its turn.
+//! All survivors call [`Member::shrink`] on the failed group. They wait until each member has come, has left or has died,
+//! so that all of them mean the same survivors. The survivors get new ranks, in the order of the old ones, and a plan of
+//! their own, as by [`split`](Member::split). The failed group stays failed. If a member of the new group is lost, even
+//! before its first operation, the new group fails and can itself be shrunk.
 //!
-//! An operation may fail at some members and be complete at others. So each survivor is told how many operations it has
-//! completed itself, and the highest number that any survivor has: what lies between it has to get from those who have it.
-//! An object such as a stream counts as the operation that opened it, and a split as several.
+//! An operation may fail at some members and be complete at others. So each survivor learns how many operations it has
+//! completed itself, and the highest number that any survivor has completed: it must get the results in between from those
+//! survivors. An object such as a stream counts as the operation that opened it, and a split as several.
 //!
-//! Nothing tells a member that is late from one that does not come because it knows nothing of the failure: it has other
-//! work, or waits in another group. [`Member::shrink_timeout`] names it.
+//! A late member cannot be told from one that will never come because it does not know of the failure: it may have other
+//! work, or wait in another group. [`Member::shrink_timeout`] names it.
 //!
-//! Among processes the memory for the new group was set aside when the old one was made: as much as that itself took and
-//! half of what was left beyond, or nothing where there was not so much. Two generations and more fit with the room that
-//! is the default; [`Error::Memory`] says when none does.
+//! Among processes, the memory for the new group is set aside when the old one is made: as much as the old group took, plus
+//! half of the remaining room, or nothing if that does not fit. With the default room, two or more generations fit; after
+//! that the call fails with [`Error::Memory`].
 //!
 //! **Progress:** blocking. **Memory ordering:** none until the first operation of the new group.
 //!
@@ -52,7 +52,7 @@ use crate::missing::Missing;
 use crate::origin::{Origin, Step};
 use crate::survivors::{Survivor, Survivors};
 
-/// What is left of a group.
+/// The result of shrinking a group.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Shrunk {
@@ -60,32 +60,32 @@ pub struct Shrunk {
     pub me: Member,
     /// Its rank in the group that failed.
     pub old_rank: usize,
-    /// The ranks there of those who are not in the new group, ascending.
+    /// The ranks in the failed group of the members that are not in the new one, ascending.
     pub gone: Vec<usize>,
-    /// The operations that this member has completed there.
+    /// The number of operations that this member completed in the failed group.
     pub completed: u64,
-    /// The most that any member of the new group has completed there.
+    /// The highest number that any member of the new group completed there.
     pub highest: u64,
 }
 
 impl Member {
-    /// Makes a group of those who are left of this one, which has failed, and returns this member's place in it. All of them
+    /// Makes a group of the survivors of this one, which has failed, and returns this member's place in it. All survivors
     /// must call it.
     ///
     /// # Errors
-    /// [`Error::NotFailed`]; [`Error::AlreadyJoined`] if this member has joined the new group before; [`Error::Memory`] at all
-    /// members alike if the memory of a group of processes has no room for it; [`Error::Corrupt`] if another member, of another
-    /// version, lays out another group; [`Error::MemberLost`] of this member itself if it joined just when the others had found
-    /// that nobody has its place; [`Error::Forked`].
+    /// [`Error::NotFailed`]; [`Error::AlreadyJoined`] if this member has joined the new group before; [`Error::Memory`] at
+    /// all members alike if the memory of a group of processes has no room for it; [`Error::Corrupt`] if a member of
+    /// another version lays out another group; [`Error::MemberLost`] naming this member if it joined just after the others
+    /// had found its place empty; [`Error::Forked`].
     pub fn shrink(&mut self) -> Result<Shrunk, Error> {
         self.shrink_until(NEVER)
     }
 
-    /// As [`shrink`](Self::shrink), waiting for the others for `limit` at most; planning for those who are left comes after
+    /// As [`shrink`](Self::shrink), but waits for the others at most for `limit`; planning for the survivors comes after
     /// that. After [`Error::Timeout`] the others go on waiting for this member, which may call it again, or leave.
     ///
     /// # Errors
-    /// [`Error::Timeout`] that names who has neither come nor gone, and those of [`shrink`](Self::shrink).
+    /// [`Error::Timeout`], which names the members that have neither come nor gone, and those of [`shrink`](Self::shrink).
     pub fn shrink_timeout(&mut self, limit: Duration) -> Result<Shrunk, Error> {
         let clock = Clock::get();
         self.shrink_until(clock.ticks().saturating_add(clock.ticks_in(limit)).clamp(NOW + 1, NEVER - 1))
@@ -114,7 +114,7 @@ impl Member {
         Ok(Shrunk { me, old_rank: core.rank, gone, completed, highest })
     }
 
-    /// The place of this member in the group of those who stay.
+    /// The place of this member in the group of survivors.
     fn succeed(&self, ranks: &[usize]) -> Result<Self, Error> {
         let Ends { core, basis, successor, survivors, .. } = self.ends();
         let rank = ranks.binary_search(&core.rank).map_err(|_| Error::Corrupt)?;
@@ -130,7 +130,7 @@ impl Member {
     }
 }
 
-/// Waits until each member has come or gone; returns who has come.
+/// Waits until each member has come or gone; returns the survivors.
 fn agree(core: &mut Core, survivors: &Survivors, deadline: u64) -> Result<Vec<Survivor>, Error> {
     let Core { rank, waiter, roll, .. } = core;
     let look = |waited| {
@@ -139,7 +139,7 @@ fn agree(core: &mut Core, survivors: &Survivors, deadline: u64) -> Result<Vec<Su
             roll.ring_all();
         }
     };
-    // Most have left long since.
+    // Most members have left long before.
     look(Duration::ZERO);
     let decided = || survivors.decided();
     waiter.until(roll.bell(*rank), decided, |waited| {

@@ -1,12 +1,13 @@
-//! An allreduce of a slice in which members show each other their values, where they are few: no tree, and so nobody waits
-//! for what somebody else has yet to wait for.
+//! An allreduce of a slice in which a few members show each other their values: there is no tree, so no member waits for a
+//! value for which another member has yet to wait.
 //!
-//! All members [show](crate::exchange) each other chunk after chunk. Then everybody combines all of it; or everybody combines
-//! a part of its own, changes the chunk it has shown by it, and copies the other parts from the others. Either way values are
-//! combined in the order of the ranks, from the lowest on, so that all members get the same bits.
+//! All members [show](crate::exchange) each other chunk after chunk. Then there are two ways. Either every member combines
+//! the whole chunk. Or every member combines a part of it, writes the result over that part of the chunk it has shown, and
+//! copies the other parts from the others. Both ways combine values in the order of the ranks, from the lowest on, so that
+//! all members get the same bits.
 //!
-//! Every slice begins with a chunk, be it of no values, and every chunk tells the length and type of the slice. So members who
-//! differ find out, and which way a slice goes may follow from both.
+//! Every slice begins with a chunk, even of no values, and every chunk tells the length and type of the slice. So members
+//! that differ find out, and the way of a slice may follow from both.
 
 use std::ops::Range;
 
@@ -17,16 +18,16 @@ use crate::error::Error;
 use crate::exchange::{CHUNK_BYTES, Exchange, Word};
 use crate::slice_steps::piece_len;
 
-/// Up to so many members with a CPU each. More than two of these could not be tried; with twice as many everybody would look
-/// at fifteen others for the shortest slice.
+/// The largest number of members with a CPU each. More than two of these could not be tried; with twice as many, each would
+/// look at fifteen others for the shortest slice.
 const MOST_MEMBERS: usize = 8;
-/// Up to so many members of whom some share a CPU. On 2 CPUs that others kept busy, how many times as long trees took for
-/// 8 bytes, 2 KiB, 8 KiB and 64 KiB: among 3 members 1.5, 1.4, 1.2 and 1.0, among 4 1.4, 1.2, 1.0 and 1.0, among 6 1.3,
-/// 1.0, 0.8 and 1.0, among 8 1.3, 0.9, 0.9 and 1.0.
+/// The largest number of members if some of them share a CPU. Measured on 2 CPUs that were also busy with other work. The
+/// figures are the times over trees divided by those of the exchange, for 8 bytes, 2 KiB, 8 KiB and 64 KiB: among 3 members
+/// 1.5, 1.4, 1.2 and 1.0, among 4 1.4, 1.2, 1.0 and 1.0, among 6 1.3, 1.0, 0.8 and 1.0, among 8 1.3, 0.9, 0.9 and 1.0.
 const MOST_IN_CROWD: usize = 4;
-/// Up to so many bytes everybody combines all. Trees' times in times of that, and of parts, on the same machine: among 3
-/// members for 8 KiB 1.16 and 0.94, 16 KiB 1.03 and 0.99, 32 KiB 1.00 and 1.06; among 4 for 4 KiB 1.08 and 0.85, 8 KiB
-/// 0.98 and 0.90, 16 KiB 0.87 and 0.99.
+/// Up to this number of bytes every member combines all of it. The times over trees, divided by the time of this way and by
+/// that of parts, on the same machine: among 3 members for 8 KiB 1.16 and 0.94, 16 KiB 1.03 and 0.99, 32 KiB 1.00 and 1.06;
+/// among 4 for 4 KiB 1.08 and 0.85, 8 KiB 0.98 and 0.90, 16 KiB 0.87 and 0.99.
 const MOST_BYTES_FOR_ALL: usize = if cfg!(loom) { 8 } else { 8 << 10 };
 /// Parts begin with lines, where values lie evenly in them: no two members write or read half of one.
 const LINE_BYTES: usize = 64;
@@ -36,13 +37,13 @@ pub(crate) fn suits(members: usize, is_crowded: bool) -> bool {
     (2..=if is_crowded { MOST_IN_CROWD } else { MOST_MEMBERS }).contains(&members)
 }
 
-/// Who combines what of a chunk.
+/// The division of the work on a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Everybody all of it. Of two members, who would copy the other half afterwards, this is always the faster way: for 8
-    /// bytes 0.65 of the time of parts, for 64 KiB 0.88.
+    /// Every member combines all of it. For two members, which would have to copy the other half afterwards, this is always
+    /// the faster way: for 8 bytes 0.65 of the time of parts, for 64 KiB 0.88.
     All,
-    /// Everybody a part, so that nothing is combined twice.
+    /// Every member combines a part, so that no value is combined twice.
     Parts,
 }
 
@@ -52,23 +53,23 @@ impl Way {
     }
 }
 
-/// How far it is at one member.
+/// The progress of an exchange at one member.
 #[derive(Debug)]
 pub(crate) struct Exchanging<T> {
     /// Chunks done.
     chunks: usize,
     stage: Stage,
-    /// Room for a piece of another member's values, and for what is combined of such.
+    /// Room for a piece of another member's values, and for combinations of such pieces.
     room: Vec<T>,
 }
 
-/// What is to be done with the chunk at hand.
+/// The next step for the current chunk.
 #[derive(Clone, Copy, Debug)]
 enum Stage {
     Show,
-    /// Wait for those of all members, of whom so many have been heard of.
+    /// Wait for the chunks of all members, of which this number has come.
     Hear(usize),
-    /// Wait for the parts of all members, of whom so many have been heard of.
+    /// Wait for the parts of all members, of which this number has come.
     HearParts(usize),
 }
 
@@ -83,8 +84,8 @@ pub(crate) fn fits<T>() -> bool {
     size_of::<T>() <= CHUNK_BYTES
 }
 
-/// Combines all members' values in those of all. If a wait fails for a limit, another call goes on where it ended. Of values
-/// that are larger than a chunk it only finds out whether all have as many.
+/// Combines all members' values in those of all. If a wait ends at a limit, another call goes on where it ended. For values
+/// that are larger than a chunk it only finds out whether all members have the same number.
 pub(crate) fn allreduce<T: Plain>(
     core: &mut Core,
     exchange: &mut Exchange,
@@ -125,7 +126,7 @@ impl<T: Plain> Exchanging<T> {
         Ok(())
     }
 
-    /// All that is to be done with a chunk that is shown.
+    /// The steps for a chunk after it has been shown.
     fn hear(
         &mut self,
         way: Way,
@@ -157,7 +158,7 @@ impl<T: Plain> Exchanging<T> {
         Ok(())
     }
 
-    /// Combines all members' values, by rank, in those of this member, which are those from the `first`-th of the chunk on.
+    /// Combines all members' values, by rank, into those of this member, which are the chunk's from the `first`-th on.
     fn combine(
         &mut self,
         exchange: &Exchange,
@@ -204,12 +205,13 @@ mod tests {
     use crate::call::{Call, Operation};
     use crate::layout::tests::sites;
 
-    /// Decimal numbers and how many digits they have: of two, one behind the other.
+    /// Decimal numbers with their numbers of digits: combining two of them puts one behind the other.
     fn join(left: [u64; 2], right: [u64; 2]) -> [u64; 2] {
         [left[0] * 10u64.pow(right[1] as u32) + right[0], left[1] + right[1]]
     }
 
-    /// Reduces slices one after the other, and tells which came out wrong: whoever panicked in between would be waited for.
+    /// Reduces slices one after the other, and returns which ones came out wrong: others would wait for a member that
+    /// panicked in between.
     fn work(core: &mut Core, exchange: &mut Exchange, way: Way) -> Vec<String> {
         let (rank, members) = (core.rank, core.members);
         let digit = |rank: usize, i: usize| [((rank + i) % 10) as u64, 1];
@@ -226,7 +228,7 @@ mod tests {
         wrong
     }
 
-    /// Whatever the machine at hand would choose.
+    /// Leaves the choice to the machine.
     #[test]
     fn either_way_values_are_combined_by_rank() {
         for members in 1..=9 {

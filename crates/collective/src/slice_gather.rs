@@ -1,13 +1,14 @@
-//! Slices from all members to one, each by itself, and from one to all, a part for each.
+//! Gather and scatter of slices: all members' slices to one, each by itself, and from one member a part for each.
 //!
-//! **When to take it:** the number of values is known at run time only, or they are more than a few lines. **When not:** one
-//! value of each member goes without a length ([`Member::gather`], [`Member::scatter`]).
+//! **When to take it:** the number of values is known only at run time, or they fill more than a few lines. **When not:**
+//! one value of each member goes without a length ([`Member::gather`], [`Member::scatter`]).
 //!
 //! Slices travel as values do, in the depth-first order of their members, each behind its length and in messages of up to
-//! 504 bytes. A member keeps what it gathers until it has been passed on: room for its subtree's slices. What is scattered
-//! passes through it message by message.
+//! 504 bytes. A member keeps the slices that it gathers until they have been passed on, so it needs room for its subtree's
+//! slices. Scattered slices pass through it message by message.
 //!
-//! **Progress:** blocking. **Memory ordering:** what a member wrote before it sent a slice is visible to whom it reaches.
+//! **Progress:** blocking. **Memory ordering:** what a member wrote before it sent a slice is visible to the members that
+//! receive it.
 
 use std::time::Duration;
 
@@ -64,19 +65,18 @@ impl Member {
     }
 
     /// Gives each member its part of the root's `values`: as many as its `own` has room for, the first part to member 0 and
-    /// so on. The others give `None`; what they give is not looked at. All members have room for the same number.
-    ///
+    /// so on. The other members give `None`; values from them are ignored. All members have room for the same number.
     /// # Errors
-    /// [`Error::WrongCount`] at a root that gives another number of values than one `own` for each member, which is then as
-    /// if it had not called; those of [`broadcast_slice`](Self::broadcast_slice).
+    /// [`Error::WrongCount`] at a root that gives another number of values than fill one `own` for each member, which is
+    /// then as if it had not called; those of [`broadcast_slice`](Self::broadcast_slice).
     pub fn scatter_slice<T: Plain>(&mut self, root: usize, values: Option<&[T]>, own: &mut [T]) -> Result<(), Error> {
         let given = self.given_parts(root, values, own.len())?;
         let ends = self.begin(Call::rooted(Operation::ScatterSlice, root))?;
         SliceScattering::of(ends, root).go_on(ends, given, own)
     }
 
-    /// Begins to give each member its part of the root's `values`, which are copied. Until it is finished some of `own` may
-    /// have come and others not.
+    /// Begins to give each member its part of the root's `values`, which are copied. Until it is finished, `own` may have
+    /// been filled only in part.
     ///
     /// # Errors
     /// Those of [`scatter_slice`](Self::scatter_slice); [`Error::TooLarge`] if a single value is more than the 504 bytes that
@@ -129,7 +129,7 @@ impl Member {
         Started::begin(self, Call::rooted(Operation::ScatterSlice, root), Box::new(steps))
     }
 
-    /// What the root gives to scatter, `len` values for each member; `None` at the others.
+    /// The root's values to scatter, `len` for each member; `None` at the others.
     fn given_parts<'a, T>(&self, root: usize, values: Option<&'a [T]>, len: usize) -> Result<Option<&'a [T]>, Error> {
         self.check_rank(root)?;
         let members = self.size();
@@ -141,34 +141,34 @@ impl Member {
     }
 }
 
-/// How far a gather of slices is at one member.
+/// The progress of a gather of slices at one member.
 #[derive(Debug)]
 pub(crate) struct SliceGathering<T> {
-    /// Those here, with their members: the own one first, then in the order of the links; sorted once all are here.
+    /// The slices here, with their members: its own first, then in the order of the links; sorted once all are here.
     slices: Vec<(usize, Vec<T>)>,
-    /// Whose come, in this order, and along which links.
+    /// The members whose slices come, in this order, and the links along which they come.
     from: Vec<(usize, usize)>,
     /// The link along which they go on, where this is not the root.
     sink: Option<usize>,
     /// The next one of them, once its length is here.
     incoming: Option<Incoming<T>>,
-    /// Those passed on.
+    /// The number passed on.
     sent: usize,
-    /// The values passed on of the next one, once its length is.
+    /// The values of the next slice that were passed on, once its length has been.
     sent_values: Option<usize>,
 }
 
-/// A slice of which a part is here.
+/// A slice that has come in part.
 #[derive(Debug)]
 struct Incoming<T> {
-    /// Those received, and room for the next part.
+    /// The values received, and room for the next part.
     values: Vec<T>,
     received: usize,
     len: usize,
 }
 
 impl<T: Plain> SliceGathering<T> {
-    /// Not begun, of a member with these values.
+    /// A gather that has not begun, of a member with these values.
     pub(crate) fn of(ends: &Ends, root: usize, own: &[T]) -> Self {
         let web = &ends.reduce;
         let sink = web.towards(root);
@@ -177,7 +177,7 @@ impl<T: Plain> SliceGathering<T> {
         Self { slices: vec![(ends.core.rank, own.to_vec())], from, sink, incoming: None, sent: 0, sent_values: None }
     }
 
-    /// All members' slices by rank, at the root; `None` elsewhere. If a wait fails for a limit, another call goes on where it
+    /// All members' slices by rank, at the root; `None` elsewhere. If a wait ends at a limit, another call goes on where it
     /// ended.
     pub(crate) fn go_on(&mut self, ends: &mut Ends) -> Result<Option<Vec<Vec<T>>>, Error> {
         let Ends { core, reduce: web, .. } = ends;
@@ -198,7 +198,7 @@ impl<T: Plain> SliceGathering<T> {
     }
 }
 
-/// A slice whose length comes first. Room for it is taken as it comes: the length may be anybody's.
+/// A slice whose length comes first. Room is added as the values come, as another process may have written any length.
 fn recv_slice<T: Plain>(core: &mut Core, link: &mut Link, incoming: &mut Option<Incoming<T>>) -> Result<Vec<T>, Error> {
     let coming = match incoming {
         Some(coming) => coming,
@@ -219,7 +219,7 @@ fn recv_slice<T: Plain>(core: &mut Core, link: &mut Link, incoming: &mut Option<
     Ok(values)
 }
 
-/// The length of a slice, and then its values, of which so many have gone.
+/// The length of a slice, and then its values, of which `sent` have gone.
 fn send_slice<T: Plain>(core: &mut Core, link: &mut Link, slice: &[T], sent: &mut Option<usize>) -> Result<(), Error> {
     let start = match sent {
         Some(start) => start,
@@ -237,20 +237,20 @@ fn send_slice<T: Plain>(core: &mut Core, link: &mut Link, slice: &[T], sent: &mu
     Ok(())
 }
 
-/// How far a scatter of slices is at one member.
+/// The progress of a scatter of slices at one member.
 #[derive(Debug)]
 struct SliceScattering<T> {
     /// The link towards the root, where this is not the root.
     source: Option<usize>,
-    /// True once the root's length has come along it and is the own one.
+    /// True once the root's length has come along it and equals this member's.
     is_agreed: bool,
-    /// Links along which the length has gone on, or that were passed over.
+    /// Links along which the length has gone on, or that were skipped.
     told: usize,
-    /// Whose parts come, in this order, and along which links they go on.
+    /// The members whose parts come, in this order, and the links along which the parts go on.
     members: Vec<(usize, Option<usize>)>,
-    /// Members whose parts are where they belong.
+    /// The number of members whose parts have arrived at their place.
     passed: usize,
-    /// The values of the next member's part that are.
+    /// The number of values of the next member's part that have arrived there.
     start: usize,
     /// True if the next message of it is here and has not gone on.
     is_here: bool,
@@ -259,7 +259,7 @@ struct SliceScattering<T> {
 }
 
 impl<T: Plain> SliceScattering<T> {
-    /// Not begun.
+    /// A scatter that has not begun.
     fn of(ends: &Ends, root: usize) -> Self {
         let source = ends.broadcast.towards(root);
         let members = downwards(&ends.core, &ends.broadcast, source);
@@ -267,9 +267,9 @@ impl<T: Plain> SliceScattering<T> {
         Self { source, is_agreed, told: 0, members, passed: 0, start: 0, is_here, passing: Vec::new() }
     }
 
-    /// Makes `own` the part that the root has `given` for it: a member's length goes to its children first; then the parts
-    /// pass through it, in depth-first order of whom they are for. If a wait fails for a limit, another call goes on where it
-    /// ended.
+    /// Fills `own` with this member's part of the values that the root has `given`. A member's length goes to its children
+    /// first. Then the parts pass through it, in the depth-first order of their receivers. If a wait ends at a limit,
+    /// another call goes on where it ended.
     fn go_on(&mut self, ends: &mut Ends, given: Option<&[T]>, own: &mut [T]) -> Result<(), Error> {
         let Ends { core, broadcast: web, .. } = ends;
         self.agree(core, web, own.len() as u64)?;
@@ -283,7 +283,7 @@ impl<T: Plain> SliceScattering<T> {
         Ok(())
     }
 
-    /// Hears which length the root has, which makes the group fail if it is another one, and passes it on.
+    /// Receives the root's length, makes the group fail if it differs, and passes it on.
     fn agree(&mut self, core: &mut Core, web: &mut Web, own: u64) -> Result<(), Error> {
         if let Some(source) = self.source.filter(|_| !self.is_agreed) {
             let [len] = core.recv::<Length>(&mut web.links[source])?;

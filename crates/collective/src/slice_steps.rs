@@ -1,8 +1,8 @@
 //! The steps in which slices go from one to all and from all to one: first their length, then part after part.
 //!
-//! Short slices travel in messages of the edges, long ones in [`chunks`](crate::chunks). A member passes a part on before it
-//! receives the next, so all levels of a tree work at once, whatever the length. Which way is taken follows from the length,
-//! on which all agree before the first part.
+//! Short slices travel in messages of the edges, long ones in [`chunks`](crate::chunks). A member passes a part on before
+//! it receives the next, so all levels of a tree work at once, whatever the length. The way follows from the length, on
+//! which all agree before the first part.
 
 use corecast_channel::{Plain, zeroed};
 
@@ -11,25 +11,25 @@ use crate::core::Core;
 use crate::error::{Error, Loss};
 use crate::web::{LONGEST_MESSAGE, Link, Web};
 
-/// From so many bytes on slices travel in chunks.
+/// Slices of this many bytes and more travel in chunks.
 const LONG_BYTES: usize = if cfg!(loom) { 16 } else { 2048 };
 
-/// The bytes of another member's values that are copied at a time to be combined, from a chunk. With 504, which are too few for
-/// the processor's copy instruction, a reduction of 256 KiB between two members took 1.85 times as long.
+/// The bytes of another member's values that are copied from a chunk at a time to be combined. With 504, which is too few
+/// for the processor's copy instruction, a reduction of 256 KiB between two members took 1.85 times as long.
 const PIECE_BYTES: usize = 8 << 10;
 
-/// The number of values that follow, and that of the first of the chunks in which they may. An array, as no part of a slice
-/// and hardly a user's value is one.
+/// The number of values that follow, and the number of the first of their chunks, if they travel in chunks. It is an array,
+/// as no part of a slice and hardly any user's value is one.
 type Length = [u64; 2];
 
-/// How far a slice is at one member: its length and then its parts.
+/// The progress of a slice at one member: its length and then its parts.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     /// Steps done: the length, and each part.
     steps: usize,
-    /// Links received from, or passed over, in the step at hand.
+    /// Links received from, or skipped, in the current step.
     received: usize,
-    /// Links sent along, or passed over, in the step at hand.
+    /// Links sent along, or skipped, in the current step.
     sent: usize,
 }
 
@@ -40,7 +40,7 @@ impl Progress {
     }
 }
 
-/// How far a reduction of a slice is at one member.
+/// The progress of a reduction of a slice at one member.
 #[derive(Debug)]
 pub(crate) struct Reduction<T> {
     progress: Progress,
@@ -54,7 +54,7 @@ impl<T> Default for Reduction<T> {
     }
 }
 
-/// Gives the root's `values` to all. If a wait fails for a limit, another call goes on where it ended.
+/// Copies the root's `values` to all. If a wait ends at a limit, another call goes on where it ended.
 pub(crate) fn broadcast<T: Plain>(
     core: &mut Core,
     web: &mut Web,
@@ -78,7 +78,7 @@ pub(crate) fn broadcast<T: Plain>(
     }
 }
 
-/// Combines all members' values in those of the root. If a wait fails for a limit, another call goes on where it ended.
+/// Combines all members' values in those of the root. If a wait ends at a limit, another call goes on where it ended.
 pub(crate) fn reduce<T: Plain>(
     core: &mut Core,
     web: &mut Web,
@@ -92,8 +92,8 @@ pub(crate) fn reduce<T: Plain>(
     })
 }
 
-/// The same of values of which each run of so many stays together: `each` is given whole runs of the own ones, and what came
-/// for them. A run fits into one message.
+/// The same for values in runs of equal length that stay together: `each` gets whole runs of the own ones, and the values
+/// received for them. A run fits into one message.
 pub(crate) fn reduce_runs<T: Plain>(
     core: &mut Core,
     web: &mut Web,
@@ -121,12 +121,12 @@ pub(crate) fn reduce_runs<T: Plain>(
     }
 }
 
-/// As many of these values as are whole runs.
+/// The largest number of these values that is a number of whole runs.
 fn whole_runs(values: usize, run: usize) -> usize {
     values - values % run
 }
 
-/// What a slice travels along: messages of the edges, or chunks beside them.
+/// The way of a slice: messages of the edges, or chunks beside them.
 struct Ways<'a> {
     links: &'a mut [Link],
     chunks: Option<&'a mut Chunks>,
@@ -139,7 +139,7 @@ struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    /// Those of a step. The first slice that is long lays out the chunks, at all members alike: when its length is agreed on.
+    /// The way of a step. The first long slice lays out the chunks, at all members alike: after its length is agreed on.
     fn of<T>(core: &mut Core, web: &'a mut Web, values: &[T], step: usize) -> Result<Self, Error> {
         let is_long = size_of_val(values) >= LONG_BYTES && size_of::<T>() <= CHUNK_BYTES;
         if is_long && step > 0 && web.chunks.is_none() {
@@ -150,7 +150,7 @@ impl<'a> Ways<'a> {
         Ok(Self { is_long: is_long && chunks.is_some(), links: &mut web.links, chunks, len: values.len(), run: 1 })
     }
 
-    /// Those of a slice that travels in them.
+    /// The way of a slice that travels in chunks.
     fn chunks(&mut self) -> &mut Chunks {
         self.chunks.as_mut().expect("a slice travels in chunks where there are some")
     }
@@ -160,13 +160,13 @@ impl<'a> Ways<'a> {
         whole_runs(if self.is_long { CHUNK_BYTES / size_of::<T>() } else { part_len::<T>() }, self.run)
     }
 
-    /// The steps before the values: one for the length; and for chunks, which tell no type, one for a message of no values,
-    /// which does.
+    /// The steps before the values: one for the length; and for chunks, which carry no type, one for a message of no
+    /// values, which does.
     fn heading(&self) -> usize {
         1 + usize::from(self.is_long)
     }
 
-    /// Those of the heading, and one for each part.
+    /// The number of steps: those of the heading, and one for each part.
     fn steps<T>(&self) -> usize {
         self.heading() + self.len.div_ceil(self.part_len::<T>())
     }
@@ -176,7 +176,7 @@ impl<'a> Ways<'a> {
         self.is_long && !part.is_empty()
     }
 
-    /// The values of a step; `None` in the first one, which is that of the length.
+    /// The values of a step; `None` in the first one, which carries the length.
     fn part_of<'v, T>(&self, values: &'v mut [T], step: usize) -> Option<&'v mut [T]> {
         let Some(place) = step.checked_sub(self.heading()) else {
             return (step > 0).then_some(&mut values[..0]);
@@ -195,7 +195,7 @@ impl<'a> Ways<'a> {
         }
     }
 
-    /// Receives a part that `each` combines with the own one, with `room` for some of it, or the length.
+    /// Receives a part, which `each` combines with the own one, through `room`, or the length.
     fn combine<T: Plain>(
         &mut self,
         core: &mut Core,
@@ -216,7 +216,7 @@ impl<'a> Ways<'a> {
         }
     }
 
-    /// Sends a part, or the length, along all links that are `to` carry it, of which so many have been dealt with.
+    /// Sends a part, or the length, along all links that are `to` carry it, after the links that were handled already.
     fn send<T: Plain>(
         &mut self,
         core: &mut Core,
@@ -241,8 +241,8 @@ impl<'a> Ways<'a> {
         Ok(())
     }
 
-    /// Hears from a neighbour how many values it is about to send, which makes the group fail if it is another number, and
-    /// where its chunks begin.
+    /// Receives from a neighbour the number of values it is about to send, and the number of their first chunk. Makes the
+    /// group fail if the number of values differs.
     fn expect_length(&mut self, core: &mut Core, link: usize) -> Result<(), Error> {
         let [len, first] = core.recv::<Length>(&mut self.links[link])?;
         if len != self.len as u64 {
@@ -255,12 +255,12 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// How many values go into a message, one at least: a larger one goes in several by itself.
+/// The number of values in a message, at least one: a larger value travels by itself in several messages.
 pub(crate) fn part_len<T>() -> usize {
     (LONGEST_MESSAGE / size_of::<T>().max(1)).max(1)
 }
 
-/// How many values are copied at a time to be combined: those of a message at least.
+/// The number of values copied at a time to be combined: at least those of a message.
 pub(crate) fn piece_len<T>() -> usize {
     (PIECE_BYTES / size_of::<T>().max(1)).max(1)
 }

@@ -1,18 +1,18 @@
 //! Broadcast and reduction of slices of any length.
 //!
-//! **When to take it:** the number of values is known at run time only, or they are more than a few lines. **When not:**
+//! **When to take it:** the number of values is known only at run time, or they fill more than a few lines. **When not:**
 //! values of a fixed size up to 504 bytes go in one message without a length.
 //!
-//! Few members who reduce a slice for all show each other their values, chunk after chunk of up to 64 KiB, and combine them by
-//! rank: all of them, or from 8 KiB on a part each. Everything else goes along trees:
+//! In a small group, members that reduce a slice for all show each other their values, chunk after chunk of up to 64 KiB,
+//! and combine them by rank: all of them, or from 8 KiB on a part each. Everything else goes along trees:
 //!
-//! The length travels first, so that members who gave another one are told and nobody hangs. Then the values follow in
-//! parts: messages of up to 504 bytes, or from 2 KiB on chunks of 16 KiB beside the edges. A member passes a part on before
-//! it receives the next, so all levels of the tree work at once, whatever the length. A message is written once for each
-//! child; a chunk once, and read by all children where it lies.
+//! The length travels first, so that members with another length get an error instead of waiting for ever. Then the values
+//! follow in parts: messages of up to 504 bytes, or from 2 KiB on chunks of 16 KiB beside the edges. A member passes a part
+//! on before it receives the next, so all levels of the tree work at once, whatever the length. A message is written once
+//! for each child; a chunk is written once, and all children read it in place.
 //!
 //! **Progress:** blocking. **Memory ordering:** what the root of a broadcast, and every member of a reduction, wrote before
-//! is visible to whom its values reach.
+//! is visible to the members that receive the values.
 //!
 //! ```
 //! use corecast_collective::Group;
@@ -41,7 +41,7 @@ use crate::started::{Started, check_size, started};
 
 /// Slices to all, to one, and both; at once, in parts ([`Started`]) or with limits.
 impl Member {
-    /// Gives the root's `values` to all members, who must give a slice of the same length.
+    /// Gives the root's `values` to all members; all slices have the same length.
     ///
     /// # Errors
     /// [`Error::BadRank`] if there is no such root, [`Error::MemberLost`], which for a slice of another length is
@@ -54,7 +54,7 @@ impl Member {
     }
 
     /// Combines all members' values, first with first and so on, in the order of the plan, and leaves the results in the
-    /// root's `values`. What the others' hold afterwards is of no use.
+    /// root's `values`. The others' `values` are of no use afterwards.
     ///
     /// # Errors
     /// As for [`broadcast_slice`](Self::broadcast_slice).
@@ -73,14 +73,15 @@ impl Member {
     /// `combine` must be associative and commutative up to rounding; the same group combines the same lengths in the same order.
     ///
     /// # Errors
-    /// As for [`broadcast_slice`](Self::broadcast_slice); among few members any who gave another length may be named.
+    /// As for [`broadcast_slice`](Self::broadcast_slice); in a small group the error may name any member with another
+    /// length.
     pub fn allreduce_slice<T: Plain>(&mut self, values: &mut [T], combine: impl FnMut(T, T) -> T) -> Result<(), Error> {
         let ends = self.begin(Call::of(Operation::AllreduceSlice))?;
         allreduce(ends, values, &mut Allreduction::default(), combine)
     }
 
-    /// Begins to give the root's `values` to all members. Until it is finished the values are some of the root's and some
-    /// of those given.
+    /// Begins to give the root's `values` to all members. Until it is finished, only some of the `values` may have come
+    /// from the root.
     ///
     /// # Errors
     /// Those of [`broadcast_slice`](Self::broadcast_slice); [`Error::TooLarge`] if a single value is more than the 504 bytes
@@ -196,11 +197,11 @@ impl Member {
     }
 }
 
-/// How far an allreduce is at one member, whichever way it goes.
+/// The progress of an allreduce at one member, whichever way it goes.
 type Allreduction<T> = (Exchanging<T>, Reduction<T>, Progress);
 
-/// By showing each other the values, where members are few and there is room to; else by a reduction, and a broadcast of what it
-/// made. If a wait fails for a limit, another call goes on where it ended.
+/// Members show each other the values, if there are few members and there is room; otherwise a reduction, and a broadcast
+/// of its result. If a wait ends at a limit, another call goes on where it ended.
 fn allreduce<T: Plain>(
     Ends { core, broadcast: down, reduce: up, reduce_root: root, exchange, basis, .. }: &mut Ends,
     values: &mut [T],

@@ -1,24 +1,25 @@
 //! Parts of a group as groups of their own.
 //!
-//! **When to take it:** some of the members meet or share values often that the others have no part in: the members of a
-//! node, a row of a grid. **When not:** for one operation; making a part takes some operations of the whole group and a plan.
+//! **When to take it:** some members often meet or share values without the others: the members of a node, or a row of a
+//! grid.
+//! **When not:** for a single operation, as making a part takes some operations of the whole group and a plan.
 //!
-//! All members call [`Member::split`] and say which part they want to be in. What they said goes to all of them, and each
-//! part is planned anew over its members' costs, as [`Group`](crate::Group) plans, by what was asked for there; only a tree
-//! that was given does not hold, as it is over all members, and nothing is raced. A member may be in the whole group and in
-//! any number of parts at once. What it does in one of them is in no order with what it does in the others, but for the
-//! order of its own calls: two members that enter two groups in crossed order wait for each other for ever.
+//! All members call [`Member::split`] and say which part they want to be in. Every member learns all these wishes, and each
+//! part is planned anew over its members' costs, as [`Group`](crate::Group) plans, by the settings of the whole group. Two
+//! settings do not carry over: a tree given to the builder, as it spans all members, and racing. A member may be in the
+//! whole group and in any number of parts at once. Operations of different groups are ordered only by the order of a
+//! member's own calls: two members that enter two groups in crossed order wait for each other for ever.
 //!
-//! Among processes each part takes its lines from the room of the whole group, together with some room of its own for what
-//! its members make later: of a quarter of what is left, its share by members. The memory is the parts' for as long as the
-//! whole group lives, even when they are left. Among threads it is theirs until the last one of them drops it.
+//! Among processes, each part takes its lines from the room of the whole group, and also some room of its own for later
+//! use: a share, by its number of members, of a quarter of the remaining room. This memory belongs to the parts as long as
+//! the whole group lives, even after their members have left. Among threads, it is freed when the last member drops the
+//! part.
 //!
-//! A part fails by itself: a member lost to it is lost to another group only if it is a member there and is lost to that
-//! too, as one is that panics or dies. One that could not come to its part, as the whole group failed on the way, is lost
-//! to the part as if it had left.
+//! A part fails by itself. A member lost to one part is lost to another group only if that group loses it too, as when it
+//! panics or dies. If the whole group fails before a member can enter its part, the part loses it as if it had left.
 //!
-//! **Progress:** blocking. **Memory ordering:** what a member wrote before it split is visible to the members of all parts
-//! after.
+//! **Progress:** blocking. **Memory ordering:** what a member wrote before it split is visible afterwards to the members of
+//! all parts.
 //!
 //! ```
 //! use corecast_collective::Group;
@@ -48,25 +49,24 @@ use crate::member::{Ends, Home, Member};
 use crate::origin::{Origin, Step};
 use crate::slice_steps::{self, Progress};
 
-/// What a member asks for: 1 for a part and 0 for none, the part's color, and the key's bits.
+/// A member's wish: 1 for a part and 0 for none, the part's color, and the key's bits.
 type Wish = [u64; 3];
 
 /// The members of a part by rank in the whole group, in the order of their ranks in the part.
 type Ranks = Vec<usize>;
 
-/// What is left of the room is divided by this, and that shared out to the parts.
+/// The parts share the remaining room divided by this number.
 const ROOM_DIVISOR: usize = 4;
 
 impl Member {
-    /// Makes groups of those who name the same `color`, ranked by `key` and where that is the same by their rank here, and
-    /// returns this member's place in its own; `None` to those who name none.
+    /// Makes one group of all members that name the same `color`, ranked by `key` and, where keys are equal, by their rank
+    /// here. Returns this member's place in its group, or `None` if it named no color.
     ///
     /// All members call it, as an operation of the group like others.
     ///
-    /// # Errors
     /// [`Error::Memory`] at all members alike if the room of a group of processes is used up, and [`Error::Corrupt`] if
-    /// members of other versions would lay out other parts: the group is then as it was. Those of
-    /// [`gather_slice`](Self::gather_slice).
+    /// members of different versions would lay out different parts: either way the group stays as it was. Also the errors
+    /// of [`gather_slice`](Self::gather_slice).
     pub fn split(&mut self, color: impl Into<Option<u32>>, key: i64) -> Result<Option<Self>, Error> {
         let wish = color.into().map_or([0; 3], |color| [1, u64::from(color), key as u64]);
         let outcome = self.split_by(wish);
@@ -109,10 +109,10 @@ impl Member {
         Ok(Self::new(commons.ends(rank)?, Home::Own { kept: self.kept() }))
     }
 
-    /// The bytes of each part, with its room, if all of its members count the same and there is room for all.
+    /// The bytes of each part, including its room, if all of its members count the same and all parts fit.
     fn all_bytes(&mut self, parts: &[Ranks], own: Option<&Planned>) -> Result<Vec<usize>, Error> {
         let counted = self.all_gather(own.map_or(Ok(0), Planned::bytes)? as u64)?;
-        // Members of another version, that plan or lay out otherwise.
+        // Members of different versions may plan or lay out differently.
         if parts.iter().any(|ranks| ranks.iter().any(|&rank| counted[rank] != counted[ranks[0]])) {
             return Err(Error::Corrupt);
         }
@@ -140,7 +140,7 @@ impl Member {
     }
 }
 
-/// The parts that members ask for, by color.
+/// The parts that members asked for, by color.
 fn parts(wishes: &[Wish]) -> Vec<Ranks> {
     let mut parts: BTreeMap<u64, Vec<(i64, usize)>> = BTreeMap::new();
     for (rank, &[wants, color, key]) in wishes.iter().enumerate() {

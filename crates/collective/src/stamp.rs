@@ -1,17 +1,17 @@
-//! The stamp of an operation: its number, and a digest of all that a member has called so far.
+//! The stamp of an operation: its number, and a digest of all calls of the member so far.
 //!
-//! Members that call the same operations with the same roots in the same order have the same stamps. What a member tells
-//! another one in an operation carries the stamp: the words of barriers all of it, the headers of messages the digest. A
-//! member accepts nothing with another stamp than its own. So an operation that somebody else did not call is neither
-//! completed nor given a value, nor is any later one, as the digest keeps the difference.
+//! Members that call the same operations with the same roots in the same order have the same stamps. Everything that a
+//! member tells another in an operation carries the stamp: the words of barriers all of it, the headers of messages the
+//! digest. A member accepts nothing with a stamp other than its own. So an operation that another member did not call is
+//! neither completed nor given a value, nor is any later one, as the digest keeps the difference.
 //!
 //! The digest takes another value for each operation and root (roots 256 apart share one), whatever was called before; and
-//! digests that differ stay different for as long as both members call the same. An operation that is called again and again
-//! has another digest each of 16384 times.
+//! digests that differ stay different as long as both members call the same. An operation that is called again and again
+//! has another digest each time, for 16384 times.
 
 use crate::call::Call;
 
-/// {digest: 14 high bits, number: 50}. A number comes again after 208 days of an operation every 16 ns.
+/// {digest: 14 high bits, number: 50}. A number repeats after 208 days of one operation every 16 ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stamp(u64);
 
@@ -20,14 +20,14 @@ const NUMBERS: u64 = (1 << NUMBER_BITS) - 1;
 /// The low bits of a share, in which members are counted.
 const COUNT_BITS: u32 = 13;
 const _: () = assert!(crate::MAX_MEMBERS < 1 << COUNT_BITS);
-/// Of the form 4 k + 1, as it takes for a sequence that comes to all values.
+/// Of the form 4 k + 1, which makes the sequence reach all values.
 const FACTOR: u64 = 5;
 
 impl Stamp {
     /// The bits of a digest.
     pub(crate) const DIGEST_BITS: u32 = u64::BITS - NUMBER_BITS;
 
-    /// That of the next operation.
+    /// The digest of the next operation.
     #[inline(always)]
     pub(crate) fn next(self, call: Call) -> Self {
         let digest = (self.0 & !NUMBERS).wrapping_mul(FACTOR).wrapping_add((2 * call.word() + 1) << NUMBER_BITS);
@@ -44,9 +44,9 @@ impl Stamp {
         (self.0 >> NUMBER_BITS) as u16
     }
 
-    /// The share that a member adds to a sum; the member that finds the sum of all shares knows that all have come. A share is
-    /// one in its low bits, so that only the last member can find that sum; and a hash of the stamp in the others, so that
-    /// members with different stamps make another sum.
+    /// The share that a member adds to a sum; the member that finds the sum of all shares knows that all have come. A share
+    /// is one in its low bits, so that only the last member can find that sum; its other bits are a hash of the stamp, so
+    /// that members with different stamps make another sum.
     #[inline(always)]
     pub(crate) fn share(self) -> u64 {
         mixed(self.0) << COUNT_BITS | 1
@@ -99,7 +99,7 @@ mod tests {
         }
     }
 
-    /// The digests of the two differ by 2048, eight times which is nothing in 14 bits.
+    /// The digests of the two differ by 2048, eight times which is 0 in 14 bits.
     #[test]
     fn shares_of_members_that_differ_make_no_sum_of_all() {
         let rooted = |root| Call::rooted(Operation::Broadcast, root);

@@ -3,14 +3,15 @@
 //! **When to take it:** a member has other work while it waits, or must not wait for ever. **When not:** the plain
 //! operations of a [`Member`] keep nothing beside the call and cost less.
 //!
-//! A start does what can be done at once: the arrival at a barrier is published, a value that is there is passed on.
-//! What others wait for from this member happens only while it is inside [`try_finish`](Started::try_finish) or one of the
-//! other calls: nobody works in the background. Nothing that was done is done again, so a limit may pass any number of
-//! times, and each call goes on where the last one ended. A member that drops what it started unfinished can only leave,
-//! and its leaving makes the group fail, as others may wait for what it has not done.
+//! A start does as much as it can at once: it publishes the arrival at a barrier, or passes on a value that is there.
+//! Others may need this member to act in the meantime, and it acts only inside [`try_finish`](Started::try_finish) or one
+//! of the other calls: there is no background thread. No step is repeated, so a limit may pass any number of times, and
+//! each call goes on where the last one ended. A member that drops an unfinished operation can only leave, which makes the
+//! group fail, as others may wait for its remaining steps.
 //!
-//! **Progress:** `try_finish` looks, for about a microsecond where each member has a CPU, and does not wait; the others block.
-//! **Memory ordering:** that of the plain operation, when it is finished.
+//! **Progress:** `try_finish` looks, for about a microsecond where each member has a CPU, and does not wait; the others
+//! block.
+//! **Memory ordering:** that of the plain operation, once it is finished.
 //!
 //! ```
 //! use corecast_collective::Group;
@@ -52,13 +53,13 @@ pub(crate) type Steps<'a, T> = dyn FnMut(&mut Ends) -> Result<T, Error> + Send +
 #[must_use = "an operation that is dropped unfinished leaves its member nothing but to leave"]
 pub struct Started<'a, T> {
     me: &'a mut Member,
-    /// A barrier's are no allocation.
+    /// Called until they are done. Boxing those of a barrier allocates nothing.
     steps: Box<Steps<'a, T>>,
     result: Option<T>,
 }
 
 impl<'a, T> Started<'a, T> {
-    /// Begins the operation of these steps, and does none of them yet.
+    /// Begins the operation of these steps without taking any of them.
     pub(crate) fn begin(me: &'a mut Member, call: Call, steps: Box<Steps<'a, T>>) -> Result<Self, Error> {
         me.begin(call)?.core.is_pending = true;
         Ok(Self { me, steps, result: None })
@@ -76,11 +77,11 @@ impl<'a, T> Started<'a, T> {
         }
     }
 
-    /// Waits until the operation is finished, for `limit` at most, and returns its result. After [`Error::Timeout`] call it,
-    /// or another, again to go on.
+    /// Waits until the operation is finished, at most for `limit`, and returns its result. After [`Error::Timeout`] call
+    /// this or another method again to go on.
     ///
     /// # Errors
-    /// [`Error::Timeout`] that names who has not begun the operation, and those of the plain operation.
+    /// [`Error::Timeout`], which names the members that have not begun the operation, and those of the plain operation.
     ///
     /// # Panics
     /// If it has returned the result before.
@@ -115,7 +116,7 @@ impl<'a, T> Started<'a, T> {
             let result = (self.steps)(ends);
             ends.core.deadline = NEVER;
             if let Err(Error::Timeout { .. }) = result {
-                // Who only ever asks waits for others as well.
+                // A member that only polls waits for others as well.
                 ends.core.look_around()?;
             }
             self.result = Some(result?);
@@ -132,8 +133,8 @@ impl<T> fmt::Debug for Started<'_, T> {
     }
 }
 
-/// Operations in parts, and with limits. After a limit has passed in one of the forms without a [`Started`], the member
-/// can only leave.
+/// Operations in parts, and with limits. After a limit has passed in a form that returns no [`Started`], the member can
+/// only leave.
 impl Member {
     /// Enters the barrier, and returns before the others have.
     ///
@@ -184,7 +185,7 @@ impl Member {
     /// As [`barrier`](Self::barrier), for `limit` at most.
     ///
     /// # Errors
-    /// [`Error::Timeout`] that names who has not come, and those of [`start_barrier`](Self::start_barrier).
+    /// [`Error::Timeout`], which names the members that have not come, and those of [`start_barrier`](Self::start_barrier).
     pub fn barrier_timeout(&mut self, limit: Duration) -> Result<(), Error> {
         self.begin_barrier()?.finish_timeout(limit)
     }
@@ -263,13 +264,13 @@ impl Member {
     }
 }
 
-/// With all done that can be done at once.
+/// The operation, after all the steps that can be taken at once.
 pub(crate) fn started<T>(mut begun: Started<'_, T>) -> Result<Started<'_, T>, Error> {
     begun.try_finish()?;
     Ok(begun)
 }
 
-/// A value of several messages would be torn by a limit in between.
+/// Refuses values of several messages: a limit could end the wait in the middle of one.
 pub(crate) fn check_size<T>() -> Result<(), Error> {
     let (bytes, most) = (size_of::<T>(), LONGEST_MESSAGE);
     if bytes <= most { Ok(()) } else { Err(Error::TooLarge { bytes, most }) }

@@ -1,21 +1,21 @@
-//! Who is left of a group that has failed, as all who are left come to agree.
+//! The survivors of a failed group: how all of them come to agree on the same set.
 //!
-//! Each member has a word, which is written once, by a compare and exchange from 0: by the member itself, that it stays and
-//! what it has completed, or by whoever finds that it has left or died, that it is gone. When no word is 0 everybody reads
-//! the same. So each member is decided on by itself, and nobody has to propose a set of them; and as a word says all there is
-//! to say, nothing has to be ordered.
+//! Each member has a word, which is written once, by a compare and exchange from 0. The member itself writes that it stays
+//! and how many operations it has completed; or another member writes that it is gone, after finding that it has left or
+//! died. Once no word is 0, all members read the same. So each member is decided on by itself, and no member has to propose
+//! a set; and as a word is complete in itself, nothing has to be ordered.
 //!
-//! Nobody is taken for gone who may still come: a member says itself that it has left, and the kernel that a process is
-//! dead. One that stays and dies later is a member of what comes after, and lost to that.
+//! A member that may still come is never counted as gone: a member announces its own leaving, and the kernel reports the
+//! death of a process. A member that stays and dies later belongs to the new group, and is lost to that one.
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{Arena, ArenaError, Place, PlaceSlice};
 
 use crate::error::{Error, Loss};
 
-/// Says that a member is gone.
+/// Marks a member as gone.
 const GONE: u64 = 1;
-/// Says that it stays; the bits below count the operations that it has completed.
+/// Marks a member that stays; the bits below count the operations that it has completed.
 const STAYS: u64 = 1 << 63;
 
 /// The words of all members.
@@ -23,7 +23,7 @@ const STAYS: u64 = 1 << 63;
 pub(crate) struct Survivors {
     /// 0, [`GONE`] or [`STAYS`] and a count; written once, as said above.
     words: PlaceSlice<AtomicU64>,
-    /// What each of them lays out for what comes after, in bytes; 0 until the first one has. Written once, by that one.
+    /// The bytes that each survivor lays out for the new group; 0 until the first one has. Written once, by the first.
     bytes: Place<AtomicU64>,
 }
 
@@ -35,21 +35,21 @@ impl Survivors {
         Ok(Self { words: arena.slice(members)?, bytes: arena.place()? })
     }
 
-    /// Says that a member stays, by the member itself; as often as it likes.
+    /// Marks a member as staying. Called by the member itself, any number of times.
     pub(crate) fn stay(&self, rank: usize, completed: u64) -> Result<(), Error> {
         match self.decide(rank, STAYS | completed) {
             0 => Ok(()),
             word if word & STAYS != 0 => Ok(()),
-            // It had left when somebody looked, and joined again just before it heard of the failure.
+            // Another member found that it had left, and it joined again just before it heard of the failure.
             GONE => Err(Error::MemberLost { rank, loss: Loss::Left }),
             _ => Err(Error::Corrupt),
         }
     }
 
-    /// Says what a member that stays lays out for what comes after, which is more than nothing.
+    /// Records the bytes that a staying member lays out for the new group, more than 0.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if another one lays out something else, as one of another version might.
+    /// [`Error::Corrupt`] if another member lays out a different number, as one of another version might.
     pub(crate) fn agree_on(&self, bytes: usize) -> Result<(), Error> {
         // ORDERING: Relaxed, the number is all there is to say
         let first = self.bytes.compare_exchange(0, bytes as u64, Ordering::Relaxed, Ordering::Relaxed);
@@ -72,12 +72,12 @@ impl Survivors {
         self.words[rank].load(Ordering::Relaxed)
     }
 
-    /// Those of whom nothing is known yet.
+    /// The members that are not decided on yet.
     pub(crate) fn undecided(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.words.len()).filter(|&rank| self.word(rank) == 0)
     }
 
-    /// Those who stay, by rank, once everybody is decided on. A stranger may have written any word.
+    /// The survivors by rank, once all members are decided on. Another process may have written anything into a word.
     pub(crate) fn decided(&self) -> Option<Result<Vec<Survivor>, Error>> {
         if self.undecided().next().is_some() {
             return None;
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_first_of_a_member_stands() {
+    fn the_first_word_of_a_member_stands() {
         let survivors = survivors(3);
         assert_eq!(survivors.stay(0, 7), Ok(()));
         survivors.declare_gone(0);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn who_lays_out_something_else_is_told() {
+    fn a_member_that_lays_out_another_size_gets_an_error() {
         let survivors = survivors(3);
         assert_eq!([4096, 8192, 4096].map(|bytes| survivors.agree_on(bytes)), [Ok(()), Err(Error::Corrupt), Ok(())]);
     }

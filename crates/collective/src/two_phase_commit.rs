@@ -1,21 +1,23 @@
 //! Two-phase commit: one member proposes, all vote, and the proposal is applied by all or by none.
 //!
-//! **When to take it:** every member may refuse, and none may apply what another one refused. **When not:** nobody refuses;
-//! then a broadcast does. Who must outlive crashes of the coordinator's machine needs a log, which this is not.
+//! **When to take it:** every member may refuse, and none may apply a proposal that another one refused. **When not:** no
+//! member ever refuses; then a broadcast is enough. To survive crashes of the coordinator's machine takes a log, which this
+//! is not.
 //!
-//! The proposal goes to each participant over an edge of its own, votes come back as words on lines of their own, and what
-//! counts is one **decision word** per proposal: `sequence << 2 | state`. The coordinator writes it undecided before anybody
-//! can see the proposal, and changes it to COMMIT or ABORT by one compare-and-exchange; if that fails, what the word says
-//! stands. It aborts after a NO, when the time is up, or when the group fails before all have voted. A participant
-//! that waits for the decision while the group fails changes an undecided word to ABORT itself and obeys the word, so
-//! nobody is blocked by a coordinator that is gone, and a coordinator that was suspected wrongly only finds itself refused.
-//! A member lost after its YES changes nothing.
+//! The proposal goes to each participant over an edge of its own, votes come back as words on lines of their own, and the
+//! outcome is one **decision word** per proposal: `sequence << 2 | state`. The coordinator writes it undecided before any
+//! participant can see the proposal, and changes it to COMMIT or ABORT by one compare-and-exchange; if that fails, the
+//! word's decision stands. It aborts after a NO, when the time is up, or when the group fails before all have voted. A
+//! participant that waits for the decision while the group fails changes an undecided word to ABORT itself and obeys the
+//! word. So a coordinator that is gone blocks no member, and one that was suspected wrongly only finds that its commit was
+//! refused. A member lost after its YES changes nothing.
 //!
-//! Every participant sees every proposal, those too that another one has refused, unless the time is up before: one that has
-//! not voted on the proposal before is not sent the next. Nothing is ever reset. The words of the last 64 proposals stand, so a
-//! participant may be late by as many.
+//! Every participant sees every proposal, also those that another one has refused, unless the time is up before: a
+//! participant gets the next proposal only after its vote on the one before. Nothing is ever reset. The words of the last
+//! 64 proposals stand, so a participant may be that many behind.
 //!
-//! **Progress:** blocking. **Memory ordering:** who applies a proposal sees what every member wrote before it voted for it.
+//! **Progress:** blocking. **Memory ordering:** a member that applies a proposal sees what every member wrote before it
+//! voted for it.
 //!
 //! Source: J. Gray, Notes on Data Base Operating Systems, 1978; the decision word is ours.
 //!
@@ -66,11 +68,12 @@ const ABORT: u64 = 2;
 struct Words {
     /// The number of the proposal on the way to each participant. Written by the coordinator before it sends one.
     sent: PlaceSlice<CacheLine<AtomicU64>>,
-    /// `sequence << 2 | state`, in the slot `sequence % WINDOW`. Opened by the coordinator, decided once by anybody.
+    /// `sequence << 2 | state`, in the slot `sequence % WINDOW`. Opened by the coordinator, decided once by any member.
     decisions: PlaceSlice<CacheLine<AtomicU64>>,
     /// `sequence << 1 | yes`, or [`GONE`]. Written by each participant, read by the coordinator.
     votes: PlaceSlice<CacheLine<AtomicU64>>,
-    /// The last proposal a participant is done with. Written by each, read by the coordinator before a slot is used again.
+    /// The last proposal that a participant has finished. Written by each, read by the coordinator before a slot is used
+    /// again.
     done: PlaceSlice<CacheLine<AtomicU64>>,
 }
 
@@ -97,7 +100,7 @@ impl Words {
         self.decision(sequence).store(sequence << 2 | UNDECIDED, Ordering::Relaxed);
     }
 
-    /// Decides, unless somebody has; true if the decision that stands is to commit.
+    /// Decides, unless another member has; true if the standing decision is to commit.
     fn decide(&self, sequence: u64, state: u64) -> bool {
         let (open, wanted) = (sequence << 2 | UNDECIDED, sequence << 2 | state);
         // ORDERING: Release, pairs with the Acquire in decided: votes and what was written before them. Relaxed, a failure
@@ -106,7 +109,7 @@ impl Words {
         stands.map_or_else(|stands| stands, |_| wanted) == sequence << 2 | COMMIT
     }
 
-    /// Whether a proposal is committed; `None` while that is open.
+    /// Whether a proposal is committed; `None` while it is undecided.
     fn decided(&self, sequence: u64) -> Option<bool> {
         // ORDERING: Acquire, pairs with the Release in decide [decision]
         match self.decision(sequence).load(Ordering::Acquire) & 3 {
@@ -137,9 +140,10 @@ struct Seat {
 }
 
 impl<T: Plain> Coordinator<'_, T> {
-    /// Puts `proposal` to the vote; true if all have voted for it in time, so that all apply it. Where a member was lost
-    /// meanwhile the decision stands too, and the next call says who. After a NO the call still lasts until each participant
-    /// has been sent the proposal, which one that is busy with the proposal before delays, but no longer than `limit`.
+    /// Puts `proposal` to the vote; true if all have voted for it in time, so that all apply it. If a member was lost
+    /// meanwhile, the decision stands too, and the next call names that member. After a NO the call still lasts until each
+    /// participant has been sent the proposal; a participant busy with the one before delays this, but no longer than
+    /// `limit`.
     ///
     /// # Errors
     /// The fault with which the group has failed before.
@@ -149,7 +153,7 @@ impl<T: Plain> Coordinator<'_, T> {
         core.check_fault()?;
         let clock = Clock::get();
         core.deadline = clock.ticks().saturating_add(clock.ticks_in(limit)).clamp(NOW + 1, NEVER - 1);
-        // A slot is used again when all are done with what it said.
+        // A slot is used again after all have finished with its proposal.
         let oldest = (*sequence + 1).saturating_sub(WINDOW);
         let is_free =
             core.wait_at_own_bell(|| participants.iter().all(|seat| words.is_done(seat, oldest)).then_some(()));
@@ -163,7 +167,7 @@ impl<T: Plain> Coordinator<'_, T> {
         };
         core.deadline = NEVER;
         if let Err(Error::Timeout { .. }) = all_agree {
-            // Whoever is lost, the next call says it.
+            // If a member is lost, the next call names it.
             let _ = core.look_around();
         }
         if is_free.is_err() {
@@ -182,15 +186,15 @@ impl Words {
         done >= sequence.min(seat.sent) || self.vote(seat) == GONE
     }
 
-    /// What a participant has voted last.
+    /// The last vote of a participant.
     fn vote(&self, seat: &Seat) -> u64 {
         // ORDERING: Acquire, pairs with the Release in serve: what it wrote before it voted [vote]
         self.votes[seat.rank].load(Ordering::Acquire)
     }
 }
 
-/// Sends the proposal to each as soon as it has voted on the one before, and returns whether all vote for this one. After the
-/// first that does not, it waits for no other vote, but still until all have been sent the proposal.
+/// Sends the proposal to each as soon as it has voted on the one before, and returns whether all vote for this one. After
+/// the first vote against it, this waits for no other vote, but still until all have been sent the proposal.
 fn poll_votes<T: Plain>(
     core: &mut Core,
     words: &Words,
@@ -237,8 +241,9 @@ pub struct Participant<'a, T> {
 }
 
 impl<T: Plain> Participant<'_, T> {
-    /// Waits for the next proposal, votes on it as `vote` says, and calls `apply` with it and whether it is committed. False
-    /// if the coordinator has ended. What this member votes against is not committed, which it knows at once.
+    /// Waits for the next proposal, votes on it as `vote` says, and calls `apply` with it and with whether it is committed.
+    /// False if the coordinator has ended. A proposal that this member votes against is not committed, so the call does not
+    /// wait for the decision.
     ///
     /// # Errors
     /// The fault with which the group has failed before there was a proposal.
@@ -260,7 +265,7 @@ impl<T: Plain> Participant<'_, T> {
         // ORDERING: Release, pairs with the Acquire in vote at the coordinator [vote]
         words.votes[core.rank].store(sequence << 1 | u64::from(is_yes), Ordering::Release);
         core.roll.bell(*coordinator).notify();
-        // After a NO there is nothing to wait for, and after a fault no one else may decide.
+        // After a NO the outcome is known, and after a fault no other member may decide.
         let decided = is_yes.then(|| core.wait_at_common_bell(|| words.decided(sequence)));
         let is_commit = match decided {
             None => false,
@@ -276,7 +281,7 @@ impl<T: Plain> Participant<'_, T> {
 }
 
 impl Words {
-    /// Aborts what nobody has decided; true if it was committed before.
+    /// Aborts a proposal that is undecided; true if it was committed before.
     #[cold]
     fn abort(&self, sequence: u64) -> bool {
         let _ = self.decide(sequence, ABORT);

@@ -1,8 +1,8 @@
 //! One member's edges of a tree: a channel each way to its parent and to each of its children.
 //!
 //! As every edge leads both ways, the same web carries a message from any root to all and from all to any root: a member
-//! needs to know only which of its links leads towards that root. Members call the operations of a group in the same
-//! order and edges are first in, first out, so operations with different roots do not mix.
+//! only needs to know which of its links leads towards that root. Members call the operations of a group in the same order
+//! and edges are first in, first out, so operations with different roots do not mix.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ pub(crate) struct Link {
     pub(crate) rank: usize,
     pub(crate) tx: AnySender,
     pub(crate) rx: AnyReceiver,
-    /// What lies behind it: for a child the places of its subtree, for the parent all others.
+    /// The members behind it: for a child the places of its subtree, for the parent all others.
     behind: Behind,
 }
 
@@ -35,22 +35,22 @@ pub(crate) struct Link {
 enum Behind {
     /// Subtrees are intervals when members are numbered depth first.
     Subtree(Range<usize>),
-    /// All but one's own subtree.
+    /// All except the own subtree.
     AllBut(Range<usize>),
 }
 
-/// What the webs of all members of one tree are built from.
+/// The inputs from which the webs of all members of one tree are built.
 #[derive(Debug)]
 pub(crate) struct WebPlan {
     numbering: Arc<Numbering>,
-    /// The children of each member in the order in which it shall deal with them, by rank.
+    /// The children of each member in the order in which it handles them, by rank.
     children: Vec<Vec<usize>>,
     /// By rank.
     parents: Vec<Option<usize>>,
 }
 
 impl WebPlan {
-    /// Of a tree. `children` gives each member's children in the order in which it shall deal with them.
+    /// The inputs for a tree. `children` gives each member's children in the order in which it handles them.
     pub(crate) fn of(tree: &Tree, children: impl Fn(usize) -> Vec<usize>) -> Self {
         Self {
             numbering: Arc::new(Numbering::depth_first(tree)),
@@ -66,8 +66,8 @@ impl WebPlan {
         parents.map(group).collect()
     }
 
-    /// The web of the member at `site`, without the edges from members that are `apart` to their parents. Costs no more
-    /// than the member has edges.
+    /// The web of the member at `site`, without the edges from members that are `apart` to their parents. The cost grows
+    /// only with the member's own edges.
     pub(crate) fn web(&self, apart: &[usize], site: &mut Site) -> Result<Web, ArenaError> {
         let Site { rank, roll, arena } = site;
         let (own, numbering) = (*rank, &self.numbering);
@@ -100,7 +100,8 @@ pub(crate) struct Web {
     pub(crate) links: Vec<Link>,
     /// Room for a list of links, kept so that no operation allocates one.
     pub(crate) missing: Vec<usize>,
-    /// In which long slices travel along the edges; `None` until there is one, and where the memory has no room for them.
+    /// The chunks in which long slices travel along the edges; `None` until the first one, and if the memory has no room
+    /// for them.
     pub(crate) chunks: Option<Box<Chunks>>,
 }
 
@@ -122,7 +123,7 @@ impl Web {
         self.links.iter().position(|link| matches!(link.behind, Behind::AllBut(_)))
     }
 
-    /// How many members lie behind a link.
+    /// The number of members behind a link.
     pub(crate) fn members_behind(&self, link: usize) -> usize {
         match &self.links[link].behind {
             Behind::Subtree(places) => places.len(),

@@ -1,5 +1,5 @@
-//! Every interleaving of the barriers, of acknowledged broadcasts, of a fault report and of what follows it among two and three
-//! members. Run by `ci/loom.sh`.
+//! Every interleaving of the barriers, of acknowledged broadcasts, of a fault report and of the steps after it among two
+//! and three members. Run by `ci/loom.sh`.
 //!
 //! The edges of the message tree are `ump` channels, which have models of their own.
 #![cfg(loom)]
@@ -149,13 +149,13 @@ fn more_ways_than_members() {
     nobody_leaves_early(2, Barrier::Dissemination8, Wait::Park, 1);
 }
 
-/// Members 0 and 2 gather at 0, who then gathers with 1.
+/// Members 0 and 2 gather at 0, which then gathers with 1.
 #[test]
 fn hierarchy_of_three() {
     nobody_leaves_early(3, Barrier::Hierarchy, Wait::Spin, 1);
 }
 
-/// A leader and its sibling, whose byte comes round again, and a third member.
+/// A leader and its sibling, whose byte wraps around, and a third member.
 #[test]
 fn packed_of_two() {
     let topology = |id| Cpu { core: Some(0), ..Cpu::flat(CpuId::new(id)) };
@@ -227,7 +227,7 @@ fn a_fault_wakes_whoever_sleeps() {
     });
 }
 
-/// All agree on a commit, and who applies it sees what another one wrote before it voted.
+/// All agree on a commit, and a member that applies it sees what another one wrote before it voted.
 #[test]
 fn a_commit_shows_what_was_written_before_the_votes() {
     loom::model(|| {
@@ -256,7 +256,7 @@ fn a_commit_shows_what_was_written_before_the_votes() {
     });
 }
 
-/// What a member did before it left its seat is seen by the one that takes the seat after it.
+/// The next member to take a seat sees everything that the last one did before it left the seat.
 #[test]
 fn a_seat_passes_on_what_its_member_did() {
     loom::model(|| {
@@ -289,7 +289,7 @@ fn joined(group: &Group, members: usize) -> Vec<Box<Member>> {
     (0..members).map(|rank| Box::new(group.join(rank).expect("nobody has joined"))).collect()
 }
 
-/// Runs `body` as each of these members, who are joined, on threads that have the stack to plan.
+/// Runs `body` as each of these joined members, on threads that have the stack to plan.
 #[expect(clippy::vec_box, reason = "moving a member itself takes more stack than a model has")]
 fn run_planners(members: Vec<Box<Member>>, body: impl Fn(&mut Member) + Clone + Send + 'static) {
     let threads: Vec<_> = members
@@ -303,8 +303,8 @@ fn run_planners(members: Vec<Box<Member>>, body: impl Fn(&mut Member) + Clone + 
     threads.into_iter().for_each(|thread| thread.join().expect("a member ends"));
 }
 
-/// Two that are left of three agree on who is gone, whichever of them finds it, and meet in a group of their own. Who waits for
-/// the other's word may be asleep.
+/// Two survivors of three agree on the one that is gone, whichever of them finds it, and meet in a group of their own. A
+/// member that waits for the other's word may be asleep.
 fn those_who_are_left_agree(wait: Wait) {
     briefly(move || {
         let group = group(3, Barrier::Ticket, wait);
@@ -331,7 +331,7 @@ fn those_who_are_left_of_three_agree() {
     those_who_are_left_agree(Wait::Park);
 }
 
-/// Two members of one part, of which whoever comes first plans it.
+/// Two members of one part; the first to come plans it.
 #[test]
 fn a_part_of_two() {
     briefly(|| {

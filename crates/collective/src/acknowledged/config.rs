@@ -1,4 +1,4 @@
-//! What all members of an acknowledged broadcast agree on.
+//! The configuration of an acknowledged broadcast, on which all members agree.
 
 use super::AckError;
 use super::scheduler::Discipline;
@@ -8,7 +8,7 @@ pub const MAX_WINDOW: usize = 4096;
 /// The largest event.
 pub const MAX_EVENT_BYTES: usize = 4096;
 
-/// How an acknowledged broadcast is done. Every member gives the same.
+/// The configuration of an acknowledged broadcast. Every member gives the same.
 ///
 /// ```
 /// use corecast_collective::acknowledged::{AckConfig, Variant};
@@ -19,18 +19,18 @@ pub const MAX_EVENT_BYTES: usize = 4096;
 pub struct AckConfig {
     /// The rank that publishes.
     pub root: usize,
-    /// Over what kind of graph.
+    /// The kind of graph.
     pub variant: Variant,
-    /// What passes an event on.
+    /// The kind of edges.
     pub edges: Edges,
-    /// To how many members one passes an event on, from 1.
+    /// The number of members to which a member passes an event on, from 1.
     pub arity: usize,
-    /// How many events may be on their way, 1 to [`MAX_WINDOW`].
+    /// The number of events that may be on their way, 1 to [`MAX_WINDOW`].
     pub window: usize,
-    /// When a member acknowledges.
+    /// The moment at which a member acknowledges.
     pub ack_on: AckOn,
-    /// Whether one member of a ring gathers in the root's place, so that the root hears one message of each event. The way
-    /// is one message longer.
+    /// Whether one member of a ring gathers in the root's place, so that the root receives one message for each event. The
+    /// way is one message longer.
     pub companion: bool,
 }
 
@@ -52,44 +52,44 @@ impl Default for AckConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Variant {
-    /// What [`AckConfig::choice`] says.
+    /// The variant that [`AckConfig::choice`] returns.
     #[default]
     Auto,
-    /// BT: down a balanced tree, and the acknowledgements up again. Inner members act twice for each event.
+    /// BT: down a balanced tree, and the acknowledgements back up. Inner members act twice for each event.
     Tree,
     /// DR: around a diamond ring, see [`corecast_plan::diamond`]. Every member acts once for each event.
     Ring,
-    /// SDR: as the ring, and a member begins an event only after the one before. Over all edges but
-    /// [`Edges::Tasks`] of last-in-first-out discipline the ring keeps this order anyway.
+    /// SDR: as the ring, but a member begins an event only after the one before. All edges except [`Edges::Tasks`] of
+    /// last-in-first-out discipline keep this order in a ring anyway.
     OrderedRing,
 }
 
-/// What passes an event from one member to the next.
+/// The way in which a member passes an event to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Edges {
-    /// Each member counts on a line of its own how far it has passed events on; its successors look there, and read the
-    /// event where the root has put it. One store passes on as many events as have come.
+    /// Each member counts on a line of its own the events that it has passed on; its successors look there, and read the
+    /// event where the root has written it. One store passes on any number of events.
     #[default]
     Counters,
     /// A ring of lines for each edge, and a message for each event.
     Messages,
-    /// A task for each event and edge, which goes through the inbox of the member that runs it: as in the paper.
+    /// A task for each event and edge, which goes through the inbox of the member that runs it, as in the paper.
     Tasks(Discipline),
 }
 
-/// When a member acknowledges an event.
+/// The moment at which a member acknowledges an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AckOn {
-    /// As soon as it has a copy. Nobody's processing holds up the ring.
+    /// As soon as it has a copy. Slow processing does not hold up the ring.
     Received,
-    /// When it has processed it.
+    /// After it has processed the event.
     #[default]
     Processed,
 }
 
 impl AckConfig {
-    /// The variant in use, and why.
+    /// The variant in use, and the reason.
     #[must_use]
     pub fn choice(&self) -> (Variant, &'static str) {
         match (self.variant, self.edges) {
@@ -104,7 +104,7 @@ impl AckConfig {
         }
     }
 
-    /// Whether there is such a broadcast of events of so many bytes.
+    /// Whether such a broadcast can carry events of this many bytes.
     pub(super) fn check(&self, event_bytes: usize) -> Result<(), AckError> {
         let is_tree = self.choice().0 == Variant::Tree;
         if !(1..=corecast_plan::diamond::MAX_NODES).contains(&self.arity) {
@@ -122,7 +122,7 @@ impl AckConfig {
         Ok(())
     }
 
-    /// A number that members with another configuration or another type of events do not have, as good as surely.
+    /// A number that differs for other configurations and other types of events, except by a rare collision.
     pub(super) fn signature<T>(&self) -> u64 {
         let text = format!("{self:?} {} {}", std::any::type_name::<T>(), size_of::<T>());
         // FNV-1a: the same in every program, unlike the standard library's hashers.

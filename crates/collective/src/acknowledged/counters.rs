@@ -1,7 +1,7 @@
-//! Edges that are counts: each member has a line that says how far it has passed events on, and its successors look there.
+//! Edges that are counts: each member's line counts the events it has passed on, and its successors look there.
 //!
 //! The events lie in one ring of slots, which only the root writes and all read. So a member passes on any number of events
-//! with one store, and nothing is copied on the way.
+//! with one store, and copies nothing.
 
 use corecast_channel::Plain;
 

@@ -1,4 +1,4 @@
-//! The kinds of edges as one: chosen when a broadcast is set up, so that no event asks again.
+//! All kinds of edges as one type: the kind is chosen when a broadcast is set up, so that no event asks again.
 
 use corecast_base::{Arena, ArenaError};
 use corecast_channel::Plain;
@@ -20,7 +20,7 @@ use crate::roll::Roll;
 enum Edged<T> {
     Counters(Counters),
     Messages(Messages),
-    /// Boxed, as the largest by far.
+    /// Boxed, as it is by far the largest.
     Tasks(Box<Tasks<T>>),
 }
 
@@ -36,11 +36,11 @@ pub(super) struct Outgoing<T> {
 pub(super) enum Incoming<T> {
     Counters(InOrder<T, Counters>),
     Messages(InOrder<T, Messages>),
-    /// Boxed, as the largest by far.
+    /// Boxed, as it is by far the largest.
     Tasks(Box<Tasks<T>>),
 }
 
-/// Calls `$body` with what is inside, whatever it is.
+/// Calls `$body` with the contents of either variant.
 macro_rules! each {
     ($of:expr, $inner:ident => $body:expr) => {
         match $of {
@@ -56,7 +56,7 @@ impl<T: Plain> Edged<T> {
     fn lay_out(arena: &mut Arena, rank: usize, config: &AckConfig, route: &Route) -> Result<(Self, Lines), ArenaError> {
         let (members, own) = (route.members.len(), route.members[rank].clone());
         let lines = Lines::lay_out(arena, members)?;
-        // The window's events and the end.
+        // Room for the window's events and the end.
         let slots = config.window + 1;
         let edges = match config.edges {
             Edges::Counters => {
@@ -96,7 +96,7 @@ impl<T: Plain> Outgoing<T> {
         }
     }
 
-    /// Publishes the end, which takes this number.
+    /// Publishes the end, which has this number.
     pub(super) fn end(&mut self, number: u64, roll: &Roll) {
         self.lines.set_end(number);
         match &mut self.edges {
@@ -106,7 +106,7 @@ impl<T: Plain> Outgoing<T> {
         }
     }
 
-    /// The newest event up to which all are acknowledged, any if there is nobody else.
+    /// The newest event up to which all are acknowledged; any number if the root is alone.
     #[inline]
     pub(super) fn acknowledged(&mut self, roll: &Roll) -> Result<u64, AckError> {
         match &mut self.edges {
@@ -138,7 +138,7 @@ impl<T: Plain> Incoming<T> {
         each!(self, member => member.take(roll))
     }
 
-    /// Says that what was taken is processed.
+    /// Marks the event taken last as processed.
     #[inline]
     pub(super) fn finish_given(&mut self, roll: &Roll) {
         match self {
@@ -148,12 +148,12 @@ impl<T: Plain> Incoming<T> {
         }
     }
 
-    /// Passes on what can be; whether that was all that has been processed.
+    /// Passes on as much as possible; true if that was all that has been processed.
     pub(super) fn flush(&mut self, roll: &Roll) -> Result<bool, AckError> {
         each!(self, member => member.flush(roll))
     }
 
-    /// Passes on what can be.
+    /// Passes on as much as possible.
     #[inline]
     pub(super) fn pass_on(&mut self, roll: &Roll) {
         match self {

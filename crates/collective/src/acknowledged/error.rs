@@ -1,4 +1,4 @@
-//! What an acknowledged broadcast can fail with.
+//! Errors of an acknowledged broadcast.
 
 use crate::error::Error;
 
@@ -9,22 +9,22 @@ pub enum AckError {
     /// The group has failed, or there is no such root.
     #[error(transparent)]
     Group(#[from] Error),
-    /// No arity.
+    /// The arity is out of range.
     #[error("the arity of an acknowledged broadcast is 1 to {}, not {arity}", corecast_plan::diamond::MAX_NODES)]
     Arity {
         /// The number asked for.
         arity: usize,
     },
-    /// No window.
+    /// The window is out of range.
     #[error("the window of an acknowledged broadcast is 1 to {} events, not {window}", super::MAX_WINDOW)]
     Window {
         /// The number asked for.
         window: usize,
     },
-    /// A tree with a companion.
+    /// A companion was asked for in a tree.
     #[error("only rings have a companion, a tree has none")]
     CompanionOfTree,
-    /// Events of too many bytes.
+    /// An event is too large.
     #[error("an event has at most {} bytes, not {bytes}", super::MAX_EVENT_BYTES)]
     TooLarge {
         /// Its size.
@@ -38,7 +38,8 @@ pub enum AckError {
         /// The root of its configuration.
         root: usize,
     },
-    /// Some members gave another configuration, another type of events, or one that is refused. The group has not failed.
+    /// Some members gave another configuration, another type of events, or settings that are refused. The group has not
+    /// failed.
     #[error("the members do not agree on the acknowledged broadcast's configuration or type of events")]
     Disagreement,
     /// As many events are on their way as the window holds.
@@ -53,12 +54,12 @@ pub enum AckError {
         /// The last event that all have acknowledged.
         acked: u64,
     },
-    /// A count in shared memory is none that a member writes.
+    /// A count in shared memory has a value that no member writes.
     #[error("a count in the broadcast's memory is {found}, where at most {most} is possible")]
     Corrupt {
         /// The count.
         found: u64,
-        /// The largest that keeps to the protocol.
+        /// The largest value that the protocol allows.
         most: u64,
     },
 }

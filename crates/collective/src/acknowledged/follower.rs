@@ -1,4 +1,4 @@
-//! Every other member's end of an acknowledged broadcast.
+//! The end of an acknowledged broadcast at every member but the root.
 
 use corecast_channel::Plain;
 
@@ -8,14 +8,14 @@ use super::root::abandon;
 use super::{AckError, Event};
 use crate::core::Core;
 
-/// Events processed before they are passed on: a long batch of slow events is passed on in parts, so that those further on
-/// need not wait for all of it, and a quick one costs one store for many.
+/// The number of events processed before they are passed on: a long batch of slow events is passed on in parts, so that the
+/// members further on need not wait for all of it, while a quick batch costs one store for many events.
 const PART: usize = 16;
 
 /// Receives the root's events, passes them on and acknowledges them; see the [module](super).
 ///
-/// All this happens within its calls, so others wait for a member that does not call. To be used until the broadcast is
-/// over: dropped before, it makes the group fail.
+/// All this happens within its calls, so others wait for a member that does not call. Use it until the broadcast is over:
+/// dropping it before makes the group fail.
 #[derive(Debug)]
 pub struct AckFollower<'m, T: Plain> {
     core: &'m mut Core,
@@ -28,7 +28,7 @@ impl<'m, T: Plain> AckFollower<'m, T> {
         Self { core, incoming, window: config.window }
     }
 
-    /// Waits for events and processes all that are there; how many. 0 if the broadcast is over.
+    /// Waits for events and processes all that are there; returns their number, 0 if the broadcast is over.
     ///
     /// # Errors
     /// [`AckError::Group`] if a member is lost.
@@ -43,7 +43,7 @@ impl<'m, T: Plain> AckFollower<'m, T> {
         }
     }
 
-    /// Processes all events that are there, at most a window of them, without waiting; how many.
+    /// Processes all events that are there, at most a window of them, without waiting; returns their number.
     ///
     /// # Errors
     /// As for [`drain`](Self::drain).
@@ -61,7 +61,7 @@ impl<'m, T: Plain> AckFollower<'m, T> {
         let Self { core, incoming, window } = self;
         let roll = &core.roll;
         roll.fault().map_or(Ok(()), Err)?;
-        // Of events received one by one, the last.
+        // Finishes the last event that was received by itself.
         incoming.finish_given(roll);
         let mut count = 0;
         while count < *window {
@@ -92,7 +92,7 @@ impl<'m, T: Plain> AckFollower<'m, T> {
         }
     }
 
-    /// As [`recv`](Self::recv), without waiting: `None` too if there is no event yet.
+    /// As [`recv`](Self::recv), without waiting: also `None` if there is no event yet.
     ///
     /// # Errors
     /// As for [`drain`](Self::drain).
@@ -114,13 +114,13 @@ impl<'m, T: Plain> AckFollower<'m, T> {
         incoming.pass_on(roll);
         let next = incoming.take(roll)?;
         if next.is_none() {
-            // What was taken in may have been the end.
+            // The end may have been among the messages taken in.
             incoming.pass_on(roll);
         }
         Ok(next)
     }
 
-    /// Processes all events until the broadcast is over; how many.
+    /// Processes all events until the broadcast is over; returns their number.
     ///
     /// # Errors
     /// As for [`drain`](Self::drain).
@@ -134,9 +134,9 @@ impl<'m, T: Plain> AckFollower<'m, T> {
         }
     }
 
-    /// Waits until this member has passed on all events that it has processed. Called by a member that will not call for a
-    /// while, so that others need not wait for it meanwhile. Over tasks that are acknowledged on receipt it also returns
-    /// when there is an event to process.
+    /// Waits until this member has passed on all events that it has processed. Call it before a longer pause, so that
+    /// others need not wait meanwhile. Over tasks that are acknowledged on receipt it also returns when there is an event
+    /// to process.
     ///
     /// # Errors
     /// As for [`drain`](Self::drain).

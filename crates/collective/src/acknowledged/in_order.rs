@@ -5,8 +5,8 @@
 //! done     = the newest event that was processed, or copied if that is all that acknowledging takes
 //! late     = min(the newest event that all neighbours have brought, done); passed on late when it has grown
 //! ```
-//! The end is an event of its own, which carries nothing and is done once all before it are: so who passes it on late has
-//! passed on everything, and the broadcast is over for it.
+//! The end is an event of its own, which carries nothing and is done once all before it are. So a member that passes it on
+//! late has passed on everything, and for it the broadcast is over.
 
 use std::collections::VecDeque;
 
@@ -29,7 +29,7 @@ pub(super) struct InOrder<T, W> {
     newest: u64,
     /// The newest event that a neighbour has brought.
     brought: u64,
-    /// Events given out for processing.
+    /// Events handed out for processing.
     given: u64,
     /// Events processed.
     processed: u64,
@@ -37,7 +37,7 @@ pub(super) struct InOrder<T, W> {
     passed: u64,
     /// The end's number, once it has been brought.
     end: Option<u64>,
-    /// Copies of events brought and not yet given out, where copying is all that acknowledging takes.
+    /// Copies of events brought and not yet handed out, where copying is enough to acknowledge.
     copies: VecDeque<T>,
 }
 
@@ -77,13 +77,13 @@ impl<T: Plain, W: Wires> InOrder<T, W> {
         Ok(Some(Event { number: self.given, value }))
     }
 
-    /// Says that all events given out are processed.
+    /// Marks all events handed out as processed.
     #[inline]
     pub(super) fn finish_given(&mut self) {
         self.processed = self.given;
     }
 
-    /// Passes on late what can be.
+    /// Passes on late as much as possible.
     #[inline]
     pub(super) fn pass_on(&mut self, roll: &Roll) {
         let late = self.late();
@@ -99,7 +99,7 @@ impl<T: Plain, W: Wires> InOrder<T, W> {
         self.given < self.brought || self.wires.newest() > self.newest || self.late() > self.passed
     }
 
-    /// Passes on late what can be; whether that was all that has been processed.
+    /// Passes on late as much as possible; true if that was all that has been processed.
     pub(super) fn flush(&mut self, roll: &Roll) -> Result<bool, AckError> {
         self.pass_on(roll);
         Ok(self.passed >= self.processed)

@@ -17,12 +17,12 @@ impl Lines {
         arena.slice(2 * members + 1).map(Self)
     }
 
-    /// Where a member counts the events that it has passed on, early or late.
+    /// The line on which a member counts the events that it has passed on, early or late.
     pub(super) fn of(rank: usize, is_late: bool) -> usize {
         2 * rank + usize::from(is_late)
     }
 
-    /// What a line has counted.
+    /// The count on a line.
     #[inline(always)]
     pub(super) fn at(&self, line: usize) -> u64 {
         // ORDERING: Acquire, pairs with the Release in raise: the events so far are there, and what the member did with
@@ -30,28 +30,28 @@ impl Lines {
         self.0[line].load(Ordering::Acquire)
     }
 
-    /// Counts so far, on a line that only the caller writes.
+    /// Raises the count on a line that only the caller writes.
     #[inline(always)]
     pub(super) fn raise(&self, line: usize, count: u64) {
         // ORDERING: Release, pairs with the Acquire in at [passed-on]
         self.0[line].store(count, Ordering::Release);
     }
 
-    /// The number of the event that stands for the end; 0 as long as none does.
+    /// The number of the event that stands for the end; 0 before the end.
     #[inline(always)]
     pub(super) fn end(&self) -> u64 {
         // ORDERING: Relaxed, written before the end is passed on as events are
         self.0[self.0.len() - 1].load(Ordering::Relaxed)
     }
 
-    /// Says that the event of this number, which will be published next, is the end.
+    /// Marks the event of this number, which will be published next, as the end.
     pub(super) fn set_end(&self, number: u64) {
         // ORDERING: Relaxed, what is published next carries it
         self.0[self.0.len() - 1].store(number, Ordering::Relaxed);
     }
 }
 
-/// Rings of slots for events, which may begin with a word that says which event it is.
+/// Rings of slots for events. A slot may begin with a word that names its event.
 #[derive(Debug, Clone)]
 pub(super) struct Slots {
     words: PlaceSlice<AtomicU64>,
@@ -59,18 +59,18 @@ pub(super) struct Slots {
     stride: usize,
     /// Slots of a ring, a power of two.
     slots: usize,
-    /// Where in a slot its event begins.
+    /// The word of a slot at which its event begins.
     event: usize,
     event_bytes: usize,
 }
 
 impl Slots {
-    /// One ring of at least so many slots for events alone.
+    /// One ring of at least this many slots for events alone.
     pub(super) fn without_heads<T>(arena: &mut Arena, slots: usize) -> Result<Self, ArenaError> {
         Self::lay_out::<T>(arena, 1, slots, 0)
     }
 
-    /// Some rings of at least so many slots for a word and an event.
+    /// Some rings of at least this many slots for a word and an event.
     pub(super) fn with_heads<T>(arena: &mut Arena, rings: usize, slots: usize) -> Result<Self, ArenaError> {
         Self::lay_out::<T>(arena, rings, slots, 1)
     }
@@ -78,7 +78,8 @@ impl Slots {
     fn lay_out<T>(arena: &mut Arena, rings: usize, slots: usize, event: usize) -> Result<Self, ArenaError> {
         let event_bytes = size_of::<T>();
         let words = event + event_bytes.div_ceil(WORD_BYTES);
-        // Events alone lie side by side: what is published at once is read at once. A head is polled while others are written.
+        // Events alone lie side by side, as those published together are read together. A head is polled while others are
+        // written.
         let stride = match event {
             0 if words < WORDS_OF_LINE => words.next_power_of_two(),
             _ => words.next_multiple_of(WORDS_OF_LINE),
@@ -92,7 +93,7 @@ impl Slots {
         self.slots
     }
 
-    /// Which of a ring's slots the event of this number takes.
+    /// The slot of a ring that the event of this number uses.
     #[inline(always)]
     pub(super) fn index(&self, number: u64) -> usize {
         (number & (self.slots as u64 - 1)) as usize
@@ -105,7 +106,7 @@ impl Slots {
         self.slot(ring, index)[0].load(Ordering::Acquire)
     }
 
-    /// Says which event is in a slot, after it was written.
+    /// Names the event in a slot, after it was written.
     #[inline(always)]
     pub(super) fn set_head(&self, ring: usize, index: usize, number: u64) {
         // ORDERING: Release, pairs with the Acquire in head [head]

@@ -1,7 +1,7 @@
 //! Edges that are rings of messages, one line or more for each event.
 //!
-//! The number at the head of a slot says that a message is there. Rings need no word for room: they hold a window of
-//! events and the end, and whoever acknowledges an event has read it from all its neighbours.
+//! The number at the head of a slot says that a message is there. Rings need no word for room: they hold a window of events
+//! and the end, and a member that acknowledges an event has read it from all its neighbours.
 
 use corecast_channel::Plain;
 

@@ -2,7 +2,7 @@
 //!
 //! **Take it** to replicate a log or to hand out work that must be known to be done everywhere: the root publishes up to a
 //! window of events ahead, and `acked() >= n` says that *every* other member has processed event `n`, or received it.
-//! **Not** for a value now and then that needs no answer: that is [`Member::broadcast`](crate::Member::broadcast).
+//! **Not** for an occasional value that needs no answer: that is [`Member::broadcast`](crate::Member::broadcast).
 //!
 //! ```
 //! use corecast_collective::Group;
@@ -33,13 +33,14 @@
 //! messages or tasks. All members open it together, [`Member::ack_root`](crate::Member::ack_root) and
 //! [`Member::ack_follower`](crate::Member::ack_follower), with the same [`AckConfig`].
 //!
-//! **Progress:** blocking. Publishing waits while the window is full; a member passes on, and acknowledges, within its
-//! calls. More members than CPUs work. A member that panics, leaves or drops its end early makes the others' calls fail.
+//! **Progress:** blocking. Publishing waits while the window is full; a member passes events on, and acknowledges them,
+//! within its calls. More members than CPUs work. A member that panics, leaves or drops its end early makes the others'
+//! calls fail.
 //!
-//! **Memory ordering:** what the root wrote before it published an event is visible to all who process it. What a member did
-//! before it acknowledged is visible to the root once it has seen the acknowledgement.
+//! **Memory ordering:** what the root wrote before it published an event is visible to all members that process it. What a
+//! member did before it acknowledged is visible to the root once it has seen the acknowledgement.
 //!
-//! Source: the paper on diamond rings; what is different here and why is in `docs/design/acknowledged.md`.
+//! Source: the paper on diamond rings; `docs/design/acknowledged.md` lists the differences and their reasons.
 
 mod config;
 mod counters;
@@ -66,7 +67,7 @@ pub use scheduler::Discipline;
 #[cfg(all(test, not(loom)))]
 mod random_schedules;
 
-/// What the root has published.
+/// An event that the root has published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event<T> {
     /// Its number, from 1.

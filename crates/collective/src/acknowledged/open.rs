@@ -17,11 +17,11 @@ impl Member {
     /// Opens an acknowledged broadcast as the member that publishes, while all others call
     /// [`ack_follower`](Self::ack_follower) with the same configuration and type of events.
     ///
-    /// Its memory stays with the group as long as that lives.
+    /// Its memory stays with the group as long as the group lives.
     ///
     /// # Errors
-    /// [`AckError`] that names the setting that does not fit; [`AckError::Disagreement`] at all whose own settings do, if not
-    /// all are the same; [`AckError::Group`] if a member is lost.
+    /// [`AckError`] that names the setting that does not fit; [`AckError::Disagreement`] at all members with valid
+    /// settings, if not all are the same; [`AckError::Group`] if a member is lost.
     pub fn ack_root<T: Plain>(&mut self, config: AckConfig) -> Result<AckRoot<'_, T>, AckError> {
         let Ends { core, routes, .. } = self.agree::<T>(&config, true)?;
         let (rank, route) = (core.rank, routes.of(&config));
@@ -41,7 +41,7 @@ impl Member {
     }
 
     /// Finds out whether all members want the same, and begins the operation if so. Members whose settings are refused ask
-    /// too, or the others would wait for them.
+    /// too, as the others would wait for them.
     fn agree<T: Plain>(&mut self, config: &AckConfig, is_root: bool) -> Result<&mut Ends, AckError> {
         let own = self.check_part::<T>(config, is_root);
         let signature = config.signature::<T>();

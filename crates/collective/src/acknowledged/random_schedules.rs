@@ -1,5 +1,5 @@
-//! Broadcasts of many members in one thread, in which chance says who goes on next: nobody acknowledges early, no slot is
-//! written over, and every event comes once, whole and in order where there is an order.
+//! Broadcasts of many members in one thread, which take steps in random order. The tests check that no member acknowledges
+//! early, that no slot is overwritten, and that every event comes once, whole, and in order where there is an order.
 
 use corecast_base::wait::{Wait, WakeWord};
 use corecast_base::{Arena, CpuId};
@@ -21,7 +21,7 @@ struct Run {
     root: Outgoing<u64>,
     /// All members but the root, by rank from 1.
     others: Vec<Incoming<u64>>,
-    /// For each of them, which events it has processed.
+    /// For each of them, the events it has processed.
     processed: Vec<Vec<bool>>,
     published: u64,
     random: fastrand::Rng,
@@ -53,7 +53,7 @@ impl Run {
         self.root.acknowledged(&self.roll).expect("nobody writes nonsense")
     }
 
-    /// Goes on until all are done.
+    /// Runs until all are done.
     fn play(&mut self) {
         let mut acked = 0;
         let mut steps = 0;
@@ -65,7 +65,7 @@ impl Run {
             steps += 1;
             assert!(steps < 4_000_000, "nothing goes on any more: {:?}", self.config);
         }
-        // What was acknowledged on receipt is left.
+        // Events acknowledged on receipt may be left.
         while let Some(index) = self.processed.iter().position(|events| events[1..].contains(&false)) {
             self.step_other(index);
             steps += 1;

@@ -10,9 +10,9 @@ use super::engine::Outgoing;
 use crate::core::Core;
 use crate::error::Loss;
 
-/// Publishes events to all other members of a group, and learns how far they are; see the [module](super).
+/// Publishes events to all other members of a group, and learns how far they have got; see the [module](super).
 ///
-/// To be [closed](Self::close): dropped before, it makes the group fail, so that nobody waits for more events in vain.
+/// [Close](Self::close) it: dropping it before makes the group fail, so that no member waits for more events in vain.
 #[derive(Debug)]
 pub struct AckRoot<'m, T: Plain> {
     core: &'m mut Core,
@@ -28,7 +28,7 @@ impl<'m, T: Plain> AckRoot<'m, T> {
         Self { core, outgoing, window: config.window as u64, published: 0, acked: 0, is_over: false }
     }
 
-    /// Publishes an event, when the window has room for it; its number, from 1.
+    /// Publishes an event as soon as the window has room for it; returns its number, from 1.
     ///
     /// # Errors
     /// [`AckError::Group`] if a member is lost.
@@ -40,12 +40,12 @@ impl<'m, T: Plain> AckRoot<'m, T> {
         self.publish_next(std::slice::from_ref(event))
     }
 
-    /// Publishes these events in their order, each part of them when the window has room for it; the last one's number, or
-    /// that of the last before if there are none. Over [`Edges::Counters`](super::Edges::Counters) a part takes one store to
-    /// tell of, where one call for each event takes one for each.
+    /// Publishes these events in their order, part by part as the window has room; returns the last one's number, or, if
+    /// there are none, that of the last event before. Over [`Edges::Counters`](super::Edges::Counters) a part is announced
+    /// with one store, where one call for each event takes one store for each.
     ///
     /// # Errors
-    /// As for [`publish`](Self::publish). What has been published by then, [`published`](Self::published) says.
+    /// As for [`publish`](Self::publish). [`published`](Self::published) tells how many had been published by then.
     #[inline]
     pub fn publish_all(&mut self, mut events: &[T]) -> Result<u64, AckError> {
         while !events.is_empty() {
@@ -63,7 +63,7 @@ impl<'m, T: Plain> AckRoot<'m, T> {
     /// As [`publish`](Self::publish), without waiting.
     ///
     /// # Errors
-    /// [`AckError::WindowFull`] if there is no room; else as for `publish`.
+    /// [`AckError::WindowFull`] if there is no room; otherwise as for `publish`.
     #[inline]
     pub fn try_publish(&mut self, event: &T) -> Result<u64, AckError> {
         if self.published - self.acked >= self.window && self.published - self.acked()? >= self.window {
@@ -72,7 +72,7 @@ impl<'m, T: Plain> AckRoot<'m, T> {
         self.publish_next(std::slice::from_ref(event))
     }
 
-    /// The last event that all other members have acknowledged, and with it all before; 0 for none.
+    /// The last event up to which all other members have acknowledged all events; 0 for none.
     ///
     /// # Errors
     /// [`AckError::Group`] if a member is lost.
@@ -107,7 +107,7 @@ impl<'m, T: Plain> AckRoot<'m, T> {
     /// As [`wait`](Self::wait), for at most `longest`.
     ///
     /// # Errors
-    /// [`AckError::Timeout`] if that was too short; else as for `wait`.
+    /// [`AckError::Timeout`] if that was too short; otherwise as for `wait`.
     ///
     /// # Panics
     /// If it has not been published.
@@ -123,7 +123,8 @@ impl<'m, T: Plain> AckRoot<'m, T> {
         }
     }
 
-    /// Waits until all other members have acknowledged all events, and ends the broadcast: they find that no event follows.
+    /// Waits until all other members have acknowledged all events, and ends the broadcast: they learn that no event
+    /// follows.
     ///
     /// # Errors
     /// [`AckError::Group`] if a member is lost.
@@ -151,7 +152,7 @@ impl<'m, T: Plain> AckRoot<'m, T> {
         Ok(())
     }
 
-    /// Waits for an acknowledgement as long as `left` says of the time waited.
+    /// Waits for an acknowledgement as long as `left` allows, given the time waited so far.
     #[track_caller]
     fn wait_while(&mut self, number: u64, left: impl Fn(Duration) -> Option<Duration>) -> Result<(), AckError> {
         assert!(number <= self.published, "event {number} is waited for, and only {} are published", self.published);

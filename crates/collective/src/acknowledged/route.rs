@@ -1,8 +1,8 @@
-//! Who passes events to whom, by rank.
+//! Routes: the members to which each member passes events, by rank.
 //!
-//! An edge is *early* if events leave along it as they come, and *late* if they leave when the member has them from all
-//! its neighbours and is done with them. The root publishes along early edges. In a tree events go down early edges and
-//! acknowledgements up late ones; in a ring all edges but the root's are late.
+//! An edge is *early* if events leave along it as they come, and *late* if they leave when the member has them from all its
+//! neighbours and is done with them. The root publishes along early edges. In a tree events go down along early edges and
+//! acknowledgements up along late ones; in a ring all edges but the root's are late.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,7 +22,7 @@ pub(super) struct Edge {
     pub(super) inlet: usize,
     /// Whether it is late.
     pub(super) is_late: bool,
-    /// Whether it brings the event itself, and not only the news that it has been everywhere behind.
+    /// Whether it brings the event itself, and not only the news that all members behind it have it.
     pub(super) carries: bool,
 }
 
@@ -42,11 +42,11 @@ pub(super) struct Neighbours {
 pub(super) struct Route {
     /// By rank.
     pub(super) members: Vec<Neighbours>,
-    /// How many there are.
+    /// The number of edges.
     pub(super) edges: usize,
 }
 
-/// An edge between two nodes, whoever they are.
+/// An edge between two nodes, before members are assigned to them.
 struct Link {
     from: usize,
     to: usize,
@@ -87,7 +87,7 @@ impl Route {
         Self::of_links(&links, &place_along(&walk, problem, config.root))
     }
 
-    /// These edges, between the members that the nodes are.
+    /// These edges, between the members at the nodes.
     fn of_links(links: &[Link], members: &[usize]) -> Self {
         let mut all = vec![Neighbours::default(); members.len()];
         let by_cargo = |carries: bool| links.iter().enumerate().filter(move |(_, link)| link.carries == carries);
@@ -139,8 +139,8 @@ fn tree_walk(nodes: usize, arity: usize) -> Vec<usize> {
     walk
 }
 
-/// The routes that members of one group in this process have worked out. Who comes second takes the first one's: dealing
-/// out members by nearness takes time that grows with the square of their number.
+/// The routes that members of one group in this process have worked out. Later members take the first one's: dealing out
+/// members by nearness takes time that grows with the square of their number.
 #[derive(Debug)]
 pub(crate) struct Routes {
     problem: Arc<Problem>,

@@ -1,10 +1,10 @@
 //! Tasks of one member: an inbox that others fill, and a deque of its own from which it runs them.
 //!
-//! A task lies in memory of its own and is known by a number. Whoever sends it pushes the number into the inbox of the member
-//! that is to run it, a bounded queue of many producers. Its owner moves what is there to its deque when that is empty, and
-//! also, without running anything, when it finds the inbox that it wants to push into full: as then everybody who waits for
-//! room makes room, members cannot all wait for each other in a circle. The deque grows to all tasks there are, and no
-//! further.
+//! A task lies in memory of its own and is known by a number. A sender pushes the number into the inbox of the member that
+//! is to run the task, a bounded queue of many producers. The owner of an inbox moves its tasks to the deque when that is
+//! empty. It also does so, without running anything, when it wants to push into another inbox and finds it full: as every
+//! member that waits for room thus makes room, members cannot all wait for each other in a circle. The deque never grows
+//! beyond the number of all tasks.
 //!
 //! Last in, first out is the paper's discipline. It runs what is in the cache, and reorders.
 //!
@@ -21,7 +21,7 @@ use corecast_base::{Arena, ArenaError, CacheLine, PlaceSlice};
 /// Tasks that fit into an inbox.
 const INBOX_TASKS: usize = 64;
 
-/// In which order a member runs its tasks.
+/// The order in which a member runs its tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Discipline {
     /// As they came.
@@ -37,13 +37,13 @@ pub enum Discipline {
 /// 1` there and the task in the lower half once it has been. Zeroes are an empty inbox.
 #[derive(Debug, Clone)]
 pub(super) struct Inboxes {
-    /// Tasks pushed so far, for each inbox. Written by producers that claim a position.
+    /// Tasks pushed so far, for each inbox. Written by the producers that claim positions.
     pushed: PlaceSlice<CacheLine<AtomicU64>>,
     /// The words of all inboxes. Filled by the producer that has claimed the position, emptied by the owner.
     words: PlaceSlice<AtomicU64>,
 }
 
-/// No room.
+/// The error of a full inbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct InboxFull;
 
@@ -64,7 +64,7 @@ impl Inboxes {
         Ok(Self { pushed: arena.slice(members)?, words: arena.slice(members * INBOX_TASKS)? })
     }
 
-    /// Pushes a task into a member's inbox. Whoever pushes rings its bell.
+    /// Pushes a task into a member's inbox. The caller then rings that member's bell.
     pub(super) fn push(&self, rank: usize, task: u32) -> Result<(), InboxFull> {
         let mut position = self.pushed(rank);
         loop {
@@ -84,7 +84,7 @@ impl Inboxes {
         }
     }
 
-    /// Whether a push into a member's inbox would find room, if nobody else pushed.
+    /// Whether a push into a member's inbox would find room, if no other member pushed.
     pub(super) fn has_room(&self, rank: usize) -> bool {
         let (word, lap) = self.word(rank, self.pushed(rank));
         stamp(word) == lap
@@ -95,7 +95,7 @@ impl Inboxes {
         self.pushed[rank].load(Ordering::Relaxed)
     }
 
-    /// Makes the position the caller's, unless it is another's already.
+    /// Claims the position for the caller, unless another producer has it already.
     fn claim(&self, rank: usize, position: u64) -> bool {
         let pushed = &self.pushed[rank];
         // ORDERING: Relaxed, a claim says nothing but itself
@@ -124,7 +124,7 @@ impl Inboxes {
 }
 
 impl Scheduler {
-    /// The one of this member, which never has more than `most` tasks.
+    /// The scheduler of this member, which never has more than `most` tasks.
     pub(super) fn new(inboxes: Inboxes, rank: usize, discipline: Discipline, most: usize) -> Self {
         Self { inboxes, rank, discipline, taken: 0, deque: VecDeque::with_capacity(most) }
     }
@@ -134,7 +134,7 @@ impl Scheduler {
         &self.inboxes
     }
 
-    /// Moves all tasks from the inbox to the deque; how many.
+    /// Moves all tasks from the inbox to the deque; returns their number.
     pub(super) fn drain_inbox(&mut self) -> usize {
         let before = self.deque.len();
         while let Some(task) = self.inboxes.pop(self.rank, self.taken) {

@@ -1,12 +1,12 @@
-//! Edges that are tasks: a message is a task of its receiver, which runs it when its scheduler says so.
+//! Edges that are tasks: a message is a task of its receiver, which runs it when its scheduler picks it.
 //!
 //! ```text
 //! the first task of an event    begin it: pass it on early, give it out for processing
 //! done, and all tasks there     pass it on late; at the root: it is acknowledged
 //! ordered                       begin it only after the one before; until then it waits in its place of the window
 //! ```
-//! With tasks that are run last in, first out, events overtake each other, so each has a record of its own. What a full inbox
-//! does not take is kept and tried again, in order, so that nobody waits within a send.
+//! With tasks that are run last in, first out, events overtake each other, so each has a record of its own. A task that
+//! finds the inbox full is kept and sent again later, in order, so that no member waits within a send.
 
 use std::collections::VecDeque;
 
@@ -24,29 +24,29 @@ use crate::roll::Roll;
 pub(super) struct Tasks<T> {
     own: Neighbours,
     lines: Lines,
-    /// What tasks carry: one ring for each edge of the broadcast.
+    /// The contents of tasks: one ring for each edge of the broadcast.
     slots: Slots,
     scheduler: Scheduler,
     ack_on: AckOn,
     is_ordered: bool,
     /// One for each event of a window.
     records: Vec<Record<T>>,
-    /// Receiver and task, in the order of sending, from the first one that found no room on.
+    /// Receiver and task in the order of sending, beginning with the first that found no room.
     unsent: VecDeque<(usize, u32)>,
-    /// Events begun, where they are begun in order.
+    /// Events begun, if they are begun in order.
     begun: u64,
-    /// The event given out for processing.
+    /// The event handed out for processing.
     given: Option<u64>,
-    /// Events begun while nobody asked for one.
+    /// Events begun before the user asked for one.
     ready: VecDeque<Event<T>>,
     /// Events, and the end, that this member is done with.
     done: u64,
-    /// Events, and the end, passed on late, in whatever order; at the root those acknowledged, in order.
+    /// Events, and the end, passed on late, in any order; at the root those acknowledged, in order.
     passed: u64,
     end: Option<u64>,
 }
 
-/// How far an event is.
+/// The state of an event.
 #[derive(Debug)]
 struct Record<T> {
     /// The event; 0 for none yet.
@@ -54,11 +54,11 @@ struct Record<T> {
     /// Neighbours that have sent their task.
     arrived: usize,
     is_done: bool,
-    /// The event itself, as long as it waits for the one before.
+    /// The event itself, while it waits for the one before.
     waiting: Option<T>,
 }
 
-/// What a task brought.
+/// The contents of a task.
 struct Arrival {
     number: u64,
     index: usize,
@@ -107,9 +107,9 @@ impl<T: Plain> Tasks<T> {
         }
     }
 
-    /// Passes on what can be, for which tasks that have come are run; whether that was all that has been processed, or an
-    /// event is to be processed first. It may have been acknowledged already, and the window then allows an event in its
-    /// place: no task is run before its own copy is taken.
+    /// Passes on as much as possible, for which it runs the tasks that have come; true if that was all that has been
+    /// processed, or if an event has to be processed first. That event may have been acknowledged already, and the window
+    /// may then allow another in its place, so no task is run before this member has taken its copy.
     pub(super) fn flush(&mut self, roll: &Roll) -> Result<bool, AckError> {
         self.push_unsent(roll);
         while self.passed < self.done {
@@ -123,11 +123,11 @@ impl<T: Plain> Tasks<T> {
         Ok(self.unsent.is_empty())
     }
 
-    /// Says that the event given out is processed.
+    /// Marks the event handed out as processed.
     pub(super) fn finish_given(&mut self, roll: &Roll) {
         let Some(number) = self.given.take() else { return };
         let index = self.slots.index(number);
-        // Acknowledged on receipt, its record may be another event's by now.
+        // It was acknowledged on receipt, so its record may be another event's by now.
         if self.ack_on == AckOn::Processed {
             self.records[index].is_done = true;
             self.done += 1;
@@ -135,7 +135,7 @@ impl<T: Plain> Tasks<T> {
         }
     }
 
-    /// Tries again what found no room.
+    /// Sends again the tasks that found no room.
     pub(super) fn push_unsent(&mut self, roll: &Roll) {
         while let Some(&(peer, task)) = self.unsent.front() {
             if self.scheduler.inboxes().push(peer, task).is_err() {
@@ -168,7 +168,8 @@ impl<T: Plain> Tasks<T> {
         self.send(false, number, None, roll);
     }
 
-    /// Runs what has come to the root; the newest event up to which all are acknowledged, any if there is nobody else.
+    /// Runs the tasks that have come to the root; returns the newest event up to which all are acknowledged, any number if
+    /// it is alone.
     pub(super) fn acknowledged(&mut self, roll: &Roll) -> Result<u64, AckError> {
         self.push_unsent(roll);
         while let Some(task) = self.next_task(roll) {
@@ -194,7 +195,7 @@ impl<T: Plain> Tasks<T> {
         self.scheduler.next()
     }
 
-    /// Empties the inbox, and tells those who may wait for room.
+    /// Empties the inbox, and rings the bells of members that may wait for room.
     fn make_room(&mut self, roll: &Roll) {
         if self.scheduler.drain_inbox() > 0 {
             self.own.inlets.iter().for_each(|edge| roll.bell(edge.peer).notify());
@@ -259,7 +260,7 @@ impl<T: Plain> Tasks<T> {
         Ok(Arrival { number, index, edge, is_first })
     }
 
-    /// Passes an event on late if nothing is missing.
+    /// Passes an event on late if it is complete.
     fn pass_on_if_complete(&mut self, index: usize, roll: &Roll) {
         let Record { number, arrived, is_done, .. } = self.records[index];
         if !is_done || arrived != self.own.inlets.len() {

@@ -1,8 +1,8 @@
-//! What events travel over from member to member in the order of their numbers.
+//! Wires: they carry events from member to member in the order of their numbers.
 //!
 //! Lines that count and rings of messages tell the same two things: the newest event that some neighbour has brought, and
-//! the newest that all of them have. A slot is written anew only when all members have acknowledged the event in it, which
-//! is the window's promise; nothing else guards it.
+//! the newest that all of them have brought. A slot is written anew only after all members have acknowledged the event in
+//! it. The window ensures this; nothing else guards it.
 
 use corecast_channel::Plain;
 

@@ -1,8 +1,9 @@
 //! One tour of a diamond ring, on which "processed" is "arrived", and a line that releases all.
 //!
-//! The root's signal spreads through scatter nodes and is gathered again; whoever has heard from all before it in the ring
-//! and has arrived signals all behind it. Every member acts once on the way, and nobody signals or waits for more than
-//! two (the root for four). When the tour is back at the root all have arrived. It is mainly a way for leaders to exchange.
+//! The root's signal spreads through scatter nodes and is gathered again. A member that has arrived, and has heard from all
+//! members before it in the ring, signals all behind it. Every member acts once on the way, and no member signals or waits
+//! for more than two (the root for four). When the tour is back at the root, all have arrived. It is mainly a way for
+//! leaders to exchange.
 //!
 //! A node has one line for all behind it, so it signals with one store. Lines hold the stamp of the last operation, which
 //! stands until all behind have seen it, as only then the tour comes to its end.
@@ -21,7 +22,7 @@ use crate::error::Error;
 use crate::group::MAX_MEMBERS;
 use crate::layout::Site;
 
-/// To how many a scatter node signals.
+/// The number of members that a scatter node signals.
 const ARITY: usize = 2;
 const _: () = assert!(MAX_MEMBERS <= MAX_NODES);
 
@@ -85,7 +86,8 @@ impl Diamond {
         self.successors.iter().for_each(|&rank| core.roll.bell(rank).notify());
     }
 
-    /// True if a call that a limit ended came so far. Those before this node may then be in the next operation.
+    /// True if an earlier call got this far before its limit ended it. The members before this node may then be in the next
+    /// operation.
     #[inline]
     fn has_passed_on(&self, core: &Core) -> bool {
         // ORDERING: Relaxed, this member's own
@@ -130,7 +132,7 @@ impl Exchange for Diamond {
         let before = |node: usize| ring.predecessors(node).into_iter().map(|node| ranks[node]).collect();
         let mut has_heard = vec![false; leaders.len()];
         has_heard[0] = true;
-        // Whoever all before it in the ring have heard of hears next; the tour ends at the root.
+        // The next node to hear is one that hears from every node before it in the ring; the tour ends at the root.
         while let Some(next) = (1..leaders.len())
             .find(|&node| !has_heard[node] && ring.predecessors(node).into_iter().all(|node| has_heard[node]))
         {
@@ -147,7 +149,8 @@ impl Exchange for Diamond {
     }
 }
 
-/// The ring of these, and who is each of its nodes: neighbours share most of their ways in a walk through it.
+/// The ring of these members, and the member at each of its nodes: neighbours share most of their ways in a walk through
+/// it.
 fn placed(leaders: &[usize]) -> (Ring, Vec<usize>) {
     let ring = Ring::new(leaders.len(), ARITY).expect("a group has no more members than a ring nodes");
     let mut ranks = vec![0; leaders.len()];

@@ -1,14 +1,16 @@
-//! In round r every member signals those w^r, 2 w^r, .., (w - 1) w^r places further on and waits for as many behind it.
+//! In round r every member signals the members w^r, 2 w^r, .., (w - 1) w^r places further on, and waits for as many behind
+//! it.
 //!
-//! The places are those of the planned order, in which near members talk in many rounds and far ones in few.
-//! After ceil(log_w n) rounds everybody has heard, directly or through others, from everybody; for two members it is the
-//! bare exchange of two flags. The plain dissemination has w = 2. A wider one has fewer rounds, in each of which one store
-//! signals all and the transfers of the lines waited for overlap: take it where a transfer takes much longer than the
-//! next one beside it. A last round whose places go round more than once signals nobody twice, so any number of members will
-//! do.
+//! The places are those of the planned order, in which near members talk in many rounds and far ones in few. After
+//! ceil(log_w n) rounds every member has heard from all others, directly or through some of them; for two members this is
+//! the bare exchange of two flags. The plain dissemination has w = 2. A wider one has fewer rounds. In each of them one
+//! store signals all, and the transfers of the lines waited for overlap: take it where the first transfer takes much longer
+//! than another beside it. In the last round no member is signalled twice, even where the places go round more than once,
+//! so any number of members works.
 //!
-//! Each member and round has a line of its own with one writer, which holds the stamps of the last two operations signalled.
-//! Two, as a member may be one barrier ahead of those that wait for it; it cannot be further ahead, so nothing is ever reset.
+//! Each member has one line for each round, with one writer, which holds the stamps of the last two operations signalled.
+//! There are two, as a member may be one barrier ahead of those that wait for it. It cannot be further ahead, so nothing is
+//! ever reset.
 //!
 //! Source: D. Hensgen, R. Finkel, U. Manber, Two Algorithms for Barrier Synchronization, 1988; J. Mellor-Crummey,
 //! M. Scott, Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors, 1991; T. Hoefler, T. Mehlan, F.
@@ -26,8 +28,8 @@ use crate::core::Core;
 use crate::error::Error;
 use crate::layout::Site;
 
-/// The stamps of the last operations for which a member has signalled in one round, in turn. Written by it, read by those
-/// whom it signals.
+/// The stamps of the last operations for which a member has signalled in one round, in turn. Written by that member, read
+/// by those it signals.
 type Signals = CacheLine<[AtomicU64; 2]>;
 type Line = Place<Signals>;
 
@@ -37,7 +39,7 @@ pub(crate) struct Dissemination<const W: usize = 2> {
     rounds: Vec<Round>,
     /// Of all rounds, side by side.
     partners: Vec<Partner>,
-    /// Which word of each line the operation at hand takes.
+    /// The word of each line that the current operation uses.
     parity: usize,
     /// The operation that took it.
     operation: u64,
@@ -47,11 +49,11 @@ pub(crate) struct Dissemination<const W: usize = 2> {
 struct Round {
     /// The line to signal on.
     own: Line,
-    /// Whom to signal and wait for.
+    /// The members to signal and to wait for.
     partners: Range<usize>,
 }
 
-/// As many places further on as the other one is behind.
+/// The member to signal and the member to wait for, the same number of places away on either side.
 #[derive(Debug)]
 struct Partner {
     /// The rank to signal.
@@ -66,7 +68,7 @@ impl<const W: usize> Family for Dissemination<W> {
         3 => "dissemination-3",
         4 => "dissemination-4",
         8 => "dissemination-8",
-        _ => panic!("no family has so many ways"),
+        _ => panic!("no family has this number of ways"),
     };
     const ABOUT: &'static str = match W {
         2 => "everybody signals the member 1, 2, 4, .. places further on; log2 n rounds",
@@ -139,7 +141,7 @@ impl<const W: usize> Exchange for Dissemination<W> {
 }
 
 impl<const W: usize> Dissemination<W> {
-    /// The part of the member at `site`, if it is one of these members, who disseminate among themselves in this order.
+    /// The part of the member at `site`, if it is one of these members, which disseminate among themselves in this order.
     pub(super) fn among(order: &[usize], site: &mut Site) -> Result<Option<Self>, ArenaError> {
         let n = order.len();
         let strides = strides(n, W);
@@ -161,12 +163,12 @@ impl<const W: usize> Dissemination<W> {
     }
 }
 
-/// 1, w, w^2, .. below n: how many behind and including itself everybody has heard of before each round.
+/// 1, w, w^2, .. below n: the number of members, itself included, that each member has heard of before each round.
 fn strides(n: usize, w: usize) -> Vec<usize> {
     std::iter::successors(Some(1), |stride| Some(stride * w)).take_while(|&stride| stride < n).collect()
 }
 
-/// How many places further on those are who are signalled in the round of this stride: no more than it takes to go round.
+/// The distances in places to the members signalled in the round of this stride: no more than it takes to go round.
 fn distances(n: usize, w: usize, stride: usize) -> impl Iterator<Item = usize> {
     (1..w.min(n.div_ceil(stride))).map(move |step| step * stride)
 }

@@ -1,8 +1,8 @@
-//! Whoever comes first to its cluster leads it: it scans the lines of those who come later, and releases them.
+//! The first member to come to its cluster leads it: it scans the lines of the later members, and releases them.
 //!
-//! A fixed leader that is late makes its cluster wait for the whole scan; the first to come has all the time there is. Take
-//! it where arrivals lie far apart. It costs one compare-and-exchange per member on a line of the cluster. Among the
-//! clusters nobody is waited for in particular either: the leaders take tickets.
+//! With a fixed leader that comes late, the cluster waits for the whole scan; the first member to come scans while it waits
+//! anyway. Take it where arrivals lie far apart. It costs one compare-and-exchange per member on a line of the cluster. The
+//! clusters wait for no particular member either: the leaders take tickets.
 //!
 //! Source: the idea of a dynamic winner is that of the combining trees of R. Gupta, C. Hill, A Scalable Implementation of
 //! Barrier Synchronization Using an Adaptive Combining Tree, 1989.
@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::group::MAX_MEMBERS;
 use crate::layout::Site;
 
-/// The low bits of a claim, which say who leads.
+/// The low bits of a claim: the leader's rank.
 const RANK_BITS: u32 = 12;
 const RANK: u64 = (1 << RANK_BITS) - 1;
 const _: () = assert!(MAX_MEMBERS <= 1 << RANK_BITS);
@@ -32,15 +32,15 @@ pub(crate) struct DynamicLeader {
     round: u64,
     /// The operation in which it entered the last one.
     operation: u64,
-    /// round << [`RANK_BITS`] | rank of who leads the cluster in that round, written by that member; 0 at first.
+    /// round << [`RANK_BITS`] | rank of the leader of the cluster in that round, written by that leader; 0 at first.
     claim: Line,
-    /// The claim of the last round entered: what there is until somebody claims the next one.
+    /// The claim of the last round entered, which stands until a member claims the next one.
     last: u64,
     /// The stamp of the last operation that this member has entered as a follower.
     arrived: Line,
     /// Those of the others of the cluster.
     others: Vec<Line>,
-    /// The stamp of the last operation released, written by who led it.
+    /// The stamp of the last operation released, written by its leader.
     released: Line,
     leaders: Ticket,
 }
@@ -94,13 +94,13 @@ impl Family for DynamicLeader {
 }
 
 impl DynamicLeader {
-    /// What the member of this rank claims the round at hand by.
+    /// The word by which the member of this rank claims the current round.
     #[inline]
     fn own_claim(&self, rank: usize) -> u64 {
         self.round << RANK_BITS | rank as u64
     }
 
-    /// The claim that stands in the round at hand: the own one where nobody else came first.
+    /// The claim that stands in the current round: this member's, if no other came first.
     #[inline]
     fn standing_claim(&self, rank: usize) -> u64 {
         let claim = self.own_claim(rank);

@@ -1,4 +1,4 @@
-//! How the leaders of clusters hear of each other.
+//! Exchanges: how the leaders of clusters hear of each other.
 
 use corecast_base::ArenaError;
 
@@ -12,7 +12,7 @@ use crate::layout::Site;
 pub(crate) trait Exchange: Sized {
     /// The family whose leaders exchange so.
     const HYBRID: &'static str;
-    /// What that is, in one line.
+    /// The family, in one line.
     const ABOUT: &'static str;
 
     /// The part of the member at `site`, if it is one of these leaders; they come in the order of their exchange. All members
@@ -76,7 +76,7 @@ impl Exchange for Binary {
     }
 }
 
-/// Each leader that has others below it, and these; from below.
+/// Each leader that has others below it, together with these others; from below.
 fn binary(leaders: &[usize]) -> Vec<Vec<usize>> {
     let below = |place: usize| leaders.iter().skip(2 * place + 1).take(2);
     let group = |place: usize| std::iter::once(&leaders[place]).chain(below(place)).copied().collect();

@@ -1,9 +1,9 @@
-//! Members who gather at leaders, a line each, and whom one line for each group releases.
+//! Members gather at leaders, with a line each, and one line for each group releases them.
 //!
-//! What the families have in common that scan lines. A leader may follow in a group further on, and then stands there for
-//! all below it. The reads of a scan overlap, and a release is one store however many read it. Lines hold the stamp of
-//! the last operation entered or released, which stands until it has been read, so nothing is ever reset: nobody enters the
-//! next barrier before it is released, and nobody releases before all have entered.
+//! The families that scan lines share this part. A leader may be a follower in a later group, where it stands for all below
+//! it. The reads of a scan overlap, and a release is one store, however many members read it. Lines hold the stamp of the
+//! last operation entered or released. It stands until it has been read, and nothing is ever reset: no member enters the
+//! next barrier before it is released, and no leader releases before all have entered.
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
@@ -12,7 +12,7 @@ use crate::core::Core;
 use crate::error::Error;
 use crate::layout::Site;
 
-/// The stamp of the last operation that one member has entered with all whom it leads, or that a group was released from.
+/// The stamp of the last operation that a member has entered with all its followers, or from which a group was released.
 type Line = Place<CacheLine<AtomicU64>>;
 
 /// One member's part.
@@ -41,7 +41,7 @@ struct Followed {
 
 impl Gathering {
     /// The part of the member at `site`. Each group begins with its leader; the groups in which leaders follow come after
-    /// those that they lead. Nobody follows twice.
+    /// those that they lead. No member follows twice.
     pub(super) fn of(groups: &[Vec<usize>], site: &mut Site) -> Result<Self, ArenaError> {
         let followers: usize = groups.iter().map(|group| group.len() - 1).sum();
         let arrived: PlaceSlice<CacheLine<AtomicU64>> = site.arena.slice(followers)?;
@@ -64,7 +64,7 @@ impl Gathering {
         Ok(part)
     }
 
-    /// True if it follows nobody.
+    /// True if this member has no leader.
     pub(super) fn leads_all(&self) -> bool {
         self.follows.is_none()
     }
@@ -76,11 +76,12 @@ impl Gathering {
         self.release(core)
     }
 
-    /// Hears from all below, and tells the leader above.
+    /// Waits for all below, and tells the leader above.
     #[inline]
     pub(super) fn gather(&self, core: &mut Core) -> Result<(), Error> {
         let stamp = core.stamp.word();
-        // A call that a limit ended may have come so far. Those below may then be in the next operation.
+        // An earlier call may have got this far before its limit ended it. The members below may then be in the next
+        // operation.
         // ORDERING: Relaxed, this member's own
         if self.follows.as_ref().is_some_and(|follows| follows.arrived.load(Ordering::Relaxed) == stamp) {
             return Ok(());
@@ -97,7 +98,7 @@ impl Gathering {
         Ok(())
     }
 
-    /// Hears from the leader above, and releases all below.
+    /// Waits for the leader above, and releases all below.
     #[inline]
     pub(super) fn release(&self, core: &mut Core) -> Result<(), Error> {
         let stamp = core.stamp.word();

@@ -1,8 +1,8 @@
 //! Level by level, from the nearest members to the whole machine: members store, leaders scan, and release in turn.
 //!
-//! The levels are those that the costs of messages show (siblings on a core, a shared cache, a node, a socket), so a line
-//! crosses each border once on the way up and once on the way down. Take it on machines of many levels. Where costs show
-//! none it is the flat barrier.
+//! The levels follow from the costs of messages (siblings on a core, a shared cache, a node, a socket), so a line crosses
+//! each border once on the way up and once on the way down. Take it on machines of many levels. Where the costs show no
+//! levels, it is the flat barrier.
 //!
 //! Source: XHC (open-mpi/ompi `ompi/mca/coll/xhc`; G. Katevenis et al., ICPP 2023), with levels from costs.
 
@@ -42,8 +42,8 @@ impl Family for Hierarchy {
     }
 }
 
-/// The groups of every level, and of all in the end: those who stand for the groups of the level before, the first of
-/// each cluster as its leader.
+/// The groups of each level, and at last one of all: its members are the leaders of the level before, and the first member
+/// of each cluster leads it.
 fn groups(members: usize, levels: &[Vec<u32>]) -> Vec<Vec<usize>> {
     let mut standing: Vec<usize> = (0..members).collect();
     let mut groups = Vec::new();

@@ -21,7 +21,7 @@ use crate::layout::Site;
 #[derive(Debug)]
 pub(crate) struct Hybrid<E> {
     cluster: Gathering,
-    /// The exchange of a leader with the others; `None` at everybody else.
+    /// The exchange of a leader with the others; `None` at other members.
     exchange: Option<E>,
 }
 

@@ -1,4 +1,4 @@
-//! Barriers: nobody leaves before all have come.
+//! Barriers: no member leaves before all have come.
 //!
 //! One file per family, one line per family in `for_each_barrier!`; the rest (choice by name, conformance tests,
 //! benchmarks, the program's lists) follows from that line.
@@ -53,7 +53,7 @@ use crate::error::{BuildError, Error};
 use crate::layout::Site;
 use crate::web::WebPlan;
 
-/// What a family may build its parts from.
+/// The inputs from which a family builds its parts.
 pub(crate) struct Setup<'a> {
     /// The number of members.
     pub(crate) members: usize,
@@ -62,40 +62,41 @@ pub(crate) struct Setup<'a> {
     pub(crate) meeting: &'a Plan,
     /// All members in the order in which they disseminate: the planned one, or by rank.
     pub(crate) order: Vec<usize>,
-    /// Who exchanges for its group: the planned leaders in the order of their exchange, or the root of the trees alone.
+    /// The members that exchange for their groups: the planned leaders in the order of their exchange, or only the root of
+    /// the trees.
     pub(crate) leaders: Vec<usize>,
     /// The tree planned for each direction, numbered when a family asks for it.
     pub(crate) up: Lazy<'a, WebPlan>,
     pub(crate) down: Lazy<'a, WebPlan>,
-    /// Who gathers at whom: each leader, and behind it those below it in the planned trees.
+    /// The groups that gather: each leader, followed by the members below it in the planned trees.
     pub(crate) clusters: Lazy<'a, Vec<Vec<usize>>>,
     /// The clusters of members, finest first, looked for when a family asks.
     pub(crate) levels: Lazy<'a, Vec<Vec<u32>>>,
 }
 
-/// Made for all members at once, and only for a family that wants it.
+/// Made for all members at once, and only if the family asks for it.
 pub(crate) type Lazy<'a, T> = LazyCell<T, Box<dyn FnOnce() -> T + 'a>>;
 
-/// What a family needs of the plan of a barrier that it was asked for by name.
+/// The plan that a family needs when it is asked for by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wants {
-    /// Trees, or nothing: whatever is planned has them.
+    /// Trees, or nothing: every plan has them.
     Trees,
     /// An order of all members.
     Order,
     /// Leaders, and the order of their exchange.
     Leaders,
-    /// Two trees that are good for messages.
+    /// Two trees that suit messages.
     MessageTrees,
 }
 
-/// One family of barriers: how its members' parts are made, and what a member does.
+/// One family of barriers: how its members' parts are made, and the steps of a member.
 pub(crate) trait Family: Sized {
     /// The name by which users choose it.
     const NAME: &'static str;
-    /// What it is, in one line.
+    /// The family, in one line.
     const ABOUT: &'static str;
-    /// What is planned for it.
+    /// The plan that it needs.
     const WANTS: Wants;
 
     /// The part of the member at `site`. The parts of the others, here or in other processes, lay out the same.
@@ -156,13 +157,13 @@ macro_rules! define {
                 match self { $(Self::$variant => <$family>::NAME,)* }
             }
 
-            /// What the family is, in one line.
+            /// The family, in one line.
             #[must_use]
             pub fn about(self) -> &'static str {
                 match self { $(Self::$variant => <$family>::ABOUT,)* }
             }
 
-            /// What is planned for it.
+            /// The plan that it needs.
             pub(crate) fn wants(self) -> Wants {
                 match self { $(Self::$variant => <$family>::WANTS,)* }
             }
@@ -196,7 +197,7 @@ macro_rules! define {
 for_each_barrier!(define);
 
 impl Barrier {
-    /// The family that runs what was planned; where there is none of its own, the trees that every plan has.
+    /// The family that runs this plan. A plan without a family of its own runs on the trees that every plan has.
     #[must_use]
     pub fn of_scheme(scheme: &Scheme) -> Self {
         match scheme {

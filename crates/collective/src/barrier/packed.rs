@@ -1,8 +1,8 @@
 //! Members that share a core or a second-level cache tell their arrivals by a word each of one line.
 //!
 //! Their leader reads all of them with one line, which stays in the cache they share; the leaders then gather at the first
-//! of them, each a line. Take it where siblings on a core are members. A line that went from cache to cache would cost a
-//! transfer for every word, so members that share nothing near get none, and there this is the flat barrier.
+//! of them, with a line each. Take it where siblings on a core are members. A line that moved between caches would cost a
+//! transfer for every word, so members that share no near cache get no pack, and for them this is the flat barrier.
 //!
 //! Source: none; the idea of packed flags is that of the static tree barrier of J. Mellor-Crummey, M. Scott, Algorithms for
 //! Scalable Synchronization on Shared-Memory Multiprocessors, 1991.
@@ -28,7 +28,7 @@ type Arrivals = [AtomicU64; PACK];
 pub(crate) struct Packed {
     /// `None` if it is alone.
     pack: Option<Pack>,
-    /// Where the leaders gather; of no groups at everybody else.
+    /// The gathering of leaders; it has no groups at other members.
     leaders: Gathering,
 }
 

@@ -1,6 +1,6 @@
 //! Arrivals up the planned tree, a line each; the root releases all with one store.
 //!
-//! Take it where one line reaches all its readers at little more than the cost of the first: the planner says, where the
+//! Take it where reaching many readers with one line costs little more than reaching the first: the planner decides, if the
 //! machine model has the measured curve of readers.
 //!
 //! Source: the two halves are those of the release tree and of the flat barrier.

@@ -1,8 +1,8 @@
-//! The arrivals of all members lie side by side, four to a line, and everybody reads all of them.
+//! The arrivals of all members lie side by side, four to a line, and every member reads all of them.
 //!
-//! A line comes to a member with all that has been stored there by then, so whoever comes last leaves after one transfer,
-//! and where a line of each member's own has to be taken from its reader before it is written, this one is on its way
-//! already. Take it for two members, or a few that share a cache: with n of them the line changes hands n times.
+//! A line brings everything that has been stored in it by then, so the last member to come leaves after one transfer. A
+//! line of each member's own would first have to be taken from its reader to be written; this one is on its way already.
+//! Take it for two members, or a few that share a cache: with n members the line changes hands n times.
 //!
 //! Each member has two words, which it takes in turn: it may be one barrier ahead of those that wait for it, and no further.
 //!
@@ -31,7 +31,7 @@ pub(crate) struct SharedLine {
     rank: usize,
     members: usize,
     entered: PlaceSlice<Lines>,
-    /// Which of a member's words the operation at hand takes.
+    /// The member's word that the current operation uses.
     parity: usize,
     /// The operation that took it.
     operation: u64,

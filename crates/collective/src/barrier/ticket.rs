@@ -1,11 +1,12 @@
-//! Everybody takes a ticket; who takes the last one of a round opens the gate for all.
+//! Every member takes a ticket; the one that takes the last ticket of a round opens the gate for all.
 //!
-//! The only barrier in which nobody waits for a particular member: whoever comes last releases the rest, at once and with
-//! one store. That makes it the best one when arrivals lie far apart, above all when members share CPUs. Its price is one
-//! atomic addition per member on a line that all want. Nothing is reset.
+//! It is the only barrier in which no member waits for a particular other one: the last to come releases the rest, at once
+//! and with one store. So it is the best one when arrivals lie far apart, above all when members share CPUs. Its price is
+//! one atomic addition per member on a line that all of them want. Nothing is reset.
 //!
-//! A ticket is a share of the stamp of the operation, and the last one makes the sum that all of them make. Where somebody
-//! calls another operation, or has before, nobody finds that sum (but for one chance in 2^39), and the gate stays closed.
+//! A ticket is a share of the operation's stamp, and the tickets of a complete round add up to a known sum. If a member
+//! calls another operation, or called one before, no member finds that sum (except with a chance of one in 2^39), and the
+//! gate stays closed.
 //!
 //! Source: the counter barrier of Mellor-Crummey and Scott 1991, with a ticket instead of a sense.
 
@@ -21,16 +22,16 @@ use crate::layout::Site;
 /// One member's part.
 #[derive(Debug)]
 pub(crate) struct Ticket {
-    /// The sum of the tickets taken so far, by everybody.
+    /// The sum of the tickets that all members have taken so far.
     taken: Place<CacheLine<AtomicU64>>,
     /// Rounds completed so far. Written by the last member of each round, read by all.
     open: Place<CacheLine<AtomicU64>>,
     members: u64,
-    /// The round at hand, from 1.
+    /// The current round, from 1.
     round: u64,
     /// The sum of all tickets when it is complete.
     complete: u64,
-    /// The operation of the round at hand.
+    /// The operation of the current round.
     operation: u64,
     /// The last round of which this member has taken a ticket.
     entered: u64,
@@ -65,13 +66,14 @@ impl Ticket {
         self.enter(core)
     }
 
-    /// The part of any who may take one of so many tickets.
+    /// A member's part, where this number of tickets makes a round.
     pub(crate) fn among(members: usize, site: &mut Site) -> Result<Self, ArenaError> {
         let (taken, open) = (site.arena.place()?, site.arena.place()?);
         Ok(Self { taken, open, members: members as u64, round: 0, complete: 0, operation: 0, entered: 0 })
     }
 
-    /// Turns to the round of the operation at hand. In each operation every member does so, whether or not it takes a ticket.
+    /// Turns to the round of the current operation. Every member does so in each operation, whether or not it takes a
+    /// ticket.
     #[inline]
     pub(super) fn turn_to(&mut self, core: &Core) {
         if self.operation != core.operation {
@@ -80,7 +82,8 @@ impl Ticket {
         }
     }
 
-    /// Takes a ticket of the round at hand and returns when all of it are taken. Called again in that round it takes no other.
+    /// Takes a ticket of the current round and returns when all of its tickets are taken. A second call in that round takes
+    /// no other ticket.
     #[inline]
     pub(super) fn enter(&mut self, core: &mut Core) -> Result<(), Error> {
         if self.entered != self.round {

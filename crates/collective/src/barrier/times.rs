@@ -1,7 +1,8 @@
-//! When each member is how far in a barrier, by the machine model: the part of a prediction that families share.
+//! The time at which each member reaches a step of a barrier, by the machine model: the part of predictions that families
+//! share.
 //!
-//! The costs are those of pairs, as in `corecast_plan::simulate`: a store that others wait for costs a send, reading it a
-//! receive. Reads of one released line are counted one after the other, as sends are, for want of a better measure.
+//! The costs are those of pairs, as in `corecast_plan::simulate`: a store that others wait for costs a send, and reading it
+//! a receive. Reads of one released line are counted one after the other, as sends are, for want of a better measure.
 
 use corecast_plan::Problem;
 
@@ -46,7 +47,7 @@ impl<'a> Times<'a> {
         heard.into_iter().for_each(|(member, at)| self.at[member] = at);
     }
 
-    /// These take turns at a word; who comes last tells the others.
+    /// These members take turns at a word; the last to come tells the others.
     pub(super) fn take_turns(&mut self, members: &[usize]) {
         let mut order = members.to_vec();
         order.sort_by(|&a, &b| self.at[a].total_cmp(&self.at[b]));
@@ -57,8 +58,8 @@ impl<'a> Times<'a> {
         self.release(&[order]);
     }
 
-    /// These take turns at a line, and all read it when the last of them has written. A line that changes hands costs half
-    /// of a message, in which one is first taken from its reader.
+    /// These members take turns at a line, and all read it after the last of them has written. A line that changes hands
+    /// costs half of a message, which starts with taking the line from its reader.
     pub(super) fn change_hands(&mut self, members: &[usize]) {
         let half = |from, to| (self.problem.send(from, to) + self.problem.receive(from, to)) / 2.0;
         let mut order = members.to_vec();
@@ -74,7 +75,7 @@ impl<'a> Times<'a> {
         }
     }
 
-    /// When `to` has heard from these, taking them as they come.
+    /// The time at which `to` has heard from these members, taking them as they come.
     fn heard(&self, to: usize, from: impl Iterator<Item = usize>) -> f64 {
         let problem = self.problem;
         let latency = |member| problem.receive(member, to) - problem.occupancy(member, to);

@@ -1,7 +1,7 @@
 //! A reduction of nothing up the one planned tree to its root, and a broadcast of nothing down the other.
 //!
-//! Smelt's barrier, one message per edge and direction, but for the two trees: the best one to gather is seldom the best
-//! one to release. Kept as the control that every other family is measured against.
+//! This is Smelt's barrier, with one message per edge and direction, except for the second tree: the best tree to gather is
+//! seldom the best one to release. It is kept as the control against which every other family is measured.
 //!
 //! Source: S. Kaestle et al., Machine-Aware Atomic Broadcast Trees for Multicores, OSDI 2016.
 
@@ -29,7 +29,7 @@ struct Branch {
     children: usize,
     /// The index of the link to the parent; `None` at the root.
     parent: Option<usize>,
-    /// Links dealt with in the operation at hand.
+    /// Links handled in the current operation.
     passed: usize,
 }
 
@@ -67,7 +67,7 @@ impl MessageTree {
         Ok(Self { up: Branch::of(up), down: Branch::of(down) })
     }
 
-    /// Hears from all below and tells the parent.
+    /// Waits for all below and tells the parent.
     #[inline]
     pub(super) fn gather(&mut self, core: &mut Core) -> Result<(), Error> {
         let Branch { web, children, passed, .. } = &mut self.up;
@@ -82,11 +82,11 @@ impl MessageTree {
         Ok(())
     }
 
-    /// Hears from the parent and tells all below.
+    /// Waits for the parent and tells all below.
     #[inline]
     pub(super) fn release(&mut self, core: &mut Core) -> Result<(), Error> {
         let Branch { web, children, parent, passed } = &mut self.down;
-        // The parent's link comes last of all and is dealt with first.
+        // The parent's link is the last in the list and is handled first.
         let before = usize::from(parent.is_some());
         if let Some(parent) = parent.filter(|_| *passed == 0) {
             core.recv::<()>(&mut web.links[parent])?;

@@ -1,6 +1,6 @@
-//! Who is alive of a group of processes, as the region knows in which they meet.
+//! The live members of a group of processes, as known to the region in which they meet.
 //!
-//! Threads end together, so a group of threads has none; and models know no regions.
+//! Threads end together, so a group of threads has no census; and models know no regions.
 
 #[cfg(loom)]
 mod model;

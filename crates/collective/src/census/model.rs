@@ -1,4 +1,4 @@
-//! Nobody: models have no processes.
+//! An empty census: models have no processes.
 
 use corecast_base::sync::Arc;
 use corecast_base::wait::WakeWord as Bell;

@@ -1,7 +1,7 @@
-//! Which participant of the region is which member, and whether it lives.
+//! The participant of the region behind each member, and whether it lives.
 //!
-//! A member's word is taken by a compare and exchange, and never given back: what its rings hold belongs to whoever wrote
-//! it. A word that names no participant, as a stranger may have written, counts as that of a dead one.
+//! A member's word is taken by a compare and exchange, and never given back, as the contents of its rings belong to their
+//! writer. A word that names no participant, which another program may have written, counts as that of a dead one.
 
 use std::time::Duration;
 
@@ -13,21 +13,21 @@ use corecast_base::{CacheLine, Clock, Place, PlaceSlice};
 
 use crate::error::{Error, Loss};
 
-/// The word of a member that will never come. Names no participant, and so a dead one.
+/// The word of a member that will never come. It names no participant, so the member counts as dead.
 const GIVEN_UP: u64 = u64::MAX;
 
 /// The members of a group of processes, or of a part of one: one for each process, over the same memory.
 #[derive(Debug)]
 pub(crate) struct Census {
     region: SharedRegion,
-    /// For each member of the whole group its participant of the region as a word; 0 while nobody has joined. Changed once,
-    /// by who joins, or by who knows that nobody will.
+    /// For each member of the whole group its participant of the region as a word; 0 while no process has joined as it.
+    /// Changed once, by the joining process, or by one that knows that none will join.
     members: PlaceSlice<CacheLine<AtomicU64>>,
     /// The place of each member of the part among them.
     places: Vec<usize>,
-    /// Of the group's bells; `None` if nobody ever sleeps.
+    /// The fences of the group's bells; `None` if no member ever sleeps.
     fences: Option<Fences>,
-    /// Before this time, in ticks, nobody of this process asks again. Written by who asks.
+    /// Before this time, in ticks, no member in this process asks again. Written by the member that asks.
     next_look: AtomicU64,
 }
 
@@ -37,7 +37,7 @@ impl Census {
         Self { region, members, places, fences, next_look: AtomicU64::new(0) }
     }
 
-    /// That of the members of these ranks, by their place here.
+    /// The census of the members of these ranks, by their place here.
     pub(crate) fn part(&self, ranks: &[usize]) -> Self {
         let places = ranks.iter().map(|&rank| self.places[rank]).collect();
         Self {
@@ -52,12 +52,12 @@ impl Census {
         WakeWord::within(cell, self.region.parkers(), self.region.me().index, self.fences)
     }
 
-    /// Who may want the CPUs of a member: all of the whole group.
+    /// The members that may compete for a member's CPUs: all of the whole group.
     pub(crate) fn crowd(this: &Arc<Self>) -> CpuSharing {
         CpuSharing::of(Arc::clone(this) as _)
     }
 
-    /// True in a forked child, where the memory is not.
+    /// True in a forked child, which does not have the memory.
     #[inline(always)]
     pub(crate) fn is_copy(&self) -> bool {
         self.region.check_fork().is_err()
@@ -68,12 +68,12 @@ impl Census {
         self.take(rank, self.region.me().to_word())
     }
 
-    /// Says that nobody will come as member `rank`.
+    /// Marks member `rank` as one that will never come.
     pub(crate) fn give_up(&self, rank: usize) -> Result<(), Error> {
         self.take(rank, GIVEN_UP)
     }
 
-    /// A member that nobody will come as.
+    /// A member that will never come.
     pub(crate) fn given_up(&self) -> Option<usize> {
         (0..self.members.len()).find(|&rank| self.participant(rank) == GIVEN_UP)
     }
@@ -85,32 +85,32 @@ impl Census {
         word.compare_exchange(0, by, Ordering::Relaxed, Ordering::Relaxed).map_err(|_| self.taken(rank)).map(drop)
     }
 
-    /// Takes the place of the first member that nobody has.
+    /// Takes the first free place.
     pub(crate) fn join_any(&self) -> Result<usize, Error> {
         let free = (0..self.members.len()).find(|&rank| self.join(rank).is_ok());
         free.ok_or_else(|| self.taken(0))
     }
 
-    /// Why a place cannot be had.
+    /// The reason why a place cannot be taken.
     fn taken(&self, rank: usize) -> Error {
         if self.is_dead(rank) { Error::MemberLost { rank, loss: Loss::Died } } else { Error::AlreadyJoined { rank } }
     }
 
-    /// The ranks that nobody has joined as.
+    /// The ranks of free places.
     pub(crate) fn missing(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.members.len()).filter(|&rank| self.participant(rank) == 0)
     }
 
-    /// A member that died without leaving. At most every [`LONGEST_SLEEP`] in this process: it takes a system call for each
-    /// member, and a waiter that spins asks all the time.
+    /// A member that died without leaving. This looks at most every [`LONGEST_SLEEP`] in this process: it takes a system
+    /// call for each member, and a waiter that spins asks all the time.
     pub(crate) fn first_dead(&self, has_left: impl Fn(usize) -> bool) -> Option<usize> {
         self.is_time_to_look().then(|| {
-            // In this order: who leaves says so to the group before it does to the region.
+            // In this order: a member that leaves tells the group before the region.
             (0..self.places.len()).find(|&rank| self.is_dead(rank) && !has_left(rank))
         })?
     }
 
-    /// Those of some members that are dead; at most every [`LONGEST_SLEEP`], as above.
+    /// The members among these that are dead; looks at most every [`LONGEST_SLEEP`], as above.
     pub(crate) fn dead_among(&self, ranks: &[usize]) -> Vec<usize> {
         let is_time = !ranks.is_empty() && self.is_time_to_look();
         ranks.iter().copied().filter(|&rank| is_time && self.is_dead(rank)).collect()
@@ -148,7 +148,7 @@ impl ParticipantCount for Census {
         // ORDERING: Relaxed, the words are all there is to read
         let words = self.members.iter().map(|member| member.load(Ordering::Relaxed)).filter(|&word| word != GIVEN_UP);
         let others = words.filter_map(ParticipantId::from_word);
-        // This one may have been pinned since it came.
+        // This process may have been pinned since it joined.
         1 + others.filter(|&other| other != me && self.region.is_confined(other, cpus)).count()
     }
 }

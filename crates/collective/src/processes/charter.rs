@@ -1,8 +1,8 @@
-//! What all members of a group of processes go by, as a text in their memory: JSON with the machine's model and the plans.
+//! The description of a group of processes, a text in its memory: JSON with the machine's model and the plans.
 //!
-//! A stranger may have written it, so it is read as a stranger's file: the model and the plans by the strict readers of
-//! their crates, each plan against the costs of that model. Plans name members by rank, as several may share a CPU. Whoever
-//! founds a group goes by what it reads back from its own text, so that no rounding makes it differ from the others.
+//! Another program may have written it, so it is read as untrusted: the model and the plans by the strict readers of their
+//! crates, each plan against the costs of that model. Plans name members by rank, as several may share a CPU. The founder
+//! reads its own text back and uses that, so that no rounding makes it differ from the others.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -36,9 +36,9 @@ struct Text {
     pinned: bool,
     crowded: bool,
     wait: String,
-    /// What was asked for, as it holds for parts of the group.
+    /// The settings that also hold for parts of the group.
     asked: Asked,
-    /// Where members are to race.
+    /// The settings of the race, if members are to race.
     race: Option<Contest>,
     barrier: String,
     why: String,
@@ -59,23 +59,23 @@ struct Asked {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contest {
-    /// Where results are kept.
+    /// The folder of results.
     folder: Option<String>,
-    /// Which trees race.
+    /// The trees that race.
     trees: String,
-    /// What an earlier group has found, by which this one is planned.
+    /// The result of an earlier group, by which this one is planned.
     known: Option<RacesJson>,
 }
 
-/// What a text says.
+/// The parsed contents of a text.
 #[derive(Debug)]
 pub(super) struct Charter {
     pub(super) planned: Planned,
-    /// Where members that are to race keep what they find.
+    /// The place where members that are to race keep their results.
     pub(super) records: Option<Records>,
 }
 
-/// Why a text is no charter, in words.
+/// The reason why a text is refused, in words.
 type Doubt = String;
 
 /// The text of a group planned for the machine of this model, which is the text of a model file.
@@ -104,7 +104,7 @@ pub(super) fn render(charter: &Charter, model: String) -> String {
     serde_json::to_string(&text).expect("strings, numbers and JSON")
 }
 
-/// What a text says.
+/// Parses a text.
 pub(super) fn parse(text: &[u8]) -> Result<Charter, Doubt> {
     let text: Text = serde_json::from_slice(text).map_err(in_words)?;
     if text.schema != SCHEMA {
@@ -130,7 +130,7 @@ fn in_words<E: fmt::Display>(error: E) -> Doubt {
 
 impl Contest {
     fn of(records: &Records, choice: &Choice) -> Self {
-        // A name that is no text is not told.
+        // A name that is not valid text is left out.
         let folder = records.folder.as_ref().and_then(|folder| folder.to_str()).map(str::to_owned);
         Self { folder, trees: format!("{:016x}", records.trees), known: choice.races.as_ref().map(RacesJson::of) }
     }
@@ -146,7 +146,7 @@ impl Asked {
     fn of(wishes: &Wishes) -> Self {
         let shape = match &wishes.trees {
             Trees::Shape(name) => Some(name.clone()),
-            // A tree that was given is over all members.
+            // A tree given to the builder spans all members.
             Trees::Cheapest | Trees::Given(_) => None,
         };
         let barrier = wishes.barrier.map(|barrier| barrier.name().to_owned());
@@ -183,7 +183,7 @@ fn choice(text: &Text, problem: &Problem) -> Result<Choice, Doubt> {
     })
 }
 
-/// What a sleep and wake-up cost on a machine, where it was measured.
+/// The cost of a sleep and wake-up on a machine, where it was measured.
 fn wake_cost(machine: &Machine) -> Option<Duration> {
     machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64))
 }

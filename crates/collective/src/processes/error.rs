@@ -1,4 +1,4 @@
-//! What founding and joining a group of processes can fail with.
+//! Errors of founding and joining a group of processes.
 
 use std::io;
 
@@ -17,7 +17,7 @@ pub enum FoundError {
     /// The settings do not fit.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The model of the machine cannot be told to the others.
+    /// The model of the machine cannot be written for the others.
     #[error("the machine model cannot be told to the members: {0}")]
     Model(#[from] ModelError),
     /// The region cannot hold the group.
@@ -44,37 +44,37 @@ pub enum JoinError {
     /// The region holds something else.
     #[error("the region holds no group")]
     NoGroup,
-    /// The group was founded by another version of corecast, or its memory was written by somebody else.
+    /// The group was founded by another version of corecast, or another program has written its memory.
     #[error("the group in the region is damaged: {0}")]
     Corrupt(String),
-    /// The group has another size than this process was told.
+    /// The group has another size than this process expects.
     #[error("a group of {found} members, where {expected} were expected")]
     Size {
         /// Its members.
         found: usize,
-        /// As this process was told.
+        /// The size this process expects.
         expected: usize,
     },
-    /// The place cannot be had: [`Error::BadRank`], [`Error::AlreadyJoined`], or a member was lost before all had come.
+    /// The place cannot be taken: [`Error::BadRank`], [`Error::AlreadyJoined`], or a member was lost before all had come.
     #[error(transparent)]
     Member(#[from] Error),
     /// Not all members have come in time.
     #[error("the group is not complete: {} missing", ranks(missing))]
     SetupTimeout {
-        /// Those who have not come, by rank.
+        /// The members that have not come, by rank.
         missing: Vec<usize>,
     },
     /// This thread could not be bound to the member's CPU.
     #[error(transparent)]
     Pin(#[from] PinError),
-    /// A variable of the environment says what cannot be.
+    /// A variable of the environment has an impossible value.
     #[error("the environment variable {variable} is '{value}', expected {expected}")]
     Environment {
         /// Its name.
         variable: String,
-        /// What it says.
+        /// Its value.
         value: String,
-        /// What it should say.
+        /// The values that are possible.
         expected: &'static str,
     },
     /// The group's descriptor cannot be opened anew.
@@ -83,7 +83,7 @@ pub enum JoinError {
 }
 
 impl JoinError {
-    /// What a memory that cannot be laid out means for who joins.
+    /// The error of a joining process whose memory cannot be laid out.
     pub(super) fn of_memory(error: ArenaError) -> Self {
         match error {
             ArenaError::Forked => Error::Forked.into(),
@@ -92,7 +92,7 @@ impl JoinError {
     }
 }
 
-/// Some of the ranks, and how many more.
+/// The first of the ranks, and the number of the others.
 fn ranks(all: &[usize]) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<String> = all.iter().take(SHOWN).map(usize::to_string).collect();

@@ -1,4 +1,4 @@
-//! A group of processes that is founded: planned, and written into a region for its members to come.
+//! A group of processes that is founded: planned, and written into a region for its members to join.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -19,10 +19,10 @@ use crate::choose::Choice;
 use crate::commons::Planned;
 use crate::error::{BuildError, Error, Loss};
 
-/// Seats of the region beyond the members': for who founds, or asks for a place that is taken.
+/// Seats of the region beyond the members': for the founder, and for processes that ask for a place that is taken.
 const SPARE_SEATS: u32 = 16;
 
-/// A group of processes that is founded. It lives for as long as this, a descriptor of it or a member.
+/// A group of processes that is founded. It lives as long as this value, a descriptor of it or a member.
 #[derive(Debug)]
 pub struct Founding {
     region: SharedRegion,
@@ -71,8 +71,8 @@ impl Founding {
         self.planned.basis.is_pinned
     }
 
-    /// The trees and the barrier that it was put together with, and why; its `Display` is text for people. Members that race
-    /// may go on with others, of which [`Member::races`](crate::Member::races) tells.
+    /// The trees and the barrier that the group was built with, and the reasons; its `Display` is meant for people. Members
+    /// that race may replace them: see [`Member::races`](crate::Member::races).
     #[must_use]
     pub fn choice(&self) -> &Choice {
         &self.planned.choice
@@ -84,7 +84,7 @@ impl Founding {
         &self.region
     }
 
-    /// A descriptor for a process to come in by. It may be inherited by all of them, as each opens it anew.
+    /// A descriptor by which a process can join. All of them may inherit the same one, as each opens it anew.
     ///
     /// # Errors
     /// [`io::Error`] if files cannot be opened anew (no /proc).
@@ -92,9 +92,9 @@ impl Founding {
         self.region.share()
     }
 
-    /// Gives up the member of this rank, if nobody has come as it: to be called by who started the process that was to be it,
-    /// and has seen it end. The others are told as if it had died as a member, at once, where they would wait for it as long
-    /// as they were told to. True if nobody had come; who has come is missed by itself.
+    /// Gives up the member of this rank, if no process has joined as it. Call it in the process that started that member,
+    /// after seeing it end. The others are told at once, as if the member had died after joining, instead of waiting until
+    /// their limit. True if no process had joined; a process that has joined and died is noticed without this call.
     ///
     /// # Errors
     /// [`Error::BadRank`] if there is no such member, and those of a group whose memory is damaged.
@@ -108,13 +108,13 @@ impl Founding {
                 Ok(true)
             }
             Err(Error::BadRank { rank, members }) => Err(Error::BadRank { rank, members }.into()),
-            // Whoever came may be dead by now, which the others find out.
+            // The process that came may be dead by now; the others will find that out.
             Err(_) => Ok(false),
         }
     }
 }
 
-/// What members go by, and how much memory a race among them takes.
+/// The description that members use, and the memory that a race among them takes.
 fn charter_of(builder: &Builder<'_>) -> Result<(Charter, usize), BuildError> {
     let Draft { planned, .. } = builder.draft()?;
     let Some(field) = builder.field(&planned)? else { return Ok((Charter { planned, records: None }, 0)) };
@@ -123,7 +123,7 @@ fn charter_of(builder: &Builder<'_>) -> Result<(Charter, usize), BuildError> {
     Ok((Charter { planned, records: Some(records) }, course))
 }
 
-/// What each member lays out, tried on the heap.
+/// The bytes that each member lays out, tried on the heap.
 fn laid_out_bytes(planned: &Planned, charter_bytes: usize) -> Result<usize, ArenaError> {
     let mut arena = Arena::heap();
     Register::lay_out(&mut arena, planned.basis.members(), charter_bytes)?;
@@ -131,7 +131,7 @@ fn laid_out_bytes(planned: &Planned, charter_bytes: usize) -> Result<usize, Aren
 }
 
 fn region_plan(terms: &Terms, room_bytes: usize) -> Result<RegionPlan, RegionPlanError> {
-    // As much again for those who survive a fault: see `Plot::of_successor`.
+    // The same again for the survivors of a fault: see `Plot::of_successor`.
     let bytes = terms.laid_out_bytes.saturating_add(room_bytes).saturating_mul(2) as u64;
     let seats = u32::try_from(terms.members).unwrap_or(u32::MAX).saturating_add(SPARE_SEATS);
     let plan = RegionPlan::new().participants(seats)?.limit_bytes(u64::MAX);

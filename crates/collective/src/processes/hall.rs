@@ -1,4 +1,4 @@
-//! A group's memory as a process finds it: before it is a member, or to say that another one will not come.
+//! A group's memory as a process finds it: before it becomes a member, or to report that another one will not come.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(super) struct Hall {
     basis: std::sync::Arc<Basis>,
     pub(super) census: Arc<Census>,
     pub(super) commons: Commons,
-    /// Where members that are to race keep what they find.
+    /// The place where members that are to race keep their results.
     pub(super) records: Option<Records>,
 }
 
@@ -83,7 +83,7 @@ impl Hall {
                 _ => Err(JoinError::SetupTimeout { missing: self.census.missing().collect() }),
             }
         })?;
-        // Who was given up counts as come.
+        // A member that was given up counts as come.
         self.census.given_up().map_or(Ok(()), |rank| Err(roll.report(rank, Loss::Died).into()))
     }
 }

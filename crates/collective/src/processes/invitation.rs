@@ -23,10 +23,10 @@ pub const RANK_VARIABLE: &str = "CORECAST_RANK";
 /// The environment variable with the number of members, set by `corecast run`.
 pub const SIZE_VARIABLE: &str = "CORECAST_SIZE";
 
-/// How long to wait for the others unless told otherwise.
+/// The time to wait for the others by default.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The way of one process into a group of processes: where its memory is, and as which member to come.
+/// The way of one process into a group of processes: the memory to attach to, and the member to become.
 #[derive(Debug)]
 pub struct Invitation {
     region: SharedRegion,
@@ -38,13 +38,13 @@ pub struct Invitation {
 }
 
 impl Invitation {
-    /// By a region that this process is attached to.
+    /// Joins by a region that this process is attached to.
     #[must_use]
     pub fn of_region(region: SharedRegion) -> Self {
         Self { region, kept: None, rank: None, members: None, timeout: PATIENCE }
     }
 
-    /// By a descriptor of the group's memory: see [`Founding::share`].
+    /// Joins by a descriptor of the group's memory: see [`Founding::share`].
     ///
     /// # Errors
     /// [`JoinError::Attach`].
@@ -52,12 +52,12 @@ impl Invitation {
         Ok(Self::of_region(SharedRegion::from_fd(fd)?))
     }
 
-    /// By the environment, if this process was started as a member, such as by `corecast run`: the number of a descriptor
-    /// it inherited in [`FD_VARIABLE`], and in [`RANK_VARIABLE`] and [`SIZE_VARIABLE`] what to check. `None` without the
-    /// first.
+    /// Joins by the environment, if this process was started as a member, such as by `corecast run`: [`FD_VARIABLE`] holds
+    /// the number of a descriptor it inherited, [`RANK_VARIABLE`] its rank, and [`SIZE_VARIABLE`] the expected size. `None`
+    /// without the first.
     ///
     /// # Errors
-    /// [`JoinError::Environment`] if a variable says what cannot be, or [`JoinError::Attach`].
+    /// [`JoinError::Environment`] if a variable has an impossible value, or [`JoinError::Attach`].
     pub fn from_env() -> Result<Option<Self>, JoinError> {
         let env = |variable: &str| env::var_os(variable);
         let Some(fd) = number(&env, FD_VARIABLE, "the number of a descriptor")? else { return Ok(None) };
@@ -67,8 +67,8 @@ impl Invitation {
         Ok(Some(Self { rank, members, ..Self::of_region(region) }))
     }
 
-    /// By the name of a group that this user's processes meet at; whoever comes first founds it. The name stays until the
-    /// last member leaves.
+    /// Joins by the name of a group at which this user's processes meet; the first to come founds it. The name stays until
+    /// the last member leaves.
     ///
     /// # Errors
     /// [`JoinError::Meet`], or [`JoinError::Found`] if this process comes first and cannot found it.
@@ -79,7 +79,7 @@ impl Invitation {
                 Err(RendezvousError::NotFound(_)) => {}
                 met => break met?,
             }
-            // Planned once, however often others come first.
+            // Planned once, however often other processes come first.
             let ours = match founding.take() {
                 Some(ours) => ours,
                 None => Founding::of(founder.clone())?,
@@ -92,14 +92,14 @@ impl Invitation {
         Ok(Self::of_meeting(meeting).members(founder.size()))
     }
 
-    /// By the meeting at a group's name. It stays open for as long as this process is a member.
+    /// Joins by the meeting at a group's name. It stays open as long as this process is a member.
     #[must_use]
     pub fn of_meeting(meeting: HostedRegion) -> Self {
         let region = meeting.region().clone();
         Self { kept: Some(Kept::of(meeting)), ..Self::of_region(region) }
     }
 
-    /// Comes as this member; by default as the first one that nobody is.
+    /// Joins as this member; by default as the first one that no process has joined as.
     #[must_use]
     pub fn rank(mut self, rank: usize) -> Self {
         self.rank = Some(rank);
@@ -113,18 +113,19 @@ impl Invitation {
         self
     }
 
-    /// Waits so long for the others; 60 s by default.
+    /// Waits this long for the others; 60 s by default.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Joins the group, and returns when all members have, and have [raced](Builder::race) if they were to. If the group
-    /// is pinned, this binds the calling thread to the member's CPU, for good: call it on the thread that is the member.
+    /// Joins the group, and returns when all members have joined, and have [raced](Builder::race) if they were to. If the
+    /// group is pinned, this binds the calling thread to the member's CPU, for good: call it on the thread that is the
+    /// member.
     ///
     /// # Errors
-    /// [`JoinError`]. A place once taken stays so: after an error the group is as if this member had left.
+    /// [`JoinError`]. A place once taken stays taken: after an error the group goes on as if this member had left.
     pub fn join(self) -> Result<Member, JoinError> {
         if self.region.check_fork().is_err() {
             return Err(Error::Forked.into());

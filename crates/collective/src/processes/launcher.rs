@@ -1,4 +1,4 @@
-//! What launchers of other makes tell the processes they start: how many there are, and which one it is.
+//! Other launchers: the rank and number of processes that they pass to the processes they start.
 
 use std::env;
 use std::ffi::OsString;
@@ -6,10 +6,10 @@ use std::ffi::OsString;
 use super::error::JoinError;
 use super::invitation::number;
 
-/// A launcher, and the variables in which it tells rank and number.
+/// A launcher, and the variables that hold rank and number.
 struct Known(&'static str, &'static str, &'static str);
 
-/// In the order in which they are looked for: an MPI that runs inside a Slurm job knows better than Slurm.
+/// In the order in which they are looked for: for an MPI that runs inside a Slurm job, the MPI's own numbers count.
 const KNOWN: [Known; 4] = [
     Known("Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
     Known("PMI", "PMI_RANK", "PMI_SIZE"),
@@ -17,11 +17,12 @@ const KNOWN: [Known; 4] = [
     Known("the environment", "RANK", "WORLD_SIZE"),
 ];
 
-/// What a launcher told this process. It knows no name to meet at: the program has to, one for each job at a time, such as
-/// for [`Invitation::by_name`](super::Invitation::by_name). All processes have to run on this machine.
+/// The values that a launcher gave this process. They include no name to meet at: the program has to choose one, unique
+/// among the jobs that run at the time, such as for [`Invitation::by_name`](super::Invitation::by_name). All processes have
+/// to run on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launcher {
-    /// What it is called: `Open MPI` (mpirun), `PMI` (MPICH, Intel MPI, Hydra), `Slurm` (srun), or `the environment`
+    /// The launcher's name: `Open MPI` (mpirun), `PMI` (MPICH, Intel MPI, Hydra), `Slurm` (srun), or `the environment`
     /// (`RANK` and `WORLD_SIZE`).
     pub name: &'static str,
     /// The rank of this process.
@@ -31,10 +32,10 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    /// The launcher that started this process, if it told rank and number.
+    /// The launcher that started this process, if it set rank and number.
     ///
     /// # Errors
-    /// [`JoinError::Environment`] if they are no numbers, or the rank is not below the number.
+    /// [`JoinError::Environment`] if they are not numbers, or the rank is not below the number.
     pub fn from_env() -> Result<Option<Self>, JoinError> {
         Self::told_in(&|variable| env::var_os(variable))
     }
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_told_by_variable() {
+    fn impossible_values_are_reported_by_variable() {
         let rank = told(&[("PMI_RANK", "-1"), ("PMI_SIZE", "2")]);
         let expected = "the environment variable PMI_RANK is '-1', expected a rank from 0 on";
         assert_eq!(rank, Err(expected.to_owned()));

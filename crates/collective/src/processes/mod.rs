@@ -1,17 +1,17 @@
 //! Groups whose members are processes.
 //!
 //! One process founds the group: it plans, and writes the plan into a region of shared memory with room for every member's
-//! lines. The others come by an [`Invitation`]: a descriptor they inherited, or a name. Each gets a
-//! [`Member`](crate::Member), the same that threads have. Take it where the participants are programs of their own; among
+//! lines. The others join by an [`Invitation`]: a descriptor they inherited, or a name. Each gets a
+//! [`Member`](crate::Member), the same type that threads have. Take it where the participants are separate programs; among
 //! threads a [`Group`](crate::Group) does the same without files and system calls.
 //!
 //! - [`Founding`]: a group founded and not yet joined, by [`Builder::found`](crate::Builder::found);
 //! - [`Invitation`]: the way of one process into it; [`Invitation::from_env`] finds that of `corecast run`;
-//! - [`Launcher`]: what other launchers tell their processes;
-//! - [`FoundError`], [`JoinError`]: what goes wrong.
+//! - [`Launcher`]: the rank and size that other launchers pass to their processes;
+//! - [`FoundError`], [`JoinError`]: the errors.
 //!
-//! A member whose process ends without leaving is lost to the others: their operations fail within some tenths of a
-//! second with [`Loss::Died`](crate::Loss::Died) and its rank. A process that is stopped is waited for. How it works is in
+//! A member whose process ends without leaving is lost to the others: their operations fail within some tenths of a second
+//! with [`Loss::Died`](crate::Loss::Died) and its rank. A process that is stopped is waited for. The design is in
 //! `docs/design/groups.md`.
 //!
 //! ```

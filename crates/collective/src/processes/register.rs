@@ -1,4 +1,4 @@
-//! The beginning of a group's memory: who is which member, and the charter.
+//! The beginning of a group's memory: the participant behind each member, and the description of the group.
 //!
 //! | where | what | written by |
 //! |---|---|---|
@@ -7,7 +7,7 @@
 //! | then | the charter, padded with zeroes | the founder, before anybody else has the descriptor |
 //! | then | the roll, the webs, the barrier, as all lay them out | as they say |
 //!
-//! The directory is checked with the region, by its own checksum; each word is compared here with what it has to be.
+//! The directory is checked with the region, by its own checksum; here each word is compared with its possible values.
 
 use corecast_base::region::KIND_GROUP;
 use corecast_base::region::{Entry, Section, SharedRegion, checksum};
@@ -21,10 +21,10 @@ use crate::group::MAX_MEMBERS;
 /// The name of the group in its region's directory.
 pub(super) const NAME: &str = "group";
 
-/// Changes with everything that members of two versions would lay out or read differently.
+/// Changes with everything that would make members of two versions lay out or read memory differently.
 const FORMAT: u64 = 3;
 
-/// What the directory says of a group.
+/// The directory's entry of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Terms {
     pub(super) members: usize,
@@ -32,7 +32,7 @@ pub(super) struct Terms {
     pub(super) charter_checksum: u32,
     /// All that each member lays out before it joins.
     pub(super) laid_out_bytes: usize,
-    /// Of the bells; `None` if nobody ever sleeps.
+    /// The kind of fences of the bells; `None` if no member ever sleeps.
     pub(super) fences: Option<Fences>,
 }
 
@@ -43,7 +43,7 @@ impl Terms {
         [FORMAT, members as u64, charter_bytes as u64, u64::from(charter_checksum), laid_out_bytes as u64, fences]
     }
 
-    /// What the words of an entry say, if that can be.
+    /// The contents of an entry, if its words are possible.
     fn from_entry(entry: &Entry) -> Result<Self, JoinError> {
         let [format, members, charter_bytes, charter_checksum, laid_out_bytes, fences] = entry.config;
         if format != FORMAT {
@@ -63,7 +63,7 @@ impl Terms {
         })
     }
 
-    /// Whether those who wait so have fences if they sleep.
+    /// Checks the fences against this way to wait: members need them if they sleep.
     pub(super) fn check_wait(&self, wait: Wait) -> Result<(), JoinError> {
         let fits = wait.sleeps() == self.fences.is_some();
         fits.then_some(()).ok_or_else(|| JoinError::Corrupt(format!("its fences do not go with wait {wait}")))
@@ -79,7 +79,7 @@ fn fences_of(number: u64) -> Result<Option<Fences>, JoinError> {
     joined.map(Some).ok_or_else(refused)
 }
 
-/// The group of a region: what its directory says, and its memory.
+/// The group of a region: its directory entry, and its memory.
 pub(super) fn find(region: &SharedRegion) -> Result<(Terms, Section), JoinError> {
     let entry = region.entry(NAME).filter(|entry| entry.kind == KIND_GROUP).ok_or(JoinError::NoGroup)?;
     Ok((Terms::from_entry(&entry)?, region.section(&entry)))
@@ -97,7 +97,7 @@ impl Register {
         Ok(Self { members: arena.slice(members)?, charter: arena.slice(charter_bytes.div_ceil(8))? })
     }
 
-    /// Writes the charter, which is as long as was laid out. Nobody else has the memory yet.
+    /// Writes the description, for which exactly its length was laid out. No other process has the memory yet.
     pub(super) fn write(&self, charter: &[u8]) {
         for (place, word) in self.charter.iter().zip(words(charter)) {
             // ORDERING: Relaxed, who reads it gets the descriptor afterwards, which the kernel orders
@@ -105,7 +105,7 @@ impl Register {
         }
     }
 
-    /// Copies the charter, and checks that it is the one of the directory.
+    /// Copies the description, and checks it against the directory's checksum.
     pub(super) fn read(&self, terms: &Terms) -> Result<Vec<u8>, JoinError> {
         // ORDERING: Relaxed, it was written before this process got the descriptor
         let words: Vec<u64> = self.charter.iter().map(|word| word.load(Ordering::Relaxed)).collect();

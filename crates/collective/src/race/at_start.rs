@@ -1,8 +1,8 @@
-//! Races when a group is put together: among threads before it is built, among processes when all have joined.
+//! Races while a group is put together: threads race before it is built, processes after all have joined.
 //!
-//! What an earlier group like this one has found is taken if the barrier that won then takes about as long now; if not, or if
-//! there is nothing, members race, and what they find is kept, if it can be. Threads do so in a group of their own, so that
-//! the one that is built begins afresh.
+//! If an earlier group like this one has kept a result, and the barrier that won then takes about as long now, this group
+//! uses it. Otherwise its members race, and the result is kept, if it can be. Threads race in a group of their own, so that
+//! the group that is built begins afresh.
 
 use std::path::PathBuf;
 
@@ -18,14 +18,14 @@ use crate::error::{Error, RunError};
 use crate::group::Group;
 use crate::member::Member;
 
-/// Where results are kept of races among members on these CPUs.
+/// The place where results are kept of races among members on these CPUs.
 #[derive(Debug, Clone)]
 pub(crate) struct Records {
     /// `None` for nowhere.
     pub(crate) folder: Option<PathBuf>,
     pub(crate) cpus: Vec<Cpu>,
     pub(crate) are_processes: bool,
-    /// Which trees race.
+    /// The trees that race.
     pub(crate) trees: u64,
 }
 
@@ -35,19 +35,19 @@ impl Records {
         Some(RaceCache::new(self.folder.clone()?, self.cpus.clone(), basis.members(), self.trees, kind))
     }
 
-    /// What an earlier group has found, as far as it is of these.
+    /// The result of an earlier group, as far as it concerns these trees and barriers.
     fn load(&self, basis: &Basis, field: &Field) -> Option<Races> {
         self.of(basis)?.load().filter(|races| field.has(races))
     }
 
     fn keep(&self, basis: &Basis, races: &Races) {
-        // Whoever cannot keep it races again.
+        // A group that cannot keep its result will race again.
         let _ = self.of(basis).map(|cache| cache.store(races));
     }
 }
 
 impl Planned {
-    /// The same with what an earlier group has found; `None` if none has.
+    /// The same after the result of an earlier group; `None` if there is none.
     pub(crate) fn known(&self, field: &Field, records: &Records) -> Option<Self> {
         let races = records.load(&self.basis, field)?;
         Some(self.raced(field, races))
@@ -57,7 +57,7 @@ impl Planned {
         Self { choice: std::sync::Arc::new(self.choice.raced(field, races)), ..self.clone() }
     }
 
-    /// The same with what threads find, who wait with these, or an earlier group has.
+    /// The same after a race of threads, which wait with these waiters, or after the result of an earlier group.
     pub(crate) fn raced_by_threads(
         &self,
         waiters: &[Waiter],
@@ -82,7 +82,7 @@ impl Planned {
     }
 }
 
-/// What all members of a group find, who find the same; nothing if what is known still holds.
+/// The result of the race, the same at all members; `None` if the known result still holds.
 fn run(group: &Group, field: &Field) -> Result<Option<Races>, RunError> {
     let race = |me: &mut Member| if me.is_still_so()? { Ok(None) } else { me.race_among(field).map(Some) };
     let found = group.run(race)?.into_iter().collect::<Result<Vec<_>, Error>>()?;
@@ -90,8 +90,8 @@ fn run(group: &Group, field: &Field) -> Result<Option<Races>, RunError> {
 }
 
 impl Member {
-    /// What members that are processes do first, of which nobody is told. Should there be no room for two candidates, the
-    /// model has decided.
+    /// The race that members run first in a group of processes; it does not count as an operation of theirs. If there is no
+    /// room for two candidates, the model's choice stays.
     #[cfg(not(loom))]
     pub(crate) fn race_when_joined(&mut self, records: &Records) -> Result<(), Error> {
         if !self.is_still_so()? {

@@ -1,7 +1,7 @@
 //! Results of races kept between programs, one file for each machine, set of CPUs, kind of members and way to wait.
 //!
-//! `$XDG_CACHE_HOME/corecast/races/`, or below `~/.cache`. A file is only a hint what to build: what cannot be read, was cut
-//! off, is too long or names what there is not, or belongs to another machine, is ignored, and the next race replaces it.
+//! `$XDG_CACHE_HOME/corecast/races/`, or below `~/.cache`. A file is only a hint. It is ignored if it cannot be read, was
+//! cut off, is too long, names something unknown, or belongs to another machine, and the next race replaces it.
 
 use std::fs;
 use std::io;
@@ -18,14 +18,14 @@ const SCHEMA: &str = "corecast-race/2";
 /// Many times the longest that is written.
 const MAX_LEN_BYTES: u64 = 64 * 1024;
 
-/// Where the result of one kind of race is kept.
+/// The place where the result of one kind of race is kept.
 #[derive(Clone, Debug)]
 pub(crate) struct RaceCache {
     folder: PathBuf,
     key: Key,
 }
 
-/// Members for whom the same result may be good.
+/// Members that may share one result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     pub(crate) wait: Wait,
@@ -33,7 +33,7 @@ pub(crate) struct Kind {
     pub(crate) are_processes: bool,
 }
 
-/// What a result is good for.
+/// The conditions under which a result is good.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Key {
     /// Of the machine, with the members' CPUs alone.
@@ -43,7 +43,7 @@ struct Key {
     pinned: bool,
     /// True if the members are processes.
     processes: bool,
-    /// Which trees have raced: a number that tells them from others.
+    /// A number that identifies the trees that raced.
     trees: String,
 }
 
@@ -72,7 +72,7 @@ impl RaceCache {
         self.folder.join(format!("{fingerprint}-{members}-{kind}-{wait}-{pinned}.json"))
     }
 
-    /// The result of an earlier race, if there is one that can be believed.
+    /// The result of an earlier race, if there is a credible one.
     pub(crate) fn load(&self) -> Option<Races> {
         let text = read_bounded(&self.path(), MAX_LEN_BYTES).ok()?;
         let file: RaceFile = serde_json::from_slice(&text).ok()?;
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_is_loaded_for_the_same_members_only() {
+    fn a_result_is_loaded_for_the_same_members_only() {
         let folder = tempfile::tempdir().expect("a folder");
         let two = cache(folder.path().join("not/there/yet"), 2);
         assert_eq!(two.load(), None);

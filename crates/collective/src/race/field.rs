@@ -1,4 +1,4 @@
-//! Who races: what the model ranks first, beside controls that always do.
+//! The candidates of a race: the model's best, beside controls that always run.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -16,7 +16,7 @@ use crate::layout::{Site, in_arrival_order, in_send_order, setup};
 use crate::roll::Roll;
 use crate::web::Web;
 
-/// Who always runs: barriers that no machine makes look foolish.
+/// The barriers that always run: they are reasonable on every machine.
 pub(super) const CONTROLS: [Barrier; 3] = [Barrier::Tree, Barrier::Flat, Barrier::Ticket];
 /// How many other barriers run, the cheapest by the model.
 const CHALLENGERS: usize = 6;
@@ -24,14 +24,14 @@ const CHALLENGERS: usize = 6;
 pub(super) const MOST: usize = CONTROLS.len() + CHALLENGERS;
 /// The tree that always runs.
 pub(super) const TREE_CONTROL: &str = "cluster";
-/// How many shapes run beside it and what was searched for, the cheapest by the model.
+/// The number of shapes that run beside the control and the tree found by search, the cheapest by the model.
 const SHAPES_RACED: usize = 3;
 /// Shapes that nobody would use.
 const NEVER: [&str; 1] = ["bad"];
-/// All trees of fewer are one edge.
+/// Below this number of members all trees are one edge.
 const FEWEST_WITH_TREES: usize = 3;
 
-/// All who may race among the members of one group, each list with its controls first.
+/// All candidates for the members of one group, each list with its controls first.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(super) barriers: Vec<std::sync::Arc<Meeter>>,
@@ -46,29 +46,29 @@ pub(crate) struct Field {
 pub(crate) struct Meeter {
     pub(crate) barrier: Barrier,
     pub(crate) meeting: Plan,
-    /// What it should cost by the model.
+    /// Its predicted cost by the model.
     pub(crate) predicted: f64,
 }
 
-/// How many of each list there is room for.
+/// The number of candidates of each list that fit into memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Starters {
     pub(super) barriers: usize,
     pub(super) broadcasts: usize,
     pub(super) reductions: usize,
-    /// What they lay out; 0 where nobody has to know.
+    /// The bytes that they lay out; 0 where nothing limits the memory.
     pub(super) bytes: usize,
 }
 
 impl Field {
-    /// Plans who may race beside what was chosen.
+    /// Plans the candidates that race beside what was chosen.
     pub(crate) fn of(planning: &Planning<'_>, choice: &Choice) -> Result<Self, BuildError> {
         let barriers = barriers(planning)?;
         let (broadcasts, reductions) = (trees(planning, &choice.broadcast)?, trees(planning, &choice.reduce)?);
         Ok(Self { barriers, broadcasts, reductions })
     }
 
-    /// True if what was found is to use some of these.
+    /// True if the result uses some of these.
     pub(super) fn has(&self, races: &Races) -> bool {
         let has = |operation, plans: &[_], race: &Option<Race<String>>| match race {
             Some(race) => self.tree(operation, &race.winner).is_some(),
@@ -89,13 +89,13 @@ impl Field {
         plans.iter().find(|plan| plan.planner == planner)
     }
 
-    /// What all lay out, tried on the heap.
+    /// The bytes that all of them lay out, tried on the heap.
     pub(crate) fn bytes(&self, basis: &Basis) -> Result<usize, ArenaError> {
         self.starters(basis, Some(usize::MAX)).map(|starters| starters.bytes)
     }
 
-    /// Those that a memory with so much left has room for, in their order: all of them where it has no end. Trees race if
-    /// there is room for two.
+    /// The candidates that fit into the memory left, in their order, or all of them if the memory is unlimited. Trees race
+    /// if there is room for two.
     pub(super) fn starters(&self, basis: &Basis, left: Option<usize>) -> Result<Starters, ArenaError> {
         let Self { barriers, broadcasts, reductions } = self;
         let (barriers, broadcasts, reductions) = (barriers.len(), broadcasts.len(), reductions.len());
@@ -110,7 +110,7 @@ impl Field {
         Ok(Starters { barriers, broadcasts, reductions, bytes })
     }
 
-    /// A number that tells other fields and starters from these, to those who have the same code.
+    /// A number that differs for other fields or other numbers of starters, among programs with the same code.
     pub(super) fn digest(&self, starters: Starters) -> u64 {
         let mut hasher = DefaultHasher::new();
         starters.hash(&mut hasher);
@@ -119,7 +119,7 @@ impl Field {
         hasher.finish()
     }
 
-    /// A number that tells other trees from these.
+    /// A number that differs for other trees.
     pub(crate) fn trees_digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for plan in self.broadcasts.iter().chain(&self.reductions) {
@@ -149,8 +149,8 @@ fn barriers(planning: &Planning<'_>) -> Result<Vec<std::sync::Arc<Meeter>>, Buil
     Ok(barriers)
 }
 
-/// The control, the tree that was chosen, the cheapest that is found if that is another one, and the cheapest shapes; twins
-/// once.
+/// The control, the tree that was chosen, the cheapest one found if it is a different tree, and the cheapest shapes;
+/// duplicates once.
 fn trees(planning: &Planning<'_>, chosen: &Plan) -> Result<Vec<std::sync::Arc<Plan>>, BuildError> {
     if chosen.tree.len() < FEWEST_WITH_TREES {
         return Ok(Vec::new());
@@ -173,7 +173,7 @@ fn trees(planning: &Planning<'_>, chosen: &Plan) -> Result<Vec<std::sync::Arc<Pl
     Ok(if plans.len() < 2 { Vec::new() } else { plans.into_iter().map(std::sync::Arc::new).collect() })
 }
 
-/// The first of all that are the same tree, or are called the same.
+/// The first of all that are the same tree, or have the same name.
 fn distinct(plans: Vec<Plan>) -> Vec<Plan> {
     let mut distinct: Vec<Plan> = Vec::new();
     for plan in plans {
@@ -184,15 +184,15 @@ fn distinct(plans: Vec<Plan>) -> Vec<Plan> {
     distinct
 }
 
-/// Whether two trees for one operation are the same to those who use them. Children are received from in the order in which
-/// they should come, whatever the tree says.
+/// True if two trees are the same to the members that use them for one operation. A parent receives from its children in
+/// the order in which they should come, whatever the tree says.
 pub(super) fn is_same(a: &Plan, b: &Plan) -> bool {
     let (a, b, is_reduction) = (&a.tree, &b.tree, a.operation == Operation::Reduce);
     let parents = |tree: &Tree| (0..tree.len()).map(|rank| tree.parent(rank)).collect::<Vec<_>>();
     if is_reduction { parents(a) == parents(b) } else { a == b }
 }
 
-/// How many of these sizes fit into so many bytes, and what they are together.
+/// The number of these sizes that fit into `left` bytes, and their sum.
 fn fitting(left: usize, sizes: impl Iterator<Item = Result<usize, ArenaError>>) -> Result<(usize, usize), ArenaError> {
     let (mut count, mut bytes) = (0, 0_usize);
     for size in sizes {
@@ -238,7 +238,7 @@ fn web_bytes(plan: &Plan, basis: &Basis) -> Result<usize, ArenaError> {
     Ok(site.arena.bytes())
 }
 
-/// Where a member's lines can be laid out to count them.
+/// The memory on which a member's lines can be laid out to count them.
 fn trial_site(basis: &Basis) -> Result<Site, ArenaError> {
     let bell = |cell| WakeWord::of_threads(basis.wishes.wait, cell);
     let roll = Roll::lay_out(&mut Arena::heap(), basis.members(), bell)?;

@@ -1,4 +1,4 @@
-//! What races found, as JSON. It is read as a stranger's: what names or costs nothing that there can be is none.
+//! Results of races, as JSON. A file may come from anywhere: an unknown name or an impossible cost makes it invalid.
 
 use std::str::FromStr;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Entry, Race, Races};
 
-/// What races found, in a file or a charter.
+/// Results of races, in a file or in a group's description.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RacesJson {
@@ -41,7 +41,7 @@ impl RacesJson {
         Self { barrier: RaceJson::of(barrier), broadcast: tree(broadcast), reduce: tree(reduce) }
     }
 
-    /// What was found earlier, if it can be.
+    /// The earlier result, if it is valid.
     pub(crate) fn races(&self) -> Option<Races> {
         // `None` for what is no race, and nothing within for none.
         let tree = |race: &Option<RaceJson>| race.as_ref().map_or(Some(None), |race| race.race().map(Some));

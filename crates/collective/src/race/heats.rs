@@ -1,4 +1,4 @@
-//! Who runs next in a race, and what came of it.
+//! The rounds of a race: the candidates of the next round, and the verdict.
 
 use fastrand::Rng;
 
@@ -8,19 +8,19 @@ use super::{Raced, Verdict};
 /// Rounds before the slower half is dropped.
 const ROUNDS_FOR_ALL: usize = 7;
 const MOST_ROUNDS: usize = 31;
-/// A winner takes at most so much of the control's time.
+/// A winner takes at most this fraction of the control's time.
 const CLEARLY: f64 = 0.97;
 /// and is as fast by chance with at most this probability.
 const CHANCE: f64 = 0.01;
 
-/// The state of a race between so many, of which the first are the controls. All members keep it, and as all note the same
-/// times, with the same seed, they agree on it.
+/// The state of a race between some candidates, the controls first. Every member keeps it, and as all note the same times,
+/// with the same seed, they agree on it.
 #[derive(Debug)]
 pub(super) struct Heats {
     controls: usize,
     /// Those still in the race, in the order of the next round.
     order: Vec<usize>,
-    /// For each the times of its blocks, ns for one operation: of the slowest member.
+    /// For each the times of its blocks in ns for one operation: the slowest member's.
     times: Vec<Vec<f64>>,
     rounds: usize,
     random: Rng,
@@ -40,13 +40,13 @@ impl Heats {
         heats
     }
 
-    /// Who runs in the next round, in this order; nobody if the race is over.
+    /// The candidates of the next round, in this order; none if the race is over.
     pub(super) fn order(&self) -> &[usize] {
         &self.order
     }
 
-    /// Ends a round with the times of the slowest members, ns for one operation, in its order; and the race, if there is no time
-    /// for another one.
+    /// Ends a round with the times of the slowest members in ns for one operation, in the round's order. Ends the race too,
+    /// if there is no time for another round.
     pub(super) fn end_round(&mut self, slowest: &[f64], is_late: bool) {
         for (&racer, &time) in self.order.iter().zip(slowest) {
             self.times[racer].push(time);
@@ -69,7 +69,7 @@ impl Heats {
         self.order = (0..self.controls).chain(others).collect();
     }
 
-    /// What each has done, and which is to be used.
+    /// The results of all candidates, and the winner.
     pub(super) fn verdict(self) -> (Vec<Raced>, Verdict) {
         let medians: Vec<f64> = self.times.iter().map(|times| median(times)).collect();
         let fastest = |of: std::ops::Range<usize>| of.min_by(|&a, &b| medians[a].total_cmp(&medians[b]));
@@ -96,7 +96,7 @@ pub(super) fn median(times: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// A race of those who take these times, give or take a little.
+    /// A race of candidates that take about these times.
     fn run(costs: &[f64], controls: usize) -> (Vec<Raced>, Verdict) {
         let mut heats = Heats::new(costs.len(), controls, 1);
         let mut noise = Rng::with_seed(2);

@@ -1,18 +1,18 @@
 //! A race among the members of a group that is at work, threads or processes alike.
 //!
-//! **When to take it:** a group lives long, and what the model says of its machine may be wrong, or is true no more.
-//! **When not:** for some thousand barriers; a race takes as many.
+//! **When to take it:** a group lives long, and the model of its machine may be wrong or out of date. **When not:** for
+//! some thousand barriers, as a race takes that many itself.
 //!
-//! All members call [`Member::race`], as an operation of the group like others. They lay out the lines of all candidates, run
-//! the rounds, and combine their times, so that each of them knows what every other knows, and all come to the same verdict
-//! by themselves. From then on [`Member::barrier`] is the winner's, and so are the trees that values travel along. The group
-//! goes on in the same roll and bells: a candidate is nothing but lines.
+//! All members call [`Member::race`], as an operation of the group like others. They lay out the lines of all candidates,
+//! run the rounds, and combine their times. So each of them knows what every other knows, and all reach the same verdict by
+//! themselves. From then on [`Member::barrier`] is the winner's, and values travel along the winning trees. The group keeps
+//! its table of members and its bells: a candidate is nothing but lines.
 //!
-//! Trees race with the barrier that has won behind each broadcast or reduction: in a plain loop the root would run ahead, and
-//! what is timed would be how fast it sends.
+//! Trees race with the winning barrier behind each broadcast or reduction. In a plain loop the root would run ahead, and
+//! the time would only show how fast it sends.
 //!
-//! Among processes these lines are in the room of the group, and are given back: when the race is over they are zeroed, and the
-//! winner's laid out again at the beginning.
+//! Among processes these lines lie in the room of the group, and are given back: after the race they are zeroed, and the
+//! winner's are laid out again at the beginning.
 //!
 //! **Progress:** blocking. **Memory ordering:** as of a barrier.
 //!
@@ -51,24 +51,25 @@ use crate::web::Web;
 
 /// Operations of one block.
 const BLOCK: u32 = 32;
-/// Of the order in which candidates run.
+/// The seed of the order in which candidates run.
 const SEED: u64 = 0x5EED;
-/// Blocks by which it is told whether what was found earlier still holds.
+/// The number of blocks that check whether an earlier result still holds.
 const BLOCKS_TO_CHECK: usize = 15;
-/// It does if a barrier takes no more than so many times as long, nor was found to take so many times as long as now.
+/// An earlier result holds if the barrier's time then and its time now differ by this factor at most.
 const FAR_OFF: f64 = 2.0;
-/// After this time no other round begins.
+/// No round begins after this time.
 const LONGEST_NS: f64 = 20e6;
 
-/// What every member tells the others of a round: its time for each candidate, and behind them how long the race has taken.
+/// The numbers that every member gives the others after a round: its time for each candidate, and then the time of the race
+/// so far.
 type Told = [f64; MOST + 1];
 
-/// What members call while they race, beside the barriers and allreductions by which they agree.
+/// The operations that members call while they race, beside the barriers and allreductions by which they agree.
 const RACE: Call = Call::of(Operation::Race);
 
 const UNPOISONED: &str = "planning does not panic";
 
-/// Who may race, planned by whoever comes first of the threads of a group.
+/// The candidates, planned by the first of a group's threads that asks.
 #[derive(Debug, Clone, Default)]
 struct FieldCell(Arc<Mutex<Option<std::sync::Arc<Field>>>>);
 
@@ -78,23 +79,24 @@ impl FieldCell {
         std::sync::Arc::clone(field.get_or_insert_with(|| std::sync::Arc::new(plan())))
     }
 
-    /// Keeps nothing, once all have it: what threads share stays for as long as the group lives.
+    /// Keeps nothing once all have it: memory that threads share stays as long as the group lives.
     fn clear(&self) {
         *self.0.lock().expect(UNPOISONED) = None;
     }
 }
 
 impl Member {
-    /// Lets barriers and trees race among all members, takes what is clearly the fastest, and returns what it found; `None`
-    /// where there is nothing to race for: members share CPUs, there is one alone, or a barrier or trees were asked for.
+    /// Lets barriers and trees race among all members, takes the fastest if it is clearly so, and returns the results.
+    /// `None` where there is nothing to race for: members share CPUs, there is only one, or a barrier or trees were asked
+    /// for.
     ///
-    /// All members call it, as an operation of the group like others. It takes some thousand barriers, and each race ends with
-    /// the round in which 20 ms have passed. [`Group::choice`](crate::Group::choice) goes on telling what was chosen when the
-    /// group was put together; [`races`](Self::races) tells what was found here.
+    /// All members call it, as an operation of the group like others. It takes some thousand barriers, and each race ends
+    /// with the round in which 20 ms have passed. [`Group::choice`](crate::Group::choice) still returns the choice made
+    /// when the group was put together; [`races`](Self::races) returns the results found here.
     ///
     /// # Errors
-    /// [`Error::Memory`] at all members alike if the room of a group of processes is not enough for two candidates, and
-    /// [`Error::Corrupt`] if members of other versions would race others: the group is then as it was.
+    /// [`Error::Memory`] at all members alike if the room of a group of processes is too small for two candidates, and
+    /// [`Error::Corrupt`] if members of different versions would race different ones: either way the group stays as it was.
     /// [`Error::MemberLost`].
     pub fn race(&mut self) -> Result<Option<Races>, Error> {
         if !self.ends().may_race() {
@@ -102,7 +104,7 @@ impl Member {
         }
         let completed = self.ends().core.completed();
         let Ends { core, basis, choice, .. } = self.begin(RACE)?;
-        // However many operations it takes it counts as one.
+        // It counts as one operation, however many it runs.
         let laid_out = core.lay_out(|arena| arena.share(FieldCell::default));
         core.count_as_begun(completed + 1);
         let cell = laid_out?;
@@ -113,14 +115,14 @@ impl Member {
         outcome.map(Some)
     }
 
-    /// What the last race among the members found, or that of earlier members by which the group was put together.
+    /// The results of the last race among the members, or those of earlier members by which the group was put together.
     #[must_use]
     pub fn races(&self) -> Option<&Races> {
         let Ends { races, choice, .. } = self.ends();
         races.as_deref().or(choice.races.as_ref())
     }
 
-    /// Lets these race, which all members have planned alike.
+    /// Lets these candidates race, which all members have planned alike.
     pub(crate) fn race_among(&mut self, field: &Field) -> Result<Races, Error> {
         let begun = self.ends().core.operation;
         let completed = self.ends().core.completed();
@@ -142,7 +144,7 @@ impl Member {
         self.agree_to_race(field.digest(starters))?;
         let course = Course::mark_out(self, starters)?;
         let races = course.lanes(self, field)?.race(self, field)?;
-        // When the rounds are over nobody is in a lane any more, and when all have met nobody has one.
+        // After the rounds no member is in a lane any more, and after all have met no member has one.
         self.barrier()?;
         course.give_back(self)?;
         self.take(field, &races)?;
@@ -150,8 +152,8 @@ impl Member {
         Ok(races)
     }
 
-    /// Whether what earlier members found of the barrier in use still holds; no, if they found nothing. All members ask, and get
-    /// the same answer.
+    /// True if the earlier result on the barrier in use still holds; false if there is none. All members ask, and get the
+    /// same answer.
     pub(super) fn is_still_so(&mut self) -> Result<bool, Error> {
         let Some(Races { barrier, .. }) = self.races() else { return Ok(false) };
         let found_ns = barrier.median_ns(&barrier.winner);
@@ -188,8 +190,8 @@ impl Member {
         Ok(())
     }
 
-    /// Lets lanes race until it is decided which is the best; `run` is an operation in one of them, after which no member can
-    /// be in the operation before.
+    /// Runs a race until the best lane is decided; `run` is an operation in one of them, and when it returns no member can
+    /// still be in the operation before.
     fn heats<L>(
         &mut self,
         controls: usize,
@@ -220,12 +222,12 @@ impl Member {
         Ok(clock.ns(clock.ticks().saturating_sub(start)) / f64::from(BLOCK))
     }
 
-    /// For each of some times the longest that any member has.
+    /// For each of some times, the longest of any member.
     fn slowest<const N: usize>(&mut self, times: [f64; N]) -> Result<[f64; N], Error> {
         self.allreduce(times, |a, b| std::array::from_fn(|i| a[i].max(b[i])))
     }
 
-    /// Whether all members have told the same, alike at all of them.
+    /// True if all members have given the same number; all get the same answer.
     fn agree_to_race(&mut self, told: u64) -> Result<(), Error> {
         let [least, most] = self.allreduce([told; 2], |a, b| [a[0].min(b[0]), a[1].max(b[1])])?;
         if least == most { Ok(()) } else { Err(Error::Corrupt) }
@@ -236,7 +238,7 @@ fn is_near(now_ns: f64, found_ns: f64) -> bool {
     now_ns <= FAR_OFF * found_ns && found_ns <= FAR_OFF * now_ns
 }
 
-/// What races have put out of use, of each kind.
+/// The parts of each kind that races have replaced.
 #[derive(Debug, Default)]
 pub(crate) struct Shelves {
     barrier: Shelf<Meeter, Part>,
@@ -265,7 +267,7 @@ impl Course {
         Ok(Self { plot: Plot::reserve(arena, starters.bytes)?, starters, before })
     }
 
-    /// The member's lines of all who race.
+    /// The member's lines of all candidates.
     fn lanes(&self, me: &Member, field: &Field) -> Result<Lanes, ArenaError> {
         let Ends { core, basis, .. } = me.ends();
         let Starters { barriers, broadcasts, reductions, .. } = self.starters;
@@ -280,7 +282,7 @@ impl Course {
         Ok(Lanes { barriers, broadcasts, reductions: webs(&field.reductions[..reductions])? })
     }
 
-    /// Gives the memory back as it was, once no member uses it.
+    /// Gives the memory back as it was, after all members have stopped using it.
     fn give_back(self, me: &mut Member) -> Result<(), Error> {
         let Some(before) = self.before else {
             self.plot.clear();
@@ -299,7 +301,7 @@ impl Course {
     }
 }
 
-/// One member's lines of all who race.
+/// One member's lines of all candidates.
 struct Lanes {
     barriers: Vec<Part>,
     /// Webs, and the roots of their trees.
@@ -327,7 +329,7 @@ impl Lanes {
 }
 
 impl Member {
-    /// Lets trees race: `run` is an operation over one of them, and a barrier comes behind it.
+    /// Lets trees race: `run` is an operation over one of them, and a barrier follows it.
     fn trees(
         &mut self,
         plans: &[std::sync::Arc<Plan>],
@@ -360,7 +362,7 @@ mod tests {
     use corecast_machine::{Cpu, Machine, Topology};
 
     #[test]
-    fn what_was_found_holds_within_a_factor_of_two_either_way() {
+    fn a_result_holds_within_a_factor_of_two_either_way() {
         assert!([50.1, 100.0, 199.9].iter().all(|&now| is_near(now, 100.0)));
         assert!([0.0, 49.9, 200.1, f64::INFINITY, f64::NAN].iter().all(|&now| !is_near(now, 100.0)));
         assert!(!is_near(100.0, f64::NAN), "of one that has not run");
@@ -372,7 +374,7 @@ mod tests {
 
     #[test]
     fn all_members_of_a_crowd_come_to_the_same() {
-        // Nobody lets a crowd race, as it says nothing of the barriers; what is done is the same.
+        // A group that shares CPUs never races, as the times mean nothing; the steps are the same, though.
         let cpu = |id| Cpu { numa: Some(id / 2), ..Cpu::flat(CpuId::new(id)) };
         let machine = Machine::from_topology(&Topology { cpus: (0..4).map(cpu).collect(), ..Topology::default() });
         let group = Group::builder(&machine).pin(false).build().expect("a group");
@@ -426,7 +428,7 @@ mod tests {
         let planned = group.planned();
         let field = planned.basis.field(&planned.choice);
         let course = field.bytes(&planned.basis).expect("counted");
-        // What wins may be another one each time; each of them is laid out once.
+        // A different one may win each time; each of them is laid out once.
         let bytes = 2 * (planned.bytes().expect("counted") + 2 * course);
         let plan = RegionPlan::new().add("group", 1, [0; 6], bytes as u64).expect("a plan");
         let region = SharedRegion::memfd(&plan).expect("there is memory");

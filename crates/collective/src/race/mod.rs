@@ -1,14 +1,14 @@
 //! A live race: the model proposes, the machine decides.
 //!
-//! The model under-predicts what it does not know of, such as many readers of one line. So what it ranks first runs among
-//! the members themselves, threads or processes, beside controls that always do: the message tree, the flat barrier and
-//! the ticket among barriers, and the cluster tree among those for broadcasts and for reductions. A round is a block of
-//! operations of each, in an order drawn anew; a block's time is that of its slowest member. The fastest is used if it
-//! beats the fastest control clearly and not by chance, and that control if not.
+//! The model under-predicts effects that it does not know, such as many readers of one line. So the candidates that it
+//! ranks first run among the members themselves, threads or processes, beside controls that always run: the message tree,
+//! the flat barrier and the ticket among barriers, and the cluster tree among those for broadcasts and for reductions. A
+//! round is a block of operations of each, in an order drawn anew; a block's time is that of its slowest member. The
+//! fastest candidate is used if it beats the fastest control clearly and not by chance; otherwise that control is used.
 //!
-//! `field` says who may race, `live` lets members do it, `at_start` those of a group that is put together; `heats` says who runs
-//! next and who has won, `rank_test` what is chance; `shelf` keeps what has lost for when it wins, `cache` what was found for
-//! other programs, in the form of `file`.
+//! `field` picks the candidates; `live` lets members race them, `at_start` those of a group that is put together. `heats`
+//! decides the next round and the winner, `rank_test` what is chance. `shelf` keeps the losers for a later win, `cache` the
+//! results for other programs, in the form of `file`.
 
 mod at_start;
 mod cache;
@@ -28,7 +28,7 @@ pub(crate) use field::{Field, Meeter};
 pub(crate) use file::RacesJson;
 pub(crate) use live::Shelves;
 
-/// What the races among the members of a group found.
+/// The results of the races among the members of a group.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Races {
@@ -42,19 +42,19 @@ pub struct Races {
     pub reduce: Option<Race<String>>,
 }
 
-/// What a race found.
+/// The result of one race.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Race<T = Barrier> {
-    /// All who ran, the fastest first.
+    /// All candidates that ran, the fastest first.
     pub entries: Vec<Entry<T>>,
-    /// The one to use.
+    /// The winner, which is used.
     pub winner: T,
     /// The fastest control, which the winner had to beat.
     pub control: T,
-    /// How probable it is that the fastest of the others is as fast beside the control by chance.
+    /// The probability that the fastest of the others is this fast beside the control only by chance.
     pub p: f64,
-    /// How many could not run, as the memory of the group had no room for their lines.
+    /// The number of candidates that could not run, as the memory of the group had no room for their lines.
     pub left_out: usize,
     /// True if an earlier group like this one has run it.
     pub is_cached: bool,
@@ -64,9 +64,9 @@ pub struct Race<T = Barrier> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry<T = Barrier> {
-    /// What it is called.
+    /// Its name.
     pub racer: T,
-    /// What it should cost by the model, in the model's unit.
+    /// Its predicted cost by the model, in the model's unit.
     pub predicted: f64,
     /// Nanoseconds for one operation: the median over the rounds of the slowest member's time.
     pub median_ns: f64,
@@ -74,7 +74,7 @@ pub struct Entry<T = Barrier> {
     pub rounds: usize,
 }
 
-/// What came of one.
+/// The result of one candidate.
 #[derive(Debug)]
 struct Raced {
     median_ns: f64,
@@ -102,14 +102,14 @@ impl<T: Clone + PartialEq> Race<T> {
         Self { entries, winner, control, p: verdict.p, left_out, is_cached: false }
     }
 
-    /// What an operation took of one that ran; no number if it did not.
+    /// The time of one operation of a candidate that ran; NaN if it did not.
     fn median_ns(&self, racer: &T) -> f64 {
         self.entries.iter().find(|entry| entry.racer == *racer).map_or(f64::NAN, |entry| entry.median_ns)
     }
 }
 
 impl<T: Clone + PartialEq + fmt::Display> fmt::Display for Race<T> {
-    /// Why the winner is used, and then a line for each that ran.
+    /// The reason why the winner is used, and then a line for each candidate that ran.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { winner, control, p, left_out, .. } = self;
         let when = if self.is_cached { "in an earlier race" } else { "in a race" };

@@ -3,8 +3,8 @@
 //! Source: H. Mann, D. Whitney, On a Test of Whether One of Two Random Variables Is Stochastically Larger than the
 //! Other, 1947; the normal approximation with the correction for ties, which from some 7 values on is good enough.
 
-/// How probable it is to find `smaller` as small beside `larger` as it is, or smaller still, if both are alike: near 0 if it is
-/// really the smaller one. 1 if a sample is empty.
+/// The probability that `smaller` is as small beside `larger` as it is, or smaller still, if both come from one
+/// distribution: near 0 if it is really the smaller one. 1 if a sample is empty.
 pub(super) fn p_value(smaller: &[f64], larger: &[f64]) -> f64 {
     let (m, n) = (smaller.len() as f64, larger.len() as f64);
     let mut values: Vec<(f64, bool)> = smaller.iter().map(|&value| (value, true)).collect();

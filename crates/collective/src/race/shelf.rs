@@ -1,11 +1,11 @@
-//! What a member has laid out of one kind, when races have put one in place of another.
+//! The parts that a member has laid out of one kind, of which races use one at a time.
 //!
-//! Memory that was laid out stays so for as long as the group lives. So what goes out of use is kept, and taken again when it
-//! wins again: however often members race, they lay out each thing once.
+//! Memory that was laid out stays so as long as the group lives. So a part that goes out of use is kept, and used again
+//! when it wins again: however often members race, they lay out each part once.
 
 use corecast_base::ArenaError;
 
-/// What is in use of one kind is told by a key, `None` for what was there before any race.
+/// The parts out of use. A key identifies the part in use; `None` is the one from before any race.
 #[derive(Debug)]
 pub(crate) struct Shelf<K, V> {
     used: Option<std::sync::Arc<K>>,
@@ -19,7 +19,8 @@ impl<K, V> Default for Shelf<K, V> {
 }
 
 impl<K, V> Shelf<K, V> {
-    /// Puts what `key` tells in place of `value`: one that `is_it` by its key, if there is one, or else what `make` lays out.
+    /// Puts the part of `key` in place of `value`: the kept one that `is_it` recognises by its key, or else a new one that
+    /// `make` lays out.
     pub(super) fn take(
         &mut self,
         value: &mut V,
@@ -47,7 +48,7 @@ mod tests {
     #[test]
     fn each_is_made_once_and_kept() {
         let (mut shelf, mut value, mut made) = (Shelf::default(), "first".to_owned(), Vec::new());
-        // The one that was there before is number 0.
+        // The part from before any race is number 0.
         for number in [0, 1, 1, 2, 0, 2, 1, 0, 0] {
             let is_it = |key: Option<&i32>| key.copied().unwrap_or(0) == number;
             let make = || {

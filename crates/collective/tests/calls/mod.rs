@@ -1,4 +1,4 @@
-//! One call of every operation, whose result is checked: what members that do not agree on the operation have called.
+//! One call of every operation, with a checked result: the calls of members that do not agree on the operation.
 
 use std::time::Duration;
 
@@ -41,8 +41,8 @@ pub(crate) const ALL: &[Call] = &[
 ];
 
 /// Pairs of calls that are one operation to all others, so that each may be called in the place of the other.
-/// The started forms and those with a limit run the same steps, in which a member only waits otherwise; a notification is a
-/// broadcast or reduction of no value; in the order of the plan and that of arrivals the same messages travel.
+/// The started forms and those with a limit run the same steps and only wait in another way; a notification is a broadcast
+/// or reduction of no value; the orders of the plan and of arrivals use the same messages.
 pub(crate) const SAME: &[[Call; 2]] = &[
     [("barrier", Member::barrier), ("start_barrier", |me| me.start_barrier()?.finish())],
     [("barrier", Member::barrier), ("barrier_timeout", |me| me.barrier_timeout(PATIENCE))],
@@ -195,7 +195,7 @@ fn scatter_slice(me: &mut Member, root: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// A coordinator that was refused is told why by its next call, as is a participant that has seen an abort.
+/// A coordinator that was refused gets the reason from its next call, as does a participant that has seen an abort.
 fn commit(me: &mut Member, coordinator: usize) -> Result<(), Error> {
     if me.rank() == coordinator {
         let mut coordinator = me.coordinator::<u64>()?;

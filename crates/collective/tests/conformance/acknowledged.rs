@@ -1,4 +1,4 @@
-//! Every kind of acknowledged broadcast: what is acknowledged has been processed by all, in order, and once.
+//! Every kind of acknowledged broadcast: an acknowledged event has been processed by all, in order, and once.
 
 use std::sync::Barrier;
 use std::time::Duration;
@@ -40,7 +40,7 @@ fn keeps_order(config: &AckConfig) -> bool {
     config.edges != Edges::Tasks(Discipline::Lifo) || config.choice().0 == Variant::OrderedRing
 }
 
-/// Which member has processed which event.
+/// The events that each member has processed.
 type Processed = Vec<Vec<AtomicBool>>;
 
 fn publish_all(mut root: AckRoot<'_, u64>, config: &AckConfig, processed: &Processed) -> Result<(), AckError> {
@@ -241,7 +241,7 @@ fn a_full_window_takes_no_more_and_a_late_acknowledgement_is_timed_out() {
     }
 }
 
-/// Opens with what `config_of` says for each rank, as root where that says so.
+/// Opens with the configuration of `config_of` for each rank, as root where the configuration names it.
 fn open(group: &Group, config_of: impl Fn(usize) -> AckConfig + Sync) -> Vec<Result<(), AckError>> {
     let body = |me: &mut Member| {
         let config = config_of(me.rank());
@@ -254,7 +254,7 @@ fn open(group: &Group, config_of: impl Fn(usize) -> AckConfig + Sync) -> Vec<Res
 }
 
 #[test]
-fn who_does_not_agree_is_told_and_the_group_goes_on() {
+fn disagreement_is_an_error_and_the_group_goes_on() {
     let group = group(3, |builder| builder);
     let usual = AckConfig::default();
     let differs = |odd: AckConfig| open(&group, |rank| if rank == 1 { odd } else { usual });
@@ -284,7 +284,7 @@ fn settings_that_do_not_fit_are_named() {
     assert_eq!(too_large.expect("nobody panics"), vec![Err(AckError::TooLarge { bytes: 4104 }); 2]);
 }
 
-/// Five members, of whom `lost` does as `end` says after some events.
+/// Five members, one of which, `lost`, ends as `end` says after some events.
 fn lose(lost: usize, edges: Edges, end: impl Fn() + Sync) -> Vec<Result<(), AckError>> {
     let config = AckConfig { edges, window: 4, ..AckConfig::default() };
     let group = group(5, |builder| builder);

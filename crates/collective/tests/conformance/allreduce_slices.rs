@@ -5,7 +5,8 @@ use corecast_collective::{Error, Loss, Member, RunError};
 
 use crate::{SIZES, group};
 
-/// Up to so many members show each other their slices, with CPUs of their own or not; more of them may use trees.
+/// In groups of up to this size members show each other their slices, with CPUs of their own or not; larger ones may use
+/// trees.
 const ALWAYS_SHOWN: usize = 4;
 
 /// A line, where members begin to share the work, and chunks of trees and of an exchange.
@@ -17,7 +18,7 @@ fn lengths(element: usize) -> Vec<usize> {
     [&[0, 1, 2], around.as_flattened()].concat()
 }
 
-/// Decimal numbers and how many digits they have: of two, one behind the other.
+/// Decimal numbers with their numbers of digits: combining two of them puts one behind the other.
 fn join(left: [u32; 2], right: [u32; 2]) -> [u32; 2] {
     [left[0].wrapping_mul(10u32.pow(right[1])).wrapping_add(right[0]), left[1] + right[1]]
 }
@@ -105,7 +106,7 @@ fn operations_of_all_kinds_take_turns_in_two_groups_and_their_parts() {
             round(&mut other, number)?;
             round(&mut part, number)?;
         }
-        // The part's last messages are on their way to who may still wait for them.
+        // The part's last messages are on their way to members that may still wait for them.
         part.barrier()?;
         other.barrier()
     });

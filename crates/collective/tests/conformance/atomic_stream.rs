@@ -1,4 +1,4 @@
-//! All members deliver the same events in the same order, whoever publishes when.
+//! All members deliver the same events in the same order, in any order of publishing.
 
 use corecast_base::wait::Wait;
 use corecast_collective::{AtomicStream, Error, Loss};
@@ -11,7 +11,7 @@ type Seen = (u64, usize, Vec<u8>);
 /// More than an edge holds.
 const EVENTS: u8 = 50;
 
-/// Publishes `count` events of random lengths that tell their numbers, delivering in between as chance has it.
+/// Publishes `count` events of random lengths that tell their numbers, delivering in between at random.
 fn publish_and_finish(mut stream: AtomicStream<'_>, count: u8, seed: u64) -> Result<Vec<Seen>, Error> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut seen = Vec::new();

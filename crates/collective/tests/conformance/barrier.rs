@@ -1,4 +1,4 @@
-//! Nobody leaves a barrier before all have entered it, and what they wrote before is seen after.
+//! No member leaves a barrier before all have entered it, and each sees afterwards what the others wrote before.
 
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_base::wait::Wait;
@@ -7,8 +7,8 @@ use corecast_plan::{Scheme, Tree};
 
 use crate::{SIZES, group};
 
-/// Every member counts up its own entry, enters, and finds everybody's entry on leaving. Every now and then one of them
-/// is late.
+/// Every member counts its own entry, enters, and finds the entries of all on leaving. Every now and then one of them is
+/// late.
 fn nobody_leaves_early(group: &Group, rounds: u64) {
     let members = group.size();
     let entered: Vec<AtomicU64> = (0..members).map(|_| AtomicU64::new(0)).collect();

@@ -1,4 +1,4 @@
-//! Everybody gets what the root has, from every root, over every shape, at every size of member set and payload.
+//! Every member gets the root's value, from every root, over every shape, at every size of member set and payload.
 
 use corecast_collective::{Error, Group, Member, Plain};
 use corecast_plan::Tree;

@@ -1,4 +1,4 @@
-//! A member that panics, leaves or calls something else makes the others fail with its name, and nobody hangs.
+//! A member that panics, leaves or calls something else makes the others fail with its name, and none of them hangs.
 
 use corecast_base::wait::Wait;
 use corecast_collective::{Barrier, BuildError, Error, Group, Loss, RunError};
@@ -6,7 +6,7 @@ use corecast_plan::Tree;
 
 use crate::{group, machine};
 
-/// Runs four members of which member 2 panics after some barriers while the others go on; returns what they saw.
+/// Runs four members of which member 2 panics after some barriers while the others go on; returns their results.
 fn others_when_one_panics(group: &Group) -> Vec<Result<(), Error>> {
     let seen = std::sync::Mutex::new(Vec::new());
     let outcome = group.run(|me| {

@@ -1,5 +1,5 @@
-//! Members that do not call the same operation: each of them gets an error that says who called what, nobody hangs, and nobody
-//! gets a wrong value.
+//! Members that do not call the same operation: each of them gets an error with the members and their calls, none hangs,
+//! and none gets a wrong value.
 
 use std::collections::BTreeSet;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -17,10 +17,10 @@ use crate::group;
 
 /// Cases that run at a time: most of their members sleep.
 const AT_A_TIME: usize = 24;
-/// After this time without the end of any case those that run hang.
+/// If no case ends within this time, those that run hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Members that all make the calls of `others`, but for one.
+/// Members that all make the calls of `others`, except for one.
 #[derive(Clone)]
 struct Case {
     members: usize,
@@ -42,7 +42,8 @@ impl Case {
         format!("{} at member {differs} of {members}, {} at the others, {barrier}, {wait}", own.0, others.0)
     }
 
-    /// What each member is told: of its call, or of a barrier behind it where the call needs nothing from the one that differs.
+    /// The error that each member gets: of its call, or of a barrier behind it if the call needs nothing from the one that
+    /// differs.
     fn errors(&self) -> Vec<Result<(), Error>> {
         let group = group(self.members, |builder| builder.barrier(self.barrier).wait(self.wait).effort(Effort::Quick));
         let (differs, own, others) = (self.differs, self.own.1, self.others.1);
@@ -86,7 +87,7 @@ impl Case {
     }
 }
 
-/// Runs `check` for all cases, many at a time. If one hangs that fails the test, and does not make it last.
+/// Runs `check` for all cases, many at a time. If one hangs, the test fails instead of lasting for ever.
 fn for_all<C: Send + Sync + 'static>(cases: Vec<C>, name: fn(&C) -> String, check: fn(&C)) {
     let (cases, next, running) =
         (Arc::new(cases), Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(BTreeSet::new())));
@@ -204,7 +205,7 @@ fn a_later_broadcast_does_not_get_the_value_of_an_earlier_one() {
     let results = results.expect("nobody panics");
     let Err(error) = results[1] else { panic!("{results:?}") };
     assert_eq!(error.to_string(), "member 1 called broadcast with root 1 where member 0 called broadcast with root 0");
-    // The root had sent it by then, or had been told.
+    // The root had sent it by then, or had got the error.
     assert!(results[0] == Ok(2) || results[0] == Err(error), "{results:?}");
     assert_eq!(group.join(0).map(drop), Err(error), "the group stays failed");
 }
@@ -243,7 +244,8 @@ fn an_operation_too_many_is_told() {
     }
 }
 
-/// Its calls differ from those of the others, and it leaves before anybody looks: that is told, and not that it has left.
+/// Its calls differ from those of the others, and it leaves before any of them looks: the error tells of the calls, and not
+/// of the leaving.
 #[test]
 fn a_member_that_left_is_told_by_what_it_called() {
     let group = group(2, |builder| builder);
@@ -260,7 +262,7 @@ fn a_member_that_left_is_told_by_what_it_called() {
 fn a_call_of_long_ago_is_told_as_one() {
     let group = group(2, |builder| builder.barrier(Barrier::Flat));
     let [mut early, mut late] = [1, 0].map(|rank| group.join(rank).expect("nobody has joined"));
-    // Opening a stream waits for nobody.
+    // Opening a stream waits for no member.
     early.notify_reduce(0).expect("a leaf only sends");
     for _ in 0..200 {
         std::mem::forget(early.atomic_stream().expect("nobody else has begun anything"));
@@ -270,7 +272,7 @@ fn a_call_of_long_ago_is_told_as_one() {
     assert!(matches!(error, Some(Error::MemberLost { loss: Loss::OutOfStep, .. })), "{error:?}");
 }
 
-/// Members of which none is gone go on in a group of their own.
+/// Members that are all still there go on in a group of their own.
 #[test]
 fn a_group_that_failed_so_can_be_shrunk() {
     let group = group(3, |builder| builder);

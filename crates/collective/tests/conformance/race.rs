@@ -1,4 +1,4 @@
-//! A race takes a barrier that works, says why, and is remembered.
+//! A race takes a barrier that works, gives its reasons, and is kept.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,10 @@ use crate::machine;
 
 const CONTROLS: [Barrier; 3] = [Barrier::Tree, Barrier::Flat, Barrier::Ticket];
 
-/// Why members do not race.
+/// The reason why members do not race.
 const CROWDED: &str = "the CPUs, or the time on them, are fewer than the members";
 
-/// A machine of the CPUs this process may use; `None` if it is one alone, where there is nothing to race for.
+/// A machine of the CPUs this process may use; `None` if there is only one, where there is nothing to race for.
 fn this_machine() -> Option<Machine> {
     let cpus = corecast_machine::pin::affinity().expect("Linux tells the mask");
     let cpus: Vec<Cpu> = cpus.iter().take(4).map(Cpu::flat).collect();
@@ -53,7 +53,7 @@ fn the_winner_of_a_race_is_used_and_remembered() {
     assert!(race.winner == race.control || race.p < 0.01, "{race:?}");
     assert!(choice.to_string().contains(&race.to_string()), "{choice}");
 
-    // The machine may be in another mood, and then they race again.
+    // The machine may have become faster or slower, and then they race again.
     let mut last = race.clone();
     let cached = (0..20).find_map(|_| {
         let again = barrier_race(&raced(&machine, Some(folder.path().to_owned()))).expect("remembered").clone();
@@ -70,7 +70,7 @@ fn the_winner_of_a_race_is_used_and_remembered() {
 }
 
 #[test]
-fn what_is_remembered_and_no_longer_so_is_raced_anew() {
+fn a_kept_result_that_no_longer_holds_is_raced_anew() {
     let Some(machine) = this_machine() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let race = || raced(&machine, Some(folder.path().to_owned())).choice().clone();
@@ -159,7 +159,7 @@ fn a_race_counts_as_one_operation_for_those_who_are_left() {
 }
 
 #[test]
-fn whoever_panics_in_a_race_is_told_to_the_others() {
+fn a_member_that_panics_in_a_race_is_named_to_the_others() {
     let Some(here) = this_machine() else { return };
     let group = Group::builder(&here).members(2).build().expect("a group of the machine's CPUs");
     if group.choice().is_crowded {

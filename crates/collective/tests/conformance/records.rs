@@ -1,4 +1,4 @@
-//! Records of all sizes are combined whole, in the order that was asked for, and at once as in parts.
+//! Records of all sizes are combined whole, in the order that was asked for, in one call and in parts.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -8,12 +8,12 @@ use corecast_collective::{Error, Loss, Member, Order, Started};
 
 use crate::{SIZES, group};
 
-/// From one byte to the longest message, such that fit into a message, or a chunk, without a rest and with one.
+/// From one byte to the longest message: sizes that fill a message, or a chunk, exactly, and others that leave a rest.
 const RECORD_BYTES: [usize; 8] = [1, 3, 8, 24, 56, 100, 503, 504];
 /// None, one, some messages, and some chunks of the shorter ones.
 const COUNTS: [usize; 4] = [0, 1, 40, 3000];
 
-/// What member `rank` gives.
+/// The records of member `rank`.
 fn given(bytes: usize, rank: usize) -> Vec<u8> {
     (0..bytes).map(|i| (i * (rank + 1)) as u8).collect()
 }
@@ -22,7 +22,7 @@ fn total(bytes: usize, members: usize) -> Vec<u8> {
     (0..bytes).map(|i| (i * members * (members + 1) / 2) as u8).collect()
 }
 
-/// Byte by byte; of records that were cut or moved one would differ from its number.
+/// Byte by byte; if a record was cut or moved, a byte would differ from its number.
 fn add(record_bytes: usize) -> impl Fn(&mut [u8], &[u8]) + Send {
     move |own: &mut [u8], their: &[u8]| {
         assert_eq!((own.len(), their.len()), (record_bytes, record_bytes));
@@ -160,7 +160,7 @@ fn another_length_is_told_in_every_order() {
 }
 
 #[test]
-fn what_are_no_records_is_refused_and_harms_nobody() {
+fn bytes_that_are_no_records_are_refused_without_harm() {
     let group = group(2, |builder| builder);
     let results = group.run(|me| {
         let large = Err(Error::TooLarge { bytes: 505, most: 504 });

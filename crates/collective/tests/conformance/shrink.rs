@@ -1,4 +1,4 @@
-//! Those who are left of a group that failed are a group again: who it is, that it works, and that it may fail in its turn.
+//! The survivors of a failed group form a group again: its members, its operations, and its own failure and shrinking.
 
 use std::sync::{Barrier as Meeting, Mutex};
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn shrunk_after_work(me: &mut Member) -> Shrunk {
     shrunk
 }
 
-/// What the member says that panics at last.
+/// The message of the member that panics at last.
 fn planted(me: &mut Member, rounds: u64) -> ! {
     (1..=rounds).for_each(|round| one_round(me, round).expect("nobody is lost before"));
     panic!("planted");
@@ -37,7 +37,7 @@ fn run_and_lose(group: &Group, lost: usize, body: impl Fn(&mut Member) + Sync) {
     assert_eq!(ended.into_inner().expect("nobody panics with the lock"), group.size() - lost);
 }
 
-/// Shrinks a group in which somebody panics.
+/// Shrinks a group in which one member panics.
 fn one_panics(group: &Group, victim: usize) {
     let members = group.size();
     run_and_lose(group, 1, |me| {
@@ -54,7 +54,7 @@ fn one_panics(group: &Group, victim: usize) {
 }
 
 #[test]
-fn who_is_left_after_a_panic_goes_on_at_every_size() {
+fn survivors_of_a_panic_go_on_at_every_size() {
     for members in SIZES.skip(1) {
         for victim in [0, members / 2, members - 1] {
             one_panics(&group(members, |builder| builder), victim);
@@ -63,7 +63,7 @@ fn who_is_left_after_a_panic_goes_on_at_every_size() {
 }
 
 #[test]
-fn who_is_left_goes_on_with_every_barrier_and_waiting() {
+fn survivors_go_on_with_every_barrier_and_waiting() {
     for &barrier in Barrier::ALL {
         for wait in [Wait::Adaptive, Wait::Yield, Wait::Park] {
             one_panics(&group(4, |builder| builder.barrier(barrier).wait(wait)), 1);
@@ -99,7 +99,7 @@ fn a_shrunk_group_can_lose_another_and_shrink_again() {
 }
 
 #[test]
-fn who_leaves_the_new_group_before_its_first_operation_is_lost_to_it() {
+fn a_member_that_leaves_the_new_group_before_its_first_operation_is_lost_to_it() {
     run_and_lose(&group(4, |builder| builder), 1, |me| {
         if me.rank() == 2 {
             planted(me, 1);
@@ -127,7 +127,7 @@ fn left_by_the_third() -> (Group, [Member; 2]) {
 }
 
 #[test]
-fn who_does_not_come_in_time_is_named_and_may_come_later() {
+fn a_late_member_is_named_and_may_come_later() {
     let (_group, [mut first, mut second]) = left_by_the_third();
     for _ in 0..2 {
         match first.shrink_timeout(Duration::from_millis(1)) {
@@ -151,7 +151,7 @@ fn who_does_not_come_in_time_is_named_and_may_come_later() {
 }
 
 #[test]
-fn who_was_to_come_and_leaves_instead_is_lost_to_the_new_group() {
+fn a_member_that_leaves_instead_of_coming_is_lost_to_the_new_group() {
     let (_group, [mut first, mut second]) = left_by_the_third();
     assert!(first.shrink_timeout(Duration::ZERO).is_err(), "member 1 has not come");
     drop(first);

@@ -1,4 +1,5 @@
-//! Slices of all lengths arrive whole, members who differ are told, and values are gathered and scattered by rank.
+//! Slices of all lengths arrive whole, members with another length get an error, and values are gathered and scattered by
+//! rank.
 
 use corecast_collective::op::{And, Max, MaxLoc, Min, MinLoc, Or, Prod, Sum, Xor};
 use corecast_collective::{Error, Loss, Member, Plain, RunError};
@@ -234,7 +235,7 @@ fn room_for_another_length_is_told_to_all_who_scatter() {
     }
 }
 
-/// Whoever runs ahead lays out something else than who has more values.
+/// Members that run ahead lay out something else than members with more values.
 #[test]
 fn another_length_is_told_though_somebody_goes_on_to_make_an_object() {
     for (short, root) in [(0, 0), (2, 0), (0, 2), (2, 2)] {

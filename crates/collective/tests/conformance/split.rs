@@ -1,4 +1,4 @@
-//! Parts of a group: who is in which, that they work beside each other and the whole, and that they fail by themselves.
+//! Parts of a group: their members, their work beside each other and the whole, and their separate failures.
 
 use std::sync::Barrier as Meeting;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn members_of(part: &mut Member, rank: usize) -> Result<Vec<usize>, Error> {
     Ok(ranks.into_iter().map(|rank| rank as usize).collect())
 }
 
-/// Splits groups of all sizes by what `wish` says for a rank among so many members, and compares each part with `expected`.
+/// Splits groups of all sizes by the `wish` of each rank in a group of a size, and compares each part with `expected`.
 fn parts_are(wish: fn(usize, usize) -> (Option<u32>, i64), expected: fn(usize, usize) -> Option<Vec<usize>>) {
     for members in SIZES {
         let results = group(members, |builder| builder).run(|me| {
@@ -65,7 +65,7 @@ fn as_many_colors_as_members_leave_everybody_alone() {
 }
 
 #[test]
-fn who_names_no_color_gets_no_part() {
+fn a_member_without_a_color_gets_no_part() {
     parts_are(
         |rank, _| ((rank % 3 > 0).then_some(u32::MAX), 7),
         |rank, members| (rank % 3 > 0).then(|| (0..members).filter(|other| other % 3 > 0).collect()),
@@ -144,7 +144,7 @@ fn a_group_can_be_split_by_every_run() {
 }
 
 #[test]
-fn who_panics_fails_the_groups_it_was_in_and_no_other() {
+fn a_panic_fails_the_groups_of_its_member_and_no_other() {
     let (split, fallen) = (Meeting::new(4), Meeting::new(3));
     let outcome = group(4, |builder| builder).run(|me| {
         let rank = me.rank();
@@ -165,7 +165,7 @@ fn who_panics_fails_the_groups_it_was_in_and_no_other() {
 }
 
 #[test]
-fn who_leaves_its_part_fails_that_alone() {
+fn a_member_that_leaves_its_part_fails_that_alone() {
     let results = group(3, |builder| builder).run(|me| {
         let mut part = me.split(1, 0)?.expect("a color");
         if me.rank() == 1 {

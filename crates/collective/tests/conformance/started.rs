@@ -22,8 +22,8 @@ fn wait_for(count: &AtomicUsize, goal: usize) {
     }
 }
 
-/// Member `late` begins an operation that all wait for only after the limits of all others have passed; all end it as if
-/// nothing had been.
+/// Member `late` begins an operation that all wait for only after the limits of all others have passed; all finish it as if
+/// no limit had passed.
 fn one_is_late<T>(
     group: &Group,
     late: usize,
@@ -76,8 +76,8 @@ fn a_barrier_is_gone_on_with_after_a_limit() {
     }
 }
 
-/// More rounds than a byte counts, in each of which limits pass some times, seldom at the same places. Who polls or yields
-/// before looking at the time would seldom see it pass.
+/// More rounds than a byte counts, in each of which limits pass some times, seldom at the same places. A member that polls
+/// or yields before looking at the time would seldom see it pass.
 #[test]
 fn a_barrier_that_is_interrupted_again_and_again_holds() {
     for &barrier in Barrier::ALL {
@@ -144,7 +144,7 @@ fn one_thread_polls_all_members_through_a_barrier() {
     }
 }
 
-/// One member polls so many times and no more until all others have begun the next barrier.
+/// One member polls this many times and no more until all others have begun the next barrier.
 #[test]
 fn a_barrier_that_all_others_have_left_can_be_finished() {
     for &barrier in Barrier::ALL {
@@ -299,7 +299,7 @@ fn poll<T>(mut started: Started<'_, T>) -> Result<T, Error> {
 }
 
 #[test]
-fn who_drops_what_it_started_can_only_leave() {
+fn a_member_that_drops_a_started_operation_can_only_leave() {
     let group = group(2, |builder| builder);
     let mut stays = group.join(1).expect("nobody has joined");
     let mut leaves = group.join(0).expect("nobody has joined");
@@ -314,7 +314,7 @@ fn who_drops_what_it_started_can_only_leave() {
 }
 
 #[test]
-fn what_cannot_be_started_is_refused_and_harms_nobody() {
+fn operations_that_cannot_be_started_are_refused_without_harm() {
     let group = group(2, |builder| builder);
     let results = group.run(|me| {
         let large = Err(Error::TooLarge { bytes: 505, most: 504 });
@@ -329,7 +329,7 @@ fn what_cannot_be_started_is_refused_and_harms_nobody() {
 }
 
 #[test]
-fn what_comes_after_a_failure_does_not_complete_the_operation() {
+fn a_value_after_a_failure_does_not_complete_the_operation() {
     let tree = Tree::new(0, vec![vec![1, 3], vec![2], vec![], vec![]]).expect("a tree");
     let group = group(4, |builder| builder.tree(tree));
     let [mut root, mut passes, mut waits, leaves] =
@@ -342,7 +342,7 @@ fn what_comes_after_a_failure_does_not_complete_the_operation() {
     drop(leaves);
     let lost = Error::MemberLost { rank: 3, loss: Loss::Left };
     assert_eq!(receiving.finish_timeout(Duration::MAX), Err(lost));
-    // It has not failed itself yet, and does what it can.
+    // It has not failed itself yet, and does all it can.
     assert_eq!(passing.try_finish(), Ok(true));
     assert_eq!(receiving.try_finish(), Err(lost));
 }

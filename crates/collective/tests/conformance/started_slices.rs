@@ -13,7 +13,7 @@ const MOMENT: Duration = Duration::from_millis(1);
 /// Nothing, one message, a few, and more than an edge holds.
 const LENGTHS: [usize; 6] = [0, 1, 63, 64, 1000, 30_000];
 
-/// What member `rank` gives; `salt` differs from operation to operation.
+/// The values of member `rank`; `salt` differs from operation to operation.
 fn given(len: usize, rank: usize, salt: usize) -> Vec<u64> {
     (0..len).map(|i| (i * (rank + 1) + salt) as u64).collect()
 }
@@ -69,7 +69,7 @@ fn interrupted<T>(mut started: Started<'_, T>, limits: &mut usize) -> Result<T, 
 #[test]
 fn slices_that_are_interrupted_again_and_again_arrive_whole() {
     for members in SIZES {
-        // Who polls or yields before looking at the time would seldom see it pass.
+        // A member that polls or yields before looking at the time would seldom see it pass.
         let group = group(members, |builder| builder.wait(Wait::Park));
         let results = group.run(|me| {
             let (rank, mut limits) = (me.rank(), 0);

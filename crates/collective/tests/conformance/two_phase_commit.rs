@@ -1,4 +1,4 @@
-//! What is proposed is applied by all or by none, whoever refuses, is late or is lost.
+//! A proposal is applied by all or by none, even if a member refuses, is late or is lost.
 
 use corecast_base::sync::{AtomicBool, Ordering::SeqCst};
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use crate::{SIZES, group};
 const MOMENT: Duration = Duration::from_millis(1);
 const EVER: Duration = Duration::MAX;
 
-/// What came of each proposal at one member.
+/// The outcome of each proposal at one member.
 type Outcomes = Vec<(u64, bool)>;
 
 #[test]
@@ -51,7 +51,7 @@ fn all_apply_what_nobody_refuses() {
 }
 
 #[test]
-fn who_is_late_makes_it_abort_and_learns_so() {
+fn a_late_participant_makes_it_abort_and_learns_so() {
     let group = group(3, |builder| builder);
     let is_awake = AtomicBool::new(false);
     let results = group.run(|me| {
@@ -80,7 +80,7 @@ fn who_is_late_makes_it_abort_and_learns_so() {
 }
 
 #[test]
-fn who_panics_while_voting_has_not_voted() {
+fn a_member_that_panics_while_voting_has_not_voted() {
     let group = group(4, |builder| builder);
     let applied = Mutex::new(Vec::new());
     let outcome = group.run(|me| match me.rank() {

@@ -1,13 +1,14 @@
-//! Members that do not call the same, and what keeps a word of a barrier from being taken for that of another one.
+//! Members that do not call the same; and the stamp that keeps a word of a barrier from being taken for that of another
+//! one.
 
 use corecast_base::wait::Wait;
 use corecast_collective::{Barrier, Error, Operation};
 
 use super::{briefly, group, run};
 
-/// A message of another operation than the one at hand is refused, and the log says by then what its sender had called.
+/// A message of another operation than the current one is refused, and by then the log tells what its sender had called.
 #[test]
-fn what_a_member_called_is_known_with_its_message() {
+fn the_call_of_a_member_is_known_with_its_message() {
     loom::model(|| {
         let group = group(2, Barrier::Dissemination, Wait::Spin);
         run(&group, |me| match me.rank() {

@@ -73,7 +73,7 @@ fn values_shown_to_each_other_by_two() {
     values_shown_to_each_other(|| group(2, Barrier::Dissemination, Wait::Spin));
 }
 
-/// The last ticket wakes who sleeps.
+/// The last ticket wakes a sleeper.
 #[test]
 fn values_shown_to_each_other_by_two_who_share_a_cpu() {
     values_shown_to_each_other(|| {
@@ -83,7 +83,7 @@ fn values_shown_to_each_other_by_two_who_share_a_cpu() {
     });
 }
 
-/// Each combines a part, which the others see whole; who sleeps is woken.
+/// Each combines a part, which the others see whole; sleepers are woken.
 #[test]
 fn parts_of_a_slice_combined_by_three() {
     briefly(|| {

@@ -12,13 +12,13 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use super::{PATIENCE, mismatch, parts, races, rounds, shrink, work};
 
 const ROLE: &str = "CORECAST_TEST_ROLE";
-/// What comes after the name of the rounds that are its role.
+/// The text after the name of the rounds that are its role.
 const FOR_EVER: &str = " for ever";
 const FOR_SOME_TIME: &str = " for some time";
-/// What comes before the name of the call that is its role.
+/// The text before the name of the call that is its role.
 const CALL: &str = "call ";
 const RANK: &str = "CORECAST_TEST_RANK";
-/// What an actor writes before its words.
+/// The mark before an actor's words.
 const SAYS: &str = "actor: ";
 
 /// A member that is a process, killed at the end.
@@ -46,7 +46,7 @@ impl Actor {
         (0..founding.members()).map(|rank| Self::start(role, founding, rank)).collect()
     }
 
-    /// The next thing it says.
+    /// The actor's next message.
     pub(crate) fn hear(&mut self) -> String {
         let mut line = String::new();
         loop {
@@ -95,7 +95,7 @@ pub(crate) fn say(words: &str) {
     writeln!(out, "{SAYS}{words}").and_then(|()| out.flush()).expect("a pipe");
 }
 
-/// Not a test: what this program does when it is an actor.
+/// Not a test: the program's work when it is an actor.
 #[test]
 fn play() {
     let Ok(role) = std::env::var(ROLE) else { return };
@@ -136,7 +136,7 @@ fn play() {
         }
         "meet with limits for ever" => {
             let mut me = invitation.join().expect("a free place");
-            // Who is stopped itself says only how it ends.
+            // An actor that is stopped itself only reports how it ends.
             let mut has_told = me.rank() == 1;
             tell_end(&mut me, |me, _| meet_with_limits(me, &mut has_told));
         }
@@ -186,7 +186,7 @@ fn end_in_time() {
     });
 }
 
-/// Works with the others until one is lost, says once that it has begun, and at the end what it was told.
+/// Works with the others until one is lost; reports once that it has begun, and at the end the error it got.
 fn tell_end(me: &mut Member, mut round: impl FnMut(&mut Member, u64) -> Result<(), Error>) {
     let mut rounds = 0;
     let error = loop {
@@ -209,7 +209,7 @@ fn tell_whether(joined: Result<Member, JoinError>) {
     }
 }
 
-/// Says after some rounds that it has begun, and never ends them.
+/// Reports after some rounds that it has begun, and never ends them.
 fn count_rounds() -> impl FnMut() -> bool {
     let mut rounds = 0;
     move || {
@@ -221,7 +221,7 @@ fn count_rounds() -> impl FnMut() -> bool {
     }
 }
 
-/// A barrier, waited for with limits; tells once who was missing, if that was one.
+/// A barrier with limits; reports once which members were missing, if there was one.
 fn meet_with_limits(me: &mut Member, has_told: &mut bool) -> Result<(), Error> {
     let mut meeting = me.start_barrier()?;
     loop {

@@ -1,4 +1,4 @@
-//! Memory that somebody else wrote is refused in words, or does no harm.
+//! Memory written by another program is refused with a reason, or does no harm.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use corecast_collective::processes::{Invitation, JoinError};
 
 use crate::founding;
 
-/// The words of a founded group of one, and what its directory says.
+/// The words of a founded group of one, and its directory entry.
 struct Copy {
     config: [u64; 6],
     words: Vec<u64>,
@@ -24,7 +24,7 @@ impl Copy {
         Self { config: entry.config, words: words.iter().map(|word| word.load(Ordering::Relaxed)).collect() }
     }
 
-    /// A region of these words, as a stranger could make it.
+    /// A region of these words, as another program could make it.
     fn region(&self) -> SharedRegion {
         let plan = RegionPlan::new().add("group", KIND_GROUP, self.config, 8 * self.words.len() as u64);
         let region = SharedRegion::memfd(&plan.expect("a plan")).expect("memory");
@@ -36,7 +36,7 @@ impl Copy {
         region
     }
 
-    /// Joins it and calls everything once; true if that went well.
+    /// Joins it and calls everything once; true if all succeeded.
     fn works(&self) -> bool {
         match Invitation::of_region(self.region()).timeout(Duration::ZERO).join() {
             Ok(mut me) => {

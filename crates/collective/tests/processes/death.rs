@@ -1,4 +1,4 @@
-//! Members that are killed, stopped, leave or fork: the others are told who it was, and nobody hangs.
+//! Members that are killed, stopped, leave or fork: the others get an error with the member, and none of them hangs.
 
 use std::time::Duration;
 
@@ -33,12 +33,12 @@ fn members_killed_at_any_time_are_told_by_rank() {
 }
 
 #[test]
-fn who_is_stopped_is_waited_for() {
+fn a_stopped_member_is_waited_for() {
     let founding = founding(3, |builder| builder);
     let mut actors = Actor::start_all("work for ever", &founding);
     actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
     actors[1].stop();
-    // Long enough for several looks at who is alive.
+    // Long enough for several checks of the members' lives.
     std::thread::sleep(Duration::from_millis(350));
     actors[1].signal(Signal::CONT);
     actors.remove(2).kill();
@@ -49,7 +49,7 @@ fn who_is_stopped_is_waited_for() {
 }
 
 #[test]
-fn who_leaves_or_panics_is_told_as_such() {
+fn leaving_and_panicking_are_told_apart() {
     for (role, told) in [
         ("leave after 5", "member 1 left the group while others waited for it"),
         ("panic after 5", "member 1 panicked"),
@@ -65,7 +65,7 @@ fn who_leaves_or_panics_is_told_as_such() {
 }
 
 #[test]
-fn who_dies_before_all_have_come_is_told() {
+fn a_member_that_dies_before_all_have_come_is_named() {
     let founding = founding(3, |builder| builder);
     let early = Actor::start("wait for others", &founding, 2);
     let region = founding.region();
@@ -80,8 +80,8 @@ fn who_dies_before_all_have_come_is_told() {
 }
 
 #[test]
-fn who_will_never_come_can_be_given_up() {
-    // Who does not sleep sees that all have come before it is told why.
+fn a_member_that_will_never_come_can_be_given_up() {
+    // A member that does not sleep sees that all have come before it gets the reason.
     for wait in [Wait::Adaptive, Wait::Yield, Wait::Park] {
         give_up_the_second(&founding(3, |builder| builder.wait(wait)));
     }
@@ -103,7 +103,7 @@ fn give_up_the_second(founding: &Founding) {
 }
 
 #[test]
-fn who_has_come_is_not_given_up() {
+fn a_member_that_has_come_is_not_given_up() {
     let founding = founding(2, |builder| builder);
     let mut actors = Actor::start_all("meet for ever", &founding);
     actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));

@@ -1,4 +1,4 @@
-//! How a group forms, and how it does not.
+//! How a group forms, and the ways in which it fails to.
 
 use std::thread;
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn threads_of_one_process_may_come_by_descriptor_too() {
 }
 
 #[test]
-fn who_comes_first_to_a_name_founds_the_group_and_nothing_is_left_of_it() {
+fn the_first_at_a_name_founds_the_group_and_nothing_is_left_of_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = SocketDir::at(folder.path().join("sockets"));
     let machine = crate::machine(3);
@@ -61,7 +61,7 @@ fn a_name_of_a_group_of_another_size_is_refused() {
 }
 
 #[test]
-fn who_never_comes_is_missed_by_rank() {
+fn a_member_that_never_comes_is_named_by_rank() {
     let founding = founding(4, |builder| builder);
     let mut first = Actor::start("join", &founding, 2);
     let second = Invitation::of_region(founding.region().clone()).rank(0).timeout(Duration::from_millis(300)).join();

@@ -1,5 +1,5 @@
-//! Groups whose members are processes: what they compute, in the plain operations (`work.rs`) and all others
-//! (`operations.rs`), and what becomes of them when one is killed, stopped or forked.
+//! Groups whose members are processes: their results, in the plain operations (`work.rs`) and all others (`operations.rs`),
+//! and their fate when one is killed, stopped or forked.
 //!
 //! A test starts this very program several times with a role (`actor.rs`).
 #![cfg(not(loom))]
@@ -31,13 +31,13 @@ use corecast_plan::Effort;
 /// Long enough for anything that happens at all.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A machine of that many CPUs in two NUMA nodes. Members are not pinned, so it may be larger than the real one.
+/// A machine of this number of CPUs in two NUMA nodes. Members are not pinned, so it may be larger than the real one.
 fn machine(cpus: u32) -> Machine {
     let cpu = |id| Cpu { numa: Some(id % 2), ..Cpu::flat(CpuId::new(id)) };
     Machine::from_topology(&Topology { cpus: (0..cpus).map(cpu).collect(), ..Topology::default() })
 }
 
-/// A group of `members` on as many CPUs, changed as `change` says.
+/// A group of `members` on the same number of CPUs, changed by `change`.
 fn founding(members: usize, change: impl FnOnce(Builder<'_>) -> Builder<'_>) -> Founding {
     let machine = machine(members as u32);
     let builder = Group::builder(&machine).pin(false).effort(Effort::Quick);

@@ -1,4 +1,4 @@
-//! Processes that do not call the same operation: each of them is told who called what.
+//! Processes that do not call the same operation: each of them gets an error with the members and their calls.
 
 use corecast_collective::{Error, Member};
 
@@ -26,7 +26,7 @@ const PAIRS: &[[&str; 2]] = &[
     ["allreduce_records", "split"],
 ];
 
-/// Makes a call, and a barrier behind it if the call is complete; says how that ended.
+/// Makes a call, and a barrier behind it if the call is complete; prints the result.
 pub(crate) fn call_and_tell(me: &mut Member, name: &str) {
     let mut calls = ALL.iter().chain(SAME.as_flattened());
     let (_, call) = calls.find(|call| call.0 == name).expect("a call of this name");
@@ -41,7 +41,7 @@ pub(crate) fn call_and_tell(me: &mut Member, name: &str) {
 }
 
 #[test]
-fn whoever_calls_something_else_is_told_and_so_are_all_others() {
+fn a_member_with_another_call_gets_an_error_and_so_do_all_others() {
     for (i, [own, others]) in PAIRS.iter().enumerate() {
         for members in [2, 3, 5] {
             let (founding, differs) = (founding(members, |builder| builder), i % members);

@@ -1,4 +1,4 @@
-//! The operations beside the plain three among processes, undisturbed, and when one of them is killed or stopped.
+//! The operations except the plain three among processes: undisturbed, and when one of them is killed or stopped.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn all_operations_among_two_to_five() {
 }
 
 #[test]
-fn whoever_is_killed_in_any_operation_is_told_by_rank() {
+fn a_member_killed_in_any_operation_is_named_by_rank() {
     let seed = 0x5eed_0004;
     let mut random = fastrand::Rng::with_seed(seed);
     for (name, _) in rounds::ALL {
@@ -48,7 +48,7 @@ fn whoever_is_killed_in_any_operation_is_told_by_rank() {
 }
 
 #[test]
-fn whoever_is_stopped_in_any_operation_is_waited_for() {
+fn a_member_stopped_in_any_operation_is_waited_for() {
     let seed = 0x5eed_0005;
     let mut random = fastrand::Rng::with_seed(seed);
     for (name, _) in rounds::ALL {
@@ -56,7 +56,7 @@ fn whoever_is_stopped_in_any_operation_is_waited_for() {
         let stopped = random.usize(0..3);
         std::thread::sleep(Duration::from_micros(random.u64(0..3000)));
         actors[stopped].stop();
-        // Long enough for several looks at who is alive.
+        // Long enough for several checks of the members' lives.
         std::thread::sleep(Duration::from_millis(250));
         actors[stopped].signal(Signal::CONT);
         let victim = (stopped + 1) % 3;
@@ -83,7 +83,7 @@ fn survivors_of_a_commit_have_applied_the_same() {
 }
 
 #[test]
-fn whoever_is_killed_while_it_is_stopped_is_told() {
+fn a_member_killed_while_stopped_is_named() {
     for (name, _) in rounds::ALL {
         let mut actors = begun(name, 3);
         actors[1].stop();
@@ -93,7 +93,7 @@ fn whoever_is_killed_while_it_is_stopped_is_told() {
 }
 
 #[test]
-fn who_only_asks_is_told_too() {
+fn a_member_that_only_polls_gets_the_error_too() {
     for (name, _) in rounds::ASKING {
         for victim in 0..2 {
             let mut actors = begun(name, 2);
@@ -109,7 +109,7 @@ fn a_limit_names_the_stopped_one_and_the_operation_goes_on() {
     let mut actors = Actor::start_all("meet with limits for ever", &founding);
     actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
     actors[1].stop();
-    // The stopped one may have entered the barrier that is at hand; it has not entered the next.
+    // The stopped member may have entered the current barrier; it has not entered the next.
     for rank in [0, 2] {
         assert_eq!(actors[rank].hear(), "member 1 has not begun it");
     }

@@ -1,4 +1,4 @@
-//! Parts of a group of processes: that they work, what room they take, and what becomes of them when one of them is killed.
+//! Parts of a group of processes: their operations, the room they take, and their fate when a member is killed.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(crate) fn split(me: &mut Member) -> Result<(), Error> {
     me.barrier()
 }
 
-/// Splits until there is no room; says what that was, and after how many parts.
+/// Splits until there is no room; prints the error, and the number of parts by then.
 pub(crate) fn split_until_full(me: &mut Member) -> String {
     let mut parts = Vec::new();
     let full = loop {
@@ -45,12 +45,12 @@ pub(crate) fn split_until_full(me: &mut Member) -> String {
     format!("{full}, after {}", parts.len())
 }
 
-/// Works in a part by parity and in the whole until one of them fails; says what happened to the whole, and to the part.
+/// Works in a part by parity and in the whole until one of them fails; prints the results of the whole and of the part.
 pub(crate) fn split_and_work_for_ever(me: &mut Member) {
     let mut part = me.split(me.rank() as u32 % 2, 0).expect("nobody is lost").expect("a color");
     say("begun");
     let mut work = || {
-        // All of a part hear in the same operation that the whole has failed at one of them.
+        // All members of a part hear in the same operation that the whole has failed at one of them.
         while part.allreduce(u8::from(me.barrier().is_err()), u8::max)? == 0 {}
         (1..=20).try_for_each(|round| one_round(&mut part, round))
     };
@@ -85,7 +85,7 @@ fn a_room_that_is_used_up_is_told_to_all_alike() {
 }
 
 #[test]
-fn who_is_killed_is_lost_to_its_part_and_the_whole_and_to_no_other_part() {
+fn a_killed_member_is_lost_to_its_part_and_the_whole_and_to_no_other_part() {
     let seed = 0x5eed_0003;
     let mut random = fastrand::Rng::with_seed(seed);
     for wait in [Wait::Adaptive, Wait::Yield, Wait::Park, Wait::Adaptive] {

@@ -1,4 +1,5 @@
-//! Races among processes: when they have joined, and at work; what room they take, and what becomes of one that is killed.
+//! Races among processes: after they have joined, and at work; the room they take, and the fate of a race whose member is
+//! killed.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,16 +13,17 @@ use crate::actor::{Actor, say};
 use crate::founding;
 use crate::work::one_round;
 
-/// Why members do not race.
+/// The reason why members do not race.
 const CROWDED: &str = "the CPUs, or the time on them, are fewer than the members";
 
-/// Works, and says what the members' races found.
+/// Works, and prints the results of the members' races.
 pub(crate) fn work_and_tell(me: &mut Member) {
     (1..=20).try_for_each(|round| one_round(me, round)).expect("nobody is lost");
     say(&in_words(me.races()));
 }
 
-/// Races twenty times, with work between, or until there is no room; says how often, and what the first race found.
+/// Races twenty times, with work between, or until there is no room; prints the number of races, and the result of the
+/// first.
 pub(crate) fn race_at_work(me: &mut Member) {
     let mut found = Vec::new();
     for round in 1..=20 {
@@ -43,7 +45,7 @@ fn in_words(races: Option<&Races>) -> String {
     format!("{kind} {} {} {} {:?}", barrier.winner, barrier.entries.len(), barrier.left_out, barrier.entries)
 }
 
-/// What all members say, which is the same.
+/// The report of all members, which is the same.
 fn hear_all(role: &str, founding: &Founding) -> String {
     let mut actors = Actor::start_all(role, founding);
     let told: Vec<String> = actors.iter_mut().map(Actor::hear).collect();
@@ -66,7 +68,7 @@ fn members_race_when_all_have_joined_and_it_is_remembered() {
     assert_eq!(first.choice().races, None, "nobody has raced before");
     let told = hear_all("tell races", &first);
     assert!(told.starts_with("new ") && told.split(' ').nth(2) == Some("9"), "{told}");
-    // The machine may be in another mood, and then they race again.
+    // The machine may have become faster or slower, and then they race again.
     let mut last = told;
     let kept = (0..20).find_map(|_| {
         let again = racing(Some(folder.path()));
@@ -87,15 +89,15 @@ fn members_race_when_all_have_joined_and_it_is_remembered() {
 }
 
 #[test]
-fn nobody_races_for_what_was_asked_for() {
+fn trees_and_barriers_that_were_asked_for_are_not_raced() {
     let asked = founding(2, |builder| builder.race(true).race_folder(None).barrier(Barrier::Flat));
     assert_eq!(hear_all("tell races", &asked), "none");
     let crowded = founding(2, |builder| builder.race(true).race_folder(None).members(64));
     assert!(crowded.choice().is_crowded);
 }
 
-/// How often members with so much room race, and how many run in the first race and are left out; `None` where members share
-/// CPUs.
+/// The number of races of members with this room, and the candidates that run in the first race and are left out; `None`
+/// where members share CPUs.
 fn races_in(room: usize) -> Option<[usize; 3]> {
     let founding = founding(2, |builder| builder.room_bytes(room));
     if founding.choice().is_crowded {
@@ -108,13 +110,13 @@ fn races_in(room: usize) -> Option<[usize; 3]> {
 }
 
 #[test]
-fn who_has_less_room_races_fewer_and_gives_it_back() {
-    // What 20 races would lay out, if they did not give it back, does not fit.
+fn with_less_room_members_race_fewer_and_give_it_back() {
+    // Without giving room back, 20 races would lay out more than fits.
     let (mut none, mut all) = (0, 128 << 10);
     let Some(found) = races_in(none) else { return };
     assert_eq!(found, [0, 0, 0], "without room nobody races");
     assert_eq!(races_in(all), Some([20, 9, 0]), "all race again and again in the room of one race");
-    // What barriers lay out is another thing on every machine.
+    // The memory of barriers differs from machine to machine.
     let some = std::iter::from_fn(|| {
         let between = (none + all) / 2;
         let found = races_in(between).expect("as before");
@@ -131,7 +133,7 @@ fn who_has_less_room_races_fewer_and_gives_it_back() {
 }
 
 #[test]
-fn whoever_is_killed_in_a_race_is_told() {
+fn a_member_killed_in_a_race_is_named() {
     let seed = 0x5eed_0007;
     let mut random = fastrand::Rng::with_seed(seed);
     for victim in [0, 1, 0, 1] {

@@ -1,4 +1,4 @@
-//! Every operation beside the plain three, again and again: what actors do until they are told to stop, or one is lost.
+//! Every operation except the plain three, again and again: actors run these until they are told to stop, or one is lost.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
@@ -9,8 +9,8 @@ use corecast_collective::{AtomicStream, Error, Member, Order};
 
 use crate::PATIENCE;
 
-/// What is done in rounds, by name. `after` is called after each, and says whether this member would go on; all end after
-/// the same round.
+/// The rounds by name. `after` is called after each, and returns whether this member would go on; all end after the same
+/// round.
 pub(crate) type Rounds = fn(&mut Member, &mut dyn FnMut() -> bool) -> Result<(), Error>;
 
 pub(crate) const ALL: &[(&str, Rounds)] = &[
@@ -30,7 +30,7 @@ pub(crate) const ALL: &[(&str, Rounds)] = &[
     }),
 ];
 
-/// Those in which nobody waits but by asking again and again.
+/// The rounds in which members wait only by polling.
 pub(crate) const ASKING: &[(&str, Rounds)] = &[
     ("meetings asked for", meetings_asked_for),
     ("commits with short limits", |me, after| counted_commit(me, Duration::from_micros(100), &mut 0, after)),
@@ -43,7 +43,7 @@ pub(crate) fn of(name: &str) -> Rounds {
     ALL.iter().chain(ASKING).find(|(known, _)| *known == name).unwrap_or_else(|| panic!("no rounds of {name}")).1
 }
 
-/// Does this until one member would not go on.
+/// Runs this until one member would not go on.
 fn agreed(
     me: &mut Member,
     after: &mut dyn FnMut() -> bool,
@@ -114,7 +114,7 @@ fn records(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error
         let add = |own: &mut [u8], their: &[u8]| {
             own.iter_mut().zip(their).for_each(|(own, their)| *own = own.wrapping_add(*their));
         };
-        // Least and greatest of neighbours: any other order would be noticed.
+        // The least and greatest of neighbours: any other order would be noticed.
         let join = |own: &mut [u8], their: &[u8]| {
             assert_eq!(own[1] + 1, their[0], "neighbours by rank");
             own[1] = their[1];
@@ -226,7 +226,7 @@ pub(crate) fn counted_commit(
     Ok(())
 }
 
-/// All publish, and compare what was delivered.
+/// All publish, and compare the delivered events.
 fn stream(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     stream_by(me, |stream, bytes, deliver| stream.publish(bytes, deliver), after)
 }
@@ -269,7 +269,7 @@ fn stream_by(
     Ok(())
 }
 
-/// What a member publishes as the event of a number.
+/// The event that a member publishes under a number.
 fn event(origin: usize, number: u64) -> Vec<u8> {
     vec![(origin as u64 + number) as u8; (number % 7) as usize * 80]
 }
@@ -285,7 +285,7 @@ const COUNTERS: AckConfig = AckConfig {
 };
 const TASKS: AckConfig = AckConfig { edges: Edges::Tasks(Discipline::Lifo), ..COUNTERS };
 
-/// The root publishes, and what is acknowledged has been processed by all.
+/// The root publishes, and all members have processed every acknowledged event.
 fn acknowledged(me: &mut Member, config: AckConfig, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     let outcome = if me.rank() == config.root { publish(me, config, after) } else { process(me, config, after) };
     outcome.map_err(of_group)

@@ -1,4 +1,4 @@
-//! Processes that are killed one after the other while those who are left shrink their group and go on.
+//! Processes that are killed one after the other while the survivors shrink their group and go on.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::actor::{Actor, say};
 use crate::work::one_round;
 use crate::{PATIENCE, founding};
 
-/// Works until it is alone, in groups that get smaller; says of each how many members it has, and who was lost.
+/// Works until it is alone, in groups that get smaller; prints for each the number of members and those that were lost.
 pub(crate) fn survive(mut me: Member) {
     say("begun");
     let mut round = 0;
@@ -29,7 +29,7 @@ pub(crate) fn survive(mut me: Member) {
     }
 }
 
-/// What all of these say last of a group of so many.
+/// The last report of all of these about a group of this size.
 #[track_caller]
 fn expect_left(actors: &mut [Actor], left: &str) {
     for actor in actors {
@@ -38,7 +38,7 @@ fn expect_left(actors: &mut [Actor], left: &str) {
 }
 
 #[test]
-fn whoever_is_killed_at_any_time_the_others_go_on() {
+fn the_others_go_on_when_a_member_is_killed_at_any_time() {
     let seed = 0x5eed_0004;
     let mut random = fastrand::Rng::with_seed(seed);
     for (turn, &barrier) in Barrier::ALL.iter().enumerate() {
@@ -46,7 +46,7 @@ fn whoever_is_killed_at_any_time_the_others_go_on() {
         let founding = founding(4, |builder| builder.barrier(barrier).wait(wait));
         let mut actors = Actor::start_all("survive", &founding);
         actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
-        // To the last one with some barriers, as it takes others a tenth of a second to miss each.
+        // Down to the last member with only some barriers, as the others take a tenth of a second to notice each loss.
         let most = if turn % 4 == 0 { 3 } else { 1 };
         for _ in 0..most {
             std::thread::sleep(Duration::from_micros(random.u64(0..2000)));
@@ -63,7 +63,7 @@ fn whoever_is_killed_at_any_time_the_others_go_on() {
 }
 
 #[test]
-fn whoever_is_killed_while_others_shrink_they_go_on() {
+fn the_others_go_on_when_a_member_is_killed_while_they_shrink() {
     let seed = 0x5eed_0005;
     let mut random = fastrand::Rng::with_seed(seed);
     for turn in 0..6 {
@@ -73,7 +73,7 @@ fn whoever_is_killed_while_others_shrink_they_go_on() {
         actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
         for _ in 0..3 {
             actors.swap_remove(random.usize(0..actors.len())).kill();
-            // It takes the others some tens of milliseconds to find out, and less than one to shrink.
+            // The others take some tens of milliseconds to find out, and less than one to shrink.
             std::thread::sleep(Duration::from_micros(random.u64(0..30_000)));
         }
         expect_left(&mut actors, "2 left");

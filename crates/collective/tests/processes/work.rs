@@ -7,10 +7,10 @@ use crate::actor::Actor;
 use crate::founding;
 use crate::round::one_round as plain_round;
 
-/// The size of the group in which everybody takes any place.
+/// The size of the group whose members take any place.
 pub(crate) const ANYBODY: usize = 3;
 
-/// One of each operation, checked, slices of all kinds of lengths too.
+/// One of each operation, checked, including slices of all kinds of lengths.
 pub(crate) fn one_round(me: &mut Member, round: u64) -> Result<(), Error> {
     let (rank, members) = (me.rank(), me.size());
     let root = round as usize % members;
@@ -51,7 +51,7 @@ fn every_barrier_and_waiting_among_two_to_four() {
 }
 
 #[test]
-fn who_spins_gets_there_too() {
+fn spinning_members_get_there_too() {
     run(2, |builder| builder.wait(Wait::Spin));
 }
 
@@ -63,8 +63,8 @@ fn every_tree_shape_among_four() {
 }
 
 #[test]
-fn who_has_no_room_for_chunks_sends_long_slices_in_messages() {
-    // None for anything, for what all show each other and one of two trees, and for one of two trees.
+fn without_room_for_chunks_long_slices_travel_in_messages() {
+    // Room for nothing; for the slots that all show each other and one of two trees; and for one of two trees.
     for (members, room) in [(2, 0), (2, 600 << 10), (4, 600 << 10)] {
         run(members, |builder| builder.room_bytes(room));
     }

@@ -1,4 +1,4 @@
-//! One of each plain operation, checked: what the tests among threads and those among processes have members do.
+//! One of each plain operation, checked: the tests among threads and those among processes run these.
 
 use corecast_collective::{Error, Member, Order};
 
