@@ -11,7 +11,8 @@
 //!
 //! ```
 //! use corecast::machine;
-//! use corecast_bench::{Options, channels::{self, ChannelOptions}};
+//! use corecast_bench::channels::{self, ChannelOptions};
+//! use corecast_race::Options;
 //! let wanted = ChannelOptions {
 //!     contenders: vec!["ump".into(), "rtrb".into()],
 //!     sizes: vec![64],
