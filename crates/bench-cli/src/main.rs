@@ -46,3 +46,37 @@ fn main() -> ExitCode {
     let output = Output::new(line.json, line.quiet);
     end(file_limit::hold().and_then(|()| line.benchmark.run(&output)).map(|()| ExitCode::SUCCESS))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+    use corecast_cli::{benchmarks, manual};
+
+    use super::*;
+
+    #[test]
+    fn every_benchmark_has_an_example_that_parses() {
+        let program = CommandLine::command();
+        for benchmark in program.get_subcommands().filter(|benchmark| !benchmark.is_hide_set()) {
+            let examples = manual::examples(benchmark);
+            assert!(!examples.is_empty(), "{}", benchmark.get_name());
+            for example in examples {
+                let words = example
+                    .split_whitespace()
+                    .skip(1)
+                    .map(|word| if word == "bench" { "corecast-bench" } else { word });
+                let words: Vec<&str> = words.collect();
+                let words = if words[0] == "cc" { [&["corecast-bench"], &words[..]].concat() } else { words };
+                CommandLine::try_parse_from(words).unwrap_or_else(|error| panic!("{example}: {error}"));
+            }
+        }
+    }
+
+    #[test]
+    fn corecast_knows_the_names_of_all_benchmarks() {
+        let program = CommandLine::command();
+        let shown = program.get_subcommands().filter(|benchmark| !benchmark.is_hide_set());
+        let names: Vec<&str> = shown.map(clap::Command::get_name).filter(|&name| name != "cc").collect();
+        assert_eq!(names, benchmarks::NAMES);
+    }
+}

@@ -63,10 +63,23 @@ fn harmless<C: Parser>(error: clap::Error) -> clap::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::manual;
 
     #[test]
     fn the_definition_is_consistent() {
         CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn every_subcommand_has_an_example_that_parses() {
+        for command in CommandLine::command().get_subcommands() {
+            let examples = manual::examples(command);
+            assert!(!examples.is_empty(), "{}", command.get_name());
+            for example in examples {
+                let parsed = CommandLine::try_parse_from(example.split_whitespace());
+                assert!(parsed.is_ok(), "{example}: {:?}", parsed.err());
+            }
+        }
     }
 
     #[test]

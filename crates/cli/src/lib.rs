@@ -14,6 +14,7 @@
 //! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `coherence_grid`, `coherence_text`, `table`, `skipped`,
 //!   `row_outcome`, `report`: how results are shown.
 
+pub mod benchmarks;
 mod bounding;
 pub mod bytes_arg;
 mod command;
@@ -31,6 +32,7 @@ pub mod interrupt;
 mod levels;
 pub mod machine_args;
 mod machine_text;
+pub mod manual;
 mod measuring;
 mod members;
 pub mod meter;

@@ -8,6 +8,7 @@ mod channels;
 mod deaths;
 mod idle;
 mod locks;
+mod man;
 mod messages;
 mod planner;
 mod race;
@@ -19,6 +20,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast::Wait;
 use corecast_race::Options;
 
+use corecast_cli::benchmarks::Contender;
 use corecast_cli::failure::Failure;
 use corecast_cli::interrupt::Interrupt;
 use corecast_cli::machine_args::{MachineArgs, Model};
@@ -28,52 +30,76 @@ use corecast_cli::output::Output;
 #[derive(Clone, Debug, clap::Subcommand)]
 pub(crate) enum Benchmark {
     /// Race barriers, broadcasts and reductions.
+    #[command(
+        after_help = "Examples:\n  corecast bench collectives --quick\n  corecast bench collectives --op barrier --processes --html race.html"
+    )]
     Collectives(race::Collectives),
     /// What a member of `collectives --processes` is started as.
     #[command(hide = true)]
     CollectiveMember,
     /// Race broadcasts whose root waits until all have processed them: rings and trees, one event and bursts.
+    #[command(after_help = "Example:\n  corecast bench acknowledged --quick")]
     Acknowledged(acknowledged::Arguments),
     /// Race message channels between two CPUs: one message, and a stream.
+    #[command(after_help = "Example:\n  corecast bench ump --quick")]
     Ump(race::Ump),
     /// Race a stream through one of 64 channels that one receiver looks at, and count turns with all of them busy.
+    #[command(after_help = "Example:\n  corecast bench select --quick")]
     Select(race::Select),
     /// Race every channel from one sender to many receivers, at many lengths of messages.
+    #[command(after_help = "Example:\n  corecast bench channels --quick --sizes 8,64 --receivers 1")]
     Channels(channels::Arguments),
     /// What a receiver of `channels --processes` is started as.
     #[command(hide = true)]
     ChannelMember,
     /// Send very many checked messages through a channel; none may be torn, lost or out of order.
+    #[command(after_help = "Example:\n  corecast bench stream --quick")]
     Stream(stream::Arguments),
     /// Find out how much CPU time members and receivers burn that wait for one that is late.
+    #[command(after_help = "Example:\n  corecast bench idle --quick")]
     Idle(idle::Arguments),
     /// Race locks: one thread alone, and many over one lock or several.
+    #[command(after_help = "Example:\n  corecast bench locks --quick --contenders auto,mcs,std --threads 2")]
     Locks(locks::Arguments),
     /// Stress one word with each atomic operation, by many threads at once.
+    #[command(after_help = "Example:\n  corecast bench atomics --quick --threads 1,2")]
     Atomics(atomics::Arguments),
     /// Race channels between pairs, and servers that receive from their clients.
+    #[command(after_help = "Example:\n  corecast bench messages --quick --pairs 1")]
     Messages(messages::Arguments),
     /// Race hash tables: one lock for each bucket, servers that are sent messages, and the maps people use today.
+    #[command(after_help = "Example:\n  corecast bench table --quick --threads 2")]
     Table(table::Arguments),
     /// What servers and clients of `table` are that are processes.
     #[command(hide = true)]
     TableMember,
     /// Find out how corecast and its rivals wait while other programs want the CPUs, too.
+    #[command(after_help = "Example:\n  corecast bench busy --quick --op barrier --hogs 0,1")]
     Busy(busy::Arguments),
     /// What contenders and foreign processes of `busy` are.
     #[command(hide = true)]
     BusyMember,
     /// Kill processes at each end of each channel, and find out how long the other end waits for the news.
+    #[command(after_help = "Example:\n  corecast bench deaths --quick")]
     Deaths(deaths::Arguments),
     /// What `deaths` kills.
     #[command(hide = true)]
     Victim(deaths::Victim),
     /// Find out how long it takes to put a group together, on any machine model.
+    #[command(after_help = "Example:\n  corecast bench setup --quick --n 2,8")]
     Setup(setup::Arguments),
     /// Measure what single operations on a cache line cost, by the state that the line is in and by where it is.
+    #[command(after_help = "Example:\n  corecast cc --quick --cases cas-modified,7")]
     Cc(cc::Arguments),
     /// Plan with every shape, planner and effort on subsets of many machine models: costs, gaps and times.
+    #[command(after_help = "Example:\n  corecast bench planner --machines machines --sizes 4,8 --table gaps.md")]
     Planner(planner::Arguments),
+    /// The contenders of all benchmarks, which `corecast list contenders` asks for.
+    #[command(hide = true)]
+    Contenders,
+    /// Print a manual page, or write all of them as `corecast man --all` asks for.
+    #[command(hide = true)]
+    Man(man::Arguments),
 }
 
 /// What all kinds share.
@@ -120,8 +146,20 @@ impl Benchmark {
             Self::Victim(arguments) => arguments.run(),
             Self::Cc(arguments) => cc::run(arguments, output),
             Self::Planner(arguments) => arguments.run(output),
+            Self::Contenders => contenders(output),
+            Self::Man(arguments) => arguments.run(output),
         }
     }
+}
+
+/// Prints a line or an object for each contender.
+fn contenders(output: &Output) -> Result<(), Failure> {
+    let listed: Vec<Contender> = corecast_bench::list().into_iter().map(Contender::from).collect();
+    if output.is_json() {
+        return output.json(&listed);
+    }
+    output
+        .text(&listed.iter().map(|Contender { op, name, about }| format!("{op} {name} {about}\n")).collect::<String>())
 }
 
 impl Shared {

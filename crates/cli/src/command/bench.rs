@@ -1,7 +1,7 @@
 //! `corecast bench` and `corecast cc`: started as the program `corecast-bench`, which lies beside this one.
 //!
 //! The benchmarks are a program of their own because they are built from many rival libraries, and from generic code over every
-//! channel and lock. Whoever only measures, plans and races collectives does not build them.
+//! channel and lock. A user who only measures, plans and races collectives does not build them.
 
 use std::ffi::OsString;
 use std::io;
@@ -11,29 +11,26 @@ use std::process::Command;
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::{file_limit, own_program};
-
-/// The file name of the benchmarks' program.
-const PROGRAM: &str = "corecast-bench";
-/// How to build it in a checkout.
-const BUILD: &str =
-    "`cargo build --release --bin corecast-bench` builds it, and `cargo install corecast-bench-cli` installs it";
+use crate::{benchmarks, file_limit};
 
 /// Options of `bench` and `cc`, which the benchmarks' program reads.
 #[derive(Clone, Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub(crate) struct Arguments {
-    /// What to run, with its options; `--help` lists them.
+    /// The benchmark to run, with its options; `--help` lists them.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     rest: Vec<OsString>,
 }
 
 /// Runs `corecast-bench` with `first` and these arguments in the place of this process. Returns only if it cannot.
 pub(super) fn run(first: Option<&str>, arguments: &Arguments, output: &Output) -> Result<(), Failure> {
-    let own = own_program::path()?;
-    let program = own.with_file_name(PROGRAM);
+    let program = benchmarks::path()?;
     let mut command = Command::new(&program);
     command.args(output.options()).args(first).args(&arguments.rest);
+    let wants_help = arguments.rest.iter().any(|word| word == "--help" || word == "-h");
+    if wants_help && !program.exists() {
+        return output.text(&benchmarks::summary());
+    }
     file_limit::let_through()?;
     Err(not_started(&program, &command.exec()))
 }
@@ -42,7 +39,7 @@ fn not_started(program: &Path, error: &io::Error) -> Failure {
     let path = program.display();
     if error.kind() == io::ErrorKind::NotFound {
         let words = format!("the benchmarks are a program of their own, and there is no {path}");
-        return Failure::environment(words).with_help(BUILD);
+        return Failure::environment(words).with_help(benchmarks::BUILD);
     }
     Failure::environment(format!("cannot start {path}: {error}"))
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::table;
+use crate::{benchmarks, table};
 
 /// Options of `list`.
 #[derive(Clone, Debug, clap::Args)]
@@ -110,20 +110,20 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     let wanted = arguments.what.as_ref().map_or(Registry::value_variants(), std::slice::from_ref);
     if output.is_json() {
         let lists: BTreeMap<Registry, Vec<Entry>> =
-            wanted.iter().map(|&registry| (registry, registry.entries())).collect();
+            wanted.iter().map(|&registry| Ok((registry, registry.entries(output)?))).collect::<Result<_, Failure>>()?;
         return output.json(&lists);
     }
-    let lists: Vec<String> = wanted.iter().map(|registry| registry.text()).collect();
+    let lists: Vec<String> = wanted.iter().map(|registry| registry.text(output)).collect::<Result<_, _>>()?;
     output.text(&lists.join("\n"))
 }
 
 impl Registry {
-    fn entries(self) -> Vec<Entry> {
+    fn entries(self, output: &Output) -> Result<Vec<Entry>, Failure> {
         let named = |name: &str, about: &str| {
             let about = (!about.is_empty()).then(|| about.to_owned());
             Entry { name: name.to_owned(), about, op: None, lock: None }
         };
-        match self {
+        let entries = match self {
             Self::Operations => Operation::ALL.iter().map(|operation| named(operation.name(), "")).collect(),
             Self::Shapes => SHAPES.iter().map(|shape| named(shape.name(), shape.about())).collect(),
             Self::Planners => planners().into_iter().map(|(name, about)| named(name, about)).collect(),
@@ -131,21 +131,22 @@ impl Registry {
             Self::Barriers => Barrier::ALL.iter().map(|barrier| named(barrier.name(), barrier.about())).collect(),
             Self::Locks => Entry::of_locks(),
             Self::Sources => SOURCES.iter().map(|source| named(source.name(), "")).collect(),
-            Self::Contenders => corecast_race::list()
+            Self::Contenders => benchmarks::contenders(output)?
                 .into_iter()
-                .map(|listed| Entry { op: Some(listed.op.to_string()), ..named(&listed.contender, &listed.about) })
+                .map(|listed| Entry { op: Some(listed.op), ..named(&listed.name, &listed.about) })
                 .collect(),
-        }
+        };
+        Ok(entries)
     }
 
-    fn text(self) -> String {
+    fn text(self, output: &Output) -> Result<String, Failure> {
         let name = self.to_possible_value().expect("no registry is skipped").get_name().to_owned();
         let mut table = table::table(&["", "", "", ""]);
-        for entry in self.entries() {
+        for entry in self.entries(output)? {
             let properties = entry.lock.map_or_else(String::new, |lock| lock.text());
             table.add_row([entry.op.unwrap_or_default(), entry.name, entry.about.unwrap_or_default(), properties]);
         }
         let rows: String = table::text(&table).lines().skip(1).map(|line| format!("{line}\n")).collect();
-        format!("{name}\n{rows}")
+        Ok(format!("{name}\n{rows}"))
     }
 }

@@ -1,36 +1,40 @@
 //! `corecast man`: manual pages, from the same definitions that parse the command line.
 
+use std::path::PathBuf;
+use std::process::Command;
+
 use clap::CommandFactory;
-use clap_mangen::Man;
 
 use crate::command_line::CommandLine;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::{benchmarks, manual};
 
 /// Options of `man`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The subcommand to write the page of [default: corecast itself].
     command: Option<String>,
+    /// Write the pages of all subcommands and the completion scripts of all shells into this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    all: Option<PathBuf>,
 }
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
-    let mut program = CommandLine::command();
-    // Gives every subcommand its full name and the options that all share.
-    program.build();
-    let page = match &arguments.command {
-        None => Man::new(program),
-        Some(name) => Man::new(subcommand(&program, name)?),
+    let Some(folder) = &arguments.all else {
+        return output.bytes(&manual::page(CommandLine::command(), arguments.command.as_deref())?);
     };
-    let mut text = Vec::new();
-    page.render(&mut text).map_err(Failure::environment)?;
-    output.bytes(&text)
-}
-
-fn subcommand(program: &clap::Command, name: &str) -> Result<clap::Command, Failure> {
-    program.find_subcommand(name).cloned().ok_or_else(|| {
-        let known = program.get_subcommands().map(clap::Command::get_name);
-        let known: Vec<&str> = known.filter(|&name| name != "help").collect();
-        Failure::input(format!("'{name}' is no subcommand; expected one of {}", known.join(", ")))
-    })
+    manual::write_pages(CommandLine::command(), folder)?;
+    manual::write_completions(CommandLine::command(), folder)?;
+    let program = benchmarks::path()?;
+    if !program.exists() {
+        output.remark(&format!("the benchmarks have no pages without corecast-bench: {}", benchmarks::BUILD));
+        return Ok(());
+    }
+    let status = Command::new(&program).args(["man", "--all"]).arg(folder).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Failure::environment(format!("{} wrote no manual pages: {status}", program.display()))),
+        Err(error) => Err(Failure::environment(format!("cannot start {}: {error}", program.display()))),
+    }
 }

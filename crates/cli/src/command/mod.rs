@@ -17,6 +17,7 @@ mod top;
 mod topo;
 pub(crate) mod tune;
 
+use crate::benchmarks;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -25,32 +26,48 @@ use crate::output::Output;
 #[allow(clippy::large_enum_variant, reason = "there is one, made once")]
 pub(crate) enum Command {
     /// Discover, measure or load the cached model, plan, race, and write a report.
+    #[command(after_help = "Examples:\n  corecast tune --quick\n  corecast tune --remeasure --report machine.html")]
     Tune(tune::Arguments),
     /// Print the CPUs that may be used and what they share.
+    #[command(after_help = "Examples:\n  corecast topo\n  corecast topo --cpus 0-3 --json")]
     Topo(topo::Arguments),
     /// Measure what messages between CPUs cost, and keep the model.
+    #[command(after_help = "Examples:\n  corecast measure --out machine.json\n  corecast measure locks --quick")]
     Measure(measure::Arguments),
     /// Plan the tree for one operation.
+    #[command(
+        after_help = "Examples:\n  corecast plan --op broadcast --compare\n  corecast plan --op barrier --effort exact --svg barrier.svg"
+    )]
     Plan(plan::Arguments),
     /// Say what would be used for each operation, what it was chosen from, and why.
+    #[command(after_help = "Examples:\n  corecast explain barrier\n  corecast explain broadcast --members 4 --race")]
     Explain(explain::Arguments),
     /// Answer plan requests of other programs over a local socket.
+    #[command(after_help = "Example:\n  corecast serve --socket plan.sock")]
     Serve(serve::Arguments),
     /// Start a program several times, as the members of a group.
+    #[command(after_help = "Example:\n  corecast run -n 2 -- ./program")]
     Run(run::Arguments),
     /// Race corecast against the alternatives, or run its load tests.
+    #[command(after_help = format!("Example:\n  corecast bench locks --quick\n\n{}", benchmarks::summary()))]
     Bench(bench::Arguments),
     /// Measure what single operations on a cache line cost, by the state that the line is in and by where it is.
+    #[command(after_help = "Example:\n  corecast cc --quick --cases cas-modified,7")]
     Cc(bench::Arguments),
     /// Show the shared regions of this user, who is in them, and how far the ends of their channels are.
+    #[command(after_help = "Examples:\n  corecast top\n  corecast top --once --json")]
     Top(top::Arguments),
     /// Remove what dead programs left of shared regions.
+    #[command(after_help = "Example:\n  corecast gc")]
     Gc(gc::Arguments),
     /// List what can be named in options.
+    #[command(after_help = "Examples:\n  corecast list barriers\n  corecast list contenders --json")]
     List(list::Arguments),
     /// Print a completion script for a shell.
+    #[command(after_help = "Example:\n  corecast completions bash")]
     Completions(completions::Arguments),
     /// Print a manual page.
+    #[command(after_help = "Examples:\n  corecast man plan\n  corecast man --all manual")]
     Man(man::Arguments),
 }
 

@@ -42,9 +42,24 @@ fn the_benchmarks_program_gets_the_options_and_its_exit_code_is_ours() {
 fn without_the_benchmarks_program_the_user_learns_how_to_build_it() {
     let program = Program::new();
     let path = copy(&program, None);
+    let help = run(&path, &["bench", "--help"]).succeeded().stdout;
+    assert!(help.contains("collectives") && help.contains("cargo build"), "{help}");
+    let list = run(&path, &["list", "contenders"]).succeeded();
+    assert!(list.stdout.contains("pthread") && list.stderr.contains("only corecast-bench knows"), "{}", list.stderr);
     for command in ["bench", "cc"] {
         let run = run(&path, &[command, "--quick"]).failed(1, "the benchmarks are a program of their own");
         let words = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("cargo build --release --bin corecast-bench"), "{}", run.stderr);
     }
+}
+
+#[test]
+fn the_list_of_contenders_is_that_of_the_benchmarks_program() {
+    let program = Program::new();
+    let script = r#"#!/bin/sh
+[ "$*" = "contenders --json" ] && echo '[{"op":"words","name":"ring","about":"a ring"}]'
+"#;
+    let path = copy(&program, Some(script));
+    let list = run(&path, &["list", "contenders", "--json"]).succeeded();
+    assert_eq!(list.stdout.trim_end(), r#"{"contenders":[{"name":"ring","about":"a ring","op":"words"}]}"#);
 }

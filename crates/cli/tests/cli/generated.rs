@@ -27,6 +27,16 @@ fn manual_pages_name_every_option() {
 }
 
 #[test]
+fn all_pages_and_completions_are_written_into_a_folder() {
+    let program = Program::new();
+    let folder = program.path("manual");
+    program.run(&["man", "--all", folder.to_str().expect("UTF-8")]).succeeded();
+    for name in ["corecast.1", "corecast-plan.1", "corecast-topo.1", "corecast.bash", "_corecast", "corecast.fish"] {
+        assert!(folder.join(name).is_file(), "{name} is missing");
+    }
+}
+
+#[test]
 fn lists_have_the_registries() {
     let program = Program::new();
     let lists = program.json(&["list", "--json"]);
