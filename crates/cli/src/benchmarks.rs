@@ -61,11 +61,11 @@ impl From<corecast_race::Listed> for Contender {
     }
 }
 
-/// The contenders of all benchmarks, which the benchmarks' program knows; without it those of the collectives' race, and a remark.
+/// The contenders of all benchmarks. Without the benchmarks' program: those of the collectives' race, and a remark.
 pub(crate) fn contenders(output: &Output) -> Result<Vec<Contender>, Failure> {
     let program = path()?;
     if !program.exists() {
-        output.remark(&format!("only corecast-bench knows the contenders of the other benchmarks: {}", BUILD));
+        output.remark(&format!("only corecast-bench knows the contenders of the other benchmarks: {BUILD}"));
         return Ok(corecast_race::list().into_iter().map(Contender::from).collect());
     }
     let told = Command::new(&program).args(["contenders", "--json"]).output();
