@@ -14,7 +14,7 @@
 //! ```
 //!
 //! - [`Group`]: the members, their CPUs, trees and barrier; [`Builder`] puts it together, [`Choice`] records what was
-//! chosen and why;
+//!   chosen and why;
 //! - [`processes`]: the same for members that are processes;
 //! - [`Member`]: one participant, with the operations;
 //! - [`Member::split`], [`Group::subgroup`]: groups of some of the members;
@@ -27,7 +27,7 @@
 //! - [`op`]: operations to combine with, and their properties;
 //! - [`Member::race`], [`Races`]: a live race between barriers and trees, and its result;
 //! - [`Order`]: the order in which a reduction combines; [`Member::reduce_records`]: values whose size is known only at run
-//! time;
+//!   time;
 //! - [`acknowledged`]: a broadcast whose root learns how far all other members have got;
 //! - [`Plain`]: the types that values may have.
 //!

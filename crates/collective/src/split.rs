@@ -64,6 +64,7 @@ impl Member {
     ///
     /// All members call it, as an operation of the group like others.
     ///
+    /// # Errors
     /// [`Error::Memory`] at all members alike if the room of a group of processes is used up, and [`Error::Corrupt`] if
     /// members of different versions would lay out different parts: either way the group stays as it was. Also the errors
     /// of [`gather_slice`](Self::gather_slice).
