@@ -149,8 +149,8 @@ unsafe fn start(
     // SAFETY: the member is kept in what is returned alone.
     unsafe {
         Started::start(member, |place| match root {
-            Some(root) => place.start_reduce_records(order, root as usize, values, bytes, combine),
-            None => place.start_allreduce_records(order, values, bytes, combine),
+            Some(root) => place.start().reduce_records(order, root as usize, values, bytes, combine),
+            None => place.start().allreduce_records(order, values, bytes, combine),
         })
     }
 }

@@ -98,7 +98,7 @@ unsafe fn start_gather(
     // SAFETY: the member is kept in what is returned alone.
     unsafe {
         Started::start(member, |place| {
-            place.start_gather_slice(root as usize, data).map(|operation| Gather { operation, room })
+            place.start().gather_slice(root as usize, data).map(|operation| Gather { operation, room })
         })
     }
 }
@@ -119,7 +119,7 @@ unsafe fn start_scatter(
     // SAFETY: the caller's promise.
     let own = unsafe { elements_mut(own.cast::<u8>(), len, "own") }?;
     // SAFETY: the member is kept in what is returned alone.
-    unsafe { Started::start(member, |place| place.start_scatter_slice(root as usize, Some(data), own)) }
+    unsafe { Started::start(member, |place| place.start().scatter_slice(root as usize, Some(data), own)) }
 }
 
 /// Brings the `len` bytes of each member to the root, where they replace those at `gathered`, by rank; elsewhere `gathered`

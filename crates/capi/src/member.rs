@@ -104,7 +104,10 @@ pub extern "C" fn corecast_member_barrier(member: Option<&mut Member>) -> Status
 #[unsafe(no_mangle)]
 pub extern "C" fn corecast_member_barrier_timeout_ns(member: Option<&mut Member>, timeout_ns: u64) -> Status {
     let timeout = Duration::from_nanos(timeout_ns);
-    call(|| required(member, "member")?.operate(|place| place.barrier_timeout(timeout)))
+    call(|| {
+        required(member, "member")?
+            .operate(|place| place.start().barrier().and_then(|mut started| started.finish_timeout(timeout)))
+    })
 }
 
 /// Gives the root's `len` bytes to all others, whose `len` bytes they replace. 0 bytes are a message too: it comes when the

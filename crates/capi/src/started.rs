@@ -78,7 +78,7 @@ impl Started {
         // SAFETY: the caller's promise; what is finished or closed is dropped.
         let data = unsafe { elements_mut(data.cast::<u8>(), len, "data") }?;
         // SAFETY: the member is kept in what is returned alone.
-        unsafe { Self::start(member, |place| place.start_broadcast_slice(root as usize, data)) }
+        unsafe { Self::start(member, |place| place.start().broadcast_slice(root as usize, data)) }
     }
 
     fn try_finish(&mut self) -> Result<bool, Failure> {
@@ -126,8 +126,8 @@ impl ForNumbers for Reduction<'_> {
         // SAFETY: the member is kept in what is returned alone.
         unsafe {
             Started::start(member, |place| match self.root {
-                Some(root) => place.start_reduce_slice(root as usize, numbers, combine),
-                None => place.start_allreduce_slice(numbers, combine),
+                Some(root) => place.start().reduce_slice(root as usize, numbers, combine),
+                None => place.start().allreduce_slice(numbers, combine),
             })
         }
     }
@@ -157,7 +157,7 @@ pub extern "C" fn corecast_member_start_barrier(
     started: Option<&mut MaybeUninit<*mut Started>>,
 ) -> Status {
     // SAFETY: the member is kept in what is returned alone.
-    give_started(started, || unsafe { Started::start(required(member, "member")?, Place::start_barrier) })
+    give_started(started, || unsafe { Started::start(required(member, "member")?, |place| place.start().barrier()) })
 }
 
 /// Begins to give the root's `len` bytes to all others. Until it is finished some of them may have come and others not.

@@ -41,8 +41,8 @@ use corecast_channel::ump::any::{Receiver as AnyReceiver, Sender as AnySender, r
 use crate::call::{Call, Operation};
 use crate::core::{Core, NEVER, NOW};
 use crate::error::{Error, Loss};
+use crate::link::{EDGE_SLOTS, LONGEST_MESSAGE};
 use crate::member::{Ends, Member};
-use crate::web::{EDGE_SLOTS, LONGEST_MESSAGE};
 
 /// Events that a member keeps.
 const WINDOW: u64 = 64;
@@ -271,7 +271,7 @@ impl AtomicStream<'_> {
         }
         let has_room = self.kept() < WINDOW;
         let Self { me, source, children, events, taken, .. } = self;
-        me.ends_mut().core.wait_at_own_bell(|| {
+        me.ends_mut().core.wait_at_own_word(|| {
             let can_take = has_room && source.ready().is_some();
             let can_publish = len.is_some_and(|len| source.has_room(len, has_room));
             let can_pass = children
@@ -328,7 +328,7 @@ fn send_now(core: &mut Core, rank: usize, tx: &mut AnySender, event: &Event) -> 
 
 impl Drop for AtomicStream<'_> {
     fn drop(&mut self) {
-        if self.me.ends().core.roll.is_copy() {
+        if self.me.ends().core.table.is_copy() {
             // The memory of the edges is not in a forked child.
             let source = std::mem::replace(&mut self.source, Source::Publishers(Vec::new(), 0));
             std::mem::forget((source, std::mem::take(&mut self.children)));
@@ -337,7 +337,7 @@ impl Drop for AtomicStream<'_> {
         let is_finished = self.ended == self.me.size() && self.kept() == 0;
         if !is_finished {
             // Others wait for the events that this member does not pass on.
-            let _ = self.me.ends().core.roll.report(self.me.rank(), Loss::Left);
+            let _ = self.me.ends().core.table.report(self.me.rank(), Loss::Left);
         }
     }
 }
@@ -348,18 +348,19 @@ impl Member {
     /// # Errors
     /// [`Error::Memory`], [`Error::MemberLost`], [`Error::Pending`].
     pub fn atomic_stream(&mut self) -> Result<AtomicStream<'_>, Error> {
-        let Ends { core, broadcast: web, .. } = self.begin(Call::of(Operation::AtomicStream))?;
+        let Ends { core, broadcast: edges, .. } = self.begin(Call::of(Operation::AtomicStream))?;
         let members = core.members;
         let rings = core.lay_out(|arena| any_rings(arena, 2 * (members - 1), EDGE_SLOTS))?;
         core.open();
         // By the place of a member below the root: the edge to it from its parent, and the edge from it to the root.
-        let (down, up) = (|rank: usize| web.place(rank) - 1, |rank: usize| members - 1 + web.place(rank) - 1);
-        let (own, roll) = (core.rank, &core.roll);
-        let sender = |ring, to: usize| rings.sender(ring, roll.bell(to).clone(), roll.bell(own).clone());
-        let receiver = |ring, from: usize| rings.receiver(ring, roll.bell(own).clone(), roll.bell(from).clone());
-        let root = (0..members).find(|&rank| web.place(rank) == 0).expect("the root has the first place");
-        let parent = web.link_to_parent();
-        let source = match parent.map(|link| web.links[link].rank) {
+        let (down, up) = (|rank: usize| edges.place(rank) - 1, |rank: usize| members - 1 + edges.place(rank) - 1);
+        let (own, table) = (core.rank, &core.table);
+        let sender = |ring, to: usize| rings.sender(ring, table.wake_word(to).clone(), table.wake_word(own).clone());
+        let receiver =
+            |ring, from: usize| rings.receiver(ring, table.wake_word(own).clone(), table.wake_word(from).clone());
+        let root = (0..members).find(|&rank| edges.place(rank) == 0).expect("the root has the first place");
+        let parent = edges.link_to_parent();
+        let source = match parent.map(|link| edges.links[link].rank) {
             Some(parent) => {
                 let ways = Ways { parent: (parent, receiver(down(own), parent)), root: (root, sender(up(own), root)) };
                 Source::Tree(Box::new(ways))
@@ -369,7 +370,7 @@ impl Member {
                 Source::Publishers(others.map(|rank| (rank, receiver(up(rank), rank))).collect(), 0)
             }
         };
-        let below = web.links[..parent.unwrap_or(web.links.len())].iter().map(|link| link.rank);
+        let below = edges.links[..parent.unwrap_or(edges.links.len())].iter().map(|link| link.rank);
         let children = below.map(|rank| Child { rank, tx: sender(down(rank), rank), passed: 0 }).collect();
         let events = vec![Event::NONE; WINDOW as usize];
         Ok(AtomicStream { me: self, source, children, events, taken: 0, delivered: 0, ended: 0 })

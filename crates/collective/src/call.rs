@@ -8,11 +8,11 @@ use std::fmt;
 pub enum Operation {
     /// [`Member::barrier`](crate::Member::barrier).
     Barrier,
-    /// [`Member::broadcast`](crate::Member::broadcast) and [`notify_broadcast`](crate::Member::notify_broadcast).
+    /// [`Member::broadcast`](crate::Member::broadcast).
     Broadcast,
     /// [`Member::broadcast_slice`](crate::Member::broadcast_slice).
     BroadcastSlice,
-    /// [`Member::reduce`](crate::Member::reduce) and [`notify_reduce`](crate::Member::notify_reduce), in the order of the
+    /// [`Member::reduce`](crate::Member::reduce), in the order of the
     /// plan or of arrivals.
     Reduce,
     /// A reduction in [`Order::Rank`](crate::Order::Rank).

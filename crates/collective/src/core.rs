@@ -11,10 +11,10 @@ use corecast_channel::ump::any::{Receiver as AnyReceiver, Sender as AnySender};
 
 use crate::call::{Call, Operation};
 use crate::error::{Error, Interrupted, Loss};
+use crate::link::Link;
+use crate::membership::{GAVE_UP, MemberTable, SUCCEEDED, SUSPICIOUS};
 use crate::missing::Missing;
-use crate::roll::{GAVE_UP, Roll, SUCCEEDED, SUSPICIOUS};
 use crate::stamp::Stamp;
-use crate::web::Link;
 
 /// One member's place in its group. On lines of its own, as members may lie side by side in a vector.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) struct Core {
     /// The stamp of the current operation.
     pub(crate) stamp: Stamp,
     pub(crate) waiter: Waiter,
-    pub(crate) roll: Arc<Roll>,
+    pub(crate) table: Arc<MemberTable>,
     /// The group's memory, behind everything that was laid out when the group was built.
     pub(crate) arena: Arena,
     /// The end of waits, in ticks: [`NEVER`], except while an operation with a limit runs.
@@ -55,14 +55,14 @@ pub(crate) const NEVER: u64 = u64::MAX;
 pub(crate) const NOW: u64 = 0;
 
 impl Core {
-    pub(crate) fn new(rank: usize, members: usize, waiter: Waiter, roll: Arc<Roll>, arena: Arena) -> Self {
+    pub(crate) fn new(rank: usize, members: usize, waiter: Waiter, table: Arc<MemberTable>, arena: Arena) -> Self {
         Self {
             rank,
             members,
             operation: 0,
             stamp: Stamp::default(),
             waiter,
-            roll,
+            table,
             arena,
             deadline: NEVER,
             is_pending: false,
@@ -104,13 +104,13 @@ impl Core {
     fn enter(&mut self, call: Call) {
         self.operation += 1;
         self.stamp = self.stamp.next(call);
-        self.roll.begin(self.rank, self.operation, call, self.stamp);
+        self.table.begin(self.rank, self.operation, call, self.stamp);
     }
 
     /// Makes the group fail if another member has called something else than this one.
     #[cold]
     fn check_calls(&mut self) -> Result<(), Error> {
-        self.roll.check_calls(self.rank, self.operation).map_err(|error| failed(&mut self.has_failed, error))
+        self.table.check_calls(self.rank, self.operation).map_err(|error| failed(&mut self.has_failed, error))
     }
 
     /// Tells the members of a part of the group that this member will not come.
@@ -130,7 +130,7 @@ impl Core {
 
     fn mark(&mut self, mark: u64) {
         self.marks |= mark;
-        self.roll.say(self.rank, self.seat_word());
+        self.table.say(self.rank, self.seat_word());
     }
 
     /// The word of this member's seat.
@@ -158,13 +158,13 @@ impl Core {
     #[cold]
     pub(crate) fn fail(&mut self, rank: usize, loss: Loss) -> Error {
         self.has_failed = true;
-        self.roll.report(rank, loss)
+        self.table.report(rank, loss)
     }
 
     /// Marks this member as having come to its part. It counts as an operation of the group for which no member waits.
     pub(crate) fn come(&mut self) {
         self.enter(Call::of(Operation::Split));
-        self.roll.say(self.rank, self.operation);
+        self.table.say(self.rank, self.operation);
     }
 
     /// The reason why an operation cannot begin while one is pending: the group's failure comes first, as it may have ended
@@ -182,25 +182,26 @@ impl Core {
     /// Fails if the group has failed, or belongs to another process.
     #[inline(always)]
     pub(crate) fn check_fault(&self) -> Result<(), Error> {
-        if self.roll.is_copy() {
+        if self.table.is_copy() {
             return Err(Error::Forked);
         }
-        self.roll.fault().map_or(Ok(()), Err)
+        self.table.fault().map_or(Ok(()), Err)
     }
 
     /// Waits at the member's own bell until `poll` finds something.
     #[inline(always)]
-    pub(crate) fn wait_at_own_bell<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
-        let Self { rank, operation, waiter, roll, deadline, has_failed, .. } = self;
-        let found = waiter.until(roll.bell(*rank), poll, |waited| check(roll, *rank, *operation, *deadline, waited));
+    pub(crate) fn wait_at_own_word<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
+        let Self { rank, operation, waiter, table, deadline, has_failed, .. } = self;
+        let found =
+            waiter.until(table.wake_word(*rank), poll, |waited| check(table, *rank, *operation, *deadline, waited));
         found.map_err(|error| failed(has_failed, error))
     }
 
     /// Waits at the bell that rings for all members at once until `poll` finds something.
     #[inline(always)]
-    pub(crate) fn wait_at_common_bell<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
-        let Self { rank, operation, waiter, roll, deadline, has_failed, .. } = self;
-        let found = waiter.until(&roll.common, poll, |waited| check(roll, *rank, *operation, *deadline, waited));
+    pub(crate) fn wait_at_common_word<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
+        let Self { rank, operation, waiter, table, deadline, has_failed, .. } = self;
+        let found = waiter.until(&table.common, poll, |waited| check(table, *rank, *operation, *deadline, waited));
         found.map_err(|error| failed(has_failed, error))
     }
 
@@ -213,7 +214,7 @@ impl Core {
             return Ok(());
         }
         self.next_look = now + clock.ticks_in(SUSPICIOUS);
-        let found = self.roll.check(self.rank, self.operation, SUSPICIOUS);
+        let found = self.table.check(self.rank, self.operation, SUSPICIOUS);
         found.map(drop).map_err(|error| failed(&mut self.has_failed, error))
     }
 
@@ -227,8 +228,8 @@ impl Core {
     #[inline(always)]
     pub(crate) fn send_to<T: Plain>(&mut self, rank: usize, tx: &mut AnySender, value: &T) -> Result<(), Error> {
         tx.stamp(self.stamp.digest());
-        let Self { rank: own, operation, waiter, roll, deadline, .. } = self;
-        let check = |waited| check(roll, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
+        let Self { rank: own, operation, waiter, table, deadline, .. } = self;
+        let check = |waited| check(table, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
         tx.send(value, waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
     }
 
@@ -242,8 +243,8 @@ impl Core {
     #[inline(always)]
     pub(crate) fn recv_from<T: Plain>(&mut self, rank: usize, rx: &mut AnyReceiver) -> Result<T, Error> {
         rx.expect(self.stamp.digest());
-        let Self { rank: own, operation, waiter, roll, deadline, .. } = self;
-        let check = |waited| check(roll, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
+        let Self { rank: own, operation, waiter, table, deadline, .. } = self;
+        let check = |waited| check(table, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
         rx.recv(waiter, check).map_err(|interrupted| self.refuse(rank, rx, interrupted))
     }
 
@@ -251,8 +252,8 @@ impl Core {
     #[inline(always)]
     pub(crate) fn send_part<T: Plain>(&mut self, rank: usize, tx: &mut AnySender, part: &[T]) -> Result<(), Error> {
         tx.stamp(self.stamp.digest());
-        let Self { rank: own, operation, waiter, roll, deadline, .. } = self;
-        let check = |waited| check(roll, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
+        let Self { rank: own, operation, waiter, table, deadline, .. } = self;
+        let check = |waited| check(table, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
         tx.send_part(part, waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
     }
 
@@ -265,8 +266,8 @@ impl Core {
         into: &mut [T],
     ) -> Result<usize, Error> {
         rx.expect(self.stamp.digest());
-        let Self { rank: own, operation, waiter, roll, deadline, .. } = self;
-        let check = |waited| check(roll, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
+        let Self { rank: own, operation, waiter, table, deadline, .. } = self;
+        let check = |waited| check(table, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
         rx.recv_part(into, waiter, check).map_err(|interrupted| self.refuse(rank, rx, interrupted))
     }
 
@@ -306,9 +307,9 @@ fn failed(has_failed: &mut bool, error: Error) -> Error {
 }
 
 /// Whether a wait in an operation may go on, and the longest time it may sleep.
-fn check(roll: &Roll, rank: usize, operation: u64, deadline: u64, waited: Duration) -> Result<Duration, Error> {
-    let nap = roll.check(rank, operation, waited)?;
-    Ok(nap.min(nap_until(deadline, || roll.missing(operation))?))
+fn check(table: &MemberTable, rank: usize, operation: u64, deadline: u64, waited: Duration) -> Result<Duration, Error> {
+    let nap = table.check(rank, operation, waited)?;
+    Ok(nap.min(nap_until(deadline, || table.missing(operation))?))
 }
 
 /// The longest time that a wait with this deadline may sleep; after the deadline, the missing members.

@@ -19,7 +19,8 @@
 //! - [`Member`]: one participant, with the operations;
 //! - [`Member::split`], [`Group::subgroup`]: groups of some of the members;
 //! - [`Member::shrink`], [`Shrunk`]: a group of the members that are left after one has failed;
-//! - [`Started`]: an operation started now and finished later, or within a limit; [`Missing`]: the members that were late;
+//! - [`Member::start`], [`Started`]: an operation started now and finished later, or within a limit; [`Missing`]: the
+//!   members that were late;
 //! - [`Call`], [`Operation`]: the calls that an error names when members do not all call the same operation;
 //! - [`Coordinator`] and [`Participant`]: two-phase commit;
 //! - [`AtomicStream`]: events from any member, delivered to all members in one order;
@@ -38,60 +39,37 @@
 #![forbid(unsafe_code)]
 
 pub mod acknowledged;
-mod all_read;
-mod allreduce;
 mod atomic_stream;
 pub mod barrier;
-mod basis;
-mod broadcast;
-mod builder;
 mod call;
-mod call_log;
-mod census;
-mod choose;
-mod chunks;
-mod commons;
+mod choice;
 mod core;
 mod error;
-mod exchange;
-mod gather;
 mod group;
-mod layout;
+mod link;
 mod member;
+mod membership;
 mod missing;
 pub mod op;
-mod origin;
+mod operation;
 #[cfg(not(loom))]
 pub mod processes;
 mod race;
-mod records;
-mod reduce;
-mod roll;
-mod searcher;
-mod shrink;
-mod slice_exchange;
-mod slice_gather;
-mod slice_steps;
-mod slices;
-mod split;
 mod stamp;
-mod started;
-mod survivors;
+mod tree;
 mod two_phase_commit;
-mod web;
 
 pub use atomic_stream::AtomicStream;
 pub use barrier::Barrier;
-pub use builder::Builder;
 pub use call::{Call, Operation};
-pub use choose::Choice;
+pub use choice::{Choice, Entry, Race, Races};
 pub use corecast_channel::Plain;
 pub use error::{BuildError, Error, Loss, RunError};
-pub use group::{Group, MAX_MEMBERS};
-pub use member::Member;
+pub use group::{Builder, Group};
+pub use member::{Member, Shrunk, Start, Started};
 pub use missing::Missing;
-pub use race::{Entry, Race, Races};
-pub use reduce::Order;
-pub use shrink::Shrunk;
-pub use started::Started;
+pub use operation::Order;
 pub use two_phase_commit::{Coordinator, Participant};
+
+/// The largest group.
+pub const MAX_MEMBERS: usize = 4096;

@@ -1,7 +1,8 @@
 //! Operations to combine values with, and their properties.
 //!
 //! **When to take it:** for these operations [`Member::reduce_with`](crate::Member::reduce_with) knows the order in which
-//! to combine. **When not:** any other operation is a closure for [`Member::reduce`](crate::Member::reduce).
+//! to combine. **When not:** any other operation is a closure for [`Member::reduce`](crate::Member::reduce), or with an order of
+//! its own [`in_order`].
 //!
 //! Integers wrap around. If one of two numbers is NaN, it counts as both the least and the greatest, so that it is not
 //! lost. [`MinLoc`] and [`MaxLoc`] work on pairs of a value and a place; of equal values they take the lower place.
@@ -15,10 +16,9 @@
 //! assert_eq!((Op::<u8>::order(&Sum), Op::<f64>::order(&Sum)), (Order::Arrival, Order::Plan));
 //! ```
 
-use crate::error::Error;
-use crate::member::Member;
-use crate::reduce::Order;
-use corecast_channel::Plain;
+use std::fmt;
+
+use crate::operation::Order;
 
 /// An associative operation on values of type T.
 pub trait Op<T> {
@@ -43,21 +43,62 @@ pub trait Op<T> {
     }
 }
 
-impl Member {
-    /// As [`reduce_in`](Self::reduce_in), in the order that suits the operation.
-    ///
-    /// # Errors
-    /// As [`reduce`](Self::reduce).
-    pub fn reduce_with<T: Plain>(&mut self, root: usize, value: T, op: impl Op<T>) -> Result<Option<T>, Error> {
-        self.reduce_in(op.order(), root, value, |left, right| op.combine(left, right))
+/// An operation of the program's own, combined in an order that it names.
+///
+/// ```
+/// use corecast_collective::{Group, Order, op};
+/// use corecast_machine::{Machine, Topology, source};
+/// let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+/// let group = Group::builder(&machine).members(3).build()?;
+/// // The first and the last of all members: associative, and operands must not change places.
+/// let ends = op::in_order(Order::Rank, |first: [usize; 2], last: [usize; 2]| [first[0], last[1]]);
+/// let found = group.run(|me| me.allreduce_with([me.rank(); 2], &ends))?;
+/// assert_eq!(found, vec![Ok([0, 2]); 3]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn in_order<T, F: Fn(T, T) -> T>(order: Order, combine: F) -> InOrder<F> {
+    InOrder { order, combine }
+}
+
+/// An operation with its order: see [`in_order`].
+#[derive(Clone, Copy)]
+pub struct InOrder<F> {
+    order: Order,
+    combine: F,
+}
+
+/// Of a closure nothing is known beside the order.
+impl<T, F: Fn(T, T) -> T> Op<T> for InOrder<F> {
+    const COMMUTATIVE: bool = false;
+    const IDEMPOTENT: bool = false;
+    const EXACT: bool = false;
+
+    fn combine(&self, left: T, right: T) -> T {
+        (self.combine)(left, right)
     }
 
-    /// As [`allreduce_in`](Self::allreduce_in), in the order that suits the operation.
-    ///
-    /// # Errors
-    /// As [`allreduce`](Self::allreduce).
-    pub fn allreduce_with<T: Plain>(&mut self, value: T, op: impl Op<T>) -> Result<T, Error> {
-        self.allreduce_in(op.order(), value, |left, right| op.combine(left, right))
+    fn order(&self) -> Order {
+        self.order
+    }
+}
+
+impl<F> fmt::Debug for InOrder<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InOrder").field("order", &self.order).finish_non_exhaustive()
+    }
+}
+
+impl<T, O: Op<T>> Op<T> for &O {
+    const COMMUTATIVE: bool = O::COMMUTATIVE;
+    const IDEMPOTENT: bool = O::IDEMPOTENT;
+    const EXACT: bool = O::EXACT;
+
+    fn combine(&self, left: T, right: T) -> T {
+        O::combine(self, left, right)
+    }
+
+    fn order(&self) -> Order {
+        O::order(self)
     }
 }
 

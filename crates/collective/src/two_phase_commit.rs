@@ -52,9 +52,8 @@ use corecast_channel::ump::any::{Receiver as AnyReceiver, Rings, Sender as AnySe
 use crate::call::{Call, Operation};
 use crate::core::{Core, NEVER, NOW};
 use crate::error::Error;
+use crate::link::{EDGE_SLOTS, check_one_message};
 use crate::member::Member;
-use crate::started::check_size;
-use crate::web::EDGE_SLOTS;
 
 /// Proposals whose decisions stand.
 const WINDOW: u64 = if cfg!(loom) { 1 } else { 64 };
@@ -156,7 +155,7 @@ impl<T: Plain> Coordinator<'_, T> {
         // A slot is used again after all have finished with its proposal.
         let oldest = (*sequence + 1).saturating_sub(WINDOW);
         let is_free =
-            core.wait_at_own_bell(|| participants.iter().all(|seat| words.is_done(seat, oldest)).then_some(()));
+            core.wait_at_own_word(|| participants.iter().all(|seat| words.is_done(seat, oldest)).then_some(()));
         let all_agree = match is_free {
             Ok(()) => {
                 *sequence += 1;
@@ -174,7 +173,7 @@ impl<T: Plain> Coordinator<'_, T> {
             return Ok(false);
         }
         let is_commit = words.decide(*sequence, if matches!(all_agree, Ok(true)) { COMMIT } else { ABORT });
-        core.roll.common.notify();
+        core.table.common.notify();
         Ok(is_commit)
     }
 }
@@ -211,7 +210,7 @@ fn poll_votes<T: Plain>(
             let unsent = waiting.iter().position(|seat| seat.sent < sequence && has_voted(seat));
             unsent.or_else(|| waiting.iter().position(|seat| has_voted(seat)))
         };
-        let found = core.wait_at_own_bell(find)?;
+        let found = core.wait_at_own_word(find)?;
         let vote = words.vote(waiting[found]);
         if vote != GONE && waiting[found].sent < sequence {
             let Seat { rank, tx, sent } = &mut *waiting[found];
@@ -252,7 +251,7 @@ impl<T: Plain> Participant<'_, T> {
         let core = &mut me.ends_mut().core;
         let rx = rx.as_mut().expect("the edge is taken out only when the participant is dropped");
         core.check_fault()?;
-        core.wait_at_own_bell(|| (rx.is_ready() || rx.is_closed()).then_some(()))?;
+        core.wait_at_own_word(|| (rx.is_ready() || rx.is_closed()).then_some(()))?;
         if rx.is_closed() {
             // A coordinator that failed has noted why before it closed the edge.
             core.check_fault()?;
@@ -264,9 +263,9 @@ impl<T: Plain> Participant<'_, T> {
         let is_yes = vote(&proposal);
         // ORDERING: Release, pairs with the Acquire in vote at the coordinator [vote]
         words.votes[core.rank].store(sequence << 1 | u64::from(is_yes), Ordering::Release);
-        core.roll.bell(*coordinator).notify();
+        core.table.wake_word(*coordinator).notify();
         // After a NO the outcome is known, and after a fault no other member may decide.
-        let decided = is_yes.then(|| core.wait_at_common_bell(|| words.decided(sequence)));
+        let decided = is_yes.then(|| core.wait_at_common_word(|| words.decided(sequence)));
         let is_commit = match decided {
             None => false,
             Some(Ok(is_commit)) => is_commit,
@@ -275,7 +274,7 @@ impl<T: Plain> Participant<'_, T> {
         apply(&proposal, is_commit);
         // ORDERING: Relaxed, says only that the slot is not read any more, by a load that acquired it
         words.done[core.rank].store(sequence, Ordering::Relaxed);
-        core.roll.bell(*coordinator).notify();
+        core.table.wake_word(*coordinator).notify();
         Ok(true)
     }
 }
@@ -291,7 +290,7 @@ impl Words {
 
 impl<T> Drop for Coordinator<'_, T> {
     fn drop(&mut self) {
-        if self.me.ends().core.roll.is_copy() {
+        if self.me.ends().core.table.is_copy() {
             // The memory of the edges is not in a forked child.
             std::mem::forget(std::mem::take(&mut self.participants));
         }
@@ -300,15 +299,15 @@ impl<T> Drop for Coordinator<'_, T> {
 
 impl<T> Drop for Participant<'_, T> {
     fn drop(&mut self) {
-        let roll = &self.me.ends().core.roll;
-        if roll.is_copy() {
+        let table = &self.me.ends().core.table;
+        if table.is_copy() {
             // The memory of the words and of the edge is not in a forked child.
             std::mem::forget(self.rx.take());
             return;
         }
         // ORDERING: Relaxed, it votes for nothing any more
         self.words.votes[self.me.rank()].store(GONE, Ordering::Relaxed);
-        roll.bell(self.coordinator).notify();
+        table.wake_word(self.coordinator).notify();
     }
 }
 
@@ -322,14 +321,14 @@ impl Member {
     /// If another member of a group of threads is the coordinator.
     #[track_caller]
     pub fn coordinator<T: Plain>(&mut self) -> Result<Coordinator<'_, T>, Error> {
-        check_size::<T>()?;
+        check_one_message::<T>()?;
         let own = self.rank();
         let core = &mut self.begin(Call::rooted(Operation::Commit, own))?.core;
         let (rings, words) = Words::lay_out(core)?;
         core.open();
-        let (own, roll) = (core.rank, &core.roll);
+        let (own, table) = (core.rank, &core.table);
         let seat = |rank: usize| {
-            let tx = rings.sender(rank, roll.bell(rank).clone(), roll.bell(own).clone());
+            let tx = rings.sender(rank, table.wake_word(rank).clone(), table.wake_word(own).clone());
             Seat { rank, tx, sent: 0 }
         };
         let participants = (0..core.members).filter(|&rank| rank != own).map(seat).collect();
@@ -345,12 +344,12 @@ impl Member {
         if rank >= members || rank == self.rank() {
             return Err(Error::BadRank { rank, members });
         }
-        check_size::<T>()?;
+        check_one_message::<T>()?;
         let core = &mut self.begin(Call::rooted(Operation::Commit, coordinator))?.core;
         let (rings, words) = Words::lay_out(core)?;
         core.open();
-        let (own, roll) = (core.rank, &core.roll);
-        let rx = rings.receiver(own, roll.bell(own).clone(), roll.bell(coordinator).clone());
+        let (own, table) = (core.rank, &core.table);
+        let rx = rings.receiver(own, table.wake_word(own).clone(), table.wake_word(coordinator).clone());
         Ok(Participant { me: self, words, coordinator, rx: Some(rx), proposals: PhantomData })
     }
 }
@@ -358,14 +357,14 @@ impl Member {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::layout::tests::sites;
+    use crate::membership::tests::sites;
     use corecast_base::wait::{CpuSharing, Wait, Waiter};
 
     #[test]
     fn the_first_decision_stands() {
         let site = sites(2).next().expect("the first of two");
         let waiter = Waiter::new(Wait::Adaptive, CpuSharing::unpinned(2), None);
-        let mut core = Core::new(site.rank, 2, waiter, site.roll, site.arena);
+        let mut core = Core::new(site.rank, 2, waiter, site.table, site.arena);
         let (_, words) = Words::lay_out(&mut core).expect("the heap has room");
         for sequence in [1, 1 + WINDOW] {
             words.open(sequence);

@@ -264,10 +264,10 @@ fn a_seat_passes_on_what_its_member_did() {
         let theirs = Arc::clone(&group);
         let first = thread::spawn(move || {
             let mut me = theirs.join(1).expect("nobody has joined");
-            me.notify_reduce(0).expect("the edge has room");
+            me.reduce(0, (), |(), ()| ()).map(drop).expect("the edge has room");
         });
         let mut root = group.join(0).expect("nobody has joined");
-        root.notify_reduce(0).expect("the member has begun the operation, or will");
+        root.reduce(0, (), |(), ()| ()).map(drop).expect("the member has begun the operation, or will");
         first.join().expect("the member ends");
         assert!(group.join(1).is_ok());
     });
@@ -310,7 +310,7 @@ fn those_who_are_left_agree(wait: Wait) {
         let group = group(3, Barrier::Ticket, wait);
         let mut others = joined(&group, 3);
         let mut third = others.pop().expect("one of three");
-        drop(third.start_barrier().expect("nobody is lost"));
+        drop(third.start().barrier().expect("nobody is lost"));
         drop(third);
         let entered = Arc::new(AtomicU64::new(0));
         run_planners(others, move |me| {
@@ -319,7 +319,7 @@ fn those_who_are_left_agree(wait: Wait) {
             if me.rank() == 1 {
                 entered.store(1, Ordering::Relaxed);
             }
-            shrunk.me.notify_reduce(0).expect("nobody is lost");
+            shrunk.me.reduce(0, (), |(), ()| ()).map(drop).expect("nobody is lost");
             assert!(me.rank() == 1 || entered.load(Ordering::Relaxed) == 1);
         });
     });
@@ -342,7 +342,7 @@ fn a_part_of_two() {
             if part.rank() == 1 {
                 entered.store(1, Ordering::Relaxed);
             }
-            part.notify_reduce(0).expect("nobody is lost");
+            part.reduce(0, (), |(), ()| ()).map(drop).expect("nobody is lost");
             assert!(part.rank() == 1 || entered.load(Ordering::Relaxed) == 1);
         });
     });

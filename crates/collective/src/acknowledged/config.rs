@@ -105,7 +105,7 @@ impl AckConfig {
     }
 
     /// Whether such a broadcast can carry events of this many bytes.
-    pub(super) fn check(&self, event_bytes: usize) -> Result<(), AckError> {
+    pub(crate) fn check(&self, event_bytes: usize) -> Result<(), AckError> {
         let is_tree = self.choice().0 == Variant::Tree;
         if !(1..=corecast_plan::diamond::MAX_NODES).contains(&self.arity) {
             return Err(AckError::Arity { arity: self.arity });
@@ -123,7 +123,7 @@ impl AckConfig {
     }
 
     /// A number that differs for other configurations and other types of events, except by a rare collision.
-    pub(super) fn signature<T>(&self) -> u64 {
+    pub(crate) fn signature<T>(&self) -> u64 {
         let text = format!("{self:?} {} {}", std::any::type_name::<T>(), size_of::<T>());
         // FNV-1a: the same in every program, unlike the standard library's hashers.
         text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

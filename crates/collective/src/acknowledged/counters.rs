@@ -8,7 +8,7 @@ use corecast_channel::Plain;
 use super::lines::{Lines, Slots};
 use super::route::{Edge, Neighbours};
 use super::wires::Wires;
-use crate::roll::Roll;
+use crate::membership::MemberTable;
 
 /// One member's edges.
 #[derive(Debug)]
@@ -44,24 +44,24 @@ impl Wires for Counters {
     }
 
     #[inline]
-    fn publish<T: Plain>(&mut self, first: u64, events: &[T], roll: &Roll) {
+    fn publish<T: Plain>(&mut self, first: u64, events: &[T], table: &MemberTable) {
         let last = first + events.len() as u64 - 1;
         for (number, event) in (first..).zip(events) {
             self.events.write(0, self.events.index(number), event);
         }
-        self.pass_on::<T>(false, first - 1, last, roll);
+        self.pass_on::<T>(false, first - 1, last, table);
     }
 
-    fn end<T: Plain>(&mut self, number: u64, roll: &Roll) {
-        self.pass_on::<T>(false, number - 1, number, roll);
+    fn end<T: Plain>(&mut self, number: u64, table: &MemberTable) {
+        self.pass_on::<T>(false, number - 1, number, table);
     }
 
     #[inline]
-    fn pass_on<T: Plain>(&mut self, is_late: bool, _from: u64, to: u64, roll: &Roll) {
+    fn pass_on<T: Plain>(&mut self, is_late: bool, _from: u64, to: u64, table: &MemberTable) {
         let edges = self.own.out(is_late);
         if !edges.is_empty() {
             self.lines.raise(Lines::of(self.rank, is_late), to);
-            edges.iter().for_each(|edge| roll.bell(edge.peer).notify());
+            edges.iter().for_each(|edge| table.wake_word(edge.peer).notify());
         }
     }
 }

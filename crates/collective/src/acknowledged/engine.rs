@@ -13,7 +13,7 @@ use super::scheduler::{Inboxes, Scheduler};
 use super::tasks::Tasks;
 use super::wires::Wires;
 use super::{AckError, Event};
-use crate::roll::Roll;
+use crate::membership::MemberTable;
 
 /// One member's edges.
 #[derive(Debug)]
@@ -88,31 +88,31 @@ impl<T: Plain> Outgoing<T> {
 
     /// Publishes events, one at least, with numbers from `first` on.
     #[inline]
-    pub(super) fn publish(&mut self, first: u64, events: &[T], roll: &Roll) {
+    pub(super) fn publish(&mut self, first: u64, events: &[T], table: &MemberTable) {
         match &mut self.edges {
-            Edged::Counters(counters) => counters.publish(first, events, roll),
-            Edged::Messages(messages) => messages.publish(first, events, roll),
-            Edged::Tasks(tasks) => tasks.publish(first, events, roll),
+            Edged::Counters(counters) => counters.publish(first, events, table),
+            Edged::Messages(messages) => messages.publish(first, events, table),
+            Edged::Tasks(tasks) => tasks.publish(first, events, table),
         }
     }
 
     /// Publishes the end, which has this number.
-    pub(super) fn end(&mut self, number: u64, roll: &Roll) {
+    pub(super) fn end(&mut self, number: u64, table: &MemberTable) {
         self.lines.set_end(number);
         match &mut self.edges {
-            Edged::Counters(counters) => counters.end::<T>(number, roll),
-            Edged::Messages(messages) => messages.end::<T>(number, roll),
-            Edged::Tasks(tasks) => tasks.end(number, roll),
+            Edged::Counters(counters) => counters.end::<T>(number, table),
+            Edged::Messages(messages) => messages.end::<T>(number, table),
+            Edged::Tasks(tasks) => tasks.end(number, table),
         }
     }
 
     /// The newest event up to which all are acknowledged; any number if the root is alone.
     #[inline]
-    pub(super) fn acknowledged(&mut self, roll: &Roll) -> Result<u64, AckError> {
+    pub(super) fn acknowledged(&mut self, table: &MemberTable) -> Result<u64, AckError> {
         match &mut self.edges {
             Edged::Counters(counters) => Ok(counters.complete()),
             Edged::Messages(messages) => Ok(messages.complete()),
-            Edged::Tasks(tasks) => tasks.acknowledged(roll),
+            Edged::Tasks(tasks) => tasks.acknowledged(table),
         }
     }
 }
@@ -134,32 +134,32 @@ impl<T: Plain> Incoming<T> {
 
     /// The next event to process, if it is there.
     #[inline]
-    pub(super) fn take(&mut self, roll: &Roll) -> Result<Option<Event<T>>, AckError> {
-        each!(self, member => member.take(roll))
+    pub(super) fn take(&mut self, table: &MemberTable) -> Result<Option<Event<T>>, AckError> {
+        each!(self, member => member.take(table))
     }
 
     /// Marks the event taken last as processed.
     #[inline]
-    pub(super) fn finish_given(&mut self, roll: &Roll) {
+    pub(super) fn finish_given(&mut self, table: &MemberTable) {
         match self {
             Self::Counters(member) => member.finish_given(),
             Self::Messages(member) => member.finish_given(),
-            Self::Tasks(member) => member.finish_given(roll),
+            Self::Tasks(member) => member.finish_given(table),
         }
     }
 
     /// Passes on as much as possible; true if that was all that has been processed.
-    pub(super) fn flush(&mut self, roll: &Roll) -> Result<bool, AckError> {
-        each!(self, member => member.flush(roll))
+    pub(super) fn flush(&mut self, table: &MemberTable) -> Result<bool, AckError> {
+        each!(self, member => member.flush(table))
     }
 
     /// Passes on as much as possible.
     #[inline]
-    pub(super) fn pass_on(&mut self, roll: &Roll) {
+    pub(super) fn pass_on(&mut self, table: &MemberTable) {
         match self {
-            Self::Counters(member) => member.pass_on(roll),
-            Self::Messages(member) => member.pass_on(roll),
-            Self::Tasks(member) => member.push_unsent(roll),
+            Self::Counters(member) => member.pass_on(table),
+            Self::Messages(member) => member.pass_on(table),
+            Self::Tasks(member) => member.push_unsent(table),
         }
     }
 

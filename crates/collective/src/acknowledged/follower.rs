@@ -5,8 +5,9 @@ use corecast_channel::Plain;
 use super::config::AckConfig;
 use super::engine::Incoming;
 use super::root::abandon;
-use super::{AckError, Event};
+use super::{AckError, Event, Routes};
 use crate::core::Core;
+use crate::error::Error;
 
 /// The number of events processed before they are passed on: a long batch of slow events is passed on in parts, so that the
 /// members further on need not wait for all of it, while a quick batch costs one store for many events.
@@ -24,8 +25,11 @@ pub struct AckFollower<'m, T: Plain> {
 }
 
 impl<'m, T: Plain> AckFollower<'m, T> {
-    pub(super) fn new(core: &'m mut Core, config: &AckConfig, incoming: Incoming<T>) -> Self {
-        Self { core, incoming, window: config.window }
+    /// Lays out this member's end, as all others do theirs.
+    pub(crate) fn open(core: &'m mut Core, routes: &Routes, config: &AckConfig) -> Result<Self, Error> {
+        let (rank, route) = (core.rank, routes.of(config));
+        let incoming = core.lay_out(|arena| Incoming::lay_out(arena, rank, config, &route))?;
+        Ok(Self { core, incoming, window: config.window })
     }
 
     /// Waits for events and processes all that are there; returns their number, 0 if the broadcast is over.
@@ -59,21 +63,21 @@ impl<'m, T: Plain> AckFollower<'m, T> {
     #[inline]
     fn drain_now(&mut self, mut process: impl FnMut(Event<T>)) -> Result<usize, AckError> {
         let Self { core, incoming, window } = self;
-        let roll = &core.roll;
-        roll.fault().map_or(Ok(()), Err)?;
+        let table = &core.table;
+        table.fault().map_or(Ok(()), Err)?;
         // Finishes the last event that was received by itself.
-        incoming.finish_given(roll);
+        incoming.finish_given(table);
         let mut count = 0;
         while count < *window {
-            let Some(event) = incoming.take(roll)? else { break };
+            let Some(event) = incoming.take(table)? else { break };
             process(event);
-            incoming.finish_given(roll);
+            incoming.finish_given(table);
             count += 1;
             if count % PART == 0 {
-                incoming.pass_on(roll);
+                incoming.pass_on(table);
             }
         }
-        incoming.pass_on(roll);
+        incoming.pass_on(table);
         Ok(count)
     }
 
@@ -108,14 +112,14 @@ impl<'m, T: Plain> AckFollower<'m, T> {
     #[inline]
     fn recv_now(&mut self) -> Result<Option<Event<T>>, AckError> {
         let Self { core, incoming, .. } = self;
-        let roll = &core.roll;
-        roll.fault().map_or(Ok(()), Err)?;
-        incoming.finish_given(roll);
-        incoming.pass_on(roll);
-        let next = incoming.take(roll)?;
+        let table = &core.table;
+        table.fault().map_or(Ok(()), Err)?;
+        incoming.finish_given(table);
+        incoming.pass_on(table);
+        let next = incoming.take(table)?;
         if next.is_none() {
             // The end may have been among the messages taken in.
-            incoming.pass_on(roll);
+            incoming.pass_on(table);
         }
         Ok(next)
     }
@@ -142,13 +146,13 @@ impl<'m, T: Plain> AckFollower<'m, T> {
     /// As for [`drain`](Self::drain).
     pub fn flush(&mut self) -> Result<(), AckError> {
         let Self { core, incoming, .. } = self;
-        let Core { rank, operation, waiter, roll, .. } = &mut **core;
-        incoming.finish_given(roll);
-        let poll = || match incoming.flush(roll) {
+        let Core { rank, operation, waiter, table, .. } = &mut **core;
+        incoming.finish_given(table);
+        let poll = || match incoming.flush(table) {
             Ok(is_done) => is_done.then_some(Ok(())),
             Err(error) => Some(Err(error)),
         };
-        waiter.until(roll.bell(*rank), poll, |waited| roll.check(*rank, *operation, waited))?
+        waiter.until(table.wake_word(*rank), poll, |waited| table.check(*rank, *operation, waited))?
     }
 
     /// True once all events are processed and passed on, and none will follow.
@@ -159,7 +163,7 @@ impl<'m, T: Plain> AckFollower<'m, T> {
 
     fn wait_for_work(&mut self) -> Result<(), AckError> {
         let Self { core, incoming, .. } = self;
-        Ok(core.wait_at_own_bell(|| incoming.has_work().then_some(()))?)
+        Ok(core.wait_at_own_word(|| incoming.has_work().then_some(()))?)
     }
 }
 

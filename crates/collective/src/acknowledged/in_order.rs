@@ -16,7 +16,7 @@ use super::config::{AckConfig, AckOn};
 use super::lines::Lines;
 use super::wires::Wires;
 use super::{AckError, Event};
-use crate::roll::Roll;
+use crate::membership::MemberTable;
 
 /// One member that is not the root.
 #[derive(Debug)]
@@ -62,9 +62,9 @@ impl<T: Plain, W: Wires> InOrder<T, W> {
 
     /// The next event to process, if it is there.
     #[inline]
-    pub(super) fn take(&mut self, roll: &Roll) -> Result<Option<Event<T>>, AckError> {
+    pub(super) fn take(&mut self, table: &MemberTable) -> Result<Option<Event<T>>, AckError> {
         if self.given == self.brought {
-            self.look(roll)?;
+            self.look(table)?;
         }
         if self.given == self.brought {
             return Ok(None);
@@ -85,10 +85,10 @@ impl<T: Plain, W: Wires> InOrder<T, W> {
 
     /// Passes on late as much as possible.
     #[inline]
-    pub(super) fn pass_on(&mut self, roll: &Roll) {
+    pub(super) fn pass_on(&mut self, table: &MemberTable) {
         let late = self.late();
         if late > self.passed {
-            self.wires.pass_on::<T>(true, self.passed, late, roll);
+            self.wires.pass_on::<T>(true, self.passed, late, table);
             self.passed = late;
         }
     }
@@ -100,8 +100,8 @@ impl<T: Plain, W: Wires> InOrder<T, W> {
     }
 
     /// Passes on late as much as possible; true if that was all that has been processed.
-    pub(super) fn flush(&mut self, roll: &Roll) -> Result<bool, AckError> {
-        self.pass_on(roll);
+    pub(super) fn flush(&mut self, table: &MemberTable) -> Result<bool, AckError> {
+        self.pass_on(table);
         Ok(self.passed >= self.processed)
     }
 
@@ -123,7 +123,7 @@ impl<T: Plain, W: Wires> InOrder<T, W> {
 
     /// Looks for new events.
     #[inline]
-    fn look(&mut self, roll: &Roll) -> Result<(), AckError> {
+    fn look(&mut self, table: &MemberTable) -> Result<(), AckError> {
         let (old, newest) = (self.newest, self.wires.newest());
         if newest == old {
             return Ok(());
@@ -141,9 +141,9 @@ impl<T: Plain, W: Wires> InOrder<T, W> {
             let wires = &self.wires;
             self.copies.extend((self.given + 1..=self.brought).map(|number| wires.read::<T>(number)));
         }
-        self.wires.pass_on::<T>(false, old, newest, roll);
+        self.wires.pass_on::<T>(false, old, newest, table);
         if self.ack_on == AckOn::Received {
-            self.pass_on(roll);
+            self.pass_on(table);
         }
         Ok(())
     }

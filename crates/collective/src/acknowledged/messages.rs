@@ -8,7 +8,7 @@ use corecast_channel::Plain;
 use super::lines::Slots;
 use super::route::{Edge, Neighbours};
 use super::wires::Wires;
-use crate::roll::Roll;
+use crate::membership::MemberTable;
 
 /// One member's edges.
 #[derive(Debug)]
@@ -58,27 +58,27 @@ impl Wires for Messages {
     }
 
     #[inline]
-    fn publish<T: Plain>(&mut self, first: u64, events: &[T], roll: &Roll) {
+    fn publish<T: Plain>(&mut self, first: u64, events: &[T], table: &MemberTable) {
         for (number, event) in (first..).zip(events) {
             self.own.early.iter().for_each(|edge| send(&self.rings, edge, number, Some(event)));
         }
-        self.own.early.iter().for_each(|edge| roll.bell(edge.peer).notify());
+        self.own.early.iter().for_each(|edge| table.wake_word(edge.peer).notify());
     }
 
-    fn end<T: Plain>(&mut self, number: u64, roll: &Roll) {
+    fn end<T: Plain>(&mut self, number: u64, table: &MemberTable) {
         self.own.early.iter().for_each(|edge| send::<T>(&self.rings, edge, number, None));
-        self.own.early.iter().for_each(|edge| roll.bell(edge.peer).notify());
+        self.own.early.iter().for_each(|edge| table.wake_word(edge.peer).notify());
     }
 
     #[inline]
-    fn pass_on<T: Plain>(&mut self, is_late: bool, from: u64, to: u64, roll: &Roll) {
+    fn pass_on<T: Plain>(&mut self, is_late: bool, from: u64, to: u64, table: &MemberTable) {
         let edges = self.own.out(is_late);
         let carries = edges.iter().any(|edge| edge.carries);
         for number in from + 1..=to {
             let event: Option<T> = carries.then(|| self.read(number));
             edges.iter().for_each(|edge| send(&self.rings, edge, number, event.as_ref()));
         }
-        edges.iter().for_each(|edge| roll.bell(edge.peer).notify());
+        edges.iter().for_each(|edge| table.wake_word(edge.peer).notify());
     }
 }
 

@@ -50,7 +50,7 @@ mod follower;
 mod in_order;
 mod lines;
 mod messages;
-mod open;
+
 mod root;
 mod route;
 mod scheduler;

@@ -10,14 +10,14 @@ use super::config::{AckConfig, AckOn, Edges, Variant};
 use super::engine::{Incoming, Outgoing};
 use super::route::Route;
 use super::scheduler::Discipline;
-use crate::roll::Roll;
+use crate::membership::MemberTable;
 
 const EVENTS: u64 = 60;
 
 /// One broadcast and what is known of it.
 struct Run {
     config: AckConfig,
-    roll: Roll,
+    table: MemberTable,
     root: Outgoing<u64>,
     /// All members but the root, by rank from 1.
     others: Vec<Incoming<u64>>,
@@ -39,10 +39,10 @@ impl Run {
         let other = |rank| Incoming::lay_out(&mut arena.from_start(), rank, &config, &route).expect(in_memory);
         let others: Vec<_> = (1..problem.len()).map(other).collect();
         let processed = vec![vec![false; EVENTS as usize + 1]; others.len()];
-        let bell = |cell| WakeWord::of_threads(Wait::Spin, cell);
-        let roll = Roll::lay_out(&mut Arena::heap(), problem.len(), bell).expect(in_memory);
+        let wake_word = |cell| WakeWord::of_threads(Wait::Spin, cell);
+        let table = MemberTable::lay_out(&mut Arena::heap(), problem.len(), wake_word).expect(in_memory);
         let random = fastrand::Rng::with_seed(seed);
-        Self { config, roll, root, others, processed, published: 0, random }
+        Self { config, table, root, others, processed, published: 0, random }
     }
 
     fn keeps_order(&self) -> bool {
@@ -50,7 +50,7 @@ impl Run {
     }
 
     fn acked(&mut self) -> u64 {
-        self.root.acknowledged(&self.roll).expect("nobody writes nonsense")
+        self.root.acknowledged(&self.table).expect("nobody writes nonsense")
     }
 
     /// Runs until all are done.
@@ -87,30 +87,30 @@ impl Run {
         let count = self.random.u64(0..=room.min(EVENTS.saturating_sub(self.published)));
         let events: Vec<u64> = (self.published + 1..=self.published + count).map(value).collect();
         if !events.is_empty() {
-            self.root.publish(self.published + 1, &events, &self.roll);
+            self.root.publish(self.published + 1, &events, &self.table);
             self.published += count;
         }
         if self.published == EVENTS && self.random.bool() {
             self.published += 1;
-            self.root.end(self.published, &self.roll);
+            self.root.end(self.published, &self.table);
         }
         acked
     }
 
     fn step_other(&mut self, index: usize) {
         let keeps_order = self.keeps_order();
-        let Self { others, processed, roll, random, .. } = self;
+        let Self { others, processed, table, random, .. } = self;
         let (other, events) = (&mut others[index], &mut processed[index]);
         for _ in 0..random.usize(0..5) {
-            let Some(event) = other.take(roll).expect("nobody writes nonsense") else { break };
+            let Some(event) = other.take(table).expect("nobody writes nonsense") else { break };
             assert_eq!(event.value, value(event.number), "event {} was written over", event.number);
             let next = events.iter().skip(1).take_while(|&&done| done).count() as u64 + 1;
             assert!(!keeps_order || event.number == next, "{} in the place of {next}", event.number);
             assert!(!std::mem::replace(&mut events[event.number as usize], true), "twice");
-            other.finish_given(roll);
+            other.finish_given(table);
         }
         if random.bool() {
-            other.pass_on(roll);
+            other.pass_on(table);
         }
     }
 }

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use corecast_channel::Plain;
 
-use super::AckError;
 use super::config::AckConfig;
 use super::engine::Outgoing;
+use super::{AckError, Routes};
 use crate::core::Core;
-use crate::error::Loss;
+use crate::error::{Error, Loss};
 
 /// Publishes events to all other members of a group, and learns how far they have got; see the [module](super).
 ///
@@ -24,8 +24,11 @@ pub struct AckRoot<'m, T: Plain> {
 }
 
 impl<'m, T: Plain> AckRoot<'m, T> {
-    pub(super) fn new(core: &'m mut Core, config: &AckConfig, outgoing: Outgoing<T>) -> Self {
-        Self { core, outgoing, window: config.window as u64, published: 0, acked: 0, is_over: false }
+    /// Lays out the root's end, as all others do theirs.
+    pub(crate) fn open(core: &'m mut Core, routes: &Routes, config: &AckConfig) -> Result<Self, Error> {
+        let (rank, route) = (core.rank, routes.of(config));
+        let outgoing = core.lay_out(|arena| Outgoing::lay_out(arena, rank, config, &route))?;
+        Ok(Self { core, outgoing, window: config.window as u64, published: 0, acked: 0, is_over: false })
     }
 
     /// Publishes an event as soon as the window has room for it; returns its number, from 1.
@@ -78,7 +81,7 @@ impl<'m, T: Plain> AckRoot<'m, T> {
     /// [`AckError::Group`] if a member is lost.
     #[inline]
     pub fn acked(&mut self) -> Result<u64, AckError> {
-        self.core.roll.fault().map_or(Ok(()), Err)?;
+        self.core.table.fault().map_or(Ok(()), Err)?;
         self.look()?;
         if self.acked < self.published {
             self.core.look_around()?;
@@ -129,9 +132,9 @@ impl<'m, T: Plain> AckRoot<'m, T> {
     /// # Errors
     /// [`AckError::Group`] if a member is lost.
     pub fn close(mut self) -> Result<(), AckError> {
-        self.core.roll.fault().map_or(Ok(()), Err)?;
+        self.core.table.fault().map_or(Ok(()), Err)?;
         self.published += 1;
-        self.outgoing.end(self.published, &self.core.roll);
+        self.outgoing.end(self.published, &self.core.table);
         self.wait(self.published)?;
         self.is_over = true;
         Ok(())
@@ -139,15 +142,15 @@ impl<'m, T: Plain> AckRoot<'m, T> {
 
     #[inline]
     fn publish_next(&mut self, events: &[T]) -> Result<u64, AckError> {
-        self.core.roll.fault().map_or(Ok(()), Err)?;
-        self.outgoing.publish(self.published + 1, events, &self.core.roll);
+        self.core.table.fault().map_or(Ok(()), Err)?;
+        self.outgoing.publish(self.published + 1, events, &self.core.table);
         self.published += events.len() as u64;
         Ok(self.published)
     }
 
     #[inline]
     fn look(&mut self) -> Result<(), AckError> {
-        let found = self.outgoing.acknowledged(&self.core.roll)?.min(self.published);
+        let found = self.outgoing.acknowledged(&self.core.table)?.min(self.published);
         self.acked = self.acked.max(found);
         Ok(())
     }
@@ -160,16 +163,16 @@ impl<'m, T: Plain> AckRoot<'m, T> {
             return Ok(());
         }
         let Self { core, outgoing, published, acked, .. } = self;
-        let Core { rank, operation, waiter, roll, .. } = &mut **core;
-        let poll = || match outgoing.acknowledged(roll) {
+        let Core { rank, operation, waiter, table, .. } = &mut **core;
+        let poll = || match outgoing.acknowledged(table) {
             Err(error) => Some(Err(error)),
             Ok(found) => {
                 *acked = found.min(*published).max(*acked);
                 (*acked >= number).then_some(Ok(()))
             }
         };
-        waiter.until(roll.bell(*rank), poll, |waited| {
-            let nap = roll.check(*rank, *operation, waited)?;
+        waiter.until(table.wake_word(*rank), poll, |waited| {
+            let nap = table.check(*rank, *operation, waited)?;
             match left(waited) {
                 Some(Duration::ZERO) => Err(AckError::Timeout { acked: 0 }),
                 Some(left) => Ok(nap.min(left)),
@@ -190,5 +193,5 @@ impl<T: Plain> Drop for AckRoot<'_, T> {
 /// Makes the group fail as a member gives up an end that others rely on.
 pub(super) fn abandon(core: &Core) {
     let loss = if std::thread::panicking() { Loss::Panicked } else { Loss::Left };
-    let _ = core.roll.report(core.rank, loss);
+    let _ = core.table.report(core.rank, loss);
 }

@@ -17,7 +17,7 @@ use super::lines::{Lines, Slots};
 use super::route::{Edge, Neighbours};
 use super::scheduler::Scheduler;
 use super::{AckError, Event};
-use crate::roll::Roll;
+use crate::membership::MemberTable;
 
 /// One member, the root or another.
 #[derive(Debug)]
@@ -90,13 +90,13 @@ impl<T: Plain> Tasks<T> {
     }
 
     /// The next event to process, if there is one.
-    pub(super) fn take(&mut self, roll: &Roll) -> Result<Option<Event<T>>, AckError> {
+    pub(super) fn take(&mut self, table: &MemberTable) -> Result<Option<Event<T>>, AckError> {
         loop {
             let ready = self.next_in_order().or_else(|| self.ready.pop_front());
             let next = match ready {
                 Some(event) => Some(event),
-                None => match self.next_task(roll) {
-                    Some(task) => self.run(task, roll)?,
+                None => match self.next_task(table) {
+                    Some(task) => self.run(task, table)?,
                     None => return Ok(None),
                 },
             };
@@ -110,40 +110,40 @@ impl<T: Plain> Tasks<T> {
     /// Passes on as much as possible, for which it runs the tasks that have come; true if that was all that has been
     /// processed, or if an event has to be processed first. That event may have been acknowledged already, and the window
     /// may then allow another in its place, so no task is run before this member has taken its copy.
-    pub(super) fn flush(&mut self, roll: &Roll) -> Result<bool, AckError> {
-        self.push_unsent(roll);
+    pub(super) fn flush(&mut self, table: &MemberTable) -> Result<bool, AckError> {
+        self.push_unsent(table);
         while self.passed < self.done {
             if self.ack_on == AckOn::Received && self.has_begun() {
                 return Ok(true);
             }
-            let Some(task) = self.next_task(roll) else { return Ok(false) };
-            let begun = self.run(task, roll)?;
+            let Some(task) = self.next_task(table) else { return Ok(false) };
+            let begun = self.run(task, table)?;
             self.ready.extend(begun);
         }
         Ok(self.unsent.is_empty())
     }
 
     /// Marks the event handed out as processed.
-    pub(super) fn finish_given(&mut self, roll: &Roll) {
+    pub(super) fn finish_given(&mut self, table: &MemberTable) {
         let Some(number) = self.given.take() else { return };
         let index = self.slots.index(number);
         // It was acknowledged on receipt, so its record may be another event's by now.
         if self.ack_on == AckOn::Processed {
             self.records[index].is_done = true;
             self.done += 1;
-            self.pass_on_if_complete(index, roll);
+            self.pass_on_if_complete(index, table);
         }
     }
 
     /// Sends again the tasks that found no room.
-    pub(super) fn push_unsent(&mut self, roll: &Roll) {
+    pub(super) fn push_unsent(&mut self, table: &MemberTable) {
         while let Some(&(peer, task)) = self.unsent.front() {
             if self.scheduler.inboxes().push(peer, task).is_err() {
-                self.make_room(roll);
+                self.make_room(table);
                 return;
             }
             self.unsent.pop_front();
-            roll.bell(peer).notify();
+            table.wake_word(peer).notify();
         }
     }
 
@@ -159,20 +159,20 @@ impl<T: Plain> Tasks<T> {
     }
 
     /// Publishes events with numbers from `first` on; for the root.
-    pub(super) fn publish(&mut self, first: u64, events: &[T], roll: &Roll) {
-        (first..).zip(events).for_each(|(number, event)| self.send(false, number, Some(event), roll));
+    pub(super) fn publish(&mut self, first: u64, events: &[T], table: &MemberTable) {
+        (first..).zip(events).for_each(|(number, event)| self.send(false, number, Some(event), table));
     }
 
     /// Publishes the end; for the root.
-    pub(super) fn end(&mut self, number: u64, roll: &Roll) {
-        self.send(false, number, None, roll);
+    pub(super) fn end(&mut self, number: u64, table: &MemberTable) {
+        self.send(false, number, None, table);
     }
 
     /// Runs the tasks that have come to the root; returns the newest event up to which all are acknowledged, any number if
     /// it is alone.
-    pub(super) fn acknowledged(&mut self, roll: &Roll) -> Result<u64, AckError> {
-        self.push_unsent(roll);
-        while let Some(task) = self.next_task(roll) {
+    pub(super) fn acknowledged(&mut self, table: &MemberTable) -> Result<u64, AckError> {
+        self.push_unsent(table);
+        while let Some(task) = self.next_task(table) {
             self.arrive(task)?;
         }
         let inlets = self.own.inlets.len();
@@ -188,17 +188,17 @@ impl<T: Plain> Tasks<T> {
         }
     }
 
-    fn next_task(&mut self, roll: &Roll) -> Option<u32> {
+    fn next_task(&mut self, table: &MemberTable) -> Option<u32> {
         if self.scheduler.is_idle() {
-            self.make_room(roll);
+            self.make_room(table);
         }
         self.scheduler.next()
     }
 
     /// Empties the inbox, and rings the bells of members that may wait for room.
-    fn make_room(&mut self, roll: &Roll) {
+    fn make_room(&mut self, table: &MemberTable) {
         if self.scheduler.drain_inbox() > 0 {
-            self.own.inlets.iter().for_each(|edge| roll.bell(edge.peer).notify());
+            self.own.inlets.iter().for_each(|edge| table.wake_word(edge.peer).notify());
         }
     }
 
@@ -222,12 +222,12 @@ impl<T: Plain> Tasks<T> {
     }
 
     /// Runs a task; the event, if it is to be begun.
-    fn run(&mut self, task: u32, roll: &Roll) -> Result<Option<Event<T>>, AckError> {
+    fn run(&mut self, task: u32, table: &MemberTable) -> Result<Option<Event<T>>, AckError> {
         let Arrival { number, index, edge, is_first } = self.arrive(task)?;
         let mut begun = None;
         if is_first {
             let value: T = self.slots.read(edge.number, index);
-            self.send(false, number, Some(&value), roll);
+            self.send(false, number, Some(&value), table);
             let end = self.lines.end();
             self.end = self.end.or((number == end).then_some(end));
             let record = &mut self.records[index];
@@ -237,7 +237,7 @@ impl<T: Plain> Tasks<T> {
                 if self.is_ordered { record.waiting = Some(value) } else { begun = Some(Event { number, value }) }
             }
         }
-        self.pass_on_if_complete(index, roll);
+        self.pass_on_if_complete(index, table);
         Ok(begun)
     }
 
@@ -261,7 +261,7 @@ impl<T: Plain> Tasks<T> {
     }
 
     /// Passes an event on late if it is complete.
-    fn pass_on_if_complete(&mut self, index: usize, roll: &Roll) {
+    fn pass_on_if_complete(&mut self, index: usize, table: &MemberTable) {
         let Record { number, arrived, is_done, .. } = self.records[index];
         if !is_done || arrived != self.own.inlets.len() {
             return;
@@ -270,11 +270,11 @@ impl<T: Plain> Tasks<T> {
         let carriers = self.own.carriers();
         // Complete: all of them have brought it, and none has been acknowledged.
         let value: Option<T> = carriers.first().map(|edge| self.slots.read(edge.number, index));
-        self.send(true, number, value.as_ref(), roll);
+        self.send(true, number, value.as_ref(), table);
     }
 
     /// Makes a task of an event for each of the edges, and pushes it.
-    fn send(&mut self, is_late: bool, number: u64, event: Option<&T>, roll: &Roll) {
+    fn send(&mut self, is_late: bool, number: u64, event: Option<&T>, table: &MemberTable) {
         let index = self.slots.index(number);
         for edge in self.own.out(is_late) {
             if let (true, Some(event)) = (edge.carries, event) {
@@ -284,6 +284,6 @@ impl<T: Plain> Tasks<T> {
             let task = u32::try_from(edge.inlet * self.slots.per_ring() + index).expect("4096 inlets of 8192 slots");
             self.unsent.push_back((edge.peer, task));
         }
-        self.push_unsent(roll);
+        self.push_unsent(table);
     }
 }

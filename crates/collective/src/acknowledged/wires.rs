@@ -6,7 +6,7 @@
 
 use corecast_channel::Plain;
 
-use crate::roll::Roll;
+use crate::membership::MemberTable;
 
 /// One member's edges.
 pub(super) trait Wires {
@@ -20,11 +20,11 @@ pub(super) trait Wires {
     fn read<T: Plain>(&self, number: u64) -> T;
 
     /// Publishes events with numbers from `first` on; for the root.
-    fn publish<T: Plain>(&mut self, first: u64, events: &[T], roll: &Roll);
+    fn publish<T: Plain>(&mut self, first: u64, events: &[T], table: &MemberTable);
 
     /// Publishes the end, which takes this number and carries nothing; for the root.
-    fn end<T: Plain>(&mut self, number: u64, roll: &Roll);
+    fn end<T: Plain>(&mut self, number: u64, table: &MemberTable);
 
     /// Passes the events after `from` up to `to` on along the early edges, or the late ones.
-    fn pass_on<T: Plain>(&mut self, is_late: bool, from: u64, to: u64, roll: &Roll);
+    fn pass_on<T: Plain>(&mut self, is_late: bool, from: u64, to: u64, table: &MemberTable);
 }

@@ -17,10 +17,10 @@ use corecast_plan::diamond::{Diamond as Ring, MAX_NODES};
 use super::exchange::Exchange;
 use super::times::Times;
 use super::{Family, Setup, Wants};
+use crate::MAX_MEMBERS;
 use crate::core::Core;
 use crate::error::Error;
-use crate::group::MAX_MEMBERS;
-use crate::layout::Site;
+use crate::membership::Site;
 
 /// The number of members that a scatter node signals.
 const ARITY: usize = 2;
@@ -66,7 +66,7 @@ impl Family for Diamond {
             self.hear(core)?;
             // ORDERING: Release, pairs with the Acquire below at the others [tour-over]
             released.store(stamp, Ordering::Release);
-            core.roll.common.notify();
+            core.table.common.notify();
             return Ok(());
         }
         if !self.has_passed_on(core) {
@@ -74,7 +74,7 @@ impl Family for Diamond {
             self.pass_on(core);
         }
         // ORDERING: Acquire, pairs with the Release above at the root [tour-over]
-        core.wait_at_common_bell(|| (released.load(Ordering::Acquire) == stamp).then_some(()))
+        core.wait_at_common_word(|| (released.load(Ordering::Acquire) == stamp).then_some(()))
     }
 }
 
@@ -83,7 +83,7 @@ impl Diamond {
     fn pass_on(&self, core: &Core) {
         // ORDERING: Release, pairs with the Acquire in hear at those behind [tour]
         self.own.store(core.stamp.word(), Ordering::Release);
-        self.successors.iter().for_each(|&rank| core.roll.bell(rank).notify());
+        self.successors.iter().for_each(|&rank| core.table.wake_word(rank).notify());
     }
 
     /// True if an earlier call got this far before its limit ended it. The members before this node may then be in the next
@@ -99,7 +99,7 @@ impl Diamond {
         let stamp = core.stamp.word();
         for before in &self.predecessors {
             // ORDERING: Acquire, pairs with the Release in pass_on at those before [tour]
-            core.wait_at_own_bell(|| (before.load(Ordering::Acquire) == stamp).then_some(()))?;
+            core.wait_at_own_word(|| (before.load(Ordering::Acquire) == stamp).then_some(()))?;
         }
         Ok(())
     }

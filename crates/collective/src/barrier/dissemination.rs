@@ -26,7 +26,7 @@ use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
-use crate::layout::Site;
+use crate::membership::Site;
 
 /// The stamps of the last operations for which a member has signalled in one round, in turn. Written by that member, read
 /// by those it signals.
@@ -98,10 +98,10 @@ impl<const W: usize> Family for Dissemination<W> {
             // ORDERING: Release, pairs with the Acquire below at the members signalled [arrived]
             round.own[parity].store(stamp, Ordering::Release);
             let partners = &self.partners[round.partners.clone()];
-            partners.iter().for_each(|partner| core.roll.bell(partner.to).notify());
+            partners.iter().for_each(|partner| core.table.wake_word(partner.to).notify());
             for Partner { theirs, .. } in partners {
                 // ORDERING: Acquire, pairs with the Release above at the member that signals [arrived]
-                core.wait_at_own_bell(|| (theirs[parity].load(Ordering::Acquire) == stamp).then_some(()))?;
+                core.wait_at_own_word(|| (theirs[parity].load(Ordering::Acquire) == stamp).then_some(()))?;
             }
         }
         Ok(())

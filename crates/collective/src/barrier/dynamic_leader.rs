@@ -13,10 +13,10 @@ use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
 use super::ticket::Ticket;
 use super::times::Times;
 use super::{Family, Setup, Wants};
+use crate::MAX_MEMBERS;
 use crate::core::Core;
 use crate::error::Error;
-use crate::group::MAX_MEMBERS;
-use crate::layout::Site;
+use crate::membership::Site;
 
 /// The low bits of a claim: the leader's rank.
 const RANK_BITS: u32 = 12;
@@ -112,12 +112,12 @@ impl DynamicLeader {
         let stamp = core.stamp.word();
         for arrived in &self.others {
             // ORDERING: Acquire, pairs with the Release in follow [followed]
-            core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) == stamp).then_some(()))?;
+            core.wait_at_own_word(|| (arrived.load(Ordering::Acquire) == stamp).then_some(()))?;
         }
         self.leaders.enter(core)?;
         // ORDERING: Release, pairs with the Acquire in follow [let-go]
         self.released.store(stamp, Ordering::Release);
-        core.roll.common.notify();
+        core.table.common.notify();
         Ok(())
     }
 
@@ -126,8 +126,8 @@ impl DynamicLeader {
         // ORDERING: Release, pairs with the Acquire in lead [followed]
         self.arrived.store(stamp, Ordering::Release);
         // Another process may have written any rank: the wrong bell then rings in vain.
-        core.roll.bell(leader.min(core.members - 1)).notify();
+        core.table.wake_word(leader.min(core.members - 1)).notify();
         // ORDERING: Acquire, pairs with the Release in lead [let-go]
-        core.wait_at_common_bell(|| (released.load(Ordering::Acquire) == stamp).then_some(()))
+        core.wait_at_common_word(|| (released.load(Ordering::Acquire) == stamp).then_some(()))
     }
 }

@@ -6,7 +6,7 @@ use super::gathering::Gathering;
 use super::times::Times;
 use crate::core::Core;
 use crate::error::Error;
-use crate::layout::Site;
+use crate::membership::Site;
 
 /// One leader's part of an exchange: a barrier among some members only.
 pub(crate) trait Exchange: Sized {

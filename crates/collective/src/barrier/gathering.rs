@@ -10,7 +10,7 @@ use corecast_base::{ArenaError, CacheLine, Place, PlaceSlice};
 
 use crate::core::Core;
 use crate::error::Error;
-use crate::layout::Site;
+use crate::membership::Site;
 
 /// The stamp of the last operation that a member has entered with all its followers, or from which a group was released.
 type Line = Place<CacheLine<AtomicU64>>;
@@ -88,12 +88,12 @@ impl Gathering {
         }
         for arrived in self.leads.iter().flat_map(|led| &led.arrived) {
             // ORDERING: Acquire, pairs with the Release below at the member that follows [gathered]
-            core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) == stamp).then_some(()))?;
+            core.wait_at_own_word(|| (arrived.load(Ordering::Acquire) == stamp).then_some(()))?;
         }
         if let Some(follows) = &self.follows {
             // ORDERING: Release, pairs with the Acquire above at the leader [gathered]
             follows.arrived.store(stamp, Ordering::Release);
-            core.roll.bell(follows.leader).notify();
+            core.table.wake_word(follows.leader).notify();
         }
         Ok(())
     }
@@ -104,14 +104,14 @@ impl Gathering {
         let stamp = core.stamp.word();
         if let Some(Followed { released, .. }) = &self.follows {
             // ORDERING: Acquire, pairs with the Release below at the leader [released]
-            core.wait_at_common_bell(|| (released.load(Ordering::Acquire) == stamp).then_some(()))?;
+            core.wait_at_common_word(|| (released.load(Ordering::Acquire) == stamp).then_some(()))?;
         }
         for led in self.leads.iter().rev() {
             // ORDERING: Release, pairs with the Acquire above at those who follow [released]
             led.released.store(stamp, Ordering::Release);
         }
         if !self.leads.is_empty() {
-            core.roll.common.notify();
+            core.table.common.notify();
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use super::tree::MessageTree;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
-use crate::layout::Site;
+use crate::membership::Site;
 
 /// One member's part.
 #[derive(Debug)]

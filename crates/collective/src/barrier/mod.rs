@@ -34,48 +34,24 @@ mod leaders;
 mod packed;
 mod release_line;
 mod release_tree;
+mod setup;
 mod shared_line;
 mod ticket;
 mod times;
 mod tree;
 
+pub(crate) use setup::Setup;
 pub(crate) use ticket::Ticket;
 
-use std::cell::LazyCell;
 use std::fmt;
 use std::str::FromStr;
 
 use corecast_base::ArenaError;
-use corecast_plan::{Plan, Problem, Scheme};
+use corecast_plan::Scheme;
 
 use crate::core::Core;
 use crate::error::{BuildError, Error};
-use crate::layout::Site;
-use crate::web::WebPlan;
-
-/// The inputs from which a family builds its parts.
-pub(crate) struct Setup<'a> {
-    /// The number of members.
-    pub(crate) members: usize,
-    /// The members, and what is planned for them.
-    pub(crate) problem: &'a Problem,
-    pub(crate) meeting: &'a Plan,
-    /// All members in the order in which they disseminate: the planned one, or by rank.
-    pub(crate) order: Vec<usize>,
-    /// The members that exchange for their groups: the planned leaders in the order of their exchange, or only the root of
-    /// the trees.
-    pub(crate) leaders: Vec<usize>,
-    /// The tree planned for each direction, numbered when a family asks for it.
-    pub(crate) up: Lazy<'a, WebPlan>,
-    pub(crate) down: Lazy<'a, WebPlan>,
-    /// The groups that gather: each leader, followed by the members below it in the planned trees.
-    pub(crate) clusters: Lazy<'a, Vec<Vec<usize>>>,
-    /// The clusters of members, finest first, looked for when a family asks.
-    pub(crate) levels: Lazy<'a, Vec<Vec<u32>>>,
-}
-
-/// Made for all members at once, and only if the family asks for it.
-pub(crate) type Lazy<'a, T> = LazyCell<T, Box<dyn FnOnce() -> T + 'a>>;
+use crate::membership::Site;
 
 /// The plan that a family needs when it is asked for by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
-use crate::layout::Site;
+use crate::membership::Site;
 
 /// The members that share a line.
 const PACK: usize = LINE_BYTES / size_of::<AtomicU64>();
@@ -94,20 +94,20 @@ impl Family for Packed {
             Role::Leads(others) => {
                 for arrived in &arrived[..others] {
                     // ORDERING: Acquire, pairs with the Release below at that member [packed]
-                    core.wait_at_own_bell(|| (arrived.load(Ordering::Acquire) == stamp).then_some(()))?;
+                    core.wait_at_own_word(|| (arrived.load(Ordering::Acquire) == stamp).then_some(()))?;
                 }
                 self.leaders.wait(core)?;
                 // ORDERING: Release, pairs with the Acquire below at the others [unpacked]
                 released.store(stamp, Ordering::Release);
-                core.roll.common.notify();
+                core.table.common.notify();
                 Ok(())
             }
             Role::Follows { leader, place } => {
                 // ORDERING: Release, pairs with the Acquire above at the leader [packed]
                 arrived[place].store(stamp, Ordering::Release);
-                core.roll.bell(leader).notify();
+                core.table.wake_word(leader).notify();
                 // ORDERING: Acquire, pairs with the Release above at the leader [unpacked]
-                core.wait_at_common_bell(|| (released.load(Ordering::Acquire) == stamp).then_some(()))
+                core.wait_at_common_word(|| (released.load(Ordering::Acquire) == stamp).then_some(()))
             }
         }
     }

@@ -13,7 +13,7 @@ use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
-use crate::layout::Site;
+use crate::membership::Site;
 
 /// One member's part.
 #[derive(Debug)]
@@ -47,10 +47,10 @@ impl Family for ReleaseLine {
         if self.up.leads_all() {
             // ORDERING: Release, pairs with the Acquire below at the others [all-released]
             released.store(stamp, Ordering::Release);
-            core.roll.common.notify();
+            core.table.common.notify();
             return Ok(());
         }
         // ORDERING: Acquire, pairs with the Release above at the root [all-released]
-        core.wait_at_common_bell(|| (released.load(Ordering::Acquire) == stamp).then_some(()))
+        core.wait_at_common_word(|| (released.load(Ordering::Acquire) == stamp).then_some(()))
     }
 }

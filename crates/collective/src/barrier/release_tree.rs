@@ -14,7 +14,7 @@ use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
-use crate::layout::Site;
+use crate::membership::Site;
 
 /// One member's part.
 #[derive(Debug)]

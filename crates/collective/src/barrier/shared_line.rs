@@ -15,7 +15,7 @@ use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
-use crate::layout::Site;
+use crate::membership::Site;
 
 /// The words of a pair of lines.
 const WORDS: usize = 2 * LINE_BYTES / size_of::<AtomicU64>();
@@ -62,9 +62,9 @@ impl Family for SharedLine {
         let of = |rank: usize| &entered[rank / SHARERS][2 * (rank % SHARERS) + parity];
         // ORDERING: Release, pairs with the Acquire below at all others [entered]
         of(self.rank).store(stamp, Ordering::Release);
-        core.roll.common.notify();
+        core.table.common.notify();
         let mut heard = 0;
-        core.wait_at_common_bell(|| {
+        core.wait_at_common_word(|| {
             // ORDERING: Acquire, pairs with the Release above at that member [entered]
             while heard < members && of(heard).load(Ordering::Acquire) == stamp {
                 heard += 1;

@@ -17,7 +17,7 @@ use super::times::Times;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
-use crate::layout::Site;
+use crate::membership::Site;
 
 /// One member's part.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl Ticket {
             if taken == self.complete {
                 // ORDERING: Release, pairs with the Acquire in pass at the others [gate]
                 self.open.store(self.round, Ordering::Release);
-                core.roll.common.notify();
+                core.table.common.notify();
                 return Ok(());
             }
         }
@@ -105,6 +105,6 @@ impl Ticket {
     fn pass(&self, core: &mut Core) -> Result<(), Error> {
         let (open, round) = (&self.open, self.round);
         // ORDERING: Acquire, pairs with the Release in enter at the last member [gate]
-        core.wait_at_common_bell(|| (open.load(Ordering::Acquire) >= round).then_some(()))
+        core.wait_at_common_word(|| (open.load(Ordering::Acquire) >= round).then_some(()))
     }
 }

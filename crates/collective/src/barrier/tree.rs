@@ -11,8 +11,8 @@ use corecast_plan::simulate;
 use super::{Family, Setup, Wants};
 use crate::core::Core;
 use crate::error::Error;
-use crate::layout::Site;
-use crate::web::Web;
+use crate::membership::Site;
+use crate::tree::TreeEdges;
 
 /// One member's part.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(crate) struct MessageTree {
 /// One member's edges of one tree.
 #[derive(Debug)]
 struct Branch {
-    web: Web,
+    edges: TreeEdges,
     /// The number of children, whose links come first.
     children: usize,
     /// The index of the link to the parent; `None` at the root.
@@ -34,9 +34,9 @@ struct Branch {
 }
 
 impl Branch {
-    fn of(web: Web) -> Self {
-        let parent = web.link_to_parent();
-        Self { children: parent.unwrap_or(web.links.len()), parent, web, passed: 0 }
+    fn of(edges: TreeEdges) -> Self {
+        let parent = edges.link_to_parent();
+        Self { children: parent.unwrap_or(edges.links.len()), parent, edges, passed: 0 }
     }
 }
 
@@ -63,15 +63,15 @@ impl Family for MessageTree {
 impl MessageTree {
     /// The part of the member at `site`, where these members have no parent.
     pub(super) fn apart(setup: &Setup<'_>, roots: &[usize], site: &mut Site) -> Result<Self, ArenaError> {
-        let (up, down) = (setup.up.web(roots, site)?, setup.down.web(roots, site)?);
+        let (up, down) = (setup.up.edges(roots, site)?, setup.down.edges(roots, site)?);
         Ok(Self { up: Branch::of(up), down: Branch::of(down) })
     }
 
     /// Waits for all below and tells the parent.
     #[inline]
     pub(super) fn gather(&mut self, core: &mut Core) -> Result<(), Error> {
-        let Branch { web, children, passed, .. } = &mut self.up;
-        while let Some(link) = web.links.get_mut(*passed) {
+        let Branch { edges, children, passed, .. } = &mut self.up;
+        while let Some(link) = edges.links.get_mut(*passed) {
             if *passed < *children {
                 core.recv::<()>(link)?
             } else {
@@ -85,14 +85,14 @@ impl MessageTree {
     /// Waits for the parent and tells all below.
     #[inline]
     pub(super) fn release(&mut self, core: &mut Core) -> Result<(), Error> {
-        let Branch { web, children, parent, passed } = &mut self.down;
+        let Branch { edges, children, parent, passed } = &mut self.down;
         // The parent's link is the last in the list and is handled first.
         let before = usize::from(parent.is_some());
         if let Some(parent) = parent.filter(|_| *passed == 0) {
-            core.recv::<()>(&mut web.links[parent])?;
+            core.recv::<()>(&mut edges.links[parent])?;
             *passed = before;
         }
-        while let Some(child) = web.links[..*children].get_mut(*passed - before) {
+        while let Some(child) = edges.links[..*children].get_mut(*passed - before) {
             core.send(child, &())?;
             *passed += 1;
         }

@@ -9,40 +9,38 @@ use corecast_base::sync::{Fences, Scope};
 use corecast_base::{Arena, ArenaError, CpuId};
 use corecast_machine::model_file;
 
-use super::charter::{self, Charter};
+use super::descriptor::{self, GroupDescriptor};
 use super::error::{FoundError, JoinError};
-use super::hall::Hall;
-use super::register::{self, Register, Terms};
-use crate::builder::{Builder, Draft};
-use crate::census::Census;
-use crate::choose::Choice;
-use crate::commons::Planned;
+use super::memory::CheckedMemory;
+use super::register::{self, GroupEntry, Register};
+use crate::choice::Choice;
 use crate::error::{BuildError, Error, Loss};
+use crate::group::{Builder, Draft};
+use crate::member::GroupPlan;
+use crate::membership::MemberProcesses;
 
 /// Seats of the region beyond the members': for the founder, and for processes that ask for a place that is taken.
 const SPARE_SEATS: u32 = 16;
 
-/// A group of processes that is founded. It lives as long as this value, a descriptor of it or a member.
-#[derive(Debug)]
-pub struct Founding {
-    region: SharedRegion,
-    planned: Planned,
-}
-
-impl Founding {
-    pub(crate) fn of(builder: Builder<'_>) -> Result<Self, FoundError> {
-        let (room, wait) = (builder.room_bytes, builder.wait);
-        let model = model_file::render(builder.machine)?;
+impl Builder<'_> {
+    /// Plans a group whose members are processes, and makes the memory in which they meet.
+    ///
+    /// # Errors
+    /// A [`FoundError`] that names the setting that does not fit, or what the system refuses.
+    pub fn found(self) -> Result<Founding, FoundError> {
+        let (room, wait) = (self.room_bytes, self.wait);
+        let model = model_file::render(self.machine)?;
         let machine = model_file::parse(&model)?;
-        let (charter, course) = charter_of(&builder.on(&machine))?;
-        let text = charter::render(&charter, model);
-        let Charter { planned, .. } = charter::parse(text.as_bytes()).expect("what was just written can be read");
-        let room = room.saturating_add(course);
-        let members = planned.basis.members();
-        let terms = Terms {
+        let (descriptor, race_memory) = charter_of(&self.on(&machine))?;
+        let text = descriptor::render(&descriptor, model);
+        let GroupDescriptor { planned, .. } =
+            descriptor::parse(text.as_bytes()).expect("what was just written can be read");
+        let room = room.saturating_add(race_memory);
+        let members = planned.inputs.members();
+        let terms = GroupEntry {
             members,
-            charter_bytes: text.len(),
-            charter_checksum: checksum(register::words(text.as_bytes())),
+            descriptor_bytes: text.len(),
+            descriptor_checksum: checksum(register::words(text.as_bytes())),
             laid_out_bytes: laid_out_bytes(&planned, text.len()).map_err(BuildError::from)?,
             fences: wait.sleeps().then(|| Fences::of(Scope::Machine)),
         };
@@ -50,25 +48,34 @@ impl Founding {
         let (_, section) = register::find(&region).expect("the entry was just declared");
         let register = Register::lay_out(&mut Arena::within(section), members, text.len());
         register.map_err(BuildError::from)?.write(text.as_bytes());
-        Ok(Self { region, planned })
+        Ok(Founding { region, planned })
     }
+}
 
+/// A group of processes that is founded. It lives as long as this value, a descriptor of it or a member.
+#[derive(Debug)]
+pub struct Founding {
+    region: SharedRegion,
+    planned: GroupPlan,
+}
+
+impl Founding {
     /// The number of members.
     #[must_use]
     pub fn members(&self) -> usize {
-        self.planned.basis.members()
+        self.planned.inputs.members()
     }
 
     /// The CPU of each member, by rank; more than one may have the same.
     #[must_use]
     pub fn cpus(&self) -> &[CpuId] {
-        self.planned.basis.problem.cpus()
+        self.planned.inputs.problem.cpus()
     }
 
     /// True if each member is bound to its CPU when it joins.
     #[must_use]
     pub fn is_pinned(&self) -> bool {
-        self.planned.basis.is_pinned
+        self.planned.inputs.is_pinned
     }
 
     /// The trees and the barrier that the group was built with, and the reasons; its `Display` is meant for people. Members
@@ -100,11 +107,11 @@ impl Founding {
     /// [`Error::BadRank`] if there is no such member, and those of a group whose memory is damaged.
     pub fn give_up(&self, rank: usize) -> Result<bool, JoinError> {
         let (terms, section) = register::find(&self.region)?;
-        let register = Register::lay_out(&mut Arena::within(section), terms.members, terms.charter_bytes);
+        let register = Register::lay_out(&mut Arena::within(section), terms.members, terms.descriptor_bytes);
         let members = register.map_err(JoinError::of_memory)?.members;
-        match Census::new(self.region.clone(), members, terms.fences).give_up(rank) {
+        match MemberProcesses::new(self.region.clone(), members, terms.fences).give_up(rank) {
             Ok(()) => {
-                let _ = Hall::enter(&self.region)?.commons.roll.report(rank, Loss::Died);
+                let _ = CheckedMemory::enter(&self.region)?.memory.table.report(rank, Loss::Died);
                 Ok(true)
             }
             Err(Error::BadRank { rank, members }) => Err(Error::BadRank { rank, members }.into()),
@@ -115,22 +122,25 @@ impl Founding {
 }
 
 /// The description that members use, and the memory that a race among them takes.
-fn charter_of(builder: &Builder<'_>) -> Result<(Charter, usize), BuildError> {
+fn charter_of(builder: &Builder<'_>) -> Result<(GroupDescriptor, usize), BuildError> {
     let Draft { planned, .. } = builder.draft()?;
-    let Some(field) = builder.field(&planned)? else { return Ok((Charter { planned, records: None }, 0)) };
-    let (course, records) = (field.bytes(&planned.basis)?, builder.records(&planned.basis, &field, true));
-    let planned = planned.known(&field, &records).unwrap_or(planned);
-    Ok((Charter { planned, records: Some(records) }, course))
+    let Some(candidates) = builder.candidates(&planned)? else {
+        return Ok((GroupDescriptor { planned, records: None }, 0));
+    };
+    let (race_memory, records) =
+        (candidates.bytes(&planned.inputs)?, builder.records(&planned.inputs, &candidates, true));
+    let planned = planned.known(&candidates, &records).unwrap_or(planned);
+    Ok((GroupDescriptor { planned, records: Some(records) }, race_memory))
 }
 
 /// The bytes that each member lays out, tried on the heap.
-fn laid_out_bytes(planned: &Planned, charter_bytes: usize) -> Result<usize, ArenaError> {
+fn laid_out_bytes(planned: &GroupPlan, descriptor_bytes: usize) -> Result<usize, ArenaError> {
     let mut arena = Arena::heap();
-    Register::lay_out(&mut arena, planned.basis.members(), charter_bytes)?;
+    Register::lay_out(&mut arena, planned.inputs.members(), descriptor_bytes)?;
     Ok(arena.bytes() + planned.bytes()?)
 }
 
-fn region_plan(terms: &Terms, room_bytes: usize) -> Result<RegionPlan, RegionPlanError> {
+fn region_plan(terms: &GroupEntry, room_bytes: usize) -> Result<RegionPlan, RegionPlanError> {
     // The same again for the survivors of a fault: see `Plot::of_successor`.
     let bytes = terms.laid_out_bytes.saturating_add(room_bytes).saturating_mul(2) as u64;
     let seats = u32::try_from(terms.members).unwrap_or(u32::MAX).saturating_add(SPARE_SEATS);

@@ -10,10 +10,9 @@ use corecast_base::region::SharedRegion;
 use corecast_base::rendezvous::{self, HostedRegion, RendezvousError, SocketDir};
 
 use super::error::JoinError;
-use super::founding::Founding;
-use super::hall::Hall;
-use crate::builder::Builder;
+use super::memory::CheckedMemory;
 use crate::error::Error;
+use crate::group::Builder;
 use crate::member::{Home, Kept, Member};
 
 /// The environment variable with the number of the group's descriptor, set by `corecast run`.
@@ -82,7 +81,7 @@ impl Invitation {
             // Planned once, however often other processes come first.
             let ours = match founding.take() {
                 Some(ours) => ours,
-                None => Founding::of(founder.clone())?,
+                None => founder.clone().found()?,
             };
             match rendezvous::host(dir, name, ours.region().clone()) {
                 Err(RendezvousError::Exists(_)) => founding = Some(ours),
@@ -130,17 +129,17 @@ impl Invitation {
         if self.region.check_fork().is_err() {
             return Err(Error::Forked.into());
         }
-        let hall = Hall::enter(&self.region)?;
+        let hall = CheckedMemory::enter(&self.region)?;
         let found = hall.terms.members;
         if let Some(expected) = self.members.filter(|&expected| expected != found) {
             return Err(JoinError::Size { found, expected });
         }
-        if let Some(fault) = hall.commons.roll.fault() {
+        if let Some(fault) = hall.memory.table.fault() {
             return Err(fault.into());
         }
         let rank = match self.rank {
-            Some(rank) => hall.census.join(rank).map(|()| rank),
-            None => hall.census.join_any(),
+            Some(rank) => hall.processes.join(rank).map(|()| rank),
+            None => hall.processes.join_any(),
         }?;
         let (kept, records) = (self.kept, hall.records.clone());
         let mut me = hall.settle(rank, self.timeout).map(|ends| Member::new(ends, Home::Own { kept }))?;

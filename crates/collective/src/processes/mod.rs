@@ -25,12 +25,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod charter;
+mod descriptor;
 mod error;
 mod founding;
-mod hall;
 mod invitation;
 mod launcher;
+mod memory;
 mod register;
 
 pub use error::{FoundError, JoinError};

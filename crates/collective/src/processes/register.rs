@@ -16,7 +16,7 @@ use corecast_base::wait::Wait;
 use corecast_base::{Arena, ArenaError, CacheLine, PlaceSlice};
 
 use super::error::JoinError;
-use crate::group::MAX_MEMBERS;
+use crate::MAX_MEMBERS;
 
 /// The name of the group in its region's directory.
 pub(super) const NAME: &str = "group";
@@ -26,26 +26,26 @@ const FORMAT: u64 = 3;
 
 /// The directory's entry of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Terms {
+pub(super) struct GroupEntry {
     pub(super) members: usize,
-    pub(super) charter_bytes: usize,
-    pub(super) charter_checksum: u32,
+    pub(super) descriptor_bytes: usize,
+    pub(super) descriptor_checksum: u32,
     /// All that each member lays out before it joins.
     pub(super) laid_out_bytes: usize,
     /// The kind of fences of the bells; `None` if no member ever sleeps.
     pub(super) fences: Option<Fences>,
 }
 
-impl Terms {
+impl GroupEntry {
     pub(super) fn to_words(self) -> [u64; 6] {
-        let Self { members, charter_bytes, charter_checksum, laid_out_bytes, fences } = self;
+        let Self { members, descriptor_bytes, descriptor_checksum, laid_out_bytes, fences } = self;
         let fences = fences.map_or(0, |fences| fences as u64);
-        [FORMAT, members as u64, charter_bytes as u64, u64::from(charter_checksum), laid_out_bytes as u64, fences]
+        [FORMAT, members as u64, descriptor_bytes as u64, u64::from(descriptor_checksum), laid_out_bytes as u64, fences]
     }
 
     /// The contents of an entry, if its words are possible.
     fn from_entry(entry: &Entry) -> Result<Self, JoinError> {
-        let [format, members, charter_bytes, charter_checksum, laid_out_bytes, fences] = entry.config;
+        let [format, members, descriptor_bytes, descriptor_checksum, laid_out_bytes, fences] = entry.config;
         if format != FORMAT {
             return Err(JoinError::Corrupt(format!("it is of format {format}, and this version knows {FORMAT}")));
         }
@@ -53,11 +53,11 @@ impl Terms {
             let damaged = || JoinError::Corrupt(format!("it says {value} {what}, at most {most} can be"));
             if value <= most { Ok(value as usize) } else { Err(damaged()) }
         };
-        let charter_checksum = within("for a checksum", charter_checksum, u64::from(u32::MAX))? as u32;
+        let descriptor_checksum = within("for a checksum", descriptor_checksum, u64::from(u32::MAX))? as u32;
         Ok(Self {
             members: within("members", members, MAX_MEMBERS as u64)?,
-            charter_bytes: within("bytes of charter", charter_bytes, entry.bytes)?,
-            charter_checksum,
+            descriptor_bytes: within("bytes of charter", descriptor_bytes, entry.bytes)?,
+            descriptor_checksum,
             laid_out_bytes: within("bytes laid out", laid_out_bytes, entry.bytes)?,
             fences: fences_of(fences)?,
         })
@@ -80,40 +80,40 @@ fn fences_of(number: u64) -> Result<Option<Fences>, JoinError> {
 }
 
 /// The group of a region: its directory entry, and its memory.
-pub(super) fn find(region: &SharedRegion) -> Result<(Terms, Section), JoinError> {
+pub(super) fn find(region: &SharedRegion) -> Result<(GroupEntry, Section), JoinError> {
     let entry = region.entry(NAME).filter(|entry| entry.kind == KIND_GROUP).ok_or(JoinError::NoGroup)?;
-    Ok((Terms::from_entry(&entry)?, region.section(&entry)))
+    Ok((GroupEntry::from_entry(&entry)?, region.section(&entry)))
 }
 
 /// The words at the beginning of the memory.
 #[derive(Debug)]
 pub(super) struct Register {
     pub(super) members: PlaceSlice<CacheLine<AtomicU64>>,
-    charter: PlaceSlice<AtomicU64>,
+    descriptor: PlaceSlice<AtomicU64>,
 }
 
 impl Register {
-    pub(super) fn lay_out(arena: &mut Arena, members: usize, charter_bytes: usize) -> Result<Self, ArenaError> {
-        Ok(Self { members: arena.slice(members)?, charter: arena.slice(charter_bytes.div_ceil(8))? })
+    pub(super) fn lay_out(arena: &mut Arena, members: usize, descriptor_bytes: usize) -> Result<Self, ArenaError> {
+        Ok(Self { members: arena.slice(members)?, descriptor: arena.slice(descriptor_bytes.div_ceil(8))? })
     }
 
     /// Writes the description, for which exactly its length was laid out. No other process has the memory yet.
-    pub(super) fn write(&self, charter: &[u8]) {
-        for (place, word) in self.charter.iter().zip(words(charter)) {
+    pub(super) fn write(&self, descriptor: &[u8]) {
+        for (place, word) in self.descriptor.iter().zip(words(descriptor)) {
             // ORDERING: Relaxed, who reads it gets the descriptor afterwards, which the kernel orders
             place.store(word, Ordering::Relaxed);
         }
     }
 
     /// Copies the description, and checks it against the directory's checksum.
-    pub(super) fn read(&self, terms: &Terms) -> Result<Vec<u8>, JoinError> {
+    pub(super) fn read(&self, terms: &GroupEntry) -> Result<Vec<u8>, JoinError> {
         // ORDERING: Relaxed, it was written before this process got the descriptor
-        let words: Vec<u64> = self.charter.iter().map(|word| word.load(Ordering::Relaxed)).collect();
-        if checksum(words.iter().copied()) != terms.charter_checksum {
+        let words: Vec<u64> = self.descriptor.iter().map(|word| word.load(Ordering::Relaxed)).collect();
+        if checksum(words.iter().copied()) != terms.descriptor_checksum {
             return Err(JoinError::Corrupt("its charter is not the one that was written".to_owned()));
         }
         let mut bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
-        bytes.truncate(terms.charter_bytes);
+        bytes.truncate(terms.descriptor_bytes);
         Ok(bytes)
     }
 }

@@ -11,8 +11,8 @@ use corecast_base::wait::Wait;
 use corecast_machine::{Cpu, Fingerprint, Topology, read_bounded, write_atomically};
 use serde::{Deserialize, Serialize};
 
-use super::Races;
 use super::file::RacesJson;
+use crate::choice::Races;
 
 const SCHEMA: &str = "corecast-race/2";
 /// Many times the longest that is written.
@@ -91,7 +91,7 @@ impl RaceCache {
 mod tests {
     use super::*;
     use crate::barrier::Barrier;
-    use crate::race::{Entry, Race};
+    use crate::choice::{Entry, Race};
     use corecast_base::CpuId;
 
     fn cache(folder: PathBuf, members: usize) -> RaceCache {

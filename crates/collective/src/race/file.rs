@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Entry, Race, Races};
+use crate::choice::{Entry, Race, Races};
 
 /// Results of races, in a file or in a group's description.
 #[derive(Clone, Debug, Serialize, Deserialize)]

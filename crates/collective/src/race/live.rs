@@ -35,19 +35,17 @@ use corecast_base::{Arena, ArenaError, Clock};
 
 use corecast_plan::Plan;
 
-use super::field::{CONTROLS, Field, MOST, Meeter, Starters, is_same, web};
-use super::heats::{Heats, median};
-use super::shelf::Shelf;
-use super::{Race, Raced, Races, Verdict};
+use super::rounds::{Rounds, median};
 use crate::barrier::Part;
-use crate::broadcast::broadcast;
 use crate::call::{Call, Operation};
-use crate::commons::Plot;
+use crate::choice::{CONTROLS, CandidateCounts, Candidates, MOST, PlannedBarrier, edges, is_same};
+use crate::choice::{CandidateResult, Race, Races, Verdict};
 use crate::error::Error;
-use crate::layout::Site;
-use crate::member::{Ends, Member};
-use crate::reduce::{Order, Reduction, reduce};
-use crate::web::Web;
+use crate::member::{Ends, Member, ReservedMemory};
+use crate::membership::Site;
+use crate::operation::reduce::pairwise;
+use crate::operation::{Order, Progress, Reduction, Value, broadcast, reduce};
+use crate::tree::TreeEdges;
 
 /// Operations of one block.
 const BLOCK: u32 = 32;
@@ -71,12 +69,12 @@ const UNPOISONED: &str = "planning does not panic";
 
 /// The candidates, planned by the first of a group's threads that asks.
 #[derive(Debug, Clone, Default)]
-struct FieldCell(Arc<Mutex<Option<std::sync::Arc<Field>>>>);
+struct CandidatesCell(Arc<Mutex<Option<std::sync::Arc<Candidates>>>>);
 
-impl FieldCell {
-    fn get_or_plan(&self, plan: impl FnOnce() -> Field) -> std::sync::Arc<Field> {
-        let mut field = self.0.lock().expect(UNPOISONED);
-        std::sync::Arc::clone(field.get_or_insert_with(|| std::sync::Arc::new(plan())))
+impl CandidatesCell {
+    fn get_or_plan(&self, plan: impl FnOnce() -> Candidates) -> std::sync::Arc<Candidates> {
+        let mut candidates = self.0.lock().expect(UNPOISONED);
+        std::sync::Arc::clone(candidates.get_or_insert_with(|| std::sync::Arc::new(plan())))
     }
 
     /// Keeps nothing once all have it: memory that threads share stays as long as the group lives.
@@ -103,13 +101,13 @@ impl Member {
             return Ok(None);
         }
         let completed = self.ends().core.completed();
-        let Ends { core, basis, choice, .. } = self.begin(RACE)?;
+        let Ends { core, inputs, choice, .. } = self.begin(RACE)?;
         // It counts as one operation, however many it runs.
-        let laid_out = core.lay_out(|arena| arena.share(FieldCell::default));
+        let laid_out = core.lay_out(|arena| arena.share(CandidatesCell::default));
         core.count_as_begun(completed + 1);
         let cell = laid_out?;
-        let field = cell.get_or_plan(|| basis.field(choice));
-        let outcome = self.race_among(&field);
+        let candidates = cell.get_or_plan(|| inputs.candidates(choice));
+        let outcome = self.race_among(&candidates);
         self.ends_mut().core.count_as_begun(completed + 1);
         cell.clear();
         outcome.map(Some)
@@ -123,10 +121,10 @@ impl Member {
     }
 
     /// Lets these candidates race, which all members have planned alike.
-    pub(crate) fn race_among(&mut self, field: &Field) -> Result<Races, Error> {
+    pub(crate) fn race_among(&mut self, candidates: &Candidates) -> Result<Races, Error> {
         let begun = self.ends().core.operation;
         let completed = self.ends().core.completed();
-        let outcome = self.race_and_take(field);
+        let outcome = self.race_and_take(candidates);
         let core = &mut self.ends_mut().core;
         if core.operation > begun {
             core.count_as_begun(completed + 1);
@@ -134,27 +132,27 @@ impl Member {
         outcome
     }
 
-    fn race_and_take(&mut self, field: &Field) -> Result<Races, Error> {
-        let Ends { core, basis, .. } = self.ends();
-        let starters = field.starters(basis, core.arena.left())?;
-        if starters.barriers <= CONTROLS.len() {
-            let (bytes, used) = (field.bytes(basis)?, core.arena.bytes());
+    fn race_and_take(&mut self, candidates: &Candidates) -> Result<Races, Error> {
+        let Ends { core, inputs, .. } = self.ends();
+        let counts = candidates.counts(inputs, core.arena.left())?;
+        if counts.barriers <= CONTROLS.len() {
+            let (bytes, used) = (candidates.bytes(inputs)?, core.arena.bytes());
             return Err(ArenaError::Full { bytes, used, len: used + core.arena.left().unwrap_or(0) }.into());
         }
-        self.agree_to_race(field.digest(starters))?;
-        let course = Course::mark_out(self, starters)?;
-        let races = course.lanes(self, field)?.race(self, field)?;
+        self.agree_to_race(candidates.digest(counts))?;
+        let race_memory = RaceMemory::mark_out(self, counts)?;
+        let races = race_memory.parts(self, candidates)?.race(self, candidates)?;
         // After the rounds no member is in a lane any more, and after all have met no member has one.
         self.barrier()?;
-        course.give_back(self)?;
-        self.take(field, &races)?;
+        race_memory.give_back(self)?;
+        self.take(candidates, &races)?;
         self.ends_mut().races = Some(std::sync::Arc::new(races.clone()));
         Ok(races)
     }
 
     /// True if the earlier result on the barrier in use still holds; false if there is none. All members ask, and get the
     /// same answer.
-    pub(super) fn is_still_so(&mut self) -> Result<bool, Error> {
+    pub(crate) fn is_still_so(&mut self) -> Result<bool, Error> {
         let Some(Races { barrier, .. }) = self.races() else { return Ok(false) };
         let found_ns = barrier.median_ns(&barrier.winner);
         // The first one warms up.
@@ -165,26 +163,27 @@ impl Member {
     }
 
     /// Goes on with the winners.
-    fn take(&mut self, field: &Field, races: &Races) -> Result<(), ArenaError> {
-        let Ends { core, basis, choice, barrier, broadcast, reduce, reduce_root, shelves, .. } = self.ends_mut();
-        let mut site = Site { rank: core.rank, roll: Arc::clone(&core.roll), arena: core.arena.clone() };
-        let winner = field.meeter(races.barrier.winner).expect("it has run");
+    fn take(&mut self, candidates: &Candidates, races: &Races) -> Result<(), ArenaError> {
+        let Ends { core, inputs, choice, barrier, broadcast, reduce, reduce_root, spare_parts, .. } = self.ends_mut();
+        let mut site = Site { rank: core.rank, table: Arc::clone(&core.table), arena: core.arena.clone() };
+        let winner = candidates.planned(races.barrier.winner).expect("it has run");
         let planned =
             |barrier, meeting: &Plan| (barrier, meeting.tree.clone(), meeting.up.clone(), meeting.scheme.clone());
-        let of = |key: &Meeter| planned(key.barrier, &key.meeting);
-        let is_it = |key: Option<&Meeter>| key.map_or(planned(choice.barrier, &choice.meeting), of) == of(winner);
-        shelves.barrier.take(barrier, winner, is_it, || winner.part(basis, &mut site))?;
-        for (race, planned, value, shelf) in [
-            (&races.broadcast, &choice.broadcast, broadcast, &mut shelves.broadcast),
-            (&races.reduce, &choice.reduce, reduce, &mut shelves.reduce),
+        let of = |key: &PlannedBarrier| planned(key.barrier, &key.meeting);
+        let is_it =
+            |key: Option<&PlannedBarrier>| key.map_or(planned(choice.barrier, &choice.meeting), of) == of(winner);
+        spare_parts.barrier.take(barrier, winner, is_it, || winner.part(inputs, &mut site))?;
+        for (race, planned, value, spares) in [
+            (&races.broadcast, &choice.broadcast, broadcast, &mut spare_parts.broadcast),
+            (&races.reduce, &choice.reduce, reduce, &mut spare_parts.reduce),
         ] {
             let Some(race) = race else { continue };
-            let winner = field.tree(planned.operation, &race.winner).expect("it has run");
+            let winner = candidates.tree(planned.operation, &race.winner).expect("it has run");
             let is_it = |key: Option<&Plan>| is_same(key.unwrap_or(planned), winner);
-            shelf.take(value, winner, is_it, || web(winner, basis, &mut site))?;
+            spares.take(value, winner, is_it, || edges(winner, inputs, &mut site))?;
         }
         if let Some(race) = &races.reduce {
-            *reduce_root = field.tree(choice.reduce.operation, &race.winner).expect("it has run").tree.root();
+            *reduce_root = candidates.tree(choice.reduce.operation, &race.winner).expect("it has run").tree.root();
         }
         core.arena = site.arena;
         Ok(())
@@ -192,26 +191,26 @@ impl Member {
 
     /// Runs a race until the best lane is decided; `run` is an operation in one of them, and when it returns no member can
     /// still be in the operation before.
-    fn heats<L>(
+    fn rounds<L>(
         &mut self,
         controls: usize,
-        lanes: &mut [L],
+        parts: &mut [L],
         mut run: impl FnMut(&mut Ends, &mut L) -> Result<(), Error>,
-    ) -> Result<(Vec<Raced>, Verdict), Error> {
+    ) -> Result<(Vec<CandidateResult>, Verdict), Error> {
         let clock = Clock::get();
         let start = clock.ticks();
-        let mut heats = Heats::new(lanes.len(), controls, SEED);
-        while !heats.order().is_empty() {
+        let mut rounds = Rounds::new(parts.len(), controls, SEED);
+        while !rounds.order().is_empty() {
             self.barrier()?;
             let mut told: Told = [0.0; MOST + 1];
-            for (time, &lane) in told.iter_mut().zip(heats.order()) {
-                *time = self.block(|me| run(me.begin(RACE)?, &mut lanes[lane]))?;
+            for (time, &part) in told.iter_mut().zip(rounds.order()) {
+                *time = self.block(|me| run(me.begin(RACE)?, &mut parts[part]))?;
             }
             told[MOST] = clock.ns(clock.ticks().saturating_sub(start));
             let slowest = self.slowest(told)?;
-            heats.end_round(&slowest[..MOST], slowest[MOST] > LONGEST_NS);
+            rounds.end_round(&slowest[..MOST], slowest[MOST] > LONGEST_NS);
         }
-        Ok(heats.verdict())
+        Ok(rounds.verdict())
     }
 
     /// The time of one operation in a block of them, ns.
@@ -238,59 +237,51 @@ fn is_near(now_ns: f64, found_ns: f64) -> bool {
     now_ns <= FAR_OFF * found_ns && found_ns <= FAR_OFF * now_ns
 }
 
-/// The parts of each kind that races have replaced.
-#[derive(Debug, Default)]
-pub(crate) struct Shelves {
-    barrier: Shelf<Meeter, Part>,
-    broadcast: Shelf<Plan, Web>,
-    reduce: Shelf<Plan, Web>,
-}
-
 impl Ends {
     fn may_race(&self) -> bool {
-        self.basis.is_open() && self.choice.is_open()
+        self.inputs.is_open() && self.choice.is_open()
     }
 }
 
 /// Memory for the lines of all candidates, for as long as they race.
-struct Course {
-    plot: Plot,
-    starters: Starters,
+struct RaceMemory {
+    reserved: ReservedMemory,
+    counts: CandidateCounts,
     /// The position of the group's memory before, in a section.
     before: Option<Arena>,
 }
 
-impl Course {
-    fn mark_out(me: &mut Member, starters: Starters) -> Result<Self, ArenaError> {
+impl RaceMemory {
+    fn mark_out(me: &mut Member, counts: CandidateCounts) -> Result<Self, ArenaError> {
         let arena = &mut me.ends_mut().core.arena;
         let before = arena.is_shared().then(|| arena.clone());
-        Ok(Self { plot: Plot::reserve(arena, starters.bytes)?, starters, before })
+        Ok(Self { reserved: ReservedMemory::reserve(arena, counts.bytes)?, counts, before })
     }
 
     /// The member's lines of all candidates.
-    fn lanes(&self, me: &Member, field: &Field) -> Result<Lanes, ArenaError> {
-        let Ends { core, basis, .. } = me.ends();
-        let Starters { barriers, broadcasts, reductions, .. } = self.starters;
-        let mut site = Site { rank: core.rank, roll: Arc::clone(&core.roll), arena: self.plot.arena() };
-        let barriers = field.barriers[..barriers].iter().map(|meeter| meeter.part(basis, &mut site));
+    fn parts(&self, me: &Member, candidates: &Candidates) -> Result<CandidateParts, ArenaError> {
+        let Ends { core, inputs, .. } = me.ends();
+        let CandidateCounts { barriers, broadcasts, reductions, .. } = self.counts;
+        let mut site = Site { rank: core.rank, table: Arc::clone(&core.table), arena: self.reserved.arena() };
+        let barriers = candidates.barriers[..barriers].iter().map(|planned| planned.part(inputs, &mut site));
         let barriers = barriers.collect::<Result<_, _>>()?;
-        let mut webs = |plans: &[std::sync::Arc<Plan>]| {
-            let lane = |plan: &std::sync::Arc<Plan>| Ok((web(plan, basis, &mut site)?, plan.tree.root()));
-            plans.iter().map(lane).collect::<Result<_, ArenaError>>()
+        let mut edges = |plans: &[std::sync::Arc<Plan>]| {
+            let part = |plan: &std::sync::Arc<Plan>| Ok((edges(plan, inputs, &mut site)?, plan.tree.root()));
+            plans.iter().map(part).collect::<Result<_, ArenaError>>()
         };
-        let broadcasts = webs(&field.broadcasts[..broadcasts])?;
-        Ok(Lanes { barriers, broadcasts, reductions: webs(&field.reductions[..reductions])? })
+        let broadcasts = edges(&candidates.broadcasts[..broadcasts])?;
+        Ok(CandidateParts { barriers, broadcasts, reductions: edges(&candidates.reductions[..reductions])? })
     }
 
     /// Gives the memory back as it was, after all members have stopped using it.
     fn give_back(self, me: &mut Member) -> Result<(), Error> {
         let Some(before) = self.before else {
-            self.plot.clear();
+            self.reserved.clear();
             return Ok(());
         };
         if me.rank() == 0 {
-            let words = self.starters.bytes / size_of::<AtomicU64>();
-            for word in &self.plot.arena().slice::<AtomicU64>(words)?[..] {
+            let words = self.counts.bytes / size_of::<AtomicU64>();
+            for word in &self.reserved.arena().slice::<AtomicU64>(words)?[..] {
                 // ORDERING: Relaxed, members meet before and after
                 word.store(0, Ordering::Relaxed);
             }
@@ -302,27 +293,28 @@ impl Course {
 }
 
 /// One member's lines of all candidates.
-struct Lanes {
+struct CandidateParts {
     barriers: Vec<Part>,
     /// Webs, and the roots of their trees.
-    broadcasts: Vec<(Web, usize)>,
-    reductions: Vec<(Web, usize)>,
+    broadcasts: Vec<(TreeEdges, usize)>,
+    reductions: Vec<(TreeEdges, usize)>,
 }
 
-impl Lanes {
-    fn race(mut self, me: &mut Member, field: &Field) -> Result<Races, Error> {
-        let heats = me.heats(CONTROLS.len(), &mut self.barriers, |ends, part| part.wait(&mut ends.core))?;
-        let between = heats.1.winner;
-        let names = |(meeter, _): (&std::sync::Arc<Meeter>, _)| (meeter.barrier, meeter.predicted);
-        let racers = field.barriers.iter().zip(&self.barriers).map(names).collect();
-        let barrier = Race::of(racers, heats, field.barriers.len() - self.barriers.len());
+impl CandidateParts {
+    fn race(mut self, me: &mut Member, candidates: &Candidates) -> Result<Races, Error> {
+        let rounds = me.rounds(CONTROLS.len(), &mut self.barriers, |ends, part| part.wait(&mut ends.core))?;
+        let between = rounds.1.winner;
+        let names = |(planned, _): (&std::sync::Arc<PlannedBarrier>, _)| (planned.barrier, planned.predicted);
+        let racers = candidates.barriers.iter().zip(&self.barriers).map(names).collect();
+        let barrier = Race::of(racers, rounds, candidates.barriers.len() - self.barriers.len());
         let between = &mut self.barriers[between];
-        let down = me.trees(&field.broadcasts, &mut self.broadcasts, between, |ends, web, root| {
-            broadcast(&mut ends.core, web, root, &mut 0_u64, &mut Default::default())
+        let down = me.trees(&candidates.broadcasts, &mut self.broadcasts, between, |ends, edges, root| {
+            broadcast(&mut ends.core, edges, root, &mut Value(&mut 0_u64), &mut Progress::default())
         })?;
-        let up = me.trees(&field.reductions, &mut self.reductions, between, |ends, web, root| {
-            let mut reduction = Reduction::of(1_u64);
-            reduce(&mut ends.core, web, root, Order::Plan, &mut reduction, u64::wrapping_add).map(drop)
+        let up = me.trees(&candidates.reductions, &mut self.reductions, between, |ends, edges, root| {
+            let (mut value, each) = (1_u64, pairwise(u64::wrapping_add));
+            let message = &mut Value(&mut value);
+            reduce(&mut ends.core, edges, root, Order::Plan, message, &mut Reduction::default(), each)
         })?;
         Ok(Races { barrier, broadcast: down, reduce: up })
     }
@@ -333,30 +325,29 @@ impl Member {
     fn trees(
         &mut self,
         plans: &[std::sync::Arc<Plan>],
-        lanes: &mut [(Web, usize)],
+        parts: &mut [(TreeEdges, usize)],
         between: &mut Part,
-        mut run: impl FnMut(&mut Ends, &mut Web, usize) -> Result<(), Error>,
+        mut run: impl FnMut(&mut Ends, &mut TreeEdges, usize) -> Result<(), Error>,
     ) -> Result<Option<Race<String>>, Error> {
-        if lanes.is_empty() {
+        if parts.is_empty() {
             return Ok(None);
         }
-        let heats = self.heats(1, lanes, |ends, (web, root)| {
-            run(ends, web, *root)?;
+        let rounds = self.rounds(1, parts, |ends, (edges, root)| {
+            run(ends, edges, *root)?;
             ends.core.begin(RACE)?;
             between.wait(&mut ends.core)
         })?;
-        let racers = plans.iter().take(lanes.len()).map(|plan| (plan.planner.clone(), plan.predicted)).collect();
-        Ok(Some(Race::of(racers, heats, plans.len() - lanes.len())))
+        let racers = plans.iter().take(parts.len()).map(|plan| (plan.planner.clone(), plan.predicted)).collect();
+        Ok(Some(Race::of(racers, rounds, plans.len() - parts.len())))
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::super::field::TREE_CONTROL;
     use super::*;
-    use crate::commons::Commons;
+    use crate::choice::TREE_CONTROL;
     use crate::group::Group;
-    use crate::member::Home;
+    use crate::member::{GroupMemory, Home};
     use corecast_base::CpuId;
     use corecast_base::region::{RegionPlan, SharedRegion};
     use corecast_machine::{Cpu, Machine, Topology};
@@ -368,8 +359,8 @@ mod tests {
         assert!(!is_near(100.0, f64::NAN), "of one that has not run");
     }
 
-    fn field_of(me: &Member) -> Field {
-        me.ends().basis.field(&me.ends().choice)
+    fn field_of(me: &Member) -> Candidates {
+        me.ends().inputs.candidates(&me.ends().choice)
     }
 
     #[test]
@@ -378,9 +369,9 @@ mod tests {
         let cpu = |id| Cpu { numa: Some(id / 2), ..Cpu::flat(CpuId::new(id)) };
         let machine = Machine::from_topology(&Topology { cpus: (0..4).map(cpu).collect(), ..Topology::default() });
         let group = Group::builder(&machine).pin(false).build().expect("a group");
-        let field = field_of(&group.join(0).expect("a free place"));
+        let candidates = field_of(&group.join(0).expect("a free place"));
         let race = |me: &mut Member| {
-            let races = me.race_among(&field)?;
+            let races = me.race_among(&candidates)?;
             (0..20).try_for_each(|_| me.barrier())?;
             let completed = me.ends().core.completed();
             for root in 0..me.size() {
@@ -409,11 +400,11 @@ mod tests {
         let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
         let group = Group::builder(&machine).pin(false).build().expect("a group");
         let outcomes = group.run(|me| {
-            let mut field = field_of(me);
+            let mut candidates = field_of(me);
             if me.rank() == 1 {
-                field.barriers.swap(0, 1);
+                candidates.barriers.swap(0, 1);
             }
-            let refused = me.race_among(&field);
+            let refused = me.race_among(&candidates);
             me.barrier()?;
             refused
         });
@@ -426,18 +417,18 @@ mod tests {
         let machine = Machine::from_topology(&Topology { cpus: (0..4).map(cpu).collect(), ..Topology::default() });
         let group = Group::builder(&machine).pin(false).build().expect("a group");
         let planned = group.planned();
-        let field = planned.basis.field(&planned.choice);
-        let course = field.bytes(&planned.basis).expect("counted");
+        let candidates = planned.inputs.candidates(&planned.choice);
+        let race_memory = candidates.bytes(&planned.inputs).expect("counted");
         // A different one may win each time; each of them is laid out once.
-        let bytes = 2 * (planned.bytes().expect("counted") + 2 * course);
+        let bytes = 2 * (planned.bytes().expect("counted") + 2 * race_memory);
         let plan = RegionPlan::new().add("group", 1, [0; 6], bytes as u64).expect("a plan");
         let region = SharedRegion::memfd(&plan).expect("there is memory");
         let section = region.section(&region.entry("group").expect("declared"));
         let work = |rank| {
-            let commons = Commons::new(planned.clone(), Arena::within(section.clone()), None, None)?;
-            let mut me = Member::new(commons.ends(rank)?, Home::Own { kept: None });
+            let memory = GroupMemory::new(planned.clone(), Arena::within(section.clone()), None, None)?;
+            let mut me = Member::new(memory.ends(rank)?, Home::Own { kept: None });
             for round in 1..=6_u64 {
-                let races = me.race_among(&field)?;
+                let races = me.race_among(&candidates)?;
                 assert_eq!(races.barrier.left_out, 0, "round {round}");
                 assert!(races.broadcast.is_some() && races.reduce.is_some(), "round {round}");
                 assert_eq!(me.allreduce(round, |a, b| a + b)?, 4 * round);
@@ -451,6 +442,6 @@ mod tests {
         });
         let outcomes = outcomes.expect("no fault");
         assert!(outcomes.iter().all(|other| *other == outcomes[0]), "{outcomes:?}");
-        assert!(outcomes[0].1 >= Some(course), "there is room for another race");
+        assert!(outcomes[0].1 >= Some(race_memory), "there is room for another race");
     }
 }

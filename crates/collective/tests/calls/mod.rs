@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use corecast_collective::acknowledged::{AckConfig, AckError};
+use corecast_collective::op::in_order;
 use corecast_collective::{Error, Member, Order};
 
 /// A call by its name, which says the root behind the operation.
@@ -41,22 +42,17 @@ pub(crate) const ALL: &[Call] = &[
 ];
 
 /// Pairs of calls that are one operation to all others, so that each may be called in the place of the other.
-/// The started forms and those with a limit run the same steps and only wait in another way; a notification is a broadcast
-/// or reduction of no value; the orders of the plan and of arrivals use the same messages.
+/// Started operations run the same steps and only wait in another way; the orders of the plan and of arrivals use the same
+/// messages.
 pub(crate) const SAME: &[[Call; 2]] = &[
-    [("barrier", Member::barrier), ("start_barrier", |me| me.start_barrier()?.finish())],
-    [("barrier", Member::barrier), ("barrier_timeout", |me| me.barrier_timeout(PATIENCE))],
-    [("broadcast 0", |me| broadcast(me, 0)), ("start_broadcast 0", start_broadcast)],
-    [("broadcast 0 of nothing", |me| me.broadcast(0, &mut ())), ("notify_broadcast 0", |me| me.notify_broadcast(0))],
-    [("reduce 0", |me| reduce(me, Order::Plan, 0)), ("start_reduce 0", start_reduce)],
+    [("barrier", Member::barrier), ("a started barrier", |me| me.start().barrier()?.finish())],
+    [("barrier", Member::barrier), ("a barrier with a limit", |me| me.start().barrier()?.finish_timeout(PATIENCE))],
+    [("broadcast 0", |me| broadcast(me, 0)), ("a started broadcast 0", start_broadcast)],
+    [("reduce 0", |me| reduce(me, Order::Plan, 0)), ("a started reduce 0", start_reduce)],
     [("reduce 0", |me| reduce(me, Order::Plan, 0)), ("reduce by arrival 0", |me| reduce(me, Order::Arrival, 0))],
-    [
-        ("reduce 0 of nothing", |me| me.reduce(0, (), |(), ()| ()).map(drop)),
-        ("notify_reduce", |me| me.notify_reduce(0)),
-    ],
-    [("allreduce", |me| allreduce(me, Order::Plan)), ("start_allreduce", start_allreduce)],
-    [("allreduce_slice", allreduce_slice), ("start_allreduce_slice", start_allreduce_slice)],
-    [("gather 0", |me| gather(me, 0)), ("start_gather 0", start_gather)],
+    [("allreduce", |me| allreduce(me, Order::Plan)), ("a started allreduce", start_allreduce)],
+    [("allreduce_slice", allreduce_slice), ("a started allreduce_slice", start_allreduce_slice)],
+    [("gather 0", |me| gather(me, 0)), ("a started gather 0", start_gather)],
 ];
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -70,7 +66,7 @@ fn broadcast(me: &mut Member, root: usize) -> Result<(), Error> {
 
 fn start_broadcast(me: &mut Member) -> Result<(), Error> {
     let mut value = if me.rank() == 0 { 100_usize } else { 0 };
-    me.start_broadcast(0, &mut value)?.finish()?;
+    me.start().broadcast(0, &mut value)?.finish()?;
     assert_eq!(value, 100, "a wrong value");
     Ok(())
 }
@@ -93,14 +89,14 @@ fn number(me: &Member) -> usize {
 
 fn reduce(me: &mut Member, order: Order, root: usize) -> Result<(), Error> {
     let own = number(me);
-    let reduced = me.reduce_in(order, root, own, |a, b| a + b)?;
+    let reduced = me.reduce_with(root, own, in_order(order, |a, b| a + b))?;
     assert_eq!(reduced, (me.rank() == root).then_some(sum(me)), "a wrong value");
     Ok(())
 }
 
 fn start_reduce(me: &mut Member) -> Result<(), Error> {
     let own = number(me);
-    let reduced = me.start_reduce(0, own, |a, b| a + b)?.finish()?;
+    let reduced = me.start().reduce(0, own, |a, b| a + b)?.finish()?;
     assert_eq!(reduced, (me.rank() == 0).then_some(sum(me)), "a wrong value");
     Ok(())
 }
@@ -125,13 +121,13 @@ fn reduce_records(me: &mut Member, order: Order, root: usize) -> Result<(), Erro
 
 fn allreduce(me: &mut Member, order: Order) -> Result<(), Error> {
     let own = number(me);
-    assert_eq!(me.allreduce_in(order, own, |a, b| a + b)?, sum(me), "a wrong value");
+    assert_eq!(me.allreduce_with(own, in_order(order, |a, b| a + b))?, sum(me), "a wrong value");
     Ok(())
 }
 
 fn start_allreduce(me: &mut Member) -> Result<(), Error> {
     let own = number(me);
-    let combined = me.start_allreduce(own, |a, b| a + b)?.finish()?;
+    let combined = me.start().allreduce(own, |a, b| a + b)?.finish()?;
     assert_eq!(combined, sum(me), "a wrong value");
     Ok(())
 }
@@ -145,7 +141,7 @@ fn allreduce_slice(me: &mut Member) -> Result<(), Error> {
 
 fn start_allreduce_slice(me: &mut Member) -> Result<(), Error> {
     let mut values = [number(me); 3];
-    me.start_allreduce_slice(&mut values, |a, b| a + b)?.finish()?;
+    me.start().allreduce_slice(&mut values, |a, b| a + b)?.finish()?;
     assert_eq!(values, [sum(me); 3], "a wrong value");
     Ok(())
 }
@@ -166,7 +162,7 @@ fn gather(me: &mut Member, root: usize) -> Result<(), Error> {
 
 fn start_gather(me: &mut Member) -> Result<(), Error> {
     let own = number(me);
-    let gathered = me.start_gather(0, own)?.finish()?;
+    let gathered = me.start().gather(0, own)?.finish()?;
     assert_eq!(gathered, (me.rank() == 0).then(|| (1..=me.size()).collect()), "a wrong value");
     Ok(())
 }

@@ -109,7 +109,7 @@ fn the_root_runs_ahead_until_the_edges_are_full_and_nothing_is_lost() {
 
 #[test]
 fn notify_releases_everybody() {
-    run(&group(5, |builder| builder), |me| (0..50).try_for_each(|round| me.notify_broadcast(round % 5)));
+    run(&group(5, |builder| builder), |me| (0..50).try_for_each(|round| me.broadcast(round % 5, &mut ())));
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn leaving_after_the_last_operation_is_no_failure() {
                 // The others have long sent their values and left when this one begins.
                 std::thread::sleep(std::time::Duration::from_millis(60));
             }
-            me.notify_reduce(0)
+            me.reduce(0, (), |(), ()| ()).map(drop)
         })
         .expect("nobody panics");
     assert_eq!(results, vec![Ok(()); 4]);
@@ -120,7 +120,7 @@ fn a_group_can_run_again() {
 fn a_group_left_out_of_step_refuses_to_run_again() {
     let group = group(2, |builder| builder.shape("sequential"));
     group
-        .run(|me| if me.rank() == 0 { me.notify_broadcast(0) } else { Ok(()) })
+        .run(|me| if me.rank() == 0 { me.broadcast(0, &mut ()) } else { Ok(()) })
         .expect("nobody panics")
         .into_iter()
         .for_each(|result| assert_eq!(result, Ok(())));

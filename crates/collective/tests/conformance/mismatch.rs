@@ -234,7 +234,7 @@ fn an_operation_too_many_is_told() {
         let group = group(3, |builder| builder.barrier(barrier));
         let results = group.run(|me| {
             if me.rank() == 1 {
-                me.notify_reduce(0)?;
+                me.reduce(0, (), |(), ()| ()).map(drop)?;
             }
             (0..3).try_for_each(|_| me.barrier())
         });
@@ -251,7 +251,7 @@ fn a_member_that_left_is_told_by_what_it_called() {
     let group = group(2, |builder| builder);
     let mut stays = group.join(0).expect("nobody has joined");
     let mut leaves = group.join(1).expect("nobody has joined");
-    leaves.notify_reduce(0).expect("a leaf only sends");
+    leaves.reduce(0, (), |(), ()| ()).map(drop).expect("a leaf only sends");
     drop(leaves);
     let error = stays.barrier().expect_err("nobody else calls it");
     assert_eq!(error.to_string(), "member 1 called reduce with root 0 where member 0 called barrier");
@@ -263,11 +263,11 @@ fn a_call_of_long_ago_is_told_as_one() {
     let group = group(2, |builder| builder.barrier(Barrier::Flat));
     let [mut early, mut late] = [1, 0].map(|rank| group.join(rank).expect("nobody has joined"));
     // Opening a stream waits for no member.
-    early.notify_reduce(0).expect("a leaf only sends");
+    early.reduce(0, (), |(), ()| ()).map(drop).expect("a leaf only sends");
     for _ in 0..200 {
         std::mem::forget(early.atomic_stream().expect("nobody else has begun anything"));
     }
-    late.notify_broadcast(0).expect("the root only sends");
+    late.broadcast(0, &mut ()).expect("the root only sends");
     let error = (0..200).find_map(|_| late.atomic_stream().map(std::mem::forget).err());
     assert!(matches!(error, Some(Error::MemberLost { loss: Loss::OutOfStep, .. })), "{error:?}");
 }

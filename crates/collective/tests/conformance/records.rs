@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use corecast_base::wait::Wait;
+use corecast_collective::op::in_order;
 use corecast_collective::{Error, Loss, Member, Order, Started};
 
 use crate::{SIZES, group};
@@ -100,7 +101,7 @@ fn records_are_bracketed_as_values_are() {
     let group = group(7, |builder| builder);
     let results = group.run(|me| {
         let value = 0.1 / (1.0 + me.rank() as f64);
-        let sum = me.allreduce_in(Order::Rank, value, |a, b| a + b)?;
+        let sum = me.allreduce_with(value, in_order(Order::Rank, |a, b| a + b))?;
         let mut bytes = value.to_ne_bytes();
         let number = |bytes: &[u8]| f64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
         me.allreduce_records(Order::Rank, &mut bytes, 8, |own, their| {
@@ -131,10 +132,10 @@ fn records_that_are_interrupted_again_and_again_are_combined_once() {
                 let (bytes, root) = (size * count, (size + count) % members);
                 for order in [Order::Plan, Order::Arrival, Order::Rank] {
                     let mut records = given(bytes, me.rank());
-                    interrupted(me.start_reduce_records(order, root, &mut records, size, add(size))?)?;
+                    interrupted(me.start().reduce_records(order, root, &mut records, size, add(size))?)?;
                     assert!(me.rank() != root || records == total(bytes, members), "{count} of {size} at {root}");
                     let mut records = given(bytes, me.rank());
-                    interrupted(me.start_allreduce_records(order, &mut records, size, add(size))?)?;
+                    interrupted(me.start().allreduce_records(order, &mut records, size, add(size))?)?;
                     assert!(records == total(bytes, members), "{count} of {size} among {members}, {order:?}");
                 }
             }
@@ -167,11 +168,11 @@ fn bytes_that_are_no_records_are_refused_without_harm() {
         let records = &mut [0; 1010];
         assert_eq!(me.reduce_records(Order::Plan, 0, records, 505, |_, _| ()), large);
         assert_eq!(me.allreduce_records(Order::Rank, records, 505, |_, _| ()), large);
-        assert_eq!(me.start_reduce_records(Order::Plan, 0, records, 505, |_, _| ()).map(drop), large);
-        assert_eq!(me.start_allreduce_records(Order::Plan, records, 505, |_, _| ()).map(drop), large);
+        assert_eq!(me.start().reduce_records(Order::Plan, 0, records, 505, |_, _| ()).map(drop), large);
+        assert_eq!(me.start().allreduce_records(Order::Plan, records, 505, |_, _| ()).map(drop), large);
         let nobody = Err(Error::BadRank { rank: 2, members: 2 });
         assert_eq!(me.reduce_records(Order::Plan, 2, records, 10, |_, _| ()), nobody);
-        assert_eq!(me.start_reduce_records(Order::Rank, 2, records, 10, |_, _| ()).map(drop), nobody);
+        assert_eq!(me.start().reduce_records(Order::Rank, 2, records, 10, |_, _| ()).map(drop), nobody);
         assert_eq!(panic_of(me, 0), "a record of no bytes cannot be combined");
         assert_eq!(panic_of(me, 9), "1010 bytes are no whole number of records of 9");
         me.allreduce_records(Order::Plan, records, 10, |_, _| ())

@@ -1,5 +1,6 @@
 //! The root gets every value exactly once, combined in the order asked for.
 
+use corecast_collective::op::in_order;
 use corecast_collective::{Error, Order};
 
 use crate::{SIZES, group};
@@ -17,7 +18,10 @@ fn every_value_counts_once_at_every_root_over_every_shape() {
                     for root in 0..me.size() {
                         for order in ORDERS {
                             // A bit of its own for each member: lost and doubled values both show.
-                            results.push((root, me.reduce_in(order, root, 1u64 << (4 * me.rank()), |a, b| a + b)?));
+                            results.push((
+                                root,
+                                me.reduce_with(root, 1u64 << (4 * me.rank()), in_order(order, |a, b| a + b))?,
+                            ));
                         }
                     }
                     Ok::<_, Error>(results)
@@ -46,8 +50,9 @@ fn rank_order_serves_operations_that_do_not_commute() {
     for shape in corecast_plan::SHAPES {
         for members in SIZES {
             let group = group(members, |builder| builder.shape(shape.name()));
-            let results =
-                group.run(|me| me.allreduce_in(Order::Rank, matrix(me.rank()), product)).expect("nobody panics");
+            let results = group
+                .run(|me| me.allreduce_with(matrix(me.rank()), in_order(Order::Rank, product)))
+                .expect("nobody panics");
             let expected = (1..members).map(matrix).fold(matrix(0), product);
             assert_eq!(results, vec![Ok(expected); members], "{}", shape.name());
         }
@@ -62,7 +67,7 @@ fn awkward(rank: usize) -> f64 {
 fn rank_order_gives_the_same_bits_under_every_plan() {
     let bits = |shape: &str| {
         let group = group(9, |builder| builder.shape(shape));
-        let sums = group.run(|me| me.allreduce_in(Order::Rank, awkward(me.rank()), |a, b| a + b));
+        let sums = group.run(|me| me.allreduce_with(awkward(me.rank()), in_order(Order::Rank, |a, b| a + b)));
         sums.expect("nobody panics")
             .into_iter()
             .map(|sum| sum.expect("no member is lost").to_bits())
@@ -112,7 +117,7 @@ fn operations_of_all_kinds_mix() {
                     let sum = me.allreduce(start, |a, b| a + b)?;
                     assert_eq!(sum, round * me.size() as u64);
                     me.barrier()?;
-                    me.notify_reduce(0)?;
+                    me.reduce(0, (), |(), ()| ()).map(drop)?;
                     let least = me.reduce(last, me.rank() as i8, i8::min)?;
                     assert_eq!(least, (me.rank() == last).then_some(0));
                 }

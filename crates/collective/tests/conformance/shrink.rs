@@ -197,13 +197,13 @@ fn survivors_learn_what_others_have_completed() {
         }
         if me.rank() == 0 {
             // Two that the root completes by itself, and one that fails.
-            me.notify_broadcast(0)?;
-            me.notify_broadcast(0)?;
+            me.broadcast(0, &mut ())?;
+            me.broadcast(0, &mut ())?;
             me.barrier().expect_err("member 2 has left");
             failed.wait();
         } else {
             failed.wait();
-            me.notify_broadcast(0).expect_err("the group has failed");
+            me.broadcast(0, &mut ()).expect_err("the group has failed");
         }
         me.shrink().map(|shrunk| (shrunk.completed, shrunk.highest))
     });

@@ -70,7 +70,7 @@ fn a_barrier_is_gone_on_with_after_a_limit() {
         for group in SIZES.flat_map(|members| groups(members, barrier, Wait::Adaptive)) {
             let members = group.size();
             for late in [0, members / 2, members - 1] {
-                one_is_late(&group, late, Member::start_barrier, |()| {});
+                one_is_late(&group, late, |me| me.start().barrier(), |()| {});
             }
         }
     }
@@ -90,7 +90,7 @@ fn a_barrier_that_is_interrupted_again_and_again_holds() {
                     (0..random.u32(0..3)).for_each(|_| std::thread::yield_now());
                     // Relaxed: the barrier alone must make it visible.
                     entered[me.rank()].store(round, Relaxed);
-                    let mut started = me.start_barrier()?;
+                    let mut started = me.start().barrier()?;
                     let mut limits = random.u32(0..6);
                     while limits > 0 && started.finish_timeout(Duration::ZERO).is_err() {
                         (limits, passed) = (limits - 1, passed + 1);
@@ -115,7 +115,7 @@ fn a_barrier_that_is_interrupted_again_and_again_holds() {
 }
 
 fn start_barrier(me: &mut Member) -> Started<'_, ()> {
-    me.start_barrier().expect("nobody is lost")
+    me.start().barrier().expect("nobody is lost")
 }
 
 /// Polls each of them once; true if all have finished.
@@ -184,7 +184,7 @@ fn a_barrier_that_all_others_have_left_can_be_finished() {
 
 fn start_sum(me: &mut Member) -> Result<Started<'_, u64>, Error> {
     let rank = me.rank() as u64;
-    me.start_allreduce(rank, |a, b| a + b)
+    me.start().allreduce(rank, |a, b| a + b)
 }
 
 #[test]
@@ -210,8 +210,8 @@ fn a_root_waits_for_the_late_and_the_others_for_a_late_root() {
             if me.rank() == root {
                 wait_for(&timed_out, members - 1);
                 let mut value = [7u64; 40];
-                me.start_broadcast(root, &mut value)?.finish()?;
-                let mut sum = me.start_reduce(root, 1, |a: usize, b| a + b)?;
+                me.start().broadcast(root, &mut value)?.finish()?;
+                let mut sum = me.start().reduce(root, 1, |a: usize, b| a + b)?;
                 let first = sum.finish_timeout(MOMENT);
                 assert!(
                     matches!(first, Err(Error::Timeout { missing }) if missing.members() == members - 1),
@@ -222,14 +222,14 @@ fn a_root_waits_for_the_late_and_the_others_for_a_late_root() {
                 return Ok(());
             }
             let mut value = [0u64; 40];
-            let mut started = me.start_broadcast(root, &mut value)?;
+            let mut started = me.start().broadcast(root, &mut value)?;
             let first = started.finish_timeout(MOMENT);
             assert!(matches!(first, Err(Error::Timeout { missing }) if missing.ranks().any(|rank| rank == root)));
             timed_out.fetch_add(1, SeqCst);
             started.finish()?;
             assert_eq!(value, [7; 40]);
             wait_for(&timed_out, members);
-            assert_eq!(me.start_reduce(root, 1usize, |a, b| a + b)?.finish()?, None);
+            assert_eq!(me.start().reduce(root, 1usize, |a, b| a + b)?.finish()?, None);
             Ok::<_, Error>(())
         });
         assert_eq!(results.expect("nobody panics"), vec![Ok(()); members]);
@@ -247,7 +247,7 @@ fn a_root_that_found_no_room_goes_on_without_a_gap() {
         let mut limits = 0;
         for number in 0..200u64 {
             let mut value = if me.rank() == 0 { [number; 63] } else { [u64::MAX; 63] };
-            let mut started = me.start_broadcast(0, &mut value)?;
+            let mut started = me.start().broadcast(0, &mut value)?;
             while let Err(error) = started.finish_timeout(MOMENT) {
                 assert!(matches!(error, Error::Timeout { .. }), "{error}");
                 limits += 1;
@@ -270,19 +270,24 @@ fn polled_operations_end_with_the_results_of_plain_ones() {
             let mut random = fastrand::Rng::with_seed(me.rank() as u64);
             for round in 0..60 {
                 (0..random.u32(0..4)).for_each(|_| std::thread::yield_now());
-                poll(me.start_barrier()?)?;
+                poll(me.start().barrier()?)?;
                 let mut value = if me.rank() == round % members { round } else { usize::MAX };
-                poll(me.start_broadcast(round % members, &mut value)?)?;
+                poll(me.start().broadcast(round % members, &mut value)?)?;
                 assert_eq!(value, round);
-                let sum = poll(me.start_reduce(round % members, 1, |a: usize, b| a + b)?)?;
+                let sum = poll(me.start().reduce(round % members, 1, |a: usize, b| a + b)?)?;
                 let is_root = me.rank() == round % members;
                 assert_eq!(sum, is_root.then_some(members));
                 let rank = me.rank();
-                assert_eq!(poll(me.start_allreduce(rank, usize::max)?)?, members - 1);
-                assert_eq!(me.allreduce_timeout(1, |a, b| a + b, Duration::MAX)?, members, "a plain limit");
-                me.broadcast_timeout(0, &mut value, Duration::MAX)?;
-                assert!(me.reduce_timeout(0, 1, |a, _| a, Duration::MAX)?.is_some() == (me.rank() == 0));
-                me.barrier_timeout(Duration::MAX)?;
+                assert_eq!(poll(me.start().allreduce(rank, usize::max)?)?, members - 1);
+                assert_eq!(
+                    me.start().allreduce(1, |a, b| a + b)?.finish_timeout(Duration::MAX)?,
+                    members,
+                    "a plain limit"
+                );
+                me.start().broadcast(0, &mut value)?.finish_timeout(Duration::MAX)?;
+                let reduced = me.start().reduce(0, 1, |a, _| a)?.finish_timeout(Duration::MAX)?;
+                assert!(reduced.is_some() == (me.rank() == 0));
+                me.start().barrier()?.finish_timeout(Duration::MAX)?;
             }
             Ok::<_, Error>(())
         });
@@ -303,10 +308,12 @@ fn a_member_that_drops_a_started_operation_can_only_leave() {
     let group = group(2, |builder| builder);
     let mut stays = group.join(1).expect("nobody has joined");
     let mut leaves = group.join(0).expect("nobody has joined");
-    assert!(matches!(leaves.barrier_timeout(MOMENT), Err(Error::Timeout { missing }) if missing.ranks().eq([1])));
+    assert!(
+        matches!(leaves.start().barrier().and_then(|mut started| started.finish_timeout(MOMENT)), Err(Error::Timeout { missing }) if missing.ranks().eq([1]))
+    );
     assert_eq!(leaves.barrier(), Err(Error::Pending));
     assert_eq!(leaves.broadcast(0, &mut 1), Err(Error::Pending));
-    assert_eq!(leaves.start_allreduce(1, |a, _| a).map(drop), Err(Error::Pending));
+    assert_eq!(leaves.start().allreduce(1, |a, _| a).map(drop), Err(Error::Pending));
     drop(leaves);
     let lost = Err(Error::MemberLost { rank: 0, loss: Loss::Left });
     assert_eq!(stays.barrier(), lost);
@@ -318,12 +325,18 @@ fn operations_that_cannot_be_started_are_refused_without_harm() {
     let group = group(2, |builder| builder);
     let results = group.run(|me| {
         let large = Err(Error::TooLarge { bytes: 505, most: 504 });
-        assert_eq!(me.start_broadcast(0, &mut [0u8; 505]).map(drop), large);
-        assert_eq!(me.allreduce_timeout([0u8; 505], |a, _| a, MOMENT).map(drop), large);
+        assert_eq!(me.start().broadcast(0, &mut [0u8; 505]).map(drop), large);
+        assert_eq!(
+            me.start().allreduce([0u8; 505], |a, _| a).and_then(|mut started| started.finish_timeout(MOMENT)).map(drop),
+            large
+        );
         let nobody = Err(Error::BadRank { rank: 2, members: 2 });
-        assert_eq!(me.start_broadcast(2, &mut 0).map(drop), nobody);
-        assert_eq!(me.reduce_timeout(2, 0, |a, _| a, MOMENT).map(drop), nobody);
-        me.allreduce_timeout([1u8; 504], |a, _| a, Duration::MAX)
+        assert_eq!(me.start().broadcast(2, &mut 0).map(drop), nobody);
+        assert_eq!(
+            me.start().reduce(2, 0, |a, _| a).and_then(|mut started| started.finish_timeout(MOMENT)).map(drop),
+            nobody
+        );
+        me.start().allreduce([1u8; 504], |a, _| a).and_then(|mut started| started.finish_timeout(Duration::MAX))
     });
     assert_eq!(results.expect("nobody panics"), vec![Ok([1; 504]); 2]);
 }
@@ -336,9 +349,9 @@ fn a_value_after_a_failure_does_not_complete_the_operation() {
         [0, 1, 2, 3].map(|rank| group.join(rank).expect("nobody has joined"));
     let mut values = [7, 0, 0];
     let [first, second, third] = &mut values;
-    let mut passing = passes.start_broadcast(0, second).expect("nobody is lost");
-    let mut receiving = waits.start_broadcast(0, third).expect("nobody is lost");
-    let _sending = root.start_broadcast(0, first).expect("nobody is lost");
+    let mut passing = passes.start().broadcast(0, second).expect("nobody is lost");
+    let mut receiving = waits.start().broadcast(0, third).expect("nobody is lost");
+    let _sending = root.start().broadcast(0, first).expect("nobody is lost");
     drop(leaves);
     let lost = Error::MemberLost { rank: 3, loss: Loss::Left };
     assert_eq!(receiving.finish_timeout(Duration::MAX), Err(lost));

@@ -38,7 +38,7 @@ fn slices_are_gone_on_with_after_a_limit() {
                     std::thread::yield_now();
                 }
                 let mut values = given(len, me.rank(), 7);
-                let mut started = me.start_allreduce_slice(&mut values, |a, b| a + b)?;
+                let mut started = me.start().allreduce_slice(&mut values, |a, b| a + b)?;
                 if !is_late {
                     for _ in 0..3 {
                         let early = started.finish_timeout(MOMENT);
@@ -76,27 +76,27 @@ fn slices_that_are_interrupted_again_and_again_arrive_whole() {
             for (round, len) in LENGTHS.into_iter().cycle().take(30).enumerate() {
                 let root = round % members;
                 let mut values = if rank == root { given(len, root, round) } else { vec![u64::MAX; len] };
-                interrupted(me.start_broadcast_slice(root, &mut values)?, &mut limits)?;
+                interrupted(me.start().broadcast_slice(root, &mut values)?, &mut limits)?;
                 assert!(values == given(len, root, round), "broadcast of {len} from {root} of {members}");
                 let mut values = given(len, rank, round);
-                interrupted(me.start_reduce_slice(root, &mut values, |a, b| a + b)?, &mut limits)?;
+                interrupted(me.start().reduce_slice(root, &mut values, |a, b| a + b)?, &mut limits)?;
                 assert!(rank != root || values == total(len, members, round), "reduction of {len} to {root}");
                 let mut values = given(len, rank, round);
-                interrupted(me.start_allreduce_slice(&mut values, |a, b| a + b)?, &mut limits)?;
+                interrupted(me.start().allreduce_slice(&mut values, |a, b| a + b)?, &mut limits)?;
                 assert!(values == total(len, members, round), "allreduce of {len} among {members}");
-                let ranks = interrupted(me.start_gather(root, rank)?, &mut limits)?;
+                let ranks = interrupted(me.start().gather(root, rank)?, &mut limits)?;
                 assert_eq!(ranks, (rank == root).then(|| (0..members).collect()));
                 let all = given(members, 2, round);
-                let own = interrupted(me.start_scatter(root, (rank == root).then_some(&all[..]))?, &mut limits)?;
+                let own = interrupted(me.start().scatter(root, (rank == root).then_some(&all[..]))?, &mut limits)?;
                 assert_eq!(own, all[rank]);
                 let mine = given(len + rank, rank, round);
-                let slices = interrupted(me.start_gather_slice(root, &mine)?, &mut limits)?;
+                let slices = interrupted(me.start().gather_slice(root, &mine)?, &mut limits)?;
                 let theirs: Vec<_> = (0..members).map(|rank| given(len + rank, rank, round)).collect();
                 assert!(slices == (rank == root).then_some(theirs), "gather of {len} to {root} of {members}");
                 let all = given(members * len, 2, round);
                 let mut own = vec![u64::MAX; len];
                 let parts = (rank == root).then_some(&all[..]);
-                interrupted(me.start_scatter_slice(root, parts, &mut own)?, &mut limits)?;
+                interrupted(me.start().scatter_slice(root, parts, &mut own)?, &mut limits)?;
                 assert!(own == all[rank * len..][..len], "scatter of {len} from {root} of {members}");
             }
             Ok::<_, Error>(limits)
@@ -113,20 +113,22 @@ fn plain_limits_that_suffice_change_nothing() {
     let results = group.run(|me| {
         let rank = me.rank();
         let mut values = given(1000, rank, 1);
-        me.allreduce_slice_timeout(&mut values, |a, b| a + b, Duration::MAX)?;
+        me.start().allreduce_slice(&mut values, |a, b| a + b)?.finish_timeout(Duration::MAX)?;
         assert!(values == total(1000, 3, 1));
-        me.broadcast_slice_timeout(1, &mut values[rank..rank + 900], Duration::MAX)?;
+        me.start().broadcast_slice(1, &mut values[rank..rank + 900])?.finish_timeout(Duration::MAX)?;
         assert!(values[rank..rank + 900] == total(1000, 3, 1)[1..901], "the values of member 1");
         let mut values = given(1000, rank, 2);
-        me.reduce_slice_timeout(2, &mut values, |a, b| a + b, Duration::MAX)?;
+        me.start().reduce_slice(2, &mut values, |a, b| a + b)?.finish_timeout(Duration::MAX)?;
         assert!(rank != 2 || values == total(1000, 3, 2));
-        assert_eq!(me.gather_timeout(0, rank, Duration::MAX)?, (rank == 0).then(|| vec![0, 1, 2]));
-        let slices = me.gather_slice_timeout(1, &values[..rank], Duration::MAX)?;
+        assert_eq!(me.start().gather(0, rank)?.finish_timeout(Duration::MAX)?, (rank == 0).then(|| vec![0, 1, 2]));
+        let slices = me.start().gather_slice(1, &values[..rank])?.finish_timeout(Duration::MAX)?;
         assert!(rank != 1 || slices.is_some_and(|slices| slices.iter().map(Vec::len).eq([0, 1, 2])));
         let (all, mut own) = ([1, 2, 3, 4, 5, 6], [0; 2]);
-        me.scatter_slice_timeout(2, (rank == 2).then_some(&all[..]), &mut own, Duration::MAX)?;
+        me.start().scatter_slice(2, (rank == 2).then_some(&all[..]), &mut own)?.finish_timeout(Duration::MAX)?;
         assert_eq!(own, all[2 * rank..][..2]);
-        me.scatter_timeout(0, (rank == 0).then_some(&[5, 6, 7]), Duration::MAX)
+        me.start()
+            .scatter(0, (rank == 0).then_some(&[5, 6, 7]))
+            .and_then(|mut started| started.finish_timeout(Duration::MAX))
     });
     assert_eq!(results.expect("nobody panics"), [Ok(5), Ok(6), Ok(7)]);
 }
@@ -141,7 +143,7 @@ fn one_thread_polls_all_members_through_slices() {
             let start = |(me, values)| {
                 let me: &mut Member = me;
                 let values: &mut Vec<u64> = values;
-                me.start_allreduce_slice(values, |a, b| a + b).expect("nobody is lost")
+                me.start().allreduce_slice(values, |a, b| a + b).expect("nobody is lost")
             };
             let mut started: Vec<_> = all.iter_mut().zip(&mut values).map(start).collect();
             let mut poll_all =
@@ -160,19 +162,19 @@ fn a_late_root_of_a_scatter_and_a_late_leaf_of_a_gather() {
     for round in 0..10 {
         let [first, second, third] = &mut all[..] else { panic!("three members") };
         let mut waits = [
-            first.start_scatter::<usize>(2, None).expect("nobody is lost"),
-            second.start_scatter::<usize>(2, None).expect("nobody is lost"),
+            first.start().scatter::<usize>(2, None).expect("nobody is lost"),
+            second.start().scatter::<usize>(2, None).expect("nobody is lost"),
         ];
         assert!(waits.iter_mut().all(|wait| is_timeout(&wait.finish_timeout(Duration::ZERO))));
-        let root = third.start_scatter(2, Some(&[round, round + 1, round + 2])).expect("nobody is lost");
+        let root = third.start().scatter(2, Some(&[round, round + 1, round + 2])).expect("nobody is lost");
         assert_eq!(root.finish(), Ok(round + 2), "a root waits for nobody");
         assert!((0..1000).any(|_| waits.iter_mut().all(|wait| wait.try_finish() == Ok(true))));
         assert_eq!(waits.map(Started::finish), [Ok(round), Ok(round + 1)]);
 
-        let mut root = first.start_gather(0, round).expect("nobody is lost");
-        let mut second = second.start_gather(0, round + 1).expect("nobody is lost");
+        let mut root = first.start().gather(0, round).expect("nobody is lost");
+        let mut second = second.start().gather(0, round + 1).expect("nobody is lost");
         assert!(is_timeout(&root.finish_timeout(Duration::ZERO)), "two are late");
-        let third = third.start_gather(0, round + 2).expect("nobody is lost");
+        let third = third.start().gather(0, round + 2).expect("nobody is lost");
         assert_eq!(third.finish(), Ok(None), "whoever is below everybody waits for nobody");
         assert!((0..1000).any(|_| second.try_finish() == Ok(true) && root.try_finish() == Ok(true)));
         assert_eq!(second.finish(), Ok(None));
@@ -190,8 +192,8 @@ fn started_limited_and_plain_gathers_and_scatters_of_slices_meet() {
             let mine = given(len, rank, round);
             let slices = match (rank + round) % 3 {
                 0 => me.gather_slice(root, &mine)?,
-                1 => me.gather_slice_timeout(root, &mine, Duration::MAX)?,
-                _ => me.start_gather_slice(root, &mine)?.finish()?,
+                1 => me.start().gather_slice(root, &mine)?.finish_timeout(Duration::MAX)?,
+                _ => me.start().gather_slice(root, &mine)?.finish()?,
             };
             let theirs: Vec<_> = (0..members).map(|rank| given(len, rank, round)).collect();
             assert!(slices == (rank == root).then_some(theirs), "gather of {len} to {root}");
@@ -199,8 +201,8 @@ fn started_limited_and_plain_gathers_and_scatters_of_slices_meet() {
             let (parts, mut own) = ((rank == root).then_some(&all[..]), vec![u64::MAX; len]);
             match (rank + round) % 3 {
                 0 => me.scatter_slice(root, parts, &mut own)?,
-                1 => me.scatter_slice_timeout(root, parts, &mut own, Duration::MAX)?,
-                _ => me.start_scatter_slice(root, parts, &mut own)?.finish()?,
+                1 => me.start().scatter_slice(root, parts, &mut own)?.finish_timeout(Duration::MAX)?,
+                _ => me.start().scatter_slice(root, parts, &mut own)?.finish()?,
             }
             assert!(own == all[rank * len..][..len], "scatter of {len} from {root}");
         }
@@ -215,27 +217,47 @@ fn slices_that_cannot_be_started_are_refused_and_harm_nobody() {
     let results = group.run(|me| {
         let large = Err(Error::TooLarge { bytes: 505, most: 504 });
         let values = &mut [[0u8; 505]; 2];
-        assert_eq!(me.start_broadcast_slice(0, values).map(drop), large);
-        assert_eq!(me.reduce_slice_timeout(0, values, |a, _| a, MOMENT), large);
-        assert_eq!(me.allreduce_slice_timeout(values, |a, _| a, MOMENT), large);
-        assert_eq!(me.gather_timeout(0, values[0], MOMENT).map(drop), large);
-        assert_eq!(me.scatter_timeout(0, Some(&values[..]), MOMENT).map(drop), large);
-        assert_eq!(me.gather_slice_timeout(0, values, MOMENT).map(drop), large);
-        assert_eq!(me.scatter_slice_timeout(0, None, values, MOMENT), large);
+        assert_eq!(me.start().broadcast_slice(0, values).map(drop), large);
+        assert_eq!(
+            me.start().reduce_slice(0, values, |a, _| a).and_then(|mut started| started.finish_timeout(MOMENT)),
+            large
+        );
+        assert_eq!(
+            me.start().allreduce_slice(values, |a, _| a).and_then(|mut started| started.finish_timeout(MOMENT)),
+            large
+        );
+        assert_eq!(
+            me.start().gather(0, values[0]).and_then(|mut started| started.finish_timeout(MOMENT)).map(drop),
+            large
+        );
+        assert_eq!(
+            me.start().scatter(0, Some(&values[..])).and_then(|mut started| started.finish_timeout(MOMENT)).map(drop),
+            large
+        );
+        assert_eq!(
+            me.start().gather_slice(0, values).and_then(|mut started| started.finish_timeout(MOMENT)).map(drop),
+            large
+        );
+        assert_eq!(
+            me.start().scatter_slice(0, None, values).and_then(|mut started| started.finish_timeout(MOMENT)),
+            large
+        );
         let nobody = Err(Error::BadRank { rank: 2, members: 2 });
-        assert_eq!(me.start_broadcast_slice(2, &mut [0]).map(drop), nobody);
-        assert_eq!(me.start_reduce_slice(2, &mut [0], |a, _| a).map(drop), nobody);
-        assert_eq!(me.start_gather(2, 0).map(drop), nobody);
-        assert_eq!(me.start_scatter(2, Some(&[0])).map(drop), nobody);
-        assert_eq!(me.start_gather_slice(2, &[0]).map(drop), nobody);
-        assert_eq!(me.start_scatter_slice(2, Some(&[0]), &mut []).map(drop), nobody);
+        assert_eq!(me.start().broadcast_slice(2, &mut [0]).map(drop), nobody);
+        assert_eq!(me.start().reduce_slice(2, &mut [0], |a, _| a).map(drop), nobody);
+        assert_eq!(me.start().gather(2, 0).map(drop), nobody);
+        assert_eq!(me.start().scatter(2, Some(&[0])).map(drop), nobody);
+        assert_eq!(me.start().gather_slice(2, &[0]).map(drop), nobody);
+        assert_eq!(me.start().scatter_slice(2, Some(&[0]), &mut []).map(drop), nobody);
         if me.rank() == 0 {
-            assert_eq!(me.start_scatter(0, Some(&[0])).map(drop), Err(Error::WrongCount { values: 1, members: 2 }));
-            assert_eq!(me.start_scatter::<u8>(0, None).map(drop), Err(Error::WrongCount { values: 0, members: 2 }));
+            assert_eq!(me.start().scatter(0, Some(&[0])).map(drop), Err(Error::WrongCount { values: 1, members: 2 }));
+            assert_eq!(me.start().scatter::<u8>(0, None).map(drop), Err(Error::WrongCount { values: 0, members: 2 }));
             let wrong = Err(Error::WrongCount { values: 3, members: 2 });
-            assert_eq!(me.start_scatter_slice(0, Some(&[0; 3]), &mut [0; 2]).map(drop), wrong);
+            assert_eq!(me.start().scatter_slice(0, Some(&[0; 3]), &mut [0; 2]).map(drop), wrong);
         }
-        me.allreduce_slice_timeout(&mut [[1u8; 504]; 2], |a, _| a, Duration::MAX)
+        me.start()
+            .allreduce_slice(&mut [[1u8; 504]; 2], |a, _| a)
+            .and_then(|mut started| started.finish_timeout(Duration::MAX))
     });
     assert_eq!(results.expect("nobody panics"), [Ok(()); 2]);
 }
@@ -245,7 +267,7 @@ fn another_length_is_told_to_whoever_polls() {
     let group = group(3, |builder| builder);
     let results = group.run(|me| {
         let mut values = vec![0u64; if me.rank() == 2 { 999 } else { 1000 }];
-        interrupted(me.start_allreduce_slice(&mut values, |a, b| a + b)?, &mut 0)?;
+        interrupted(me.start().allreduce_slice(&mut values, |a, b| a + b)?, &mut 0)?;
         me.barrier()
     });
     for result in results.expect("nobody panics") {
@@ -258,15 +280,25 @@ fn every_limit_passes_while_somebody_is_late() {
     type Call = fn(&mut Member) -> Result<(), Error>;
     // At a member that has to hear from the other one.
     let calls: [Call; 9] = [
-        |me| me.broadcast_slice_timeout(1, &mut [0u64; 1000], MOMENT),
-        |me| me.reduce_slice_timeout(0, &mut [0u64; 1000], |a, b| a + b, MOMENT),
-        |me| me.allreduce_slice_timeout(&mut [0u64; 1000], |a, b| a + b, MOMENT),
-        |me| me.gather_timeout(0, 1u64, MOMENT).map(drop),
-        |me| me.scatter_timeout::<u64>(1, None, MOMENT).map(drop),
-        |me| me.gather_slice_timeout(0, &[1u64; 1000], MOMENT).map(drop),
-        |me| me.scatter_slice_timeout(1, None, &mut [0u64; 1000], MOMENT),
-        |me| me.start_reduce_records(Order::Rank, 0, &mut [0; 10], 5, |_, _| ())?.finish_timeout(MOMENT),
-        |me| me.start_allreduce_records(Order::Plan, &mut [0; 10], 5, |_, _| ())?.finish_timeout(MOMENT),
+        |me| me.start().broadcast_slice(1, &mut [0u64; 1000]).and_then(|mut started| started.finish_timeout(MOMENT)),
+        |me| {
+            me.start()
+                .reduce_slice(0, &mut [0u64; 1000], |a, b| a + b)
+                .and_then(|mut started| started.finish_timeout(MOMENT))
+        },
+        |me| {
+            me.start()
+                .allreduce_slice(&mut [0u64; 1000], |a, b| a + b)
+                .and_then(|mut started| started.finish_timeout(MOMENT))
+        },
+        |me| me.start().gather(0, 1u64).and_then(|mut started| started.finish_timeout(MOMENT)).map(drop),
+        |me| me.start().scatter::<u64>(1, None).and_then(|mut started| started.finish_timeout(MOMENT)).map(drop),
+        |me| me.start().gather_slice(0, &[1u64; 1000]).and_then(|mut started| started.finish_timeout(MOMENT)).map(drop),
+        |me| {
+            me.start().scatter_slice(1, None, &mut [0u64; 1000]).and_then(|mut started| started.finish_timeout(MOMENT))
+        },
+        |me| me.start().reduce_records(Order::Rank, 0, &mut [0; 10], 5, |_, _| ())?.finish_timeout(MOMENT),
+        |me| me.start().allreduce_records(Order::Plan, &mut [0; 10], 5, |_, _| ())?.finish_timeout(MOMENT),
     ];
     for call in calls {
         let group = group(2, |builder| builder.wait(Wait::Park));

@@ -223,7 +223,7 @@ fn count_rounds() -> impl FnMut() -> bool {
 
 /// A barrier with limits; reports once which members were missing, if there was one.
 fn meet_with_limits(me: &mut Member, has_told: &mut bool) -> Result<(), Error> {
-    let mut meeting = me.start_barrier()?;
+    let mut meeting = me.start().barrier()?;
     loop {
         match meeting.finish_timeout(Duration::from_millis(50)) {
             Err(Error::Timeout { missing }) if missing.members() == 1 && !*has_told => {

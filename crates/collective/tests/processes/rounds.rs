@@ -124,7 +124,7 @@ fn records(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error
             me.allreduce_records(Order::Plan, &mut sums, 12, add)?;
             assert!(sums == vec![(number as u8).wrapping_mul(members as u8); 12 * count]);
             let mut ranges = vec![me.rank() as u8; 2 * count];
-            me.start_reduce_records(Order::Rank, root, &mut ranges, 2, join)?.finish()?;
+            me.start().reduce_records(Order::Rank, root, &mut ranges, 2, join)?.finish()?;
             assert!(me.rank() != root || ranges == [0, members as u8 - 1].repeat(count));
         }
         Ok(())
@@ -134,31 +134,31 @@ fn records(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error
 fn started(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     agreed(me, after, |me, number| {
         let (root, members) = (number as usize % me.size(), me.size() as u64);
-        let mut meeting = me.start_barrier()?;
+        let mut meeting = me.start().barrier()?;
         while !meeting.try_finish()? {
             std::thread::yield_now();
         }
         meeting.finish()?;
         let mut value = if me.rank() == root { [number; 40] } else { [0; 40] };
-        me.start_broadcast(root, &mut value)?.finish()?;
+        me.start().broadcast(root, &mut value)?.finish()?;
         assert_eq!(value, [number; 40]);
         let is_root = me.rank() == root;
-        let sum = me.start_reduce(root, number, |a, b| a + b)?.finish()?;
+        let sum = me.start().reduce(root, number, |a, b| a + b)?.finish()?;
         assert_eq!(sum, is_root.then_some(number * members));
-        let mut all = me.start_allreduce(number, |a, b| a + b)?;
+        let mut all = me.start().allreduce(number, |a, b| a + b)?;
         while !all.try_finish()? {
             std::thread::yield_now();
         }
         assert_eq!(all.finish()?, number * members);
         let own = vec![me.rank() as u64; 300];
-        let mut gathering = me.start_gather_slice(root, &own)?;
+        let mut gathering = me.start().gather_slice(root, &own)?;
         while !gathering.try_finish()? {
             std::thread::yield_now();
         }
         let gathered = gathering.finish()?.map(|slices| slices.concat());
         assert!(gathered.as_ref().is_none_or(|all| all.chunks(300).zip(0..).all(|(part, rank)| part == [rank; 300])));
         let mut part = vec![u64::MAX; 300];
-        me.start_scatter_slice(root, gathered.as_deref(), &mut part)?.finish()?;
+        me.start().scatter_slice(root, gathered.as_deref(), &mut part)?.finish()?;
         assert!(part == own, "what was gathered goes back");
         Ok(())
     })
@@ -167,13 +167,13 @@ fn started(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error
 fn limits(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     agreed(me, after, |me, number| {
         let (root, members) = (number as usize % me.size(), me.size() as u64);
-        me.barrier_timeout(PATIENCE)?;
+        me.start().barrier()?.finish_timeout(PATIENCE)?;
         let mut value = if me.rank() == root { number } else { 0 };
-        me.broadcast_timeout(root, &mut value, PATIENCE)?;
+        me.start().broadcast(root, &mut value)?.finish_timeout(PATIENCE)?;
         assert_eq!(value, number);
         let is_root = me.rank() == root;
-        assert_eq!(me.reduce_timeout(root, 1, |a, b| a + b, PATIENCE)?, is_root.then_some(members));
-        assert_eq!(me.allreduce_timeout(1, |a, b| a + b, PATIENCE)?, members);
+        assert_eq!(me.start().reduce(root, 1, |a, b| a + b)?.finish_timeout(PATIENCE)?, is_root.then_some(members));
+        assert_eq!(me.start().allreduce(1, |a, b| a + b)?.finish_timeout(PATIENCE)?, members);
         Ok(())
     })
 }
@@ -322,7 +322,7 @@ fn acknowledgements_asked_for(me: &mut Member, after: &mut dyn FnMut() -> bool) 
 
 fn meetings_asked_for(me: &mut Member, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {
     while after() {
-        let mut meeting = me.start_barrier()?;
+        let mut meeting = me.start().barrier()?;
         while !meeting.try_finish()? {
             std::thread::yield_now();
         }

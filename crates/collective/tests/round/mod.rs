@@ -1,5 +1,6 @@
 //! One of each plain operation, checked: the tests among threads and those among processes run these.
 
+use corecast_collective::op::in_order;
 use corecast_collective::{Error, Member, Order};
 
 /// A barrier, a broadcast, a reduction and an allreduce, from another root in each round.
@@ -11,7 +12,7 @@ pub(crate) fn one_round(me: &mut Member, round: u64) -> Result<(), Error> {
     me.broadcast(root, &mut value)?;
     assert_eq!(value, [round; 40]);
     // A bit of its own for each member: lost and doubled values both show.
-    let bits = me.reduce_in(Order::Arrival, root, 1u64 << rank, |a, b| a + b)?;
+    let bits = me.reduce_with(root, 1u64 << rank, in_order(Order::Arrival, |a, b| a + b))?;
     assert_eq!(bits, (rank == root).then_some((1 << members) - 1));
     let sum = me.allreduce(round as f64, |a, b| a + b)?;
     assert_eq!(sum, round as f64 * members as f64);

@@ -173,9 +173,9 @@ impl SliceEnd for Sliced {
     fn perform(&mut self, values: &mut [u64]) -> Result<(), Failure> {
         let Self { me, op, root } = self;
         let outcome = match (*op, values.is_empty()) {
-            (Op::Broadcast, true) => me.notify_broadcast(*root),
+            (Op::Broadcast, true) => me.broadcast(*root, &mut ()),
             (Op::Broadcast, false) => me.broadcast_slice(*root, values),
-            (Op::Reduce, true) => me.notify_reduce(*root),
+            (Op::Reduce, true) => me.reduce(*root, (), |(), ()| ()).map(drop),
             (Op::Reduce, false) => me.reduce_slice(*root, values, u64::wrapping_add),
             (_, true) => me.allreduce((), |(), ()| ()),
             (_, false) => me.allreduce_slice(values, u64::wrapping_add),

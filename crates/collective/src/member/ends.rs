@@ -1,0 +1,43 @@
+//! The state of one member: its ends of everything that the group laid out.
+
+use crate::acknowledged::Routes;
+use crate::barrier::Part;
+use crate::choice::{Choice, PlanInputs, Races};
+use crate::core::Core;
+use crate::membership::Survivors;
+use crate::operation::all_read::AllRead;
+use crate::operation::exchange::Exchange;
+use crate::tree::TreeEdges;
+
+use super::memory::ReservedMemory;
+use super::spares::SpareParts;
+
+/// The state of one member; it waits in the group until somebody joins as that member.
+#[derive(Debug)]
+pub(crate) struct Ends {
+    pub(crate) core: Core,
+    pub(crate) broadcast: TreeEdges,
+    pub(crate) reduce: TreeEdges,
+    /// The root of the tree planned for reductions.
+    pub(crate) reduce_root: usize,
+    pub(crate) barrier: Part,
+    /// Memory for allreduces of one value; `None` if the group has too many members for it, or trees were asked for.
+    pub(crate) all_read: Option<AllRead>,
+    /// Memory for allreduces of slices; `None` until the first one, and where there is no room for it.
+    pub(crate) exchange: Option<Box<Exchange>>,
+    /// The ways of acknowledged broadcasts, worked out once for all members in this process.
+    pub(crate) routes: std::sync::Arc<Routes>,
+    /// The inputs from which parts of the group are planned.
+    pub(crate) inputs: std::sync::Arc<PlanInputs>,
+    /// The plans that the group was built with.
+    pub(crate) choice: std::sync::Arc<Choice>,
+    /// The result of the last race among its members.
+    pub(crate) races: Option<std::sync::Arc<Races>>,
+    /// The parts that races have replaced.
+    pub(crate) spare_parts: SpareParts,
+    /// The survivors once the group has failed, and the memory for their new group.
+    pub(crate) survivors: Survivors,
+    pub(crate) successor: ReservedMemory,
+    /// The bytes laid out before the memory set aside for survivors.
+    pub(crate) bytes: usize,
+}

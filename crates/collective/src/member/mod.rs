@@ -1,0 +1,170 @@
+//! One participant of a group and the operations it calls.
+//!
+//! `ends` is the member's state, which `layout` builds in the `memory` that the members share. Each operation is written
+//! down once in `prepared`; `values`, `slices` and `records` run it at once, `start` as a `started` one. `split` and
+//! `shrink` make members of other groups.
+
+mod acknowledged;
+mod ends;
+mod layout;
+mod memory;
+mod prepared;
+mod records;
+mod seats;
+mod shrink;
+mod slices;
+mod spares;
+mod split;
+mod start;
+mod started;
+mod values;
+
+use std::any::Any;
+
+use corecast_base::sync::{Arc, Mutex};
+use corecast_base::wait::WaitCounts;
+
+use crate::call::Call;
+use crate::error::{Error, Loss};
+pub(crate) use ends::Ends;
+pub(crate) use memory::{GroupMemory, GroupPlan, ReservedMemory};
+use prepared::{Prepared, Seat, Steps};
+pub(crate) use seats::Seats;
+pub use shrink::Shrunk;
+pub use start::Start;
+pub use started::Started;
+
+/// One participant of a [`Group`](crate::Group).
+///
+/// All members must call the same operations, with the same roots and types, in the same order. If they do not, each of
+/// them gets [`Error::Mismatched`], at the latest in its next operation that needs something from the others. An operation
+/// that fails leaves the group failed, unless it was refused before it began, as with [`Error::BadRank`], or its errors say
+/// otherwise. Values are of any [`Plain`] type: up to 56 bytes travel in one cache line with their header, larger ones in
+/// several lines.
+///
+/// Besides the errors that its own documentation lists, any operation returns [`Error::Pending`] while a started one is
+/// unfinished, [`Error::Forked`] in a child of the process that joined, and [`Error::Corrupt`] once a member has read
+/// something from the memory of a group of processes that no member writes.
+///
+/// Dropping a member leaves the group. If that happens in a panic, or while others still wait for this member, their
+/// operations fail with [`Error::MemberLost`], which names it.
+#[derive(Debug)]
+pub struct Member {
+    /// Taken out when dropped; `Some` until then.
+    ends: Option<Ends>,
+    home: Home,
+}
+
+/// The origin of a member.
+#[derive(Debug)]
+pub(crate) enum Home {
+    /// The seats of a group of threads, to which its ends go back.
+    Threads(Arc<Seats>),
+    /// Made for this member, as among processes and in parts of groups: no other thread can take its place. Holds the
+    /// resources that must stay open as long as the member lives.
+    Own { kept: Option<Kept> },
+}
+
+/// Resources that stay open as long as a process is a member of any part of a group.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept(#[expect(dead_code, reason = "it is dropped with the last clone")] Arc<Mutex<dyn Any + Send>>);
+
+impl Kept {
+    #[cfg(not(loom))]
+    pub(crate) fn of(open: impl Any + Send) -> Self {
+        Self(Arc::new(Mutex::new(open)))
+    }
+}
+
+impl Member {
+    pub(crate) fn new(ends: Ends, home: Home) -> Self {
+        Self { ends: Some(ends), home }
+    }
+
+    #[inline(always)]
+    pub(crate) fn ends(&self) -> &Ends {
+        self.ends.as_ref().expect("the ends are taken out only when the member is dropped")
+    }
+
+    #[inline(always)]
+    pub(crate) fn ends_mut(&mut self) -> &mut Ends {
+        self.ends.as_mut().expect("the ends are taken out only when the member is dropped")
+    }
+
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, call: Call) -> Result<&mut Ends, Error> {
+        let ends = self.ends_mut();
+        ends.core.begin(call)?;
+        Ok(ends)
+    }
+
+    /// The resources that stay open while it is a member of parts too.
+    pub(crate) fn kept(&self) -> Option<Kept> {
+        match &self.home {
+            Home::Threads(_) => None,
+            Home::Own { kept } => kept.clone(),
+        }
+    }
+
+    /// This member's number, from 0.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.ends().core.rank
+    }
+
+    /// The number of members.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.ends().core.members
+    }
+
+    /// Counts of the long waits, yields and sleeps of this member.
+    #[must_use]
+    pub fn wait_counts(&self) -> WaitCounts {
+        self.ends().core.waiter.counts()
+    }
+
+    pub(crate) fn operations(&self) -> u64 {
+        self.ends().core.operation
+    }
+
+    /// Runs an operation to its end.
+    #[inline]
+    fn run<T>(&mut self, mut prepared: Prepared<impl Steps<T>>) -> Result<T, Error> {
+        (prepared.steps)(self.begin(prepared.call)?)
+    }
+
+    #[inline(always)]
+    fn seat(&self) -> Seat {
+        let core = &self.ends().core;
+        Seat { rank: core.rank, members: core.members }
+    }
+
+    /// Makes the group fail as if this member had panicked.
+    pub(crate) fn fail(&self) {
+        let _ = self.ends().core.table.report(self.rank(), Loss::Panicked);
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        if self.ends().core.table.is_copy() {
+            // The memory is not in a forked child, and the place is its parent's.
+            std::mem::forget(self.ends.take());
+            return;
+        }
+        if std::thread::panicking() {
+            // Before the seat is given up, so that the next member to take it sees the fault.
+            self.fail();
+        }
+        if self.ends().core.is_pending {
+            // Others may depend on steps of that operation that this member will not take.
+            let _ = self.ends().core.table.report(self.rank(), Loss::Left);
+        }
+        let Some(ends) = self.ends.take() else { return };
+        match &self.home {
+            Home::Threads(seats) => seats.leave(ends),
+            Home::Own { .. } => ends.core.table.leave(ends.core.rank, ends.core.seat_word()),
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Each operation once, ready to run: the call that the member notes, and its steps.
+//!
+//! [`Member`](super::Member) takes all steps in one call; a [`Started`](super::Started) operation takes them in several.
+
+use corecast_channel::Plain;
+
+use super::ends::Ends;
+use crate::call::{Call, Operation};
+use crate::error::Error;
+use crate::link::LONGEST_MESSAGE;
+use crate::operation::all_read::Reading;
+use crate::operation::exchange::Exchange;
+use crate::operation::reduce::{pairwise, record_by_record};
+use crate::operation::slice_exchange::{self, Exchanging};
+use crate::operation::{self, Gathering, Order, Progress, Reduction, Scattering, Slice, Value, reduce as combine_all};
+
+/// The steps of one operation: called again after a limit, they go on where they ended.
+pub(super) trait Steps<T>: FnMut(&mut Ends) -> Result<T, Error> {}
+
+impl<T, S: FnMut(&mut Ends) -> Result<T, Error>> Steps<T> for S {}
+
+/// An operation that has not begun.
+pub(super) struct Prepared<S> {
+    pub(super) call: Call,
+    pub(super) steps: S,
+}
+
+/// A member's place in its group.
+#[derive(Clone, Copy)]
+pub(super) struct Seat {
+    pub(super) rank: usize,
+    pub(super) members: usize,
+}
+
+impl Seat {
+    #[inline(always)]
+    pub(super) fn check(self, rank: usize) -> Result<(), Error> {
+        let members = self.members;
+        if rank < members { Ok(()) } else { Err(Error::BadRank { rank, members }) }
+    }
+
+    /// Refuses values to scatter, `len` for each member, that are not there or not of that number.
+    fn check_given<T>(self, root: usize, values: Option<&[T]>, len: usize) -> Result<(), Error> {
+        self.check(root)?;
+        let (given, members) = (values.map_or(0, <[T]>::len), self.members);
+        let is_right = values.is_some() && given == members.saturating_mul(len);
+        if self.rank != root || is_right { Ok(()) } else { Err(Error::WrongCount { values: given, members }) }
+    }
+}
+
+pub(super) fn barrier() -> Prepared<impl Steps<()>> {
+    Prepared { call: Call::of(Operation::Barrier), steps: |ends: &mut Ends| ends.barrier.wait(&mut ends.core) }
+}
+
+pub(super) fn broadcast<'a, T: Plain>(
+    seat: Seat,
+    root: usize,
+    value: &'a mut T,
+) -> Result<Prepared<impl Steps<()> + use<'a, T>>, Error> {
+    seat.check(root)?;
+    let mut progress = Progress::default();
+    let steps = move |ends: &mut Ends| {
+        operation::broadcast(&mut ends.core, &mut ends.broadcast, root, &mut Value(value), &mut progress)
+    };
+    Ok(Prepared { call: Call::rooted(Operation::Broadcast, root), steps })
+}
+
+pub(super) fn reduce<T: Plain, F: FnMut(T, T) -> T>(
+    seat: Seat,
+    order: Order,
+    root: usize,
+    mut value: T,
+    mut combine: F,
+) -> Result<Prepared<impl Steps<Option<T>> + use<T, F>>, Error> {
+    seat.check(root)?;
+    let mut reduction = Reduction::default();
+    let steps = move |ends: &mut Ends| {
+        let (core, edges) = (&mut ends.core, &mut ends.reduce);
+        let message = &mut Value(&mut value);
+        combine_all(core, edges, root, order, message, &mut reduction, pairwise(&mut combine))?;
+        Ok((seat.rank == root).then_some(value))
+    };
+    Ok(Prepared { call: order.reduce(root), steps })
+}
+
+/// In a small group members show each other their values. Larger groups, and those with given trees, reduce and broadcast
+/// the result, which is computed once, at the root of the tree planned for reductions. Either way all get the same bits.
+pub(super) fn allreduce<T: Plain, F: FnMut(T, T) -> T>(
+    order: Order,
+    value: T,
+    mut combine: F,
+) -> Prepared<impl Steps<T> + use<T, F>> {
+    let (mut reading, mut is_too_long) = (Reading::default(), false);
+    let (mut combined, mut reduction, mut progress) = (value, Reduction::default(), Progress::default());
+    let steps = move |ends: &mut Ends| {
+        let Ends { core, all_read, broadcast: down, reduce: up, reduce_root: root, .. } = ends;
+        if let Some(all_read) = all_read.as_mut().filter(|_| !is_too_long) {
+            if let Some(result) = all_read.go_on(core, &value, &mut reading, &mut combine)? {
+                return Ok(result);
+            }
+            is_too_long = true;
+        }
+        let message = &mut Value(&mut combined);
+        combine_all(core, up, *root, order, message, &mut reduction, pairwise(&mut combine))?;
+        operation::broadcast(core, down, *root, message, &mut progress)?;
+        Ok(combined)
+    };
+    Prepared { call: order.allreduce(), steps }
+}
+
+pub(super) fn gather<T: Plain>(
+    seat: Seat,
+    root: usize,
+    value: T,
+) -> Result<Prepared<impl Steps<Option<Vec<T>>> + use<T>>, Error> {
+    seat.check(root)?;
+    let mut gathering = None;
+    let steps = move |ends: &mut Ends| {
+        let (core, edges) = (&mut ends.core, &mut ends.reduce);
+        let gathering = gathering.get_or_insert_with(|| Gathering::of_value(core, edges, root, value));
+        Ok(gathering.go_on(core, edges)?.map(|all| all.concat()))
+    };
+    Ok(Prepared { call: Call::rooted(Operation::Gather, root), steps })
+}
+
+pub(super) fn scatter<T: Plain, V: AsRef<[T]>>(
+    seat: Seat,
+    root: usize,
+    values: Option<V>,
+) -> Result<Prepared<impl Steps<T> + use<T, V>>, Error> {
+    seat.check_given(root, values.as_ref().map(V::as_ref), 1)?;
+    let given = values.filter(|_| seat.rank == root);
+    let (mut scattering, mut own) = (None, [corecast_channel::zeroed()]);
+    let steps = move |ends: &mut Ends| {
+        let (core, edges) = (&mut ends.core, &mut ends.broadcast);
+        let scattering = scattering.get_or_insert_with(|| Scattering::of_values(core, edges, root));
+        scattering.go_on(core, edges, given.as_ref().map(V::as_ref), &mut own)?;
+        Ok(own[0])
+    };
+    Ok(Prepared { call: Call::rooted(Operation::Scatter, root), steps })
+}
+
+pub(super) fn broadcast_slice<'a, T: Plain>(
+    seat: Seat,
+    root: usize,
+    values: &'a mut [T],
+) -> Result<Prepared<impl Steps<()> + use<'a, T>>, Error> {
+    seat.check(root)?;
+    let (mut slice, mut progress) = (Slice::of(values), Progress::default());
+    let steps = move |ends: &mut Ends| {
+        operation::broadcast(&mut ends.core, &mut ends.broadcast, root, &mut slice, &mut progress)
+    };
+    Ok(Prepared { call: Call::rooted(Operation::BroadcastSlice, root), steps })
+}
+
+pub(super) fn reduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
+    seat: Seat,
+    root: usize,
+    values: &'a mut [T],
+    combine: F,
+) -> Result<Prepared<impl Steps<()> + use<'a, T, F>>, Error> {
+    seat.check(root)?;
+    let (mut slice, mut reduction, mut each) = (Slice::of(values), Reduction::default(), pairwise(combine));
+    let steps = move |ends: &mut Ends| {
+        let (core, edges) = (&mut ends.core, &mut ends.reduce);
+        combine_all(core, edges, root, Order::Plan, &mut slice, &mut reduction, &mut each)
+    };
+    Ok(Prepared { call: Call::rooted(Operation::ReduceSlice, root), steps })
+}
+
+/// Members show each other the values, if there are few members and there is room; otherwise a reduction, and a broadcast
+/// of its result.
+pub(super) fn allreduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
+    values: &'a mut [T],
+    mut combine: F,
+) -> Prepared<impl Steps<()> + use<'a, T, F>> {
+    let (mut slice, mut exchanging) = (Slice::of(values), Exchanging::default());
+    let (mut reduction, mut progress) = (Reduction::default(), Progress::default());
+    let steps = move |ends: &mut Ends| {
+        let Ends { core, broadcast: down, reduce: up, reduce_root: root, exchange, inputs, .. } = ends;
+        if exchange.is_none() && slice_exchange::suits(core.members, inputs.is_crowded) {
+            let (rank, members) = (core.rank, core.members);
+            *exchange = core.lay_out(|arena| Exchange::lay_out(rank, members, arena))?.map(Box::new);
+        }
+        if let Some(exchange) = exchange {
+            slice_exchange::allreduce(core, exchange, slice.values, &mut exchanging, &mut combine)?;
+            if slice_exchange::fits::<T>() {
+                return Ok(());
+            }
+        }
+        combine_all(core, up, *root, Order::Plan, &mut slice, &mut reduction, pairwise(&mut combine))?;
+        operation::broadcast(core, down, *root, &mut slice, &mut progress)
+    };
+    Prepared { call: Call::of(Operation::AllreduceSlice), steps }
+}
+
+pub(super) fn gather_slice<T: Plain>(
+    seat: Seat,
+    root: usize,
+    values: &[T],
+) -> Result<Prepared<impl Steps<Option<Vec<Vec<T>>>> + use<T>>, Error> {
+    seat.check(root)?;
+    let (mut own, mut gathering) = (values.to_vec(), None);
+    let steps = move |ends: &mut Ends| {
+        let (core, edges) = (&mut ends.core, &mut ends.reduce);
+        let gathering =
+            gathering.get_or_insert_with(|| Gathering::of_slice(core, edges, root, std::mem::take(&mut own)));
+        Ok(gathering.go_on(core, edges)?.map(|all| all.into_iter().map(<[T]>::to_vec).collect()))
+    };
+    Ok(Prepared { call: Call::rooted(Operation::GatherSlice, root), steps })
+}
+
+pub(super) fn scatter_slice<'a, T: Plain, V: AsRef<[T]>>(
+    seat: Seat,
+    root: usize,
+    values: Option<V>,
+    own: &'a mut [T],
+) -> Result<Prepared<impl Steps<()> + use<'a, T, V>>, Error> {
+    seat.check_given(root, values.as_ref().map(V::as_ref), own.len())?;
+    let given = values.filter(|_| seat.rank == root);
+    let mut scattering = None;
+    let steps = move |ends: &mut Ends| {
+        let (core, edges) = (&mut ends.core, &mut ends.broadcast);
+        let scattering = scattering.get_or_insert_with(|| Scattering::of_slices(core, edges, root));
+        scattering.go_on(core, edges, given.as_ref().map(V::as_ref), own)
+    };
+    Ok(Prepared { call: Call::rooted(Operation::ScatterSlice, root), steps })
+}
+
+#[track_caller]
+pub(super) fn reduce_records<'a, F: FnMut(&mut [u8], &[u8])>(
+    seat: Seat,
+    order: Order,
+    root: usize,
+    records: &'a mut [u8],
+    record_bytes: usize,
+    combine: F,
+) -> Result<Prepared<impl Steps<()> + use<'a, F>>, Error> {
+    seat.check(root)?;
+    check_records(records, record_bytes)?;
+    let (mut slice, mut reduction) = (Slice::in_runs(records, record_bytes), Reduction::default());
+    let mut each = record_by_record(record_bytes, combine);
+    let steps = move |ends: &mut Ends| {
+        let (core, edges) = (&mut ends.core, &mut ends.reduce);
+        combine_all(core, edges, root, order, &mut slice, &mut reduction, &mut each)
+    };
+    Ok(Prepared { call: order.reduce_records(root), steps })
+}
+
+#[track_caller]
+pub(super) fn allreduce_records<'a, F: FnMut(&mut [u8], &[u8])>(
+    order: Order,
+    records: &'a mut [u8],
+    record_bytes: usize,
+    combine: F,
+) -> Result<Prepared<impl Steps<()> + use<'a, F>>, Error> {
+    check_records(records, record_bytes)?;
+    let (mut slice, mut each) = (Slice::in_runs(records, record_bytes), record_by_record(record_bytes, combine));
+    let (mut reduction, mut progress) = (Reduction::default(), Progress::default());
+    let steps = move |ends: &mut Ends| {
+        let Ends { core, broadcast: down, reduce: up, reduce_root: root, .. } = ends;
+        combine_all(core, up, *root, order, &mut slice, &mut reduction, &mut each)?;
+        operation::broadcast(core, down, *root, &mut slice, &mut progress)
+    };
+    Ok(Prepared { call: order.allreduce_records(), steps })
+}
+
+/// Refuses bytes that are not a whole number of records.
+#[track_caller]
+fn check_records(records: &[u8], record_bytes: usize) -> Result<(), Error> {
+    let (bytes, most) = (record_bytes, LONGEST_MESSAGE);
+    assert!(bytes > 0, "a record of no bytes cannot be combined");
+    assert!(records.len() % bytes == 0, "{} bytes are no whole number of records of {bytes}", records.len());
+    if bytes <= most { Ok(()) } else { Err(Error::TooLarge { bytes, most }) }
+}

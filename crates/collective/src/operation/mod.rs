@@ -1,0 +1,28 @@
+//! The steps of the operations at one member, over the edges of a tree or memory that a few members share.
+//!
+//! An operation takes its steps in one call or in several: a wait that ends at a limit leaves the progress as it is, and
+//! the next call goes on there. Nothing here knows of groups or of [`Member`](crate::Member), which calls these steps.
+//!
+//! - [`steps`]: from one to all and from all to one, for everything that is a [`Message`]: a [`Value`] or a [`Slice`];
+//! - [`reduce`]: the orders of combining;
+//! - [`gather`], [`scatter`]: values and slices that stay apart;
+//! - [`all_read`], [`exchange`]: a few members show each other a value or a slice.
+
+pub(crate) mod all_read;
+pub(crate) mod exchange;
+pub(crate) mod gather;
+pub(crate) mod order;
+pub(crate) mod reduce;
+pub(crate) mod scatter;
+pub(crate) mod slice;
+pub(crate) mod slice_exchange;
+pub(crate) mod steps;
+pub(crate) mod value;
+
+pub(crate) use gather::Gathering;
+pub use order::Order;
+pub(crate) use reduce::{Reduction, reduce};
+pub(crate) use scatter::Scattering;
+pub(crate) use slice::Slice;
+pub(crate) use steps::{Message, Progress, broadcast};
+pub(crate) use value::Value;
