@@ -1,4 +1,4 @@
-//! The state that every operation of one member uses: its rank, its waiter, the roll, and the number of the operation.
+//! The state that every operation of one member uses: its rank, its waiter, the member table, and the number of the operation.
 
 use std::time::Duration;
 
@@ -188,7 +188,7 @@ impl Core {
         self.table.fault().map_or(Ok(()), Err)
     }
 
-    /// Waits at the member's own bell until `poll` finds something.
+    /// Waits at the member's own wake word until `poll` finds something.
     #[inline(always)]
     pub(crate) fn wait_at_own_word<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
         let Self { rank, operation, waiter, table, deadline, has_failed, .. } = self;
@@ -197,7 +197,7 @@ impl Core {
         found.map_err(|error| failed(has_failed, error))
     }
 
-    /// Waits at the bell that rings for all members at once until `poll` finds something.
+    /// Waits at the wake word of all members at once until `poll` finds something.
     #[inline(always)]
     pub(crate) fn wait_at_common_word<T>(&mut self, poll: impl FnMut() -> Option<T>) -> Result<T, Error> {
         let Self { rank, operation, waiter, table, deadline, has_failed, .. } = self;

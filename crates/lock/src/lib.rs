@@ -35,6 +35,8 @@ pub mod condvar;
 pub mod delegate;
 mod domains;
 mod facts;
+#[cfg(all(feature = "machine", not(loom)))]
+mod hand_over;
 #[cfg(feature = "hierarchical")]
 pub mod hclh;
 pub mod hmcs;
@@ -70,8 +72,6 @@ pub mod word;
 #[cfg(not(loom))]
 pub use any::{AnyLock, WrongUse};
 pub use array::Array;
-#[cfg(all(feature = "machine", not(loom)))]
-pub use auto::measure_hand_overs;
 pub use auto::{Auto, Explanation, Mode, Params, Why};
 pub use byte::Byte;
 pub use clh::{Clh, ClhNodes};
@@ -80,6 +80,8 @@ pub use condvar::{Condvar, WaitGuard, WaitTimeoutResult};
 pub use delegate::Delegate;
 pub use domains::Domains;
 pub use facts::{Facts, NodeKind, Order};
+#[cfg(all(feature = "machine", not(loom)))]
+pub use hand_over::measure_hand_overs;
 #[cfg(feature = "hierarchical")]
 pub use hclh::Hclh;
 pub use hmcs::{Hmcs, HmcsNode};

@@ -3,7 +3,7 @@
 use corecast_base::MAX_CPU_ID;
 
 use crate::cost_matrix::is_cost;
-use crate::machine::MachineError;
+use crate::machine_error::MachineError;
 
 /// `(k, cost)`: the total cost of k of something, in the machine's unit, each k once, ascending.
 pub type Curve = Vec<(u32, f64)>;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::cost_matrix::{CostMatrix, MAX_COST, is_cost};
 use crate::curve::{self, Curve};
-use crate::machine::MachineError;
+use crate::machine_error::MachineError;
 use crate::race::RaceCheck;
 
 /// The parts of a model beyond pairwise costs; each is optional.

@@ -14,9 +14,10 @@ use corecast_base::{CpuId, CpuSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cost_matrix::{CostMatrix, MAX_COST};
+use crate::cost_matrix::CostMatrix;
 use crate::extended::Extended;
-use crate::race::MOST_RACES;
+use crate::machine_error::MachineError;
+use crate::race::{MOST_RACES, RaceCheck};
 use crate::topology::Cpu;
 
 /// The unit of every cost of a [`Machine`].
@@ -82,63 +83,6 @@ pub struct Provenance {
     /// Further fields of the file, kept as they are.
     #[serde(flatten)]
     pub other: BTreeMap<String, Value>,
-}
-
-/// Why the parts of a [`Machine`] do not fit together.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MachineError {
-    /// There is no CPU.
-    #[error("`cpus` is empty, expected at least one CPU")]
-    NoCpus,
-    /// A CPU is listed twice.
-    #[error("CPU {cpu} is listed twice in `cpus`")]
-    DuplicateCpu {
-        /// The CPU.
-        cpu: CpuId,
-    },
-    /// A matrix does not have one row for each CPU.
-    #[error("`{matrix}` has {found} rows, expected {expected}, one for each CPU")]
-    RowCount {
-        /// The matrix.
-        matrix: &'static str,
-        /// Its rows.
-        found: usize,
-        /// The number of CPUs.
-        expected: usize,
-    },
-    /// An extended cost is negative, not a number, or absurdly large.
-    #[error("`{field}` is {cost}, expected a number from 0 to {MAX_COST:e}")]
-    NoCost {
-        /// The field.
-        field: &'static str,
-        /// Its value.
-        cost: f64,
-    },
-    /// A [`Curve`](crate::Curve) is invalid.
-    #[error("`{field}` {rule}")]
-    NoCurve {
-        /// The field.
-        field: &'static str,
-        /// The fault in it.
-        rule: String,
-    },
-    /// An entry of `races` does not belong to this machine.
-    #[error("in `races`, `{operation}` by `{algorithm}` {rule}")]
-    NoRace {
-        /// Its operation.
-        operation: String,
-        /// Its algorithm.
-        algorithm: String,
-        /// The fault in it.
-        rule: String,
-    },
-    /// There are more races than are kept.
-    #[error("`races` has {found} entries, expected at most {MOST_RACES}")]
-    TooManyRaces {
-        /// Their number.
-        found: usize,
-    },
 }
 
 impl Machine {
@@ -221,6 +165,45 @@ impl Machine {
         }
         Ok(())
     }
+}
+
+impl Machine {
+    /// Keeps the result of a race. An entry of the same race is replaced; beyond [`MOST_RACES`] the oldest is dropped.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be a race of this machine: it has no members, or CPUs that the machine lacks, or invalid costs.
+    /// The machine stays as it was.
+    pub fn record_race(&mut self, race: RaceCheck) -> Result<(), MachineError> {
+        check_race(&race, &self.cpu_set())?;
+        let races = &mut self.extended.races;
+        races.retain(|known| !known.is_same_race(&race));
+        races.push(race);
+        races.drain(..races.len().saturating_sub(MOST_RACES));
+        Ok(())
+    }
+
+    pub(crate) fn check_races(&self) -> Result<(), MachineError> {
+        let (races, cpus) = (&self.extended.races, self.cpu_set());
+        if races.len() > MOST_RACES {
+            return Err(MachineError::TooManyRaces { found: races.len() });
+        }
+        for (at, race) in races.iter().enumerate() {
+            check_race(race, &cpus)?;
+            if races[..at].iter().any(|earlier| earlier.is_same_race(race)) {
+                return Err(no_race(race, "is listed twice".to_owned()));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_race(race: &RaceCheck, cpus: &CpuSet) -> Result<(), MachineError> {
+    race.check(cpus).map_err(|rule| no_race(race, rule))
+}
+
+fn no_race(race: &RaceCheck, rule: String) -> MachineError {
+    MachineError::NoRace { operation: race.operation.clone(), algorithm: race.algorithm.clone(), rule }
 }
 
 #[cfg(test)]

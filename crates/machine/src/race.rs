@@ -8,7 +8,6 @@ use corecast_base::{CpuId, CpuSet, MAX_CPU_ID};
 use serde::{Deserialize, Serialize};
 
 use crate::cost_matrix::is_cost;
-use crate::machine::{Machine, MachineError};
 
 /// The most races a model keeps.
 pub const MOST_RACES: usize = 256;
@@ -64,53 +63,18 @@ impl RaceCheck {
         (&self.operation, &self.algorithm, &self.members) == (&other.operation, &other.algorithm, &other.members)
     }
 
-    /// Checks that this is a race of `machine`.
-    fn check(&self, machine: &Machine) -> Result<(), MachineError> {
-        let broken = |rule: String| {
-            let (operation, algorithm) = (self.operation.clone(), self.algorithm.clone());
-            Err(MachineError::NoRace { operation, algorithm, rule })
-        };
+    /// Checks that this is a race among some of these CPUs; returns what is wrong with it.
+    pub(crate) fn check(&self, cpus: &CpuSet) -> Result<(), String> {
+        let broken = Err;
         if self.members.is_empty() {
             return broken("has no `members`".to_owned());
         }
-        if let Some(&cpu) = self.members.difference(&machine.cpu_set()).as_slice().first() {
+        if let Some(&cpu) = self.members.difference(cpus).as_slice().first() {
             return broken(format!("has member CPU {cpu}, which is not among `cpus`"));
         }
         for (field, cost) in [("predicted", self.predicted), ("measured", self.measured)] {
             if !is_cost(cost) {
                 return broken(format!("has `{field}` {cost}, expected a number of at least 0"));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Machine {
-    /// Keeps the result of a race. An entry of the same race is replaced; beyond [`MOST_RACES`] the oldest is dropped.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be a race of this machine: it has no members, or CPUs that the machine lacks, or invalid costs.
-    /// The machine stays as it was.
-    pub fn record_race(&mut self, race: RaceCheck) -> Result<(), MachineError> {
-        race.check(self)?;
-        let races = &mut self.extended.races;
-        races.retain(|known| !known.is_same_race(&race));
-        races.push(race);
-        races.drain(..races.len().saturating_sub(MOST_RACES));
-        Ok(())
-    }
-
-    pub(crate) fn check_races(&self) -> Result<(), MachineError> {
-        let races = &self.extended.races;
-        if races.len() > MOST_RACES {
-            return Err(MachineError::TooManyRaces { found: races.len() });
-        }
-        for (at, race) in races.iter().enumerate() {
-            race.check(self)?;
-            if races[..at].iter().any(|earlier| earlier.is_same_race(race)) {
-                let (operation, algorithm) = (race.operation.clone(), race.algorithm.clone());
-                return Err(MachineError::NoRace { operation, algorithm, rule: "is listed twice".to_owned() });
             }
         }
         Ok(())
@@ -155,6 +119,7 @@ impl TryFrom<RaceFields> for RaceCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Machine;
     use crate::topology::{Cpu, Topology};
 
     fn machine(ids: u32) -> Machine {

@@ -6,10 +6,10 @@
 //! those. That bound is low, but valid. A release line contains the reduction only, and a counter leaves nothing to
 //! choose.
 
+use crate::operation::Direction;
 use crate::operation::Operation;
 use crate::plan::{Plan, Scheme};
 use crate::problem::Problem;
-use crate::schedule::Direction;
 use crate::search::{Costs, bound};
 
 /// Two costs closer than this part of them count as equal, as rounding may make them differ.

@@ -2,9 +2,10 @@
 
 use std::fmt::{self, Write};
 
+use crate::operation::Direction;
 use crate::plan::{Plan, Scheme};
 use crate::problem::Problem;
-use crate::schedule::{Direction, Schedule};
+use crate::schedule::Schedule;
 
 /// A text of several lines: the maker of the plan, the reason, and the schedule by member.
 ///

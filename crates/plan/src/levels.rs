@@ -2,23 +2,6 @@
 
 use corecast_machine::Machine;
 
-use crate::problem::Problem;
-
-impl Problem {
-    /// The clusters of members that costs show, finest first, and the NUMA nodes if they differ from those: for each
-    /// level the cluster of each member, numbered from 0 in the order of first members.
-    #[must_use]
-    pub fn levels(&self) -> Vec<Vec<u32>> {
-        let members = self.len();
-        let mut levels = corecast_machine::clusters::levels(members, &|a, b| self.message(a, b));
-        let numa = numbered((0..members).map(|member| self.numa(member)));
-        if !levels.contains(&numa) {
-            levels.push(numa);
-        }
-        levels
-    }
-}
-
 /// For members at these positions of the machine, the second-level cache, or where caches are not known the core,
 /// or else the CPU, of each: numbered from 0.
 pub(crate) fn siblings(machine: &Machine, positions: &[usize]) -> Vec<u32> {
@@ -47,6 +30,7 @@ pub(crate) fn numbered<T: PartialEq>(parts: impl Iterator<Item = T>) -> Vec<u32>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::Problem;
     use corecast_base::CpuId;
     use corecast_machine::{Cpu, Topology};
 

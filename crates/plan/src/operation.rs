@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::problem::Problem;
-use crate::schedule::Direction;
 use crate::simulate;
 use crate::tree::Tree;
 
@@ -27,6 +26,15 @@ pub enum Operation {
     Allreduce,
     /// Proposal, votes and decision: a broadcast, a reduction and a broadcast.
     TwoPhaseCommit,
+}
+
+/// The direction of one phase: that of a [`Schedule`](crate::Schedule).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the root to all: a broadcast.
+    Down,
+    /// From all to the root: a reduction.
+    Up,
 }
 
 /// A text that does not name an [`Operation`].

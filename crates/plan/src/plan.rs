@@ -5,7 +5,6 @@ use corecast_machine::Unit;
 
 use crate::effort::Effort;
 use crate::operation::Operation;
-use crate::planner;
 use crate::problem::{Problem, ProblemError};
 use crate::tree::Tree;
 
@@ -89,10 +88,12 @@ pub enum PlanError {
     #[error(transparent)]
     Problem(#[from] ProblemError),
     /// The name is unknown.
-    #[error("'{name}' is not a shape or planner; expected one of {}", planner::names().join(", "))]
+    #[error("'{name}' is not a shape or planner; expected one of {}", known.join(", "))]
     UnknownPlanner {
         /// The name.
         name: String,
+        /// The names that are known.
+        known: Vec<&'static str>,
     },
     /// The planner asked for cannot plan this.
     #[error("the planner {planner} cannot plan this: {why}")]

@@ -1,12 +1,13 @@
 //! All planners by name: the seed shapes and the planners that search.
 
+use corecast_base::CpuId;
+
 use crate::effort::Effort;
 use crate::meeting;
-use crate::operation::Operation;
+use crate::operation::{Direction, Operation};
 use crate::plan::{Plan, PlanError};
 use crate::problem::Problem;
 use crate::request::{AUTO, Request};
-use crate::schedule::Direction;
 use crate::search::{self, BLOCKS, Block, Costs, Found, Job};
 use crate::shape::{self, SHAPES, Shape};
 
@@ -18,13 +19,42 @@ pub fn planners() -> Vec<(&'static str, &'static str)> {
 }
 
 /// Every name that [`Request::planner`] takes.
-pub(crate) fn names() -> Vec<&'static str> {
+fn names() -> Vec<&'static str> {
     let shapes = SHAPES.iter().map(|shape| shape.name());
     [AUTO].into_iter().chain(planners().into_iter().map(|(name, _)| name)).chain(shapes).collect()
 }
 
+impl Request<'_> {
+    /// Makes the plan.
+    ///
+    /// # Errors
+    ///
+    /// If the planner's name is unknown, that planner cannot serve this problem (the error says why), or no tree keeps
+    /// within the limits.
+    ///
+    /// # Panics
+    ///
+    /// If the root is not below [`Problem::len`].
+    #[track_caller]
+    pub fn plan(&self, problem: &Problem) -> Result<Plan, PlanError> {
+        assert!(self.root.is_none_or(|root| root < problem.len()), "the root must be a member of the problem");
+        by_planner(problem, self)
+    }
+
+    /// As [`Request::plan`], starting from the member on a CPU.
+    ///
+    /// # Errors
+    ///
+    /// If no member runs on that CPU, or as [`Request::plan`].
+    pub fn plan_from(self, problem: &Problem, root: Option<CpuId>) -> Result<Plan, PlanError> {
+        let outside = |root| PlanError::RootOutside { root, cpus: problem.cpus().iter().copied().collect() };
+        let root = root.map(|root| problem.member_on(root).ok_or_else(|| outside(root))).transpose()?;
+        self.root(root).plan(problem)
+    }
+}
+
 /// Makes the plan that the request asks for.
-pub(crate) fn plan(problem: &Problem, request: &Request<'_>) -> Result<Plan, PlanError> {
+fn by_planner(problem: &Problem, request: &Request<'_>) -> Result<Plan, PlanError> {
     let settings = &request.settings;
     if !settings.limits.allow_some_tree(problem.len()) {
         return Err(beyond_limits(problem, request));
@@ -40,7 +70,7 @@ pub(crate) fn plan(problem: &Problem, request: &Request<'_>) -> Result<Plan, Pla
     } else if let Some(shape) = shape::find(&request.planner) {
         shaped(problem, request, shape)?
     } else {
-        return Err(PlanError::UnknownPlanner { name: request.planner.clone() });
+        return Err(PlanError::UnknownPlanner { name: request.planner.clone(), known: names() });
     };
     plan.is_root_given = request.root.is_some();
     plan.seed = settings.seed;

@@ -182,6 +182,19 @@ impl Problem {
         self.noise
     }
 
+    /// The clusters of members that costs show, finest first, and the NUMA nodes if they differ from those: for each
+    /// level the cluster of each member, numbered from 0 in the order of first members.
+    #[must_use]
+    pub fn levels(&self) -> Vec<Vec<u32>> {
+        let members = self.len();
+        let mut found = corecast_machine::clusters::levels(members, &|a, b| self.message(a, b));
+        let numa = levels::numbered((0..members).map(|member| self.numa(member)));
+        if !found.contains(&numa) {
+            found.push(numa);
+        }
+        found
+    }
+
     /// The number of members: at least 1.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a problem is never empty")]

@@ -1,13 +1,9 @@
 //! Requests for plans: the operation, the effort of the search, and the limits.
 
-use corecast_base::CpuId;
-
 use crate::effort::Effort;
 use crate::limits::Limits;
 use crate::operation::Operation;
-use crate::plan::{Plan, PlanError};
-use crate::planner;
-use crate::problem::Problem;
+use crate::settings::Settings;
 
 /// The name that asks for the best tree that the effort finds.
 pub const AUTO: &str = "auto";
@@ -33,23 +29,6 @@ pub struct Request<'a> {
     pub(crate) planner: String,
     pub(crate) root: Option<usize>,
     pub(crate) settings: Settings<'a>,
-}
-
-/// The settings that every search gets.
-#[derive(Clone, Copy)]
-pub(crate) struct Settings<'a> {
-    pub(crate) effort: Effort,
-    pub(crate) seed: u64,
-    pub(crate) limits: Limits,
-    /// The part of the effort's work that one search may do; 1 is all of it.
-    pub(crate) share: f64,
-    pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
-}
-
-impl Default for Settings<'_> {
-    fn default() -> Self {
-        Self { effort: Effort::default(), seed: 0, limits: Limits::default(), share: 1.0, stop: &|| false }
-    }
 }
 
 impl<'a> Request<'a> {
@@ -98,33 +77,6 @@ impl<'a> Request<'a> {
     pub fn stop(mut self, stop: &'a (dyn Fn() -> bool + Sync)) -> Self {
         self.settings.stop = stop;
         self
-    }
-
-    /// Makes the plan.
-    ///
-    /// # Errors
-    ///
-    /// If the planner's name is unknown, that planner cannot serve this problem (the error says why), or no tree keeps
-    /// within the limits.
-    ///
-    /// # Panics
-    ///
-    /// If the root is not below [`Problem::len`].
-    #[track_caller]
-    pub fn plan(&self, problem: &Problem) -> Result<Plan, PlanError> {
-        assert!(self.root.is_none_or(|root| root < problem.len()), "the root must be a member of the problem");
-        planner::plan(problem, self)
-    }
-
-    /// As [`Request::plan`], starting from the member on a CPU.
-    ///
-    /// # Errors
-    ///
-    /// If no member runs on that CPU, or as [`Request::plan`].
-    pub fn plan_from(self, problem: &Problem, root: Option<CpuId>) -> Result<Plan, PlanError> {
-        let outside = |root| PlanError::RootOutside { root, cpus: problem.cpus().iter().copied().collect() };
-        let root = root.map(|root| problem.member_on(root).ok_or_else(|| outside(root))).transpose()?;
-        self.root(root).plan(problem)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The times are those of [`crate::simulate`]; a schedule only writes them all down.
 
-use crate::operation::Operation;
+use crate::operation::{Direction, Operation};
 use crate::plan::{Plan, Scheme};
 use crate::problem::Problem;
 use crate::simulate;
@@ -23,15 +23,6 @@ pub struct Transfer {
     pub receive_start: f64,
     /// The receiver has it.
     pub receive_end: f64,
-}
-
-/// The direction of a [`Schedule`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// From the root to all: a broadcast.
-    Down,
-    /// From all to the root: a reduction.
-    Up,
 }
 
 /// The messages of one phase of a collective.

@@ -1,7 +1,8 @@
 //! Schedules of the kinds of [`crate::Scheme`] in which members meet otherwise than in a tree.
 
+use crate::operation::Direction;
 use crate::problem::Problem;
-use crate::schedule::{Direction, Schedule, Transfer};
+use crate::schedule::{Schedule, Transfer};
 use crate::simulate;
 use crate::tree::Tree;
 

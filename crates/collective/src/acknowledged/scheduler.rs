@@ -64,7 +64,7 @@ impl Inboxes {
         Ok(Self { pushed: arena.slice(members)?, words: arena.slice(members * INBOX_TASKS)? })
     }
 
-    /// Pushes a task into a member's inbox. The caller then rings that member's bell.
+    /// Pushes a task into a member's inbox. The caller then wakes that member.
     pub(super) fn push(&self, rank: usize, task: u32) -> Result<(), InboxFull> {
         let mut position = self.pushed(rank);
         loop {

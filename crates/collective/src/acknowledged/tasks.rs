@@ -195,7 +195,7 @@ impl<T: Plain> Tasks<T> {
         self.scheduler.next()
     }
 
-    /// Empties the inbox, and rings the bells of members that may wait for room.
+    /// Empties the inbox, and wakes the members that may wait for room.
     fn make_room(&mut self, table: &MemberTable) {
         if self.scheduler.drain_inbox() > 0 {
             self.own.inlets.iter().for_each(|edge| table.wake_word(edge.peer).notify());

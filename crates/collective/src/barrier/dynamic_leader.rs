@@ -125,7 +125,7 @@ impl DynamicLeader {
         let (stamp, released) = (core.stamp.word(), &self.released);
         // ORDERING: Release, pairs with the Acquire in lead [followed]
         self.arrived.store(stamp, Ordering::Release);
-        // Another process may have written any rank: the wrong bell then rings in vain.
+        // Another process may have written any rank: the wrong member is then woken in vain.
         core.table.wake_word(leader.min(core.members - 1)).notify();
         // ORDERING: Acquire, pairs with the Release in lead [let-go]
         core.wait_at_common_word(|| (released.load(Ordering::Acquire) == stamp).then_some(()))

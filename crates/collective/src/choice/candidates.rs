@@ -110,7 +110,7 @@ impl Candidates {
         Ok(CandidateCounts { barriers, broadcasts, reductions, bytes })
     }
 
-    /// A number that differs for other fields or other numbers of starters, among programs with the same code.
+    /// A number that differs for other candidates or other numbers of them, among programs with the same code.
     pub(crate) fn digest(&self, counts: CandidateCounts) -> u64 {
         let mut hasher = DefaultHasher::new();
         counts.hash(&mut hasher);
@@ -223,7 +223,7 @@ impl PlannedBarrier {
     }
 }
 
-/// The web of the member at `site` over a tree.
+/// The edges of the member at `site` in a tree.
 pub(crate) fn edges(plan: &Plan, inputs: &PlanInputs, site: &mut Site) -> Result<TreeEdges, ArenaError> {
     let edges = match plan.operation {
         Operation::Reduce => TreeLayout::in_arrival_order(&inputs.problem, &plan.tree),
@@ -302,6 +302,6 @@ mod tests {
             last = barriers;
         }
         let without = fitting(whole.bytes - 1);
-        assert_ne!(candidates.digest(without), candidates.digest(whole), "other starters");
+        assert_ne!(candidates.digest(without), candidates.digest(whole), "other numbers");
     }
 }

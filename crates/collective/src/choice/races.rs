@@ -69,7 +69,7 @@ pub(crate) struct Verdict {
 }
 
 impl<T: Clone + PartialEq> Race<T> {
-    /// Of these racers and what each should cost, in the order of the heats.
+    /// Of these racers and what each should cost, in the order of the rounds.
     pub(crate) fn of(
         racers: Vec<(T, f64)>,
         (raced, verdict): (Vec<CandidateResult>, Verdict),

@@ -1,8 +1,8 @@
 //! The ends of one member, built over memory that all members lay out alike.
 //!
 //! No member builds the ends of others, as dropping an end says that its member is gone. So every member, in any process,
-//! goes through the same steps in the same order: first the [`MemberTable`], one for each process, then the web of broadcasts,
-//! that of reductions, the barrier, the slots for single values, and the memory set aside for survivors of a fault. The
+//! goes through the same steps in the same order: first the [`MemberTable`], one for each process, then the edges of broadcasts,
+//! those of reductions, the barrier, the slots for single values, and the memory set aside for survivors of a fault. The
 //! parts that follow from the choice alone, and are the same for all, are computed once, in [`Layout::of`].
 
 use corecast_base::ArenaError;
@@ -115,7 +115,7 @@ pub(crate) mod tests {
         Waiter::new(Wait::Adaptive, CpuSharing::unpinned(MEMBERS as usize), None)
     }
 
-    /// A section of a region, and the kind of the bells in it.
+    /// A section of a region, and the kind of the wake words in it.
     fn region(bytes: usize) -> (SharedRegion, Section) {
         let plan = RegionPlan::new().add("group", 1, [0; 6], bytes as u64).expect("a plan");
         let region = SharedRegion::memfd(&plan).expect("there is memory");

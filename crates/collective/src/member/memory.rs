@@ -1,4 +1,4 @@
-//! The state that the members of one group share in one process: the plan, the roll, and the memory behind it.
+//! The state that the members of one group share in one process: the plan, the member table, and the memory behind it.
 //!
 //! Threads of one process share it, so that a group is planned once. Processes each have their own over the same memory.
 
@@ -23,7 +23,7 @@ pub(crate) struct GroupPlan {
 pub(crate) struct GroupMemory {
     planned: GroupPlan,
     pub(crate) table: Arc<MemberTable>,
-    /// The memory behind the roll.
+    /// The memory behind the table.
     arena: Arena,
 }
 
@@ -42,7 +42,7 @@ impl GroupPlan {
 }
 
 impl GroupMemory {
-    /// Lays out the roll at the beginning of a memory.
+    /// Lays out the member table at the beginning of a memory.
     pub(crate) fn new(
         planned: GroupPlan,
         mut arena: Arena,

@@ -4,7 +4,7 @@
 //! grid.
 //! **When not:** for a single operation, as making a part takes some operations of the whole group and a plan.
 //!
-//! All members call [`Member::split`] and say which part they want to be in. Every member learns all these wishes, and each
+//! All members call [`Member::split`] and say which part they want to be in. Every member learns what all others said, and each
 //! part is planned anew over its members' costs, as [`Group`](crate::Group) plans, by the settings of the whole group. Two
 //! settings do not carry over: a tree given to the builder, as it spans all members, and racing. A member may be in the
 //! whole group and in any number of parts at once. Operations of different groups are ordered only by the order of a
@@ -48,8 +48,8 @@ use crate::call::{Call, Operation};
 use crate::error::Error;
 use crate::membership::{Origin, Step};
 
-/// A member's wish: 1 for a part and 0 for none, the part's color, and the key's bits.
-type Wish = [u64; 3];
+/// What a member said: 1 for a part and 0 for none, the part's color, and the key's bits.
+type Asked = [u64; 3];
 
 /// The members of a part by rank in the whole group, in the order of their ranks in the part.
 type Ranks = Vec<usize>;
@@ -68,8 +68,8 @@ impl Member {
     /// members of different versions would lay out different parts: either way the group stays as it was. Also the errors
     /// of [`gather_slice`](Self::gather_slice).
     pub fn split(&mut self, color: impl Into<Option<u32>>, key: i64) -> Result<Option<Self>, Error> {
-        let wish = color.into().map_or([0; 3], |color| [1, u64::from(color), key as u64]);
-        let outcome = self.split_by(wish);
+        let asked = color.into().map_or([0; 3], |color| [1, u64::from(color), key as u64]);
+        let outcome = self.split_by(asked);
         let core = &mut self.ends_mut().core;
         let has_failed =
             || matches!(core.check_fault(), Err(Error::MemberLost { .. } | Error::Mismatched { .. } | Error::Corrupt));
@@ -79,8 +79,8 @@ impl Member {
         outcome
     }
 
-    fn split_by(&mut self, wish: Wish) -> Result<Option<Self>, Error> {
-        let parts = parts(&self.all_gather(wish)?);
+    fn split_by(&mut self, asked: Asked) -> Result<Option<Self>, Error> {
+        let parts = parts(&self.all_gather(asked)?);
         let own = parts.iter().position(|ranks| ranks.contains(&self.rank()));
         let plan = |me: &Self, own: usize| GroupPlan::of_part(me.ends().inputs.part(&parts[own]));
         // In a section lines are counted before any are laid out.
@@ -98,7 +98,7 @@ impl Member {
         Ok(part)
     }
 
-    /// The place of this member in a part that it shares a plot with.
+    /// The place of this member in a part whose memory was reserved.
     fn settle(
         &self,
         reserved: &ReservedMemory,
@@ -147,9 +147,9 @@ impl Member {
 }
 
 /// The parts that members asked for, by color.
-fn parts(settings: &[Wish]) -> Vec<Ranks> {
+fn parts(asked: &[Asked]) -> Vec<Ranks> {
     let mut parts: BTreeMap<u64, Vec<(i64, usize)>> = BTreeMap::new();
-    for (rank, &[wants, color, key]) in settings.iter().enumerate() {
+    for (rank, &[wants, color, key]) in asked.iter().enumerate() {
         if wants == 1 {
             parts.entry(color).or_default().push((key as i64, rank));
         }
@@ -167,9 +167,9 @@ mod tests {
 
     #[test]
     fn parts_go_by_color_and_their_members_by_key_and_rank() {
-        let wish = |color: u64, key: i64| [1, color, key as u64];
-        let settings = [wish(7, 5), wish(2, 0), [0; 3], wish(7, -5), wish(2, 0), wish(u64::from(u32::MAX), 1)];
-        assert_eq!(parts(&settings), [vec![1, 4], vec![3, 0], vec![5]]);
+        let asked = |color: u64, key: i64| [1, color, key as u64];
+        let all = [asked(7, 5), asked(2, 0), [0; 3], asked(7, -5), asked(2, 0), asked(u64::from(u32::MAX), 1)];
+        assert_eq!(parts(&all), [vec![1, 4], vec![3, 0], vec![5]]);
         assert_eq!(parts(&[[0; 3]; 2]), Vec::<Ranks>::new());
     }
 }

@@ -1,7 +1,7 @@
-//! The roll: the state of every member, and the word that marks the group as failed.
+//! The member table: the state of every member, and the word that marks the group as failed.
 //!
 //! The fault is not written while all is well, so every member may look at it for the price of a cached load. Waiters look
-//! once in a while; a member that changes something rings all bells, so that sleepers look too.
+//! once in a while; a member that changes something wakes all, so that sleepers look too.
 //!
 //! A member that leaves in peace records the number of operations it has begun. That is no failure for members that wait in
 //! an operation it has taken part in (a leaf may leave while the root still waits for others), and is one for those that
@@ -46,9 +46,9 @@ pub(crate) struct MemberTable {
     seats: PlaceSlice<CacheLine<AtomicU64>>,
     /// The calls of each member.
     calls: CallLog,
-    /// The bells on which members sleep, one each.
+    /// The wake words on which members sleep, one each.
     wake_words: Box<[WakeWord]>,
-    /// The bell on which members sleep that wait for all of a group at one place.
+    /// The wake word on which members sleep that wait for all of a group at one place.
     pub(crate) common: WakeWord,
     /// The live members, where they are processes.
     pub(crate) processes: Option<Arc<MemberProcesses>>,
@@ -57,7 +57,7 @@ pub(crate) struct MemberTable {
 }
 
 impl MemberTable {
-    /// Lays out the first lines of a group. `bell` makes a bell of its memory.
+    /// Lays out the first lines of a group. `wake_word` makes a wake word of its memory.
     pub(crate) fn lay_out(
         arena: &mut Arena,
         members: usize,
@@ -149,7 +149,7 @@ impl MemberTable {
     }
 
     fn report_word(&self, word: u64) -> Error {
-        // ORDERING: Relaxed, the word is all there is to say; the bells' fences carry it to sleepers
+        // ORDERING: Relaxed, the word is all there is to say; the wake words' fences carry it to sleepers
         let stands = self.fault.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed).err().unwrap_or(word);
         self.wake_all();
         self.decode(stands)

@@ -31,7 +31,7 @@ impl Builder<'_> {
         let (room, wait) = (self.room_bytes, self.wait);
         let model = model_file::render(self.machine)?;
         let machine = model_file::parse(&model)?;
-        let (descriptor, race_memory) = charter_of(&self.on(&machine))?;
+        let (descriptor, race_memory) = description_of(&self.on(&machine))?;
         let text = descriptor::render(&descriptor, model);
         let GroupDescriptor { planned, .. } =
             descriptor::parse(text.as_bytes()).expect("what was just written can be read");
@@ -122,7 +122,7 @@ impl Founding {
 }
 
 /// The description that members use, and the memory that a race among them takes.
-fn charter_of(builder: &Builder<'_>) -> Result<(GroupDescriptor, usize), BuildError> {
+fn description_of(builder: &Builder<'_>) -> Result<(GroupDescriptor, usize), BuildError> {
     let Draft { planned, .. } = builder.draft()?;
     let Some(candidates) = builder.candidates(&planned)? else {
         return Ok((GroupDescriptor { planned, records: None }, 0));
@@ -141,7 +141,7 @@ fn laid_out_bytes(planned: &GroupPlan, descriptor_bytes: usize) -> Result<usize,
 }
 
 fn region_plan(terms: &GroupEntry, room_bytes: usize) -> Result<RegionPlan, RegionPlanError> {
-    // The same again for the survivors of a fault: see `Plot::of_successor`.
+    // The same again for the survivors of a fault: see `ReservedMemory::of_successor`.
     let bytes = terms.laid_out_bytes.saturating_add(room_bytes).saturating_mul(2) as u64;
     let seats = u32::try_from(terms.members).unwrap_or(u32::MAX).saturating_add(SPARE_SEATS);
     let plan = RegionPlan::new().participants(seats)?.limit_bytes(u64::MAX);

@@ -129,20 +129,20 @@ impl Invitation {
         if self.region.check_fork().is_err() {
             return Err(Error::Forked.into());
         }
-        let hall = CheckedMemory::enter(&self.region)?;
-        let found = hall.terms.members;
+        let checked = CheckedMemory::enter(&self.region)?;
+        let found = checked.terms.members;
         if let Some(expected) = self.members.filter(|&expected| expected != found) {
             return Err(JoinError::Size { found, expected });
         }
-        if let Some(fault) = hall.memory.table.fault() {
+        if let Some(fault) = checked.memory.table.fault() {
             return Err(fault.into());
         }
         let rank = match self.rank {
-            Some(rank) => hall.processes.join(rank).map(|()| rank),
-            None => hall.processes.join_any(),
+            Some(rank) => checked.processes.join(rank).map(|()| rank),
+            None => checked.processes.join_any(),
         }?;
-        let (kept, records) = (self.kept, hall.records.clone());
-        let mut me = hall.settle(rank, self.timeout).map(|ends| Member::new(ends, Home::Own { kept }))?;
+        let (kept, records) = (self.kept, checked.records.clone());
+        let mut me = checked.settle(rank, self.timeout).map(|ends| Member::new(ends, Home::Own { kept }))?;
         records.map_or(Ok(()), |records| me.race_when_joined(&records))?;
         Ok(me)
     }

@@ -39,7 +39,7 @@ impl CheckedMemory {
         terms.check_wait(inputs.settings.wait)?;
         if inputs.members() != terms.members {
             let (said, told) = (inputs.members(), terms.members);
-            return Err(JoinError::Corrupt(format!("its charter has {said} members, its directory {told}")));
+            return Err(JoinError::Corrupt(format!("its description has {said} members, its directory {told}")));
         }
         let processes = Arc::new(MemberProcesses::new(region.clone(), register.members, terms.fences));
         let memory =

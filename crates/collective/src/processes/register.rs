@@ -2,10 +2,10 @@
 //!
 //! | where | what | written by |
 //! |---|---|---|
-//! | directory entry `group` | format, members, bytes and checksum of the charter, bytes laid out, fences | the founder |
+//! | directory entry `group` | format, members, bytes and checksum of the description, bytes laid out, fences | the founder |
 //! | section, a line for each member | the participant of the region that it is, 0 for nobody yet | the member, once |
-//! | then | the charter, padded with zeroes | the founder, before anybody else has the descriptor |
-//! | then | the roll, the webs, the barrier, as all lay them out | as they say |
+//! | then | the description, padded with zeroes | the founder, before anybody else has the descriptor |
+//! | then | the member table, the edges of trees, the barrier, as all lay them out | as they say |
 //!
 //! The directory is checked with the region, by its own checksum; here each word is compared with its possible values.
 
@@ -22,7 +22,7 @@ use crate::MAX_MEMBERS;
 pub(super) const NAME: &str = "group";
 
 /// Changes with everything that would make members of two versions lay out or read memory differently.
-const FORMAT: u64 = 3;
+const FORMAT: u64 = 4;
 
 /// The directory's entry of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) struct GroupEntry {
     pub(super) descriptor_checksum: u32,
     /// All that each member lays out before it joins.
     pub(super) laid_out_bytes: usize,
-    /// The kind of fences of the bells; `None` if no member ever sleeps.
+    /// The kind of fences of the wake words; `None` if no member ever sleeps.
     pub(super) fences: Option<Fences>,
 }
 
@@ -56,7 +56,7 @@ impl GroupEntry {
         let descriptor_checksum = within("for a checksum", descriptor_checksum, u64::from(u32::MAX))? as u32;
         Ok(Self {
             members: within("members", members, MAX_MEMBERS as u64)?,
-            descriptor_bytes: within("bytes of charter", descriptor_bytes, entry.bytes)?,
+            descriptor_bytes: within("bytes of description", descriptor_bytes, entry.bytes)?,
             descriptor_checksum,
             laid_out_bytes: within("bytes laid out", laid_out_bytes, entry.bytes)?,
             fences: fences_of(fences)?,
@@ -110,7 +110,7 @@ impl Register {
         // ORDERING: Relaxed, it was written before this process got the descriptor
         let words: Vec<u64> = self.descriptor.iter().map(|word| word.load(Ordering::Relaxed)).collect();
         if checksum(words.iter().copied()) != terms.descriptor_checksum {
-            return Err(JoinError::Corrupt("its charter is not the one that was written".to_owned()));
+            return Err(JoinError::Corrupt("its description is not the one that was written".to_owned()));
         }
         let mut bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
         bytes.truncate(terms.descriptor_bytes);

@@ -6,7 +6,7 @@
 //! All members call [`Member::race`], as an operation of the group like others. They lay out the lines of all candidates,
 //! run the rounds, and combine their times. So each of them knows what every other knows, and all reach the same verdict by
 //! themselves. From then on [`Member::barrier`] is the winner's, and values travel along the winning trees. The group keeps
-//! its table of members and its bells: a candidate is nothing but lines.
+//! its table of members and their wake words: a candidate is nothing but lines.
 //!
 //! Trees race with the winning barrier behind each broadcast or reduction. In a plain loop the root would run ahead, and
 //! the time would only show how fast it sends.
@@ -142,7 +142,7 @@ impl Member {
         self.agree_to_race(candidates.digest(counts))?;
         let race_memory = RaceMemory::mark_out(self, counts)?;
         let races = race_memory.parts(self, candidates)?.race(self, candidates)?;
-        // After the rounds no member is in a lane any more, and after all have met no member has one.
+        // After the rounds no member is in a candidate any more, and after all have met no member has one.
         self.barrier()?;
         race_memory.give_back(self)?;
         self.take(candidates, &races)?;
@@ -189,7 +189,7 @@ impl Member {
         Ok(())
     }
 
-    /// Runs a race until the best lane is decided; `run` is an operation in one of them, and when it returns no member can
+    /// Runs a race until the best candidate is decided; `run` is an operation of one of them, and when it returns no member can
     /// still be in the operation before.
     fn rounds<L>(
         &mut self,
@@ -295,7 +295,7 @@ impl RaceMemory {
 /// One member's lines of all candidates.
 struct CandidateParts {
     barriers: Vec<Part>,
-    /// Webs, and the roots of their trees.
+    /// The edges of trees, and the roots of these.
     broadcasts: Vec<(TreeEdges, usize)>,
     reductions: Vec<(TreeEdges, usize)>,
 }

@@ -68,7 +68,7 @@ struct Neighbour {
 }
 
 impl Chunks {
-    /// Lays out the areas of all members; returns those of the member of this rank, whose edges are those of `web`. `None`
+    /// Lays out the areas of all members; returns those of the member of this rank, whose edges these are. `None`
     /// if they would take more than half of the remaining room, as members need the rest for things they cannot do without.
     pub(crate) fn lay_out(edges: &TreeEdges, own: usize, arena: &mut Arena) -> Result<Option<Self>, ArenaError> {
         let members = edges.members();

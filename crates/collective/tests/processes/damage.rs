@@ -79,10 +79,10 @@ fn words_changed_at_random_are_refused_or_do_no_harm() {
 }
 
 #[test]
-fn another_charter_than_was_written_is_told() {
+fn another_description_than_was_written_is_told() {
     let mut bad = Copy::of_good();
     // Behind the line of the one member.
     bad.words[16] ^= 1;
     let joined = Invitation::of_region(bad.region()).join();
-    assert!(matches!(&joined, Err(JoinError::Corrupt(why)) if why.contains("charter")), "{joined:?}");
+    assert!(matches!(&joined, Err(JoinError::Corrupt(why)) if why.contains("description")), "{joined:?}");
 }

@@ -60,8 +60,6 @@
 
 mod compete;
 mod explanation;
-#[cfg(all(feature = "machine", not(loom)))]
-mod hand_over;
 mod ledger;
 mod mode;
 pub mod params;
@@ -77,8 +75,6 @@ use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 use compete::Comer;
 pub use explanation::{Explanation, Why};
-#[cfg(all(feature = "machine", not(loom)))]
-pub use hand_over::measure_hand_overs;
 use ledger::Ledger;
 pub use mode::Mode;
 use mode::{KEPT, LOCKED, PARKED};

@@ -3,7 +3,7 @@
 use corecast_base::{CpuId, CpuSet};
 
 use crate::cost_matrix::CostMatrixError;
-use crate::machine::MachineError;
+use crate::machine_error::MachineError;
 use crate::pin::PinError;
 
 /// Why there is no measurement. Doubts about one that was made are [`Extended::warnings`](crate::Extended::warnings).

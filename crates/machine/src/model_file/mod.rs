@@ -26,7 +26,7 @@ use std::path::PathBuf;
 
 use crate::bounded_file::BoundedReadError;
 use crate::cost_matrix::CostMatrixError;
-use crate::machine::MachineError;
+use crate::machine_error::MachineError;
 
 pub use read::{parse, read};
 pub use write::{render, write};

@@ -13,8 +13,8 @@ use fastrand::Rng;
 use crate::effort::Effort;
 use crate::parallel;
 use crate::problem::Problem;
-use crate::request::Settings;
 use crate::search::cooling::{exponential, temperature};
+use crate::settings::Settings;
 
 /// The first temperature, as a part of the cost, and how often it is halved.
 const HOT: f64 = 0.03;

@@ -9,8 +9,8 @@ use super::exchange::Exchange;
 use super::two_trees::{Greedy, Phases, TwoTrees, greedy_trees, two_trees};
 use crate::limits::Limits;
 use crate::problem::Problem;
-use crate::request::Settings;
 use crate::search::improve::moves;
+use crate::settings::Settings;
 use crate::simulate;
 use crate::tree::Tree;
 

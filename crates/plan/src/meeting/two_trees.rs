@@ -6,14 +6,14 @@
 
 use crate::effort::Effort;
 use crate::limits::Limits;
+use crate::operation::Direction;
 use crate::operation::Operation;
 use crate::problem::Problem;
-use crate::request::Settings;
-use crate::schedule::Direction;
 use crate::search::earliest_completion::{EarliestCompletion, Preferences};
 use crate::search::exact::exact_from_each;
 use crate::search::order::Ordered;
 use crate::search::{Costs, Found, search};
+use crate::settings::Settings;
 
 /// The weight of a member as a relay in the greedy trees that rank the roots.
 const RELAY: f64 = 0.5;

@@ -4,8 +4,8 @@
 //! way round: the makespans of the two agree tree by tree, if the broadcast sends to the largest tail first and the
 //! reduction receives in order of arrival. So one search serves both.
 
+use crate::operation::Direction;
 use crate::problem::Problem;
-use crate::schedule::Direction;
 
 /// Costs of a broadcast between all pairs of members, in the problem's unit.
 #[derive(Clone, Debug, PartialEq)]

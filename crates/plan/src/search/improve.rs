@@ -8,7 +8,7 @@ use super::order::{Ordered, ordered};
 use super::ticks::Ticks;
 use crate::effort::Effort;
 use crate::parallel;
-use crate::request::Settings;
+use crate::settings::Settings;
 use crate::tree::Tree;
 
 /// Up to this many members many short walks find more than few long ones, which settle in the first wide valley.

@@ -22,7 +22,7 @@ mod trial;
 pub(crate) use costs::Costs;
 
 use crate::effort::Effort;
-use crate::request::Settings;
+use crate::settings::Settings;
 use order::Ordered;
 
 /// The goal of a search: the cheapest tree over these costs, from this root or from any.

@@ -1,6 +1,6 @@
-//! The live members of a group of processes, as known to the region in which they meet.
+//! The processes behind the members of a group, as known to the region in which they meet.
 //!
-//! Threads end together, so a group of threads has no census; and models know no regions.
+//! Threads end together, so a group of threads has none of this; and models know no regions.
 
 #[cfg(loom)]
 mod model;

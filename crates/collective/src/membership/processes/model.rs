@@ -1,4 +1,4 @@
-//! An empty census: models have no processes.
+//! No processes: models have none.
 
 use corecast_base::sync::Arc;
 use corecast_base::wait::WakeWord;

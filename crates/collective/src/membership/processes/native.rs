@@ -24,7 +24,7 @@ pub(crate) struct MemberProcesses {
     members: PlaceSlice<CacheLine<AtomicU64>>,
     /// The place of each member of the part among them.
     places: Vec<usize>,
-    /// The fences of the group's bells; `None` if no member ever sleeps.
+    /// The fences of the group's wake words; `None` if no member ever sleeps.
     fences: Option<Fences>,
     /// Before this time, in ticks, no member in this process asks again. Written by the member that asks.
     next_look: AtomicU64,
@@ -36,7 +36,7 @@ impl MemberProcesses {
         Self { region, members, places, fences, next_look: AtomicU64::new(0) }
     }
 
-    /// The census of the members of these ranks, by their place here.
+    /// The processes of the members of these ranks, by their place here.
     pub(crate) fn part(&self, ranks: &[usize]) -> Self {
         let places = ranks.iter().map(|&rank| self.places[rank]).collect();
         Self {
@@ -46,7 +46,7 @@ impl MemberProcesses {
         }
     }
 
-    /// A bell in the group's memory.
+    /// A wake word in the group's memory.
     pub(crate) fn wake_word(&self, cell: Place<CacheLine<WakeCell>>) -> WakeWord {
         WakeWord::within(cell, self.region.parkers(), self.region.me().index, self.fences)
     }

@@ -23,7 +23,7 @@ use corecast_base::{CacheLine, Clock, CpuId};
 use corecast_machine::measure::{MeasureError, Options, Progress, Step};
 use corecast_machine::{Cpu, Curve, Machine, pin};
 
-use super::{Auto, Mode};
+use crate::auto::{Auto, Mode};
 use crate::mutex::Mutex;
 
 /// How long each section lasts.
