@@ -13,12 +13,8 @@ use crate::workspace::{Package, Workspace};
 pub(super) const NAME: &str = "circles";
 
 /// Crates with circles that are older than this rule, and how many of their modules are in one. The numbers may only fall.
-const KNOWN: &[(&str, usize)] = &[
-    ("corecast-race", 7),
-    ("corecast-bench", 8),
-    ("corecast-cli", 2),
-    ("corecast-capi", 2),
-];
+const KNOWN: &[(&str, usize)] =
+    &[("corecast-race", 7), ("corecast-bench", 8), ("corecast-cli", 2), ("corecast-capi", 2)];
 
 type Graph = BTreeMap<String, BTreeSet<String>>;
 

@@ -3,11 +3,11 @@
 //! **When to take it:** a member has other work while it waits, or must not wait for ever. **When not:** the plain
 //! operations of a [`Member`] keep nothing beside the call and cost less.
 //!
-//! [`Member::start`] starts them. A start does as much as it can at once: it publishes the arrival at a barrier, or passes on a value that is there.
-//! Others may need this member to act in the meantime, and it acts only inside [`try_finish`](Started::try_finish) or one
-//! of the other calls: there is no background thread. No step is repeated, so a limit may pass any number of times, and
-//! each call goes on where the last one ended. A member that drops an unfinished operation can only leave, which makes the
-//! group fail, as others may wait for its remaining steps.
+//! [`Member::start`] starts them. A start does as much as it can at once: it publishes the arrival at a barrier, or passes
+//! on a value that is there. Others may need this member to act in the meantime, and it acts only inside
+//! [`try_finish`](Started::try_finish) or one of the other calls: there is no background thread. No step is repeated, so a
+//! limit may pass any number of times, and each call goes on where the last one ended. A member that drops an unfinished
+//! operation can only leave, which makes the group fail, as others may wait for its remaining steps.
 //!
 //! **Progress:** `try_finish` looks, for about a microsecond where each member has a CPU, and does not wait; the others
 //! block.
