@@ -1,11 +1,4 @@
-//! Anderson's array lock: tickets, and each waiting thread polls a line of its own.
-//!
-//! Take it to compare; a queue (`mcs`) does the same with less memory. A hand-over writes one line that one thread
-//! polls, however many wait. A slot holds the number that is called there, so more threads than slots are no harm: some
-//! share a line.
-//!
-//! **Progress:** blocking, first in first out. **Memory ordering:** that of [`RawLock`].
-//! Source: T. Anderson, The Performance of Spin Lock Alternatives for Shared-Memory Multiprocessors, 1990.
+//! [`Array`]: when to take it, how it works, and its code.
 
 use std::cell::Cell;
 
@@ -16,7 +9,14 @@ use corecast_base::wait::Spinner;
 use crate::facts::{Facts, NodeKind, Order};
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
-/// See the [module](self).
+/// Anderson's array lock: tickets, and each waiting thread polls a line of its own.
+///
+/// Take it to compare; a queue (`mcs`) does the same with less memory. A hand-over writes one line that one thread
+/// polls, however many wait. A slot holds the number that is called there, so more threads than slots are no harm: some
+/// share a line.
+///
+/// **Progress:** blocking, first in first out. **Memory ordering:** that of [`RawLock`].
+/// Source: T. Anderson, The Performance of Spin Lock Alternatives for Shared-Memory Multiprocessors, 1990.
 #[derive(Debug)]
 pub struct Array {
     /// The next number to draw. Written by every newcomer.

@@ -1,20 +1,4 @@
-//! A mutex in one byte: spins for about the cost of a wake-up, then sleeps in a table.
-//!
-//! Take it where there are millions of locks, of which few are wanted at a time: beside a flag in a node, say. It never keeps
-//! a CPU from the holder for long. An unlock wakes one sleeper, which competes with newcomers (nothing is handed
-//! to a thread that does not run). Not where one lock is contended for long: a sleeper takes the mutex of its line in the
-//! table twice, and locks may share a line of it. Neighbours in one cache line disturb each other, as any bytes do.
-//!
-//! **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`].
-//! Source: U. Drepper, Futexes Are Tricky, 2004, for the states; F. Pizlo, Locking in WebKit, 2016, for sleep beside the lock.
-//!
-//! ```
-//! use corecast_lock::{Byte, Mutex};
-//!
-//! let accounts: Vec<Mutex<u8, Byte>> = (0..1_000_000).map(|_| Mutex::from(0)).collect();
-//! *accounts[7].lock() += 1;
-//! assert_eq!(accounts[7].try_with(|account| *account), Some(1));
-//! ```
+//! [`Byte`]: when to take it, how it works, and its code.
 
 use std::time::{Duration, Instant};
 
@@ -33,7 +17,23 @@ const HELD: u8 = 1;
 /// Held, and somebody may sleep.
 const AWAITED: u8 = 2;
 
-/// See the [module](self).
+/// A mutex in one byte: spins for about the cost of a wake-up, then sleeps in a table.
+///
+/// Take it where there are millions of locks, of which few are wanted at a time: beside a flag in a node, say. It never keeps
+/// a CPU from the holder for long. An unlock wakes one sleeper, which competes with newcomers (nothing is handed
+/// to a thread that does not run). Not where one lock is contended for long: a sleeper takes the mutex of its line in the
+/// table twice, and locks may share a line of it. Neighbours in one cache line disturb each other, as any bytes do.
+///
+/// **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`].
+/// Source: U. Drepper, Futexes Are Tricky, 2004, for the states; F. Pizlo, Locking in WebKit, 2016, for sleep beside the lock.
+///
+/// ```
+/// use corecast_lock::{Byte, Mutex};
+///
+/// let accounts: Vec<Mutex<u8, Byte>> = (0..1_000_000).map(|_| Mutex::from(0)).collect();
+/// *accounts[7].lock() += 1;
+/// assert_eq!(accounts[7].try_with(|account| *account), Some(1));
+/// ```
 #[derive(Debug)]
 pub struct Byte {
     /// [`FREE`], [`HELD`] or [`AWAITED`]. Written by every thread that wants the lock, and by its holder.

@@ -1,13 +1,4 @@
-//! The CLH queue: a newcomer swaps its node for the last one, and polls that until its thread is done.
-//!
-//! Take it as `mcs`, which it resembles; an unlock is one store here and never waits. A thread leaves its node to the
-//! one behind and adopts the one before, so nodes are pooled and guards are possible. The tail names a node together
-//! with the number of its stay in the queue: a try that has seen a node idle must not succeed once that was enqueued
-//! again.
-//!
-//! **Progress:** blocking, first in first out. **Memory ordering:** that of [`RawLock`].
-//! Source: T. Craig, Building FIFO and Priority-Queueing Spin Locks from Atomic Swap, 1993; P. Magnusson, A. Landin,
-//! E. Hagersten, Queue Locks on Cache Coherent Multiprocessors, 1994.
+//! [`Clh`]: when to take it, how it works, and its code.
 
 use std::cell::Cell;
 
@@ -21,7 +12,16 @@ use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 const IDLE: u32 = 0;
 const BUSY: u32 = 1;
 
-/// See the [module](self).
+/// The CLH queue: a newcomer swaps its node for the last one, and polls that until its thread is done.
+///
+/// Take it as `mcs`, which it resembles; an unlock is one store here and never waits. A thread leaves its node to the
+/// one behind and adopts the one before, so nodes are pooled and guards are possible. The tail names a node together
+/// with the number of its stay in the queue: a try that has seen a node idle must not succeed once that was enqueued
+/// again.
+///
+/// **Progress:** blocking, first in first out. **Memory ordering:** that of [`RawLock`].
+/// Source: T. Craig, Building FIFO and Priority-Queueing Spin Locks from Atomic Swap, 1993; P. Magnusson, A. Landin,
+/// E. Hagersten, Queue Locks on Cache Coherent Multiprocessors, 1994.
 #[derive(Debug)]
 pub struct Clh {
     /// The last node of the queue, idle if the lock is free. Written by every newcomer.

@@ -1,36 +1,4 @@
-//! A condition variable: threads that hold a mutex sleep until another one has changed what it guards.
-//!
-//! Take it with the locks that let their threads sleep, [`Auto`](crate::Auto) and [`Word`](crate::Word); it works with every lock
-//! that has guards, and with `AnyLock` if that is one whose threads sleep. Not to hand over values: channels do that. Woken
-//! threads compete for the mutex as newcomers do, so with a lock that keeps an order and more threads than CPUs they are as slow
-//! as those.
-//!
-//! It is a count of notifications. A waiter reads it, frees the mutex, and sleeps unless the count has moved. A notifier that
-//! has changed the data under the mutex finds the waiter asleep, or makes it find another count. No thread that waits for the
-//! mutex already is woken, and a notification that finds nobody waiting costs no system call. The mutex need not be held to
-//! notify, and one variable may serve several mutexes.
-//!
-//! **A wait may return for no reason**, and another thread may have been there first: so look again, or take
-//! [`Condvar::wait_while`]. A notification wakes the present waiters; it is not kept for later ones. A thread that sleeps while
-//! 2^32 notifications come misses them; each of them wakes somebody.
-//!
-//! **Progress:** blocking. **Memory ordering:** that of the mutex; a notification itself orders nothing.
-//! Source: U. Drepper, Futexes Are Tricky, 2004, for the count; the field's variable is C. A. R. Hoare's, Monitors, 1974.
-//!
-//! ```
-//! use corecast_lock::{Condvar, Mutex};
-//!
-//! static JOBS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
-//! static ARRIVED: Condvar = Condvar::new();
-//!
-//! let worker = std::thread::spawn(|| {
-//!     let mut jobs = ARRIVED.wait_while(JOBS.lock(), |jobs| jobs.is_empty());
-//!     jobs.pop()
-//! });
-//! JOBS.lock().push(7);
-//! ARRIVED.notify_one();
-//! assert_eq!(worker.join().expect("it has a job"), Some(7));
-//! ```
+//! [`Condvar`]: when to take it, how it works, and its code.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -41,7 +9,41 @@ use corecast_base::wait::LONGEST_SLEEP;
 use crate::mutex::MutexGuard;
 use crate::raw::NodeMoves;
 
-/// See the [module](self). Zeroes are one that nobody waits for.
+/// A condition variable: threads that hold a mutex sleep until another one has changed what it guards.
+///
+/// Take it with the locks that let their threads sleep, [`Auto`](crate::Auto) and [`Word`](crate::Word); it works with every lock
+/// that has guards, and with `AnyLock` if that is one whose threads sleep. Not to hand over values: channels do that. Woken
+/// threads compete for the mutex as newcomers do, so with a lock that keeps an order and more threads than CPUs they are as slow
+/// as those.
+///
+/// It is a count of notifications. A waiter reads it, frees the mutex, and sleeps unless the count has moved. A notifier that
+/// has changed the data under the mutex finds the waiter asleep, or makes it find another count. No thread that waits for the
+/// mutex already is woken, and a notification that finds nobody waiting costs no system call. The mutex need not be held to
+/// notify, and one variable may serve several mutexes.
+///
+/// **A wait may return for no reason**, and another thread may have been there first: so look again, or take
+/// [`Condvar::wait_while`]. A notification wakes the present waiters; it is not kept for later ones. A thread that sleeps while
+/// 2^32 notifications come misses them; each of them wakes somebody.
+///
+/// **Progress:** blocking. **Memory ordering:** that of the mutex; a notification itself orders nothing.
+/// Source: U. Drepper, Futexes Are Tricky, 2004, for the count; the field's variable is C. A. R. Hoare's, Monitors, 1974.
+///
+/// ```
+/// use corecast_lock::{Condvar, Mutex};
+///
+/// static JOBS: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+/// static ARRIVED: Condvar = Condvar::new();
+///
+/// let worker = std::thread::spawn(|| {
+///     let mut jobs = ARRIVED.wait_while(JOBS.lock(), |jobs| jobs.is_empty());
+///     jobs.pop()
+/// });
+/// JOBS.lock().push(7);
+/// ARRIVED.notify_one();
+/// assert_eq!(worker.join().expect("it has a job"), Some(7));
+/// ```
+///
+/// Zeroes are one that nobody waits for.
 pub struct Condvar {
     /// The number of notifications so far. Written by notifiers; waiters sleep on it.
     notified: AtomicU32,

@@ -1,21 +1,4 @@
-//! A CLH queue for each domain, of which the first one splices what has come there into the queue of all.
-//!
-//! Take it to compare, on machines with several clusters where each thread has a CPU; `hmcs` has the same aim and gives no
-//! domain more than its turns. Not on a machine of one domain, and not with more threads than CPUs. It must be made for
-//! the domains of the machine ([`Setup::domains`]): by default there is one.
-//!
-//! A newcomer enters the queue of its domain, and polls the node before. If that is spliced, it is the first of those to be
-//! spliced next: it appends all of them to the queue of all, marks their last node as spliced, and waits for the one before
-//! there. If the lock is held it leaves others a moment to come before that. Else it holds the lock once the node before
-//! is idle. A try appends its own node to the queue of all, if the last one there is idle. (In the paper there is no try, and a
-//! node carries the number of its domain. Here it carries that of its stay in a queue, by which a node that was used again
-//! is told from the one that a thread has found before it, and by which a try is possible, as in `clh`.)
-//!
-//! It is built with the feature `hierarchical` only, as `hticket`: whether the patent named there concerns it, too, is a
-//! question for a lawyer.
-//!
-//! **Progress:** blocking, first in first out within a domain. **Memory ordering:** that of [`RawLock`].
-//! Source: V. Luchangco, D. Nussbaum, N. Shavit, A Hierarchical CLH Queue Lock, 2006.
+//! [`Hclh`]: when to take it, how it works, and its code.
 
 use std::time::Duration;
 
@@ -37,7 +20,24 @@ const SPLICED: u64 = 1 << 1;
 /// The first of a domain leaves others so long to come, if it has to wait anyway. Not measured on a machine of several domains.
 const COMBINING: Duration = Duration::from_nanos(200);
 
-/// See the [module](self).
+/// A CLH queue for each domain, of which the first one splices what has come there into the queue of all.
+///
+/// Take it to compare, on machines with several clusters where each thread has a CPU; `hmcs` has the same aim and gives no
+/// domain more than its turns. Not on a machine of one domain, and not with more threads than CPUs. It must be made for
+/// the domains of the machine ([`Setup::domains`]): by default there is one.
+///
+/// A newcomer enters the queue of its domain, and polls the node before. If that is spliced, it is the first of those to be
+/// spliced next: it appends all of them to the queue of all, marks their last node as spliced, and waits for the one before
+/// there. If the lock is held it leaves others a moment to come before that. Else it holds the lock once the node before
+/// is idle. A try appends its own node to the queue of all, if the last one there is idle. (In the paper there is no try, and a
+/// node carries the number of its domain. Here it carries that of its stay in a queue, by which a node that was used again
+/// is told from the one that a thread has found before it, and by which a try is possible, as in `clh`.)
+///
+/// It is built with the feature `hierarchical` only, as `hticket`: whether the patent named there concerns it, too, is a
+/// question for a lawyer.
+///
+/// **Progress:** blocking, first in first out within a domain. **Memory ordering:** that of [`RawLock`].
+/// Source: V. Luchangco, D. Nussbaum, N. Shavit, A Hierarchical CLH Queue Lock, 2006.
 #[derive(Debug)]
 pub struct Hclh {
     /// The last node of the queue of all. Written by the first of each domain, and by tries.

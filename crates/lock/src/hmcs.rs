@@ -1,19 +1,4 @@
-//! A tree of MCS queues: the lock is handed over within a domain for a while before it moves to another one.
-//!
-//! Take it for locks under heavy contention on machines with several packages or clusters, where a transfer among those costs
-//! many times that of a near one, and each thread has a CPU. Not on a machine of one domain, where it is `mcs` with
-//! another step, not for locks that are seldom contended (a newcomer enters a queue per level), and not with more threads
-//! than CPUs, as `mcs`. It must be made for the domains of the machine ([`Setup::domains`]): by default there is one.
-//!
-//! Each node of the tree of domains has a queue. A thread enters that of its domain; the first one there enters the queue
-//! above for all of them, and so on up to the root: the first one there holds the lock. An unlock hands over
-//! within its domain, if somebody waits there and that did not happen [`Setup::hand_overs`] times in turn. Else it frees
-//! the queues above first, and leaves it to the one behind to enter them again. A try enters the queue of the root
-//! alone, if that is empty.
-//!
-//! **Progress:** blocking, first in first out within a domain, and among domains; an unlock waits for one that has come but
-//! has not hung its node in yet. **Memory ordering:** that of [`RawLock`].
-//! Source: M. Chabbi, M. Fagan, J. Mellor-Crummey, High Performance Locks for Multi-level NUMA Systems, 2015.
+//! [`Hmcs`]: when to take it, how it works, and its code.
 
 use std::cell::Cell;
 
@@ -26,7 +11,22 @@ use crate::raw::{RawLock, RawTimed, Setup};
 /// [`HOLDS`] on.
 const ASCENDS: u32 = u32::MAX;
 
-/// See the [module](self).
+/// A tree of MCS queues: the lock is handed over within a domain for a while before it moves to another one.
+///
+/// Take it for locks under heavy contention on machines with several packages or clusters, where a transfer among those costs
+/// many times that of a near one, and each thread has a CPU. Not on a machine of one domain, where it is `mcs` with
+/// another step, not for locks that are seldom contended (a newcomer enters a queue per level), and not with more threads
+/// than CPUs, as `mcs`. It must be made for the domains of the machine ([`Setup::domains`]): by default there is one.
+///
+/// Each node of the tree of domains has a queue. A thread enters that of its domain; the first one there enters the queue
+/// above for all of them, and so on up to the root: the first one there holds the lock. An unlock hands over
+/// within its domain, if somebody waits there and that did not happen [`Setup::hand_overs`] times in turn. Else it frees
+/// the queues above first, and leaves it to the one behind to enter them again. A try enters the queue of the root
+/// alone, if that is empty.
+///
+/// **Progress:** blocking, first in first out within a domain, and among domains; an unlock waits for one that has come but
+/// has not hung its node in yet. **Memory ordering:** that of [`RawLock`].
+/// Source: M. Chabbi, M. Fagan, J. Mellor-Crummey, High Performance Locks for Multi-level NUMA Systems, 2015.
 #[derive(Debug)]
 pub struct Hmcs {
     /// The domains first.

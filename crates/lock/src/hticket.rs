@@ -1,18 +1,4 @@
-//! Tickets for each domain and one line of tickets for all: the first of a domain draws there for those behind it.
-//!
-//! Take it to compare, on machines with several clusters where each thread has a CPU; `hmcs` has the same aim and writes fewer
-//! lines that many poll. Not on a machine of one domain, and not with more threads than CPUs. It must be made for the
-//! domains of the machine ([`Setup::domains`]): by default there is one.
-//!
-//! An unlock hands over within its domain, if somebody waits there and that did not happen [`Setup::hand_overs`] times in
-//! turn. A try draws the ticket of all alone.
-//!
-//! It is built with the feature `hierarchical` only: locks that are handed over within a domain in this way are described in US
-//! patent 8,694,706. Whether that concerns you is a question for a lawyer.
-//!
-//! **Progress:** blocking, first in first out within a domain, and among domains. **Memory ordering:** that of [`RawLock`].
-//! Source: T. David, R. Guerraoui, V. Trigonakis, Everything You Always Wanted to Know About Synchronization but Were
-//! Afraid to Ask, 2013; D. Dice, V. Marathe, N. Shavit, Lock Cohorting, 2012.
+//! [`Hticket`]: when to take it, how it works, and its code.
 
 use std::cell::Cell;
 
@@ -24,7 +10,21 @@ use crate::facts::{Facts, NodeKind, Order};
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 use crate::ticket::Ticket;
 
-/// See the [module](self).
+/// Tickets for each domain and one line of tickets for all: the first of a domain draws there for those behind it.
+///
+/// Take it to compare, on machines with several clusters where each thread has a CPU; `hmcs` has the same aim and writes fewer
+/// lines that many poll. Not on a machine of one domain, and not with more threads than CPUs. It must be made for the
+/// domains of the machine ([`Setup::domains`]): by default there is one.
+///
+/// An unlock hands over within its domain, if somebody waits there and that did not happen [`Setup::hand_overs`] times in
+/// turn. A try draws the ticket of all alone.
+///
+/// It is built with the feature `hierarchical` only: locks that are handed over within a domain in this way are described in US
+/// patent 8,694,706. Whether that concerns you is a question for a lawyer.
+///
+/// **Progress:** blocking, first in first out within a domain, and among domains. **Memory ordering:** that of [`RawLock`].
+/// Source: T. David, R. Guerraoui, V. Trigonakis, Everything You Always Wanted to Know About Synchronization but Were
+/// Afraid to Ask, 2013; D. Dice, V. Marathe, N. Shavit, Lock Cohorting, 2012.
 #[derive(Debug)]
 pub struct Hticket {
     all: CacheLine<Ticket>,

@@ -4,20 +4,20 @@
 //! they run. So they are exchangeable: [`Mutex`] has its algorithm as a type parameter ([`Auto`] if none is named),
 //! [`Algorithm`] names them all.
 //!
-//! - [`mutex`]: the safe front, with closures and guards;
+//! - [`Mutex`]: the safe front, with closures and guards;
 //! - [`RawLock`], [`RawTimed`], [`NodeMoves`], `RawConst`: what an algorithm is; [`Facts`]: what users are told of it;
 //! - [`Tas`], [`Ttas`], [`Ticket`], [`Array`]: locks of words;
 //! - [`Mcs`], [`Clh`]: queues; [`Hmcs`], a tree of them that hands over to a near thread ([`Domains`]);
 //! - [`Word`] and [`Byte`], which let their threads sleep, and [`Qword`], which lets them queue and sleep;
 //! - with the feature `hierarchical` only, for the sake of patents: `Hticket` and `Hclh`, tickets and queues that do so, too;
-//! - [`mod@auto`], which finds out which of these suits, by the costs of the machine if it is told them ([`Params`]);
+//! - [`Auto`], which finds out which of these suits, by the costs of the machine if it is told them ([`Params`]);
 //! - [`AnyLock`], whose algorithm is chosen when it is made;
-//! - [`Condvar`], for threads that wait for each other's changes;
+//! - [`Condvar`], for threads that wait for each other's changes; [`Once`], for something that is done once;
 //! - `lock_api`, behind the feature of that name: the same locks for libraries that are generic over that crate;
 //! - [`shared`]: locks among processes;
-//! - [`combine`], [`delegate`]: data that closures are sent to;
-//! - [`rw`]: locks that many may read at once;
-//! - [`seq`]: a small value that readers copy without a trace;
+//! - [`Combine`], [`delegate`]: data that closures are sent to;
+//! - [`RwLock`] and its algorithms: locks that many may read at once;
+//! - [`Seq`]: a small value that readers copy without a trace;
 //! - [`table`]: a hash table with a lock of any kind on each bucket;
 //! - [`this_thread`]: by what a lock knows its holder.
 //!
@@ -25,54 +25,55 @@
 //! their CPU once they have spun for as long as a wake-up costs. A lock that sleeps lets newcomers overtake.
 
 #[cfg(not(loom))]
-pub mod any;
-pub mod array;
-pub mod auto;
-pub mod byte;
-pub mod clh;
-pub mod combine;
-pub mod condvar;
+mod any;
+mod array;
+mod auto;
+mod byte;
+mod clh;
+mod combine;
+mod condvar;
 pub mod delegate;
 mod domains;
 mod facts;
 #[cfg(all(feature = "machine", not(loom)))]
 mod hand_over;
 #[cfg(feature = "hierarchical")]
-pub mod hclh;
-pub mod hmcs;
+mod hclh;
+mod hmcs;
 mod holder;
 #[cfg(feature = "hierarchical")]
-pub mod hticket;
+mod hticket;
 #[cfg(all(feature = "lock_api", not(loom)))]
 pub mod lock_api;
-pub mod mcs;
-pub mod mutex;
+mod mcs;
+mod mutex;
+mod once;
 mod parking;
 #[cfg(not(loom))]
 mod patience;
 mod pool;
-pub mod qword;
+mod qword;
 mod raw;
 mod registry;
 mod request;
-pub mod rw;
+mod rw;
 #[cfg_attr(loom, path = "seat/model.rs")]
 #[cfg_attr(not(loom), path = "seat/native.rs")]
 mod seat;
-pub mod seq;
+mod seq;
 pub mod shared;
 pub mod table;
-pub mod tas;
+mod tas;
 pub mod this_thread;
 mod three_states;
-pub mod ticket;
-pub mod ttas;
-pub mod word;
+mod ticket;
+mod ttas;
+mod word;
 
 #[cfg(not(loom))]
 pub use any::{AnyLock, WrongUse};
 pub use array::Array;
-pub use auto::{Auto, Explanation, Mode, Params, Why};
+pub use auto::{Auto, AutoStats, Explanation, Mode, Params, Why};
 pub use byte::Byte;
 pub use clh::{Clh, ClhNodes};
 pub use combine::Combine;
@@ -89,6 +90,7 @@ pub use hmcs::{Hmcs, HmcsNode};
 pub use hticket::Hticket;
 pub use mcs::{Mcs, McsNode};
 pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
+pub use once::Once;
 pub use qword::Qword;
 #[cfg(not(loom))]
 pub use raw::RawConst;

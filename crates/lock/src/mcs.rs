@@ -1,11 +1,4 @@
-//! The MCS queue: a newcomer hangs its node behind the last one, and polls there until the one before hands over.
-//!
-//! Take it for locks under heavy contention where each thread has a CPU: a hand-over moves two lines, however many
-//! wait. Not with more threads than CPUs: the next in the queue may not be running, and nobody can go before it.
-//!
-//! **Progress:** blocking, first in first out; an unlock waits for one that has come but has not hung its node in yet.
-//! **Memory ordering:** that of [`RawLock`].
-//! Source: J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors, 1991.
+//! [`Mcs`]: when to take it, how it works, and its code.
 
 use std::ptr;
 
@@ -20,7 +13,14 @@ use crate::raw::{RawLock, RawTimed, Setup};
 const WAITS: u32 = 0;
 pub(crate) const HOLDS: u32 = 1;
 
-/// See the [module](self).
+/// The MCS queue: a newcomer hangs its node behind the last one, and polls there until the one before hands over.
+///
+/// Take it for locks under heavy contention where each thread has a CPU: a hand-over moves two lines, however many
+/// wait. Not with more threads than CPUs: the next in the queue may not be running, and nobody can go before it.
+///
+/// **Progress:** blocking, first in first out; an unlock waits for one that has come but has not hung its node in yet.
+/// **Memory ordering:** that of [`RawLock`].
+/// Source: J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors, 1991.
 #[derive(Debug)]
 pub struct Mcs {
     /// The last node of the queue; null if the lock is free. Written by every newcomer, and by a holder with nobody behind it.

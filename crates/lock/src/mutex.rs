@@ -1,57 +1,4 @@
-//! Data behind a lock: the safe front of every [`RawLock`], of [`Auto`] unless another one is named.
-//!
-//! [`Mutex::with`] works with every lock: the node of an acquisition lies in its frame. [`Mutex::lock`] returns a guard,
-//! and exists
-//! for locks whose node may be forgotten ([`NodeMoves`]): a guard that borrowed a node of a queue would leave a dead one there if
-//! it were forgotten.
-//!
-//! A panic while the lock is held frees it; the data stays as the panic left it, and the mutex is not poisoned. A thread that
-//! locks a mutex which it holds waits for ever; with debug assertions it panics.
-//!
-//! ```
-//! use corecast_lock::{Mcs, Mutex, Word};
-//!
-//! static COUNT: Mutex<u32> = Mutex::new(7); // the lock that finds out how its threads should wait
-//! *COUNT.lock() += 1;
-//! assert_eq!(COUNT.with(|count| *count), 8);
-//!
-//! let queue: Mutex<Vec<u32>, Mcs> = Mutex::from(Vec::new()); // another lock is one word away
-//! std::thread::scope(|scope| {
-//!     for thread in 0..4 {
-//!         scope.spawn({ let queue = &queue; move || queue.with(|queue| queue.push(thread)) });
-//!     }
-//! });
-//! assert_eq!(queue.into_inner().len(), 4);
-//!
-//! let word = Mutex::from_raw(Word::default(), 7);
-//! *word.lock() += 1;
-//! assert_eq!(word.try_with(|value| *value), Some(8));
-//! ```
-//!
-//! A mutex of another lock that is a constant ([`RawConst`]) may be a static, too:
-//! ```
-//! use corecast_lock::{Mcs, Mutex, RawConst};
-//!
-//! static EVENTS: Mutex<Vec<u32>, Mcs> = Mutex::from_raw(Mcs::INIT, Vec::new());
-//!
-//! EVENTS.with(|events| events.push(1));
-//! assert_eq!(EVENTS.with(|events| events.len()), 1);
-//! ```
-//!
-//! A mutex cannot be dropped while another thread waits for it, as that one borrows it:
-//! ```compile_fail,E0505
-//! use corecast_lock::Mutex;
-//! let mutex = Mutex::new(7);
-//! let guard = mutex.lock();
-//! drop(mutex);
-//! drop(guard);
-//! ```
-//! A guard of a lock whose node lies in the frame is refused:
-//! ```compile_fail,E0599
-//! use corecast_lock::{Mutex, Mcs};
-//! let mutex: Mutex<u32, Mcs> = Mutex::from(7);
-//! let guard = mutex.lock();
-//! ```
+//! [`Mutex`]: when to take it, how it works, and its code.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -68,7 +15,60 @@ use crate::holder::Holder;
 use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
-/// Data that one thread at a time reaches. See the [module](self).
+/// Data behind a lock: the safe front of every [`RawLock`], of [`Auto`] unless another one is named.
+///
+/// [`Mutex::with`] works with every lock: the node of an acquisition lies in its frame. [`Mutex::lock`] returns a guard,
+/// and exists
+/// for locks whose node may be forgotten ([`NodeMoves`]): a guard that borrowed a node of a queue would leave a dead one there if
+/// it were forgotten.
+///
+/// A panic while the lock is held frees it; the data stays as the panic left it, and the mutex is not poisoned. A thread that
+/// locks a mutex which it holds waits for ever; with debug assertions it panics.
+///
+/// ```
+/// use corecast_lock::{Mcs, Mutex, Word};
+///
+/// static COUNT: Mutex<u32> = Mutex::new(7); // the lock that finds out how its threads should wait
+/// *COUNT.lock() += 1;
+/// assert_eq!(COUNT.with(|count| *count), 8);
+///
+/// let queue: Mutex<Vec<u32>, Mcs> = Mutex::from(Vec::new()); // another lock is one word away
+/// std::thread::scope(|scope| {
+///     for thread in 0..4 {
+///         scope.spawn({ let queue = &queue; move || queue.with(|queue| queue.push(thread)) });
+///     }
+/// });
+/// assert_eq!(queue.into_inner().len(), 4);
+///
+/// let word = Mutex::from_raw(Word::default(), 7);
+/// *word.lock() += 1;
+/// assert_eq!(word.try_with(|value| *value), Some(8));
+/// ```
+///
+/// A mutex of another lock that is a constant ([`RawConst`]) may be a static, too:
+/// ```
+/// use corecast_lock::{Mcs, Mutex, RawConst};
+///
+/// static EVENTS: Mutex<Vec<u32>, Mcs> = Mutex::from_raw(Mcs::INIT, Vec::new());
+///
+/// EVENTS.with(|events| events.push(1));
+/// assert_eq!(EVENTS.with(|events| events.len()), 1);
+/// ```
+///
+/// A mutex cannot be dropped while another thread waits for it, as that one borrows it:
+/// ```compile_fail,E0505
+/// use corecast_lock::Mutex;
+/// let mutex = Mutex::new(7);
+/// let guard = mutex.lock();
+/// drop(mutex);
+/// drop(guard);
+/// ```
+/// A guard of a lock whose node lies in the frame is refused:
+/// ```compile_fail,E0599
+/// use corecast_lock::{Mutex, Mcs};
+/// let mutex: Mutex<u32, Mcs> = Mutex::from(7);
+/// let guard = mutex.lock();
+/// ```
 ///
 /// The lock comes first, so that data which begins on the same line comes along with it.
 #[repr(C)]

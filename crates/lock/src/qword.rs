@@ -1,19 +1,4 @@
-//! A word that says whether the lock is held, and a queue of waiters: the first polls the word, each other one its own node.
-//!
-//! Take it where many threads want one lock, there may be more of them than CPUs, and none should be overtaken for long;
-//! `auto` does the same and finds out whether a queue is worth it. Eight bytes, and nothing that an acquisition has to keep: a
-//! thread is in the queue while it waits, and not while it holds the lock.
-//!
-//! A thread that has waited in vain for about as long as a wake-up costs sleeps, the first of the queue on the word, each
-//! other one on
-//! its node. While somebody queues, newcomers queue too. But where the first one sleeps, a newcomer may take the
-//! lock: nothing waits for a thread that does not run. Exclusion rests on the word alone; the queue only says who
-//! tries, and anybody may leave it at any time.
-//!
-//! **Progress:** blocking; a waiter may be overtaken while the first of the queue sleeps. **Memory ordering:** that of
-//! [`RawLock`].
-//! Source: the lock of K42, as in M. Scott, Shared-Memory Synchronization, 2013, for a queue that a holder is no longer
-//! in; U. Drepper, Futexes Are Tricky, 2004, for sleep on the word.
+//! [`Qword`]: when to take it, how it works, and its code.
 
 use std::time::{Duration, Instant};
 
@@ -35,7 +20,22 @@ const HELD: u32 = 1 << 1;
 /// While it is held: somebody may sleep on the word.
 const AWAITED: u32 = 1 << 2;
 
-/// See the [module](self).
+/// A word that says whether the lock is held, and a queue of waiters: the first polls the word, each other one its own node.
+///
+/// Take it where many threads want one lock, there may be more of them than CPUs, and none should be overtaken for long;
+/// `auto` does the same and finds out whether a queue is worth it. Eight bytes, and nothing that an acquisition has to keep: a
+/// thread is in the queue while it waits, and not while it holds the lock.
+///
+/// A thread that has waited in vain for about as long as a wake-up costs sleeps, the first of the queue on the word, each
+/// other one on
+/// its node. While somebody queues, newcomers queue too. But where the first one sleeps, a newcomer may take the
+/// lock: nothing waits for a thread that does not run. Exclusion rests on the word alone; the queue only says who
+/// tries, and anybody may leave it at any time.
+///
+/// **Progress:** blocking; a waiter may be overtaken while the first of the queue sleeps. **Memory ordering:** that of
+/// [`RawLock`].
+/// Source: the lock of K42, as in M. Scott, Shared-Memory Synchronization, 2013, for a queue that a holder is no longer
+/// in; U. Drepper, Futexes Are Tricky, 2004, for sleep on the word.
 #[derive(Debug)]
 #[repr(C, align(8))]
 pub struct Qword {

@@ -1,10 +1,4 @@
-//! Test-and-set: a thread that swaps the word from free to held has the lock.
-//!
-//! Take it for locks that two threads seldom want at once; nothing is smaller or simpler. Not under contention: each
-//! waiting thread takes the line away from the others, and from the holder, with every look.
-//!
-//! **Progress:** blocking; a waiter may be overtaken for ever. **Memory ordering:** that of [`RawLock`].
-//! Source: the textbook's first lock, e.g. T. Anderson, The Performance of Spin Lock Alternatives, 1990.
+//! [`Tas`]: when to take it, how it works, and its code.
 
 use corecast_base::sync::{AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
@@ -17,7 +11,13 @@ use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 const FREE: u32 = 0;
 const HELD: u32 = 1;
 
-/// See the [module](self).
+/// Test-and-set: a thread that swaps the word from free to held has the lock.
+///
+/// Take it for locks that two threads seldom want at once; nothing is smaller or simpler. Not under contention: each
+/// waiting thread takes the line away from the others, and from the holder, with every look.
+///
+/// **Progress:** blocking; a waiter may be overtaken for ever. **Memory ordering:** that of [`RawLock`].
+/// Source: the textbook's first lock, e.g. T. Anderson, The Performance of Spin Lock Alternatives, 1990.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Tas {

@@ -1,12 +1,4 @@
-//! Tickets with proportional back-off: a newcomer draws a number, and waits until it is called.
-//!
-//! Take it where each thread has a CPU and short sections are contended: it is fair, and one line is all it needs. Not
-//! with more threads than CPUs: the one whose turn it is may not be running, and nobody can go before it.
-//!
-//! A thread whose turn is far away looks seldom: those ahead of it need about a hand-over each.
-//!
-//! **Progress:** blocking, first in first out. **Memory ordering:** that of [`RawLock`].
-//! Source: J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors, 1991.
+//! [`Ticket`]: when to take it, how it works, and its code.
 
 use std::time::Duration;
 
@@ -23,7 +15,15 @@ const HAND_OVER_NS: u64 = 100;
 /// Nobody stays away for longer.
 const LONGEST_NS: u64 = 50_000;
 
-/// See the [module](self).
+/// Tickets with proportional back-off: a newcomer draws a number, and waits until it is called.
+///
+/// Take it where each thread has a CPU and short sections are contended: it is fair, and one line is all it needs. Not
+/// with more threads than CPUs: the one whose turn it is may not be running, and nobody can go before it.
+///
+/// A thread whose turn is far away looks seldom: those ahead of it need about a hand-over each.
+///
+/// **Progress:** blocking, first in first out. **Memory ordering:** that of [`RawLock`].
+/// Source: J. Mellor-Crummey, M. Scott, Algorithms for Scalable Synchronization on Shared-Memory Multiprocessors, 1991.
 #[derive(Debug)]
 #[repr(C, align(8))]
 pub struct Ticket {

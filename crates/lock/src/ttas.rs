@@ -1,11 +1,4 @@
-//! Test and test-and-set with back-off: reads until the word is free, and waits longer after each failed attempt.
-//!
-//! Take it where a few threads meet for moments. While one holds the lock the others read copies of the line, so the
-//! holder is not disturbed. After a lost race a thread stays away for a random time, up to a limit that doubles with
-//! each loss and starts anew once it has reached its maximum, so that nobody stays away for long.
-//!
-//! **Progress:** blocking; a waiter may be overtaken for ever. **Memory ordering:** that of [`RawLock`].
-//! Source: T. Anderson, The Performance of Spin Lock Alternatives for Shared-Memory Multiprocessors, 1990.
+//! [`Ttas`]: when to take it, how it works, and its code.
 
 use std::time::Duration;
 
@@ -22,7 +15,14 @@ const SHORTEST_NS: u32 = 64;
 /// Where the limit starts anew.
 const LONGEST_NS: u32 = 8192;
 
-/// See the [module](self).
+/// Test and test-and-set with back-off: reads until the word is free, and waits longer after each failed attempt.
+///
+/// Take it where a few threads meet for moments. While one holds the lock the others read copies of the line, so the
+/// holder is not disturbed. After a lost race a thread stays away for a random time, up to a limit that doubles with
+/// each loss and starts anew once it has reached its maximum, so that nobody stays away for long.
+///
+/// **Progress:** blocking; a waiter may be overtaken for ever. **Memory ordering:** that of [`RawLock`].
+/// Source: T. Anderson, The Performance of Spin Lock Alternatives for Shared-Memory Multiprocessors, 1990.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct Ttas(Tas);

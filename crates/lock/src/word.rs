@@ -1,11 +1,4 @@
-//! A mutex in one word: spins for about the cost of a wake-up, then sleeps.
-//!
-//! Take it where there may be more threads than CPUs, or sections are long: it never keeps a CPU from the holder for
-//! long. An unlock wakes one sleeper, which competes with newcomers (nothing is handed to a thread that does
-//! not run). Not where order matters.
-//!
-//! **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`].
-//! Source: U. Drepper, Futexes Are Tricky, 2004 (the third mutex).
+//! [`Word`]: when to take it, how it works, and its code.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +16,14 @@ const HELD: u32 = 1;
 /// Held, and somebody may sleep.
 const AWAITED: u32 = 2;
 
-/// See the [module](self).
+/// A mutex in one word: spins for about the cost of a wake-up, then sleeps.
+///
+/// Take it where there may be more threads than CPUs, or sections are long: it never keeps a CPU from the holder for
+/// long. An unlock wakes one sleeper, which competes with newcomers (nothing is handed to a thread that does
+/// not run). Not where order matters.
+///
+/// **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`].
+/// Source: U. Drepper, Futexes Are Tricky, 2004 (the third mutex).
 #[derive(Debug)]
 pub struct Word {
     /// [`FREE`], [`HELD`] or [`AWAITED`]. Written by every thread that wants the lock, and by its holder.

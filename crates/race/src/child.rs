@@ -46,7 +46,7 @@ pub enum Answer {
 
 /// A process that takes part.
 pub struct Child {
-    /// Who it is, in words.
+    /// Its name, in words.
     who: String,
     process: process::Child,
     /// Whether it has a process group of its own, with whatever it has started.

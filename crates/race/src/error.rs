@@ -64,7 +64,7 @@ pub enum BenchError {
         /// How many times as long would do.
         most: f64,
     },
-    /// No operation carries so many bytes.
+    /// No operation carries that number of bytes.
     #[error("a broadcast or reduction carries whole words of 8 bytes, up to {most} bytes, not {bytes}")]
     Size {
         /// The length asked for.
@@ -91,7 +91,7 @@ pub enum BenchError {
     /// This traffic is played by threads only.
     #[error("traffic '{0}' is played by threads only")]
     ThreadsOnly(&'static str),
-    /// Who sends closures does so among others, and there are none.
+    /// A member sends closures to others, and there are none.
     #[error("combine and delegate have nothing to run: closures are sent by 2 threads or more")]
     TooFewForClosures,
     /// A participant could not be started on its CPU.

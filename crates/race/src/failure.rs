@@ -24,7 +24,7 @@ pub enum Failure {
     /// Participants were still busy when the time allowed was over.
     #[error("members {missing:?} did not finish within {limit_ms} ms")]
     Hung {
-        /// Who did not finish.
+        /// The participants that did not finish.
         missing: Vec<usize>,
         /// The time allowed.
         limit_ms: u128,

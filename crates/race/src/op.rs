@@ -90,7 +90,7 @@ impl Op {
         }
     }
 
-    /// True if participants bring, or get, so many bytes unless another length is asked for.
+    /// True if this is the number of bytes that participants bring, or get, unless another length is asked for.
     pub fn is_usual(self, bytes: usize) -> bool {
         bytes == self.bytes()
     }

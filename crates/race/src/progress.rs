@@ -22,7 +22,7 @@ pub struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The part of this number, of so many that take about the same time.
+    /// The part of this number, of `parts` that take about the same time.
     pub fn of(whole: &'a mut dyn Progress, number: usize, parts: usize) -> Self {
         let border = |number: usize| number as f64 / parts as f64;
         Self { whole, from: border(number), to: border(number + 1) }

@@ -90,7 +90,7 @@ pub fn setting<'a>(machine: &'a Machine, options: &Options, cpus: &CpuSet, op: O
     as_planned(Setting::new(machine, op, &cpus, participants, options.wait))
 }
 
-/// So many of the CPUs, one of each NUMA node in turn; all, if there are not more.
+/// This number of the CPUs, one of each NUMA node in turn; all, if there are not more.
 fn over_nodes(machine: &Machine, cpus: &CpuSet, participants: usize) -> CpuSet {
     let mut nodes: BTreeMap<u32, Vec<CpuId>> = BTreeMap::new();
     for (cpu, node) in machine.cpus.iter().zip(machine.numa_nodes()).filter(|(cpu, _)| cpus.contains(cpu.id)) {

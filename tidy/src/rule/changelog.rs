@@ -1,4 +1,4 @@
-//! Who changes the sources tells the users, in CHANGELOG.md.
+//! A change of the sources is told to the users, in CHANGELOG.md.
 //!
 //! Checked for what changed since the branch left `origin/main`, or since the last release; `TIDY_BASE` names another
 //! commit to compare with. Without git, or in a shallow clone, the check is skipped and says so.

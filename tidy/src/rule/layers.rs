@@ -10,7 +10,7 @@ use crate::workspace::{Package, Workspace};
 
 pub(super) const NAME: &str = "layers";
 
-/// Who may depend on whom.
+/// The crates that each crate may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-base", &[]),
     ("corecast-machine", &["corecast-base"]),

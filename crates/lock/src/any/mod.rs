@@ -1,29 +1,4 @@
-//! A lock whose algorithm is chosen when it is made, in one line.
-//!
-//! Take it where a type cannot choose: behind the C interface, or where a configuration names the lock. It guards no data, and
-//! it is told when to unlock. Where the algorithm is known [`Mutex`](crate::Mutex) is the better front: this one looks up what
-//! it is at every call, and writes down who holds it.
-//!
-//! A line of zeroes is a free [`Auto`], so it needs no call before its first use where the memory is zero. Nothing points into
-//! a lock: its owner may move it, also while it is held.
-//!
-//! Wrong uses that are reported: a thread that locks what it holds, that unlocks what it does not hold, or that uses a lock
-//! which was destroyed. Nothing detects that a thread which has ended held it (it is held for ever then). A child of
-//! `fork` holds what the thread that forked held, and must not wait for what other threads of its parent held; a thread that it
-//! starts later may have the number of one of those, and be taken for it.
-//!
-//! **Progress** and **memory ordering:** those of the algorithm. **Source:** as the algorithm.
-//!
-//! ```
-//! use corecast_lock::{Algorithm, AnyLock, Setup};
-//!
-//! let name = "mcs"; // from a configuration
-//! let lock = AnyLock::new(name.parse::<Algorithm>()?, &Setup::default());
-//! lock.lock()?;
-//! assert!(!lock.try_lock()?);
-//! lock.unlock()?;
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! [`AnyLock`]: when to take it, how it works, and its code.
 
 mod condition;
 mod kind;
@@ -37,7 +12,7 @@ use std::time::Instant;
 use corecast_base::LINE_BYTES;
 use corecast_base::sync::{AtomicU32, Ordering, UnsafeCell};
 
-use crate::auto::{Auto, Explanation, Stats};
+use crate::auto::{Auto, AutoStats, Explanation};
 use crate::patience::Patience;
 use crate::raw::{RawLock, Setup};
 use crate::registry::Algorithm;
@@ -55,7 +30,32 @@ const HELD_AUTO: RangeInclusive<u32> = FREE_AUTO + 1..=FREE_AUTO + THREAD;
 /// The number of no algorithm.
 const DESTROYED: u32 = 0xff;
 
-/// A lock of any algorithm. See the [module](self).
+/// A lock whose algorithm is chosen when it is made, in one line.
+///
+/// Take it where a type cannot choose: behind the C interface, or where a configuration names the lock. It guards no data, and
+/// it is told when to unlock. Where the algorithm is known [`Mutex`](crate::Mutex) is the better front: this one looks up what
+/// it is at every call, and writes down who holds it.
+///
+/// A line of zeroes is a free [`Auto`], so it needs no call before its first use where the memory is zero. Nothing points into
+/// a lock: its owner may move it, also while it is held.
+///
+/// Wrong uses that are reported: a thread that locks what it holds, that unlocks what it does not hold, or that uses a lock
+/// which was destroyed. Nothing detects that a thread which has ended held it (it is held for ever then). A child of
+/// `fork` holds what the thread that forked held, and must not wait for what other threads of its parent held; a thread that it
+/// starts later may have the number of one of those, and be taken for it.
+///
+/// **Progress** and **memory ordering:** those of the algorithm. **Source:** as the algorithm.
+///
+/// ```
+/// use corecast_lock::{Algorithm, AnyLock, Setup};
+///
+/// let name = "mcs"; // from a configuration
+/// let lock = AnyLock::new(name.parse::<Algorithm>()?, &Setup::default());
+/// lock.lock()?;
+/// assert!(!lock.try_lock()?);
+/// lock.unlock()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[repr(C, align(64))]
 pub struct AnyLock {
     /// An [`Auto`]; or the label where that has its own, what [`Kind`] keeps behind it, and nothing before.
@@ -226,7 +226,7 @@ impl AnyLock {
     ///
     /// # Errors
     /// [`WrongUse::NoStats`] for other algorithms; else as of [`lock`](Self::lock).
-    pub fn stats(&self) -> Result<Stats, WrongUse> {
+    pub fn stats(&self) -> Result<AutoStats, WrongUse> {
         self.expect_another()?;
         match self.kind()? {
             None => Ok(self.auto().stats()),

@@ -1,68 +1,10 @@
-//! The lock that moves between ways to wait.
-//!
-//! Take it unless you know better: it is one line, costs what a test-and-set costs while nobody else wants it, and finds out
-//! how its threads should wait: all at its word ([`Mode::Spin`]), in a queue ([`Mode::Queue`]), or asleep ([`Mode::Park`]).
-//! Not where order matters, or where millions of locks do not fit.
-//!
-//! Exclusion rests on one word: the thread whose exchange sets its lowest bit is the holder. All else only says how to wait, and
-//! may be late or wrong.
-//!
-//! 1. The exchange that sets LOCKED makes the holder.
-//! 2. While the lock is held and the mode is not Park only the holder writes the word, so it frees it by a plain store.
-//! 3. The mode changes only when the holder frees the lock.
-//! 4. In Park others set PARKED and NOBARGE, by exchanges of the whole word, and only while it is held.
-//! 5. A thread that leaves the queue makes the one behind a head, from wherever it leaves.
-//! 6. A change of mode wakes all who sleep on the word, whether PARKED is set or not.
-//!
-//! Threads are in the queue while they wait, and not while they hold the lock: so an acquisition leaves nothing behind that an
-//! unlock would need, and a thread that gives up just leaves. In Park an unlock wakes one sleeper, which competes.
-//!
-//! `tests/locks/auto_states.rs` looks at every state of three threads, with arbitrary changes of mode: from each all can
-//! finish, and no longer if a change of mode out of Park wakes only where PARKED is set, if a woken thread takes the lock
-//! without PARKED, or if one leaves the queue without a word.
-//!
-//! Holders look at what they have seen in windows of 400 us (`ledger/`). A thread that has spun for the cost of a wake-up makes
-//! the mode Park at once. A window in which somebody slept favours Park, one in which somebody gave up its CPU Spin, as not all
-//! of them run. Else the number of waiters follows from how often and for how long they did, and the cost of a hand-over to one
-//! of them, in Spin and in Queue, from [`Params`]. A mode that makes the time from one acquisition that waits to the next a
-//! fifth shorter, three windows running, is the next one. So long sections, beside which no hand-over matters, do not move it.
-//! The estimate is then compared with the observation: a mode that has not made the time shorter is left again, and
-//! not tried for a second. Acquisitions that find the lock free are not counted, as that would cost each a store: where one
-//! mode lets more of them by than the other, that comparison may be wrong about which has more acquisitions in all.
-//!
-//! In Spin the lock tries now and then whether a thread that finds it held should stay away for 20 us, four times at most
-//! (`ledger/trial.rs`): that can only be seen in how many acquisitions there are in all, which are counted for the time of the
-//! trial. It pays where threads have little to do but to take locks: 2 threads on 2 CPUs that did nothing else took 4 locks six
-//! times as often, and waited a quarter of the time on average; one wait in some thousands lasts 20 us or more then. Where they
-//! have other things to do it is not taken, and tried for a millisecond in a second.
-//!
-//! Not implemented: queues by cache domain, and a trial of Queue, which is compared by its cost. Not measured yet: the
-//! choice between Spin and Queue on a machine with many CPUs. Where there are 2, more than one thread that waits has to give up
-//! its CPU.
-//!
-//! **Progress:** blocking; a waiter may be overtaken, in Queue only while that is empty or its head does not run. **Memory
-//! ordering:** that of [`RawLock`].
-//! Source: J. Antic, G. Chatzopoulos, R. Guerraoui, V. Trigonakis, Locking Made Easy, 2016, for a lock that changes its
-//! mode; U. Drepper, Futexes Are Tricky, 2004, for sleep.
-//!
-//! ```
-//! use corecast_lock::{Auto, Mode, Mutex};
-//!
-//! let mutex: Mutex<u32, Auto> = Mutex::new(7);
-//! *mutex.lock() += 1;
-//! let stats = mutex.raw().stats();
-//! assert_eq!((stats.mode, stats.waits, stats.switches), (Mode::Spin, 0, 0));
-//! assert_eq!(mutex.raw().explain().to_string(), "mode spin; 0.0 threads waited at a time\nthe mode has not changed");
-//! ```
-//!
-//! A program on a machine that was measured tells its locks what was found, once and for all of them: `Params::of`, with the
-//! feature `machine`.
+//! [`Auto`]: when to take it, how it works, and its code.
 
 mod compete;
 mod explanation;
 mod ledger;
 mod mode;
-pub mod params;
+mod params;
 pub(crate) mod queue;
 
 use std::time::{Duration, Instant};
@@ -95,7 +37,65 @@ const WANTS: u32 = 3;
 /// Above them: for how many nanoseconds who finds the lock held stays away.
 const BACK_OFF_SHIFT: u32 = 8;
 
-/// See the [module](self).
+/// The lock that moves between ways to wait.
+///
+/// Take it unless you know better: it is one line, costs what a test-and-set costs while nobody else wants it, and finds out
+/// how its threads should wait: all at its word ([`Mode::Spin`]), in a queue ([`Mode::Queue`]), or asleep ([`Mode::Park`]).
+/// Not where order matters, or where millions of locks do not fit.
+///
+/// Exclusion rests on one word: the thread whose exchange sets its lowest bit is the holder. All else only says how to wait, and
+/// may be late or wrong.
+///
+/// 1. The exchange that sets LOCKED makes the holder.
+/// 2. While the lock is held and the mode is not Park only the holder writes the word, so it frees it by a plain store.
+/// 3. The mode changes only when the holder frees the lock.
+/// 4. In Park others set PARKED and NOBARGE, by exchanges of the whole word, and only while it is held.
+/// 5. A thread that leaves the queue makes the one behind a head, from wherever it leaves.
+/// 6. A change of mode wakes all who sleep on the word, whether PARKED is set or not.
+///
+/// Threads are in the queue while they wait, and not while they hold the lock: so an acquisition leaves nothing behind that an
+/// unlock would need, and a thread that gives up just leaves. In Park an unlock wakes one sleeper, which competes.
+///
+/// `tests/locks/auto_states.rs` looks at every state of three threads, with arbitrary changes of mode: from each all can
+/// finish, and no longer if a change of mode out of Park wakes only where PARKED is set, if a woken thread takes the lock
+/// without PARKED, or if one leaves the queue without a word.
+///
+/// Holders look at what they have seen in windows of 400 us (`ledger/`). A thread that has spun for the cost of a wake-up makes
+/// the mode Park at once. A window in which somebody slept favours Park, one in which somebody gave up its CPU Spin, as not all
+/// of them run. Else the number of waiters follows from how often and for how long they did, and the cost of a hand-over to one
+/// of them, in Spin and in Queue, from [`Params`]. A mode that makes the time from one acquisition that waits to the next a
+/// fifth shorter, three windows running, is the next one. So long sections, beside which no hand-over matters, do not move it.
+/// The estimate is then compared with the observation: a mode that has not made the time shorter is left again, and
+/// not tried for a second. Acquisitions that find the lock free are not counted, as that would cost each a store: where one
+/// mode lets more of them by than the other, that comparison may be wrong about which has more acquisitions in all.
+///
+/// In Spin the lock tries now and then whether a thread that finds it held should stay away for 20 us, four times at most
+/// (`ledger/trial.rs`): that can only be seen in how many acquisitions there are in all, which are counted for the time of the
+/// trial. It pays where threads have little to do but to take locks: 2 threads on 2 CPUs that did nothing else took 4 locks six
+/// times as often, and waited a quarter of the time on average; one wait in some thousands lasts 20 us or more then. Where they
+/// have other things to do it is not taken, and tried for a millisecond in a second.
+///
+/// Not implemented: queues by cache domain, and a trial of Queue, which is compared by its cost. Not measured yet: the
+/// choice between Spin and Queue on a machine with many CPUs. Where there are 2, more than one thread that waits has to give up
+/// its CPU.
+///
+/// **Progress:** blocking; a waiter may be overtaken, in Queue only while that is empty or its head does not run. **Memory
+/// ordering:** that of [`RawLock`].
+/// Source: J. Antic, G. Chatzopoulos, R. Guerraoui, V. Trigonakis, Locking Made Easy, 2016, for a lock that changes its
+/// mode; U. Drepper, Futexes Are Tricky, 2004, for sleep.
+///
+/// ```
+/// use corecast_lock::{Auto, Mode, Mutex};
+///
+/// let mutex: Mutex<u32, Auto> = Mutex::new(7);
+/// *mutex.lock() += 1;
+/// let stats = mutex.raw().stats();
+/// assert_eq!((stats.mode, stats.waits, stats.switches), (Mode::Spin, 0, 0));
+/// assert_eq!(mutex.raw().explain().to_string(), "mode spin; 0.0 threads waited at a time\nthe mode has not changed");
+/// ```
+///
+/// A program on a machine that was measured tells its locks what was found, once and for all of them: `Params::of`, with the
+/// feature `machine`.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Auto {
@@ -123,7 +123,7 @@ unsafe impl Sync for Auto {}
 /// The statistics of a lock so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Stats {
+pub struct AutoStats {
     /// How its threads wait now.
     pub mode: Mode,
     /// How often somebody had to wait for it. Acquisitions are not counted: to do so costs a store each.
@@ -137,10 +137,10 @@ pub struct Stats {
 impl Auto {
     /// The statistics so far. Waits for the lock, which must not be held by this thread; the next one counts that too.
     #[must_use]
-    pub fn stats(&self) -> Stats {
+    pub fn stats(&self) -> AutoStats {
         self.locked(|mode, ledger| {
             let (waits, switches) = (ledger.waits, ledger.switches());
-            Stats { mode, waits, switches, backs_off: ledger.manner.is_taken() }
+            AutoStats { mode, waits, switches, backs_off: ledger.manner.is_taken() }
         })
     }
 

@@ -1,44 +1,4 @@
-//! Data to which threads send closures instead of locking it; the thread that has it runs those of the others, too.
-//!
-//! Take it where many threads want one piece of data for moments: the data stays in the cache of one thread that runs many
-//! closures in turn, where a lock would move it with each. Not where sections are long, as they still run one after the other,
-//! or where the closure needs something of its own thread.
-//!
-//! **How it works.** A thread that finds the data free takes it, runs its own closure, then those that came meanwhile, at most
-//! twice as many as CPUs, and leaves. A thread that finds it taken pushes a request to a stack and waits until that is done. The
-//! stack and the bit that says taken are one word, so nobody can leave while a request is in it that it has not seen. A
-//! thread that leaves requests behind, as there were more than its share, frees the data first, and then calls the one that has
-//! waited for longest: that one competes with newcomers, and is called again if it loses.
-//!
-//! **Rules for closures.** A closure may run on another thread, while its caller waits: thread-locals are that thread's. It may
-//! borrow from its caller's frame. If it panics, the panic goes on in its caller, and in nobody else; the data is as the
-//! panic left it. A closure that runs the same data again would wait for itself, so that panics; two pieces of data whose
-//! closures run each other wait for ever, as two locks taken in two orders do.
-//!
-//! **Progress:** blocking; a waiter sleeps after a while, and may be overtaken by a newcomer when the data is free. **Memory
-//! ordering:** what happened before a call of [`Combine::run`] is visible in its closure, and what happened in a closure is
-//! visible in those that run later, and to its caller when the call returns.
-//! Source: D. Hendler, I. Incze, N. Shavit, M. Tzafrir, Flat Combining and the Synchronization-Parallelism Tradeoff, 2010; that
-//! requests are in a stack which is emptied at once is as in Y. Oyama, K. Taura, A. Yonezawa, Executing Parallel Programs
-//! with Synchronization Bottlenecks Efficiently, 1999.
-//!
-//! ```
-//! use corecast_lock::Combine;
-//!
-//! let counts: Combine<Vec<u32>> = Combine::new(vec![0; 3]);
-//! std::thread::scope(|scope| {
-//!     for thread in 0..3 {
-//!         scope.spawn({ let counts = &counts; move || (0..100).for_each(|_| counts.run(|counts| counts[thread] += 1)) });
-//!     }
-//! });
-//! let total = counts.run(|counts| counts.iter().sum::<u32>());
-//! assert_eq!((total, counts.into_inner()), (300, vec![100; 3]));
-//! ```
-//! A closure's captures have to be fit to go to another thread:
-//! ```compile_fail,E0277
-//! let mine = std::rc::Rc::new(7);
-//! corecast_lock::Combine::new(0).run(|count| *count += *mine);
-//! ```
+//! [`Combine`]: when to take it, how it works, and its code.
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -54,7 +14,47 @@ use crate::facts::{Facts, NodeKind, Order};
 use crate::raw::Setup;
 use crate::request::{Outcome, Queue, chain, returned, send};
 
-/// Data that closures are sent to. See the [module](self).
+/// Data to which threads send closures instead of locking it; the thread that has it runs those of the others, too.
+///
+/// Take it where many threads want one piece of data for moments: the data stays in the cache of one thread that runs many
+/// closures in turn, where a lock would move it with each. Not where sections are long, as they still run one after the other,
+/// or where the closure needs something of its own thread.
+///
+/// **How it works.** A thread that finds the data free takes it, runs its own closure, then those that came meanwhile, at most
+/// twice as many as CPUs, and leaves. A thread that finds it taken pushes a request to a stack and waits until that is done. The
+/// stack and the bit that says taken are one word, so nobody can leave while a request is in it that it has not seen. A
+/// thread that leaves requests behind, as there were more than its share, frees the data first, and then calls the one that has
+/// waited for longest: that one competes with newcomers, and is called again if it loses.
+///
+/// **Rules for closures.** A closure may run on another thread, while its caller waits: thread-locals are that thread's. It may
+/// borrow from its caller's frame. If it panics, the panic goes on in its caller, and in nobody else; the data is as the
+/// panic left it. A closure that runs the same data again would wait for itself, so that panics; two pieces of data whose
+/// closures run each other wait for ever, as two locks taken in two orders do.
+///
+/// **Progress:** blocking; a waiter sleeps after a while, and may be overtaken by a newcomer when the data is free. **Memory
+/// ordering:** what happened before a call of [`Combine::run`] is visible in its closure, and what happened in a closure is
+/// visible in those that run later, and to its caller when the call returns.
+/// Source: D. Hendler, I. Incze, N. Shavit, M. Tzafrir, Flat Combining and the Synchronization-Parallelism Tradeoff, 2010; that
+/// requests are in a stack which is emptied at once is as in Y. Oyama, K. Taura, A. Yonezawa, Executing Parallel Programs
+/// with Synchronization Bottlenecks Efficiently, 1999.
+///
+/// ```
+/// use corecast_lock::Combine;
+///
+/// let counts: Combine<Vec<u32>> = Combine::new(vec![0; 3]);
+/// std::thread::scope(|scope| {
+///     for thread in 0..3 {
+///         scope.spawn({ let counts = &counts; move || (0..100).for_each(|_| counts.run(|counts| counts[thread] += 1)) });
+///     }
+/// });
+/// let total = counts.run(|counts| counts.iter().sum::<u32>());
+/// assert_eq!((total, counts.into_inner()), (300, vec![100; 3]));
+/// ```
+/// A closure's captures have to be fit to go to another thread:
+/// ```compile_fail,E0277
+/// let mine = std::rc::Rc::new(7);
+/// corecast_lock::Combine::new(0).run(|count| *count += *mine);
+/// ```
 pub struct Combine<T> {
     queue: Queue<T>,
     /// How many requests of others one call runs.

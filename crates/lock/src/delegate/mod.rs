@@ -11,7 +11,7 @@
 //! runs as many in each round as there are lines. A server that finds nothing spins, yields, and sleeps. It ends when the
 //! clients' side is dropped. [`Delegate`] has a thread of its own; with [`serve`] it is the caller's, pinned say.
 //!
-//! The rules for closures are those of [`Combine`](crate::combine), but that it always runs on the server's thread.
+//! The rules for closures are those of [`Combine`](crate::Combine), but that it always runs on the server's thread.
 //!
 //! There is no try, as nothing runs on the caller's thread. The source answers 15 clients at once, on a line of their
 //! own: then one is told late, when others' closures have run, and a closure that waits for something which its thread would do

@@ -10,7 +10,7 @@ use super::PoolNode;
 
 /// Nodes of the first slab; each other one has twice as many as the one before.
 const FIRST: u32 = 64;
-/// So many slabs hold more nodes than a process has threads.
+/// The most slabs: together they hold more nodes than a process has threads.
 const SLABS: usize = 20;
 /// A thread that has more gives half of them to all.
 const MOST_OWN: usize = 64;

@@ -21,7 +21,7 @@ use super::spread::RwSpread;
 use crate::holder::Holder;
 use crate::raw::Setup;
 
-/// Data that many threads read at a time, or one writes. See the [module](crate::rw).
+/// Data that many threads read at a time, or one writes.
 ///
 /// A lock cannot be dropped while another thread waits for it, as that one borrows it:
 /// ```compile_fail,E0505

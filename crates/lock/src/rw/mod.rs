@@ -10,11 +10,11 @@
 //! - [`RwAlgorithm`]: all of them by name.
 
 mod lock;
-pub mod phase;
+mod phase;
 mod raw;
 mod registry;
-pub mod spread;
-pub mod ttas;
+mod spread;
+mod ttas;
 
 pub use lock::{MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use phase::RwPhase;

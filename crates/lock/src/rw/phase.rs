@@ -1,34 +1,4 @@
-//! Phase-fair tickets: readers and writers take turns, and writers come in the order in which they came.
-//!
-//! Take it where both readers and writers must not wait for long: a reader waits for one writer at most, however many there
-//! are, and a writer for one phase of readers per writer before it. Not where reads are short and many threads read at once: each
-//! takes the line of the lock away from the others, twice. Not with more threads than CPUs: the one whose turn it is may
-//! not be running, and nobody can go before it.
-//!
-//! **How it works.** A reader counts itself in a word whose lowest bits say whether a writer is present and which phase it is,
-//! and waits, if one is present, until these bits change: when the writer leaves it turns the phase, so that all who came
-//! during its turn go in, even if the next writer is there at once. A writer draws a ticket, waits for its turn, says that it is
-//! present, and waits until as many readers have left as came before. The phase is a bit of its own and not of the ticket,
-//! as a try may draw a ticket and give it back: with two tickets for one turn, readers would take the next writer for the last.
-//!
-//! A thread that reads must not read again: a writer that came in between waits for the first, and the second for it.
-//!
-//! **Progress:** blocking, by phases. It never sleeps: a waiter that has spun for long gives up its CPU, again and again. A
-//! limit makes a thread try again and again, out of all turns. **Memory ordering:** that of [`RawRwLock`].
-//! Source: B. Brandenburg, J. Anderson, Spin-Based Reader-Writer Synchronization for Multiprocessor Real-Time Systems, 2010: the
-//! phase-fair ticket lock.
-//!
-//! ```
-//! use corecast_lock::{RwLock, RwPhase};
-//!
-//! let ages: RwLock<Vec<u32>, RwPhase> = RwLock::from(vec![33]);
-//! ages.with_write(|ages| ages.push(34));
-//! std::thread::scope(|scope| {
-//!     for _ in 0..2 {
-//!         scope.spawn(|| assert_eq!(ages.read()[1], 34));
-//!     }
-//! });
-//! ```
+//! [`RwPhase`]: when to take it, how it works, and its code.
 
 use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
 use corecast_base::wait::Spinner;
@@ -44,10 +14,40 @@ const PRESENT: u64 = 1;
 /// The current phase.
 const PHASE: u64 = 2;
 const STATE: u64 = PRESENT | PHASE;
-/// One reader, above these bits. So many as do not fit never come: 2^62, also one after the other.
+/// One reader, above these bits. There are never more than fit: that would be 2^62, also one after the other.
 const READER: u64 = 4;
 
-/// See the [module](self).
+/// Phase-fair tickets: readers and writers take turns, and writers come in the order in which they came.
+///
+/// Take it where both readers and writers must not wait for long: a reader waits for one writer at most, however many there
+/// are, and a writer for one phase of readers per writer before it. Not where reads are short and many threads read at once: each
+/// takes the line of the lock away from the others, twice. Not with more threads than CPUs: the one whose turn it is may
+/// not be running, and nobody can go before it.
+///
+/// **How it works.** A reader counts itself in a word whose lowest bits say whether a writer is present and which phase it is,
+/// and waits, if one is present, until these bits change: when the writer leaves it turns the phase, so that all who came
+/// during its turn go in, even if the next writer is there at once. A writer draws a ticket, waits for its turn, says that it is
+/// present, and waits until as many readers have left as came before. The phase is a bit of its own and not of the ticket,
+/// as a try may draw a ticket and give it back: with two tickets for one turn, readers would take the next writer for the last.
+///
+/// A thread that reads must not read again: a writer that came in between waits for the first, and the second for it.
+///
+/// **Progress:** blocking, by phases. It never sleeps: a waiter that has spun for long gives up its CPU, again and again. A
+/// limit makes a thread try again and again, out of all turns. **Memory ordering:** that of [`RawRwLock`].
+/// Source: B. Brandenburg, J. Anderson, Spin-Based Reader-Writer Synchronization for Multiprocessor Real-Time Systems, 2010: the
+/// phase-fair ticket lock.
+///
+/// ```
+/// use corecast_lock::{RwLock, RwPhase};
+///
+/// let ages: RwLock<Vec<u32>, RwPhase> = RwLock::from(vec![33]);
+/// ages.with_write(|ages| ages.push(34));
+/// std::thread::scope(|scope| {
+///     for _ in 0..2 {
+///         scope.spawn(|| assert_eq!(ages.read()[1], 34));
+///     }
+/// });
+/// ```
 #[derive(Debug)]
 #[repr(C, align(32))]
 pub struct RwPhase {

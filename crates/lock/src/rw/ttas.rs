@@ -1,30 +1,4 @@
-//! Readers and writers at one word of 4 bytes, writers first.
-//!
-//! Take it where locks have to be small, and two threads seldom want one at once. Not under contention: each reader takes
-//! the word's line away from all others, twice. A writer that waits holds newcomers back, so readers cannot starve it; writers
-//! that follow each other closely starve readers.
-//!
-//! A thread that reads must not read again: a writer that came in between waits for the first, and holds back the second. A
-//! writer can become a reader, and the only reader a writer.
-//!
-//! **Progress:** blocking; a waiter may be overtaken. It never sleeps: a waiter that has spun for long gives up its CPU, again
-//! and again.
-//! **Memory ordering:** that of [`RawRwLock`].
-//! Source: the reader-writer lock of libslock, the library of T. David, R. Guerraoui, V. Trigonakis, Everything you always
-//! wanted to know about synchronization but were afraid to ask, 2013: that there is one of a writer's bit and a count. That of a
-//! waiting writer is as old as P. Courtois, F. Heymans, D. Parnas, Concurrent Control with Readers and Writers, 1971.
-//!
-//! ```
-//! use corecast_lock::{RwLock, RwTtas};
-//!
-//! let ages: RwLock<Vec<u32>, RwTtas> = RwLock::from(vec![33]);
-//! let first = ages.read();
-//! assert_eq!((first[0], ages.with_read(|ages| ages.len())), (33, 1));
-//! let Ok(mut only) = first.try_upgrade() else { panic!("nobody else reads") };
-//! only.push(34);
-//! let again = only.downgrade();
-//! assert_eq!(again[1], 34);
-//! ```
+//! [`RwTtas`]: when to take it, how it works, and its code.
 
 use std::time::Instant;
 
@@ -45,7 +19,33 @@ const WRITER_WAITS: u32 = 1 << 30;
 /// The other bits count readers, so that many at most.
 const MOST_READERS: u32 = WRITER_WAITS - 1;
 
-/// See the [module](self).
+/// Readers and writers at one word of 4 bytes, writers first.
+///
+/// Take it where locks have to be small, and two threads seldom want one at once. Not under contention: each reader takes
+/// the word's line away from all others, twice. A writer that waits holds newcomers back, so readers cannot starve it; writers
+/// that follow each other closely starve readers.
+///
+/// A thread that reads must not read again: a writer that came in between waits for the first, and holds back the second. A
+/// writer can become a reader, and the only reader a writer.
+///
+/// **Progress:** blocking; a waiter may be overtaken. It never sleeps: a waiter that has spun for long gives up its CPU, again
+/// and again.
+/// **Memory ordering:** that of [`RawRwLock`].
+/// Source: the reader-writer lock of libslock, the library of T. David, R. Guerraoui, V. Trigonakis, Everything you always
+/// wanted to know about synchronization but were afraid to ask, 2013: that there is one of a writer's bit and a count. That of a
+/// waiting writer is as old as P. Courtois, F. Heymans, D. Parnas, Concurrent Control with Readers and Writers, 1971.
+///
+/// ```
+/// use corecast_lock::{RwLock, RwTtas};
+///
+/// let ages: RwLock<Vec<u32>, RwTtas> = RwLock::from(vec![33]);
+/// let first = ages.read();
+/// assert_eq!((first[0], ages.with_read(|ages| ages.len())), (33, 1));
+/// let Ok(mut only) = first.try_upgrade() else { panic!("nobody else reads") };
+/// only.push(34);
+/// let again = only.downgrade();
+/// assert_eq!(again[1], 34);
+/// ```
 #[derive(Debug)]
 pub struct RwTtas {
     /// [`WRITER`], [`WRITER_WAITS`] and the number of readers. Written by newcomers, readers and writers.

@@ -1,35 +1,4 @@
-//! A sequence lock: readers copy the value, and copy it again if somebody wrote meanwhile; they write nothing.
-//!
-//! Take it for a small value that many threads read and few write, seldom: a read costs what its copy costs, however many
-//! read, and writers never wait for readers. Not where writes follow each other closely, as readers begin again and again; not
-//! for large values; and only for [`Plain`] ones, as a reader may see half of a write before it notices.
-//!
-//! **How it works.** A number is odd while somebody writes and even otherwise; it only grows. A reader copies the value word by
-//! word, by relaxed atomic accesses, between two looks at the number, and keeps the copy if both found the same even one.
-//! Writers exclude each other by a lock of any kind, [`Word`] unless another one is named. The closure of [`Seq::update`]
-//! runs while readers still read the old value.
-//!
-//! **Progress:** a reader waits while a write is under way, and gives up its CPU if that takes long; it may begin anew for as
-//! long as others write. Writers wait for writers as their lock says. **Memory ordering:** what happened before a write is
-//! visible to a thread that has read its value, as with Release and Acquire.
-//! Source: C. Lameter, Effective Synchronization on Linux/NUMA Systems, 2005, for the lock; H. Boehm, Can Seqlocks Get Along with
-//! Programming Language Memory Models?, 2012, for the orderings.
-//!
-//! ```
-//! use corecast_lock::Seq;
-//!
-//! let position: Seq<[f64; 3]> = Seq::new([0.0; 3]);
-//! std::thread::scope(|scope| {
-//!     scope.spawn(|| position.write([1.0, 2.0, 3.0]));
-//!     let seen = position.read();
-//!     assert!(seen == [0.0; 3] || seen == [1.0, 2.0, 3.0], "never a part of each");
-//! });
-//! assert_eq!(position.update(|[x, y, z]| [x + 1.0, y, z]), [2.0, 2.0, 3.0]);
-//! ```
-//! A reference in the value could be torn, so it is refused:
-//! ```compile_fail,E0277
-//! let name: corecast_lock::Seq<&'static str> = corecast_lock::Seq::new("a");
-//! ```
+//! [`Seq`]: when to take it, how it works, and its code.
 
 #[cfg_attr(loom, path = "words_model.rs")]
 #[cfg_attr(not(loom), path = "words_native.rs")]
@@ -47,7 +16,38 @@ use crate::raw::{RawLock, Setup};
 use crate::word::Word;
 use words::Words;
 
-/// A value that readers copy. See the [module](self).
+/// A sequence lock: readers copy the value, and copy it again if somebody wrote meanwhile; they write nothing.
+///
+/// Take it for a small value that many threads read and few write, seldom: a read costs what its copy costs, however many
+/// read, and writers never wait for readers. Not where writes follow each other closely, as readers begin again and again; not
+/// for large values; and only for [`Plain`] ones, as a reader may see half of a write before it notices.
+///
+/// **How it works.** A number is odd while somebody writes and even otherwise; it only grows. A reader copies the value word by
+/// word, by relaxed atomic accesses, between two looks at the number, and keeps the copy if both found the same even one.
+/// Writers exclude each other by a lock of any kind, [`Word`] unless another one is named. The closure of [`Seq::update`]
+/// runs while readers still read the old value.
+///
+/// **Progress:** a reader waits while a write is under way, and gives up its CPU if that takes long; it may begin anew for as
+/// long as others write. Writers wait for writers as their lock says. **Memory ordering:** what happened before a write is
+/// visible to a thread that has read its value, as with Release and Acquire.
+/// Source: C. Lameter, Effective Synchronization on Linux/NUMA Systems, 2005, for the lock; H. Boehm, Can Seqlocks Get Along with
+/// Programming Language Memory Models?, 2012, for the orderings.
+///
+/// ```
+/// use corecast_lock::Seq;
+///
+/// let position: Seq<[f64; 3]> = Seq::new([0.0; 3]);
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| position.write([1.0, 2.0, 3.0]));
+///     let seen = position.read();
+///     assert!(seen == [0.0; 3] || seen == [1.0, 2.0, 3.0], "never a part of each");
+/// });
+/// assert_eq!(position.update(|[x, y, z]| [x + 1.0, y, z]), [2.0, 2.0, 3.0]);
+/// ```
+/// A reference in the value could be torn, so it is refused:
+/// ```compile_fail,E0277
+/// let name: corecast_lock::Seq<&'static str> = corecast_lock::Seq::new("a");
+/// ```
 pub struct Seq<T, L = Word> {
     /// Odd while somebody writes the words. Written by the writer whose turn it is.
     number: AtomicU64,

@@ -15,7 +15,7 @@ pub(super) struct Words<T>(UnsafeCell<T>);
 unsafe impl<T: Plain> Sync for Words<T> {}
 
 impl<T: Plain> Words<T> {
-    /// So many bytes at the end fill no word.
+    /// The bytes at the end that fill no word.
     const REST: usize = size_of::<T>() % WORD_BYTES;
     const WORDS: usize = size_of::<T>() / WORD_BYTES;
 

@@ -13,6 +13,7 @@ mod front;
 mod linearizable;
 #[cfg(feature = "lock_api")]
 mod lock_api;
+mod once;
 mod pair;
 mod rw;
 mod seq;

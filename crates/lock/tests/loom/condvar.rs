@@ -27,7 +27,7 @@ impl Shared {
     }
 }
 
-/// So many threads wait while this one does something.
+/// This number of threads waits while this one does something.
 fn wait_while(waiting: usize, notifies: fn(&Shared)) {
     loom::model(move || {
         let shared = Shared::new();

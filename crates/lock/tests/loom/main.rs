@@ -9,6 +9,7 @@ mod combine;
 mod condvar;
 mod delegate;
 mod domains;
+mod once;
 mod owned_word;
 mod qword;
 mod rw;

@@ -17,13 +17,13 @@ const CONCURRENCY_KIT: &[&str] = &["ck/centralized", "ck/combining", "ck/dissemi
 
 /// A demand.
 enum Rule {
-    /// In a spinning barrier of two with a CPU each, corecast takes at most so many times a bare exchange.
+    /// In a spinning barrier of two with a CPU each, corecast takes at most this multiple of a bare exchange.
     Bare { most: f64 },
-    /// There, the fastest of these takes at least so many times as long as corecast.
+    /// There, the fastest of these takes at least this multiple of corecast's time.
     Pair { name: &'static str, rivals: &'static [&'static str], least: f64 },
-    /// In a barrier of so many on two CPUs, corecast takes at most so many times the fastest that sleeps.
+    /// In a barrier of this number of members on two CPUs, corecast takes at most this multiple of the fastest that sleeps.
     Crowd { members: usize, most: f64 },
-    /// In every group of the operation, corecast's choice takes at most so many times the control.
+    /// In every group of the operation, corecast's choice takes at most this multiple of the control.
     Control { op: Op, most: f64 },
 }
 
@@ -102,7 +102,7 @@ fn spinning_pair(groups: &[Group], wait: Wait) -> Result<&Group, String> {
     if wait == Wait::Spin { Ok(pair) } else { Err("--wait spin".to_owned()) }
 }
 
-/// The barrier of so many on exactly two CPUs, by members who let each other run.
+/// The barrier of this number of members on exactly two CPUs, with contenders whose members let each other run.
 fn crowd(groups: &[Group], members: usize, wait: Wait) -> Result<&Group, String> {
     let crowd = barrier_of(groups, members)?;
     let mut cpus = crowd.cpus.clone();

@@ -26,7 +26,7 @@ const GRAPHS: [(&str, Variant); 3] =
 const EDGES: [(&str, Edges); 3] =
     [("counters", Edges::Counters), ("messages", Edges::Messages), ("tasks", Edges::Tasks(Discipline::Lifo))];
 
-/// All kinds with these arities, and the standard library's way, in bursts of so many events.
+/// All kinds with these arities, and the standard library's way, in bursts of this number of events.
 pub fn contenders(arities: &[usize], burst: usize) -> Vec<Box<dyn Contender>> {
     let mut all: Vec<Box<dyn Contender>> = Vec::new();
     for &arity in arities {
@@ -64,7 +64,7 @@ type Witness = Arc<Vec<CacheLine<AtomicU64>>>;
 trait Publishing: Send {
     fn publish(&mut self, burst: &[u64]) -> Result<(), Failure>;
 
-    /// Returns when all have processed all events, of which there are so many.
+    /// Returns when all have processed all events, of which this is the number.
     fn wait(&mut self, events: u64) -> Result<(), Failure>;
 }
 
@@ -288,7 +288,7 @@ impl<P: Publishing> Body for Root<P> {
 }
 
 impl<F: Following> Follower<F> {
-    /// Processes the events of so many bursts.
+    /// Processes the events of this number of bursts.
     #[inline(always)]
     fn process(&mut self, bursts: u64, mut process: impl FnMut(u64)) -> Result<(), Failure> {
         let last = self.processed + bursts * self.burst;

@@ -98,7 +98,7 @@ impl<'a> Setting<'a> {
         Self { bound: false, ..self }
     }
 
-    /// The same with operations that carry so many bytes.
+    /// The same with operations that carry this number of bytes.
     pub fn carrying(self, bytes: usize) -> Self {
         Self { bytes, ..self }
     }

@@ -169,7 +169,7 @@ impl Entrant {
         Ok(())
     }
 
-    /// So many operations, or fewer if they carry much.
+    /// The number of operations, or fewer if they carry much.
     fn at_most(&self, operations: u64) -> u64 {
         operations.min(CHECKED_BYTES / self.bytes.max(1)).max(1)
     }

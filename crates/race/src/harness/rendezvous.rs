@@ -17,7 +17,7 @@ use crate::failure::Failure;
 pub struct Rendezvous {
     participants: u64,
     patience: Patience,
-    /// Who has arrived at the coming meeting; added to by all, reset by the last.
+    /// The number that has arrived at the coming meeting; added to by all, reset by the last.
     arrived: Place<CacheLine<AtomicU64>>,
     /// Meetings that have taken place, written by the last to arrive, polled by the others; and what that one left for
     /// the others, written before, read after.

@@ -41,7 +41,7 @@ pub enum Task {
     },
     /// Operations from a root, each of which ends when one other participant, in turn, has told the root that it is done.
     Echoed {
-        /// Who begins.
+        /// The participant that begins.
         root: usize,
         /// Operations for each of the others.
         operations: u64,
@@ -64,7 +64,7 @@ pub enum Task {
     },
     /// One operation to which one participant comes late, so that the others wait.
     Late {
-        /// Who.
+        /// The participant.
         rank: usize,
         /// By how much.
         delay: Duration,

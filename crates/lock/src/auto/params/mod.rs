@@ -1,13 +1,4 @@
-//! The cost of a hand-over, by how threads wait and how many do. [`Auto`](crate::Auto) decides by it.
-//!
-//! Where nothing was measured it is reckoned from what a line takes from CPU to CPU, L: a word that n poll is handed over in
-//! L (1 + n / 2), as it goes to half of them in vain; a queue needs 3 L, however many wait; and a sleeper takes a wake-up in
-//! addition. `corecast measure locks` measures the three on a machine, and keeps them in its model.
-//!
-//! The costs are those of the process: a lock of one line has no place for its own, and all locks are on the same machine.
-//! Without a word of the program they are reckoned with a line of 60 ns. Where hand-overs are all there is only the ratio of
-//! two costs decides, and that is as good as any other line. But what of a period is sections is told from the costs too:
-//! where a line takes longer, sections are thought to be longer than they are, and a queue comes later.
+//! [`Params`]: when to take it, how it works, and its code.
 
 #[cfg(loom)]
 mod model;
@@ -34,7 +25,16 @@ const QUEUE_TRANSFERS: f64 = 3.0;
 /// Nanoseconds from one holder to the next, by the number of threads that wait, ascending.
 type Curve = Vec<(u32, f64)>;
 
-/// See the [module](self).
+/// The cost of a hand-over, by how threads wait and how many do. [`Auto`](crate::Auto) decides by it.
+///
+/// Where nothing was measured it is reckoned from what a line takes from CPU to CPU, L: a word that n poll is handed over in
+/// L (1 + n / 2), as it goes to half of them in vain; a queue needs 3 L, however many wait; and a sleeper takes a wake-up in
+/// addition. `corecast measure locks` measures the three on a machine, and keeps them in its model.
+///
+/// The costs are those of the process: a lock of one line has no place for its own, and all locks are on the same machine.
+/// Without a word of the program they are reckoned with a line of 60 ns. Where hand-overs are all there is only the ratio of
+/// two costs decides, and that is as good as any other line. But what of a period is sections is told from the costs too:
+/// where a line takes longer, sections are thought to be longer than they are, and a queue comes later.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Params {
     line_ns: f64,

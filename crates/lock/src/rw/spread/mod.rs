@@ -1,37 +1,4 @@
-//! Readers that count themselves in one word, and where they meet there, each on a line of its own.
-//!
-//! Take it where reads are short and many, and writes rare: once it has spread, readers on different CPUs write to no common
-//! line. A writer has to look at all those lines then, up to 64, and readers wait for it meanwhile. Not where writes are as
-//! frequent as reads, or memory is dear: a lock takes a pair of lines, and once it has spread one more for each thread it is
-//! made for.
-//!
-//! **How it works.** Writers exclude each other by an [`Auto`]; its holder says so in a word, and waits until no reader is
-//! counted. At first readers count themselves in that word. One that finds others there 32 times spreads the lock: from then on
-//! readers count themselves on a line by their thread, and then look at the word once more. So reader and writer each write and
-//! then look at what the other one writes, with a fence in between, and not both can miss the other. A writer that has seen
-//! nobody come for a second folds the lock again; its lines stay for the next time.
-//!
-//! A thread that reads must not read again: a writer that came in between waits for the first, and holds back the second. A
-//! writer can become a reader, and the only reader a writer.
-//!
-//! **Progress:** blocking; writers go before readers that wait, and may be overtaken by other writers. A thread that waits
-//! for a writer sleeps after a while; a writer that waits for readers gives up its CPU, again and again. **Memory ordering:**
-//! that of [`RawRwLock`].
-//! Source: W. Hsieh, W. Weihl, Scalable Reader-Writer Locks for Parallel Systems, 1992, for a count per processor; D. Dice,
-//! A. Kogan, BRAVO: Biased Locking for Reader-Writer Locks, 2019, for a lock that has one only while that pays.
-//!
-//! ```
-//! use corecast_lock::{RwLock, RwSpread};
-//!
-//! let routes: RwLock<Vec<u32>, RwSpread> = RwLock::new(vec![7]);
-//! std::thread::scope(|scope| {
-//!     for _ in 0..4 {
-//!         scope.spawn(|| (0..100).for_each(|_| assert_eq!(routes.read()[0], 7)));
-//!     }
-//! });
-//! routes.write().push(8);
-//! assert_eq!(routes.with_read(|routes| routes.len()), 2);
-//! ```
+//! [`RwSpread`]: when to take it, how it works, and its code.
 
 mod quiet;
 #[cfg(all(test, not(loom)))]
@@ -62,7 +29,7 @@ const WRITER: u32 = 1 << 31;
 const SPREAD: u32 = 1 << 30;
 /// The other bits count readers.
 const READERS: u32 = SPREAD - 1;
-/// So many at most, with room for as many that come at once and are refused.
+/// The most at a time, with room for that number again that come at once and are refused.
 const MOST_READERS: u32 = READERS / 2;
 /// The message for one reader too many.
 const TOO_MANY: &str = "a lock has fewer than 2^29 readers";
@@ -77,7 +44,40 @@ const MEETINGS: u32 = if IS_MODEL { 1 } else { 32 };
 /// Readers of one seat: the upper half how many have come, the lower how many read. Written by readers.
 type Line = CacheLine<AtomicU64>;
 
-/// See the [module](self).
+/// Readers that count themselves in one word, and where they meet there, each on a line of its own.
+///
+/// Take it where reads are short and many, and writes rare: once it has spread, readers on different CPUs write to no common
+/// line. A writer has to look at all those lines then, up to 64, and readers wait for it meanwhile. Not where writes are as
+/// frequent as reads, or memory is dear: a lock takes a pair of lines, and once it has spread one more for each thread it is
+/// made for.
+///
+/// **How it works.** Writers exclude each other by an [`Auto`]; its holder says so in a word, and waits until no reader is
+/// counted. At first readers count themselves in that word. One that finds others there 32 times spreads the lock: from then on
+/// readers count themselves on a line by their thread, and then look at the word once more. So reader and writer each write and
+/// then look at what the other one writes, with a fence in between, and not both can miss the other. A writer that has seen
+/// nobody come for a second folds the lock again; its lines stay for the next time.
+///
+/// A thread that reads must not read again: a writer that came in between waits for the first, and holds back the second. A
+/// writer can become a reader, and the only reader a writer.
+///
+/// **Progress:** blocking; writers go before readers that wait, and may be overtaken by other writers. A thread that waits
+/// for a writer sleeps after a while; a writer that waits for readers gives up its CPU, again and again. **Memory ordering:**
+/// that of [`RawRwLock`].
+/// Source: W. Hsieh, W. Weihl, Scalable Reader-Writer Locks for Parallel Systems, 1992, for a count per processor; D. Dice,
+/// A. Kogan, BRAVO: Biased Locking for Reader-Writer Locks, 2019, for a lock that has one only while that pays.
+///
+/// ```
+/// use corecast_lock::{RwLock, RwSpread};
+///
+/// let routes: RwLock<Vec<u32>, RwSpread> = RwLock::new(vec![7]);
+/// std::thread::scope(|scope| {
+///     for _ in 0..4 {
+///         scope.spawn(|| (0..100).for_each(|_| assert_eq!(routes.read()[0], 7)));
+///     }
+/// });
+/// routes.write().push(8);
+/// assert_eq!(routes.with_read(|routes| routes.len()), 2);
+/// ```
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct RwSpread {

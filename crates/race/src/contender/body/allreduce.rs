@@ -28,7 +28,7 @@ pub fn allreduce_bodies<E: AllreduceEnd>(ends: Vec<E>) -> Vec<Box<dyn Body>> {
     ends.into_iter().enumerate().map(|(rank, end)| allreduce_body((rank, members), end)).collect()
 }
 
-/// The body of the participant of this rank, of so many.
+/// The body of the participant of this rank, of `members`.
 pub fn allreduce_body<E: AllreduceEnd>((rank, members): (usize, usize), end: E) -> Box<dyn Body> {
     Box::new(AllreduceBody { rank, members, end, round: 0 })
 }

@@ -29,7 +29,7 @@ pub fn reduce_bodies<E: ReduceEnd>(ends: Vec<E>, root: usize) -> Vec<Box<dyn Bod
     ends.into_iter().enumerate().map(|(rank, end)| reduce_body((rank, members), root, end)).collect()
 }
 
-/// The body of the participant of this rank, of so many.
+/// The body of the participant of this rank, of `members`.
 pub fn reduce_body<E: ReduceEnd>((rank, members): (usize, usize), root: usize, end: E) -> Box<dyn Body> {
     Box::new(ReduceBody { rank, root, members, end, round: 0 })
 }

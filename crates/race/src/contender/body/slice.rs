@@ -32,7 +32,7 @@ pub struct SliceTask {
 }
 
 impl SliceTask {
-    /// That of an operation which carries so many bytes.
+    /// That of an operation which carries this number of bytes.
     pub fn carrying(bytes: usize, op: Op, root: usize, members: usize) -> Self {
         Self { op, root, members, words: bytes / size_of::<u64>() }
     }

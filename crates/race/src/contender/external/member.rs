@@ -1,4 +1,5 @@
-//! Who stands for a driver's members in the harness: one of them talks to the driver, the others hear what it saw.
+//! The participants that stand for a driver's members in the harness: one of them talks to the driver, the others hear what
+//! it saw.
 //!
 //! All of them sleep while the driver works, which has their CPUs to itself.
 
