@@ -28,7 +28,7 @@ pub(crate) const IDLE: Demand = Demand {
 /// In every barrier rank 0 comes `late` after the others, and in every channel the sender sends so late; the CPU time of
 /// the others is counted.
 ///
-/// With `options.participants` empty there are as many members as CPUs, at least two. A channel has one receiver.
+/// With `options.participants` empty there is a member for each CPU, at least two. A channel has one receiver.
 ///
 /// # Errors
 /// A [`BenchError`] if the options do not fit the machine, the run is cancelled, or threads cannot be bound to CPUs.

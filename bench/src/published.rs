@@ -1,4 +1,4 @@
-//! What others have published of other machines, to be shown beside what is found here: heights may not be compared.
+//! Published figures of other machines, to be shown beside those found here: heights may not be compared.
 
 use corecast::machine::Machine;
 use serde::Serialize;
@@ -9,7 +9,7 @@ const SSYNC: &str = "David, Guerraoui, Trigonakis, SOSP 2013";
 /// A number, or a range of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PublishedFigure {
-    /// What was counted, with its unit.
+    /// The quantity, with its unit.
     pub figure: &'static str,
     /// The machine that it was published of: not this one.
     pub machine: &'static str,

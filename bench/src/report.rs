@@ -64,11 +64,11 @@ pub struct IdleReport {
     pub rows: Vec<IdleRow>,
     /// One entry for each channel, whose receiver waits for a sender that is as late.
     pub channels: Vec<IdleRow>,
-    /// What is asked of corecast's channels, and whether it holds here.
+    /// The demands on corecast's channels, and whether they hold here.
     pub gates: Vec<Gate>,
 }
 
-/// What waiting in one barrier, or at one channel, costs.
+/// The cost of waiting in one barrier, or at one channel.
 #[derive(Clone, Debug, Serialize)]
 pub struct IdleRow {
     /// Its name.

@@ -35,11 +35,11 @@ pub struct SetupReport {
     pub commit: Option<String>,
     /// One entry for each number of members.
     pub rows: Vec<SetupRow>,
-    /// What is asked, and whether it holds here.
+    /// The demands, and whether they hold here.
     pub gates: Vec<Gate>,
 }
 
-/// Groups of so many members.
+/// Groups of one size.
 #[derive(Clone, Debug, Serialize)]
 pub struct SetupRow {
     /// The number of members.
@@ -56,7 +56,7 @@ pub struct SetupRow {
 /// as it has CPUs.
 ///
 /// # Errors
-/// [`BenchError::Participants`] if the machine has no so many CPUs, [`BenchError::Cancelled`], or [`BenchError::Failed`] if a
+/// [`BenchError::Participants`] if the machine has too few CPUs, [`BenchError::Cancelled`], or [`BenchError::Failed`] if a
 /// group cannot be put together.
 pub fn setup(machine: &Machine, options: &Options, progress: &mut dyn Progress) -> Result<SetupReport, BenchError> {
     let cpus = machine.cpu_set();
@@ -144,7 +144,7 @@ mod tests {
     fn more_members_than_cpus_are_refused() {
         for members in [1, 21] {
             let options = Options { participants: vec![members], ..Options::default() };
-            let error = setup(&machine(20), &options, &mut ()).expect_err("no so many CPUs").to_string();
+            let error = setup(&machine(20), &options, &mut ()).expect_err("too few CPUs").to_string();
             assert!(error.contains(&members.to_string()) && error.contains("20"), "{error}");
         }
     }

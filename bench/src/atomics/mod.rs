@@ -29,7 +29,7 @@ use operation::{Cas, Fai, FaiByCas, Operation, Swap, Tas};
 pub use report::{AtomicCell, AtomicReport, AtomicRow};
 use stress::{Stress, Turn, turn};
 
-/// What to run.
+/// The options of the benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct AtomicOptions {
     /// CPUs, operations (`contenders`), pace, seed, and how to stop it. The rest is not looked at.
@@ -117,14 +117,14 @@ pub fn atomics(
     })
 }
 
-/// What a pause must not be shorter than, in whole nanoseconds.
+/// The shortest allowed pause, in whole nanoseconds.
 fn longest(lines: &[LineTransfer]) -> Duration {
     let longest_ns = lines.iter().filter_map(|line| line.line_ns).fold(0.0, f64::max);
     // A pause ends up to a tick early.
     Duration::from_nanos((longest_ns + Clock::get().ns(1)).ceil() as u64)
 }
 
-/// Every operation's blocks with so many threads, in rounds of an order drawn anew. One that fails runs no more.
+/// Every operation's blocks with this number of threads, in rounds of an order drawn anew. An operation that fails runs no more.
 fn cell(
     contenders: &[Contender],
     stress: &Stress<'_>,
@@ -183,7 +183,7 @@ fn calls(turn: &Turn) -> u64 {
     turn.calls.iter().sum()
 }
 
-/// What SSYNC found, beside the most that any operation gets from the most threads that have a CPU each, if these are
+/// SSYNC's figure, beside the most that any operation gets from the most threads that have a CPU each, if these are
 /// several, all in one package, and pause for long enough that others get the line.
 fn published(machine: &Machine, cells: &[AtomicCell], is_long_enough: bool) -> Vec<PublishedFigure> {
     let is_like = is_long_enough && is_one_package(machine);

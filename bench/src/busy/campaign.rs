@@ -22,7 +22,7 @@ use corecast_race::skip::Skip;
 /// Why a cell has no runs.
 const TIME_OVER: &str = "the time for the whole was over";
 
-/// What all runs share.
+/// The settings that all runs share.
 pub(super) struct Campaign<'a> {
     /// In ascending order.
     pub(super) cpus: &'a [u32],

@@ -71,7 +71,7 @@ pub(super) struct Cell {
 pub(super) struct Tested {
     pub(super) candidate: Candidate,
     pub(super) finished: Vec<Rounds>,
-    /// What neighbours got beside all its finished runs together.
+    /// The CPU time of the neighbours beside all its finished runs together.
     observed: Observed,
     unfinished: Option<Unfinished>,
     pub(super) skipped: Option<Skip>,
@@ -154,7 +154,7 @@ impl Cell {
     }
 }
 
-/// All situations that are asked for, those of as many members beside the same load together.
+/// All situations that are asked for, those with the same number of members and the same load next to each other.
 pub(super) fn cells(options: &BusyOptions) -> Result<Vec<Cell>, BenchError> {
     let quick = options.options.quick;
     let hogs = or_usual(&options.hogs, || if quick { vec![0, 1, 2] } else { vec![0, 1, 2, 4] });

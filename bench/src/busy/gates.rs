@@ -1,4 +1,4 @@
-//! What is asked of corecast beside foreign load, in every cell.
+//! The demands on corecast beside foreign load, in every cell.
 
 use super::operation::STD;
 use super::report::{BusyCell, BusyRow};

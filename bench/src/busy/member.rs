@@ -25,7 +25,7 @@ const CHECKED: u64 = 10;
 /// Far above what the parent lets a run last, which ends it.
 const CREW_LIMIT: Duration = Duration::from_secs(24 * 3600);
 
-/// What a process is told that it is.
+/// The role that a process is given.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Assignment {
     /// A neighbour, on these CPUs.
@@ -34,7 +34,7 @@ pub(super) enum Assignment {
     Compete(Box<Match>),
 }
 
-/// What a candidate's process is told first.
+/// The first message to a candidate's process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Match {
     pub(super) operation: String,
@@ -57,11 +57,11 @@ pub(super) struct Match {
     pub(super) steps: u64,
 }
 
-/// What a candidate's process is told when it is to begin.
+/// The message that lets a candidate's process begin.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Begin;
 
-/// What came of the rounds: times are of as many as were asked for, by the average of all that were done.
+/// The results of the rounds: times are those of the number of rounds asked for, by the average of all that were done.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Rounds {
     /// From the first member's start to the last one's end.
@@ -156,7 +156,7 @@ impl Total {
         self.times_ns.extend(timings.iter().flat_map(|timing| &timing.marks).map(|&ticks| clock.ns(ticks)));
     }
 
-    /// What this many of the rounds came to.
+    /// The results of this number of rounds.
     fn of_rounds(&self, rounds: u64) -> Result<Rounds, Failure> {
         let times = sorted(self.times_ns.iter().copied());
         let Some(&longest_ns) = times.last() else { return Err(Failure::Wrong("no round was timed".to_owned())) };

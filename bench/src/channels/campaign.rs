@@ -18,7 +18,7 @@ use corecast_race::options::Options;
 use corecast_race::place::Place;
 use corecast_race::progress::{Part, Progress};
 
-/// What a block may last before its contender is given up. Long, because on a busy machine a poller may wait for a slice
+/// The longest time of a block before its contender is given up. Long, because on a busy machine a poller may wait for a slice
 /// of time at every lap of its ring.
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -73,14 +73,14 @@ pub fn race(
     })
 }
 
-/// What all groups share.
+/// The settings that all groups share.
 struct Campaign<'a> {
     options: &'a Options,
     wanted: &'a ChannelOptions,
     cpus: &'a CpuSet,
     /// Whether times taken on two CPUs may be subtracted.
     clocks_agree: bool,
-    /// What a wake-up costs, if the machine's model tells.
+    /// The cost of a wake-up, if the machine's model tells.
     wake_ns: Option<u64>,
     rng: fastrand::Rng,
     /// The probes of all groups so far.

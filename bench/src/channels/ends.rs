@@ -1,4 +1,4 @@
-//! What a contender implements, a sending end and a receiving end for bytes, and what the harness calls.
+//! The traits of a contender, a sending end and a receiving end for bytes, and those that the harness calls.
 //!
 //! [`ByteSend`] and [`ByteRecv`] are small and generic, so that the harness's loops over them are compiled for each
 //! contender; [`Outlet`] and [`Inlet`] are those loops behind one call through a trait object for many messages.
@@ -28,12 +28,12 @@ pub(crate) trait ByteRecv: Send + 'static {
     fn recv<R: Reader>(&mut self, most: u64, reader: &mut R) -> Result<(), Failure>;
 }
 
-/// Who looks at messages.
+/// A reader of messages.
 pub(crate) trait Reader {
     /// The next message.
     fn read(&mut self, bytes: &[u8]);
 
-    /// As many messages as this never arrived, and will not.
+    /// This number of messages never arrived, and will not.
     fn miss(&mut self, messages: u64);
 }
 
@@ -62,7 +62,7 @@ pub(crate) trait Inlet: Send {
     }
 }
 
-/// What a receiver does with a message.
+/// How a receiver reads a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
     /// Sums its bytes.
@@ -182,7 +182,7 @@ mod tests {
         for script in [[Some(1), Some(0)], [Some(0), Some(0)], [Some(0), Some(2)]] {
             let error = receive(&script, Reading::Verify).expect_err("out of order");
             assert!(error.to_string().contains("of 9 bytes differs at byte 0"), "{error}");
-            assert_eq!(receive(&script, Reading::Sum), Ok(0), "who only sums does not look");
+            assert_eq!(receive(&script, Reading::Sum), Ok(0), "a receiver that only sums does not look");
         }
     }
 }

@@ -74,7 +74,7 @@ impl Entrant {
             Traffic::Stream => bodies(carrier, &wire, &wanted.place, cpus, &abort),
             traffic => traffic::nodes(traffic, carrier, &wire, &abort).map_err(Skip::unfit),
         };
-        // Whoever answers each request has no ring to lap.
+        // A receiver that answers each request has no ring to lap.
         let fewest = if wanted.traffic == Traffic::Stream { LAPS * wire.depth as u64 } else { 1 };
         Self {
             carrier,

@@ -21,7 +21,7 @@ use corecast_race::contender::Body;
 use corecast_race::failure::Failure;
 use corecast_race::harness::{Abort, Task, Timing, cpu_time_of_this_thread};
 
-/// What a process is told first.
+/// The first message to a process.
 #[derive(Debug, Serialize, Deserialize)]
 struct Assignment {
     contender: String,

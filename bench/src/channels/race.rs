@@ -19,7 +19,7 @@ use corecast_race::progress::Progress;
 
 /// Rounds of a group even if the time is over.
 const FEWEST_ROUNDS: usize = 5;
-/// With so many times the time gone a single round will do: on a machine that others keep busy nothing is worth more.
+/// Once this multiple of the time has gone, a single round is enough: on a busy machine more rounds do not help.
 const FAR_OVER: u32 = 4;
 /// More samples than this say nothing new.
 const MOST_ROUNDS: usize = 100_000;
@@ -31,7 +31,7 @@ pub(super) struct Race<'a> {
     pub(super) wire: Wire,
     /// The CPU of the sender, then those of the receivers; `None` where the system chooses.
     pub(super) seats: Vec<Option<CpuId>>,
-    /// Between whose first two the bare line is probed.
+    /// The bare line is probed between the first two of these.
     pub(super) cpus: &'a CpuSet,
     pub(super) pace: Pace,
     /// How long each contender is timed.

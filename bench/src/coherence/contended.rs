@@ -7,12 +7,12 @@ use super::lines::Line;
 use super::operation::{Operands, Operation};
 use corecast_race::failure::Failure;
 
-/// What one participant did.
+/// The accesses of one participant.
 struct Share {
     ticks: Vec<u64>,
     /// How much it has added to the word.
     added: u64,
-    /// What it wrote last.
+    /// The value that it wrote last.
     last: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What is told of many samples: all of them count, none is set to zero.
+//! The distribution of many samples: all of them count, none is set to zero.
 
 use std::collections::BTreeMap;
 

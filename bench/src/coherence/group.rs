@@ -9,7 +9,7 @@ use corecast_race::cancel::Cancel;
 use corecast_race::failure::Failure;
 use corecast_race::harness::{Abort, Patience, Rendezvous};
 
-/// Who takes part.
+/// The participants.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     /// By rank.
@@ -73,7 +73,7 @@ impl Group {
             let run = &run;
             let spawn = |rank| thread::Builder::new().spawn_scoped(scope, move || run(rank));
             let spawn = |rank| spawn(rank).map_err(Failure::while_doing("start a thread"));
-            // Whoever is there waits for the others, and must not where one could not be started.
+            // Threads that were started wait for the others; they must not where one could not be started.
             let spawn = |rank| spawn(rank).inspect_err(|_| meeting.abort.raise());
             let threads: Vec<_> = (0..self.cpus.len()).map(spawn).collect();
             let join = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().expect("no participant panics");

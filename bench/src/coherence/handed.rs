@@ -35,7 +35,7 @@ impl Handed {
         Self { operation, state, recipe: state.recipe() }
     }
 
-    /// Who is measured, by rank.
+    /// The participant that is measured, by rank.
     pub(super) fn measured_rank(&self) -> usize {
         usize::from(self.recipe.measured == Role::Second)
     }

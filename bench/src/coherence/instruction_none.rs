@@ -7,7 +7,7 @@ use super::lines::Line;
 /// Whether lines can be put out of all caches here.
 pub(super) const FLUSHES: bool = false;
 
-/// Does nothing: who needs a flush asks [`FLUSHES`] first.
+/// Does nothing: a caller that needs a flush asks [`FLUSHES`] first.
 pub(super) fn flush(_word: &AtomicU64) {}
 
 /// Never.
@@ -15,7 +15,7 @@ pub(super) fn knows_prefetch_for_write() -> bool {
     false
 }
 
-/// Does nothing: who needs it asks first.
+/// Does nothing: a caller that needs it asks first.
 pub(super) fn prefetch_for_write(_word: &AtomicU64) {}
 
 /// Never.
@@ -23,7 +23,7 @@ pub(super) fn knows_demote() -> bool {
     false
 }
 
-/// Does nothing: who needs it asks first.
+/// Does nothing: a caller that needs it asks first.
 pub(super) fn demote(_word: &AtomicU64) {}
 
 /// Never.
@@ -31,7 +31,7 @@ pub(super) fn knows_write_back() -> bool {
     false
 }
 
-/// Does nothing: who needs it asks first.
+/// Does nothing: a caller that needs it asks first.
 pub(super) fn write_back(_word: &AtomicU64) {}
 
 /// Never.
@@ -39,7 +39,7 @@ pub(super) fn knows_wide_cas() -> bool {
     false
 }
 
-/// Returns what is expected: who needs it asks first.
+/// Returns what is expected: a caller that needs it asks first.
 pub(super) fn wide_cas(_line: &Line, compare: [u64; 2], _value: [u64; 2]) -> [u64; 2] {
     compare
 }

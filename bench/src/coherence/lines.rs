@@ -30,7 +30,7 @@ const UNMEASURED: usize = 4;
 /// The most samples that find a page each.
 pub(super) const MOST_SAMPLES: usize = MEMORY_BYTES / PAGE_BYTES;
 
-/// The memory, and which line is whose.
+/// The memory, and which line belongs to which sample.
 #[derive(Debug)]
 pub(super) struct Lines {
     memory: PlaceSlice<Line>,

@@ -31,22 +31,22 @@ pub(super) enum Operation {
 /// The numbers that an operation works with; each takes what it needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operands {
-    /// What a compare and swap expects.
+    /// The value that a compare and swap expects.
     pub(super) compare: u64,
-    /// What is written.
+    /// The value that is written.
     pub(super) value: u64,
 }
 
-/// What an operation found and left.
+/// The values that an operation found and left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// What it says was there before; `None` if it does not say.
+    /// The value before, as the operation returns it; `None` if it returns none.
     pub(super) seen: Option<u64>,
-    /// What is there afterwards.
+    /// The value afterwards.
     pub(super) left: u64,
 }
 
-/// What test and set writes.
+/// The value that test and set writes.
 const SET: u64 = 1;
 /// The bit that [`Operation::Or`] sets.
 const BIT: u64 = 1 << 62;

@@ -1,4 +1,4 @@
-//! What others have published of other machines, to be shown beside what is found here.
+//! Published figures of other machines, to be shown beside those found here.
 
 use super::home::Home;
 use super::report::{CoherenceCell, CoherenceGroup, Placement};

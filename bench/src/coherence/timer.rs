@@ -1,4 +1,4 @@
-//! What looking at the clock costs by itself, which is taken from every sample.
+//! The cost of reading the clock, which is taken from every sample.
 //!
 //! Measured as a distribution on each CPU that measures, once bare and once around a full fence. No constant stands in for
 //! a timer that is unsteady: then nothing is measured.
@@ -17,7 +17,7 @@ use corecast_race::harness::{percentile, sorted};
 const LOOKS: usize = 2000;
 /// The first that is steady counts: others may have worked on the same core, or its frequency changed.
 const TRIES: usize = 50;
-/// The timer is steady if nine tenths of its looks take at most so many times as long as the fastest tenth.
+/// The timer is steady if nine tenths of its looks take at most this multiple of the fastest tenth.
 const LARGEST_SPREAD: f64 = 2.0;
 
 /// The timer of one CPU.
@@ -31,7 +31,7 @@ pub struct TimerRow {
     pub fenced: Distribution,
 }
 
-/// What is taken from samples of one CPU, in ticks.
+/// The ticks that are taken from samples of one CPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Correction {
     empty: u64,
@@ -55,7 +55,7 @@ pub(crate) fn measure(cpu: CpuId) -> Result<(TimerRow, Correction), BenchError> 
         let fenced = steady(cpu, || timed(instruction::full_fence).0)?;
         Ok((empty, fenced))
     };
-    // On a thread of its own, whose mask is nobody else's.
+    // On a thread of its own, which shares its mask with no other thread.
     let joined = std::thread::scope(|scope| scope.spawn(both).join());
     let (empty, fenced) = joined.expect("looking at a clock does not panic")?;
     let distribution = |ticks: &[u64]| {

@@ -28,12 +28,12 @@ pub(super) enum End {
     Receiver,
 }
 
-/// What a call came back with.
+/// The return value of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// It was told of the death.
     Died,
-    /// The message was sent: nobody is left who holds it up.
+    /// The message was sent: no reader is left that holds it up.
     Sent,
     /// A message that nobody sent.
     Message(u64),

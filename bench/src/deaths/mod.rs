@@ -35,14 +35,14 @@ pub(crate) const TOLD: Demand =
 pub(crate) const LEFT: Demand =
     Demand { gate: "files left after a death, all rows", limit: 0.0, is_most: true, command: COMMAND };
 
-/// How many deaths, and who dies.
+/// How many processes are killed, and how they are started.
 #[derive(Clone, Debug)]
 pub struct DeathOptions {
     /// Deaths of each kind.
     pub deaths: usize,
     /// The program that [`victim`] is called in.
     pub program: PathBuf,
-    /// What it is called with, before the words that `victim` takes.
+    /// The arguments it is called with, before the words that `victim` takes.
     pub arguments: Vec<String>,
 }
 
@@ -53,11 +53,11 @@ pub struct DeathReport {
     pub machine: String,
     /// The commit this was built from, if it was in a repository.
     pub commit: Option<String>,
-    /// How those who wait do so.
+    /// How waiting processes wait.
     pub wait: String,
     /// One entry for each channel and end.
     pub rows: Vec<DeathRow>,
-    /// What is asked, and whether it holds here.
+    /// The demands, and whether they hold here.
     pub gates: Vec<Gate>,
 }
 
@@ -68,7 +68,7 @@ pub struct DeathRow {
     pub channel: &'static str,
     /// The end whose process was killed.
     pub killed: &'static str,
-    /// What the other one's call returned.
+    /// The return value of the other one's call.
     pub told: &'static str,
     /// How many were killed.
     pub deaths: usize,
@@ -82,7 +82,7 @@ pub struct DeathRow {
     pub left: usize,
 }
 
-/// Kills so many processes at each end of each channel.
+/// Kills `DeathOptions::deaths` processes at each end of each channel.
 ///
 /// # Errors
 /// [`BenchError::Cancelled`], or [`BenchError::Failed`] if a process cannot be started, a message was lost, or a death was
@@ -117,7 +117,7 @@ pub fn deaths(
     })
 }
 
-/// What one death showed.
+/// The measurement of one death.
 struct Trial {
     told: Outcome,
     waited: Duration,

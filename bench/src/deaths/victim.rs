@@ -13,7 +13,7 @@ use super::DeathOptions;
 use super::ends::{Channel, End};
 use corecast_race::failure::Failure;
 
-/// What the region and its channel are called.
+/// The name of the region and of its channel.
 pub(super) const NAME: &str = "deaths";
 /// Words that a victim sends before it waits: 1, 2, and so on.
 pub(super) const SENT: u64 = 100;

@@ -15,7 +15,7 @@ use corecast_race::harness::{is_crowded, jain, median, most_to_fewest, percentil
 use corecast_race::options::Options;
 use corecast_race::skip::Skip;
 
-/// What was found, to be read, and each lock's rounds.
+/// The cell of the report, and each lock's rounds.
 pub(super) fn measure(
     contenders: &[Contender],
     crowd: &Crowd<'_>,

@@ -60,7 +60,7 @@ impl Field<'_> {
     }
 }
 
-/// `is_all` is false if some locks were left out, with whom most would mean something else.
+/// `is_all` is false if some locks were left out: the most of the rest would mean something else.
 pub(super) fn judge(is_all: bool, cells: &[LockCell]) -> Gate {
     let is_judged = |cell: &&LockCell| is_all && cell.threads >= MANY && !cell.oversubscribed;
     let gains = cells.iter().filter(is_judged).filter_map(|cell| {

@@ -22,7 +22,7 @@ pub(super) struct Contender {
     pub(super) is_ablation: bool,
     /// Nanoseconds to take and free it, alone.
     pub(super) pair_ns: fn(u32, &Domains) -> f64,
-    /// A few threads in turns, so many times.
+    /// A few threads in turns, for a number of turns.
     pub(super) handed: fn(&Group, Turns, &Domains) -> Result<Vec<Handed>, Failure>,
     /// Many threads at once.
     pub(super) crowd: fn(&Crowd<'_>) -> Result<Turn, Failure>,
@@ -61,12 +61,12 @@ pub(super) const SPIN_TICKET: &str = "spin_ticket";
 /// The queue of crate `mcslock`.
 pub(super) const MCSLOCK: &str = "mcslock";
 
-/// Whose waiters' closures whoever is there runs.
+/// The lock whose holder runs the closures of the waiters.
 pub(super) const COMBINE: &str = "combine";
-/// Whose closures one thread runs.
+/// The lock whose closures are all run by one thread.
 pub(super) const DELEGATE: &str = "delegate";
 
-/// What closures are sent to, which is raced where many want one piece of data.
+/// The locks that closures are sent to, raced where many threads want one piece of data.
 pub(super) fn combining() -> Vec<Contender> {
     vec![contender::<Combine<Line>>(COMBINE, true, true), contender::<Delegate<Line>>(DELEGATE, true, true)]
 }

@@ -1,4 +1,4 @@
-//! What taking and freeing a lock costs that another CPU had last, and nobody wants meanwhile.
+//! The cost of taking and freeing a lock that another CPU had last and no thread wants meanwhile.
 //!
 //! Two threads on a pair of CPUs take it in turns. They meet over lines of their own in between, so nobody waits for the lock;
 //! but its line, and that of the data, must come from the other CPU. Taking and freeing are timed apart, and what looking at
@@ -25,7 +25,7 @@ use corecast_race::failure::Failure;
 use corecast_race::harness::{percentile, sorted};
 use corecast_race::skip::Skip;
 
-/// What an acquisition of each of two takes, about.
+/// The time of an acquisition by each of two threads, about.
 const HANDED: Duration = Duration::from_micros(1);
 
 /// Ticks, the clock's own included, of all samples of one participant.
@@ -54,7 +54,7 @@ pub(super) fn handed<G: Guarded>(group: &Group, turns: Turns, domains: &Domains)
         let mut handed = Handed::default();
         for done in 0..turns.count {
             if rank == 0 && done > 0 && start.elapsed() >= turns.time {
-                // ORDERING: Relaxed, the meeting below orders it: whoever was there sees it
+                // ORDERING: Relaxed, the meeting below orders it: every thread that was there sees it
                 is_over.store(true, Ordering::Relaxed);
             }
             meeting.meet()?;
@@ -122,7 +122,7 @@ impl Field<'_> {
         Ok(found)
     }
 
-    /// What all distances weigh, in seconds.
+    /// The weight of all distances, in seconds.
     pub(super) fn distances_s(&self, machine: &Machine) -> f64 {
         let amount = self.amount;
         let handed = HANDED * u32::try_from(amount.handed / amount.rounds).unwrap_or(u32::MAX);
@@ -154,7 +154,7 @@ impl Field<'_> {
         let found = rounds(contenders, self.amount, random, self.options, |contender| {
             (contender.handed)(&group, turns, self.domains)
         })?;
-        // Who was stopped in its round was stopped by the user.
+        // A contender that was stopped in its round was stopped by the user.
         self.options.go_on()?;
         let row = |(contender, rounds): (&Contender, Vec<_>)| match every_round(contender.name, contender.ours, rounds)?
         {

@@ -1,4 +1,4 @@
-//! What came of all rounds of a lock, and what follows if it failed in one.
+//! The outcome of all rounds of a contender, and what follows if it failed in one.
 
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;

@@ -1,4 +1,4 @@
-//! What is asked of the lock that chooses by itself, of its fairness and of how soon it has chosen.
+//! The demands on the fairness of the lock that chooses by itself, and on how soon it has chosen.
 
 use super::regret::CHOOSER;
 use super::report::{LockCell, LockFlips, LockRow};
@@ -31,7 +31,7 @@ const ADAPTED: Demand = Demand {
     command: SETTLED.command,
 };
 
-/// Four. `is_all` is false if some locks were left out, with whom the best of them would mean something else; `quick` blocks are
+/// Four gates. `is_all` is false if some locks were left out: the best of the rest would mean something else; `quick` blocks are
 /// too short to be asked for their longest wait, which grows with the block.
 pub(super) fn judge(is_all: bool, quick: bool, cells: &[LockCell], flips: &[LockFlips]) -> [Gate; 4] {
     let is_shared = |cell: &&LockCell| {

@@ -28,19 +28,19 @@ use corecast_race::failure::Failure;
 use corecast_race::harness::{is_crowded, median};
 use corecast_race::skip::Skip;
 
-/// What is counted together. Settling is told in whole ones.
+/// The time over which acquisitions are counted together. Settling is told in whole bins.
 pub(super) const BIN: Duration = Duration::from_millis(1);
 /// The bins of a phase.
 const PHASE: usize = 100;
 /// Phases of a block, and blocks of each lock.
 const THOROUGH: (usize, usize) = (9, 2);
 const QUICK: (usize, usize) = (7, 1);
-/// What is long.
+/// The longer hold time.
 const LONG: Duration = Duration::from_micros(20);
 /// Threads of a crowd for each CPU.
 const CROWD: usize = 8;
 
-/// What alternates.
+/// The two phases that alternate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phase {
     threads: usize,
@@ -59,7 +59,7 @@ pub(super) struct Flips<'a> {
     domains: &'a Domains,
 }
 
-/// What came of the phases that followed a flip.
+/// The results of one phase that followed a flip.
 #[derive(Clone, Debug)]
 pub(super) struct Flipped {
     /// Which of the two it was.
@@ -140,7 +140,7 @@ fn alternate<G: Guarded>(flips: &Flips<'_>, guarded: &G, rank: usize, start: u64
     }
 }
 
-/// What alternates on so many CPUs.
+/// The phases that alternate on this number of CPUs.
 fn situations(cpus: usize) -> Vec<[Phase; 2]> {
     let short = |threads| Phase { threads, hold: Duration::ZERO };
     let crowd = [short(cpus), short(CROWD * cpus)];
@@ -151,7 +151,7 @@ fn situations(cpus: usize) -> Vec<[Phase; 2]> {
 }
 
 impl<'a> Field<'a> {
-    /// What there is to be run; nothing if there is no lock.
+    /// The situations to be run; none if there is no lock.
     pub(super) fn flip_situations(&self) -> Vec<Flips<'a>> {
         let count = if self.options.quick { QUICK.0 } else { THOROUGH.0 };
         let Self { contenders, cpus, domains, .. } = *self;
@@ -163,7 +163,7 @@ impl<'a> Field<'a> {
         if self.options.quick { QUICK.1 } else { THOROUGH.1 }
     }
 
-    /// What a situation weighs, in seconds.
+    /// The weight of a situation, in seconds.
     pub(super) fn flips_s(&self, flips: &Flips<'_>) -> f64 {
         let amount = Amount { rounds: self.flip_rounds(), ..*self.amount };
         weight_s(self.contenders.len(), &amount, flips.time(), flips.most_threads())

@@ -1,4 +1,4 @@
-//! What is asked of corecast's locks, and whether it holds here.
+//! The demands on corecast's locks, and whether they hold here.
 
 use super::combining;
 use super::contenders::Contender;

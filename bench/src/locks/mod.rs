@@ -59,7 +59,7 @@ pub use report::{
 };
 use steps::{Allowance, Steps, weight_s};
 
-/// What to run.
+/// The options of the benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct LockOptions {
     /// CPUs, contenders, pace, seed, and how to stop it. The rest is not looked at.
@@ -87,10 +87,10 @@ pub struct LockOptions {
     pub flips: bool,
 }
 
-/// What locking and unlocking takes alone, about.
+/// The time of one lock and unlock alone, about.
 const PAIR: Duration = Duration::from_nanos(20);
 
-/// Who is measured, where, and how much.
+/// The contenders, the CPUs, and how much is measured.
 struct Field<'a> {
     contenders: &'a [Contender],
     cpus: &'a [CpuId],
@@ -198,7 +198,7 @@ impl Field<'_> {
         })
     }
 
-    /// An error if somebody was named for whom there is none: closures are sent by two threads or more.
+    /// An error if a contender was named that has no situation: closures are sent by two threads or more.
     fn situations<'b>(
         &'b self,
         chosen: &Chosen,
@@ -251,12 +251,12 @@ impl Field<'_> {
         self.options.budget.map_or(usual, |budget| Allowance { usual: budget, longest: 2 * budget })
     }
 
-    /// What a situation weighs, in seconds.
+    /// The weight of a situation, in seconds.
     fn crowd_s(&self, crowd: &Crowd<'_>, contenders: usize) -> f64 {
         weight_s(contenders, self.amount, crowd.time, crowd.threads + crowd.foreign)
     }
 
-    /// What those that flip weigh, and all others.
+    /// The weight of the situations that flip, and that of all others.
     fn situations_s(&self, all: &Situations<'_>, reading: &readers::Field<'_>, chosen: &Chosen) -> (f64, f64) {
         let sending = self.sending(&chosen.combining);
         let crowds_s: f64 = all.crowds.iter().map(|crowd| self.crowd_s(crowd, self.contenders.len())).sum();
@@ -265,14 +265,14 @@ impl Field<'_> {
         (all.flips.iter().map(|flips| self.flips_s(flips)).sum(), crowds_s + many_s + axes_s)
     }
 
-    /// What locks alone weigh.
+    /// The weight of the single-thread measurement.
     fn pairs_s(&self) -> f64 {
         let pairs = self.contenders.len() * self.amount.rounds * self.amount.pairs as usize;
         pairs as f64 * PAIR.as_secs_f64()
     }
 }
 
-/// What is run: nothing for which nobody takes part.
+/// The situations to be run; only those with a contender.
 struct Situations<'a> {
     crowds: Vec<Crowd<'a>>,
     /// Of those that send closures.

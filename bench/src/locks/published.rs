@@ -1,4 +1,4 @@
-//! What SSYNC found of locks on its machines, to be shown beside what was found here.
+//! SSYNC's figures of locks on its machines, to be shown beside those found here.
 //!
 //! From David, Guerraoui, Trigonakis, Everything you always wanted to know about synchronization but were afraid to ask, SOSP
 //! 2013, figure 8: throughput of the best lock with 36 threads, as a multiple of the best with one. The machines are of 2010

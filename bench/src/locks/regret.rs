@@ -18,7 +18,7 @@ pub(super) const CHOOSER: &str = "auto";
 /// Samples drawn for an interval.
 const RESAMPLES: usize = 1000;
 
-/// What came of all locks in one situation.
+/// The throughput of all locks in one situation, reduced to what regret needs.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome {
     /// Medians of the even rounds; `None` for a lock that was skipped.

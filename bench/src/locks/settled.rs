@@ -10,7 +10,7 @@ use corecast_race::harness::median;
 
 /// Bins of a window: one alone is at the mercy of an interrupt.
 const WINDOW: usize = 3;
-/// What is close enough.
+/// The share of the final throughput from which on it counts as settled.
 const CLOSE: f64 = 0.8;
 
 /// How long it took until it was there and stayed there, of counts by the bin, after each flip; `None` if there is no flip.

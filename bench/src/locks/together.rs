@@ -12,7 +12,7 @@ use corecast::machine::pin;
 
 use corecast_race::failure::Failure;
 
-/// What threads look at to learn that the time is over.
+/// The flag that tells threads that the time is over.
 #[derive(Debug, Default)]
 pub(super) struct Stop(AtomicBool);
 
@@ -29,7 +29,7 @@ impl Stop {
     }
 }
 
-/// The CPUs in turn, one for each of so many threads; `None` if there are none.
+/// The CPUs in turn, one for each thread; `None` if there are no CPUs.
 pub(super) fn in_turn(cpus: &[CpuId], threads: usize) -> impl Iterator<Item = Option<CpuId>> + '_ {
     (0..threads).map(|rank| cpus.get(rank % cpus.len().max(1)).copied())
 }

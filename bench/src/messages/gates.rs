@@ -1,4 +1,4 @@
-//! What is asked of corecast's channel between two, in bare lines. The worst distance is judged.
+//! The demands on corecast's channel between two CPUs, in bare lines. The worst distance is judged.
 
 use super::report::{PairCell, Trip};
 use corecast_race::gate::{Demand, Gate};

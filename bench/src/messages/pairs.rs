@@ -14,7 +14,7 @@ use corecast_race::harness::{Summary, Timing, median};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Seating {
     distance: Option<&'static str>,
-    /// Of each pair who sends, and who receives.
+    /// Of each pair the CPU of the sender, then that of the receiver.
     seats: Vec<CpuId>,
 }
 
@@ -24,7 +24,7 @@ impl Seating {
     }
 }
 
-/// For each distance so many pairs as asked for; 1, 2, 4, .. and as many as have CPUs of their own by default. Beyond these
+/// The numbers of pairs asked for at each distance; by default 1, 2, 4, .. up to all that have CPUs of their own. Further
 /// pairs share the same CPUs in turn.
 pub(super) fn seatings(machine: &Machine, asked: &[usize]) -> Vec<Seating> {
     let id = |position: usize| machine.cpus[position].id;

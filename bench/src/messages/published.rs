@@ -1,4 +1,4 @@
-//! What SSYNC found over libssmp, beside the same of libssmp's buffer (`one-line`) and of corecast's channel here.
+//! SSYNC's figures of libssmp, beside the same of libssmp's buffer (`one-line`) and of corecast's channel here.
 
 use corecast::machine::Machine;
 

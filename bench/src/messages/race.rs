@@ -17,7 +17,7 @@ use corecast_race::harness::{Abort, Crew, LineProbe, Task, Timing, is_crowded, i
 use corecast_race::options::Options;
 use corecast_race::skip::Skip;
 
-/// What a block may last, beyond four times what it is to last, before its contender is given up: on a busy machine a poller
+/// The time beyond four times its length that a block may take before its contender is given up: on a busy machine a poller
 /// waits for a slice of time now and then.
 const LIMIT: Duration = Duration::from_secs(10);
 /// Messages of each participant that are checked before a contender is timed: its rings are lapped.
@@ -27,18 +27,18 @@ const CHECKED: u64 = 200;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Amount {
     pub(super) rounds: usize,
-    /// What a block is to last where everybody has a CPU; twice that elsewhere, as CPUs change hands meanwhile.
+    /// The length of a block where every participant has a CPU; twice that elsewhere, as CPUs change hands meanwhile.
     pub(super) block: Duration,
 }
 
-/// What all situations share.
+/// The settings that all situations share.
 pub(super) struct Run<'a> {
     pub(super) options: &'a Options,
     pub(super) cpus: Vec<CpuId>,
     pub(super) contenders: Vec<Contender>,
     pub(super) amount: Amount,
     pub(super) random: Rng,
-    /// What a wake-up costs, if the machine's model tells.
+    /// The cost of a wake-up, if the machine's model tells.
     pub(super) wake_cost: Option<Duration>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Entrant {
     bodies: Result<Vec<Box<dyn Body>>, Skip>,
     /// Messages that each sender sends in a block.
     pub(super) iterations: u64,
-    /// What every participant saw of each block.
+    /// The timings of each block, one for each participant.
     pub(super) blocks: Vec<Vec<Timing>>,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Raced {
 type Build<'a> = dyn Fn(&Contender, &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, String> + 'a;
 
 impl Run<'_> {
-    /// True if so many participants, bound to CPUs in turn, have to wait for one.
+    /// True if this number of participants, bound to CPUs in turn, have to share CPUs.
     pub(super) fn is_crowded(&self, participants: usize) -> bool {
         is_crowded(participants, self.cpus.len())
     }

@@ -1,4 +1,4 @@
-//! What a server and its clients do: numbered messages, each checked where it arrives, and answers if there are any.
+//! The work of a server and its clients: numbered messages, each checked where it arrives, and answers if there are any.
 
 use corecast::base::sync::spin_for;
 

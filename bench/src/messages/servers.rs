@@ -13,7 +13,7 @@ use corecast_race::harness::{Timing, jain, median};
 /// How many clients each server has.
 pub(super) type Layout = Vec<usize>;
 
-/// What servers and clients do.
+/// The work of servers and clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
     pub(super) trip: Trip,
@@ -21,8 +21,8 @@ pub(super) struct Job {
     pub(super) work: Duration,
 }
 
-/// One server with so many clients, for each number asked for; and of each `stride` participants one server, with as many
-/// participants as CPUs, or two servers at least.
+/// One server for each number of clients asked for; and layouts with one server for each `stride` participants, with one
+/// participant for each CPU, or two servers at least.
 pub(super) fn layouts(clients: &[usize], strides: &[usize], cpus: usize) -> Vec<Layout> {
     let alone = clients.iter().map(|&clients| vec![clients]);
     alone.chain(strides.iter().map(|&stride| dealt(stride, cpus.max(2 * stride)))).collect()

@@ -1,4 +1,4 @@
-//! What part of its fair share the worst of many channels gets while all of them are full.
+//! The part of its fair share that the worst of many channels gets while all of them are full.
 //!
 //! Before each round the sender fills every channel, and tops all of them up, one message each in turns, while the round
 //! lasts. The receiver takes half of what they hold: no channel can run empty under a receiver that is fair, however slow
@@ -27,7 +27,7 @@ const SLOTS: usize = 256;
 /// Messages of a round, of which half of each channel's slots are its fair share.
 const MESSAGES: u64 = (CHANNELS * SLOTS / 2) as u64;
 
-/// Who got how much.
+/// How evenly the messages were taken from the channels.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fairness {
     /// Channels, all of them full.
@@ -38,9 +38,9 @@ pub struct Fairness {
     pub messages: u64,
     /// Rounds.
     pub rounds: usize,
-    /// What the worst channel got in the worst round, as a part of what each would get if all got the same.
+    /// The share of the worst channel in the worst round, relative to an equal share.
     pub worst_share: f64,
-    /// What the worst channel got in the median round.
+    /// The share of the worst channel in the median round.
     pub median_share: f64,
 }
 

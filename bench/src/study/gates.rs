@@ -1,4 +1,4 @@
-//! What the planner has to keep to, and whether it does.
+//! The demands on the planner, and whether it meets them.
 
 use std::collections::BTreeMap;
 

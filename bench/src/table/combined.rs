@@ -1,4 +1,4 @@
-//! SSYNC's table with a `Combine` at each bucket: who has a bucket runs the operations of those who wait for it, too.
+//! SSYNC's table with a `Combine` at each bucket: the thread that has a bucket also runs the operations of the waiting threads.
 
 use corecast::lock::table::Bucket;
 use corecast::lock::{Combine, Setup};

@@ -28,7 +28,7 @@ pub(super) struct Deal {
     pub(super) homes: Vec<Home>,
 }
 
-/// As many as there are threads, but a server and a client at least.
+/// One for each thread, but a server and a client at least.
 pub(super) fn participants(setting: &Setting<'_>) -> usize {
     setting.threads.max(2)
 }

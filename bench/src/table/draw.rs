@@ -1,4 +1,4 @@
-//! What each thread does next: which operation, and on which key.
+//! The next step of each thread: which operation, and on which key.
 //!
 //! Keys are uniform in the paper. Zipf's are drawn before a block begins and gone through over and over, as to draw one takes
 //! longer than an operation: a key is drawn as often as 1 divided by its number raised to the exponent says.
@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Remove,
 }
 
-/// What comes next, of the experiment's mix.
+/// The next step of the experiment's mix.
 pub(super) struct Mix {
     random: Rng,
     keys: u64,

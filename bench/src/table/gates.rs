@@ -1,4 +1,4 @@
-//! What is asked of corecast's table, and whether it holds here. The worst of all situations of a kind is judged.
+//! The demands on corecast's table, and whether they hold here. The worst of all situations of a kind is judged.
 
 use super::contenders::{Contender, Kind};
 use super::report::TableCell;
@@ -21,7 +21,7 @@ const DASHMAP: Demand = Demand {
 /// The paper's tables: buckets and mean.
 const TABLES: [(usize, usize); 4] = [(12, 12), (12, 48), (512, 12), (512, 48)];
 
-/// All of them, of a run on so many CPUs. One that departs from the paper is not judged.
+/// All gates of a run on `cpus` CPUs. A run that departs from the paper is not judged.
 pub(super) fn judge(contenders: &[Contender], cells: &[TableCell], cpus: usize, departs: bool) -> Vec<Gate> {
     if departs {
         let needs = || Err("the paper's experiment: uniform keys, bound threads, puts that write nothing".to_owned());
@@ -34,7 +34,7 @@ pub(super) fn judge(contenders: &[Contender], cells: &[TableCell], cpus: usize, 
     vec![RIVALS.judge(rivals.ok_or_else(of_rivals)), DASHMAP.judge(dashmap.ok_or_else(of_dashmap))]
 }
 
-/// The least ratio of the best lock to the best of these rivals, over these tables with so many threads that have a CPU
+/// The least ratio of the best lock to the best of these rivals, over these tables with this number of threads that have a CPU
 /// each; `None` if something of it was not measured.
 fn worst(
     contenders: &[Contender],

@@ -41,7 +41,7 @@ pub(super) trait Guarded: Sync {
     }
 }
 
-/// Which of so many buckets is a key's.
+/// The bucket of a key, of this number of buckets.
 #[inline]
 pub(super) fn bucket_of(key: u64, buckets: usize) -> usize {
     (key % buckets as u64) as usize

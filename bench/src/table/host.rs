@@ -1,4 +1,4 @@
-//! What every contender of the table benchmarks is: a table, and a client of it for each thread that uses it.
+//! The trait of every contender of the table benchmarks: a table, and a client of it for each thread that uses it.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use corecast_race::place::Place;
 /// The 64 bytes that belong to a key.
 pub(super) type Words = [u64; 8];
 
-/// What a table is to be like, and who uses it.
+/// The table that is raced, and the threads that use it.
 #[derive(Debug, Clone)]
 pub(super) struct Setting<'a> {
     pub(super) buckets: usize,
@@ -23,9 +23,9 @@ pub(super) struct Setting<'a> {
     pub(super) cpus: &'a [CpuId],
     /// Whether they are bound to them.
     pub(super) is_pinned: bool,
-    /// As many of them as possible that share a cache.
+    /// The most of them that share a cache.
     pub(super) cluster: &'a [CpuId],
-    /// One of so many participants is a server, where there are servers.
+    /// One of this number of participants is a server, where there are servers.
     pub(super) every: usize,
     /// The exponent of Zipf's law, if keys follow that.
     pub(super) zipf: Option<f64>,
@@ -53,7 +53,7 @@ impl Setting<'_> {
         2 * self.initial()
     }
 
-    /// The elements that each of so many threads inserts at the start.
+    /// The number of elements that each thread inserts at the start.
     pub(super) fn shares(&self) -> Vec<u64> {
         let (each, rest) = (self.initial() / self.threads as u64, self.initial() % self.threads as u64);
         (0..self.threads as u64).map(|rank| each + u64::from(rank < rest)).collect()

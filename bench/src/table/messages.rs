@@ -1,7 +1,7 @@
 //! Servers that own the buckets, and clients that ask them over channels: corecast's `ump` rings, and `Select` at the servers.
 //!
-//! A request is one line, and so is the reply: key, bucket and the place of a buffer, which goes along and belongs to whoever
-//! holds the line. A client waits for each reply. For a get it lends a buffer, the server copies the 64 bytes into it, and the
+//! A request is one line, and so is the reply: key, bucket and the place of a buffer, which belongs to the end that has the line.
+//! A client waits for each reply. For a get it lends a buffer, the server copies the 64 bytes into it, and the
 //! client copies them once more.
 //!
 //! A server ends when all its clients are gone. The first client fills the table.
@@ -146,7 +146,7 @@ fn answer(bucket: &mut Bucket<Stored>, request: Request) -> Reply {
 pub(super) struct MessageClient<'a> {
     homes: &'a [Home],
     servers: Vec<Line>,
-    /// What goes along with gets.
+    /// The buffer that goes along with gets.
     lent: Stored,
     free: Vec<Stored>,
 }

@@ -50,7 +50,7 @@ pub use processes::table_member;
 pub use published::{Point, Published};
 pub use report::{TableCell, TableReport, TableRow};
 
-/// What to run.
+/// The options of the benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct TableOptions {
     /// CPUs, contenders, the program that processes run, how channels wait, pace, seed, and how to stop it. The rest is not
@@ -62,7 +62,7 @@ pub struct TableOptions {
     pub buckets: Vec<usize>,
     /// The mean numbers of elements in a bucket; 12 and 48 by default.
     pub means: Vec<usize>,
-    /// Of the participants one in so many is a server, where there are servers; every third by default, as in the paper.
+    /// One of this number of participants is a server, where there are servers; every third by default, as in the paper.
     pub every: Option<usize>,
     /// The exponent of Zipf's law, by which keys are drawn then; uniformly by default, as in the paper.
     pub zipf: Option<f64>,
@@ -93,7 +93,7 @@ impl TableOptions {
     }
 }
 
-/// What the paper found best.
+/// The best share of servers in the paper.
 const EVERY: usize = 3;
 const ROUNDS: usize = 10;
 const QUICK_ROUNDS: usize = 5;
@@ -148,7 +148,7 @@ pub fn table(
     })
 }
 
-/// What all situations have in common, but for the seed.
+/// The settings that all situations share, but for the seed.
 fn usual<'a>(options: &'a TableOptions, (cpus, cluster): (&'a [CpuId], &'a [CpuId])) -> Setting<'a> {
     let &TableOptions { options: Options { ref place, wait, quick, .. }, zipf, writes_payload, unpinned, .. } = options;
     Setting {

@@ -18,12 +18,12 @@ use super::host::{Client, Host, Seat, Setting, Words};
 use super::latency::Latency;
 use corecast_race::failure::Failure;
 
-/// One of so many tries is timed.
+/// One of this many tries is timed.
 const TIMED: u64 = 128;
-/// What each thread does for the check.
+/// The number of operations of each thread in the check.
 pub(super) const CHECKED: usize = 2000;
 
-/// What came of one block.
+/// The results of one block.
 #[derive(Debug, Clone)]
 pub(super) struct Turn {
     /// Operations that each client tried.
@@ -119,7 +119,7 @@ pub(super) fn fill<C: Client>(
     put
 }
 
-/// What one client did in a block. Times are ticks of [`Clock`].
+/// The counts of one client in a block. Times are ticks of [`Clock`].
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     tries: u64,
@@ -174,7 +174,7 @@ pub(super) fn turn<H: Host>(setting: &Setting<'_>) -> Result<Turn, Failure> {
     })
 }
 
-/// What belongs to a key, where it is written.
+/// The words that belong to a key, where they are written.
 fn words_of(key: u64) -> Words {
     [key; 8]
 }

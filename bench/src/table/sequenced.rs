@@ -24,7 +24,7 @@ struct Bucket {
     used: AtomicU64,
     keys: Box<[AtomicU64]>,
     words: Box<[[AtomicU64; 8]]>,
-    /// Whose turn it is.
+    /// Held by the thread that writes.
     writers: Mutex<(), Tas>,
 }
 
@@ -85,7 +85,7 @@ impl Bucket {
         let number = self.number.load(Ordering::Relaxed);
         // ORDERING: Relaxed, the fence orders it before what is written
         self.number.store(number + 1, Ordering::Relaxed);
-        // ORDERING: Release, pairs with the Acquire fence in try_get: who sees what is written sees that it is odd [bucket-odd]
+        // ORDERING: Release, pairs with the Acquire fence in try_get: a reader of the new words sees it odd [bucket-odd]
         fence(Ordering::Release);
         write();
         // ORDERING: Release, pairs with the Acquire in try_get [bucket-even]

@@ -99,7 +99,7 @@ fn digits(rate: f64) -> String {
     parts.join(" ")
 }
 
-/// What `--list` prints.
+/// The table that `--list` prints.
 pub(crate) fn list(carriers: &[ListedCarrier]) -> String {
     let mut table = table::table(&["contender", "", "receivers", "arrives", "about"]);
     for ListedCarrier { contender, about, traits } in carriers {

@@ -1,4 +1,4 @@
-//! What `corecast cc` found, and its cases, as tables.
+//! The report of `corecast cc`, and its cases, as tables.
 
 use corecast_bench::{CoherenceGroup, CoherenceReport, ListedCase, Placement};
 

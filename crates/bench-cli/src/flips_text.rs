@@ -1,11 +1,11 @@
-//! What locks did while what threads do alternated, as tables for people.
+//! The results of locks while the work of the threads alternated, as tables for people.
 
 use corecast_bench::{FlipPhase, LockFlips};
 
 use corecast_cli::row_outcome::{OwnFailures, finish};
 use corecast_cli::table::{many, number, table};
 
-/// What alternates, in words.
+/// The two phases that alternate, in words.
 pub(crate) fn words(flips: &LockFlips) -> String {
     let [first, second] = flips.phases.each_ref().map(phase);
     let shared = if flips.oversubscribed { ", more threads than CPUs" } else { "" };

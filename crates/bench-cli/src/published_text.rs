@@ -1,4 +1,4 @@
-//! What others have published, and what a bare line takes, beside what was found here, for people.
+//! Published figures and the cost of a bare line beside those found here, for people.
 
 use corecast_bench::{LineTransfer, PublishedFigure};
 

@@ -1,11 +1,11 @@
-//! What locks for readers and writers got done, as tables for people.
+//! The throughput of locks for readers and writers, as tables for people.
 
 use corecast_bench::{ReaderCell, ReaderReport};
 
 use corecast_cli::row_outcome::{OwnFailures, finish};
 use corecast_cli::table::{many, number, table, text};
 
-/// Who is there and what they do, in words.
+/// The situation of a cell, in words.
 pub(crate) fn words(cell: &ReaderCell) -> String {
     let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
     format!("{}, {} % writes{shared}", many(cell.threads, "thread"), cell.writes)

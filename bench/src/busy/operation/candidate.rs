@@ -30,7 +30,7 @@ pub(in crate::busy) struct Candidate {
 /// Makes the bodies in a setting.
 type Build = dyn Fn(&Setting<'_>, &Arc<Abort>) -> Bodies;
 
-/// Whose it is, and what it is compared with.
+/// The origin of a candidate, and what it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// What corecast does where its user asks for nothing; or for another way to wait, with `--wait`.

@@ -75,10 +75,10 @@ pub(crate) trait Carrier: Sync {
     /// Its name, as it is asked for and reported.
     fn name(&self) -> &'static str;
 
-    /// What it is and how it waits, in one line.
+    /// A description and how it waits, in one line.
     fn about(&self) -> &'static str;
 
-    /// What it can do.
+    /// Its capabilities.
     fn traits(&self) -> Traits;
 
     /// Whether it is raced at this traffic.
@@ -87,7 +87,7 @@ pub(crate) trait Carrier: Sync {
         true
     }
 
-    /// Whether single messages can be timed: whoever sends them can be told of each.
+    /// Whether single messages can be timed: the sender learns of the arrival of each.
     fn times_single_messages(&self) -> bool {
         true
     }
@@ -108,7 +108,7 @@ pub(crate) trait Carrier: Sync {
     }
 }
 
-/// What a contender can do.
+/// The capabilities of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Traits {
     /// How one message reaches many.
@@ -160,7 +160,7 @@ pub(crate) struct Ends {
 pub(crate) enum Inlets {
     /// Finished ends, for threads.
     Here(Vec<Box<dyn Inlet>>),
-    /// What [`Carrier::attach`] takes, for threads or processes.
+    /// The seed that [`Carrier::attach`] takes, for threads or processes.
     Anywhere(Vec<Seed>),
 }
 
@@ -224,9 +224,9 @@ pub(crate) fn carrier(name: &str) -> Option<&'static dyn Carrier> {
 pub struct ListedCarrier {
     /// Its name.
     pub contender: &'static str,
-    /// What it is, in one line.
+    /// A description in one line.
     pub about: &'static str,
-    /// What it can do.
+    /// Its capabilities.
     #[serde(flatten)]
     pub traits: Traits,
 }

@@ -13,7 +13,7 @@ use corecast_race::failure::Failure;
 pub(crate) struct Contender {
     pub(crate) name: &'static str,
     pub(super) ours: bool,
-    /// Nanoseconds to read and to write, alone, over so many of each.
+    /// Nanoseconds to read and to write, alone, over this number of each.
     pub(super) alone: fn(u32, &Domains) -> [f64; 2],
     /// Many threads at once.
     pub(super) crowd: fn(&Crowd<'_>) -> Result<Turn, Failure>,

@@ -1,4 +1,4 @@
-//! What is asked of corecast's locks for readers, and whether it holds here.
+//! The demands on corecast's locks for readers, and whether they hold here.
 
 use super::contenders::{PARKING_LOT, SPREAD};
 use super::report::{ReaderCell, ReaderPairRow, ReaderReport};

@@ -28,7 +28,7 @@ use crowd::{Crowd, Turn};
 pub(super) use gates::judge;
 pub use report::{ReaderCell, ReaderPairRow, ReaderReport, ReaderRow};
 
-/// Who reads and writes, where, and how much.
+/// The contenders, the CPUs, and how much is read and written.
 pub(super) struct Field<'a> {
     pub(super) contenders: &'a [Contender],
     pub(super) cpus: &'a [CpuId],
@@ -69,12 +69,12 @@ impl Field<'_> {
         Ok(report)
     }
 
-    /// What a situation weighs, in seconds.
+    /// The weight of a situation, in seconds.
     pub(super) fn cell_s(&self, (threads, _): (usize, u32)) -> f64 {
         weight_s(self.contenders.len(), self.amount, self.amount.block, threads)
     }
 
-    /// What reading and writing costs alone.
+    /// The cost of reading and writing alone.
     fn pairs(&self, random: &mut Rng) -> Result<Vec<ReaderPairRow>, BenchError> {
         let run = |contender: &Contender| (contender.alone)(self.amount.pairs, self.domains);
         let found = rounds(self.contenders, self.amount, random, self.options, run)?;

@@ -22,7 +22,7 @@ use corecast_race::child::{Answer, attend, hear, say, tell};
 use corecast_race::failure::Failure;
 use corecast_race::place::Place;
 
-/// What a process is told first.
+/// The first message to a process.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Assignment {
     participant: usize,
@@ -65,14 +65,14 @@ impl Assignment {
     }
 }
 
-/// What a client is told then.
+/// The later messages to a client.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) enum Duty {
     /// Put its share in.
     Fill,
     /// The experiment, from the begin to the end of all.
     Play,
-    /// What is checked.
+    /// The checks.
     Record,
     /// Look at what all have recorded.
     Verify,

@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     /// Rounds asked of each run, which are repeated where they are over soon [default: 2000, or 300 with --quick].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_ROUNDS))]
     rounds: Option<u64>,
-    /// What a run may take, in milliseconds, before it is ended as unfinished [default: 3000, or 1000 with --quick].
+    /// The longest time of a run, in milliseconds, before it is ended as unfinished [default: 3000, or 1000 with --quick].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=600_000))]
     limit: Option<u64>,
     /// Runs of each contender in each situation [default: 3].
@@ -142,7 +142,7 @@ impl Arguments {
     }
 }
 
-/// What a process does that disturbs or competes.
+/// The work of a process that disturbs or competes.
 pub(super) fn member() -> Result<(), Failure> {
     busy_member().map_err(Failure::of_member)
 }

@@ -125,7 +125,7 @@ impl Arguments {
     }
 }
 
-/// What a receiving process does.
+/// The work of a receiving process.
 pub(super) fn member() -> Result<(), Failure> {
     channels::member().map_err(Failure::of_member)
 }

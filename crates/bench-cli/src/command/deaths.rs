@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     quick: bool,
 }
 
-/// What a process to be killed is told.
+/// The arguments of a process that will be killed.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Victim {
     channel: String,

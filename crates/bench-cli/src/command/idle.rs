@@ -18,7 +18,7 @@ use super::Shared;
 pub(crate) struct Arguments {
     #[command(flatten)]
     shared: Shared,
-    /// The number of members of a group, one of whom is late [default: as many as CPUs].
+    /// The number of members of a group, one of which is late [default: the number of CPUs].
     #[arg(long, value_name = "N")]
     members: Option<usize>,
     /// How late it is, and the message to a receiver [default: 1000, or 100 with --quick].

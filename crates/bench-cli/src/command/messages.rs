@@ -20,7 +20,7 @@ use super::{Shared, count};
 /// The most pairs, and the most clients: each participant has a stack, and a channel or two.
 const MOST_PAIRS: u64 = 128;
 const MOST_CLIENTS: u64 = 255;
-/// What a server does for a message at most, in nanoseconds.
+/// The longest work of a server for a message, in nanoseconds.
 const MOST_WORK: u64 = 1_000_000;
 
 /// Options of `bench messages`.
@@ -28,7 +28,7 @@ const MOST_WORK: u64 = 1_000_000;
 pub(crate) struct Arguments {
     #[command(flatten)]
     shared: Shared,
-    /// The numbers of pairs at once [default: 1, 2, 4, .. and as many as have CPUs of their own at a distance].
+    /// The numbers of pairs at once [default: 1, 2, 4, .. up to all that have CPUs of their own at a distance].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_PAIRS))]
     pairs: Vec<usize>,
     /// The lengths in bytes of what pairs send [default: 56, which makes one line with the channel's own word, and 64].
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// The numbers of clients of one server [default: 1, 2, 4, .. up to one less than CPUs, and one less than twice these].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_CLIENTS))]
     clients: Vec<usize>,
-    /// One server for each so many participants, of as many as CPUs or of two servers' [default: 3].
+    /// Also race one server for every N participants: one participant for each CPU, or two servers at least [default: 3].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = stride())]
     every: Vec<usize>,
     /// For how long a server works for each message, in nanoseconds [default: 0, 100 and 1000].
@@ -115,7 +115,7 @@ fn trip(trip: Trip) -> &'static str {
     }
 }
 
-/// What situations have in common.
+/// The columns that all situations have.
 fn place(oversubscribed: bool, line_ns: Option<f64>, placement_changes: u32) -> String {
     let crowded = if oversubscribed { ", more participants than CPUs" } else { "" };
     let line = line_ns.map_or(String::new(), |ns| format!(", a bare line {ns:.0} ns"));

@@ -15,7 +15,7 @@ use corecast_cli::{gate_text, printable, table};
 pub(crate) struct Arguments {
     #[command(flatten)]
     machine: MachineArgs,
-    /// The numbers of members [default: 2, 4, 8, .. and as many as CPUs].
+    /// The numbers of members [default: 2, 4, 8, .. and the number of CPUs].
     #[arg(long, visible_alias = "n", value_name = "N", value_delimiter = ',')]
     members: Vec<usize>,
     /// Fewer of each.

@@ -87,7 +87,7 @@ impl Arguments {
     }
 }
 
-/// What a process does that is a server or a client of a table.
+/// The work of a process that is a server or a client of a table.
 pub(super) fn member() -> Result<(), Failure> {
     table_member().map_err(Failure::of_member)
 }
@@ -165,7 +165,7 @@ fn who(row: &TableRow) -> String {
     }
 }
 
-/// What was published of the tables that were run.
+/// The published figures of the tables that were run.
 fn describe_published(report: &TableReport) -> String {
     let is_of =
         |published: &Published, cell: &TableCell| (published.buckets, published.mean) == (cell.buckets, cell.mean);
