@@ -11,10 +11,10 @@ use corecast::base::{Clock, CpuSet};
 use corecast::machine::Machine;
 use serde::Serialize;
 
+use crate::stats::{Samples, median};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
 use corecast_race::gate::{Demand, Gate};
-use corecast_race::harness::{median, percentile, sorted};
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
 
@@ -76,7 +76,7 @@ pub fn setup(machine: &Machine, options: &Options, progress: &mut dyn Progress) 
         let searched = times_ms(searches, options, || build(machine, &cpus, None))?;
         build(machine, &cpus, kept.clone())?;
         let kept = times_ms(builds, options, || build(machine, &cpus, kept.clone()))?;
-        let kept_p99_ms = percentile(&sorted(kept.iter().copied()), 0.99);
+        let kept_p99_ms = Samples::of(kept.iter().copied()).quantile(0.99).expect("one at least");
         let middle = |times: &[f64]| median(times).expect("one at least");
         rows.push(SetupRow { members, searched_ms: middle(&searched), kept_ms: middle(&kept), kept_p99_ms });
     }

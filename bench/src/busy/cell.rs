@@ -8,10 +8,10 @@ use super::operation::{Candidate, OPERATIONS, Operation};
 use super::report::{BusyCell, BusyRow};
 use super::trial::{Observed, Outcome, Unfinished};
 use crate::counts::or_usual;
+use crate::stats::{median, median_of};
 use corecast_race::contender::Workshop;
 use corecast_race::error::BenchError;
 use corecast_race::harness::Abort;
-use corecast_race::harness::median;
 use corecast_race::skip::Skip;
 
 /// How much is done.
@@ -106,7 +106,7 @@ impl Tested {
     }
 
     fn row(&self, hogs: usize) -> BusyRow {
-        let of = |what: fn(&Rounds) -> f64| median(&self.finished.iter().map(what).collect::<Vec<_>>());
+        let of = |what: fn(&Rounds) -> f64| median_of(self.finished.iter().map(what));
         let Candidate { name, sleeps, .. } = self.candidate;
         BusyRow {
             contender: name,

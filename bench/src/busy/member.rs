@@ -13,11 +13,12 @@ use super::MAX_ROUNDS;
 use super::neighbours::{Load, disturb};
 use super::operation::operation;
 use crate::channels::WaitName;
+use crate::stats::Samples;
 use corecast_race::child::{Answer, attend, hear, say, tell};
 use corecast_race::confine::confine;
 use corecast_race::contender::{Setting, Workshop};
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, Crew, Task, Timing, percentile, sorted};
+use corecast_race::harness::{Abort, Crew, Task, Timing};
 use corecast_race::place::Place;
 
 /// Operations that are verified before the rounds, and after them.
@@ -158,10 +159,10 @@ impl Total {
 
     /// The results of this number of rounds.
     fn of_rounds(&self, rounds: u64) -> Result<Rounds, Failure> {
-        let times = sorted(self.times_ns.iter().copied());
-        let Some(&longest_ns) = times.last() else { return Err(Failure::Wrong("no round was timed".to_owned())) };
+        let times = Samples::of(self.times_ns.iter().copied());
+        let quantile = |share| times.quantile(share).ok_or_else(|| Failure::Wrong("no round was timed".to_owned()));
+        let (median_ns, p99_ns, longest_ns) = (quantile(0.5)?, quantile(0.99)?, quantile(1.0)?);
         let share = rounds as f64 / self.rounds as f64;
-        let [median_ns, p99_ns] = [0.5, 0.99].map(|share| percentile(&times, share));
         let wall_ns = share * self.wall.as_secs_f64() * 1e9;
         Ok(Rounds { wall_ns, median_ns, p99_ns, longest_ns, cpu_s: share * self.cpu.as_secs_f64() })
     }

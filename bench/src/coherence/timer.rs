@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::distribution::Distribution;
 use super::instruction;
 use super::operation::timed;
+use crate::stats::{Samples, median_of};
 use corecast_race::error::BenchError;
-use corecast_race::harness::{percentile, sorted};
 
 /// Looks of one try.
 const LOOKS: usize = 2000;
@@ -63,12 +63,11 @@ pub(crate) fn measure(cpu: CpuId) -> Result<(TimerRow, Correction), BenchError> 
         Distribution::of(ns).expect("there are looks")
     };
     let row = TimerRow { cpu: cpu.get(), empty: distribution(&empty), fenced: distribution(&fenced) };
-    Ok((row, Correction { empty: middle(empty), fenced: middle(fenced) }))
+    Ok((row, Correction { empty: middle(&empty), fenced: middle(&fenced) }))
 }
 
-fn middle(mut ticks: Vec<u64>) -> u64 {
-    ticks.sort_unstable();
-    ticks[ticks.len() / 2]
+fn middle(ticks: &[u64]) -> u64 {
+    median_of(ticks.iter().map(|&ticks| ticks as f64)).expect("there are looks") as u64
 }
 
 /// The first try whose looks take about the same time.
@@ -86,8 +85,9 @@ fn steady(cpu: CpuId, mut look: impl FnMut() -> u64) -> Result<Vec<u64>, BenchEr
 
 /// The time that nine tenths do not exceed, divided by that which a tenth does not exceed.
 fn spread_of(ticks: &[u64]) -> f64 {
-    let sorted = sorted(ticks.iter().map(|&ticks| ticks as f64));
-    percentile(&sorted, 0.90) / percentile(&sorted, 0.10).max(1.0)
+    let ticks = Samples::of(ticks.iter().map(|&ticks| ticks as f64));
+    let most_of = |share| ticks.quantile(share).expect("there are looks");
+    most_of(0.90) / most_of(0.10).max(1.0)
 }
 
 #[cfg(test)]

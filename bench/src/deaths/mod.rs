@@ -20,10 +20,10 @@ use serde::Serialize;
 
 use self::ends::{Channel, End, Outcome, Receiver};
 use self::victim::{NAME, SENT, Victim};
+use crate::stats::{Samples, median, most};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
 use corecast_race::gate::{Demand, Gate};
-use corecast_race::harness::{median, percentile, sorted};
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
 
@@ -106,7 +106,7 @@ pub fn deaths(
         rows.push(row(channel, killed, &trials));
     }
     progress.step(1.0, "done");
-    let worst_ms = rows.iter().map(|row| row.p99_ms).fold(0.0, f64::max);
+    let worst_ms = most(rows.iter().map(|row| row.p99_ms)).unwrap_or(0.0);
     let left: usize = rows.iter().map(|row| row.left).sum();
     Ok(DeathReport {
         machine: machine.name.clone(),
@@ -125,15 +125,15 @@ struct Trial {
 }
 
 fn row(channel: Channel, killed: End, trials: &[Trial]) -> DeathRow {
-    let waits = sorted(trials.iter().map(|trial| trial.waited.as_secs_f64() * 1e3));
+    let waits = Samples::of(trials.iter().map(|trial| trial.waited.as_secs_f64() * 1e3));
     DeathRow {
         channel: channel.name(),
         killed: killed.name(),
         told: trials.first().map_or("nothing", |trial| trial.told.words()),
         deaths: trials.len(),
-        median_ms: median(&waits).unwrap_or(0.0),
-        p99_ms: percentile(&waits, 0.99),
-        max_ms: waits.last().copied().unwrap_or(0.0),
+        median_ms: median(waits.all()).unwrap_or(0.0),
+        p99_ms: waits.quantile(0.99).unwrap_or(0.0),
+        max_ms: waits.most().unwrap_or(0.0),
         left: trials.iter().map(|trial| trial.left).sum(),
     }
 }

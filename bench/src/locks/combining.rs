@@ -6,13 +6,13 @@
 
 use std::time::Duration;
 
-use fastrand::Rng;
-
 use super::contenders::{COMBINE, Contender, DELEGATE};
 use super::crowd::Crowd;
 use super::report::LockCell;
 use super::{Field, LockOptions, Steps, cell};
 use crate::counts::or_usual;
+use crate::stats::{least, most};
+use crate::turns::TurnOrder;
 use corecast_race::error::BenchError;
 use corecast_race::gate::{Demand, Gate};
 
@@ -46,7 +46,7 @@ impl Field<'_> {
         &self,
         others: &[Contender],
         crowds: &[Crowd<'_>],
-        random: &mut Rng,
+        order: &mut TurnOrder<'_>,
         steps: &mut Steps<'_>,
     ) -> Result<Vec<LockCell>, BenchError> {
         let all: Vec<Contender> = others.iter().chain(self.contenders).copied().collect();
@@ -54,7 +54,7 @@ impl Field<'_> {
         for crowd in crowds {
             let words = format!("{} threads, closures sent", crowd.threads);
             let Some(amount) = steps.next(self.crowd_s(crowd, all.len()), self.amount, &words) else { continue };
-            cells.push(cell::measure(&all, crowd, &amount, random, self.options)?.0);
+            cells.push(cell::measure(&all, crowd, &amount, order)?.0);
         }
         Ok(cells)
     }
@@ -65,12 +65,12 @@ pub(super) fn judge(is_all: bool, cells: &[LockCell]) -> Gate {
     let is_judged = |cell: &&LockCell| is_all && cell.threads >= MANY && !cell.oversubscribed;
     let gains = cells.iter().filter(is_judged).filter_map(|cell| {
         let mops = |is_wanted: fn(&str) -> bool| {
-            cell.rows.iter().filter(|row| is_wanted(&row.contender)).filter_map(|row| row.mops).reduce(f64::max)
+            most(cell.rows.iter().filter(|row| is_wanted(&row.contender)).map(|row| row.mops))
         };
         Some(mops(|name| name == COMBINE)? / mops(|name| ![COMBINE, DELEGATE].contains(&name))?)
     });
     let needs = || format!("{MANY} CPUs, and all locks, none chosen");
-    GAIN.judge(gains.reduce(f64::min).ok_or_else(needs))
+    GAIN.judge(least(gains).ok_or_else(needs))
 }
 
 #[cfg(test)]
@@ -103,8 +103,8 @@ mod tests {
         );
         let mut ignored = ();
         let mut steps = Steps::begin(&mut ignored, Allowance::THOROUGH, 1.0);
-        let mut random = Rng::with_seed(1);
-        let cells = field.combining(&combining(), &crowds, &mut random, &mut steps).expect("it runs");
+        let mut order = TurnOrder::new(&options, 1);
+        let cells = field.combining(&combining(), &crowds, &mut order, &mut steps).expect("it runs");
         assert_eq!(cells.len(), 4);
         for row in cells.iter().flat_map(|cell| &cell.rows) {
             assert_eq!(row.skipped, None, "{}", row.contender);

@@ -7,6 +7,7 @@ use super::crowd::{Crowd, Turn, crowd};
 use super::distance::{Handed, Turns, handed};
 use super::flips::{Flipped, Flips, flips};
 use super::guarded::{BareCas, Guarded, Line, Pthread};
+use super::interleaved::Trusted;
 use super::pair::pair_ns;
 use crate::coherence::Group;
 use corecast_race::failure::Failure;
@@ -33,6 +34,12 @@ pub(super) struct Contender {
 pub(super) fn contender<G: Guarded>(name: &'static str, ours: bool, sleeps: bool) -> Contender {
     let (pair_ns, handed, crowd, flips) = (pair_ns::<G>, handed::<G>, crowd::<G>, flips::<G>);
     Contender { name, ours, sleeps, is_ablation: false, pair_ns, handed, crowd, flips }
+}
+
+impl Trusted for Contender {
+    fn trusted(&self) -> Option<&str> {
+        self.ours.then_some(self.name)
+    }
 }
 
 /// All of them, but for [ablations](super::ablations).

@@ -6,6 +6,7 @@
 
 use super::contenders::{MCSLOCK, SPIN_TICKET};
 use super::report::{LockCell, LockRow};
+use crate::stats::least;
 use corecast_race::gate::Gate;
 
 /// Ours, and theirs.
@@ -23,7 +24,7 @@ pub(super) fn judge(cells: &[LockCell]) -> Vec<Gate> {
             "{own}, threads with a CPU each, one lock: acquisitions / those of {theirs}, the one rival here, the worst"
         );
         let needs = || format!("{own} and {theirs}, one lock, no hold, pinned");
-        Gate::new(gate, LIMIT, false, ratios.reduce(f64::min).ok_or_else(needs))
+        Gate::new(gate, LIMIT, false, least(ratios).ok_or_else(needs))
     };
     COUNTERPARTS.iter().map(judge).collect()
 }

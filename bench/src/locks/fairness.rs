@@ -2,6 +2,7 @@
 
 use super::regret::CHOOSER;
 use super::report::{LockCell, LockFlips, LockRow};
+use crate::stats::{least, most};
 use corecast_race::gate::{Demand, Gate};
 
 const JAIN: Demand = Demand {
@@ -42,11 +43,11 @@ pub(super) fn judge(is_all: bool, quick: bool, cells: &[LockCell], flips: &[Lock
         rows.filter(|row| row.contender == CHOOSER).filter_map(of).collect::<Vec<f64>>().into_iter()
     };
     let needs = || "auto, one lock, and several pinned threads that have a CPU each".to_owned();
-    let longest = own(|row| row.longest_to_mean).reduce(f64::max).filter(|_| !quick);
+    let longest = most(own(|row| row.longest_to_mean)).filter(|_| !quick);
     let flips: Vec<&LockFlips> = flips.iter().filter(|flips| is_all && !flips.oversubscribed).collect();
     let needs_flips = || format!("{}, all locks, none chosen, and two CPUs", SETTLED.needs());
     [
-        JAIN.judge(own(|row| row.jain).reduce(f64::min).ok_or_else(needs)),
+        JAIN.judge(least(own(|row| row.jain)).ok_or_else(needs)),
         LONGEST.judge(longest.ok_or_else(|| format!("{}, without --quick", needs()))),
         SETTLED.judge(settled(&flips).ok_or_else(needs_flips)),
         ADAPTED.judge(adapted(&flips).ok_or_else(needs_flips)),
@@ -55,7 +56,7 @@ pub(super) fn judge(is_all: bool, quick: bool, cells: &[LockCell], flips: &[Lock
 
 fn settled(flips: &[&LockFlips]) -> Option<f64> {
     let rows = flips.iter().flat_map(|flips| &flips.rows);
-    rows.filter(|row| row.contender == CHOOSER).flat_map(|row| row.settled_ms).flatten().reduce(f64::max)
+    most(rows.filter(|row| row.contender == CHOOSER).flat_map(|row| row.settled_ms))
 }
 
 fn adapted(flips: &[&LockFlips]) -> Option<f64> {
@@ -63,9 +64,9 @@ fn adapted(flips: &[&LockFlips]) -> Option<f64> {
     let ratios = phases.filter_map(|(rows, which)| {
         let others = rows.iter().filter(|row| row.contender != CHOOSER).filter_map(|row| row.mops[which]);
         let own = rows.iter().find(|row| row.contender == CHOOSER)?.mops[which];
-        Some(own? / others.reduce(f64::max)?)
+        Some(own? / most(others)?)
     });
-    ratios.reduce(f64::min)
+    least(ratios)
 }
 
 #[cfg(test)]

@@ -12,21 +12,21 @@ use std::time::Duration;
 use corecast::base::sync::spin_for;
 use corecast::base::{Clock, CpuId};
 use corecast::lock::{Domains, Setup};
-use fastrand::Rng;
 
 use super::contenders::Contender;
 use super::crowd::{PAUSE, refuse_crowd};
-use super::every_round::every_round;
 use super::guarded::Guarded;
+use super::interleaved::interleaved;
 use super::report::{FlipPhase, FlipRow, LockFlips};
 use super::settled::settled_ms;
 use super::steps::weight_s;
 use super::together::{in_turn, together};
-use super::{Amount, Field, Steps, rounds};
+use super::{Amount, Field, Steps};
+use crate::stats::median_of;
+use crate::turns::{Raced, TurnOrder};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{is_crowded, median};
-use corecast_race::skip::Skip;
+use corecast_race::harness::is_crowded;
 
 /// The time over which acquisitions are counted together. Settling is told in whole bins.
 pub(super) const BIN: Duration = Duration::from_millis(1);
@@ -173,7 +173,7 @@ impl<'a> Field<'a> {
     pub(super) fn flips(
         &self,
         situations: &[Flips<'_>],
-        random: &mut Rng,
+        order: &mut TurnOrder<'_>,
         steps: &mut Steps<'_>,
     ) -> Result<Vec<LockFlips>, BenchError> {
         let rounds = self.flip_rounds();
@@ -182,20 +182,14 @@ impl<'a> Field<'a> {
             let (words, amount) =
                 (format!("{} threads, flips", flips.most_threads()), Amount { rounds, ..*self.amount });
             let Some(amount) = steps.next(self.flips_s(flips), &amount, &words) else { continue };
-            found.push(self.flips_of(flips, &amount, random)?);
+            found.push(self.flips_of(flips, &amount, order)?);
         }
         Ok(found)
     }
 
-    fn flips_of(&self, flips: &Flips<'_>, amount: &Amount, random: &mut Rng) -> Result<LockFlips, BenchError> {
-        let found = rounds(self.contenders, amount, random, self.options, |contender| (contender.flips)(flips))?;
-        let row = |(contender, found): (&Contender, Vec<Result<Vec<Flipped>, Failure>>)| {
-            Ok(match every_round(contender.name, contender.ours, found)? {
-                Ok(rounds) => row(contender, &rounds.concat()),
-                Err(Skip { reason, failed }) => FlipRow { skipped: Some(reason), failed, ..row(contender, &[]) },
-            })
-        };
-        let rows = self.contenders.iter().zip(found).map(row).collect::<Result<_, BenchError>>()?;
+    fn flips_of(&self, flips: &Flips<'_>, amount: &Amount, order: &mut TurnOrder<'_>) -> Result<LockFlips, BenchError> {
+        let found = interleaved(self.contenders, amount, order, |contender| (contender.flips)(flips))?;
+        let rows = self.contenders.iter().zip(&found).map(|(contender, raced)| row(contender, raced)).collect();
         let told = |phase: Phase| FlipPhase { threads: phase.threads, hold_ns: phase.hold.as_nanos() as u64 };
         let oversubscribed = is_crowded(flips.most_threads(), self.cpus.len());
         let phase_ms = (BIN * flips.bins as u32).as_millis() as u64;
@@ -203,17 +197,17 @@ impl<'a> Field<'a> {
     }
 }
 
-fn row(contender: &Contender, found: &[Flipped]) -> FlipRow {
-    let phase = |which| found.iter().filter(move |flipped| flipped.which == which);
-    let mops = |which| median(&phase(which).map(|flipped| flipped.mops).collect::<Vec<_>>());
+fn row(contender: &Contender, raced: &Raced<Vec<Flipped>>) -> FlipRow {
+    let phase = |which| raced.blocks.iter().flatten().filter(move |flipped| flipped.which == which);
+    let mops = |which| median_of(phase(which).map(|flipped| flipped.mops));
     let settled = |which| settled_ms(&phase(which).map(|flipped| &flipped.counts[..]).collect::<Vec<_>>());
     FlipRow {
         contender: contender.name.to_owned(),
         ours: contender.ours,
         mops: [0, 1].map(mops),
         settled_ms: [0, 1].map(settled),
-        skipped: None,
-        failed: false,
+        skipped: raced.skipped(),
+        failed: raced.has_failed(),
     }
 }
 
@@ -247,7 +241,7 @@ mod tests {
         let phases = [Phase { threads: 1, hold: Duration::ZERO }, Phase { threads: 3, hold: Duration::from_micros(5) }];
         let flips = Flips { phases, bins: 8, count: 5, cpus: &cpus, domains: &domains };
         let amount = Amount { rounds: 2, ..AMOUNT };
-        let found = field.flips_of(&flips, &amount, &mut Rng::with_seed(1)).expect("it runs");
+        let found = field.flips_of(&flips, &amount, &mut TurnOrder::new(&options, 1)).expect("it runs");
         assert_eq!((found.phase_ms, found.phases[1].threads, found.phases[1].hold_ns), (8, 3, 5000));
         for row in &found.rows {
             assert_eq!(row.skipped, None, "{}", row.contender);

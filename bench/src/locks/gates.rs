@@ -5,10 +5,10 @@ use super::contenders::Contender;
 use super::counterparts;
 use super::fairness;
 use super::readers;
-use super::regret::{self, CHOOSER};
+use super::regret::CHOOSER;
 use super::report::{LockCell, LockDistance, LockReport, LockRow, PairRow};
+use crate::stats::{Samples, geometric_mean, least, most};
 use corecast_race::gate::{Demand, Gate};
-use corecast_race::harness::{percentile, sorted};
 
 const ALONE: Demand = Demand {
     gate: "auto, lock and unlock alone, time / the fastest lock's of all",
@@ -48,7 +48,7 @@ const SITUATIONS: usize = GRID.0.len() * GRID.1.len() * GRID.2.len() * 2;
 /// Fewer nanoseconds for a bare exchange are a few ticks of a coarse clock, and say nothing.
 const LEAST_BARE_NS: f64 = 5.0;
 
-/// All of them. `field` is all locks; `None` if some were left out, with whom most would mean something else.
+/// All of them. `field` is all locks; `None` if some were left out: most demands would mean something else.
 pub(super) fn judge(field: Option<&[Contender]>, report: &LockReport) -> Vec<Gate> {
     let LockReport { pairs, distances, cells, flips, .. } = report;
     let mut gates = of_mutexes(field, pairs, distances, cells);
@@ -70,15 +70,15 @@ fn of_mutexes(
     let contenders = field.unwrap_or_default();
     let pairs = if field.is_some() { pairs } else { &[] };
     let regrets = if field.is_some() { grid_regrets(cells) } else { None };
-    let of_grid = |demand: Demand, of: fn(&[f64]) -> f64| {
+    let of_grid = |demand: Demand, of: fn(&Samples) -> Option<f64>| {
         let needs = || format!("the whole grid and all locks, `{}`", demand.command);
-        demand.judge(regrets.as_deref().map(of).ok_or_else(needs))
+        demand.judge(regrets.as_ref().and_then(of).ok_or_else(needs))
     };
     let mut gates = vec![alone(pairs)];
     gates.extend(HANDED.iter().map(|&(names, limit)| handed(names, limit, distances)));
-    gates.push(of_grid(MEAN, regret::mean));
-    gates.push(of_grid(TAIL, |regrets| percentile(regrets, 0.95)));
-    gates.push(of_grid(WORST, |regrets| percentile(regrets, 1.0)));
+    gates.push(of_grid(MEAN, |regrets| geometric_mean(regrets.all())));
+    gates.push(of_grid(TAIL, |regrets| regrets.quantile(0.95)));
+    gates.push(of_grid(WORST, Samples::most));
     gates.push(crowded_chooser(contenders, &crowded));
     gates.push(collapse(contenders, &crowded));
     gates
@@ -87,7 +87,7 @@ fn of_mutexes(
 fn alone(pairs: &[PairRow]) -> Gate {
     let of = |row: &PairRow| row.median_ns;
     let own = pairs.iter().find(|row| row.contender == CHOOSER).map(of);
-    let others = pairs.iter().filter(|row| row.contender != CHOOSER).map(of).reduce(f64::min);
+    let others = least(pairs.iter().filter(|row| row.contender != CHOOSER).map(of));
     ALONE.judge(own.zip(others).map(|(own, best)| own / best).ok_or_else(|| "all locks, none chosen".to_owned()))
 }
 
@@ -99,13 +99,13 @@ fn handed(names: &[&str], limit: f64, distances: &[LockDistance]) -> Gate {
         let bare = acquire(&distance.rows[0].contender).filter(|&ns| ns >= LEAST_BARE_NS);
         names.iter().map(move |name| Some(acquire(name)? / bare?))
     });
-    let worst = ratios.collect::<Option<Vec<f64>>>().and_then(|ratios| ratios.into_iter().reduce(f64::max));
+    let worst = ratios.collect::<Option<Vec<f64>>>().and_then(most);
     let gate = format!("{}: taken from another CPU, time / a bare exchange there, the worst", names.join(", "));
     Gate::new(gate, limit, true, worst.ok_or_else(|| "2 CPUs, a clock that is fine enough, and these locks".to_owned()))
 }
 
 /// Of the lock that chooses, in each situation of the grid, ascending; `None` if one is missing.
-fn grid_regrets(cells: &[LockCell]) -> Option<Vec<f64>> {
+fn grid_regrets(cells: &[LockCell]) -> Option<Samples> {
     let is_in_grid = |cell: &&LockCell| {
         let (threads, locks, holds) = GRID;
         let is_there = threads.contains(&cell.threads) && locks.contains(&cell.locks) && holds.contains(&cell.hold_ns);
@@ -113,25 +113,25 @@ fn grid_regrets(cells: &[LockCell]) -> Option<Vec<f64>> {
     };
     let own = |cell: &LockCell| cell.rows.iter().find(|row| row.contender == CHOOSER)?.regret;
     let regrets: Vec<f64> = cells.iter().filter(is_in_grid).map(own).collect::<Option<_>>()?;
-    (regrets.len() == SITUATIONS).then(|| sorted(regrets.into_iter()))
+    (regrets.len() == SITUATIONS).then(|| Samples::of(regrets))
 }
 
 fn crowded_chooser(contenders: &[Contender], cells: &[&LockCell]) -> Gate {
     let ratios = cells.iter().filter_map(|cell| {
-        let others = mops(contenders, cell, |contender| contender.sleeps && contender.name != CHOOSER).reduce(f64::max);
+        let others = most(mops(contenders, cell, |contender| contender.sleeps && contender.name != CHOOSER));
         let own = mops(contenders, cell, |contender| contender.name == CHOOSER).next();
         Some(own? / others?)
     });
-    CROWDED.judge(ratios.reduce(f64::min).ok_or_else(needs_crowd))
+    CROWDED.judge(least(ratios).ok_or_else(needs_crowd))
 }
 
 fn collapse(contenders: &[Contender], cells: &[&LockCell]) -> Gate {
     let ratios = cells.iter().filter_map(|cell| {
-        let sleeping = mops(contenders, cell, |contender| contender.sleeps).reduce(f64::max);
-        let slowest = mops(contenders, cell, |contender| contender.ours).reduce(f64::min);
+        let sleeping = most(mops(contenders, cell, |contender| contender.sleeps));
+        let slowest = least(mops(contenders, cell, |contender| contender.ours));
         Some(sleeping? / slowest?)
     });
-    COLLAPSE.judge(ratios.reduce(f64::max).ok_or_else(needs_crowd))
+    COLLAPSE.judge(most(ratios).ok_or_else(needs_crowd))
 }
 
 fn needs_crowd() -> String {

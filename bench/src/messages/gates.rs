@@ -1,6 +1,7 @@
 //! The demands on corecast's channel between two CPUs, in bare lines. The worst distance is judged.
 
 use super::report::{PairCell, Trip};
+use crate::stats::most;
 use corecast_race::gate::{Demand, Gate};
 
 /// A message that fills one line, with the word that the channel adds.
@@ -32,7 +33,7 @@ pub(super) fn worst(cells: &[PairCell], contender: &str, trip: Trip) -> Option<f
         |cell: &&PairCell| cell.trip == trip && cell.pairs == 1 && cell.bytes == LINE_MESSAGE && !cell.oversubscribed;
     let lines = |cell: &PairCell| cell.rows.iter().find(|row| row.contender == contender)?.lines;
     let all: Option<Vec<f64>> = cells.iter().filter(is_judged).map(lines).collect();
-    all?.into_iter().reduce(f64::max)
+    most(all?)
 }
 
 #[cfg(test)]

@@ -23,9 +23,9 @@ use std::time::Duration;
 
 use corecast::base::CpuId;
 use corecast::machine::Machine;
-use fastrand::Rng;
 
 use crate::counts::{doubled_up_to, or_usual};
+use crate::turns::TurnOrder;
 use contender::contenders;
 use corecast_race::error::BenchError;
 use corecast_race::options::Options;
@@ -79,11 +79,10 @@ pub fn messages(
     let cpus = shared.usable_cpus(machine)?;
     let (amount, seed) = (if shared.quick { QUICK } else { THOROUGH }, shared.seed_or_draw());
     let mut run = Run {
-        options: shared,
+        order: TurnOrder::new(shared, seed),
         cpus: cpus.iter().collect(),
         contenders: shared.chosen(contenders(), |contender| contender.name)?,
         amount: Amount { block: options.block.unwrap_or(amount.block), ..amount },
-        random: Rng::with_seed(seed),
         wake_cost: machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64)),
     };
     let machine = machine.restricted_to(&cpus);

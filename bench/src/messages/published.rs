@@ -5,6 +5,7 @@ use corecast::machine::Machine;
 use super::gates;
 use super::report::{PairCell, Receive, ServerCell, Trip};
 use crate::published::{PublishedFigure, is_one_package};
+use crate::stats::most;
 
 /// All of it. Its messages are lines of 64 bytes; what is set beside are messages that fill one.
 pub(super) fn beside(machine: &Machine, pairs: &[PairCell], servers: &[ServerCell]) -> Vec<PublishedFigure> {
@@ -34,7 +35,7 @@ fn servers_mops(servers: &[ServerCell]) -> Option<f64> {
         cell.servers == 1 && cell.trip == Trip::OneWay && cell.receive == Receive::Any && is_idle
     };
     let mops = |cell: &ServerCell| cell.rows.iter().find(|row| row.contender == "ump")?.mops;
-    servers.iter().filter(is_such).filter_map(mops).reduce(f64::max)
+    most(servers.iter().filter(is_such).map(mops))
 }
 
 #[cfg(test)]

@@ -15,11 +15,12 @@ use serde::Serialize;
 
 use super::CHANNELS;
 use crate::contender::select_of;
+use crate::stats::{least, median};
 use corecast_race::contender::{Body, Setting};
 use corecast_race::contender::{Item, Message};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, Crew, Task, median};
+use corecast_race::harness::{Abort, Crew, Task};
 use corecast_race::options::Options;
 
 /// Slots of each channel: many times what is taken from one in a row.
@@ -60,7 +61,7 @@ pub(super) fn measure(setting: &Setting<'_>, options: &Options) -> Result<Fairne
         bodies = crew.run(bodies, Task::Batch { iterations: MESSAGES }, &abort)?.bodies;
         shares.push(worst_share(&taken.lock().unwrap_or_else(PoisonError::into_inner)));
     }
-    let worst_share = shares.iter().copied().fold(f64::INFINITY, f64::min);
+    let worst_share = least(shares.iter().copied()).expect("there are rounds in every pace");
     let median_share = median(&shares).expect("there are rounds in every pace");
     let (channels, rounds) = (CHANNELS, shares.len());
     Ok(Fairness { channels, slots: SLOTS, messages: MESSAGES, rounds, worst_share, median_share })

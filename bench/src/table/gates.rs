@@ -2,6 +2,7 @@
 
 use super::contenders::{Contender, Kind};
 use super::report::TableCell;
+use crate::stats::{least, most};
 use corecast_race::gate::{Demand, Gate};
 
 const RIVALS: Demand = Demand {
@@ -47,13 +48,13 @@ fn worst(
     let ratio = |&table: &(usize, usize)| {
         let is_judged = |cell: &&TableCell| (cell.buckets, cell.mean) == table && cell.threads == threads;
         let cell = cells.iter().find(is_judged).filter(|cell| !cell.oversubscribed)?;
-        let locks = cell.rows.iter().filter(|row| is_lock(&row.contender)).filter_map(|row| row.mops).reduce(f64::max);
+        let locks = most(cell.rows.iter().filter(|row| is_lock(&row.contender)).map(|row| row.mops));
         let of = |name: &&str| cell.rows.iter().find(|row| row.contender == **name)?.mops;
         let found: Vec<f64> = rivals.iter().map(of).collect::<Option<_>>()?;
-        Some(locks? / found.into_iter().reduce(f64::max)?)
+        Some(locks? / most(found)?)
     };
     let ratios: Option<Vec<f64>> = tables.iter().map(ratio).collect();
-    ratios?.into_iter().reduce(f64::min)
+    least(ratios?)
 }
 
 #[cfg(test)]

@@ -255,6 +255,7 @@ mod tests {
     use super::*;
     use crate::this_machine::this_machine;
     use corecast_race::harness::{Crew, Pace};
+    use corecast_race::skip::Skip;
 
     /// Reasons that are no fault.
     const FINE: [&str; 4] = ["built without feature", "needs a Java machine", "a packet has at most", "fs.mqueue"];
@@ -280,6 +281,7 @@ mod tests {
             cpus.iter().map(Some).collect::<Vec<_>>().into_iter().cycle().take(receivers + 1).collect();
         let wire = Wire::new(bytes, receivers, true, Wait::Adaptive);
         let (block, limit) = (Duration::from_micros(10), Duration::from_secs(60));
+        let options = ChannelOptions::default();
         let mut crew = Crew::seated(seats.clone(), true, limit).expect("allowed CPUs");
         for carrier in carriers().iter().filter(|carrier| carrier.plays(Traffic::Stream)) {
             let is_slow = carrier.name() == SWITCHES_PER_LINE;
@@ -288,12 +290,13 @@ mod tests {
             }
             let check_rounds = if is_slow { ROUNDS_BY_LINES } else { check_rounds };
             let pace = Pace { check_rounds, block, limit, ..Pace::THOROUGH };
-            let mut entrant =
-                Entrant::build(*carrier, wire, &ChannelOptions::default(), &seats, &corecast_race::Cancel::new());
-            entrant.prepare(&mut crew, &pace);
-            entrant.block(&mut crew);
-            entrant.paced_block(&mut crew, &pace);
-            let row = entrant.row();
+            let mut entrant = Entrant::new(*carrier, wire, &options, &corecast_race::Cancel::new());
+            let played = entrant
+                .open(&options, &seats)
+                .and_then(|()| entrant.check(&mut crew, &pace))
+                .and_then(|()| entrant.block(&mut crew))
+                .and_then(|()| entrant.paced_block(&mut crew, &pace));
+            let row = entrant.row(played.err().map(|failure| Skip::broken(&failure)).as_ref());
             let reason = row.skipped.unwrap_or_default();
             assert!(reason.is_empty() || FINE.iter().any(|fine| reason.contains(fine)), "{}: {reason}", row.contender);
             assert!(!row.lossless || row.lost_share.is_none_or(|share| share == 0.0), "{} loses", row.contender);

@@ -3,6 +3,7 @@
 use corecast::base::CacheLine;
 use corecast::lock::{Domains, RwAlgorithm, RwLock, Seq, for_each_rw_lock};
 
+use super::super::interleaved::Trusted;
 use super::alone::alone;
 use super::crowd::{Crowd, Turn, crowd};
 use super::value::{Value, Words};
@@ -21,6 +22,12 @@ pub(crate) struct Contender {
 
 fn contender<V: Value>(name: &'static str, ours: bool) -> Contender {
     Contender { name, ours, alone: alone::<V>, crowd: crowd::<V> }
+}
+
+impl Trusted for Contender {
+    fn trusted(&self) -> Option<&str> {
+        self.ours.then_some(self.name)
+    }
 }
 
 /// The lock whose readers do not disturb each other.

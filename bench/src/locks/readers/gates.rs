@@ -2,6 +2,7 @@
 
 use super::contenders::{PARKING_LOT, SPREAD};
 use super::report::{ReaderCell, ReaderPairRow, ReaderReport};
+use crate::stats::least;
 use corecast_race::gate::{Demand, Gate};
 
 const SCALING: Demand = Demand {
@@ -28,9 +29,7 @@ fn scaling(cells: &[ReaderCell]) -> Result<f64, String> {
     let one = reading().find(|cell| cell.threads == 1).and_then(mops);
     let many = reading().filter(|cell| cell.threads > 1);
     let ratios = many.filter_map(|cell| Some(mops(cell)? / one? / cell.threads as f64));
-    ratios
-        .reduce(f64::min)
-        .ok_or_else(|| "rw_spread, no writes, one thread, and several that have a CPU each".to_owned())
+    least(ratios).ok_or_else(|| "rw_spread, no writes, one thread, and several that have a CPU each".to_owned())
 }
 
 fn alone(pairs: &[ReaderPairRow]) -> Result<f64, String> {
