@@ -58,7 +58,7 @@ pub(super) fn turn<O: Operation>(stress: &Stress<'_>) -> Result<Turn, Failure> {
     let line = CacheLine::new(Line::default());
     let seat = |rank: usize| stress.cpus[rank % stress.cpus.len()];
     let group = Group { cpus: (0..stress.threads).map(|rank| seat(rank).0).collect(), cancel: stress.cancel.clone() };
-    let threads = group.run(|rank, meeting| take(stress, O::new(rank), meeting, &line))?;
+    let threads = group.run(&|rank, meeting| take(stress, O::new(rank), meeting, &line))?;
     let clock = Clock::get();
     let start = threads.iter().map(|thread| thread.start).min().unwrap_or(0);
     let end = threads.iter().map(|thread| thread.end).max().unwrap_or(0);

@@ -71,7 +71,7 @@ fn repeated(work: impl Fn()) -> u64 {
 /// The ticks of every sample of an instruction, on the first CPU of `group`.
 pub(super) fn instruction_ticks(what: Instruction, group: &Group, samples: usize) -> Result<Vec<u64>, Failure> {
     let done =
-        group.run(|rank, _| Ok(if rank == 0 { (0..samples).map(|_| what.ticks()).collect() } else { Vec::new() }));
+        group.run(&|rank, _| Ok(if rank == 0 { (0..samples).map(|_| what.ticks()).collect() } else { Vec::new() }));
     Ok(done?.into_iter().flatten().collect())
 }
 
@@ -86,7 +86,7 @@ pub(super) fn chain_ticks(bytes: usize, group: &Group, samples: usize, seed: u64
         let ticks = chain.walk(samples);
         chain.check().map(|()| ticks)
     };
-    let done = group.run(|rank, _| walk(rank))?;
+    let done = group.run(&|rank, _| walk(rank))?;
     Ok(done.into_iter().flatten().collect())
 }
 

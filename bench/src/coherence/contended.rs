@@ -19,7 +19,7 @@ struct Share {
 /// The ticks of every operation, by rank, the timer's own included.
 pub(super) fn ticks(operation: Operation, group: &Group, samples: usize) -> Result<Vec<Vec<u64>>, Failure> {
     let line = Line::new([0, 0].map(AtomicU64::new));
-    let shares = group.run(|rank, meeting| share(operation, rank, meeting, &line, samples))?;
+    let shares = group.run(&|rank, meeting| share(operation, rank, meeting, &line, samples))?;
     // ORDERING: Relaxed, the threads have ended
     check(operation, &shares, line[0].load(Ordering::Relaxed))?;
     Ok(shares.into_iter().map(|share| share.ticks).collect())

@@ -51,7 +51,7 @@ impl Group {
     /// are stopped, and its failure is returned; [`Failure::Aborted`] means the user.
     pub(crate) fn run<R: Send>(
         &self,
-        part: impl Fn(usize, &Meeting<'_>) -> Result<R, Failure> + Sync,
+        part: &(dyn Fn(usize, &Meeting<'_>) -> Result<R, Failure> + Sync),
     ) -> Result<Vec<R>, Failure> {
         let mut distinct = self.cpus.clone();
         distinct.sort_unstable();
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn who_fails_is_named_and_holds_nobody_up() {
         let here = pin::affinity().expect("own mask").as_slice()[0].get();
-        let done = group(&[here, here, here]).run(|rank, meeting| {
+        let done = group(&[here, here, here]).run(&|rank, meeting| {
             meeting.meet()?;
             if rank == 1 {
                 return Err(Failure::Wrong("lost a value".to_owned()));
@@ -106,7 +106,7 @@ mod tests {
             meeting.meet()
         });
         assert_eq!(done, Err(Failure::Wrong("lost a value".to_owned())));
-        let absent = group(&[here, 1023]).run(|_, meeting| meeting.meet());
+        let absent = group(&[here, 1023]).run(&|_, meeting| meeting.meet());
         assert!(matches!(absent, Err(Failure::Refused(_))), "{absent:?}");
     }
 
@@ -115,7 +115,7 @@ mod tests {
         let here = pin::affinity().expect("own mask").as_slice()[0].get();
         let group = group(&[here, here]);
         group.cancel.cancel();
-        let done = group.run(|_, meeting| -> Result<(), Failure> {
+        let done = group.run(&|_, meeting| -> Result<(), Failure> {
             loop {
                 meeting.heed_user();
                 meeting.meet()?;

@@ -42,7 +42,7 @@ impl Handed {
 
     /// The ticks of every sample, the timer's own included.
     pub(super) fn ticks(&self, group: &Group, lines: &Lines) -> Result<Vec<u64>, Failure> {
-        let done = group.run(|rank, meeting| self.take_part(rank, meeting, lines))?;
+        let done = group.run(&|rank, meeting| self.take_part(rank, meeting, lines))?;
         Ok(done.into_iter().flatten().collect())
     }
 

@@ -101,7 +101,7 @@ pub(super) fn crowd<G: Guarded>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     if let Some(cpu) = seats[0] {
         locks.iter().try_for_each(|lock| lock.bind(cpu))?;
     }
-    let threads = together(&seats[G::SERVERS..], crowd.time, |rank, stop| {
+    let threads = together(&seats[G::SERVERS..], crowd.time, &|rank, stop| {
         if rank < clients {
             return Some(take(crowd, &locks, rank, stop));
         }

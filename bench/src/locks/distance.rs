@@ -50,7 +50,7 @@ pub(super) fn handed<G: Guarded>(group: &Group, turns: Turns, domains: &Domains)
     setup.domains = domains.clone();
     let guarded = G::new(&setup);
     let (is_over, start) = (AtomicBool::new(false), Instant::now());
-    let done = group.run(|rank, meeting| {
+    let done = group.run(&|rank, meeting| {
         let mut handed = Handed::default();
         for done in 0..turns.count {
             if rank == 0 && done > 0 && start.elapsed() >= turns.time {

@@ -77,7 +77,7 @@ pub(super) fn flips<G: Guarded>(flips: &Flips<'_>) -> Result<Vec<Flipped>, Failu
     setup.domains = flips.domains.clone();
     let (guarded, start) = (G::new(&setup), OnceLock::new());
     let seats: Vec<_> = in_turn(flips.cpus, threads).collect();
-    let counts = together(&seats, flips.time(), |rank, _| {
+    let counts = together(&seats, flips.time(), &|rank, _| {
         let start = *start.get_or_init(|| Clock::get().ticks());
         alternate(flips, &guarded, rank, start)
     })?;

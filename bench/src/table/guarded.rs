@@ -3,7 +3,7 @@
 use corecast::base::sync::{Ordering, fence};
 use corecast::lock::table::Bucket;
 
-use super::host::{Client, Host, Seat, Setting, Words, seats};
+use super::host::{Client, Host, Setting, Words, Work, seats};
 use corecast_race::failure::Failure;
 
 /// On a line of its own, as in the original.
@@ -53,12 +53,7 @@ pub(super) trait Shelves: Guarded {
 }
 
 impl<G: Shelves + 'static> Host for G {
-    type Client<'a> = Worker<'a, G>;
-
-    fn with<R>(
-        setting: &Setting<'_>,
-        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
+    fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
         let guarded = G::make(setting);
         work(seats(setting, || Worker::new(&guarded)))
     }

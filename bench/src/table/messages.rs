@@ -16,7 +16,7 @@ use corecast::lock::table::Bucket;
 use super::deal::{self, Deal, Home, cpu_of, participants, serve_bound};
 use super::draw::Kind;
 use super::guarded::{Stored, bucket_of};
-use super::host::{Client, Host, Seat, Setting, Words};
+use super::host::{Client, Host, Setting, Words, Work};
 use corecast_race::failure::Failure;
 
 /// A client waits for each reply, so there is never more than one message in a ring.
@@ -45,16 +45,11 @@ const _: () = assert!(size_of::<Request>() == 24 && size_of::<Reply>() == 16, "w
 pub(super) struct Messages;
 
 impl Host for Messages {
-    type Client<'a> = MessageClient<'a>;
-
     fn servers(setting: &Setting<'_>) -> usize {
         deal::servers(setting)
     }
 
-    fn with<R>(
-        setting: &Setting<'_>,
-        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
+    fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
         let deal = Deal::new(setting);
         let mut sides: Vec<Server> = deal.owned().into_iter().map(|owned| Server::new(setting, owned)).collect();
         let client = || {

@@ -14,7 +14,7 @@ use corecast::base::wait::Spinner;
 use corecast::lock::{Mutex, Tas};
 
 use super::guarded::{bucket_of, ending_section};
-use super::host::{Client, Host, Seat, Setting, Words, seats};
+use super::host::{Client, Host, Setting, Words, Work, seats};
 use corecast_race::failure::Failure;
 
 /// Keys and what belongs to them, the first `used` of which are there. Written by the writer whose turn it is, read by all.
@@ -133,12 +133,7 @@ impl Bucket {
 pub(super) struct Sequenced(Box<[CacheLine<Bucket>]>);
 
 impl Host for Sequenced {
-    type Client<'a> = Reader<'a>;
-
-    fn with<R>(
-        setting: &Setting<'_>,
-        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
+    fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
         let room = setting.keys() as usize / setting.buckets + 1;
         let table = Self((0..setting.buckets).map(|_| CacheLine::new(Bucket::new(room))).collect());
         work(seats(setting, || Reader(&table)))

@@ -68,7 +68,7 @@ pub(super) fn crowd<V: Value>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     setup.domains = crowd.domains.clone();
     let value = V::new(&setup);
     let seats: Vec<_> = in_turn(crowd.cpus, crowd.threads).collect();
-    let threads = together(&seats, crowd.time, |rank, stop| take(crowd, &value, rank, stop))?;
+    let threads = together(&seats, crowd.time, &|rank, stop| take(crowd, &value, rank, stop))?;
     turn(&threads, value.read())
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::super::deal::Deal;
 use super::super::draw::Mix;
 use super::super::host::{Seat, Setting};
-use super::super::play::{fill, play, random, record, verify};
+use super::super::play::{fill, random, record, verify};
 use super::client::ProcessClient;
 use super::memory::Memory;
 use super::server::Server;
@@ -104,7 +104,7 @@ fn serve(control: &Stdin) -> Result<(), Failure> {
     let rank = place(&deal.clients).ok_or_else(|| Failure::Refused("nobody of this number".to_owned()))?;
     let client = ProcessClient::open(&setting, &deal, rank, (&region, &memory))?;
     let share = if rank == 0 { setting.initial() } else { 0 };
-    let seat = Seat { client, participant: assignment.participant, share };
+    let seat = Seat { client: Box::new(client), participant: assignment.participant, share };
     let random = random(&setting, assignment.participant);
     let mut member = Member { seat, setting: &setting, memory: &memory, random, mix: None };
     say(control, &Answer::Ready)?;
@@ -126,7 +126,7 @@ fn region(mut fds: Vec<OwnedFd>) -> Result<SharedRegion, Failure> {
 
 /// A client and what it works with.
 struct Member<'a> {
-    seat: Seat<ProcessClient<'a>>,
+    seat: Seat<'a>,
     setting: &'a Setting<'a>,
     memory: &'a Memory,
     random: Rng,
@@ -145,14 +145,14 @@ impl Member<'_> {
             Duty::Play => {
                 let mix = mix.take().ok_or_else(|| Failure::Refused("the table was not filled".to_owned()))?;
                 memory.await_begin();
-                let tally = play(&mut seat.client, setting.writes_payload, mix, || memory.is_over());
+                let tally = seat.client.play(setting.writes_payload, mix, memory.over());
                 return tell(control, &tally);
             }
             Duty::Record => {
                 let nets = record(seat, setting, || ())?;
                 (0..).zip(nets).for_each(|(key, net)| memory.add_net(key, net));
             }
-            Duty::Verify => verify(&mut seat.client, setting, |key| memory.net(key))?,
+            Duty::Verify => verify(&mut *seat.client, setting, &|key| memory.net(key))?,
         }
         say(control, &Answer::Ready)
     }

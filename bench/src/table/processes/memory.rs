@@ -150,9 +150,8 @@ impl Memory {
         self.meeting[1].store(1, Ordering::Relaxed);
     }
 
-    #[inline]
-    pub(super) fn is_over(&self) -> bool {
-        // ORDERING: Relaxed, the word publishes nothing but itself
-        self.meeting[1].load(Ordering::Relaxed) == 1
+    /// 1 when clients are to end.
+    pub(super) fn over(&self) -> &AtomicU64 {
+        &self.meeting[1]
     }
 }
