@@ -41,6 +41,7 @@ mod pair;
 mod participants;
 mod published;
 mod report;
+mod rules;
 mod select;
 mod setup;
 mod stats;

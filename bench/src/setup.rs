@@ -11,6 +11,7 @@ use corecast::base::{Clock, CpuSet};
 use corecast::machine::Machine;
 use serde::Serialize;
 
+use crate::rules::at_most;
 use crate::stats::{Samples, median};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
@@ -19,10 +20,8 @@ use corecast_race::options::Options;
 use corecast_race::progress::Progress;
 
 const COMMAND: &str = "corecast bench setup";
-const SEARCHED: Demand =
-    Demand { gate: "set-up of 256 members, plans searched for, ms", limit: 50.0, is_most: true, command: COMMAND };
-const KEPT: Demand =
-    Demand { gate: "set-up of 256 members, plans kept, ms", limit: 5.0, is_most: true, command: COMMAND };
+const SEARCHED: Demand = at_most(50.0, "set-up of 256 members, plans searched for, ms", COMMAND);
+const KEPT: Demand = at_most(5.0, "set-up of 256 members, plans kept, ms", COMMAND);
 /// The members of the gates.
 const MANY: usize = 256;
 

@@ -17,7 +17,7 @@ use corecast::machine::Machine;
 
 use crate::coherence::{Correction, measure_timer};
 use crate::counts::{doubled_up_to, or_usual};
-use crate::published::{PublishedFigure, is_one_package};
+use crate::published::{Published, PublishedFigure, beside, is_one_package};
 use crate::stats::{Samples, jain, mean, median, median_of, most};
 use crate::transfer::{LineTransfer, transfers};
 use crate::turns::{Raced, Situation, TurnOrder};
@@ -193,8 +193,13 @@ fn published(machine: &Machine, cells: &[AtomicCell], is_long_enough: bool) -> V
     let seated = cells.iter().filter(|cell| !cell.oversubscribed && cell.threads > 1 && is_like);
     let largest = seated.max_by_key(|cell| cell.threads);
     let here = largest.and_then(|cell| most(cell.rows.iter().map(|row| row.mops)));
-    let figure = "threads of one socket on one word, millions of operations in a second";
-    vec![PublishedFigure::of_ssync(figure, "multi-socket machines of 2010 to 2012", (20.0, 20.0), here)]
+    let figure = Published {
+        figure: "threads of one socket on one word, millions of operations in a second",
+        machine: "multi-socket machines of 2010 to 2012",
+        there: [20.0, 20.0],
+        here: |here: &Option<f64>| *here,
+    };
+    beside(&[figure], &here)
 }
 
 #[cfg(test)]

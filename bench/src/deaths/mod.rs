@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use self::ends::{Channel, End, Outcome, Receiver};
 use self::victim::{NAME, SENT, Victim};
+use crate::rules::at_most;
 use crate::stats::{Samples, median, most};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
@@ -30,10 +31,8 @@ use corecast_race::progress::Progress;
 pub use victim::victim;
 
 const COMMAND: &str = "corecast bench deaths";
-pub(crate) const TOLD: Demand =
-    Demand { gate: "death to its news, ms, p99, the worst row", limit: 100.0, is_most: true, command: COMMAND };
-pub(crate) const LEFT: Demand =
-    Demand { gate: "files left after a death, all rows", limit: 0.0, is_most: true, command: COMMAND };
+pub(crate) const TOLD: Demand = at_most(100.0, "death to its news, ms, p99, the worst row", COMMAND);
+pub(crate) const LEFT: Demand = at_most(0.0, "files left after a death, all rows", COMMAND);
 
 /// How many processes are killed, and how they are started.
 #[derive(Clone, Debug)]

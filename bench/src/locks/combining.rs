@@ -11,6 +11,7 @@ use super::crowd::Crowd;
 use super::report::LockCell;
 use super::{Field, LockOptions, Steps, cell};
 use crate::counts::or_usual;
+use crate::rules::at_least;
 use crate::stats::{least, most};
 use crate::turns::TurnOrder;
 use corecast_race::error::BenchError;
@@ -21,12 +22,11 @@ const HOLDS: [Duration; 2] = [Duration::ZERO, Duration::from_nanos(100)];
 /// Enough threads that many wait.
 const MANY: usize = 8;
 
-const GAIN: Demand = Demand {
-    gate: "combine, 8 threads or more with a CPU each, held for 100 ns at most: accesses / those of the best lock, the worst",
-    limit: 1.5,
-    is_most: false,
-    command: "corecast bench locks",
-};
+const GAIN: Demand = at_least(
+    1.5,
+    "combine, 8 threads or more with a CPU each, held for 100 ns at most: accesses / those of the best lock, the worst",
+    "corecast bench locks",
+);
 
 /// The situations: several threads, one piece of data.
 pub(super) fn crowds<'a>(options: &LockOptions, like: Crowd<'a>) -> Vec<Crowd<'a>> {

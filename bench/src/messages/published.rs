@@ -4,28 +4,36 @@ use corecast::machine::Machine;
 
 use super::gates;
 use super::report::{PairCell, Receive, ServerCell, Trip};
-use crate::published::{PublishedFigure, is_one_package};
+use crate::published::{self, Published, PublishedFigure, is_one_package};
 use crate::stats::most;
+
+/// What was measured here.
+struct Evidence<'a> {
+    pairs: &'a [PairCell],
+    servers: &'a [ServerCell],
+    /// Whether all CPUs are known to be in one package.
+    is_one_package: bool,
+}
+
+const MANY: &str = "all machines of the study";
+const XEON: &str = "Xeon, 8 sockets of 10";
+
+#[rustfmt::skip]
+fn table<'a>() -> [Published<Evidence<'a>>; 6] {
+    let (one_way, round_trip) = ([2.0, 3.2], [5.2, 6.8]);
+    [
+        Published { figure: "one way / line transfer; here one-line", machine: MANY, there: one_way, here: |found| gates::worst(found.pairs, "one-line", Trip::OneWay) },
+        Published { figure: "one way / line transfer; here ump", machine: MANY, there: one_way, here: |found| gates::worst(found.pairs, "ump", Trip::OneWay) },
+        Published { figure: "round trip / line transfer; here one-line", machine: MANY, there: round_trip, here: |found| gates::worst(found.pairs, "one-line", Trip::RoundTrip) },
+        Published { figure: "round trip / line transfer; here ump", machine: MANY, there: round_trip, here: |found| gates::worst(found.pairs, "ump", Trip::RoundTrip) },
+        Published { figure: "server in a socket, one way, millions of messages in a second; here ump", machine: XEON, there: [25.0; 2], here: |found| servers_mops(found.servers).filter(|_| found.is_one_package) },
+        Published { figure: "the same with one client in another socket", machine: XEON, there: [8.0; 2], here: |_| None },
+    ]
+}
 
 /// All of it. Its messages are lines of 64 bytes; what is set beside are messages that fill one.
 pub(super) fn beside(machine: &Machine, pairs: &[PairCell], servers: &[ServerCell]) -> Vec<PublishedFigure> {
-    let (many, xeon) = ("all machines of the study", "Xeon, 8 sockets of 10");
-    let published = PublishedFigure::of_ssync;
-    let in_package = servers_mops(servers).filter(|_| is_one_package(machine));
-    let lines = |contender, trip| gates::worst(pairs, contender, trip);
-    vec![
-        published("one way / line transfer; here one-line", many, (2.0, 3.2), lines("one-line", Trip::OneWay)),
-        published("one way / line transfer; here ump", many, (2.0, 3.2), lines("ump", Trip::OneWay)),
-        published("round trip / line transfer; here one-line", many, (5.2, 6.8), lines("one-line", Trip::RoundTrip)),
-        published("round trip / line transfer; here ump", many, (5.2, 6.8), lines("ump", Trip::RoundTrip)),
-        published(
-            "server in a socket, one way, millions of messages in a second; here ump",
-            xeon,
-            (25.0, 25.0),
-            in_package,
-        ),
-        published("the same with one client in another socket", xeon, (8.0, 8.0), None),
-    ]
+    published::beside(&table(), &Evidence { pairs, servers, is_one_package: is_one_package(machine) })
 }
 
 /// The most messages in a second that a server received through `ump` from any of its clients, with a CPU for each.
