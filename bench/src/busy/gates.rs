@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_does_not_finish_is_beaten_and_beats_nobody() {
+    fn a_contender_that_does_not_finish_is_beaten_and_beats_no_other() {
         let rivals = || vec![row("std", Some(2.0), 1.0), row("spin", None, 0.5)];
         let finished = [vec![row("corecast", Some(2.0), 1.0)], rivals()].concat();
         assert_eq!(judged(&cell(0, finished)), [(Some(1.0), Verdict::Holds); 2]);

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn who_fails_is_named_and_holds_nobody_up() {
+    fn one_that_fails_is_named_and_the_others_go_on() {
         let here = pin::affinity().expect("own mask").as_slice()[0].get();
         let done = group(&[here, here, here]).run(&|rank, meeting| {
             meeting.meet()?;

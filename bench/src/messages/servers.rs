@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_each_so_many_participants_is_a_server() {
+    fn one_of_every_stride_of_participants_is_a_server() {
         assert_eq!(layouts(&[1, 3], &[3], 2), [vec![1], vec![3], vec![2, 2]]);
         assert_eq!(layouts(&[], &[3, 6], 8), [vec![2, 2, 1], vec![5, 5]]);
         assert_eq!(dealt(3, 10), [2, 2, 2], "the tenth would have no clients");

@@ -48,11 +48,11 @@ pub(super) fn bucket_of(key: u64, buckets: usize) -> usize {
 }
 
 /// Buckets that need no thread of their own.
-pub(super) trait Shelves: Guarded {
+pub(super) trait Standalone: Guarded {
     fn make(setting: &Setting<'_>) -> Self;
 }
 
-impl<G: Shelves + 'static> Host for G {
+impl<G: Standalone + 'static> Host for G {
     fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
         let guarded = G::make(setting);
         work(seats(setting, || Worker::new(&guarded)))
