@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use corecast::machine::{measure, write_atomically};
 use serde::Serialize;
 
+use crate::command::tell;
 use corecast_cli::failure::{Failure, NotWritten};
 use corecast_cli::output::Output;
 use corecast_cli::target_folder;
@@ -36,11 +37,7 @@ impl HtmlArg {
         text: impl FnOnce(&R) -> String,
         page: impl FnOnce(&R, &str, &str, &str) -> String,
     ) -> Result<(), Failure> {
-        if output.is_json() {
-            output.json(result)?;
-        } else {
-            output.text(&text(result))?;
-        }
+        tell(output, result, text)?;
         self.write(seed, output, |now, command| page(result, now, env!("CARGO_PKG_VERSION"), command))
     }
 

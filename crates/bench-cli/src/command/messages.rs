@@ -2,18 +2,23 @@
 
 use std::time::Duration;
 
-use corecast_bench::{MAX_PAIR_BYTES, MessageOptions, MessageReport, PairCell, Receive, ServerCell, Trip, messages};
+use corecast_bench::{
+    MAX_PAIR_BYTES, MessageOptions, MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip,
+    messages,
+};
 use corecast_race::Options;
 
+use crate::columns::Format::Digits;
+use crate::columns::{self, Column, figure};
 use crate::html_arg::HtmlArg;
 use crate::page::render_messages;
 use crate::published_text;
 use corecast_cli::failure::Failure;
+use corecast_cli::gate_text;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
-use corecast_cli::row_outcome::{OwnFailures, finish};
-use corecast_cli::table::{many, number};
-use corecast_cli::{gate_text, table};
+use corecast_cli::row_outcome::OwnFailures;
+use corecast_cli::table::many;
 
 use super::{Shared, count};
 
@@ -115,7 +120,7 @@ fn trip(trip: Trip) -> &'static str {
     }
 }
 
-/// The columns that all situations have.
+/// The words about a situation that pairs and servers share.
 fn place(oversubscribed: bool, line_ns: Option<f64>, placement_changes: u32) -> String {
     let crowded = if oversubscribed { ", more participants than CPUs" } else { "" };
     let line = line_ns.map_or(String::new(), |ns| format!(", a bare line {ns:.0} ns"));
@@ -123,21 +128,29 @@ fn place(oversubscribed: bool, line_ns: Option<f64>, placement_changes: u32) -> 
     format!("{crowded}{line}{changes}")
 }
 
+const PAIR: &[Column<MessagePairRow>] = &[
+    Column::words("contender", "channel", |row| row.contender.into()),
+    Column::figure("median_ns", "ns", "", |row| figure(row.summary.map(|summary| summary.median_ns)), Digits(1)),
+    Column::figure("p99_ns", "p99", "", |row| figure(row.summary.map(|summary| summary.p99_ns)), Digits(1)),
+    Column::figure("mad_ns", "spread", "", |row| figure(row.summary.map(|summary| summary.mad_ns)), Digits(1)),
+    Column::figure("lines", "lines", "", |row| figure(row.lines), Digits(2)),
+    Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(2)),
+    Column::figure("messages", "messages", "", |row| figure(row.messages as f64), Digits(0)),
+];
+const SERVER: &[Column<ServerRow>] = &[
+    Column::words("contender", "channel", |row| row.contender.into()),
+    Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(2)),
+    Column::figure("min_mops", "least", "", |row| figure(row.min_mops), Digits(2)),
+    Column::figure("max_mops", "most", "", |row| figure(row.max_mops), Digits(2)),
+    Column::figure("lines", "lines", "", |row| figure(row.lines), Digits(2)),
+    Column::figure("client_ns", "ns of a client", "", |row| figure(row.client_ns), Digits(0)),
+    Column::figure("jain", "Jain", "", |row| figure(row.jain), Digits(2)),
+    Column::figure("messages", "messages", "", |row| figure(row.messages as f64), Digits(0)),
+];
+
 fn describe_pair(cell: &PairCell) -> String {
-    let mut rows = table::table(&["channel", ">ns", ">p99", ">spread", ">lines", ">M/s", ">messages"]);
-    for row in cell.rows.iter().filter(|row| row.skipped.is_none()) {
-        rows.add_row([
-            row.contender.to_owned(),
-            number(row.summary.map(|summary| summary.median_ns), 1),
-            number(row.summary.map(|summary| summary.p99_ns), 1),
-            number(row.summary.map(|summary| summary.mad_ns), 1),
-            number(row.lines, 2),
-            number(row.mops, 2),
-            row.messages.to_string(),
-        ]);
-    }
     let place = place(cell.oversubscribed, cell.line_ns, cell.placement_changes);
-    format!("{}{place}\n{}", pair_title(cell), finish(&cell.rows, rows))
+    format!("{}{place}\n{}", pair_title(cell), columns::contenders(PAIR, &cell.rows))
 }
 
 fn pair_title(cell: &PairCell) -> String {
@@ -146,22 +159,8 @@ fn pair_title(cell: &PairCell) -> String {
 }
 
 fn describe_server(cell: &ServerCell) -> String {
-    let mut rows =
-        table::table(&["channel", ">M/s", ">least", ">most", ">lines", ">ns of a client", ">Jain", ">messages"]);
-    for row in cell.rows.iter().filter(|row| row.skipped.is_none()) {
-        rows.add_row([
-            row.contender.to_owned(),
-            number(row.mops, 2),
-            number(row.min_mops, 2),
-            number(row.max_mops, 2),
-            number(row.lines, 2),
-            number(row.client_ns, 0),
-            number(row.jain, 2),
-            row.messages.to_string(),
-        ]);
-    }
     let place = place(cell.oversubscribed, cell.line_ns, cell.placement_changes);
-    format!("{}{place}\n{}", server_title(cell), finish(&cell.rows, rows))
+    format!("{}{place}\n{}", server_title(cell), columns::contenders(SERVER, &cell.rows))
 }
 
 fn server_title(cell: &ServerCell) -> String {
@@ -172,4 +171,35 @@ fn server_title(cell: &ServerCell) -> String {
     let work = if cell.work_ns == 0 { String::new() } else { format!(", {} ns of work", cell.work_ns) };
     let (servers, clients) = (many(cell.servers, "server"), many(cell.clients, "client"));
     format!("{servers}, {clients}, {from}, {}{work}", trip(cell.trip))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::tests::agree_with_json;
+    use corecast_race::Summary;
+
+    #[test]
+    fn the_tables_show_what_json_has() {
+        let summary = Summary::of(&[1.0, 2.0, 4.0]);
+        let (contender, ours, skipped, failed) = ("ump", true, None, false);
+        let (lines, mops) = (Some(1.5), Some(12.5));
+        let row = MessagePairRow { contender, ours, messages: 9, summary, lines, mops, skipped, failed };
+        agree_with_json(PAIR, &row);
+        agree_with_json(PAIR, &MessagePairRow { summary: None, lines: None, ..row });
+        let row = ServerRow {
+            contender,
+            ours,
+            messages: 9,
+            mops,
+            min_mops: Some(11.5),
+            max_mops: Some(13.5),
+            lines,
+            client_ns: Some(80.0),
+            jain: None,
+            skipped: None,
+            failed,
+        };
+        agree_with_json(SERVER, &row);
+    }
 }

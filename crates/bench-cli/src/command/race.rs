@@ -14,7 +14,7 @@ use corecast_cli::output::Output;
 use corecast_cli::report::render_race;
 use corecast_cli::{own_program, race_text};
 
-use super::Shared;
+use super::{Shared, tell};
 
 /// Options of `bench collectives`.
 #[derive(Clone, Debug, clap::Args)]
@@ -145,11 +145,7 @@ impl Select {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         let (model, options) = self.race.prepare(output)?;
         let report = select(&model.machine, &options, &mut Meter::start(output))?;
-        if output.is_json() {
-            output.json(&report)?
-        } else {
-            output.text(&describe(&report))?
-        }
+        tell(output, &report, describe)?;
         race_text::own_failures(&report.race).check()
     }
 }
@@ -176,7 +172,7 @@ impl RaceArgs {
 }
 
 pub(super) fn show(report: &Report, output: &Output) -> Result<(), Failure> {
-    if output.is_json() { output.json(report) } else { output.text(&race_text::describe(report)) }
+    tell(output, report, race_text::describe)
 }
 
 /// Writes the page about a race, if one is wanted.
