@@ -52,7 +52,7 @@ pub struct IdleReport {
     pub machine: String,
     /// The commit that the program was built from; `null` if it was not built in a git checkout.
     pub commit: Option<String>,
-    /// The number of participants, one of whom comes late.
+    /// The number of participants, one of which comes late.
     pub participants: usize,
     /// The CPU of each participant, by rank.
     pub cpus: Vec<u32>,

@@ -1,9 +1,9 @@
 //! The race engine: contenders run in turns, a block each in every round, in an order drawn anew for each round. So a machine
 //! that changes its speed does so for all of them.
 //!
-//! A [`Situation`] says how a contender is prepared, checked and run for one block. [`TurnOrder::race`] decides when it runs, stops
-//! for the user, and keeps the blocks of each contender or the reason why it has none. [`TurnOrder::round`] is one round for
-//! situations that keep their own results.
+//! A [`Situation`] says how a contender is prepared, checked and run for one block. [`TurnOrder::race`] decides when each runs,
+//! stops for the user, and keeps the blocks of each contender or the reason why it has none. [`TurnOrder::round`] is one round
+//! for situations that keep their own results.
 
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;

@@ -1,4 +1,4 @@
-//! What a process of a run does: it disturbs, or it is the one in which a candidate does its rounds.
+//! The work of a process of a run: it disturbs, or it is the one in which a candidate does its rounds.
 
 use std::io::Stdin;
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ pub(super) struct Rounds {
     pub(super) cpu_s: f64,
 }
 
-/// What a process does that disturbs or competes in `corecast bench busy`: what it is told on standard input. For the hidden
+/// The work of a process that disturbs or competes in `corecast bench busy`, as told on standard input. For the hidden
 /// subcommand of a program that calls [`busy`](super::busy()).
 ///
 /// # Errors

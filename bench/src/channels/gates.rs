@@ -17,7 +17,7 @@ enum Rule {
     SenderCost { ours: &'static str, bytes: usize, most: f64, cpus: usize },
     /// One contender's rate over another's with four participants for each CPU is at least `least`.
     Crowded { ours: &'static str, rival: &'static str, bytes: usize, least: f64 },
-    /// What a program gains by unicasts over `ump` and multicasts over `mcast`.
+    /// The gain of a program by unicasts over `ump` and multicasts over `mcast`.
     Program { traffic: Traffic, bytes: usize, receivers: usize, least: f64 },
     /// Judged by something else.
     Elsewhere(&'static Demand),
@@ -53,7 +53,7 @@ const RULES: &[Rule] = &[
     Rule::Elsewhere(&deaths::LEFT),
 ];
 
-/// What ZIMP gained over Barrelfish's message passing in its authors' programs.
+/// ZIMP's gain over Barrelfish's message passing in its authors' programs.
 const PAXOS_RULES: &[Rule] = &[
     Rule::Program { traffic: Traffic::Paxos, bytes: 1, receivers: 3, least: 1.13 },
     Rule::Program { traffic: Traffic::Paxos, bytes: 10_000, receivers: 3, least: 5.73 },

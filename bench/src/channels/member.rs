@@ -87,7 +87,7 @@ impl Body for Proxy {
     }
 }
 
-/// What a receiving process does: attaches to the channel that it is told of on standard input, and does the tasks that
+/// The work of a receiving process: it attaches to the channel that it is told of on standard input, and does the tasks that
 /// follow until there are no more. For the hidden subcommand of a program that races channels among processes.
 ///
 /// # Errors

@@ -22,7 +22,7 @@ pub(super) struct Handed {
     recipe: Recipe,
 }
 
-/// What one participant does to one line in one step.
+/// One participant's step on one line.
 struct Action<'a> {
     operation: Operation,
     with: Operands,

@@ -44,21 +44,21 @@ pub(super) fn wide_cas(_line: &Line, compare: [u64; 2], _value: [u64; 2]) -> [u6
     compare
 }
 
-/// What the language's acquire fence is here.
+/// The language's acquire fence.
 #[inline(always)]
 pub(super) fn load_fence() {
     // ORDERING: Acquire, timed for its own sake; pairs with the Release in store_fence [timed-fence]
     fence(Ordering::Acquire);
 }
 
-/// What the language's release fence is here.
+/// The language's release fence.
 #[inline(always)]
 pub(super) fn store_fence() {
     // ORDERING: Release, timed for its own sake; pairs with the Acquire in load_fence [timed-fence]
     fence(Ordering::Release);
 }
 
-/// What the language's strongest fence is here.
+/// The language's strongest fence.
 #[inline(always)]
 pub(super) fn full_fence() {
     // ORDERING: SeqCst, pairs with itself: forbids that the clock is read while a store is on its way [drained]

@@ -1,4 +1,4 @@
-//! What is done to a line: the operation, how it is timed, and what must come of it.
+//! An operation on a line: what it does, how it is timed, and the result it must have.
 
 use corecast::base::Clock;
 use corecast::base::sync::{AtomicU64, Ordering};
@@ -80,7 +80,7 @@ impl Operation {
             .then_some("needs an x86-64 core that knows CMPXCHG16B: the CASP of other architectures is not timed here")
     }
 
-    /// What must come of it where `before` was.
+    /// The result that it must have where `before` was.
     pub(super) fn outcome(self, before: u64, with: Operands) -> Outcome {
         let (seen, left) = match self {
             Self::Load | Self::FailingCas => (Some(before), before),

@@ -60,7 +60,7 @@ pub struct CoherenceCell {
     pub case: String,
     /// Its number in ccbench; `null` if that has no such case.
     pub number: Option<u8>,
-    /// What was measured.
+    /// The measured operation.
     pub operation: String,
     /// On lines in which state, or which lines.
     pub lines: String,

@@ -41,7 +41,7 @@ pub(super) enum Role {
     Sharers,
 }
 
-/// What a step of the preparation does.
+/// The action of a step of the preparation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
     /// This operation.
@@ -52,7 +52,7 @@ pub(super) enum Doing {
     Move(Move),
 }
 
-/// What moves a line.
+/// An instruction that moves a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Move {
     /// Out of all caches.
@@ -89,7 +89,7 @@ impl Move {
         }
     }
 
-    /// What it needs, if that is not here.
+    /// The feature that it needs, if that is missing here.
     fn lacks(self) -> Option<&'static str> {
         let (is_here, words) = match self {
             Self::Flush => {

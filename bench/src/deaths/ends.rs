@@ -94,7 +94,7 @@ impl Channel {
         }
     }
 
-    /// What the survivor's call is told. A dead reader holds no sender of `mcast` up any more, which is all its sender
+    /// The outcome of the survivor's call. A dead reader holds no sender of `mcast` up any more, which is all its sender
     /// wants to know.
     pub(super) fn expected(self, killed: End) -> Outcome {
         if self == Self::Mcast && killed == End::Receiver { Outcome::Sent } else { Outcome::Died }

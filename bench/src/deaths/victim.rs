@@ -53,7 +53,7 @@ impl Drop for Victim {
     }
 }
 
-/// What a process does that is to be killed, told of its channel, end and directory. Returns only with an error. For the
+/// The work of a process that will be killed, given its channel, end and directory. Returns only with an error. For the
 /// hidden subcommand of a program that calls [`deaths`](super::deaths).
 ///
 /// # Errors

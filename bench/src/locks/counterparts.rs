@@ -1,6 +1,6 @@
 //! corecast's ticket lock and queues beside those of other libraries.
 //!
-//! What is asked is to be no slower than the best rival. There is one each here: crate `spin` for the ticket lock, and the MCS
+//! The demand is to be no slower than the best rival. There is one each here: crate `spin` for the ticket lock, and the MCS
 //! queue of crate `mcslock`, beside which `clh` is raced too, another algorithm for want of its own. The locks of Concurrency
 //! Kit and libvsync, which are in C, are not raced: what a gate says here says nothing of them.
 

@@ -21,7 +21,7 @@ use corecast_race::harness::is_crowded;
 const TIMED: u64 = 16;
 /// Between two acquisitions of the only lock.
 pub(super) const PAUSE: Duration = Duration::from_nanos(200);
-/// What foreign threads do between two looks at whether they should end.
+/// How long foreign threads spin between two looks at whether they should end.
 const FOREIGN: Duration = Duration::from_micros(1);
 
 /// The work of a crowd.
@@ -91,7 +91,7 @@ struct Thread {
 pub(super) fn crowd<G: Guarded>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     let clients = crowd.threads.saturating_sub(G::SERVERS);
     if clients == 0 {
-        return Err(Failure::Refused("of so few threads none is left to be a client".to_owned()));
+        return Err(Failure::Refused("too few threads: none is left to be a client".to_owned()));
     }
     refuse_crowd::<G>(crowd.threads + crowd.foreign, crowd.cpus.len())?;
     let mut setup = Setup::of_threads(crowd.threads);

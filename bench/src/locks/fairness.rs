@@ -14,7 +14,7 @@ const LONGEST: &str = "auto, threads with a CPU each, one lock: longest / mean w
 const SETTLED: &str = "auto, threads with a CPU each: ms until it has settled after a flip, the worst";
 const ADAPTED: &str = "auto, threads with a CPU each: acquisitions in a phase after a flip / those of the best other lock in it, the worst";
 
-/// What is judged.
+/// The measurements that are judged.
 struct Evidence<'a> {
     quick: bool,
     /// Situations in which several threads with a CPU each share one lock.

@@ -1,4 +1,4 @@
-//! What threads get from one lock while the number of them, or how long they hold it, changes again and again, and how long
+//! The throughput of one lock while the number of threads, or how long they hold it, changes again and again, and how long
 //! the lock takes to settle after a change.
 //!
 //! Two phases of 100 ms alternate. In the one with fewer threads the others sleep. Between two critical sections each thread

@@ -18,7 +18,7 @@ const CROWDED: &str =
 const COLLAPSE: &str =
     "16 threads on fewer CPUs, one lock: acquisitions of the best lock that sleeps / of corecast's slowest, the worst";
 
-/// What is judged of mutexes.
+/// The measurements by which mutexes are judged.
 struct Evidence<'a> {
     /// All locks; none if some were left out.
     contenders: &'a [Contender],
@@ -30,18 +30,23 @@ struct Evidence<'a> {
     crowded: Vec<&'a LockCell>,
 }
 
-#[rustfmt::skip]
+const ALONE: &str = "auto, lock and unlock alone, time / the fastest lock's of all";
+const SPINNERS: &str = "tas, ttas, auto: taken from another CPU, time / a bare exchange there, the worst";
+const TICKET: &str = "ticket: taken from another CPU, time / a bare exchange there, the worst";
+const QUEUES: &str = "mcs, clh: taken from another CPU, time / a bare exchange there, the worst";
+const MEAN: &str = "auto, regret over the grid, geometric mean";
+const TAIL: &str = "auto, regret over the grid, what one situation of 20 exceeds";
+const WORST: &str = "auto, regret over the grid, the worst situation";
+
 fn rules<'a>() -> [Rule<Evidence<'a>>; 9] {
-    let handed = |limit, gate| at_most(limit, gate, COMMAND);
     [
-        Rule::new(at_most(1.05, "auto, lock and unlock alone, time / the fastest lock's of all", COMMAND), Evidence::alone),
-        // Taking a lock that another CPU had last, in bare exchanges at that distance.
-        Rule::new(handed(1.25, "tas, ttas, auto: taken from another CPU, time / a bare exchange there, the worst"), |evidence| evidence.handed(&["tas", "ttas", "auto"])),
-        Rule::new(handed(1.5, "ticket: taken from another CPU, time / a bare exchange there, the worst"), |evidence| evidence.handed(&["ticket"])),
-        Rule::new(handed(2.5, "mcs, clh: taken from another CPU, time / a bare exchange there, the worst"), |evidence| evidence.handed(&["mcs", "clh"])),
-        Rule::new(at_most(1.05, "auto, regret over the grid, geometric mean", COMMAND), |evidence| evidence.of_grid(|regrets| geometric_mean(regrets.all()))),
-        Rule::new(at_most(1.25, "auto, regret over the grid, what one situation of 20 exceeds", COMMAND), |evidence| evidence.of_grid(|regrets| regrets.quantile(0.95))),
-        Rule::new(at_most(2.0, "auto, regret over the grid, the worst situation", COMMAND), |evidence| evidence.of_grid(Samples::most)),
+        Rule::new(at_most(1.05, ALONE, COMMAND), Evidence::alone),
+        Rule::new(at_most(1.25, SPINNERS, COMMAND), |found| found.handed(&["tas", "ttas", "auto"])),
+        Rule::new(at_most(1.5, TICKET, COMMAND), |found| found.handed(&["ticket"])),
+        Rule::new(at_most(2.5, QUEUES, COMMAND), |found| found.handed(&["mcs", "clh"])),
+        Rule::new(at_most(1.05, MEAN, COMMAND), |found| found.of_grid(|regrets| geometric_mean(regrets.all()))),
+        Rule::new(at_most(1.25, TAIL, COMMAND), |found| found.of_grid(|regrets| regrets.quantile(0.95))),
+        Rule::new(at_most(2.0, WORST, COMMAND), |found| found.of_grid(Samples::most)),
         Rule::new(at_least(0.9, CROWDED, CROWD), Evidence::crowded_chooser),
         Rule::new(at_most(20.0, COLLAPSE, CROWD), Evidence::collapse),
     ]
@@ -92,7 +97,8 @@ impl Evidence<'_> {
         own.zip(others).map(|(own, best)| own / best).ok_or_else(|| "all locks, none chosen".to_owned())
     }
 
-    /// The worst lock at the worst distance, if all were measured at all of them.
+    /// The worst of these locks at the worst distance: the time to take it where another CPU had it last, in bare exchanges at that
+    /// distance. All must have been measured at all of them.
     fn handed(&self, names: &[&str]) -> Result<f64, String> {
         let apart = self.distances.iter().filter(|distance| distance.cpus.len() > 1);
         let ratios = apart.flat_map(|distance| {

@@ -3,7 +3,7 @@
 //!
 //! The experiments of SSYNC (David, Guerraoui, Trigonakis, SOSP 2013) that ask what a lock costs which nobody else
 //! wants, alone and where another CPU had it last, and how many acquisitions a second threads get from 1 to 512 locks.
-//! What was best in each situation is compared with every lock in all of them: its [regret](regret). Locks run in turns, in an
+//! The best lock of each situation is compared with every lock in all of them: its [regret](regret). Locks run in turns, in an
 //! order drawn anew for each round.
 //!
 //! - [`grid`], [`crowd`], [`cell`]: threads at locks, in every situation; [`flips`]: while what they do changes;

@@ -7,7 +7,7 @@ use super::report::{PairCell, Receive, ServerCell, Trip};
 use crate::published::{self, Published, PublishedFigure, is_one_package};
 use crate::stats::most;
 
-/// What was measured here.
+/// The measurements of this machine.
 struct Evidence<'a> {
     pairs: &'a [PairCell],
     servers: &'a [ServerCell],
@@ -18,17 +18,28 @@ struct Evidence<'a> {
 const MANY: &str = "all machines of the study";
 const XEON: &str = "Xeon, 8 sockets of 10";
 
-#[rustfmt::skip]
+const SERVER: &str = "server in a socket, one way, millions of messages in a second; here ump";
+
 fn table<'a>() -> [Published<Evidence<'a>>; 6] {
+    type Here<'a> = fn(&Evidence<'a>) -> Option<f64>;
+    let row = |figure, machine, there, here: Here<'a>| Published { figure, machine, there, here };
     let (one_way, round_trip) = ([2.0, 3.2], [5.2, 6.8]);
     [
-        Published { figure: "one way / line transfer; here one-line", machine: MANY, there: one_way, here: |found| gates::worst(found.pairs, "one-line", Trip::OneWay) },
-        Published { figure: "one way / line transfer; here ump", machine: MANY, there: one_way, here: |found| gates::worst(found.pairs, "ump", Trip::OneWay) },
-        Published { figure: "round trip / line transfer; here one-line", machine: MANY, there: round_trip, here: |found| gates::worst(found.pairs, "one-line", Trip::RoundTrip) },
-        Published { figure: "round trip / line transfer; here ump", machine: MANY, there: round_trip, here: |found| gates::worst(found.pairs, "ump", Trip::RoundTrip) },
-        Published { figure: "server in a socket, one way, millions of messages in a second; here ump", machine: XEON, there: [25.0; 2], here: |found| servers_mops(found.servers).filter(|_| found.is_one_package) },
-        Published { figure: "the same with one client in another socket", machine: XEON, there: [8.0; 2], here: |_| None },
+        row("one way / line transfer; here one-line", MANY, one_way, |found| found.lines("one-line", Trip::OneWay)),
+        row("one way / line transfer; here ump", MANY, one_way, |found| found.lines("ump", Trip::OneWay)),
+        row("round trip / line transfer; here one-line", MANY, round_trip, |found| {
+            found.lines("one-line", Trip::RoundTrip)
+        }),
+        row("round trip / line transfer; here ump", MANY, round_trip, |found| found.lines("ump", Trip::RoundTrip)),
+        row(SERVER, XEON, [25.0; 2], |found| servers_mops(found.servers).filter(|_| found.is_one_package)),
+        row("the same with one client in another socket", XEON, [8.0; 2], |_| None),
     ]
+}
+
+impl Evidence<'_> {
+    fn lines(&self, contender: &str, trip: Trip) -> Option<f64> {
+        gates::worst(self.pairs, contender, trip)
+    }
 }
 
 /// All of it. Its messages are lines of 64 bytes; what is set beside are messages that fill one.

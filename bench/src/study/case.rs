@@ -159,7 +159,7 @@ impl Case {
     }
 }
 
-/// What every effort makes of it, and how long it takes.
+/// The plan of every effort, and how long it takes.
 fn by_effort(
     problem: &Problem,
     request: &Request<'_>,

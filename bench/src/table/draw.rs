@@ -12,7 +12,7 @@ const UPDATES: u64 = 25;
 /// How many keys are drawn before: a line of them is fetched for 16 tries.
 const DRAWN: usize = 1 << 16;
 
-/// What is done, or asked for.
+/// An operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
     Get,

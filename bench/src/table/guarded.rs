@@ -11,7 +11,7 @@ use corecast_race::failure::Failure;
 #[repr(align(64))]
 pub(super) struct Payload(pub(super) Words);
 
-/// What a bucket keeps of a key; empty places have none.
+/// The value of a key in a bucket; empty places have none.
 pub(super) type Stored = Option<Box<Payload>>;
 
 /// The experiment's critical section ends so, with every contender that has one.

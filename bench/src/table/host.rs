@@ -91,7 +91,7 @@ pub(super) struct Seat<'a> {
     pub(super) share: u64,
 }
 
-/// What the clients of a table do, and what it needs of each.
+/// The work of the clients of a table.
 pub(super) type Work<'w> = &'w mut dyn for<'a> FnMut(Vec<Seat<'a>>) -> Result<(), Failure>;
 
 /// A table that lives for as long as it is used.

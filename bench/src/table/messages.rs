@@ -28,14 +28,14 @@ struct Request {
     /// Among those of the server.
     bucket: u32,
     key: u64,
-    /// What is to be put in, or where a get wants its copy.
+    /// The buffer to be put in, or the one for the copy of a get.
     buffer: Stored,
 }
 
 #[derive(Debug)]
 struct Reply {
     is_done: bool,
-    /// What was removed, or refused, or lent.
+    /// The buffer that was removed, refused or lent.
     buffer: Stored,
 }
 

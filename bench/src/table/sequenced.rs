@@ -48,7 +48,7 @@ impl Bucket {
         self.keys.iter().take(used).position(|other| other.load(Ordering::Relaxed) == key)
     }
 
-    /// What belongs to a place; for a reader perhaps a part of each of two writes.
+    /// The words at a place; for a reader perhaps a part of each of two writes.
     #[inline]
     fn copy(&self, at: usize) -> Words {
         // ORDERING: Relaxed, as in position
@@ -64,7 +64,7 @@ impl Bucket {
         }
     }
 
-    /// What belongs to the key, `None` if it is not there; nothing if somebody wrote meanwhile.
+    /// The words of the key, `None` if it is not there; an error if a thread wrote meanwhile.
     #[inline]
     fn try_get(&self, key: u64) -> Result<Option<Words>, ()> {
         // ORDERING: Acquire, pairs with the Release in writing: what is read is at least as late as the number [bucket-even]

@@ -164,7 +164,7 @@ pub(crate) enum Inlets {
     Anywhere(Vec<Seed>),
 }
 
-/// What a receiver's end is made of, in a form that another process can be given.
+/// The parts of a receiver's end, in a form that another process can be given.
 #[derive(Debug, Default)]
 pub(crate) struct Seed {
     /// Descriptors, which are duplicated on the way.

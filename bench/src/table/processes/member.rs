@@ -1,4 +1,4 @@
-//! What a process of a table does: it is a server until its clients have left, or a client that does what it is told.
+//! The work of a process of a table: it is a server until its clients have left, or a client that does what it is told.
 
 use std::io::Stdin;
 use std::os::fd::OwnedFd;
@@ -130,7 +130,7 @@ struct Member<'a> {
     setting: &'a Setting<'a>,
     memory: &'a Memory,
     random: Rng,
-    /// What it will do, once the table is filled.
+    /// The operations to come, once the table is filled.
     mix: Option<Mix>,
 }
 

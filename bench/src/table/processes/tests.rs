@@ -107,7 +107,7 @@ fn a_server_refuses_what_no_client_asks() {
     assert!(stage.server(0).serve().is_err(), "too short");
 }
 
-/// What an operation of the client fails with.
+/// The failure of an operation of the client.
 fn failure_of(client: &mut ProcessClient<'_>) -> String {
     let payload = catch_unwind(AssertUnwindSafe(|| client.remove(1))).expect_err("it cannot succeed");
     payload.downcast::<Failure>().expect("a reason").to_string()

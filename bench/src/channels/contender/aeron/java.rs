@@ -1,4 +1,4 @@
-//! What the contender needs and may not find: a Java machine that runs source files, and Aeron's jar.
+//! The parts that the contender needs and may not find: a Java machine that runs source files, and Aeron's jar.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -213,7 +213,7 @@ fn numbers(answer: &str) -> Result<[u64; 4], Failure> {
     numbers.try_into().map_err(|_| misunderstood(answer))
 }
 
-/// What a receiver of these messages finds if they are the harness's.
+/// The result of a receiver of these messages if they are the harness's.
 fn expected_sum(bytes: usize, first: u64, count: u64) -> u64 {
     let mut message = vec![0; bytes];
     let mut sum = 0u64;
