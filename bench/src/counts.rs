@@ -1,4 +1,4 @@
-//! The numbers of threads, sharers or pairs that a benchmark runs with where nobody says.
+//! The numbers of threads, sharers or pairs that a benchmark runs with by default.
 
 /// 1, 2, 4 and so on, and at last `most` itself.
 pub(crate) fn doubled_up_to(most: usize) -> Vec<usize> {

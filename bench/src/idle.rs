@@ -6,6 +6,7 @@ use corecast::base::wait::Wait;
 use corecast::machine::Machine;
 
 use crate::report::{IdleReport, IdleRow};
+use crate::rules::at_most;
 use corecast_race::contender::Setting;
 use corecast_race::error::BenchError;
 use corecast_race::gate::{Demand, Gate};
@@ -18,17 +19,13 @@ use corecast_race::run;
 
 use crate::contender::contenders;
 
-pub(crate) const IDLE: Demand = Demand {
-    gate: "idle receiver, % of one CPU, the worst of corecast's",
-    limit: 0.3,
-    is_most: true,
-    command: "corecast bench idle",
-};
+pub(crate) const IDLE: Demand =
+    at_most(0.3, "idle receiver, % of one CPU, the worst of corecast's", "corecast bench idle");
 
 /// In every barrier rank 0 comes `late` after the others, and in every channel the sender sends so late; the CPU time of
 /// the others is counted.
 ///
-/// With `options.participants` empty there are as many members as CPUs, at least two. A channel has one receiver.
+/// With `options.participants` empty there is a member for each CPU, at least two. A channel has one receiver.
 ///
 /// # Errors
 /// A [`BenchError`] if the options do not fit the machine, the run is cancelled, or threads cannot be bound to CPUs.

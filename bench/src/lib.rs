@@ -38,10 +38,13 @@ mod idle;
 mod locks;
 mod messages;
 mod pair;
+mod participants;
 mod published;
 mod report;
+mod rules;
 mod select;
 mod setup;
+mod stats;
 mod stream;
 pub mod study;
 mod table;
@@ -49,6 +52,7 @@ mod table;
 #[path = "../../crates/race/src/this_machine.rs"]
 mod this_machine;
 mod transfer;
+mod turns;
 
 pub use atomics::{AtomicCell, AtomicOptions, AtomicReport, AtomicRow, atomics};
 pub use busy::{

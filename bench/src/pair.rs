@@ -3,6 +3,7 @@
 
 use corecast::machine::Machine;
 
+use crate::rules::{at_least, at_most};
 use corecast_race::error::BenchError;
 use corecast_race::gate::{Demand, Gate};
 use corecast_race::op::Op;
@@ -15,14 +16,10 @@ use crate::contender::contenders;
 
 const COMMAND: &str = "corecast bench ump";
 
-pub(crate) const ONE_WAY_LINES: Demand =
-    Demand { gate: "ump, 56 bytes one way, in bare line transfers", limit: 1.8, is_most: true, command: COMMAND };
-pub(crate) const ONE_WAY_RTRB: Demand =
-    Demand { gate: "ump, 56 bytes one way, time / rtrb's", limit: 1.0, is_most: true, command: COMMAND };
-pub(crate) const STREAM_RTRB: Demand =
-    Demand { gate: "ump / rtrb, stream of 56 bytes, 1024 slots", limit: 1.5, is_most: false, command: COMMAND };
-pub(crate) const WORDS_RTRB: Demand =
-    Demand { gate: "ff / rtrb, stream of words, 1024 slots", limit: 1.5, is_most: false, command: COMMAND };
+pub(crate) const ONE_WAY_LINES: Demand = at_most(1.8, "ump, 56 bytes one way, in bare line transfers", COMMAND);
+pub(crate) const ONE_WAY_RTRB: Demand = at_most(1.0, "ump, 56 bytes one way, time / rtrb's", COMMAND);
+pub(crate) const STREAM_RTRB: Demand = at_least(1.5, "ump / rtrb, stream of 56 bytes, 1024 slots", COMMAND);
+pub(crate) const WORDS_RTRB: Demand = at_least(1.5, "ff / rtrb, stream of words, 1024 slots", COMMAND);
 
 /// Races one message of 56 bytes one way, a stream of them, and a stream of single words.
 ///

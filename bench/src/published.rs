@@ -1,4 +1,4 @@
-//! What others have published of other machines, to be shown beside what is found here: heights may not be compared.
+//! Published figures of other machines, to be shown beside those found here: heights may not be compared.
 
 use corecast::machine::Machine;
 use serde::Serialize;
@@ -9,7 +9,7 @@ const SSYNC: &str = "David, Guerraoui, Trigonakis, SOSP 2013";
 /// A number, or a range of them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PublishedFigure {
-    /// What was counted, with its unit.
+    /// The quantity, with its unit.
     pub figure: &'static str,
     /// The machine that it was published of: not this one.
     pub machine: &'static str,
@@ -23,16 +23,27 @@ pub struct PublishedFigure {
     pub here: Option<f64>,
 }
 
-impl PublishedFigure {
-    /// A figure of SSYNC's study.
-    pub(crate) fn of_ssync(
-        figure: &'static str,
-        machine: &'static str,
-        (least, most): (f64, f64),
-        here: Option<f64>,
-    ) -> Self {
-        Self { figure, machine, least, most, source: SSYNC, here }
-    }
+/// One line of a table of SSYNC's figures.
+pub(crate) struct Published<E: ?Sized> {
+    pub(crate) figure: &'static str,
+    pub(crate) machine: &'static str,
+    /// The least and the most that was published.
+    pub(crate) there: [f64; 2],
+    /// The same as found here, in what was measured.
+    pub(crate) here: fn(&E) -> Option<f64>,
+}
+
+/// All figures of a table, beside what was found here.
+pub(crate) fn beside<E: ?Sized>(table: &[Published<E>], evidence: &E) -> Vec<PublishedFigure> {
+    let row = |&Published { figure, machine, there: [least, most], here }: &Published<E>| PublishedFigure {
+        figure,
+        machine,
+        least,
+        most,
+        source: SSYNC,
+        here: here(evidence),
+    };
+    table.iter().map(row).collect()
 }
 
 /// True if all CPUs are known to be in the same package, as those of figures that are told of one socket.

@@ -52,7 +52,7 @@ pub struct IdleReport {
     pub machine: String,
     /// The commit that the program was built from; `null` if it was not built in a git checkout.
     pub commit: Option<String>,
-    /// The number of participants, one of whom comes late.
+    /// The number of participants, one of which comes late.
     pub participants: usize,
     /// The CPU of each participant, by rank.
     pub cpus: Vec<u32>,
@@ -64,11 +64,11 @@ pub struct IdleReport {
     pub rows: Vec<IdleRow>,
     /// One entry for each channel, whose receiver waits for a sender that is as late.
     pub channels: Vec<IdleRow>,
-    /// What is asked of corecast's channels, and whether it holds here.
+    /// The demands on corecast's channels, and whether they hold here.
     pub gates: Vec<Gate>,
 }
 
-/// What waiting in one barrier, or at one channel, costs.
+/// The cost of waiting in one barrier, or at one channel.
 #[derive(Clone, Debug, Serialize)]
 pub struct IdleRow {
     /// Its name.

@@ -11,18 +11,17 @@ use corecast::base::{Clock, CpuSet};
 use corecast::machine::Machine;
 use serde::Serialize;
 
+use crate::rules::at_most;
+use crate::stats::{Samples, median};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
 use corecast_race::gate::{Demand, Gate};
-use corecast_race::harness::{median, percentile, sorted};
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
 
 const COMMAND: &str = "corecast bench setup";
-const SEARCHED: Demand =
-    Demand { gate: "set-up of 256 members, plans searched for, ms", limit: 50.0, is_most: true, command: COMMAND };
-const KEPT: Demand =
-    Demand { gate: "set-up of 256 members, plans kept, ms", limit: 5.0, is_most: true, command: COMMAND };
+const SEARCHED: Demand = at_most(50.0, "set-up of 256 members, plans searched for, ms", COMMAND);
+const KEPT: Demand = at_most(5.0, "set-up of 256 members, plans kept, ms", COMMAND);
 /// The members of the gates.
 const MANY: usize = 256;
 
@@ -35,11 +34,11 @@ pub struct SetupReport {
     pub commit: Option<String>,
     /// One entry for each number of members.
     pub rows: Vec<SetupRow>,
-    /// What is asked, and whether it holds here.
+    /// The demands, and whether they hold here.
     pub gates: Vec<Gate>,
 }
 
-/// Groups of so many members.
+/// Groups of one size.
 #[derive(Clone, Debug, Serialize)]
 pub struct SetupRow {
     /// The number of members.
@@ -56,7 +55,7 @@ pub struct SetupRow {
 /// as it has CPUs.
 ///
 /// # Errors
-/// [`BenchError::Participants`] if the machine has no so many CPUs, [`BenchError::Cancelled`], or [`BenchError::Failed`] if a
+/// [`BenchError::Participants`] if the machine has too few CPUs, [`BenchError::Cancelled`], or [`BenchError::Failed`] if a
 /// group cannot be put together.
 pub fn setup(machine: &Machine, options: &Options, progress: &mut dyn Progress) -> Result<SetupReport, BenchError> {
     let cpus = machine.cpu_set();
@@ -76,7 +75,7 @@ pub fn setup(machine: &Machine, options: &Options, progress: &mut dyn Progress) 
         let searched = times_ms(searches, options, || build(machine, &cpus, None))?;
         build(machine, &cpus, kept.clone())?;
         let kept = times_ms(builds, options, || build(machine, &cpus, kept.clone()))?;
-        let kept_p99_ms = percentile(&sorted(kept.iter().copied()), 0.99);
+        let kept_p99_ms = Samples::of(kept.iter().copied()).quantile(0.99).expect("one at least");
         let middle = |times: &[f64]| median(times).expect("one at least");
         rows.push(SetupRow { members, searched_ms: middle(&searched), kept_ms: middle(&kept), kept_p99_ms });
     }
@@ -144,7 +143,7 @@ mod tests {
     fn more_members_than_cpus_are_refused() {
         for members in [1, 21] {
             let options = Options { participants: vec![members], ..Options::default() };
-            let error = setup(&machine(20), &options, &mut ()).expect_err("no so many CPUs").to_string();
+            let error = setup(&machine(20), &options, &mut ()).expect_err("too few CPUs").to_string();
             assert!(error.contains(&members.to_string()) && error.contains("20"), "{error}");
         }
     }

@@ -22,10 +22,10 @@ use corecast_race::progress::Progress;
 
 /// Messages between two looks at the caller's flag, some 20 ms.
 const CHUNK: u64 = 2_000_000;
-/// What a chunk may take; with two ends on one CPU every few messages cost a switch of threads.
+/// The longest time of a chunk; with two ends on one CPU every few messages cost a switch of threads.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What a stream is made of.
+/// The parts of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamOptions {
     /// Messages to send.
@@ -87,7 +87,7 @@ pub fn stream(
     })
 }
 
-/// What went wrong so far.
+/// The first failure so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     torn: u64,

@@ -1,4 +1,4 @@
-//! What it costs to hand a bare cache line over, between one pair of CPUs for each distance.
+//! The cost of handing over a bare cache line, between one pair of CPUs for each distance.
 
 use corecast::base::CpuSet;
 use corecast::machine::{Machine, distance_classes};
@@ -14,7 +14,7 @@ const PROBES: usize = 9;
 /// The hand-over between two CPUs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LineTransfer {
-    /// What the two share, in words.
+    /// The distance of the two in words.
     pub distance: &'static str,
     /// The two.
     pub cpus: [u32; 2],

@@ -14,22 +14,23 @@ use std::time::Duration;
 
 use corecast::base::{Clock, CpuId};
 use corecast::machine::Machine;
-use fastrand::Rng;
 
 use crate::coherence::{Correction, measure_timer};
 use crate::counts::{doubled_up_to, or_usual};
-use crate::published::{PublishedFigure, is_one_package};
+use crate::published::{Published, PublishedFigure, beside, is_one_package};
+use crate::stats::{Samples, jain, mean, median, median_of, most};
 use crate::transfer::{LineTransfer, transfers};
+use crate::turns::{Raced, Situation, TurnOrder};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{is_crowded, jain, median, percentile, sorted};
+use corecast_race::harness::is_crowded;
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
 use operation::{Cas, Fai, FaiByCas, Operation, Swap, Tas};
 pub use report::{AtomicCell, AtomicReport, AtomicRow};
 use stress::{Stress, Turn, turn};
 
-/// What to run.
+/// The options of the benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct AtomicOptions {
     /// CPUs, operations (`contenders`), pace, seed, and how to stop it. The rest is not looked at.
@@ -87,7 +88,7 @@ pub fn atomics(
     let cpus = shared.usable_cpus(machine)?;
     let contenders = shared.chosen(contenders(), |contender| contender.name)?;
     let (amount, seed) = (if shared.quick { QUICK } else { THOROUGH }, shared.seed_or_draw());
-    let mut random = Rng::with_seed(seed);
+    let mut order = TurnOrder::new(shared, seed);
     progress.step(0.0, "line transfers and timers");
     let lines = transfers(machine, &cpus, shared)?;
     let pause = pause.unwrap_or_else(|| longest(&lines));
@@ -99,7 +100,7 @@ pub fn atomics(
     for &count in &threads {
         progress.step(cells.len() as f64 / threads.len() as f64, &format!("{count} threads"));
         let stress = Stress { threads: count, cpus: &seats, pause, time: amount.block, cancel: shared.cancel.clone() };
-        cells.push(cell(&contenders, &stress, &amount, &mut random, shared)?);
+        cells.push(cell(&contenders, &stress, &amount, &mut order)?);
     }
     progress.step(1.0, "done");
     Ok(AtomicReport {
@@ -117,49 +118,51 @@ pub fn atomics(
     })
 }
 
-/// What a pause must not be shorter than, in whole nanoseconds.
+/// The shortest allowed pause, in whole nanoseconds.
 fn longest(lines: &[LineTransfer]) -> Duration {
-    let longest_ns = lines.iter().filter_map(|line| line.line_ns).fold(0.0, f64::max);
+    let longest_ns = most(lines.iter().map(|line| line.line_ns)).unwrap_or(0.0);
     // A pause ends up to a tick early.
     Duration::from_nanos((longest_ns + Clock::get().ns(1)).ceil() as u64)
 }
 
-/// Every operation's blocks with so many threads, in rounds of an order drawn anew. One that fails runs no more.
+/// All operations with one number of threads.
+struct Operations<'a> {
+    contenders: &'a [Contender],
+    stress: &'a Stress<'a>,
+    rounds: usize,
+}
+
+impl Situation for Operations<'_> {
+    type Block = Turn;
+    const IS_CHECKED: bool = false;
+
+    fn wants_round(&mut self, rounds: usize) -> bool {
+        rounds < self.rounds
+    }
+
+    fn block(&mut self, at: usize) -> Result<Turn, Failure> {
+        (self.contenders[at].turn)(self.stress)
+    }
+}
+
 fn cell(
     contenders: &[Contender],
     stress: &Stress<'_>,
     amount: &Amount,
-    random: &mut Rng,
-    options: &Options,
+    order: &mut TurnOrder<'_>,
 ) -> Result<AtomicCell, BenchError> {
-    let mut found: Vec<Result<Vec<Turn>, Failure>> = contenders.iter().map(|_| Ok(Vec::new())).collect();
-    let mut order: Vec<usize> = (0..contenders.len()).collect();
-    for _ in 0..amount.rounds {
-        random.shuffle(&mut order);
-        for &at in &order {
-            options.go_on()?;
-            let Ok(turns) = &mut found[at] else { continue };
-            match (contenders[at].turn)(stress) {
-                Ok(turn) => turns.push(turn),
-                Err(Failure::Aborted) => return Err(BenchError::Cancelled),
-                Err(failure) => found[at] = Err(failure),
-            }
-        }
-    }
-    let row = |(contender, found): (&Contender, Result<Vec<Turn>, Failure>)| match found {
-        Ok(turns) => row(contender.name, &turns),
-        Err(failure) => AtomicRow { skipped: Some(failure.to_string()), ..row(contender.name, &[]) },
-    };
-    let rows = contenders.iter().zip(found).map(row).collect();
+    let mut operations = Operations { contenders, stress, rounds: amount.rounds };
+    let raced = order.race(contenders.len(), &mut operations)?;
+    let rows = contenders.iter().zip(&raced).map(|(contender, raced)| row(contender.name, raced)).collect();
     Ok(AtomicCell { threads: stress.threads, oversubscribed: is_crowded(stress.threads, stress.cpus.len()), rows })
 }
 
-fn row(contender: &'static str, turns: &[Turn]) -> AtomicRow {
-    let mops: Vec<f64> = turns.iter().map(|turn| calls(turn) as f64 / turn.seconds / 1e6).collect();
-    let successes: Vec<f64> = turns.iter().map(|turn| turn.successes as f64 / turn.seconds / 1e6).collect();
-    let evenness: Vec<f64> = turns.iter().filter_map(|turn| jain(&turn.calls)).collect();
-    let latencies = sorted(turns.iter().flat_map(|turn| turn.latencies_ns.iter().copied()));
-    let latency = |share| (!latencies.is_empty()).then(|| percentile(&latencies, share));
+fn row(contender: &'static str, raced: &Raced<Turn>) -> AtomicRow {
+    let turns = &raced.blocks;
+    let rates =
+        |of: fn(&Turn) -> u64| turns.iter().map(|turn| of(turn) as f64 / turn.seconds / 1e6).collect::<Vec<_>>();
+    let (mops, latencies) =
+        (rates(calls), Samples::of(turns.iter().flat_map(|turn| turn.latencies_ns.iter().copied())));
     let sum = |of: fn(&Turn) -> u64| turns.iter().map(of).sum();
     AtomicRow {
         contender,
@@ -167,15 +170,15 @@ fn row(contender: &'static str, turns: &[Turn]) -> AtomicRow {
         successes: sum(|turn| turn.successes),
         tries: sum(|turn| turn.tries),
         mops: median(&mops),
-        mean_mops: (!mops.is_empty()).then(|| mops.iter().sum::<f64>() / mops.len() as f64),
-        max_mops: mops.iter().copied().reduce(f64::max),
-        success_mops: median(&successes),
-        jain: median(&evenness),
-        p50_ns: latency(0.50),
-        p99_ns: latency(0.99),
-        p999_ns: latency(0.999),
-        samples: latencies.len(),
-        skipped: None,
+        mean_mops: mean(&mops),
+        max_mops: most(mops),
+        success_mops: median(&rates(|turn| turn.successes)),
+        jain: median_of(turns.iter().map(|turn| jain(&turn.calls))),
+        p50_ns: latencies.quantile(0.50),
+        p99_ns: latencies.quantile(0.99),
+        p999_ns: latencies.quantile(0.999),
+        samples: latencies.all().len(),
+        skipped: raced.skipped(),
     }
 }
 
@@ -183,15 +186,20 @@ fn calls(turn: &Turn) -> u64 {
     turn.calls.iter().sum()
 }
 
-/// What SSYNC found, beside the most that any operation gets from the most threads that have a CPU each, if these are
+/// SSYNC's figure, beside the most that any operation gets from the most threads that have a CPU each, if these are
 /// several, all in one package, and pause for long enough that others get the line.
 fn published(machine: &Machine, cells: &[AtomicCell], is_long_enough: bool) -> Vec<PublishedFigure> {
     let is_like = is_long_enough && is_one_package(machine);
     let seated = cells.iter().filter(|cell| !cell.oversubscribed && cell.threads > 1 && is_like);
-    let most = seated.max_by_key(|cell| cell.threads);
-    let here = most.and_then(|cell| cell.rows.iter().filter_map(|row| row.mops).reduce(f64::max));
-    let figure = "threads of one socket on one word, millions of operations in a second";
-    vec![PublishedFigure::of_ssync(figure, "multi-socket machines of 2010 to 2012", (20.0, 20.0), here)]
+    let largest = seated.max_by_key(|cell| cell.threads);
+    let here = largest.and_then(|cell| most(cell.rows.iter().map(|row| row.mops)));
+    let figure = Published {
+        figure: "threads of one socket on one word, millions of operations in a second",
+        machine: "multi-socket machines of 2010 to 2012",
+        there: [20.0, 20.0],
+        here: |here: &Option<f64>| *here,
+    };
+    beside(&[figure], &here)
 }
 
 #[cfg(test)]
@@ -238,7 +246,7 @@ mod tests {
         };
         let (amount, options) = (Amount { rounds: 2, ..QUICK }, Options::default());
         let all = [broken, contenders()[2]];
-        let cell = cell(&all, &stress, &amount, &mut Rng::with_seed(1), &options).expect("not stopped");
+        let cell = cell(&all, &stress, &amount, &mut TurnOrder::new(&options, 1)).expect("not stopped");
         assert!(cell.oversubscribed);
         assert_eq!(cell.rows[0].skipped.as_deref(), Some("wrong result: the word is 3"));
         assert_eq!((cell.rows[0].mops, cell.rows[1].mops.is_some()), (None, true));

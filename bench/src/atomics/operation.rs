@@ -6,12 +6,12 @@ use corecast::base::sync::{AtomicU64, Ordering};
 
 use corecast_race::failure::Failure;
 
-/// What all threads go for: both words are in one cache line.
+/// The line that all threads go for: both words are in it.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     /// Written by every call of every thread.
     pub(super) word: AtomicU64,
-    /// Test and set only: how often it was won. Written by whoever has won and not yet cleared the word.
+    /// Test and set only: how often it was won. Written by the thread that has won and not yet cleared the word.
     wins: AtomicU64,
 }
 
@@ -23,12 +23,12 @@ pub(super) trait Operation: Send + Sized {
     /// Does it once; true if it did what it was called for.
     fn call(&mut self, line: &Line) -> bool;
 
-    /// Atomic instructions that so many calls have taken.
+    /// The number of atomic instructions in this number of calls.
     fn tries(&self, calls: u64) -> u64 {
         calls
     }
 
-    /// What the line must hold when these threads have called, so often with success.
+    /// The value that the line must hold after these calls of all threads and their successes.
     fn check(threads: &[Self], successes: u64, line: &Line) -> Result<(), Failure>;
 }
 
@@ -81,7 +81,7 @@ impl Operation for Tas {
 
     #[inline(always)]
     fn call(&mut self, line: &Line) -> bool {
-        // ORDERING: Acquire, pairs with the Release of the one who clears it below [stress-set]
+        // ORDERING: Acquire, pairs with the Release of the thread that clears it below [stress-set]
         let is_won = line.word.swap(1, Ordering::Acquire) == 0;
         if is_won {
             // ORDERING: Relaxed, only the winner comes here, and the set word orders winners

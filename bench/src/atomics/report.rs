@@ -1,4 +1,4 @@
-//! What a stress of atomic operations found, as values and as JSON. The field names are documented in docs/json/bench.md.
+//! The report of a stress of atomic operations, as values and as JSON. The field names are documented in docs/json/bench.md.
 
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ pub struct AtomicReport {
     pub quick: bool,
     /// The CPUs that threads were bound to, in turn.
     pub cpus: Vec<u32>,
-    /// What handing over a bare line costs, by distance; empty with one CPU.
+    /// The cost of handing over a bare line, by distance; empty with one CPU.
     pub lines: Vec<LineTransfer>,
     /// How long each thread paused after each call.
     pub pause_ns: u64,
@@ -28,7 +28,7 @@ pub struct AtomicReport {
     pub rounds: usize,
     /// One entry for each number of threads.
     pub cells: Vec<AtomicCell>,
-    /// What was published of other machines.
+    /// Published figures of other machines.
     pub published: Vec<PublishedFigure>,
 }
 
@@ -43,7 +43,7 @@ pub struct AtomicCell {
     pub rows: Vec<AtomicRow>,
 }
 
-/// What came of one operation there.
+/// The results of one operation there.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct AtomicRow {
     /// Its name.

@@ -1,6 +1,6 @@
 //! Threads that do one operation on one line over and over, each with a pause after each call.
 //!
-//! All begin and end at the same tick. Without a pause whoever has the line would call again and again before the others
+//! All begin and end at the same tick. Without a pause the thread that has the line would call again and again before the others
 //! see it, and the figure would be of one cache and not of the machine.
 
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::coherence::{Correction, Group, Meeting, timed};
 use corecast_race::cancel::Cancel;
 use corecast_race::failure::Failure;
 
-/// One of so many calls is timed.
+/// One of this many calls is timed.
 const TIMED: u64 = 16;
 
-/// What threads do.
+/// The work of the threads.
 #[derive(Clone, Debug)]
 pub(super) struct Stress<'a> {
     pub(super) threads: usize,
@@ -29,7 +29,7 @@ pub(super) struct Stress<'a> {
     pub(super) cancel: Cancel,
 }
 
-/// What came of one block.
+/// The results of one block.
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
     /// Calls of each thread.
@@ -58,7 +58,7 @@ pub(super) fn turn<O: Operation>(stress: &Stress<'_>) -> Result<Turn, Failure> {
     let line = CacheLine::new(Line::default());
     let seat = |rank: usize| stress.cpus[rank % stress.cpus.len()];
     let group = Group { cpus: (0..stress.threads).map(|rank| seat(rank).0).collect(), cancel: stress.cancel.clone() };
-    let threads = group.run(|rank, meeting| take(stress, O::new(rank), meeting, &line))?;
+    let threads = group.run(&|rank, meeting| take(stress, O::new(rank), meeting, &line))?;
     let clock = Clock::get();
     let start = threads.iter().map(|thread| thread.start).min().unwrap_or(0);
     let end = threads.iter().map(|thread| thread.end).max().unwrap_or(0);

@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use fastrand::Rng;
-
 use super::STEPS;
 use super::cell::{Amount, Cell};
 use super::member::Match;
@@ -14,6 +12,7 @@ use super::report::BusyCell;
 use super::starter::Starter;
 use super::trial::Ground;
 use crate::channels::WaitName;
+use crate::turns::TurnOrder;
 use corecast_race::contender::Workshop;
 use corecast_race::error::BenchError;
 use corecast_race::progress::Progress;
@@ -22,7 +21,7 @@ use corecast_race::skip::Skip;
 /// Why a cell has no runs.
 const TIME_OVER: &str = "the time for the whole was over";
 
-/// What all runs share.
+/// The settings that all runs share.
 pub(super) struct Campaign<'a> {
     /// In ascending order.
     pub(super) cpus: &'a [u32],
@@ -43,7 +42,7 @@ impl Campaign<'_> {
         seed: u64,
         progress: &mut dyn Progress,
     ) -> Result<Vec<BusyCell>, BenchError> {
-        let mut random = Rng::with_seed(seed);
+        let mut order = TurnOrder::new(&self.starter.options.options, seed);
         let mut clock = Clockwork::start(self.amount, &cells);
         for repetition in 0..self.amount.repetitions {
             let load = |cell: &Cell| (cell.hogs, self.used_by(cell).len());
@@ -55,7 +54,7 @@ impl Campaign<'_> {
                 for cell in same_load {
                     if clock.has_time_for(cell) {
                         cell.hogs_alone.extend(neighbours.alone);
-                        self.repeat(cell, &ground, &mut random, &mut clock, progress)?;
+                        self.repeat(cell, &ground, &mut order, &mut clock, progress)?;
                     } else if repetition == 0 {
                         cell.candidates.iter_mut().for_each(|tested| tested.skipped = Some(Skip::unfit(TIME_OVER)));
                     }
@@ -71,15 +70,13 @@ impl Campaign<'_> {
         &self,
         cell: &mut Cell,
         ground: &Ground<'_>,
-        random: &mut Rng,
+        order: &mut TurnOrder<'_>,
         clock: &mut Clockwork,
         progress: &mut dyn Progress,
     ) -> Result<(), BenchError> {
         let begun = Instant::now();
         let situation = cell.report(&self.amount).situation();
-        let mut order: Vec<usize> = (0..cell.candidates.len()).collect();
-        random.shuffle(&mut order);
-        for at in order {
+        order.round(cell.candidates.len(), |at| {
             clock.done += 1;
             if cell.candidates[at].goes_on() {
                 progress.step(clock.fraction(), &format!("{situation}: {}", cell.candidates[at].candidate.name));
@@ -87,7 +84,8 @@ impl Campaign<'_> {
                 let outcome = ground.run(assigned)?;
                 cell.candidates[at].keep(outcome);
             }
-        }
+            Ok(())
+        })?;
         cell.took = begun.elapsed();
         Ok(())
     }

@@ -8,10 +8,10 @@ use super::operation::{Candidate, OPERATIONS, Operation};
 use super::report::{BusyCell, BusyRow};
 use super::trial::{Observed, Outcome, Unfinished};
 use crate::counts::or_usual;
+use crate::stats::{median, median_of};
 use corecast_race::contender::Workshop;
 use corecast_race::error::BenchError;
 use corecast_race::harness::Abort;
-use corecast_race::harness::median;
 use corecast_race::skip::Skip;
 
 /// How much is done.
@@ -71,7 +71,7 @@ pub(super) struct Cell {
 pub(super) struct Tested {
     pub(super) candidate: Candidate,
     pub(super) finished: Vec<Rounds>,
-    /// What neighbours got beside all its finished runs together.
+    /// The CPU time of the neighbours beside all its finished runs together.
     observed: Observed,
     unfinished: Option<Unfinished>,
     pub(super) skipped: Option<Skip>,
@@ -106,7 +106,7 @@ impl Tested {
     }
 
     fn row(&self, hogs: usize) -> BusyRow {
-        let of = |what: fn(&Rounds) -> f64| median(&self.finished.iter().map(what).collect::<Vec<_>>());
+        let of = |what: fn(&Rounds) -> f64| median_of(self.finished.iter().map(what));
         let Candidate { name, sleeps, .. } = self.candidate;
         BusyRow {
             contender: name,
@@ -154,7 +154,7 @@ impl Cell {
     }
 }
 
-/// All situations that are asked for, those of as many members beside the same load together.
+/// All situations that are asked for, those with the same number of members and the same load next to each other.
 pub(super) fn cells(options: &BusyOptions) -> Result<Vec<Cell>, BenchError> {
     let quick = options.options.quick;
     let hogs = or_usual(&options.hogs, || if quick { vec![0, 1, 2] } else { vec![0, 1, 2, 4] });

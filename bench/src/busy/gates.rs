@@ -1,4 +1,4 @@
-//! What is asked of corecast beside foreign load, in every cell.
+//! The demands on corecast beside foreign load, in every cell.
 
 use super::operation::STD;
 use super::report::{BusyCell, BusyRow};
@@ -8,7 +8,7 @@ use corecast_race::gate::Gate;
 const OVER_SLEEPING: f64 = 1.25;
 /// How many times as long as the fastest of all.
 const OVER_ALL: f64 = 2.0;
-/// What neighbours get at least, of what they get beside the standard library.
+/// The least CPU time of the neighbours, as a share of what they get beside the standard library.
 const LEFT_TO_NEIGHBOURS: f64 = 0.9;
 
 /// The gates of one cell.
@@ -35,7 +35,7 @@ fn over(cell: &BusyCell, is_compared: impl Fn(&BusyRow) -> bool) -> Result<f64, 
     Ok(if ours.unfinished.is_some() { f64::INFINITY } else { ours.wall_ms.ok_or("a run of corecast")? / fastest })
 }
 
-/// What the neighbours get with corecast, of what they get with std, in the time that the slower of the two takes for the same
+/// The neighbours' CPU time with corecast as a share of that with std, in the time that the slower of the two takes for the same
 /// work. A contender that is done earlier leaves them the CPUs from then on.
 fn left_to_neighbours(cell: &BusyCell) -> Result<f64, String> {
     let measured = |row: &BusyRow| row.wall_ms.zip(row.hogs_cpus);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_does_not_finish_is_beaten_and_beats_nobody() {
+    fn a_contender_that_does_not_finish_is_beaten_and_beats_no_other() {
         let rivals = || vec![row("std", Some(2.0), 1.0), row("spin", None, 0.5)];
         let finished = [vec![row("corecast", Some(2.0), 1.0)], rivals()].concat();
         assert_eq!(judged(&cell(0, finished)), [(Some(1.0), Verdict::Holds); 2]);

@@ -1,4 +1,4 @@
-//! What a process of a run does: it disturbs, or it is the one in which a candidate does its rounds.
+//! The work of a process of a run: it disturbs, or it is the one in which a candidate does its rounds.
 
 use std::io::Stdin;
 use std::path::PathBuf;
@@ -13,11 +13,12 @@ use super::MAX_ROUNDS;
 use super::neighbours::{Load, disturb};
 use super::operation::operation;
 use crate::channels::WaitName;
+use crate::stats::Samples;
 use corecast_race::child::{Answer, attend, hear, say, tell};
 use corecast_race::confine::confine;
 use corecast_race::contender::{Setting, Workshop};
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, Crew, Task, Timing, percentile, sorted};
+use corecast_race::harness::{Abort, Crew, Task, Timing};
 use corecast_race::place::Place;
 
 /// Operations that are verified before the rounds, and after them.
@@ -25,7 +26,7 @@ const CHECKED: u64 = 10;
 /// Far above what the parent lets a run last, which ends it.
 const CREW_LIMIT: Duration = Duration::from_secs(24 * 3600);
 
-/// What a process is told that it is.
+/// The role that a process is given.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Assignment {
     /// A neighbour, on these CPUs.
@@ -34,7 +35,7 @@ pub(super) enum Assignment {
     Compete(Box<Match>),
 }
 
-/// What a candidate's process is told first.
+/// The first message to a candidate's process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Match {
     pub(super) operation: String,
@@ -57,11 +58,11 @@ pub(super) struct Match {
     pub(super) steps: u64,
 }
 
-/// What a candidate's process is told when it is to begin.
+/// The message that lets a candidate's process begin.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Begin;
 
-/// What came of the rounds: times are of as many as were asked for, by the average of all that were done.
+/// The results of the rounds: times are those of the number of rounds asked for, by the average of all that were done.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Rounds {
     /// From the first member's start to the last one's end.
@@ -73,7 +74,7 @@ pub(super) struct Rounds {
     pub(super) cpu_s: f64,
 }
 
-/// What a process does that disturbs or competes in `corecast bench busy`: what it is told on standard input. For the hidden
+/// The work of a process that disturbs or competes in `corecast bench busy`, as told on standard input. For the hidden
 /// subcommand of a program that calls [`busy`](super::busy()).
 ///
 /// # Errors
@@ -156,12 +157,12 @@ impl Total {
         self.times_ns.extend(timings.iter().flat_map(|timing| &timing.marks).map(|&ticks| clock.ns(ticks)));
     }
 
-    /// What this many of the rounds came to.
+    /// The results of this number of rounds.
     fn of_rounds(&self, rounds: u64) -> Result<Rounds, Failure> {
-        let times = sorted(self.times_ns.iter().copied());
-        let Some(&longest_ns) = times.last() else { return Err(Failure::Wrong("no round was timed".to_owned())) };
+        let times = Samples::of(self.times_ns.iter().copied());
+        let quantile = |share| times.quantile(share).ok_or_else(|| Failure::Wrong("no round was timed".to_owned()));
+        let (median_ns, p99_ns, longest_ns) = (quantile(0.5)?, quantile(0.99)?, quantile(1.0)?);
         let share = rounds as f64 / self.rounds as f64;
-        let [median_ns, p99_ns] = [0.5, 0.99].map(|share| percentile(&times, share));
         let wall_ns = share * self.wall.as_secs_f64() * 1e9;
         Ok(Rounds { wall_ns, median_ns, p99_ns, longest_ns, cpu_s: share * self.cpu.as_secs_f64() })
     }

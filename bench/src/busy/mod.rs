@@ -53,16 +53,16 @@ pub const MAX_ROUNDS: u64 = 10_000;
 /// Empty steps of each member between two operations.
 const STEPS: u64 = 300;
 
-/// What to run.
+/// The options of the benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct BusyOptions {
     /// CPUs, contenders, how corecast's default waits, seed, whether it is quick, and how to stop it. The rest is not looked at.
     pub options: Options,
     /// The program that [`busy_member`] is called in.
     pub program: PathBuf,
-    /// What it is called with.
+    /// The arguments it is called with.
     pub arguments: Vec<String>,
-    /// What the same program is called with to be a [`collective_member`](corecast_race::collective_member).
+    /// The arguments with which the same program is a [`collective_member`](corecast_race::collective_member).
     pub collective_arguments: Vec<String>,
     /// The operations, by name; all by default, the core if quick.
     pub ops: Vec<String>,
@@ -83,7 +83,7 @@ pub struct BusyOptions {
     /// Rounds asked of each run, up to [`MAX_ROUNDS`]; 2000 by default, 300 if quick. Where they are over soon, they are
     /// repeated.
     pub rounds: Option<u64>,
-    /// What a run may take; 3 s by default, 1 s if quick.
+    /// The longest time of a run; 3 s by default, 1 s if quick.
     pub limit: Option<Duration>,
     /// Runs of each contender in each cell; 3 by default.
     pub repetitions: Option<usize>,
@@ -94,7 +94,7 @@ pub struct BusyOptions {
 pub struct BusyOperation {
     /// Its name.
     pub op: &'static str,
-    /// What one round is.
+    /// One round, in words.
     pub about: &'static str,
 }
 
@@ -138,7 +138,7 @@ pub fn busy(machine: &Machine, options: &BusyOptions, progress: &mut dyn Progres
     Ok(report(machine, options, &campaign, seed, cells))
 }
 
-/// What was found, and what the gates say of it.
+/// The report and its gates.
 fn report(
     machine: &Machine,
     options: &BusyOptions,

@@ -97,7 +97,7 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// Starts as many as this on these CPUs, waits until all of them are at work, and watches them alone.
+    /// Starts this number of them on these CPUs, waits until all of them are at work, and watches them alone.
     pub(super) fn start(count: usize, load: Load, cpus: &[u32], starter: &Starter<'_>) -> Result<Self, BenchError> {
         let assignment = Assignment::Disturb { load, cpus: cpus.to_vec() };
         let start = |number| starter.start(format!("neighbour {number}"), &assignment);
@@ -121,7 +121,7 @@ impl Neighbours {
     }
 }
 
-/// What a neighbour does. Returns when its parent is gone.
+/// The work of a neighbour. Returns when its parent is gone.
 pub(super) fn disturb(load: Load, control: &Stdin) -> Result<(), Failure> {
     load.neighbour.take()?;
     say(control, &Answer::Ready)?;

@@ -1,4 +1,4 @@
-//! What was found, with the names of its JSON, which docs/json/bench.md describes.
+//! The report of `corecast bench busy`, with the names of its JSON, which docs/json/bench.md describes.
 
 use serde::Serialize;
 
@@ -28,13 +28,13 @@ pub struct BusyReport {
     pub quota_cpus: Option<f64>,
     /// Empty steps of each member between two operations.
     pub steps: u64,
-    /// What a run might take, in milliseconds.
+    /// The longest time of a run, in milliseconds.
     pub limit_ms: u64,
     /// Runs of each contender in each cell, unless the time was over before.
     pub repetitions: usize,
     /// One entry for each operation in each situation.
     pub cells: Vec<BusyCell>,
-    /// What is asked, three or two for each cell.
+    /// The demands, three or two for each cell.
     pub gates: Vec<Gate>,
 }
 
@@ -45,7 +45,7 @@ pub struct BusyCell {
     pub op: &'static str,
     /// How many take part.
     pub members: usize,
-    /// What they are: `threads` or `processes`.
+    /// The kind of members: `threads` or `processes`.
     pub place: &'static str,
     /// Whether each is bound to a CPU: member i to the i-th, and around.
     pub pinned: bool,

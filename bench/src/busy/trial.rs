@@ -41,7 +41,7 @@ pub(super) struct Unfinished {
     pub(super) cpu_s: f64,
 }
 
-/// What neighbours got beside a candidate.
+/// The CPU time of the neighbours beside a candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Observed {
     /// CPU time of all of them.
@@ -101,7 +101,7 @@ impl Ground<'_> {
         Ok(has_news.then(|| child.await_told()))
     }
 
-    /// What neighbours get while `work` is done.
+    /// The CPU time of the neighbours while `work` is done.
     fn observe<T>(&self, work: impl FnOnce() -> Result<T, BenchError>) -> Result<(T, Observed), BenchError> {
         let (before, begun) = (self.neighbours.cpu(), Instant::now());
         let done = work()?;

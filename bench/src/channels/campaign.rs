@@ -12,13 +12,15 @@ use super::race::Race;
 use super::report::{ChannelGroup, ChannelReport};
 use super::traffic::Traffic;
 use super::wire::Wire;
+use crate::stats::median;
+use crate::turns::TurnOrder;
 use corecast_race::error::BenchError;
-use corecast_race::harness::{Pace, is_crowded, largest_clock_offset_ns, median};
+use corecast_race::harness::{Pace, is_crowded, largest_clock_offset_ns};
 use corecast_race::options::Options;
 use corecast_race::place::Place;
 use corecast_race::progress::{Part, Progress};
 
-/// What a block may last before its contender is given up. Long, because on a busy machine a poller may wait for a slice
+/// The longest time of a block before its contender is given up. Long, because on a busy machine a poller may wait for a slice
 /// of time at every lap of its ring.
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -43,9 +45,9 @@ pub fn race(
     let carriers = wanted.carriers()?;
     let (lengths, crowds) = (wanted.lengths(options.quick)?, wanted.crowds(cpus.len())?);
     let (seed, clock_offset_ns) = (options.seed_or_draw(), largest_clock_offset_ns(&cpus)?);
-    let rng = fastrand::Rng::with_seed(seed);
+    let order = TurnOrder::new(options, seed);
     let (wake_ns, clocks_agree) = (machine.extended.wake_ns.map(|ns| ns as u64), is_small(clock_offset_ns));
-    let mut campaign = Campaign { options, wanted, cpus: &cpus, clocks_agree, wake_ns, rng, probes_ns: Vec::new() };
+    let mut campaign = Campaign { wanted, cpus: &cpus, clocks_agree, wake_ns, order, probes_ns: Vec::new() };
     let heats: Vec<_> = crowds.iter().flat_map(|&crowd| lengths.iter().map(move |&bytes| (bytes, crowd))).collect();
     let mut groups = Vec::new();
     for (i, &(bytes, receivers)) in heats.iter().enumerate() {
@@ -73,16 +75,15 @@ pub fn race(
     })
 }
 
-/// What all groups share.
+/// The settings that all groups share.
 struct Campaign<'a> {
-    options: &'a Options,
     wanted: &'a ChannelOptions,
     cpus: &'a CpuSet,
     /// Whether times taken on two CPUs may be subtracted.
     clocks_agree: bool,
-    /// What a wake-up costs, if the machine's model tells.
+    /// The cost of a wake-up, if the machine's model tells.
     wake_ns: Option<u64>,
-    rng: fastrand::Rng,
+    order: TurnOrder<'a>,
     /// The probes of all groups so far.
     probes_ns: Vec<f64>,
 }
@@ -95,23 +96,22 @@ impl Campaign<'_> {
         carriers: &[&'static dyn Carrier],
         progress: &mut dyn Progress,
     ) -> Result<ChannelGroup, BenchError> {
+        let options = self.order.options;
         let participants = self.wanted.traffic.participants(receivers);
         let oversubscribed = is_crowded(participants, self.cpus.len());
-        let wire = Wire::new(bytes, receivers, oversubscribed, self.options.wait);
+        let wire = Wire::new(bytes, receivers, oversubscribed, options.wait);
         let among_processes = self.wanted.place != Place::Threads;
         let seats: Vec<CpuId> = self.cpus.as_slice().iter().copied().cycle().take(participants).collect();
         let race = Race {
-            options: self.options,
             wanted: self.wanted,
             wire: Wire { among_processes, wake_ns: self.wake_ns, ..wire },
             seats: seats.into_iter().map(|cpu| (!self.wanted.unpinned).then_some(cpu)).collect(),
             cpus: self.cpus,
-            pace: Pace { limit: LIMIT, ..self.options.pace() },
-            per_contender: self.wanted.per_row(self.options),
+            pace: Pace { limit: LIMIT, ..options.pace() },
+            per_contender: self.wanted.per_row(options),
             has_latency: self.clocks_agree && !oversubscribed && self.wanted.traffic == Traffic::Stream,
-            rng: &mut self.rng,
         };
-        let (group, probes_ns) = race.run(carriers, progress)?;
+        let (group, probes_ns) = race.run(carriers, &mut self.order, progress)?;
         self.probes_ns.extend(probes_ns);
         Ok(group)
     }

@@ -12,12 +12,12 @@ use super::options::ChannelOptions;
 use super::report::{ChannelRow, Latency};
 use super::traffic::{self, Traffic};
 use super::wire::Wire;
+use crate::participants::Participants;
+use crate::stats::{Samples, Summary, median};
 use corecast_race::cancel::Cancel;
 use corecast_race::contender::Body;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{
-    Abort, Crew, Pace, Summary, Task, Timing, iterations_that_fill, median, percentile, sorted,
-};
+use corecast_race::harness::{Abort, Crew, Pace, Task, Timing, iterations_that_fill};
 use corecast_race::place::Place;
 use corecast_race::skip::Skip;
 
@@ -45,9 +45,7 @@ fn nothing_arrived() -> Failure {
 pub(super) struct Entrant {
     carrier: &'static dyn Carrier,
     wire: Wire,
-    abort: Arc<Abort>,
-    /// The participants' parts, or why it is out of the race.
-    bodies: Result<Vec<Box<dyn Body>>, Skip>,
+    participants: Participants,
     iterations: u64,
     /// The fewest messages of a block.
     fewest: u64,
@@ -61,26 +59,13 @@ pub(super) struct Entrant {
 }
 
 impl Entrant {
-    /// Makes the channel; whatever keeps the contender from taking part becomes the reason in its row.
-    pub(super) fn build(
-        carrier: &'static dyn Carrier,
-        wire: Wire,
-        wanted: &ChannelOptions,
-        cpus: &[Option<CpuId>],
-        user: &Cancel,
-    ) -> Self {
-        let abort = Arc::new(Abort::heeding(user));
-        let bodies = match wanted.traffic {
-            Traffic::Stream => bodies(carrier, &wire, &wanted.place, cpus, &abort),
-            traffic => traffic::nodes(traffic, carrier, &wire, &abort).map_err(Skip::unfit),
-        };
-        // Whoever answers each request has no ring to lap.
+    pub(super) fn new(carrier: &'static dyn Carrier, wire: Wire, wanted: &ChannelOptions, user: &Cancel) -> Self {
+        // A receiver that answers each request has no ring to lap.
         let fewest = if wanted.traffic == Traffic::Stream { LAPS * wire.depth as u64 } else { 1 };
         Self {
             carrier,
             wire,
-            abort,
-            bodies,
+            participants: Participants::heeding(user),
             iterations: fewest,
             fewest,
             samples_ns: Vec::new(),
@@ -92,50 +77,56 @@ impl Entrant {
         }
     }
 
+    /// Makes the channel.
+    pub(super) fn open(&mut self, wanted: &ChannelOptions, cpus: &[Option<CpuId>]) -> Result<(), Failure> {
+        let Self { carrier, wire, .. } = *self;
+        self.participants.make(|abort| match wanted.traffic {
+            Traffic::Stream => bodies(carrier, &wire, &wanted.place, cpus, abort),
+            traffic => traffic::nodes(traffic, carrier, &wire, abort).map_err(Failure::Refused),
+        })
+    }
+
     pub(super) fn name(&self) -> &'static str {
         self.carrier.name()
     }
 
-    /// Verifies the contender and finds out how many messages fill a block. May be called for one that is out.
-    pub(super) fn prepare(&mut self, crew: &mut Crew, pace: &Pace) {
-        let prepared = self.check(crew, pace).and_then(|()| {
-            let iterations = iterations_that_fill(pace.block, |iterations| {
-                let timings = self.run(crew, Task::Batch { iterations })?;
-                Ok(Clock::get().duration(span(&timings)))
-            })?;
-            self.iterations = iterations.max(self.fewest);
-            Ok(())
-        });
-        self.note(prepared);
-    }
-
-    fn check(&mut self, crew: &mut Crew, pace: &Pace) -> Result<(), Failure> {
+    /// Verifies the contender and finds out how many messages fill a block.
+    pub(super) fn check(&mut self, crew: &mut Crew, pace: &Pace) -> Result<(), Failure> {
         let laps = 2 * self.wire.depth as u64 + 1;
         let rounds = pace.check_rounds.min((CHECKED_BYTES / self.wire.bytes) as u64).max(laps);
-        let timings = self.run(crew, Task::Check { rounds })?;
+        let timings = self.participants.run(crew, Task::Check { rounds })?;
         let missed = timings.iter().map(|timing| timing.missed).max().unwrap_or(0);
         if self.carrier.traits().lossless && missed > 0 {
             return Err(Failure::Wrong(format!("{missed} of {rounds} messages did not arrive")));
         }
-        if missed == rounds { Err(nothing_arrived()) } else { Ok(()) }
+        if missed == rounds {
+            return Err(nothing_arrived());
+        }
+        let iterations = iterations_that_fill(pace.block, |iterations| {
+            let timings = self.participants.run(crew, Task::Batch { iterations })?;
+            Ok(Clock::get().duration(span(&timings)))
+        })?;
+        self.iterations = iterations.max(self.fewest);
+        Ok(())
     }
 
-    /// Runs one block of a stream and keeps what it shows. May be called for one that is out.
-    pub(super) fn block(&mut self, crew: &mut Crew) {
-        let iterations = self.iterations;
-        let outcome = self.run(crew, Task::Batch { iterations }).map(|timings| self.keep(&timings));
-        self.note(outcome);
+    /// Runs one block of a stream and keeps what it shows.
+    pub(super) fn block(&mut self, crew: &mut Crew) -> Result<(), Failure> {
+        let timings = self.participants.run(crew, Task::Batch { iterations: self.iterations })?;
+        self.keep(&timings);
+        Ok(())
     }
 
-    /// Runs one block of single messages and keeps what it shows. May be called for one that is out.
-    pub(super) fn paced_block(&mut self, crew: &mut Crew, pace: &Pace) {
+    /// Runs one block of single messages and keeps what it shows.
+    pub(super) fn paced_block(&mut self, crew: &mut Crew, pace: &Pace) -> Result<(), Failure> {
         let message_ns = median(&self.samples_ns).filter(|_| self.carrier.times_single_messages());
-        let Some(message_ns) = message_ns else { return };
+        let Some(message_ns) = message_ns else { return Ok(()) };
         let every = Duration::from_nanos((SLACK * message_ns) as u64).clamp(SHORTEST_PACE, LONGEST_PACE);
         let count = (PACED_BLOCKS * pace.block).as_nanos() / every.as_nanos();
         let task = Task::Paced { count: count.clamp(4, 1000) as u64, every: Clock::get().ticks_in(every) };
-        let outcome = self.run(crew, task).map(|timings| self.keep_latencies(&timings));
-        self.note(outcome);
+        let timings = self.participants.run(crew, task)?;
+        self.keep_latencies(&timings);
+        Ok(())
     }
 
     fn keep(&mut self, timings: &[Timing]) {
@@ -163,11 +154,10 @@ impl Entrant {
         }
     }
 
-    /// The contender's line of the report, still without its ratio.
-    pub(super) fn row(&self) -> ChannelRow {
-        let summary = self.bodies.as_ref().ok().and_then(|_| Summary::of(&self.samples_ns));
-        let skip = self.bodies.as_ref().err().cloned();
-        let skip = summary.is_none().then(|| skip.unwrap_or_else(|| Skip::broken(&nothing_arrived())));
+    /// The contender's line of the report, still without its ratio. `skip` is why it was skipped, if it was.
+    pub(super) fn row(&self, skip: Option<&Skip>) -> ChannelRow {
+        let summary = Summary::of(&self.samples_ns).filter(|_| skip.is_none());
+        let skip = summary.is_none().then(|| skip.cloned().unwrap_or_else(|| Skip::broken(&nothing_arrived())));
         let traits = self.carrier.traits();
         let messages_per_s = summary.map(|summary| 1e9 / summary.median_ns);
         let timed = |samples: &[f64]| summary.and_then(|_| median(samples));
@@ -188,21 +178,6 @@ impl Entrant {
             skipped: skip.map(|skip| skip.reason),
         }
     }
-
-    /// Runs a block; afterwards the bodies are back, or gone with the failure that is returned.
-    fn run(&mut self, crew: &mut Crew, task: Task) -> Result<Vec<Timing>, Failure> {
-        let Ok(bodies) = &mut self.bodies else { return Err(Failure::Aborted) };
-        let block = crew.run(std::mem::take(bodies), task, &self.abort)?;
-        *bodies = block.bodies;
-        Ok(block.timings)
-    }
-
-    /// A failure puts the contender out of the race, with the first reason kept.
-    fn note(&mut self, outcome: Result<(), Failure>) {
-        if let (Err(failure), Ok(_)) = (outcome, &self.bodies) {
-            self.bodies = Err(Skip::broken(&failure));
-        }
-    }
 }
 
 fn bodies(
@@ -211,12 +186,12 @@ fn bodies(
     place: &Place,
     cpus: &[Option<CpuId>],
     abort: &Arc<Abort>,
-) -> Result<Vec<Box<dyn Body>>, Skip> {
+) -> Result<Vec<Box<dyn Body>>, Failure> {
     let traits = carrier.traits();
     if *place != Place::Threads && !traits.processes {
-        return Err(Skip::unfit("for threads only"));
+        return Err(Failure::refused("for threads only"));
     }
-    let ends = carrier.open(wire, abort).map_err(Skip::unfit)?;
+    let ends = carrier.open(wire, abort).map_err(Failure::refused)?;
     let mut bodies: Vec<Box<dyn Body>> = vec![Box::new(Source::new(ends.outlet))];
     match ends.inlets {
         Inlets::Here(inlets) => bodies.extend(inlets.into_iter().map(|inlet| Box::new(Sink::new(inlet)) as Box<_>)),
@@ -235,15 +210,14 @@ fn receiver(
     place: &Place,
     cpu: Option<CpuId>,
     abort: &Arc<Abort>,
-) -> Result<Box<dyn Body>, Skip> {
+) -> Result<Box<dyn Body>, Failure> {
     Ok(match place {
         Place::Threads => {
-            let inlet = carrier.attach(wire, seed, abort).map_err(Skip::unfit)?;
+            let inlet = carrier.attach(wire, seed, abort).map_err(Failure::refused)?;
             Box::new(Sink::new(inlet))
         }
         Place::Processes { program, arguments } => {
-            let proxy = Proxy::start((program, arguments), carrier.name(), (wire, seed), cpu, abort);
-            Box::new(proxy.map_err(|failure| Skip::asked(&failure))?)
+            Box::new(Proxy::start((program, arguments), carrier.name(), (wire, seed), cpu, abort)?)
         }
     })
 }
@@ -255,14 +229,11 @@ fn span(timings: &[Timing]) -> u64 {
 }
 
 fn latency(samples: &[f64]) -> Option<Latency> {
-    if samples.is_empty() {
-        return None;
-    }
-    let sorted = sorted(samples.iter().copied());
+    let (count, samples) = (samples.len(), Samples::of(samples.iter().copied()));
     Some(Latency {
-        p50_ns: percentile(&sorted, 0.5),
-        p99_ns: percentile(&sorted, 0.99),
-        p999_ns: (sorted.len() >= FEWEST_FOR_P999).then(|| percentile(&sorted, 0.999)),
-        samples: sorted.len(),
+        p50_ns: samples.quantile(0.5)?,
+        p99_ns: samples.quantile(0.99)?,
+        p999_ns: samples.quantile(0.999).filter(|_| count >= FEWEST_FOR_P999),
+        samples: count,
     })
 }

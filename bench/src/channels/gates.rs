@@ -1,4 +1,4 @@
-//! What is asked of corecast's channels as ratios between the rows of one race, and what other commands judge.
+//! The demands on corecast's channels as ratios between the rows of one race, and demands that other commands judge.
 
 use super::report::{ChannelGroup, ChannelRow};
 use super::traffic::Traffic;
@@ -12,12 +12,12 @@ enum Rule {
     Rate { ours: &'static str, rival: &'static str, bytes: usize, receivers: usize, least: f64 },
     /// Faster than each of these in every group without oversubscription.
     Faster { ours: &'static str, rivals: &'static [&'static str] },
-    /// What the sender takes for a message at the most receivers that fit the CPUs is at most so many times what it takes
-    /// at one. Needs this many CPUs.
+    /// The sender's time for a message to the most receivers that fit the CPUs is at most `most` times its time
+    /// for one receiver. Needs this many CPUs.
     SenderCost { ours: &'static str, bytes: usize, most: f64, cpus: usize },
-    /// One contender's rate over another's with four participants for each CPU is at least so much.
+    /// One contender's rate over another's with four participants for each CPU is at least `least`.
     Crowded { ours: &'static str, rival: &'static str, bytes: usize, least: f64 },
-    /// What a program gains by unicasts over `ump` and multicasts over `mcast`.
+    /// The gain of a program by unicasts over `ump` and multicasts over `mcast`.
     Program { traffic: Traffic, bytes: usize, receivers: usize, least: f64 },
     /// Judged by something else.
     Elsewhere(&'static Demand),
@@ -53,7 +53,7 @@ const RULES: &[Rule] = &[
     Rule::Elsewhere(&deaths::LEFT),
 ];
 
-/// What ZIMP gained over Barrelfish's message passing in its authors' programs.
+/// ZIMP's gain over Barrelfish's message passing in its authors' programs.
 const PAXOS_RULES: &[Rule] = &[
     Rule::Program { traffic: Traffic::Paxos, bytes: 1, receivers: 3, least: 1.13 },
     Rule::Program { traffic: Traffic::Paxos, bytes: 10_000, receivers: 3, least: 5.73 },

@@ -21,7 +21,7 @@ use corecast_race::contender::Body;
 use corecast_race::failure::Failure;
 use corecast_race::harness::{Abort, Task, Timing, cpu_time_of_this_thread};
 
-/// What a process is told first.
+/// The first message to a process.
 #[derive(Debug, Serialize, Deserialize)]
 struct Assignment {
     contender: String,
@@ -87,7 +87,7 @@ impl Body for Proxy {
     }
 }
 
-/// What a receiving process does: attaches to the channel that it is told of on standard input, and does the tasks that
+/// The work of a receiving process: it attaches to the channel that it is told of on standard input, and does the tasks that
 /// follow until there are no more. For the hidden subcommand of a program that races channels among processes.
 ///
 /// # Errors

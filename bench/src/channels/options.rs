@@ -1,4 +1,4 @@
-//! What a caller may ask of a race of channels.
+//! The options of a race of channels.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub const MAX_RECEIVERS: usize = 1_024;
 /// every number of receivers that fits the CPUs, and on the first that does not.
 #[derive(Clone, Debug, Default)]
 pub struct ChannelOptions {
-    /// What the participants send each other.
+    /// The traffic between the participants.
     pub traffic: Traffic,
     /// The contenders, by name; all by default.
     pub contenders: Vec<String>,
@@ -38,7 +38,7 @@ pub struct ChannelOptions {
     pub sizes: Vec<usize>,
     /// The numbers of receivers.
     pub receivers: Vec<usize>,
-    /// Who the receivers are.
+    /// Whether the receivers are threads or processes.
     pub place: Place,
     /// Leaves it to the system which CPU a participant runs on.
     pub unpinned: bool,

@@ -1,6 +1,6 @@
 //! The bytes of a message: written by the sender, each of them, and summed or verified by every receiver.
 
-/// What tells one message from the next in every word, and one word from its neighbours. Odd, so that it can be undone.
+/// Tells one message from the next in every word, and one word from its neighbours. Odd, so that it can be undone.
 const BY_NUMBER: u64 = 0x9e37_79b9_7f4a_7c15;
 const BY_WORD: u64 = 0x2545_f491_4f6c_dd1d;
 

@@ -1,4 +1,4 @@
-//! What a race of channels found, as values and as JSON. The field names are documented in docs/json/bench.md and stay.
+//! The report of a race of channels, as values and as JSON. The field names are documented in docs/json/bench.md and stay.
 
 use serde::Serialize;
 
@@ -22,9 +22,9 @@ pub struct ChannelReport {
     pub seed: u64,
     /// Fewer and shorter blocks.
     pub quick: bool,
-    /// What the participants sent each other.
+    /// The traffic between the participants.
     pub traffic: Traffic,
-    /// `threads` or `processes`: who the receivers are.
+    /// The kind of receivers: `threads` or `processes`.
     pub place: &'static str,
     /// Whether participants are bound to CPUs.
     pub seating: Seating,
@@ -38,11 +38,11 @@ pub struct ChannelReport {
     pub raw_line_ns: Option<f64>,
     /// How often that cost changed for more than one probe.
     pub placement_changes: u32,
-    /// What to know before believing the numbers.
+    /// Remarks to read before believing the numbers.
     pub warnings: Vec<String>,
     /// One entry for each length and number of receivers.
     pub groups: Vec<ChannelGroup>,
-    /// What is asked of corecast's channels, and whether it holds here.
+    /// The demands on corecast's channels, and whether they hold here.
     pub gates: Vec<Gate>,
 }
 
@@ -51,7 +51,7 @@ pub struct ChannelReport {
 pub struct ChannelGroup {
     /// The length of every message.
     pub bytes: usize,
-    /// Who receives every message.
+    /// The number of participants that receive every message.
     pub receivers: usize,
     /// The CPU of the sender, then those of the receivers; empty if they are not bound.
     pub cpus: Vec<u32>,

@@ -1,7 +1,7 @@
-//! Who sends what to whom: one stream, or the traffic of a program that stands on channels.
+//! The traffic of a race: one stream, or the messages of a program that is built on channels.
 //!
 //! ZIMP's two programs are played without their computations. Each node does its steps for one request after the other, so
-//! that a request is a chain of messages; all of it is one client's, who waits for each.
+//! that a request is a chain of messages; one client sends all requests and waits for each.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub enum Traffic {
     /// A sender that does not wait for its receivers.
     #[default]
     Stream,
-    /// PaxosInside: a client asks the proposer, who tells the acceptor, who tells all learners at once, each of whom answers
+    /// PaxosInside: a client asks the proposer, which tells the acceptor, which tells all learners at once; each learner answers
     /// the client: two unicasts, a multicast, and a unicast of each learner, all of the length asked for.
     Paxos,
     /// A checkpoint: a coordinator asks everybody at once in 128 bytes, and everybody answers in the length asked for.
@@ -46,7 +46,7 @@ impl Traffic {
         }
     }
 
-    /// Who takes part, with this many receivers of the message that goes to many.
+    /// The number of participants, with this many receivers of the message that goes to many.
     #[must_use]
     pub fn participants(self, receivers: usize) -> usize {
         match self {
@@ -56,7 +56,7 @@ impl Traffic {
     }
 }
 
-/// What a node does for every request, in this order.
+/// The steps of a node for every request, in this order.
 pub(super) enum Step {
     Send(Box<dyn Outlet>),
     Receive(Box<dyn Inlet>),
@@ -113,7 +113,7 @@ pub(crate) fn pair(
     Ok([asks, answers].map(|steps| Box::new(Node { steps, next: 0 }) as Box<dyn Body>).into())
 }
 
-/// The participants of a stream to as many receivers as the wire has, threads all of them, over this contender's channel.
+/// The participants of a stream to all receivers of the wire, over this contender's channel. All are threads.
 ///
 /// # Errors
 /// Why the contender cannot do it.

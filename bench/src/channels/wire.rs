@@ -1,4 +1,4 @@
-//! What a contender is built for: one row's length of messages, receivers, and depth.
+//! The setting a contender is built for: one row's length of messages, receivers, and depth.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const FEWEST_MESSAGES: usize = 4;
 pub(crate) struct Wire {
     /// The length of every message in bytes.
     pub(crate) bytes: usize,
-    /// Who receives every message.
+    /// The number of participants that receive every message.
     pub(crate) receivers: usize,
     /// How many messages may be under way to a receiver, for contenders that can be told.
     pub(crate) depth: usize,
@@ -32,7 +32,7 @@ pub(crate) struct Wire {
     pub(crate) wait: WaitName,
     /// How often contenders poll before they yield that have no waiting of their own; `None` leaves it to the harness.
     pub(crate) polls: Option<u32>,
-    /// What a sleep and wake-up cost on this machine in nanoseconds, if it was measured.
+    /// The cost of a sleep and wake-up on this machine in nanoseconds, if it was measured.
     pub(crate) wake_ns: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ impl Wire {
         self.polls.map_or_else(|| Patience::new(self.oversubscribed), Patience::polling)
     }
 
-    /// What corecast's contenders are told that a wake-up costs.
+    /// The cost of a wake-up that corecast's contenders are given.
     pub(crate) fn wake_cost(&self) -> Option<Duration> {
         self.wake_ns.map(Duration::from_nanos)
     }

@@ -1,6 +1,6 @@
 //! Cases of one participant: instructions that touch no line, and loads that depend on each other.
 //!
-//! What takes less than the timer is done 64 times within a sample, and the sample is the part of one.
+//! Work that takes less than the timer is done 64 times within a sample, and the sample is divided by 64.
 
 use corecast::base::sync::spin_hint;
 use fastrand::Rng;
@@ -15,7 +15,7 @@ pub(super) const REPEATS: usize = 64;
 /// Words of one line.
 const LINE_WORDS: usize = 8;
 
-/// What touches no line.
+/// Instructions that touch no line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Instruction {
     LoadFence,
@@ -71,11 +71,11 @@ fn repeated(work: impl Fn()) -> u64 {
 /// The ticks of every sample of an instruction, on the first CPU of `group`.
 pub(super) fn instruction_ticks(what: Instruction, group: &Group, samples: usize) -> Result<Vec<u64>, Failure> {
     let done =
-        group.run(|rank, _| Ok(if rank == 0 { (0..samples).map(|_| what.ticks()).collect() } else { Vec::new() }));
+        group.run(&|rank, _| Ok(if rank == 0 { (0..samples).map(|_| what.ticks()).collect() } else { Vec::new() }));
     Ok(done?.into_iter().flatten().collect())
 }
 
-/// The ticks of every sample of [`REPEATS`] loads along a random chain over so many bytes, on the first CPU of `group`.
+/// The ticks of every sample of [`REPEATS`] loads along a random chain over `bytes` bytes, on the first CPU of `group`.
 pub(super) fn chain_ticks(bytes: usize, group: &Group, samples: usize, seed: u64) -> Result<Vec<u64>, Failure> {
     let walk = |rank: usize| {
         if rank != 0 {
@@ -86,7 +86,7 @@ pub(super) fn chain_ticks(bytes: usize, group: &Group, samples: usize, seed: u64
         let ticks = chain.walk(samples);
         chain.check().map(|()| ticks)
     };
-    let done = group.run(|rank, _| walk(rank))?;
+    let done = group.run(&|rank, _| walk(rank))?;
     Ok(done.into_iter().flatten().collect())
 }
 
@@ -124,7 +124,7 @@ impl Chain {
         ticks
     }
 
-    /// The walk must have come where so many steps lead.
+    /// The walk must have come to the place where its steps lead.
     fn check(&self) -> Result<(), Failure> {
         let expected = self.order[self.steps % self.order.len()] as u64;
         let wrong = || Failure::Wrong(format!("a chain of loads has come to line {}, not {expected}", self.at));

@@ -1,6 +1,6 @@
 //! The cases, one line each: the number that ccbench gives them, what is measured, and on which lines.
 //!
-//! How a line gets into its state, and who is measured, goes with the [`State`]. To add a case, add its line; a state or an
+//! The [`State`] says how a line gets into it, and which participant is measured. To add a case, add its line; a state or an
 //! operation that does not exist yet is one more variant of its enum.
 
 use serde::Serialize;
@@ -10,14 +10,14 @@ use super::operation::Operation;
 use super::state::State;
 use corecast_race::error::BenchError;
 
-/// What a case does.
+/// The kind of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Participants bring a line into a state in turn, and one is measured.
     Handed(Operation, State),
     /// All participants at once, on one line.
     Contended(Operation),
-    /// One participant loads from one line after the other, of so many bytes; each load waits for the one before.
+    /// One participant loads from one line after the other, of this many bytes; each load waits for the one before.
     Chain(usize),
     /// One participant, and no line at all.
     Alone(Instruction),
@@ -31,14 +31,14 @@ pub(super) struct Case {
     pub(super) kind: Kind,
 }
 
-/// What can be named in options.
+/// The cases that options can name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedCase {
     /// Its name.
     pub name: String,
     /// Its number in ccbench, if that has it.
     pub number: Option<u8>,
-    /// What is measured.
+    /// The measured operation, in words.
     pub about: String,
     /// The least number of CPUs that it takes.
     pub cpus: usize,
@@ -169,7 +169,7 @@ impl Case {
         }
     }
 
-    /// What is done.
+    /// The operation, in words.
     pub(super) fn operation(self) -> &'static str {
         match self.kind {
             Kind::Handed(operation, _) | Kind::Contended(operation) => operation.name(),

@@ -7,19 +7,19 @@ use super::lines::Line;
 use super::operation::{Operands, Operation};
 use corecast_race::failure::Failure;
 
-/// What one participant did.
+/// The accesses of one participant.
 struct Share {
     ticks: Vec<u64>,
     /// How much it has added to the word.
     added: u64,
-    /// What it wrote last.
+    /// The value that it wrote last.
     last: u64,
 }
 
 /// The ticks of every operation, by rank, the timer's own included.
 pub(super) fn ticks(operation: Operation, group: &Group, samples: usize) -> Result<Vec<Vec<u64>>, Failure> {
     let line = Line::new([0, 0].map(AtomicU64::new));
-    let shares = group.run(|rank, meeting| share(operation, rank, meeting, &line, samples))?;
+    let shares = group.run(&|rank, meeting| share(operation, rank, meeting, &line, samples))?;
     // ORDERING: Relaxed, the threads have ended
     check(operation, &shares, line[0].load(Ordering::Relaxed))?;
     Ok(shares.into_iter().map(|share| share.ticks).collect())

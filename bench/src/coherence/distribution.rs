@@ -1,10 +1,10 @@
-//! What is told of many samples: all of them count, none is set to zero.
+//! The distribution of many samples: all of them count, none is set to zero.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use corecast_race::harness::{percentile, sorted};
+use crate::stats::Samples;
 
 /// The width of a bar of the histogram, in nanoseconds.
 const BAR_NS: f64 = 10.0;
@@ -33,16 +33,21 @@ pub struct Distribution {
 impl Distribution {
     /// Of these samples; `None` if there are none.
     pub(super) fn of(samples_ns: impl Iterator<Item = f64>) -> Option<Self> {
-        let sorted = sorted(samples_ns);
-        let (&min_ns, &max_ns) = (sorted.first()?, sorted.last()?);
+        let samples = Samples::of(samples_ns);
         let mut bars: BTreeMap<i64, usize> = BTreeMap::new();
-        for sample in &sorted {
+        for sample in samples.all() {
             *bars.entry((sample / BAR_NS).floor() as i64 * BAR_NS as i64).or_default() += 1;
         }
-        let [p50_ns, p90_ns, p99_ns] = [0.50, 0.90, 0.99].map(|share| percentile(&sorted, share));
-        let mean_ns = sorted.iter().sum::<f64>() / sorted.len() as f64;
-        let histogram = bars.into_iter().collect();
-        Some(Self { samples: sorted.len(), min_ns, p50_ns, p90_ns, p99_ns, max_ns, mean_ns, histogram })
+        Some(Self {
+            samples: samples.all().len(),
+            min_ns: samples.least()?,
+            p50_ns: samples.quantile(0.50)?,
+            p90_ns: samples.quantile(0.90)?,
+            p99_ns: samples.quantile(0.99)?,
+            max_ns: samples.most()?,
+            mean_ns: samples.mean()?,
+            histogram: bars.into_iter().collect(),
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use corecast_race::cancel::Cancel;
 use corecast_race::failure::Failure;
 use corecast_race::harness::{Abort, Patience, Rendezvous};
 
-/// Who takes part.
+/// The participants.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     /// By rank.
@@ -51,7 +51,7 @@ impl Group {
     /// are stopped, and its failure is returned; [`Failure::Aborted`] means the user.
     pub(crate) fn run<R: Send>(
         &self,
-        part: impl Fn(usize, &Meeting<'_>) -> Result<R, Failure> + Sync,
+        part: &(dyn Fn(usize, &Meeting<'_>) -> Result<R, Failure> + Sync),
     ) -> Result<Vec<R>, Failure> {
         let mut distinct = self.cpus.clone();
         distinct.sort_unstable();
@@ -73,7 +73,7 @@ impl Group {
             let run = &run;
             let spawn = |rank| thread::Builder::new().spawn_scoped(scope, move || run(rank));
             let spawn = |rank| spawn(rank).map_err(Failure::while_doing("start a thread"));
-            // Whoever is there waits for the others, and must not where one could not be started.
+            // Threads that were started wait for the others; they must not where one could not be started.
             let spawn = |rank| spawn(rank).inspect_err(|_| meeting.abort.raise());
             let threads: Vec<_> = (0..self.cpus.len()).map(spawn).collect();
             let join = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().expect("no participant panics");
@@ -96,9 +96,9 @@ mod tests {
     }
 
     #[test]
-    fn who_fails_is_named_and_holds_nobody_up() {
+    fn one_that_fails_is_named_and_the_others_go_on() {
         let here = pin::affinity().expect("own mask").as_slice()[0].get();
-        let done = group(&[here, here, here]).run(|rank, meeting| {
+        let done = group(&[here, here, here]).run(&|rank, meeting| {
             meeting.meet()?;
             if rank == 1 {
                 return Err(Failure::Wrong("lost a value".to_owned()));
@@ -106,7 +106,7 @@ mod tests {
             meeting.meet()
         });
         assert_eq!(done, Err(Failure::Wrong("lost a value".to_owned())));
-        let absent = group(&[here, 1023]).run(|_, meeting| meeting.meet());
+        let absent = group(&[here, 1023]).run(&|_, meeting| meeting.meet());
         assert!(matches!(absent, Err(Failure::Refused(_))), "{absent:?}");
     }
 
@@ -115,7 +115,7 @@ mod tests {
         let here = pin::affinity().expect("own mask").as_slice()[0].get();
         let group = group(&[here, here]);
         group.cancel.cancel();
-        let done = group.run(|_, meeting| -> Result<(), Failure> {
+        let done = group.run(&|_, meeting| -> Result<(), Failure> {
             loop {
                 meeting.heed_user();
                 meeting.meet()?;

@@ -22,7 +22,7 @@ pub(super) struct Handed {
     recipe: Recipe,
 }
 
-/// What one participant does to one line in one step.
+/// One participant's step on one line.
 struct Action<'a> {
     operation: Operation,
     with: Operands,
@@ -35,14 +35,14 @@ impl Handed {
         Self { operation, state, recipe: state.recipe() }
     }
 
-    /// Who is measured, by rank.
+    /// The participant that is measured, by rank.
     pub(super) fn measured_rank(&self) -> usize {
         usize::from(self.recipe.measured == Role::Second)
     }
 
     /// The ticks of every sample, the timer's own included.
     pub(super) fn ticks(&self, group: &Group, lines: &Lines) -> Result<Vec<u64>, Failure> {
-        let done = group.run(|rank, meeting| self.take_part(rank, meeting, lines))?;
+        let done = group.run(&|rank, meeting| self.take_part(rank, meeting, lines))?;
         Ok(done.into_iter().flatten().collect())
     }
 

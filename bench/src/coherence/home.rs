@@ -8,7 +8,7 @@ use corecast::base::CpuId;
 use corecast::machine::Machine;
 use serde::Serialize;
 
-/// Near whom the lines of a pair lie.
+/// Which CPU of a pair its lines lie near.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Home {

@@ -7,7 +7,7 @@ use super::lines::Line;
 /// Whether lines can be put out of all caches here.
 pub(super) const FLUSHES: bool = false;
 
-/// Does nothing: who needs a flush asks [`FLUSHES`] first.
+/// Does nothing: a caller that needs a flush asks [`FLUSHES`] first.
 pub(super) fn flush(_word: &AtomicU64) {}
 
 /// Never.
@@ -15,7 +15,7 @@ pub(super) fn knows_prefetch_for_write() -> bool {
     false
 }
 
-/// Does nothing: who needs it asks first.
+/// Does nothing: a caller that needs it asks first.
 pub(super) fn prefetch_for_write(_word: &AtomicU64) {}
 
 /// Never.
@@ -23,7 +23,7 @@ pub(super) fn knows_demote() -> bool {
     false
 }
 
-/// Does nothing: who needs it asks first.
+/// Does nothing: a caller that needs it asks first.
 pub(super) fn demote(_word: &AtomicU64) {}
 
 /// Never.
@@ -31,7 +31,7 @@ pub(super) fn knows_write_back() -> bool {
     false
 }
 
-/// Does nothing: who needs it asks first.
+/// Does nothing: a caller that needs it asks first.
 pub(super) fn write_back(_word: &AtomicU64) {}
 
 /// Never.
@@ -39,26 +39,26 @@ pub(super) fn knows_wide_cas() -> bool {
     false
 }
 
-/// Returns what is expected: who needs it asks first.
+/// Returns what is expected: a caller that needs it asks first.
 pub(super) fn wide_cas(_line: &Line, compare: [u64; 2], _value: [u64; 2]) -> [u64; 2] {
     compare
 }
 
-/// What the language's acquire fence is here.
+/// The language's acquire fence.
 #[inline(always)]
 pub(super) fn load_fence() {
     // ORDERING: Acquire, timed for its own sake; pairs with the Release in store_fence [timed-fence]
     fence(Ordering::Acquire);
 }
 
-/// What the language's release fence is here.
+/// The language's release fence.
 #[inline(always)]
 pub(super) fn store_fence() {
     // ORDERING: Release, timed for its own sake; pairs with the Acquire in load_fence [timed-fence]
     fence(Ordering::Release);
 }
 
-/// What the language's strongest fence is here.
+/// The language's strongest fence.
 #[inline(always)]
 pub(super) fn full_fence() {
     // ORDERING: SeqCst, pairs with itself: forbids that the clock is read while a store is on its way [drained]

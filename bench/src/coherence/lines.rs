@@ -14,7 +14,7 @@ use fastrand::Rng;
 use super::instruction;
 use corecast_race::failure::Failure;
 
-/// What operations work on: the first word of a line, those of 16 bytes the second one too, which stays 0.
+/// The operand: the first word of a line, those of 16 bytes the second one too, which stays 0.
 pub(super) type Line = CacheLine<[AtomicU64; 2]>;
 
 const PAGE_BYTES: usize = 4096;
@@ -30,7 +30,7 @@ const UNMEASURED: usize = 4;
 /// The most samples that find a page each.
 pub(super) const MOST_SAMPLES: usize = MEMORY_BYTES / PAGE_BYTES;
 
-/// The memory, and which line is whose.
+/// The memory, and which line belongs to which sample.
 #[derive(Debug)]
 pub(super) struct Lines {
     memory: PlaceSlice<Line>,
@@ -101,7 +101,7 @@ impl Lines {
     }
 }
 
-/// What the line of a sample holds in the beginning: no two the same, and room for what is written later.
+/// The first value of the line of a sample: no two the same, and room for what is written later.
 pub(super) fn initial(sample: usize) -> u64 {
     (sample as u64 + 1) << 8
 }

@@ -59,7 +59,7 @@ const QUICK: usize = 1_000;
 
 const _: () = assert!(THOROUGH <= lines::MOST_SAMPLES);
 
-/// What to run.
+/// The options of the benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct CoherenceOptions {
     /// CPUs, pace, seed, and how to stop it. The rest is not looked at.
@@ -68,7 +68,7 @@ pub struct CoherenceOptions {
     pub cases: Vec<String>,
 }
 
-/// What all groups share.
+/// The settings that all groups share.
 struct Run<'a> {
     options: &'a Options,
     cases: Vec<Case>,
@@ -152,7 +152,7 @@ fn groups(machine: &Machine, cpus: &CpuSet) -> Vec<Placed> {
     groups
 }
 
-/// The numbers of sharers that a case runs with: 1, 2, 4 .. and as many as there are CPUs.
+/// The numbers of sharers that a case runs with: 1, 2, 4 .. up to all CPUs.
 fn sharers(case: &Case, cpus: usize) -> Vec<usize> {
     if case.cpus() < 3 {
         return vec![0];
@@ -229,7 +229,7 @@ impl Run<'_> {
     }
 }
 
-/// Why a case cannot run on so many CPUs, if that is so.
+/// The reason why a case cannot run on this number of CPUs; `None` if it can.
 fn skipped(case: &Case, cpus: usize) -> Option<String> {
     if cpus < case.cpus() {
         return Some(format!(

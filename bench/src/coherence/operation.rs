@@ -1,4 +1,4 @@
-//! What is done to a line: the operation, how it is timed, and what must come of it.
+//! An operation on a line: what it does, how it is timed, and the result it must have.
 
 use corecast::base::Clock;
 use corecast::base::sync::{AtomicU64, Ordering};
@@ -31,22 +31,22 @@ pub(super) enum Operation {
 /// The numbers that an operation works with; each takes what it needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operands {
-    /// What a compare and swap expects.
+    /// The value that a compare and swap expects.
     pub(super) compare: u64,
-    /// What is written.
+    /// The value that is written.
     pub(super) value: u64,
 }
 
-/// What an operation found and left.
+/// The values that an operation found and left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// What it says was there before; `None` if it does not say.
+    /// The value before, as the operation returns it; `None` if it returns none.
     pub(super) seen: Option<u64>,
-    /// What is there afterwards.
+    /// The value afterwards.
     pub(super) left: u64,
 }
 
-/// What test and set writes.
+/// The value that test and set writes.
 const SET: u64 = 1;
 /// The bit that [`Operation::Or`] sets.
 const BIT: u64 = 1 << 62;
@@ -80,7 +80,7 @@ impl Operation {
             .then_some("needs an x86-64 core that knows CMPXCHG16B: the CASP of other architectures is not timed here")
     }
 
-    /// What must come of it where `before` was.
+    /// The result that it must have where `before` was.
     pub(super) fn outcome(self, before: u64, with: Operands) -> Outcome {
         let (seen, left) = match self {
             Self::Load | Self::FailingCas => (Some(before), before),

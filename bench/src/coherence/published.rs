@@ -1,21 +1,21 @@
-//! What others have published of other machines, to be shown beside what is found here.
+//! Published figures of other machines, to be shown beside those found here.
 
 use super::home::Home;
 use super::report::{CoherenceCell, CoherenceGroup, Placement};
-use crate::published::PublishedFigure;
+use crate::published::{self, Published, PublishedFigure};
 
 const ATOMIC_TO_LOAD: &str = "time of compare and swap / of load, of a line modified far away";
 const CROSSING: &str = "time of load, of a line modified in another package / in the same one";
 
+const PUBLISHED: &[Published<[CoherenceGroup]>] = &[
+    Published { figure: ATOMIC_TO_LOAD, machine: "4-socket Opteron", there: [1.35, 1.35], here: atomic_to_load },
+    Published { figure: ATOMIC_TO_LOAD, machine: "8-socket Xeon", there: [1.15, 1.15], here: atomic_to_load },
+    Published { figure: CROSSING, machine: "4-socket Opteron and 8-socket Xeon", there: [2.0, 7.5], here: crossing },
+];
+
 /// All of them, beside what `groups` tell of this machine.
 pub(super) fn beside(groups: &[CoherenceGroup]) -> Vec<PublishedFigure> {
-    let published = PublishedFigure::of_ssync;
-    let atomic = atomic_to_load(groups);
-    vec![
-        published(ATOMIC_TO_LOAD, "4-socket Opteron", (1.35, 1.35), atomic),
-        published(ATOMIC_TO_LOAD, "8-socket Xeon", (1.15, 1.15), atomic),
-        published(CROSSING, "4-socket Opteron and 8-socket Xeon", (2.0, 7.5), crossing(groups)),
-    ]
+    published::beside(PUBLISHED, groups)
 }
 
 /// Those whose lines lie near the first of them.

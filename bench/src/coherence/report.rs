@@ -1,4 +1,4 @@
-//! What a run of the coherence benchmark found, as values and as JSON. The field names are documented in docs/json/cc.md.
+//! The report of the coherence benchmark, as values and as JSON. The field names are documented in docs/json/cc.md.
 
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub struct CoherenceReport {
     pub timers: Vec<TimerRow>,
     /// Alone on a CPU, by pairs from near to far, and all at once.
     pub groups: Vec<CoherenceGroup>,
-    /// What was published of other machines.
+    /// Published figures of other machines.
     pub published: Vec<PublishedFigure>,
 }
 
@@ -43,9 +43,9 @@ pub enum Placement {
 pub struct CoherenceGroup {
     /// How participants are placed.
     pub placement: Placement,
-    /// What the two CPUs of a pair share, in words; `null` for other placements.
+    /// The distance of the two CPUs of a pair, in words; `null` for other placements.
     pub distance: Option<&'static str>,
-    /// Of a pair: near whom its lines lie; `null` where there is one NUMA node, and for other placements.
+    /// Of a pair: which of its CPUs its lines lie near; `null` where there is one NUMA node, and for other placements.
     pub home: Option<Home>,
     /// The CPUs, the two of a pair first; sharers run on the first of those that follow.
     pub cpus: Vec<u32>,
@@ -60,7 +60,7 @@ pub struct CoherenceCell {
     pub case: String,
     /// Its number in ccbench; `null` if that has no such case.
     pub number: Option<u8>,
-    /// What was measured.
+    /// The measured operation.
     pub operation: String,
     /// On lines in which state, or which lines.
     pub lines: String,

@@ -8,7 +8,7 @@ use corecast::base::sync::AtomicU64;
 use super::instruction;
 use super::operation::Operation;
 
-/// The state of a line, seen from whoever is measured.
+/// The state of a line, seen from the participant that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Modified,
@@ -30,7 +30,7 @@ pub(super) enum State {
     Same,
 }
 
-/// Who takes a step.
+/// The participant that takes a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// The first participant.
@@ -41,7 +41,7 @@ pub(super) enum Role {
     Sharers,
 }
 
-/// What a step of the preparation does.
+/// The action of a step of the preparation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doing {
     /// This operation.
@@ -52,12 +52,12 @@ pub(super) enum Doing {
     Move(Move),
 }
 
-/// What moves a line.
+/// An instruction that moves a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Move {
     /// Out of all caches.
     Flush,
-    /// To who means to write.
+    /// To a CPU that means to write.
     PrefetchForWrite,
     /// Towards the caches that others share.
     Demote,
@@ -70,7 +70,7 @@ pub(super) enum Move {
 pub(super) struct Recipe {
     /// One after the other; all have seen the end of one before the next begins.
     pub(super) steps: &'static [(Role, Doing)],
-    /// Who is measured then.
+    /// The participant that is measured then.
     pub(super) measured: Role,
 }
 
@@ -89,7 +89,7 @@ impl Move {
         }
     }
 
-    /// What it needs, if that is not here.
+    /// The feature that it needs, if that is missing here.
     fn lacks(self) -> Option<&'static str> {
         let (is_here, words) = match self {
             Self::Flush => {

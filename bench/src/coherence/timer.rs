@@ -1,4 +1,4 @@
-//! What looking at the clock costs by itself, which is taken from every sample.
+//! The cost of reading the clock, which is taken from every sample.
 //!
 //! Measured as a distribution on each CPU that measures, once bare and once around a full fence. No constant stands in for
 //! a timer that is unsteady: then nothing is measured.
@@ -10,14 +10,14 @@ use serde::Serialize;
 use super::distribution::Distribution;
 use super::instruction;
 use super::operation::timed;
+use crate::stats::{Samples, median_of};
 use corecast_race::error::BenchError;
-use corecast_race::harness::{percentile, sorted};
 
 /// Looks of one try.
 const LOOKS: usize = 2000;
 /// The first that is steady counts: others may have worked on the same core, or its frequency changed.
 const TRIES: usize = 50;
-/// The timer is steady if nine tenths of its looks take at most so many times as long as the fastest tenth.
+/// The timer is steady if nine tenths of its looks take at most this multiple of the fastest tenth.
 const LARGEST_SPREAD: f64 = 2.0;
 
 /// The timer of one CPU.
@@ -31,7 +31,7 @@ pub struct TimerRow {
     pub fenced: Distribution,
 }
 
-/// What is taken from samples of one CPU, in ticks.
+/// The ticks that are taken from samples of one CPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Correction {
     empty: u64,
@@ -55,7 +55,7 @@ pub(crate) fn measure(cpu: CpuId) -> Result<(TimerRow, Correction), BenchError> 
         let fenced = steady(cpu, || timed(instruction::full_fence).0)?;
         Ok((empty, fenced))
     };
-    // On a thread of its own, whose mask is nobody else's.
+    // On a thread of its own, which shares its mask with no other thread.
     let joined = std::thread::scope(|scope| scope.spawn(both).join());
     let (empty, fenced) = joined.expect("looking at a clock does not panic")?;
     let distribution = |ticks: &[u64]| {
@@ -63,12 +63,11 @@ pub(crate) fn measure(cpu: CpuId) -> Result<(TimerRow, Correction), BenchError> 
         Distribution::of(ns).expect("there are looks")
     };
     let row = TimerRow { cpu: cpu.get(), empty: distribution(&empty), fenced: distribution(&fenced) };
-    Ok((row, Correction { empty: middle(empty), fenced: middle(fenced) }))
+    Ok((row, Correction { empty: middle(&empty), fenced: middle(&fenced) }))
 }
 
-fn middle(mut ticks: Vec<u64>) -> u64 {
-    ticks.sort_unstable();
-    ticks[ticks.len() / 2]
+fn middle(ticks: &[u64]) -> u64 {
+    median_of(ticks.iter().map(|&ticks| ticks as f64)).expect("there are looks") as u64
 }
 
 /// The first try whose looks take about the same time.
@@ -86,8 +85,9 @@ fn steady(cpu: CpuId, mut look: impl FnMut() -> u64) -> Result<Vec<u64>, BenchEr
 
 /// The time that nine tenths do not exceed, divided by that which a tenth does not exceed.
 fn spread_of(ticks: &[u64]) -> f64 {
-    let sorted = sorted(ticks.iter().map(|&ticks| ticks as f64));
-    percentile(&sorted, 0.90) / percentile(&sorted, 0.10).max(1.0)
+    let ticks = Samples::of(ticks.iter().map(|&ticks| ticks as f64));
+    let most_of = |share| ticks.quantile(share).expect("there are looks");
+    most_of(0.90) / most_of(0.10).max(1.0)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use corecast_race::contender::{Body, Contender, Setting, Unfit};
 use corecast_race::failure::Failure;
 use corecast_race::harness::Abort;
 
-/// As many slots as a channel has that is one of many.
+/// The number of slots of a channel that is one of many.
 pub(super) const SLOTS: usize = 64;
 
 pub(super) struct Selected {

@@ -28,12 +28,12 @@ pub(super) enum End {
     Receiver,
 }
 
-/// What a call came back with.
+/// The return value of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// It was told of the death.
     Died,
-    /// The message was sent: nobody is left who holds it up.
+    /// The message was sent: no reader is left that holds it up.
     Sent,
     /// A message that nobody sent.
     Message(u64),
@@ -94,7 +94,7 @@ impl Channel {
         }
     }
 
-    /// What the survivor's call is told. A dead reader holds no sender of `mcast` up any more, which is all its sender
+    /// The outcome of the survivor's call. A dead reader holds no sender of `mcast` up any more, which is all its sender
     /// wants to know.
     pub(super) fn expected(self, killed: End) -> Outcome {
         if self == Self::Mcast && killed == End::Receiver { Outcome::Sent } else { Outcome::Died }

@@ -20,29 +20,28 @@ use serde::Serialize;
 
 use self::ends::{Channel, End, Outcome, Receiver};
 use self::victim::{NAME, SENT, Victim};
+use crate::rules::at_most;
+use crate::stats::{Samples, median, most};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
 use corecast_race::gate::{Demand, Gate};
-use corecast_race::harness::{median, percentile, sorted};
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
 
 pub use victim::victim;
 
 const COMMAND: &str = "corecast bench deaths";
-pub(crate) const TOLD: Demand =
-    Demand { gate: "death to its news, ms, p99, the worst row", limit: 100.0, is_most: true, command: COMMAND };
-pub(crate) const LEFT: Demand =
-    Demand { gate: "files left after a death, all rows", limit: 0.0, is_most: true, command: COMMAND };
+pub(crate) const TOLD: Demand = at_most(100.0, "death to its news, ms, p99, the worst row", COMMAND);
+pub(crate) const LEFT: Demand = at_most(0.0, "files left after a death, all rows", COMMAND);
 
-/// How many deaths, and who dies.
+/// How many processes are killed, and how they are started.
 #[derive(Clone, Debug)]
 pub struct DeathOptions {
     /// Deaths of each kind.
     pub deaths: usize,
     /// The program that [`victim`] is called in.
     pub program: PathBuf,
-    /// What it is called with, before the words that `victim` takes.
+    /// The arguments it is called with, before the words that `victim` takes.
     pub arguments: Vec<String>,
 }
 
@@ -53,11 +52,11 @@ pub struct DeathReport {
     pub machine: String,
     /// The commit this was built from, if it was in a repository.
     pub commit: Option<String>,
-    /// How those who wait do so.
+    /// How waiting processes wait.
     pub wait: String,
     /// One entry for each channel and end.
     pub rows: Vec<DeathRow>,
-    /// What is asked, and whether it holds here.
+    /// The demands, and whether they hold here.
     pub gates: Vec<Gate>,
 }
 
@@ -68,7 +67,7 @@ pub struct DeathRow {
     pub channel: &'static str,
     /// The end whose process was killed.
     pub killed: &'static str,
-    /// What the other one's call returned.
+    /// The return value of the other one's call.
     pub told: &'static str,
     /// How many were killed.
     pub deaths: usize,
@@ -82,7 +81,7 @@ pub struct DeathRow {
     pub left: usize,
 }
 
-/// Kills so many processes at each end of each channel.
+/// Kills `DeathOptions::deaths` processes at each end of each channel.
 ///
 /// # Errors
 /// [`BenchError::Cancelled`], or [`BenchError::Failed`] if a process cannot be started, a message was lost, or a death was
@@ -106,7 +105,7 @@ pub fn deaths(
         rows.push(row(channel, killed, &trials));
     }
     progress.step(1.0, "done");
-    let worst_ms = rows.iter().map(|row| row.p99_ms).fold(0.0, f64::max);
+    let worst_ms = most(rows.iter().map(|row| row.p99_ms)).unwrap_or(0.0);
     let left: usize = rows.iter().map(|row| row.left).sum();
     Ok(DeathReport {
         machine: machine.name.clone(),
@@ -117,7 +116,7 @@ pub fn deaths(
     })
 }
 
-/// What one death showed.
+/// The measurement of one death.
 struct Trial {
     told: Outcome,
     waited: Duration,
@@ -125,15 +124,15 @@ struct Trial {
 }
 
 fn row(channel: Channel, killed: End, trials: &[Trial]) -> DeathRow {
-    let waits = sorted(trials.iter().map(|trial| trial.waited.as_secs_f64() * 1e3));
+    let waits = Samples::of(trials.iter().map(|trial| trial.waited.as_secs_f64() * 1e3));
     DeathRow {
         channel: channel.name(),
         killed: killed.name(),
         told: trials.first().map_or("nothing", |trial| trial.told.words()),
         deaths: trials.len(),
-        median_ms: median(&waits).unwrap_or(0.0),
-        p99_ms: percentile(&waits, 0.99),
-        max_ms: waits.last().copied().unwrap_or(0.0),
+        median_ms: median(waits.all()).unwrap_or(0.0),
+        p99_ms: waits.quantile(0.99).unwrap_or(0.0),
+        max_ms: waits.most().unwrap_or(0.0),
         left: trials.iter().map(|trial| trial.left).sum(),
     }
 }

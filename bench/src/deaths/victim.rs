@@ -13,7 +13,7 @@ use super::DeathOptions;
 use super::ends::{Channel, End};
 use corecast_race::failure::Failure;
 
-/// What the region and its channel are called.
+/// The name of the region and of its channel.
 pub(super) const NAME: &str = "deaths";
 /// Words that a victim sends before it waits: 1, 2, and so on.
 pub(super) const SENT: u64 = 100;
@@ -53,7 +53,7 @@ impl Drop for Victim {
     }
 }
 
-/// What a process does that is to be killed, told of its channel, end and directory. Returns only with an error. For the
+/// The work of a process that will be killed, given its channel, end and directory. Returns only with an error. For the
 /// hidden subcommand of a program that calls [`deaths`](super::deaths).
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Who takes part: those that are named, of whatever kind, or all.
+//! The contenders of a run: those that are named, of any kind, or all.
 
 use super::ablations::ablations;
 use super::contenders::{Contender, combining, contenders};

@@ -6,13 +6,14 @@
 
 use std::time::Duration;
 
-use fastrand::Rng;
-
 use super::contenders::{COMBINE, Contender, DELEGATE};
 use super::crowd::Crowd;
 use super::report::LockCell;
 use super::{Field, LockOptions, Steps, cell};
 use crate::counts::or_usual;
+use crate::rules::at_least;
+use crate::stats::{least, most};
+use crate::turns::TurnOrder;
 use corecast_race::error::BenchError;
 use corecast_race::gate::{Demand, Gate};
 
@@ -21,12 +22,11 @@ const HOLDS: [Duration; 2] = [Duration::ZERO, Duration::from_nanos(100)];
 /// Enough threads that many wait.
 const MANY: usize = 8;
 
-const GAIN: Demand = Demand {
-    gate: "combine, 8 threads or more with a CPU each, held for 100 ns at most: accesses / those of the best lock, the worst",
-    limit: 1.5,
-    is_most: false,
-    command: "corecast bench locks",
-};
+const GAIN: Demand = at_least(
+    1.5,
+    "combine, 8 threads or more with a CPU each, held for 100 ns at most: accesses / those of the best lock, the worst",
+    "corecast bench locks",
+);
 
 /// The situations: several threads, one piece of data.
 pub(super) fn crowds<'a>(options: &LockOptions, like: Crowd<'a>) -> Vec<Crowd<'a>> {
@@ -46,7 +46,7 @@ impl Field<'_> {
         &self,
         others: &[Contender],
         crowds: &[Crowd<'_>],
-        random: &mut Rng,
+        order: &mut TurnOrder<'_>,
         steps: &mut Steps<'_>,
     ) -> Result<Vec<LockCell>, BenchError> {
         let all: Vec<Contender> = others.iter().chain(self.contenders).copied().collect();
@@ -54,23 +54,23 @@ impl Field<'_> {
         for crowd in crowds {
             let words = format!("{} threads, closures sent", crowd.threads);
             let Some(amount) = steps.next(self.crowd_s(crowd, all.len()), self.amount, &words) else { continue };
-            cells.push(cell::measure(&all, crowd, &amount, random, self.options)?.0);
+            cells.push(cell::measure(&all, crowd, &amount, order)?.0);
         }
         Ok(cells)
     }
 }
 
-/// `is_all` is false if some locks were left out, with whom most would mean something else.
+/// `is_all` is false if some locks were left out: the most of the rest would mean something else.
 pub(super) fn judge(is_all: bool, cells: &[LockCell]) -> Gate {
     let is_judged = |cell: &&LockCell| is_all && cell.threads >= MANY && !cell.oversubscribed;
     let gains = cells.iter().filter(is_judged).filter_map(|cell| {
         let mops = |is_wanted: fn(&str) -> bool| {
-            cell.rows.iter().filter(|row| is_wanted(&row.contender)).filter_map(|row| row.mops).reduce(f64::max)
+            most(cell.rows.iter().filter(|row| is_wanted(&row.contender)).map(|row| row.mops))
         };
         Some(mops(|name| name == COMBINE)? / mops(|name| ![COMBINE, DELEGATE].contains(&name))?)
     });
     let needs = || format!("{MANY} CPUs, and all locks, none chosen");
-    GAIN.judge(gains.reduce(f64::min).ok_or_else(needs))
+    GAIN.judge(least(gains).ok_or_else(needs))
 }
 
 #[cfg(test)]
@@ -103,8 +103,8 @@ mod tests {
         );
         let mut ignored = ();
         let mut steps = Steps::begin(&mut ignored, Allowance::THOROUGH, 1.0);
-        let mut random = Rng::with_seed(1);
-        let cells = field.combining(&combining(), &crowds, &mut random, &mut steps).expect("it runs");
+        let mut order = TurnOrder::new(&options, 1);
+        let cells = field.combining(&combining(), &crowds, &mut order, &mut steps).expect("it runs");
         assert_eq!(cells.len(), 4);
         for row in cells.iter().flat_map(|cell| &cell.rows) {
             assert_eq!(row.skipped, None, "{}", row.contender);

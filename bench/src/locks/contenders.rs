@@ -7,6 +7,7 @@ use super::crowd::{Crowd, Turn, crowd};
 use super::distance::{Handed, Turns, handed};
 use super::flips::{Flipped, Flips, flips};
 use super::guarded::{BareCas, Guarded, Line, Pthread};
+use super::interleaved::Trusted;
 use super::pair::pair_ns;
 use crate::coherence::Group;
 use corecast_race::failure::Failure;
@@ -22,7 +23,7 @@ pub(super) struct Contender {
     pub(super) is_ablation: bool,
     /// Nanoseconds to take and free it, alone.
     pub(super) pair_ns: fn(u32, &Domains) -> f64,
-    /// A few threads in turns, so many times.
+    /// A few threads in turns, for a number of turns.
     pub(super) handed: fn(&Group, Turns, &Domains) -> Result<Vec<Handed>, Failure>,
     /// Many threads at once.
     pub(super) crowd: fn(&Crowd<'_>) -> Result<Turn, Failure>,
@@ -33,6 +34,12 @@ pub(super) struct Contender {
 pub(super) fn contender<G: Guarded>(name: &'static str, ours: bool, sleeps: bool) -> Contender {
     let (pair_ns, handed, crowd, flips) = (pair_ns::<G>, handed::<G>, crowd::<G>, flips::<G>);
     Contender { name, ours, sleeps, is_ablation: false, pair_ns, handed, crowd, flips }
+}
+
+impl Trusted for Contender {
+    fn trusted(&self) -> Option<&str> {
+        self.ours.then_some(self.name)
+    }
 }
 
 /// All of them, but for [ablations](super::ablations).
@@ -61,12 +68,12 @@ pub(super) const SPIN_TICKET: &str = "spin_ticket";
 /// The queue of crate `mcslock`.
 pub(super) const MCSLOCK: &str = "mcslock";
 
-/// Whose waiters' closures whoever is there runs.
+/// The lock whose holder runs the closures of the waiters.
 pub(super) const COMBINE: &str = "combine";
-/// Whose closures one thread runs.
+/// The lock whose closures are all run by one thread.
 pub(super) const DELEGATE: &str = "delegate";
 
-/// What closures are sent to, which is raced where many want one piece of data.
+/// The locks that closures are sent to, raced where many threads want one piece of data.
 pub(super) fn combining() -> Vec<Contender> {
     vec![contender::<Combine<Line>>(COMBINE, true, true), contender::<Delegate<Line>>(DELEGATE, true, true)]
 }

@@ -1,11 +1,12 @@
 //! corecast's ticket lock and queues beside those of other libraries.
 //!
-//! What is asked is to be no slower than the best rival. There is one each here: crate `spin` for the ticket lock, and the MCS
+//! The demand is to be no slower than the best rival. There is one each here: crate `spin` for the ticket lock, and the MCS
 //! queue of crate `mcslock`, beside which `clh` is raced too, another algorithm for want of its own. The locks of Concurrency
 //! Kit and libvsync, which are in C, are not raced: what a gate says here says nothing of them.
 
 use super::contenders::{MCSLOCK, SPIN_TICKET};
 use super::report::{LockCell, LockRow};
+use crate::stats::least;
 use corecast_race::gate::Gate;
 
 /// Ours, and theirs.
@@ -23,7 +24,7 @@ pub(super) fn judge(cells: &[LockCell]) -> Vec<Gate> {
             "{own}, threads with a CPU each, one lock: acquisitions / those of {theirs}, the one rival here, the worst"
         );
         let needs = || format!("{own} and {theirs}, one lock, no hold, pinned");
-        Gate::new(gate, LIMIT, false, ratios.reduce(f64::min).ok_or_else(needs))
+        Gate::new(gate, LIMIT, false, least(ratios).ok_or_else(needs))
     };
     COUNTERPARTS.iter().map(judge).collect()
 }

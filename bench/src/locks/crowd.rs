@@ -1,7 +1,7 @@
 //! Many threads that take locks of a set at random: how often in all, how evenly, and how long the unlucky wait.
 //!
-//! In each critical section a thread reads and writes the line behind the lock, and between two it spins for so many times as
-//! long as it holds a lock, or, as in SSYNC's experiment, for a moment if there is one lock only: else a thread would take the
+//! In each critical section a thread reads and writes the line behind the lock, and between two it spins for a multiple of the
+//! time that it holds a lock, or, as in SSYNC's experiment, for a moment if there is one lock only: else a thread would take the
 //! lock again before the others have seen it free. Foreign threads may spin beside, which take no lock and want the CPUs. What
 //! was counted behind the locks is compared with what the threads have counted themselves.
 
@@ -17,14 +17,14 @@ use super::together::{Stop, in_turn, mops, seconds, together};
 use corecast_race::failure::Failure;
 use corecast_race::harness::is_crowded;
 
-/// One of so many acquisitions is timed.
+/// One of this many acquisitions is timed.
 const TIMED: u64 = 16;
 /// Between two acquisitions of the only lock.
 pub(super) const PAUSE: Duration = Duration::from_nanos(200);
-/// What foreign threads do between two looks at whether they should end.
+/// How long foreign threads spin between two looks at whether they should end.
 const FOREIGN: Duration = Duration::from_micros(1);
 
-/// What a crowd does.
+/// The work of a crowd.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Crowd<'a> {
     pub(super) threads: usize,
@@ -62,7 +62,7 @@ impl Crowd<'_> {
     }
 }
 
-/// What came of one contender in one block.
+/// The results of one contender in one block.
 #[derive(Debug, Clone)]
 pub(super) struct Turn {
     /// Acquisitions of each thread.
@@ -91,7 +91,7 @@ struct Thread {
 pub(super) fn crowd<G: Guarded>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     let clients = crowd.threads.saturating_sub(G::SERVERS);
     if clients == 0 {
-        return Err(Failure::Refused("of so few threads none is left to be a client".to_owned()));
+        return Err(Failure::Refused("too few threads: none is left to be a client".to_owned()));
     }
     refuse_crowd::<G>(crowd.threads + crowd.foreign, crowd.cpus.len())?;
     let mut setup = Setup::of_threads(crowd.threads);
@@ -101,7 +101,7 @@ pub(super) fn crowd<G: Guarded>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     if let Some(cpu) = seats[0] {
         locks.iter().try_for_each(|lock| lock.bind(cpu))?;
     }
-    let threads = together(&seats[G::SERVERS..], crowd.time, |rank, stop| {
+    let threads = together(&seats[G::SERVERS..], crowd.time, &|rank, stop| {
         if rank < clients {
             return Some(take(crowd, &locks, rank, stop));
         }
@@ -114,15 +114,15 @@ pub(super) fn crowd<G: Guarded>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     turn(threads.into_iter().flatten().collect(), behind)
 }
 
-/// An error if so many threads have to share CPUs, and those that wait would not let the others run.
+/// An error if the threads have to share CPUs, and waiting threads would not let the others run.
 pub(super) fn refuse_crowd<G: Guarded>(threads: usize, cpus: usize) -> Result<(), Failure> {
     if !G::GIVES_WAY && is_crowded(threads, cpus) {
-        return Err(Failure::Refused("who waits never gives up its CPU, and there are more threads".to_owned()));
+        return Err(Failure::Refused("a waiting thread never gives up its CPU, and there are more threads".to_owned()));
     }
     Ok(())
 }
 
-/// What the threads did, if that is what was counted behind the locks.
+/// The counts of the threads, if they are equal to those behind the locks.
 fn turn(threads: Vec<Thread>, behind: u64) -> Result<Turn, Failure> {
     let counted: u64 = threads.iter().map(|thread| thread.count).sum();
     if behind != counted {

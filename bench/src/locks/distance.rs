@@ -1,4 +1,4 @@
-//! What taking and freeing a lock costs that another CPU had last, and nobody wants meanwhile.
+//! The cost of taking and freeing a lock that another CPU had last and no thread wants meanwhile.
 //!
 //! Two threads on a pair of CPUs take it in turns. They meet over lines of their own in between, so nobody waits for the lock;
 //! but its line, and that of the data, must come from the other CPU. Taking and freeing are timed apart, and what looking at
@@ -11,21 +11,21 @@ use corecast::base::CpuId;
 use corecast::base::sync::{AtomicBool, Ordering};
 use corecast::lock::{Domains, Setup};
 use corecast::machine::{Machine, distance_classes};
-use fastrand::Rng;
 
+use super::Field;
 use super::contenders::{Contender, yardstick};
-use super::every_round::every_round;
 use super::guarded::Guarded;
+use super::interleaved::interleaved;
 use super::report::{DistanceRow, LockDistance};
 use super::steps::{Steps, weight_s};
-use super::{Field, rounds};
 use crate::coherence::{Correction, Group, measure_timer};
+use crate::stats::Samples;
+use crate::turns::{Raced, TurnOrder};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{percentile, sorted};
 use corecast_race::skip::Skip;
 
-/// What an acquisition of each of two takes, about.
+/// The time of an acquisition by each of two threads, about.
 const HANDED: Duration = Duration::from_micros(1);
 
 /// Ticks, the clock's own included, of all samples of one participant.
@@ -50,11 +50,11 @@ pub(super) fn handed<G: Guarded>(group: &Group, turns: Turns, domains: &Domains)
     setup.domains = domains.clone();
     let guarded = G::new(&setup);
     let (is_over, start) = (AtomicBool::new(false), Instant::now());
-    let done = group.run(|rank, meeting| {
+    let done = group.run(&|rank, meeting| {
         let mut handed = Handed::default();
         for done in 0..turns.count {
             if rank == 0 && done > 0 && start.elapsed() >= turns.time {
-                // ORDERING: Relaxed, the meeting below orders it: whoever was there sees it
+                // ORDERING: Relaxed, the meeting below orders it: every thread that was there sees it
                 is_over.store(true, Ordering::Relaxed);
             }
             meeting.meet()?;
@@ -99,7 +99,7 @@ impl Field<'_> {
     pub(super) fn measure(
         &self,
         machine: &Machine,
-        random: &mut Rng,
+        order: &mut TurnOrder<'_>,
         steps: &mut Steps<'_>,
     ) -> Result<Vec<LockDistance>, BenchError> {
         let cpu = |position: usize| machine.cpus[position].id;
@@ -116,13 +116,13 @@ impl Field<'_> {
         let mut found = Vec::new();
         for (distance, cpus) in all {
             if steps.next(each_s, self.amount, &format!("locks handed over, {distance}")).is_some() {
-                found.push(self.at_distance(distance, cpus, random)?);
+                found.push(self.at_distance(distance, cpus, order)?);
             }
         }
         Ok(found)
     }
 
-    /// What all distances weigh, in seconds.
+    /// The weight of all distances, in seconds.
     pub(super) fn distances_s(&self, machine: &Machine) -> f64 {
         let amount = self.amount;
         let handed = HANDED * u32::try_from(amount.handed / amount.rounds).unwrap_or(u32::MAX);
@@ -130,12 +130,17 @@ impl Field<'_> {
         distances as f64 * weight_s(1 + self.contenders.len(), amount, handed, 2)
     }
 
-    fn at_distance(&self, distance: &str, cpus: Vec<CpuId>, random: &mut Rng) -> Result<LockDistance, BenchError> {
+    fn at_distance(
+        &self,
+        distance: &str,
+        cpus: Vec<CpuId>,
+        order: &mut TurnOrder<'_>,
+    ) -> Result<LockDistance, BenchError> {
         let contenders: Vec<Contender> = std::iter::once(yardstick()).chain(self.contenders.iter().copied()).collect();
         let timers: Result<Vec<_>, BenchError> = cpus.iter().map(|&cpu| Ok(measure_timer(cpu)?.1)).collect();
         let rows = match timers {
-            Ok(corrections) => self.rows(&contenders, &cpus, &corrections, random)?,
-            Err(unsteady) => contenders.iter().map(|contender| skipped(contender, Skip::unfit(&unsteady))).collect(),
+            Ok(corrections) => self.rows(&contenders, &cpus, &corrections, order)?,
+            Err(unsteady) => contenders.iter().map(|contender| row(contender, &unfit(&unsteady), &[])).collect(),
         };
         let cpus = cpus.iter().map(|cpu| cpu.get()).collect();
         Ok(LockDistance { distance: distance.to_owned(), cpus, rows })
@@ -146,45 +151,37 @@ impl Field<'_> {
         contenders: &[Contender],
         cpus: &[CpuId],
         corrections: &[Correction],
-        random: &mut Rng,
+        order: &mut TurnOrder<'_>,
     ) -> Result<Vec<DistanceRow>, BenchError> {
         let group = Group { cpus: cpus.to_vec(), cancel: self.options.cancel.clone() };
         let count = self.amount.handed.div_ceil(self.amount.rounds);
         let turns = Turns { count, time: self.amount.handed_time };
-        let found = rounds(contenders, self.amount, random, self.options, |contender| {
-            (contender.handed)(&group, turns, self.domains)
-        })?;
-        // Who was stopped in its round was stopped by the user.
-        self.options.go_on()?;
-        let row = |(contender, rounds): (&Contender, Vec<_>)| match every_round(contender.name, contender.ours, rounds)?
-        {
-            Ok(rounds) => Ok(row(contender, &rounds, corrections)),
-            Err(why) => Ok(skipped(contender, why)),
-        };
-        contenders.iter().zip(found).map(row).collect()
+        let found =
+            interleaved(contenders, self.amount, order, |contender| (contender.handed)(&group, turns, self.domains))?;
+        Ok(contenders.iter().zip(&found).map(|(contender, raced)| row(contender, raced, corrections)).collect())
     }
 }
 
-fn skipped(contender: &Contender, Skip { reason, failed }: Skip) -> DistanceRow {
-    DistanceRow { skipped: Some(reason), failed, ..row(contender, &[], &[]) }
+/// Nothing was raced, for this reason.
+fn unfit(reason: &BenchError) -> Raced<Vec<Handed>> {
+    Raced { blocks: Vec::new(), skip: Some(Skip::unfit(reason)) }
 }
 
-fn row(contender: &Contender, rounds: &[Vec<Handed>], corrections: &[Correction]) -> DistanceRow {
+fn row(contender: &Contender, raced: &Raced<Vec<Handed>>, corrections: &[Correction]) -> DistanceRow {
     let ns = |of: fn(&Handed) -> &[u64]| {
-        let each = rounds.iter().flat_map(|handed| handed.iter().zip(corrections));
-        sorted(each.flat_map(|(handed, own)| of(handed).iter().map(|&ticks| own.ns(ticks, false))))
+        let each = raced.blocks.iter().flat_map(|handed| handed.iter().zip(corrections));
+        Samples::of(each.flat_map(|(handed, own)| of(handed).iter().map(|&ticks| own.ns(ticks, false))))
     };
     let (acquire, release) = (ns(|handed| &handed.acquire), ns(|handed| &handed.release));
-    let at = |samples: &[f64], share| (!samples.is_empty()).then(|| percentile(samples, share));
     DistanceRow {
         contender: contender.name.to_owned(),
         ours: contender.ours,
-        acquire_p50_ns: at(&acquire, 0.50),
-        acquire_p99_ns: at(&acquire, 0.99),
-        release_p50_ns: at(&release, 0.50),
-        release_p99_ns: at(&release, 0.99),
-        skipped: None,
-        failed: false,
+        acquire_p50_ns: acquire.quantile(0.50),
+        acquire_p99_ns: acquire.quantile(0.99),
+        release_p50_ns: release.quantile(0.50),
+        release_p99_ns: release.quantile(0.99),
+        skipped: raced.skipped(),
+        failed: raced.has_failed(),
     }
 }
 
@@ -205,7 +202,7 @@ mod tests {
         let field = Field { contenders: &contenders, cpus: &[], domains: &domains, amount: &AMOUNT, options };
         let mut ignored = ();
         let mut steps = Steps::begin(&mut ignored, Allowance::THOROUGH, 1.0);
-        field.measure(&machine, &mut Rng::with_seed(3), &mut steps)
+        field.measure(&machine, &mut TurnOrder::new(options, 3), &mut steps)
     }
 
     #[test]

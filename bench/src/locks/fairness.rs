@@ -1,61 +1,72 @@
-//! What is asked of the lock that chooses by itself, of its fairness and of how soon it has chosen.
+//! The demands on the fairness of the lock that chooses by itself, and on how soon it has chosen.
 
 use super::regret::CHOOSER;
 use super::report::{LockCell, LockFlips, LockRow};
-use corecast_race::gate::{Demand, Gate};
+use crate::rules::{self, Rule, at_least, at_most};
+use crate::stats::{least, most};
+use corecast_race::gate::Gate;
 
-const JAIN: Demand = Demand {
-    gate: "auto, threads with a CPU each, one lock: Jain's index of their acquisitions, the worst",
-    limit: 0.8,
-    is_most: false,
-    command: "corecast bench locks --locks 1",
-};
-const LONGEST: Demand = Demand {
-    gate: "auto, threads with a CPU each, one lock: longest / mean wait of one acquisition in 16, in blocks of 20 ms, the \
-           median over blocks, the worst",
-    limit: 50.0,
-    is_most: true,
-    ..JAIN
-};
-const SETTLED: Demand = Demand {
-    gate: "auto, threads with a CPU each: ms until it has settled after a flip, the worst",
-    limit: 10.0,
-    is_most: true,
-    command: "corecast bench locks --flips",
-};
-/// Beside it, as one that never changes has settled at once.
-const ADAPTED: Demand = Demand {
-    gate: "auto, threads with a CPU each: acquisitions in a phase after a flip / those of the best other lock in it, the worst",
-    limit: 0.8,
-    is_most: false,
-    command: SETTLED.command,
-};
+const ONE_LOCK: &str = "corecast bench locks --locks 1";
+const FLIPS: &str = "corecast bench locks --flips";
+const JAIN: &str = "auto, threads with a CPU each, one lock: Jain's index of their acquisitions, the worst";
+const LONGEST: &str = "auto, threads with a CPU each, one lock: longest / mean wait of one acquisition in 16, in blocks of 20 ms, \
+                       the median over blocks, the worst";
+const SETTLED: &str = "auto, threads with a CPU each: ms until it has settled after a flip, the worst";
+const ADAPTED: &str = "auto, threads with a CPU each: acquisitions in a phase after a flip / those of the best other lock in it, the worst";
 
-/// Four. `is_all` is false if some locks were left out, with whom the best of them would mean something else; `quick` blocks are
+/// The measurements that are judged.
+struct Evidence<'a> {
+    quick: bool,
+    /// Situations in which several threads with a CPU each share one lock.
+    shared: Vec<&'a LockCell>,
+    /// Those in which all locks took part, and every thread had a CPU.
+    flips: Vec<&'a LockFlips>,
+}
+
+fn rules<'a>() -> [Rule<Evidence<'a>>; 4] {
+    [
+        Rule::new(at_least(0.8, JAIN, ONE_LOCK), |evidence| {
+            least(evidence.own(|row| row.jain)).ok_or_else(needs_threads)
+        }),
+        Rule::new(at_most(50.0, LONGEST, ONE_LOCK), |evidence| {
+            let longest = most(evidence.own(|row| row.longest_to_mean)).filter(|_| !evidence.quick);
+            longest.ok_or_else(|| format!("{}, without --quick", needs_threads()))
+        }),
+        Rule::new(at_most(10.0, SETTLED, FLIPS), |evidence| settled(&evidence.flips).ok_or_else(needs_flips)),
+        // Beside it, as a lock that never changes has settled at once.
+        Rule::new(at_least(0.8, ADAPTED, FLIPS), |evidence| adapted(&evidence.flips).ok_or_else(needs_flips)),
+    ]
+}
+
+/// Four gates. `is_all` is false if some locks were left out: the best of the rest would mean something else; `quick` blocks are
 /// too short to be asked for their longest wait, which grows with the block.
-pub(super) fn judge(is_all: bool, quick: bool, cells: &[LockCell], flips: &[LockFlips]) -> [Gate; 4] {
+pub(super) fn judge(is_all: bool, quick: bool, cells: &[LockCell], flips: &[LockFlips]) -> Vec<Gate> {
     let is_shared = |cell: &&LockCell| {
         cell.locks == 1 && cell.threads > 1 && cell.pinned && !cell.oversubscribed && cell.is_plain()
     };
-    let own = |of: fn(&LockRow) -> Option<f64>| {
-        let rows = cells.iter().filter(is_shared).flat_map(|cell| &cell.rows);
-        rows.filter(|row| row.contender == CHOOSER).filter_map(of).collect::<Vec<f64>>().into_iter()
-    };
-    let needs = || "auto, one lock, and several pinned threads that have a CPU each".to_owned();
-    let longest = own(|row| row.longest_to_mean).reduce(f64::max).filter(|_| !quick);
-    let flips: Vec<&LockFlips> = flips.iter().filter(|flips| is_all && !flips.oversubscribed).collect();
-    let needs_flips = || format!("{}, all locks, none chosen, and two CPUs", SETTLED.needs());
-    [
-        JAIN.judge(own(|row| row.jain).reduce(f64::min).ok_or_else(needs)),
-        LONGEST.judge(longest.ok_or_else(|| format!("{}, without --quick", needs()))),
-        SETTLED.judge(settled(&flips).ok_or_else(needs_flips)),
-        ADAPTED.judge(adapted(&flips).ok_or_else(needs_flips)),
-    ]
+    let flips = flips.iter().filter(|flips| is_all && !flips.oversubscribed).collect();
+    rules::judge(&rules(), &Evidence { quick, shared: cells.iter().filter(is_shared).collect(), flips })
+}
+
+impl Evidence<'_> {
+    /// Of the lock that chooses, in each situation.
+    fn own(&self, of: fn(&LockRow) -> Option<f64>) -> impl Iterator<Item = f64> {
+        let rows = self.shared.iter().flat_map(|cell| &cell.rows);
+        rows.filter(|row| row.contender == CHOOSER).filter_map(of)
+    }
+}
+
+fn needs_threads() -> String {
+    "auto, one lock, and several pinned threads that have a CPU each".to_owned()
+}
+
+fn needs_flips() -> String {
+    format!("`{FLIPS}`, which judges it, all locks, none chosen, and two CPUs")
 }
 
 fn settled(flips: &[&LockFlips]) -> Option<f64> {
     let rows = flips.iter().flat_map(|flips| &flips.rows);
-    rows.filter(|row| row.contender == CHOOSER).flat_map(|row| row.settled_ms).flatten().reduce(f64::max)
+    most(rows.filter(|row| row.contender == CHOOSER).flat_map(|row| row.settled_ms))
 }
 
 fn adapted(flips: &[&LockFlips]) -> Option<f64> {
@@ -63,9 +74,9 @@ fn adapted(flips: &[&LockFlips]) -> Option<f64> {
     let ratios = phases.filter_map(|(rows, which)| {
         let others = rows.iter().filter(|row| row.contender != CHOOSER).filter_map(|row| row.mops[which]);
         let own = rows.iter().find(|row| row.contender == CHOOSER)?.mops[which];
-        Some(own? / others.reduce(f64::max)?)
+        Some(own? / most(others)?)
     });
-    ratios.reduce(f64::min)
+    least(ratios)
 }
 
 #[cfg(test)]
@@ -110,8 +121,9 @@ mod tests {
         LockFlips { phases: [phase.clone(), phase], phase_ms: 100, oversubscribed, rows }
     }
 
-    fn found(cells: &[LockCell], flips: &[LockFlips]) -> [(Option<f64>, Verdict); 4] {
-        judge(true, false, cells, flips).map(|gate| (gate.measured, gate.verdict))
+    fn found(cells: &[LockCell], flips: &[LockFlips]) -> Vec<(Option<f64>, Verdict)> {
+        let gates = judge(true, false, cells, flips);
+        gates.iter().map(|gate| (gate.measured, gate.verdict)).collect()
     }
 
     #[test]
@@ -139,7 +151,7 @@ mod tests {
     fn short_blocks_are_not_asked_for_their_longest_wait_nor_some_locks_for_the_best() {
         let judged = |is_all, quick| {
             let gates = judge(is_all, quick, &[cell(2, 0.9, 20.0)], &[flips(false, [3.0, 12.0])]);
-            gates.map(|gate| gate.verdict != Verdict::NotJudged)
+            gates.iter().map(|gate| gate.verdict != Verdict::NotJudged).collect::<Vec<_>>()
         };
         assert_eq!(judged(true, true), [true, false, true, true]);
         assert_eq!(judged(false, false), [true, true, false, false], "one that never changes settles at once");

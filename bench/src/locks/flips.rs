@@ -1,4 +1,4 @@
-//! What threads get from one lock while the number of them, or how long they hold it, changes again and again, and how long
+//! The throughput of one lock while the number of threads, or how long they hold it, changes again and again, and how long
 //! the lock takes to settle after a change.
 //!
 //! Two phases of 100 ms alternate. In the one with fewer threads the others sleep. Between two critical sections each thread
@@ -12,35 +12,35 @@ use std::time::Duration;
 use corecast::base::sync::spin_for;
 use corecast::base::{Clock, CpuId};
 use corecast::lock::{Domains, Setup};
-use fastrand::Rng;
 
 use super::contenders::Contender;
 use super::crowd::{PAUSE, refuse_crowd};
-use super::every_round::every_round;
 use super::guarded::Guarded;
+use super::interleaved::interleaved;
 use super::report::{FlipPhase, FlipRow, LockFlips};
 use super::settled::settled_ms;
 use super::steps::weight_s;
 use super::together::{in_turn, together};
-use super::{Amount, Field, Steps, rounds};
+use super::{Amount, Field, Steps};
+use crate::stats::median_of;
+use crate::turns::{Raced, TurnOrder};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{is_crowded, median};
-use corecast_race::skip::Skip;
+use corecast_race::harness::is_crowded;
 
-/// What is counted together. Settling is told in whole ones.
+/// The time over which acquisitions are counted together. Settling is told in whole bins.
 pub(super) const BIN: Duration = Duration::from_millis(1);
 /// The bins of a phase.
 const PHASE: usize = 100;
 /// Phases of a block, and blocks of each lock.
 const THOROUGH: (usize, usize) = (9, 2);
 const QUICK: (usize, usize) = (7, 1);
-/// What is long.
+/// The longer hold time.
 const LONG: Duration = Duration::from_micros(20);
 /// Threads of a crowd for each CPU.
 const CROWD: usize = 8;
 
-/// What alternates.
+/// The two phases that alternate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phase {
     threads: usize,
@@ -59,7 +59,7 @@ pub(super) struct Flips<'a> {
     domains: &'a Domains,
 }
 
-/// What came of the phases that followed a flip.
+/// The results of one phase that followed a flip.
 #[derive(Clone, Debug)]
 pub(super) struct Flipped {
     /// Which of the two it was.
@@ -77,7 +77,7 @@ pub(super) fn flips<G: Guarded>(flips: &Flips<'_>) -> Result<Vec<Flipped>, Failu
     setup.domains = flips.domains.clone();
     let (guarded, start) = (G::new(&setup), OnceLock::new());
     let seats: Vec<_> = in_turn(flips.cpus, threads).collect();
-    let counts = together(&seats, flips.time(), |rank, _| {
+    let counts = together(&seats, flips.time(), &|rank, _| {
         let start = *start.get_or_init(|| Clock::get().ticks());
         alternate(flips, &guarded, rank, start)
     })?;
@@ -140,7 +140,7 @@ fn alternate<G: Guarded>(flips: &Flips<'_>, guarded: &G, rank: usize, start: u64
     }
 }
 
-/// What alternates on so many CPUs.
+/// The phases that alternate on this number of CPUs.
 fn situations(cpus: usize) -> Vec<[Phase; 2]> {
     let short = |threads| Phase { threads, hold: Duration::ZERO };
     let crowd = [short(cpus), short(CROWD * cpus)];
@@ -151,7 +151,7 @@ fn situations(cpus: usize) -> Vec<[Phase; 2]> {
 }
 
 impl<'a> Field<'a> {
-    /// What there is to be run; nothing if there is no lock.
+    /// The situations to be run; none if there is no lock.
     pub(super) fn flip_situations(&self) -> Vec<Flips<'a>> {
         let count = if self.options.quick { QUICK.0 } else { THOROUGH.0 };
         let Self { contenders, cpus, domains, .. } = *self;
@@ -163,7 +163,7 @@ impl<'a> Field<'a> {
         if self.options.quick { QUICK.1 } else { THOROUGH.1 }
     }
 
-    /// What a situation weighs, in seconds.
+    /// The weight of a situation, in seconds.
     pub(super) fn flips_s(&self, flips: &Flips<'_>) -> f64 {
         let amount = Amount { rounds: self.flip_rounds(), ..*self.amount };
         weight_s(self.contenders.len(), &amount, flips.time(), flips.most_threads())
@@ -173,7 +173,7 @@ impl<'a> Field<'a> {
     pub(super) fn flips(
         &self,
         situations: &[Flips<'_>],
-        random: &mut Rng,
+        order: &mut TurnOrder<'_>,
         steps: &mut Steps<'_>,
     ) -> Result<Vec<LockFlips>, BenchError> {
         let rounds = self.flip_rounds();
@@ -182,20 +182,14 @@ impl<'a> Field<'a> {
             let (words, amount) =
                 (format!("{} threads, flips", flips.most_threads()), Amount { rounds, ..*self.amount });
             let Some(amount) = steps.next(self.flips_s(flips), &amount, &words) else { continue };
-            found.push(self.flips_of(flips, &amount, random)?);
+            found.push(self.flips_of(flips, &amount, order)?);
         }
         Ok(found)
     }
 
-    fn flips_of(&self, flips: &Flips<'_>, amount: &Amount, random: &mut Rng) -> Result<LockFlips, BenchError> {
-        let found = rounds(self.contenders, amount, random, self.options, |contender| (contender.flips)(flips))?;
-        let row = |(contender, found): (&Contender, Vec<Result<Vec<Flipped>, Failure>>)| {
-            Ok(match every_round(contender.name, contender.ours, found)? {
-                Ok(rounds) => row(contender, &rounds.concat()),
-                Err(Skip { reason, failed }) => FlipRow { skipped: Some(reason), failed, ..row(contender, &[]) },
-            })
-        };
-        let rows = self.contenders.iter().zip(found).map(row).collect::<Result<_, BenchError>>()?;
+    fn flips_of(&self, flips: &Flips<'_>, amount: &Amount, order: &mut TurnOrder<'_>) -> Result<LockFlips, BenchError> {
+        let found = interleaved(self.contenders, amount, order, |contender| (contender.flips)(flips))?;
+        let rows = self.contenders.iter().zip(&found).map(|(contender, raced)| row(contender, raced)).collect();
         let told = |phase: Phase| FlipPhase { threads: phase.threads, hold_ns: phase.hold.as_nanos() as u64 };
         let oversubscribed = is_crowded(flips.most_threads(), self.cpus.len());
         let phase_ms = (BIN * flips.bins as u32).as_millis() as u64;
@@ -203,17 +197,17 @@ impl<'a> Field<'a> {
     }
 }
 
-fn row(contender: &Contender, found: &[Flipped]) -> FlipRow {
-    let phase = |which| found.iter().filter(move |flipped| flipped.which == which);
-    let mops = |which| median(&phase(which).map(|flipped| flipped.mops).collect::<Vec<_>>());
+fn row(contender: &Contender, raced: &Raced<Vec<Flipped>>) -> FlipRow {
+    let phase = |which| raced.blocks.iter().flatten().filter(move |flipped| flipped.which == which);
+    let mops = |which| median_of(phase(which).map(|flipped| flipped.mops));
     let settled = |which| settled_ms(&phase(which).map(|flipped| &flipped.counts[..]).collect::<Vec<_>>());
     FlipRow {
         contender: contender.name.to_owned(),
         ours: contender.ours,
         mops: [0, 1].map(mops),
         settled_ms: [0, 1].map(settled),
-        skipped: None,
-        failed: false,
+        skipped: raced.skipped(),
+        failed: raced.has_failed(),
     }
 }
 
@@ -247,7 +241,7 @@ mod tests {
         let phases = [Phase { threads: 1, hold: Duration::ZERO }, Phase { threads: 3, hold: Duration::from_micros(5) }];
         let flips = Flips { phases, bins: 8, count: 5, cpus: &cpus, domains: &domains };
         let amount = Amount { rounds: 2, ..AMOUNT };
-        let found = field.flips_of(&flips, &amount, &mut Rng::with_seed(1)).expect("it runs");
+        let found = field.flips_of(&flips, &amount, &mut TurnOrder::new(&options, 1)).expect("it runs");
         assert_eq!((found.phase_ms, found.phases[1].threads, found.phases[1].hold_ns), (8, 3, 5000));
         for row in &found.rows {
             assert_eq!(row.skipped, None, "{}", row.contender);

@@ -1,44 +1,57 @@
-//! What is asked of corecast's locks, and whether it holds here.
+//! The demands on corecast's locks, and whether they hold here.
 
 use super::combining;
 use super::contenders::Contender;
 use super::counterparts;
 use super::fairness;
 use super::readers;
-use super::regret::{self, CHOOSER};
+use super::regret::CHOOSER;
 use super::report::{LockCell, LockDistance, LockReport, LockRow, PairRow};
-use corecast_race::gate::{Demand, Gate};
-use corecast_race::harness::{percentile, sorted};
+use crate::rules::{self, Rule, at_least, at_most};
+use crate::stats::{Samples, geometric_mean, least, most};
+use corecast_race::gate::Gate;
 
-const ALONE: Demand = Demand {
-    gate: "auto, lock and unlock alone, time / the fastest lock's of all",
-    limit: 1.05,
-    is_most: true,
-    command: "corecast bench locks",
-};
-const MEAN: Demand = Demand {
-    gate: "auto, regret over the grid, geometric mean",
-    limit: 1.05,
-    is_most: true,
-    command: "corecast bench locks",
-};
-const TAIL: Demand =
-    Demand { gate: "auto, regret over the grid, what one situation of 20 exceeds", limit: 1.25, ..MEAN };
-const WORST: Demand = Demand { gate: "auto, regret over the grid, the worst situation", limit: 2.0, ..MEAN };
-const CROWDED: Demand = Demand {
-    gate: "auto, 16 threads on fewer CPUs, one lock: acquisitions / those of the best other lock that sleeps, the worst",
-    limit: 0.9,
-    is_most: false,
-    command: "corecast bench locks --threads 16 --locks 1",
-};
-const COLLAPSE: Demand = Demand {
-    gate: "16 threads on fewer CPUs, one lock: acquisitions of the best lock that sleeps / of corecast's slowest, the worst",
-    limit: 20.0,
-    is_most: true,
-    command: CROWDED.command,
-};
-/// Taking a lock that another CPU had last, in bare exchanges at that distance: which locks, and how many.
-const HANDED: [(&[&str], f64); 3] = [(&["tas", "ttas", "auto"], 1.25), (&["ticket"], 1.5), (&["mcs", "clh"], 2.5)];
+const COMMAND: &str = "corecast bench locks";
+const CROWD: &str = "corecast bench locks --threads 16 --locks 1";
+const CROWDED: &str =
+    "auto, 16 threads on fewer CPUs, one lock: acquisitions / those of the best other lock that sleeps, the worst";
+const COLLAPSE: &str =
+    "16 threads on fewer CPUs, one lock: acquisitions of the best lock that sleeps / of corecast's slowest, the worst";
+
+/// The measurements by which mutexes are judged.
+struct Evidence<'a> {
+    /// All locks; none if some were left out.
+    contenders: &'a [Contender],
+    pairs: &'a [PairRow],
+    distances: &'a [LockDistance],
+    /// Of the lock that chooses, over the grid; `None` if that is not complete.
+    regrets: Option<Samples>,
+    /// 16 threads on fewer CPUs.
+    crowded: Vec<&'a LockCell>,
+}
+
+const ALONE: &str = "auto, lock and unlock alone, time / the fastest lock's of all";
+const SPINNERS: &str = "tas, ttas, auto: taken from another CPU, time / a bare exchange there, the worst";
+const TICKET: &str = "ticket: taken from another CPU, time / a bare exchange there, the worst";
+const QUEUES: &str = "mcs, clh: taken from another CPU, time / a bare exchange there, the worst";
+const MEAN: &str = "auto, regret over the grid, geometric mean";
+const TAIL: &str = "auto, regret over the grid, what one situation of 20 exceeds";
+const WORST: &str = "auto, regret over the grid, the worst situation";
+
+fn rules<'a>() -> [Rule<Evidence<'a>>; 9] {
+    [
+        Rule::new(at_most(1.05, ALONE, COMMAND), Evidence::alone),
+        Rule::new(at_most(1.25, SPINNERS, COMMAND), |found| found.handed(&["tas", "ttas", "auto"])),
+        Rule::new(at_most(1.5, TICKET, COMMAND), |found| found.handed(&["ticket"])),
+        Rule::new(at_most(2.5, QUEUES, COMMAND), |found| found.handed(&["mcs", "clh"])),
+        Rule::new(at_most(1.05, MEAN, COMMAND), |found| found.of_grid(|regrets| geometric_mean(regrets.all()))),
+        Rule::new(at_most(1.25, TAIL, COMMAND), |found| found.of_grid(|regrets| regrets.quantile(0.95))),
+        Rule::new(at_most(2.0, WORST, COMMAND), |found| found.of_grid(Samples::most)),
+        Rule::new(at_least(0.9, CROWDED, CROWD), Evidence::crowded_chooser),
+        Rule::new(at_most(20.0, COLLAPSE, CROWD), Evidence::collapse),
+    ]
+}
+
 /// The situations over which regret is judged: threads, locks, and how long locks are held, ns; each with threads pinned and
 /// not, and with nothing else beside. Others may be raced, and do not count.
 const GRID: ([usize; 5], [usize; 5], [u64; 2]) = ([1, 2, 4, 8, 16], [1, 4, 16, 128, 512], [0, 2000]);
@@ -48,7 +61,7 @@ const SITUATIONS: usize = GRID.0.len() * GRID.1.len() * GRID.2.len() * 2;
 /// Fewer nanoseconds for a bare exchange are a few ticks of a coarse clock, and say nothing.
 const LEAST_BARE_NS: f64 = 5.0;
 
-/// All of them. `field` is all locks; `None` if some were left out, with whom most would mean something else.
+/// All of them. `field` is all locks; `None` if some were left out: most demands would mean something else.
 pub(super) fn judge(field: Option<&[Contender]>, report: &LockReport) -> Vec<Gate> {
     let LockReport { pairs, distances, cells, flips, .. } = report;
     let mut gates = of_mutexes(field, pairs, distances, cells);
@@ -66,46 +79,68 @@ fn of_mutexes(
     cells: &[LockCell],
 ) -> Vec<Gate> {
     let is_crowded = |cell: &&LockCell| (cell.threads, cell.locks) == (16, 1) && cell.oversubscribed && cell.is_plain();
-    let crowded: Vec<&LockCell> = cells.iter().filter(is_crowded).collect();
-    let contenders = field.unwrap_or_default();
-    let pairs = if field.is_some() { pairs } else { &[] };
-    let regrets = if field.is_some() { grid_regrets(cells) } else { None };
-    let of_grid = |demand: Demand, of: fn(&[f64]) -> f64| {
-        let needs = || format!("the whole grid and all locks, `{}`", demand.command);
-        demand.judge(regrets.as_deref().map(of).ok_or_else(needs))
+    let evidence = Evidence {
+        contenders: field.unwrap_or_default(),
+        pairs: if field.is_some() { pairs } else { &[] },
+        distances,
+        regrets: if field.is_some() { grid_regrets(cells) } else { None },
+        crowded: cells.iter().filter(is_crowded).collect(),
     };
-    let mut gates = vec![alone(pairs)];
-    gates.extend(HANDED.iter().map(|&(names, limit)| handed(names, limit, distances)));
-    gates.push(of_grid(MEAN, regret::mean));
-    gates.push(of_grid(TAIL, |regrets| percentile(regrets, 0.95)));
-    gates.push(of_grid(WORST, |regrets| percentile(regrets, 1.0)));
-    gates.push(crowded_chooser(contenders, &crowded));
-    gates.push(collapse(contenders, &crowded));
-    gates
+    rules::judge(&rules(), &evidence)
 }
 
-fn alone(pairs: &[PairRow]) -> Gate {
-    let of = |row: &PairRow| row.median_ns;
-    let own = pairs.iter().find(|row| row.contender == CHOOSER).map(of);
-    let others = pairs.iter().filter(|row| row.contender != CHOOSER).map(of).reduce(f64::min);
-    ALONE.judge(own.zip(others).map(|(own, best)| own / best).ok_or_else(|| "all locks, none chosen".to_owned()))
-}
+impl Evidence<'_> {
+    fn alone(&self) -> Result<f64, String> {
+        let of = |row: &PairRow| row.median_ns;
+        let own = self.pairs.iter().find(|row| row.contender == CHOOSER).map(of);
+        let others = least(self.pairs.iter().filter(|row| row.contender != CHOOSER).map(of));
+        own.zip(others).map(|(own, best)| own / best).ok_or_else(|| "all locks, none chosen".to_owned())
+    }
 
-/// The worst lock at the worst distance, if all were measured at all of them.
-fn handed(names: &[&str], limit: f64, distances: &[LockDistance]) -> Gate {
-    let apart = || distances.iter().filter(|distance| distance.cpus.len() > 1);
-    let ratios = apart().flat_map(|distance| {
-        let acquire = |name: &str| distance.rows.iter().find(|row| row.contender == name)?.acquire_p50_ns;
-        let bare = acquire(&distance.rows[0].contender).filter(|&ns| ns >= LEAST_BARE_NS);
-        names.iter().map(move |name| Some(acquire(name)? / bare?))
-    });
-    let worst = ratios.collect::<Option<Vec<f64>>>().and_then(|ratios| ratios.into_iter().reduce(f64::max));
-    let gate = format!("{}: taken from another CPU, time / a bare exchange there, the worst", names.join(", "));
-    Gate::new(gate, limit, true, worst.ok_or_else(|| "2 CPUs, a clock that is fine enough, and these locks".to_owned()))
+    /// The worst of these locks at the worst distance: the time to take it where another CPU had it last, in bare exchanges at that
+    /// distance. All must have been measured at all of them.
+    fn handed(&self, names: &[&str]) -> Result<f64, String> {
+        let apart = self.distances.iter().filter(|distance| distance.cpus.len() > 1);
+        let ratios = apart.flat_map(|distance| {
+            let acquire = |name: &str| distance.rows.iter().find(|row| row.contender == name)?.acquire_p50_ns;
+            let bare = acquire(&distance.rows[0].contender).filter(|&ns| ns >= LEAST_BARE_NS);
+            names.iter().map(move |name| Some(acquire(name)? / bare?))
+        });
+        let worst = ratios.collect::<Option<Vec<f64>>>().and_then(most);
+        worst.ok_or_else(|| "2 CPUs, a clock that is fine enough, and these locks".to_owned())
+    }
+
+    fn of_grid(&self, of: fn(&Samples) -> Option<f64>) -> Result<f64, String> {
+        let needs = || format!("the whole grid and all locks, `{COMMAND}`");
+        self.regrets.as_ref().and_then(of).ok_or_else(needs)
+    }
+
+    fn crowded_chooser(&self) -> Result<f64, String> {
+        let ratios = self.crowded.iter().filter_map(|cell| {
+            let others = most(self.mops(cell, |contender| contender.sleeps && contender.name != CHOOSER));
+            Some(self.mops(cell, |contender| contender.name == CHOOSER).next()? / others?)
+        });
+        least(ratios).ok_or_else(needs_crowd)
+    }
+
+    fn collapse(&self) -> Result<f64, String> {
+        let ratios = self.crowded.iter().filter_map(|cell| {
+            let sleeping = most(self.mops(cell, |contender| contender.sleeps));
+            Some(sleeping? / least(self.mops(cell, |contender| contender.ours))?)
+        });
+        most(ratios).ok_or_else(needs_crowd)
+    }
+
+    fn mops(&self, cell: &LockCell, is_wanted: fn(&Contender) -> bool) -> impl Iterator<Item = f64> {
+        let is_one = |row: &&LockRow| {
+            self.contenders.iter().any(|contender| contender.name == row.contender && is_wanted(contender))
+        };
+        cell.rows.iter().filter(is_one).filter_map(|row| row.mops).collect::<Vec<_>>().into_iter()
+    }
 }
 
 /// Of the lock that chooses, in each situation of the grid, ascending; `None` if one is missing.
-fn grid_regrets(cells: &[LockCell]) -> Option<Vec<f64>> {
+fn grid_regrets(cells: &[LockCell]) -> Option<Samples> {
     let is_in_grid = |cell: &&LockCell| {
         let (threads, locks, holds) = GRID;
         let is_there = threads.contains(&cell.threads) && locks.contains(&cell.locks) && holds.contains(&cell.hold_ns);
@@ -113,40 +148,11 @@ fn grid_regrets(cells: &[LockCell]) -> Option<Vec<f64>> {
     };
     let own = |cell: &LockCell| cell.rows.iter().find(|row| row.contender == CHOOSER)?.regret;
     let regrets: Vec<f64> = cells.iter().filter(is_in_grid).map(own).collect::<Option<_>>()?;
-    (regrets.len() == SITUATIONS).then(|| sorted(regrets.into_iter()))
-}
-
-fn crowded_chooser(contenders: &[Contender], cells: &[&LockCell]) -> Gate {
-    let ratios = cells.iter().filter_map(|cell| {
-        let others = mops(contenders, cell, |contender| contender.sleeps && contender.name != CHOOSER).reduce(f64::max);
-        let own = mops(contenders, cell, |contender| contender.name == CHOOSER).next();
-        Some(own? / others?)
-    });
-    CROWDED.judge(ratios.reduce(f64::min).ok_or_else(needs_crowd))
-}
-
-fn collapse(contenders: &[Contender], cells: &[&LockCell]) -> Gate {
-    let ratios = cells.iter().filter_map(|cell| {
-        let sleeping = mops(contenders, cell, |contender| contender.sleeps).reduce(f64::max);
-        let slowest = mops(contenders, cell, |contender| contender.ours).reduce(f64::min);
-        Some(sleeping? / slowest?)
-    });
-    COLLAPSE.judge(ratios.reduce(f64::max).ok_or_else(needs_crowd))
+    (regrets.len() == SITUATIONS).then(|| Samples::of(regrets))
 }
 
 fn needs_crowd() -> String {
     "16 threads on fewer CPUs, one lock, and all locks, none chosen".to_owned()
-}
-
-fn mops<'a>(
-    contenders: &'a [Contender],
-    cell: &'a LockCell,
-    is_wanted: fn(&Contender) -> bool,
-) -> impl Iterator<Item = f64> + 'a {
-    let wanted = move |row: &&LockRow| {
-        contenders.iter().any(|contender| contender.name == row.contender && is_wanted(contender))
-    };
-    cell.rows.iter().filter(wanted).filter_map(|row| row.mops)
 }
 
 #[cfg(test)]
@@ -218,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_lock_taken_from_afar_is_judged_where_all_were_measured() {
-        let found = |times: &[(&str, Option<f64>)]| handed(&["mcs", "clh"], 2.5, &[distance(times)]);
+        let found = |times: &[(&str, Option<f64>)]| of_mutexes(None, &[], &[distance(times)], &[]).swap_remove(3);
         let gate = found(&[("bare-cas", Some(80.0)), ("mcs", Some(100.0)), ("clh", Some(240.0))]);
         assert_eq!((gate.measured, gate.verdict), (Some(3.0), Verdict::Missed));
         for times in [

@@ -12,7 +12,7 @@ use spin::mutex::TicketMutex;
 
 use corecast_race::failure::Failure;
 
-/// What a lock guards here: a line with a count.
+/// The data that a lock guards here: a line with a count.
 pub(crate) type Line = CacheLine<u64>;
 
 /// A line that one thread at a time reaches.
@@ -23,8 +23,8 @@ pub(crate) trait Guarded: Sync + Sized {
     /// Threads of its own that work on the line, and count among those of a crowd.
     const SERVERS: usize = 0;
 
-    /// Whether who waits for long gives up its CPU. Those that do not are left out where there are more threads than CPUs: each
-    /// hand-over would take as long as the system lets a thread run.
+    /// Whether a thread that waits for long gives up its CPU. Other locks are left out where there are more threads than CPUs:
+    /// each hand-over would take as long as the system lets a thread run.
     const GIVES_WAY: bool = true;
 
     /// Binds these to a CPU.
@@ -130,7 +130,7 @@ pub(super) struct BareCas {
     line: UnsafeCell<Line>,
 }
 
-// SAFETY: who uses it while it is in use is stopped by a panic.
+// SAFETY: a thread that uses it while it is in use is stopped by a panic.
 unsafe impl Sync for BareCas {}
 
 impl Guarded for BareCas {

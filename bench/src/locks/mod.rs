@@ -3,7 +3,7 @@
 //!
 //! The experiments of SSYNC (David, Guerraoui, Trigonakis, SOSP 2013) that ask what a lock costs which nobody else
 //! wants, alone and where another CPU had it last, and how many acquisitions a second threads get from 1 to 512 locks.
-//! What was best in each situation is compared with every lock in all of them: its [regret](regret). Locks run in turns, in an
+//! The best lock of each situation is compared with every lock in all of them: its [regret](regret). Locks run in turns, in an
 //! order drawn anew for each round.
 //!
 //! - [`grid`], [`crowd`], [`cell`]: threads at locks, in every situation; [`flips`]: while what they do changes;
@@ -19,12 +19,12 @@ mod contenders;
 mod counterparts;
 mod crowd;
 mod distance;
-mod every_round;
 mod fairness;
 mod flips;
 mod gates;
 mod grid;
 mod guarded;
+mod interleaved;
 mod pair;
 mod published;
 mod readers;
@@ -39,18 +39,19 @@ use std::time::{Duration, Instant};
 use corecast::base::CpuId;
 use corecast::lock::{Domains, Params};
 use corecast::machine::Machine;
-use fastrand::Rng;
 
+use crate::stats::{least, median};
+use crate::turns::{Raced, TurnOrder};
 use chosen::Chosen;
 use contenders::Contender;
 use corecast_race::error::BenchError;
-use corecast_race::harness::median;
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
 use crowd::Crowd;
 use flips::Flips;
 use grid::{Grid, alone};
 pub(crate) use guarded::{Guarded, Line, Pthread};
+use interleaved::interleaved;
 pub use published::PublishedScaling;
 pub use readers::{ReaderCell, ReaderPairRow, ReaderReport, ReaderRow};
 use regret::Outcome;
@@ -59,7 +60,7 @@ pub use report::{
 };
 use steps::{Allowance, Steps, weight_s};
 
-/// What to run.
+/// The options of the benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct LockOptions {
     /// CPUs, contenders, pace, seed, and how to stop it. The rest is not looked at.
@@ -87,10 +88,10 @@ pub struct LockOptions {
     pub flips: bool,
 }
 
-/// What locking and unlocking takes alone, about.
+/// The time of one lock and unlock alone, about.
 const PAIR: Duration = Duration::from_nanos(20);
 
-/// Who is measured, where, and how much.
+/// The contenders, the CPUs, and how much is measured.
 struct Field<'a> {
     contenders: &'a [Contender],
     cpus: &'a [CpuId],
@@ -166,18 +167,18 @@ impl Field<'_> {
     ) -> Result<LockReport, BenchError> {
         let Self { contenders, cpus, domains, amount, options: shared } = *self;
         let seed = shared.seed_or_draw();
-        let mut random = Rng::with_seed(seed);
+        let mut order = TurnOrder::new(shared, seed);
         let situations = self.situations(chosen, options, seed)?;
-        let reading = readers::Field { contenders: &chosen.readers, cpus, domains, amount, options: shared, seed };
+        let reading = readers::Field { contenders: &chosen.readers, cpus, domains, amount, seed };
         let mut steps = self.steps(progress, machine, self.situations_s(&situations, &reading, chosen));
         let Situations { crowds, many, axes, flips } = situations;
         steps.next(self.pairs_s(), amount, "locks alone");
-        let pairs = pairs(contenders, domains, amount, &mut random, shared)?;
-        let distances = self.measure(machine, &mut random, &mut steps)?;
-        let (cells, outcomes) = self.cells(&crowds, &mut random, &mut steps)?;
-        let combining = self.combining(&chosen.combining, &many, &mut random, &mut steps)?;
-        let readers = reading.measure(&axes, &mut random, &mut steps)?;
-        let flips = self.flips(&flips, &mut random, &mut steps)?;
+        let pairs = pairs(contenders, domains, amount, &mut order)?;
+        let distances = self.measure(machine, &mut order, &mut steps)?;
+        let (cells, outcomes) = self.cells(&crowds, &mut order, &mut steps)?;
+        let combining = self.combining(&chosen.combining, &many, &mut order, &mut steps)?;
+        let readers = reading.measure(&axes, &mut order, &mut steps)?;
+        let flips = self.flips(&flips, &mut order, &mut steps)?;
         steps.progress.step(1.0, "done");
         Ok(LockReport {
             machine: machine.name.clone(),
@@ -187,7 +188,7 @@ impl Field<'_> {
             cpus: cpus.iter().map(|cpu| cpu.get()).collect(),
             pairs,
             distances,
-            regrets: regret::rows(contenders, &outcomes, &mut random),
+            regrets: regret::rows(contenders, &outcomes, &mut order.random),
             published: published::beside(&cells),
             cells,
             combining,
@@ -198,7 +199,7 @@ impl Field<'_> {
         })
     }
 
-    /// An error if somebody was named for whom there is none: closures are sent by two threads or more.
+    /// An error if a contender was named that has no situation: closures are sent by two threads or more.
     fn situations<'b>(
         &'b self,
         chosen: &Chosen,
@@ -220,7 +221,7 @@ impl Field<'_> {
     fn cells(
         &self,
         crowds: &[Crowd<'_>],
-        random: &mut Rng,
+        order: &mut TurnOrder<'_>,
         steps: &mut Steps<'_>,
     ) -> Result<(Vec<LockCell>, Vec<Outcome>), BenchError> {
         let mut found = Vec::new();
@@ -228,7 +229,7 @@ impl Field<'_> {
             let words = format!("{} threads, {} locks", crowd.threads, crowd.locks);
             let weight_s = self.crowd_s(crowd, self.contenders.len());
             let Some(amount) = steps.next(weight_s, self.amount, &words) else { continue };
-            found.push(cell::measure(self.contenders, crowd, &amount, random, self.options)?);
+            found.push(cell::measure(self.contenders, crowd, &amount, order)?);
         }
         Ok(found.into_iter().unzip())
     }
@@ -251,12 +252,12 @@ impl Field<'_> {
         self.options.budget.map_or(usual, |budget| Allowance { usual: budget, longest: 2 * budget })
     }
 
-    /// What a situation weighs, in seconds.
+    /// The weight of a situation, in seconds.
     fn crowd_s(&self, crowd: &Crowd<'_>, contenders: usize) -> f64 {
         weight_s(contenders, self.amount, crowd.time, crowd.threads + crowd.foreign)
     }
 
-    /// What those that flip weigh, and all others.
+    /// The weight of the situations that flip, and that of all others.
     fn situations_s(&self, all: &Situations<'_>, reading: &readers::Field<'_>, chosen: &Chosen) -> (f64, f64) {
         let sending = self.sending(&chosen.combining);
         let crowds_s: f64 = all.crowds.iter().map(|crowd| self.crowd_s(crowd, self.contenders.len())).sum();
@@ -265,14 +266,14 @@ impl Field<'_> {
         (all.flips.iter().map(|flips| self.flips_s(flips)).sum(), crowds_s + many_s + axes_s)
     }
 
-    /// What locks alone weigh.
+    /// The weight of the single-thread measurement.
     fn pairs_s(&self) -> f64 {
         let pairs = self.contenders.len() * self.amount.rounds * self.amount.pairs as usize;
         pairs as f64 * PAIR.as_secs_f64()
     }
 }
 
-/// What is run: nothing for which nobody takes part.
+/// The situations to be run; only those with a contender.
 struct Situations<'a> {
     crowds: Vec<Crowd<'a>>,
     /// Of those that send closures.
@@ -282,44 +283,21 @@ struct Situations<'a> {
     flips: Vec<Flips<'a>>,
 }
 
-/// Every contender's times, in rounds of an order drawn anew, until the time is over.
-fn rounds<C, T>(
-    contenders: &[C],
-    amount: &Amount,
-    random: &mut Rng,
-    options: &Options,
-    mut run: impl FnMut(&C) -> T,
-) -> Result<Vec<Vec<T>>, BenchError> {
-    let mut found: Vec<Vec<T>> = contenders.iter().map(|_| Vec::new()).collect();
-    let mut order: Vec<usize> = (0..contenders.len()).collect();
-    for round in 0..amount.rounds {
-        if amount.is_over(round) {
-            break;
-        }
-        random.shuffle(&mut order);
-        for &at in &order {
-            options.go_on()?;
-            found[at].push(run(&contenders[at]));
-        }
-    }
-    Ok(found)
-}
-
+/// The cost of every lock that no other thread wants.
 fn pairs(
     contenders: &[Contender],
     domains: &Domains,
     amount: &Amount,
-    random: &mut Rng,
-    options: &Options,
+    order: &mut TurnOrder<'_>,
 ) -> Result<Vec<PairRow>, BenchError> {
-    let times = rounds(contenders, amount, random, options, |contender| (contender.pair_ns)(amount.pairs, domains))?;
-    let row = |(contender, times): (&Contender, Vec<f64>)| PairRow {
+    let found = interleaved(contenders, amount, order, |contender| Ok((contender.pair_ns)(amount.pairs, domains)))?;
+    let row = |(contender, times): (&Contender, Raced<f64>)| PairRow {
         contender: contender.name.to_owned(),
         ours: contender.ours,
-        median_ns: median(&times).expect("there are rounds"),
-        min_ns: times.iter().copied().fold(f64::INFINITY, f64::min),
+        median_ns: median(&times.blocks).expect("there are rounds"),
+        min_ns: least(times.blocks).expect("there are rounds"),
     };
-    Ok(contenders.iter().zip(times).map(row).collect())
+    Ok(contenders.iter().zip(found).map(row).collect())
 }
 
 #[cfg(test)]
@@ -354,17 +332,6 @@ mod tests {
                 "the best of the odd rounds is its own measure"
             );
         }
-    }
-
-    #[test]
-    fn rounds_stop_in_pairs_when_the_time_is_over() {
-        let (mut random, options) = (Rng::with_seed(1), Options::default());
-        let mut run = |until| {
-            let amount = Amount { until, rounds: 6, ..QUICK };
-            rounds(&[1, 2], &amount, &mut random, &options, |&contender| contender).expect("nobody stops it")
-        };
-        assert_eq!(run(Some(Instant::now())), [vec![1, 1], vec![2, 2]]);
-        assert_eq!(run(None).iter().map(Vec::len).collect::<Vec<_>>(), [6, 6]);
     }
 
     #[test]

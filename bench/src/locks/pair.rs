@@ -1,4 +1,4 @@
-//! What taking and freeing a lock costs that nobody else wants.
+//! The cost of taking and freeing a lock that no other thread wants.
 
 use std::hint::black_box;
 
@@ -7,7 +7,7 @@ use corecast::lock::{Domains, Setup};
 
 use super::guarded::Guarded;
 
-/// Nanoseconds for one pair, of so many, of a thread in one of these domains.
+/// Nanoseconds for one of `pairs` pairs of acquire and release, by a thread in one of these domains.
 pub(super) fn pair_ns<G: Guarded>(pairs: u32, domains: &Domains) -> f64 {
     let mut setup = Setup::of_threads(1);
     setup.domains = domains.clone();

@@ -1,4 +1,4 @@
-//! What SSYNC found of locks on its machines, to be shown beside what was found here.
+//! SSYNC's figures of locks on its machines, to be shown beside those found here.
 //!
 //! From David, Guerraoui, Trigonakis, Everything you always wanted to know about synchronization but were afraid to ask, SOSP
 //! 2013, figure 8: throughput of the best lock with 36 threads, as a multiple of the best with one. The machines are of 2010
@@ -7,6 +7,7 @@
 use serde::Serialize;
 
 use super::report::LockCell;
+use crate::stats::most;
 
 /// One number of locks.
 #[derive(Clone, Debug, Serialize)]
@@ -40,7 +41,7 @@ pub(super) fn beside(cells: &[LockCell]) -> Vec<PublishedScaling> {
 fn here(cells: &[LockCell], locks: usize) -> Option<(usize, f64)> {
     let is_like = |cell: &&LockCell| cell.locks == locks && cell.pinned && cell.hold_ns == 0 && cell.is_plain();
     let like = || cells.iter().filter(is_like).filter(|cell| !cell.oversubscribed);
-    let best = |cell: &LockCell| cell.rows.iter().filter_map(|row| row.mops).reduce(f64::max);
+    let best = |cell: &LockCell| most(cell.rows.iter().map(|row| row.mops));
     let one = like().find(|cell| cell.threads == 1).and_then(best)?;
     let most = like().filter(|cell| cell.threads > 1).max_by_key(|cell| cell.threads)?;
     Some((most.threads, best(most)? / one))

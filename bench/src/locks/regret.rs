@@ -5,20 +5,16 @@
 //! throughput in the even rounds divided by its own in them. 1 is as good as if one had known; below 1 it was better than what
 //! was best before.
 
-use std::iter;
-
 use fastrand::Rng;
 
 use super::contenders::Contender;
 use super::report::RegretRow;
-use corecast_race::harness::{median, percentile, sorted};
+use crate::stats::{Samples, geometric_mean, interval_of_mean, median_of};
 
 /// The lock that chooses by itself.
 pub(super) const CHOOSER: &str = "auto";
-/// Samples drawn for an interval.
-const RESAMPLES: usize = 1000;
 
-/// What came of all locks in one situation.
+/// The throughput of all locks in one situation, reduced to what regret needs.
 #[derive(Debug, Clone)]
 pub(super) struct Outcome {
     /// Medians of the even rounds; `None` for a lock that was skipped.
@@ -30,7 +26,7 @@ pub(super) struct Outcome {
 impl Outcome {
     /// Of each contender's throughput by round; none for one that was skipped.
     pub(super) fn of(contenders: &[Contender], rounds: Vec<Vec<f64>>) -> Self {
-        let half = |mops: &Vec<f64>, first| median(&mops.iter().copied().skip(first).step_by(2).collect::<Vec<_>>());
+        let half = |mops: &Vec<f64>, first| median_of(mops.iter().copied().skip(first).step_by(2));
         let fixed = (0..rounds.len()).filter(|&at| contenders[at].name != CHOOSER && !contenders[at].is_ablation);
         let odd = fixed.filter_map(|at| Some((at, half(&rounds[at], 0)?)));
         let best = odd.max_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(at, _)| at);
@@ -49,28 +45,15 @@ pub(super) fn rows(contenders: &[Contender], outcomes: &[Outcome], random: &mut 
     let regrets: Vec<Vec<Option<f64>>> = outcomes.iter().map(Outcome::regrets).collect();
     let row = |(at, contender): (usize, &Contender)| {
         let own: Option<Vec<f64>> = regrets.iter().map(|cell| cell[at]).collect();
-        let curve = sorted(own?.into_iter());
-        let &max = curve.last()?;
-        let interval = interval(&curve, random);
+        let curve = Samples::of(own?);
+        let (mean, interval) = (geometric_mean(curve.all())?, interval_of_mean(curve.all(), random)?);
+        let (p95, max) = (curve.quantile(0.95)?, curve.most()?);
         let (contender, ours) = (contender.name.to_owned(), contender.ours);
-        Some(RegretRow { contender, ours, mean: mean(&curve), interval, p95: percentile(&curve, 0.95), max, curve })
+        Some(RegretRow { contender, ours, mean, interval, p95, max, curve: curve.all().to_vec() })
     };
     let mut rows: Vec<RegretRow> = contenders.iter().enumerate().filter_map(row).collect();
     rows.sort_by(|a, b| a.mean.total_cmp(&b.mean));
     rows
-}
-
-/// The geometric mean.
-pub(super) fn mean(ratios: &[f64]) -> f64 {
-    (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp()
-}
-
-/// Where the mean of 95 of 100 lies that are drawn from these (B. Efron, Bootstrap Methods, 1979).
-fn interval(ratios: &[f64], random: &mut Rng) -> [f64; 2] {
-    let mut resample =
-        || -> Vec<f64> { iter::repeat_with(|| ratios[random.usize(..ratios.len())]).take(ratios.len()).collect() };
-    let means = sorted((0..RESAMPLES).map(|_| mean(&resample())));
-    [percentile(&means, 0.025), percentile(&means, 0.975)]
 }
 
 #[cfg(test)]
@@ -99,13 +82,5 @@ mod tests {
         assert_eq!(names, ["std", "auto"]);
         assert_eq!((rows[1].max, rows[1].interval, rows[1].curve.len()), (2.0, [2.0, 2.0], 2));
         assert!((rows[1].mean - 2.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn means_are_geometric_and_intervals_hold_them() {
-        assert!((mean(&[0.5, 2.0]) - 1.0).abs() < 1e-9);
-        let [low, high] = interval(&[0.5, 1.0, 2.0, 4.0], &mut Rng::with_seed(3));
-        let middle = mean(&[0.5, 1.0, 2.0, 4.0]);
-        assert!(low < middle && middle < high, "{low} {middle} {high}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a run of the lock benchmarks found, as values and as JSON. The field names are documented in docs/json/bench.md.
+//! The report of the lock benchmarks, as values and as JSON. The field names are documented in docs/json/bench.md.
 
 use serde::Serialize;
 
@@ -19,29 +19,29 @@ pub struct LockReport {
     pub quick: bool,
     /// The CPUs that threads were bound to, in turn.
     pub cpus: Vec<u32>,
-    /// What a lock costs that nobody else wants.
+    /// The cost of a lock that no other thread wants.
     pub pairs: Vec<PairRow>,
-    /// What taking and freeing a lock costs that another CPU had last: alone first, then from near to far.
+    /// The cost of taking and freeing a lock that another CPU had last: alone first, then from near to far.
     pub distances: Vec<LockDistance>,
     /// Many threads at once, over one lock or several.
     pub cells: Vec<LockCell>,
-    /// What closures are sent to and all locks, at one piece of data. Of the threads of `delegate` one is its server.
+    /// The locks that closures are sent to, and all others, at one piece of data. Of the threads of `delegate` one is its server.
     pub combining: Vec<LockCell>,
     /// Readers and writers of one value.
     pub readers: ReaderReport,
     /// One lock while what threads do alternates; none unless that was asked for.
     pub flips: Vec<LockFlips>,
-    /// What each lock loses over all cells, the best first; none that was skipped in a cell.
+    /// The regret of each lock over all cells, the best first; without locks that were skipped in a cell.
     pub regrets: Vec<RegretRow>,
-    /// What SSYNC found, on other machines.
+    /// The figures of SSYNC, of other machines.
     pub published: Vec<PublishedScaling>,
     /// Situations that were not run, as the time was over.
     pub left_out: usize,
-    /// What is asked of corecast, and whether it holds here.
+    /// The demands on corecast, and whether they hold here.
     pub gates: Vec<Gate>,
 }
 
-/// What taking and freeing one lock costs, alone.
+/// The cost of taking and freeing one lock, alone.
 #[derive(Clone, Debug, Serialize)]
 pub struct PairRow {
     /// Its name.
@@ -57,7 +57,7 @@ pub struct PairRow {
 /// All locks taken in turns by two CPUs, or by one.
 #[derive(Clone, Debug, Serialize)]
 pub struct LockDistance {
-    /// What the CPUs share, or `alone`.
+    /// The distance of the CPUs in words, or `alone`.
     pub distance: String,
     /// The CPUs.
     pub cpus: Vec<u32>,
@@ -65,7 +65,7 @@ pub struct LockDistance {
     pub rows: Vec<DistanceRow>,
 }
 
-/// What one lock costs there. The median of the empty timer is taken off.
+/// The costs of one lock there. The median of the empty timer is taken off.
 #[derive(Clone, Debug, Serialize)]
 pub struct DistanceRow {
     /// Its name, or `bare-cas` for one compare and exchange.
@@ -74,11 +74,11 @@ pub struct DistanceRow {
     pub ours: bool,
     /// The median time to take it; `null` if it was skipped.
     pub acquire_p50_ns: Option<f64>,
-    /// What one of a hundred exceeds.
+    /// One of a hundred exceeds this.
     pub acquire_p99_ns: Option<f64>,
     /// The median time to free it.
     pub release_p50_ns: Option<f64>,
-    /// What one of a hundred exceeds.
+    /// One of a hundred exceeds this.
     pub release_p99_ns: Option<f64>,
     /// Why it was not measured; `null` if it was.
     pub skipped: Option<String>,
@@ -87,7 +87,7 @@ pub struct DistanceRow {
     pub failed: bool,
 }
 
-/// What one lock loses against the one that was best in each cell.
+/// The regret of one lock against the one that was best in each cell.
 #[derive(Clone, Debug, Serialize)]
 pub struct RegretRow {
     /// Its name.
@@ -96,9 +96,9 @@ pub struct RegretRow {
     pub ours: bool,
     /// The geometric mean over all cells.
     pub mean: f64,
-    /// Where that lies in 95 of 100 draws of as many cells from these.
+    /// Where that lies in 95 of 100 draws of the same number of cells from these.
     pub interval: [f64; 2],
-    /// What one cell of 20 exceeds.
+    /// One cell of 20 exceeds this.
     pub p95: f64,
     /// The worst cell.
     pub max: f64,
@@ -137,7 +137,7 @@ impl LockCell {
     }
 }
 
-/// What came of one lock there.
+/// The results of one lock there.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LockRow {
     /// Its name.
@@ -174,7 +174,7 @@ pub struct LockRow {
 /// All locks, one at a time, while what threads do with it alternates between two phases, interleaved.
 #[derive(Clone, Debug, Serialize)]
 pub struct LockFlips {
-    /// What alternates.
+    /// The two phases that alternate.
     pub phases: [FlipPhase; 2],
     /// How long each phase lasts.
     pub phase_ms: u64,
@@ -184,7 +184,7 @@ pub struct LockFlips {
     pub rows: Vec<FlipRow>,
 }
 
-/// What threads do for a while.
+/// The work of the threads in one phase.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlipPhase {
     /// Threads that take the lock, each bound to a CPU, in turn.
@@ -193,7 +193,7 @@ pub struct FlipPhase {
     pub hold_ns: u64,
 }
 
-/// What came of one lock. Each pair is of the phases.
+/// The results of one lock. Each pair is of the two phases.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlipRow {
     /// Its name.

@@ -6,17 +6,17 @@
 //! of a phase is the most that can be told; a lock that gets nothing done in the median bin is said to take so long.
 
 use super::flips::BIN;
-use corecast_race::harness::median;
+use crate::stats::{mean, median, median_of};
 
 /// Bins of a window: one alone is at the mercy of an interrupt.
 const WINDOW: usize = 3;
-/// What is close enough.
+/// The share of the final throughput from which on it counts as settled.
 const CLOSE: f64 = 0.8;
 
 /// How long it took until it was there and stayed there, of counts by the bin, after each flip; `None` if there is no flip.
 pub(super) fn settled_ms(flips: &[&[u64]]) -> Option<f64> {
     let bins = flips.first()?.len();
-    let of_bin = |bin: usize| median(&flips.iter().map(|counts| counts[bin] as f64).collect::<Vec<_>>());
+    let of_bin = |bin: usize| median_of(flips.iter().map(|counts| counts[bin] as f64));
     let counts = (0..bins).map(of_bin).collect::<Option<Vec<f64>>>()?;
     Some((BIN * settled_after(&counts)? as u32).as_secs_f64() * 1e3)
 }
@@ -27,7 +27,7 @@ fn settled_after(counts: &[f64]) -> Option<usize> {
     if steady <= 0.0 {
         return Some(half);
     }
-    let is_low = |window: &[f64]| window.iter().sum::<f64>() / (window.len() as f64) < CLOSE * steady;
+    let is_low = |window: &[f64]| mean(window) < Some(CLOSE * steady);
     let last_low = counts.windows(WINDOW).take(half).rposition(is_low);
     Some(last_low.map_or(0, |bin| bin + 1))
 }

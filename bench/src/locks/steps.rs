@@ -27,7 +27,7 @@ pub(super) struct Steps<'a> {
 /// How long a run may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Allowance {
-    /// What it should take at most.
+    /// The time that it should take at most.
     pub(super) usual: Duration,
     /// Nothing is begun later.
     pub(super) longest: Duration,

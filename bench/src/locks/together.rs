@@ -12,7 +12,7 @@ use corecast::machine::pin;
 
 use corecast_race::failure::Failure;
 
-/// What threads look at to learn that the time is over.
+/// The flag that tells threads that the time is over.
 #[derive(Debug, Default)]
 pub(super) struct Stop(AtomicBool);
 
@@ -29,7 +29,7 @@ impl Stop {
     }
 }
 
-/// The CPUs in turn, one for each of so many threads; `None` if there are none.
+/// The CPUs in turn, one for each thread; `None` if there are no CPUs.
 pub(super) fn in_turn(cpus: &[CpuId], threads: usize) -> impl Iterator<Item = Option<CpuId>> + '_ {
     (0..threads).map(|rank| cpus.get(rank % cpus.len().max(1)).copied())
 }
@@ -50,7 +50,7 @@ pub(super) fn mops(counts: &[u64], seconds: f64) -> f64 {
 pub(super) fn together<R: Send>(
     seats: &[Option<CpuId>],
     time: Duration,
-    work: impl Fn(usize, &Stop) -> R + Sync,
+    work: &(dyn Fn(usize, &Stop) -> R + Sync),
 ) -> Result<Vec<R>, Failure> {
     let (gate, ready, stop) = (RwLock::new(()), AtomicU32::new(0), Stop::default());
     let run = |rank: usize| {
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn each_seat_has_a_thread_which_is_where_it_should_be_and_hears_of_the_end() {
         let cpu = this_machine().cpus[0].id;
-        let seen = together(&[Some(cpu), None, Some(cpu)], Duration::from_millis(1), |rank, stop| {
+        let seen = together(&[Some(cpu), None, Some(cpu)], Duration::from_millis(1), &|rank, stop| {
             while !stop.is_over() {
                 thread::yield_now();
             }
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn one_that_cannot_be_where_it_should_is_told_and_the_others_end() {
         let absent = CpuId::new(100_000);
-        let error = together(&[None, Some(absent)], Duration::ZERO, |rank, _| rank).expect_err("there is no such CPU");
+        let error = together(&[None, Some(absent)], Duration::ZERO, &|rank, _| rank).expect_err("there is no such CPU");
         assert!(matches!(error, Failure::Refused(_)), "{error}");
     }
 }

@@ -1,29 +1,30 @@
-//! What is asked of corecast's channel between two, in bare lines. The worst distance is judged.
+//! The demands on corecast's channel between two CPUs, in bare lines. The worst distance is judged.
 
 use super::report::{PairCell, Trip};
-use corecast_race::gate::{Demand, Gate};
+use crate::rules::{self, Rule, at_most};
+use crate::stats::most;
+use corecast_race::gate::Gate;
 
 /// A message that fills one line, with the word that the channel adds.
 pub(super) const LINE_MESSAGE: usize = 56;
 
 const COMMAND: &str = "corecast bench messages";
-const ONE_WAY: Demand = Demand {
-    gate: "ump, 56 bytes one way, time of a message in bare line transfers",
-    limit: 2.5,
-    is_most: true,
-    command: COMMAND,
-};
-const ROUND_TRIP: Demand = Demand {
-    gate: "ump, 56 bytes there and back, in bare line transfers one way",
-    limit: 5.0,
-    is_most: true,
-    command: COMMAND,
-};
+const RULES: &[Rule<[PairCell]>] = &[
+    Rule::new(at_most(2.5, "ump, 56 bytes one way, time of a message in bare line transfers", COMMAND), |cells| {
+        of_ump(cells, Trip::OneWay)
+    }),
+    Rule::new(at_most(5.0, "ump, 56 bytes there and back, in bare line transfers one way", COMMAND), |cells| {
+        of_ump(cells, Trip::RoundTrip)
+    }),
+];
 
 /// Both.
 pub(super) fn judge(cells: &[PairCell]) -> Vec<Gate> {
-    let found = |trip| worst(cells, "ump", trip).ok_or_else(|| "2 CPUs, one pair, 56 bytes, contender ump".to_owned());
-    vec![ONE_WAY.judge(found(Trip::OneWay)), ROUND_TRIP.judge(found(Trip::RoundTrip))]
+    rules::judge(RULES, cells)
+}
+
+fn of_ump(cells: &[PairCell], trip: Trip) -> Result<f64, String> {
+    worst(cells, "ump", trip).ok_or_else(|| "2 CPUs, one pair, 56 bytes, contender ump".to_owned())
 }
 
 /// The most lines that a message takes between one pair, over all distances.
@@ -32,7 +33,7 @@ pub(super) fn worst(cells: &[PairCell], contender: &str, trip: Trip) -> Option<f
         |cell: &&PairCell| cell.trip == trip && cell.pairs == 1 && cell.bytes == LINE_MESSAGE && !cell.oversubscribed;
     let lines = |cell: &PairCell| cell.rows.iter().find(|row| row.contender == contender)?.lines;
     let all: Option<Vec<f64>> = cells.iter().filter(is_judged).map(lines).collect();
-    all?.into_iter().reduce(f64::max)
+    most(all?)
 }
 
 #[cfg(test)]

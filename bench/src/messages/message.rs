@@ -1,4 +1,4 @@
-//! What clients send: a message of which every word tells whose it is and which one, so that each can be checked where it
+//! The messages of clients: every word tells which client sent it and its number, so that each can be checked where it
 //! arrives.
 //!
 //! Seven words: with the word that every channel here adds of its own they fill one line of 64 bytes.
@@ -16,7 +16,7 @@ pub(super) fn message(client: usize, number: u64) -> Message {
     sealed(client as u64 * NUMBERS + number)
 }
 
-/// What a server has received so far, by client.
+/// The number of messages that a server has received so far, by client.
 #[derive(Debug)]
 pub(super) struct Received(Vec<u64>);
 
@@ -25,7 +25,7 @@ impl Received {
         Self(vec![0; clients])
     }
 
-    /// Whose message it is, which must be the next of that client, and whole.
+    /// The client that sent the message, which must be the next of that client, and whole.
     #[inline(always)]
     pub(super) fn take_in(&mut self, found: &Message) -> Result<usize, Failure> {
         let client = (found[0] / NUMBERS) as usize;

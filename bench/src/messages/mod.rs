@@ -2,7 +2,7 @@
 //!
 //! The experiments of SSYNC (David, Guerraoui, Trigonakis, SOSP 2013): a pair at each distance and several pairs at once; one
 //! server and more and more clients, which it receives from as they come or from two halves in turns, with work of its own
-//! or none; and a server for each so many CPUs. Every message has a number and is checked where it arrives, in timed
+//! or none; and one server for every few CPUs. Every message has a number and is checked where it arrives, in timed
 //! blocks too. Contenders run in turns, in an order drawn anew for each round, with a probe of the bare line beside it.
 //!
 //! - `pairs`, `servers`: the situations; `race`: contenders in one of them;
@@ -23,9 +23,9 @@ use std::time::Duration;
 
 use corecast::base::CpuId;
 use corecast::machine::Machine;
-use fastrand::Rng;
 
 use crate::counts::{doubled_up_to, or_usual};
+use crate::turns::TurnOrder;
 use contender::contenders;
 use corecast_race::error::BenchError;
 use corecast_race::options::Options;
@@ -37,21 +37,21 @@ use servers::{Job, Layout};
 /// The longest message between pairs: beyond, a race of channels tells more.
 pub const MAX_PAIR_BYTES: usize = 4096;
 
-/// What to run.
+/// The options of the benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct MessageOptions {
     /// CPUs, contenders, how corecast's channels wait, pace, seed, and how to stop it. The rest is not looked at.
     pub options: Options,
-    /// The numbers of pairs at once; 1, 2, 4, .. and as many as have CPUs of their own at a distance by default.
+    /// The numbers of pairs at once; by default 1, 2, 4, .. up to all that have CPUs of their own at a distance.
     pub pairs: Vec<usize>,
     /// The lengths of messages between pairs; 56, which fills one line with the channel's own word, and 64 by default.
     pub bytes: Vec<usize>,
     /// The numbers of clients of one server; 1, 2, 4, .. up to one less than there are CPUs, and less than twice the CPUs by
     /// one, by default.
     pub clients: Vec<usize>,
-    /// For each so many participants a server; 3 by default.
+    /// One of this number of participants is a server; 3 by default.
     pub strides: Vec<usize>,
-    /// What a server does for each message; nothing, 0.1 us and 1 us by default.
+    /// The work of a server for each message; nothing, 0.1 us and 1 us by default.
     pub work: Vec<Duration>,
     /// How long a block is to be where everybody has a CPU, twice that elsewhere; 5 ms by default, 1 ms if quick.
     pub block: Option<Duration>,
@@ -79,11 +79,10 @@ pub fn messages(
     let cpus = shared.usable_cpus(machine)?;
     let (amount, seed) = (if shared.quick { QUICK } else { THOROUGH }, shared.seed_or_draw());
     let mut run = Run {
-        options: shared,
+        order: TurnOrder::new(shared, seed),
         cpus: cpus.iter().collect(),
         contenders: shared.chosen(contenders(), |contender| contender.name)?,
         amount: Amount { block: options.block.unwrap_or(amount.block), ..amount },
-        random: Rng::with_seed(seed),
         wake_cost: machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64)),
     };
     let machine = machine.restricted_to(&cpus);
@@ -176,7 +175,7 @@ fn run_servers(
     Ok(cells)
 }
 
-/// Up to as many as leave the server a CPU, and in a crowd of two participants for each CPU.
+/// Up to one client less than there are CPUs, and one crowd of two participants for each CPU.
 fn usual_clients(cpus: usize) -> Vec<usize> {
     let mut clients = if cpus > 1 { doubled_up_to(cpus - 1) } else { Vec::new() };
     clients.push(2 * cpus - 1);

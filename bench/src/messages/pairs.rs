@@ -3,18 +3,19 @@
 use corecast::base::{Clock, CpuId};
 use corecast::machine::{Machine, distance_classes};
 
-use super::race::{Entrant, Raced, Run, ticks};
+use super::race::{Entrant, Outcome, Run, ticks};
 use super::report::{MessagePairRow, PairCell, Trip};
 use crate::channels::Wire;
 use crate::counts::{doubled_up_to, or_usual};
+use crate::stats::{Summary, median};
 use corecast_race::error::BenchError;
-use corecast_race::harness::{Summary, Timing, median};
+use corecast_race::harness::Timing;
 
 /// Where some pairs run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Seating {
     distance: Option<&'static str>,
-    /// Of each pair who sends, and who receives.
+    /// Of each pair the CPU of the sender, then that of the receiver.
     seats: Vec<CpuId>,
 }
 
@@ -24,7 +25,7 @@ impl Seating {
     }
 }
 
-/// For each distance so many pairs as asked for; 1, 2, 4, .. and as many as have CPUs of their own by default. Beyond these
+/// The numbers of pairs asked for at each distance; by default 1, 2, 4, .. up to all that have CPUs of their own. Further
 /// pairs share the same CPUs in turn.
 pub(super) fn seatings(machine: &Machine, asked: &[usize]) -> Vec<Seating> {
     let id = |position: usize| machine.cpus[position].id;
@@ -62,13 +63,13 @@ pub(super) fn cell(run: &mut Run<'_>, seating: &Seating, bytes: usize, trip: Tri
     distinct.dedup();
     let oversubscribed = distinct.len() < seating.seats.len() || run.is_crowded(seating.seats.len());
     let wake_ns = run.wake_cost.map(|cost| u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX));
-    let wire = Wire { wake_ns, ..Wire::new(bytes, 1, oversubscribed, run.options.wait) };
+    let wire = Wire { wake_ns, ..Wire::new(bytes, 1, oversubscribed, run.order.options.wait) };
     let contenders = run.contenders.iter().copied().filter(|contender| contender.is_pair).collect();
     let raced = run.race(&seating.seats, contenders, &|contender, abort| {
         let pairs = (0..seating.pairs()).map(|_| contender.pair(&wire, trip, abort));
         Ok(pairs.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     })?;
-    let Raced { entrants, line_ns, placement_changes } = raced;
+    let Outcome { entrants, line_ns, placement_changes } = raced;
     Ok(PairCell {
         distance: seating.distance,
         pairs: seating.pairs(),
@@ -85,10 +86,10 @@ pub(super) fn cell(run: &mut Run<'_>, seating: &Seating, bytes: usize, trip: Tri
 fn row(entrant: &Entrant, line_ns: Option<f64>) -> MessagePairRow {
     let (clock, each) = (Clock::get(), entrant.iterations as f64);
     let pairs = |block: &[Timing]| block.len() as f64 / 2.0;
-    let of_pairs = entrant.blocks.iter().flat_map(|block| block.chunks(2));
+    let of_pairs = entrant.raced.blocks.iter().flat_map(|block| block.chunks(2));
     let samples: Vec<f64> = of_pairs.map(|pair| clock.ns(ticks(pair)) / each).collect();
     let mops: Vec<f64> =
-        entrant.blocks.iter().map(|block| pairs(block) * each * 1e3 / clock.ns(ticks(block))).collect();
+        entrant.raced.blocks.iter().map(|block| pairs(block) * each * 1e3 / clock.ns(ticks(block))).collect();
     let summary = Summary::of(&samples);
     MessagePairRow {
         contender: entrant.contender.name,
@@ -97,8 +98,8 @@ fn row(entrant: &Entrant, line_ns: Option<f64>) -> MessagePairRow {
         summary,
         lines: summary.zip(line_ns).map(|(summary, line_ns)| summary.median_ns / line_ns),
         mops: median(&mops),
-        skipped: entrant.skipped().map(|skip| skip.reason.clone()),
-        failed: entrant.skipped().is_some_and(|skip| skip.failed),
+        skipped: entrant.raced.skipped(),
+        failed: entrant.raced.has_failed(),
     }
 }
 

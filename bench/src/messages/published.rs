@@ -1,30 +1,50 @@
-//! What SSYNC found over libssmp, beside the same of libssmp's buffer (`one-line`) and of corecast's channel here.
+//! SSYNC's figures of libssmp, beside the same of libssmp's buffer (`one-line`) and of corecast's channel here.
 
 use corecast::machine::Machine;
 
 use super::gates;
 use super::report::{PairCell, Receive, ServerCell, Trip};
-use crate::published::{PublishedFigure, is_one_package};
+use crate::published::{self, Published, PublishedFigure, is_one_package};
+use crate::stats::most;
+
+/// The measurements of this machine.
+struct Evidence<'a> {
+    pairs: &'a [PairCell],
+    servers: &'a [ServerCell],
+    /// Whether all CPUs are known to be in one package.
+    is_one_package: bool,
+}
+
+const MANY: &str = "all machines of the study";
+const XEON: &str = "Xeon, 8 sockets of 10";
+
+const SERVER: &str = "server in a socket, one way, millions of messages in a second; here ump";
+
+fn table<'a>() -> [Published<Evidence<'a>>; 6] {
+    type Here<'a> = fn(&Evidence<'a>) -> Option<f64>;
+    let row = |figure, machine, there, here: Here<'a>| Published { figure, machine, there, here };
+    let (one_way, round_trip) = ([2.0, 3.2], [5.2, 6.8]);
+    [
+        row("one way / line transfer; here one-line", MANY, one_way, |found| found.lines("one-line", Trip::OneWay)),
+        row("one way / line transfer; here ump", MANY, one_way, |found| found.lines("ump", Trip::OneWay)),
+        row("round trip / line transfer; here one-line", MANY, round_trip, |found| {
+            found.lines("one-line", Trip::RoundTrip)
+        }),
+        row("round trip / line transfer; here ump", MANY, round_trip, |found| found.lines("ump", Trip::RoundTrip)),
+        row(SERVER, XEON, [25.0; 2], |found| servers_mops(found.servers).filter(|_| found.is_one_package)),
+        row("the same with one client in another socket", XEON, [8.0; 2], |_| None),
+    ]
+}
+
+impl Evidence<'_> {
+    fn lines(&self, contender: &str, trip: Trip) -> Option<f64> {
+        gates::worst(self.pairs, contender, trip)
+    }
+}
 
 /// All of it. Its messages are lines of 64 bytes; what is set beside are messages that fill one.
 pub(super) fn beside(machine: &Machine, pairs: &[PairCell], servers: &[ServerCell]) -> Vec<PublishedFigure> {
-    let (many, xeon) = ("all machines of the study", "Xeon, 8 sockets of 10");
-    let published = PublishedFigure::of_ssync;
-    let in_package = servers_mops(servers).filter(|_| is_one_package(machine));
-    let lines = |contender, trip| gates::worst(pairs, contender, trip);
-    vec![
-        published("one way / line transfer; here one-line", many, (2.0, 3.2), lines("one-line", Trip::OneWay)),
-        published("one way / line transfer; here ump", many, (2.0, 3.2), lines("ump", Trip::OneWay)),
-        published("round trip / line transfer; here one-line", many, (5.2, 6.8), lines("one-line", Trip::RoundTrip)),
-        published("round trip / line transfer; here ump", many, (5.2, 6.8), lines("ump", Trip::RoundTrip)),
-        published(
-            "server in a socket, one way, millions of messages in a second; here ump",
-            xeon,
-            (25.0, 25.0),
-            in_package,
-        ),
-        published("the same with one client in another socket", xeon, (8.0, 8.0), None),
-    ]
+    published::beside(&table(), &Evidence { pairs, servers, is_one_package: is_one_package(machine) })
 }
 
 /// The most messages in a second that a server received through `ump` from any of its clients, with a CPU for each.
@@ -34,7 +54,7 @@ fn servers_mops(servers: &[ServerCell]) -> Option<f64> {
         cell.servers == 1 && cell.trip == Trip::OneWay && cell.receive == Receive::Any && is_idle
     };
     let mops = |cell: &ServerCell| cell.rows.iter().find(|row| row.contender == "ump")?.mops;
-    servers.iter().filter(is_such).filter_map(mops).reduce(f64::max)
+    most(servers.iter().filter(is_such).map(mops))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a race of messages found, as values and as JSON. The field names are documented in docs/json/bench.md.
+//! The report of a race of messages, as values and as JSON. The field names are documented in docs/json/bench.md.
 
 use serde::Serialize;
 
@@ -30,9 +30,9 @@ pub struct MessageReport {
     pub pairs: Vec<PairCell>,
     /// Servers and their clients.
     pub servers: Vec<ServerCell>,
-    /// What was published of other machines.
+    /// Published figures of other machines.
     pub published: Vec<PublishedFigure>,
-    /// What is asked of corecast, and whether it holds here.
+    /// The demands on corecast, and whether they hold here.
     pub gates: Vec<Gate>,
 }
 
@@ -40,9 +40,9 @@ pub struct MessageReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trip {
-    /// Nobody answers; whoever sends goes on while there is room.
+    /// There are no answers; the sender goes on while there is room.
     OneWay,
-    /// Whoever sends waits for the same message to come back.
+    /// The sender waits for the same message to come back.
     RoundTrip,
 }
 
@@ -51,11 +51,11 @@ impl Trip {
     pub(super) const ALL: [Self; 2] = [Self::OneWay, Self::RoundTrip];
 }
 
-/// Whom a server receives from.
+/// The clients that a server receives from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Receive {
-    /// Whoever has sent something.
+    /// Any client that has sent something.
     Any,
     /// A client with an even number and one with an odd number in turns, while both have something left to send.
     Subset,
@@ -69,11 +69,11 @@ impl Receive {
 /// All contenders between pairs in one situation, interleaved.
 #[derive(Clone, Debug, Serialize)]
 pub struct PairCell {
-    /// What the two CPUs of each pair share, in words; `null` if there is one CPU only.
+    /// The distance of the two CPUs of each pair, in words; `null` if there is one CPU only.
     pub distance: Option<&'static str>,
     /// Pairs at once.
     pub pairs: usize,
-    /// The CPUs: of each pair who sends, and who receives.
+    /// The CPUs: of each pair that of the sender, then that of the receiver.
     pub cpus: Vec<u32>,
     /// True if participants share CPUs, or the container grants less CPU time than they could use.
     pub oversubscribed: bool,
@@ -81,7 +81,7 @@ pub struct PairCell {
     pub bytes: usize,
     /// Whether messages are answered.
     pub trip: Trip,
-    /// What handing over a bare line takes the first pair, one way: the median of a probe in each round.
+    /// The time to hand a bare line over between the first pair, one way: the median of a probe in each round.
     pub line_ns: Option<f64>,
     /// How often that changed for more than one probe: then medians mix two machines.
     pub placement_changes: u32,
@@ -89,7 +89,7 @@ pub struct PairCell {
     pub rows: Vec<MessagePairRow>,
 }
 
-/// What came of one contender there.
+/// The results of one contender there.
 #[derive(Clone, Debug, Serialize)]
 pub struct MessagePairRow {
     /// Its name.
@@ -125,11 +125,11 @@ pub struct ServerCell {
     pub oversubscribed: bool,
     /// Whether messages are answered.
     pub trip: Trip,
-    /// Whom servers receive from.
+    /// The clients that servers receive from.
     pub receive: Receive,
     /// For how long a server spins for each message.
     pub work_ns: u64,
-    /// What handing over a bare line takes the first server and its first client, one way; `null` if they share a CPU.
+    /// The time to hand a bare line over between the first server and its first client, one way; `null` if they share a CPU.
     pub line_ns: Option<f64>,
     /// How often that changed for more than one probe.
     pub placement_changes: u32,
@@ -137,7 +137,7 @@ pub struct ServerCell {
     pub rows: Vec<ServerRow>,
 }
 
-/// What came of one contender there.
+/// The results of one contender there.
 #[derive(Clone, Debug, Serialize)]
 pub struct ServerRow {
     /// Its name.
@@ -152,9 +152,9 @@ pub struct ServerRow {
     pub min_mops: Option<f64>,
     /// See above.
     pub max_mops: Option<f64>,
-    /// What a message takes one server, in bare lines.
+    /// The time of a server for a message, in bare lines.
     pub lines: Option<f64>,
-    /// What a message takes a client, its answer included: the median over clients and blocks.
+    /// The time of a client for a message, its answer included: the median over clients and blocks.
     pub client_ns: Option<f64>,
     /// Jain's index of the rates of all clients, the median: 1 if all are equal.
     pub jain: Option<f64>,

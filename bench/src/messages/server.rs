@@ -1,4 +1,4 @@
-//! What a server and its clients do: numbered messages, each checked where it arrives, and answers if there are any.
+//! The work of a server and its clients: numbered messages, each checked where it arrives, and answers if there are any.
 
 use corecast::base::sync::spin_for;
 
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_finds_what_is_out_of_order_and_who_was_not_asked() {
+    fn a_server_finds_messages_out_of_order_and_of_clients_that_were_not_asked() {
         assert_eq!(serve(Receive::Any, &[(0, 0), (0, 1), (1, 0), (1, 1)]), Ok(()));
         assert_eq!(serve(Receive::Subset, &[(0, 0), (1, 0), (0, 1), (1, 1)]), Ok(()));
         let reordered = serve(Receive::Any, &[(0, 1), (0, 0)]).expect_err("out of order").to_string();

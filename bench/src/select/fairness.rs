@@ -1,4 +1,4 @@
-//! What part of its fair share the worst of many channels gets while all of them are full.
+//! The part of its fair share that the worst of many channels gets while all of them are full.
 //!
 //! Before each round the sender fills every channel, and tops all of them up, one message each in turns, while the round
 //! lasts. The receiver takes half of what they hold: no channel can run empty under a receiver that is fair, however slow
@@ -15,11 +15,12 @@ use serde::Serialize;
 
 use super::CHANNELS;
 use crate::contender::select_of;
+use crate::stats::{least, median};
 use corecast_race::contender::{Body, Setting};
 use corecast_race::contender::{Item, Message};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, Crew, Task, median};
+use corecast_race::harness::{Abort, Crew, Task};
 use corecast_race::options::Options;
 
 /// Slots of each channel: many times what is taken from one in a row.
@@ -27,7 +28,7 @@ const SLOTS: usize = 256;
 /// Messages of a round, of which half of each channel's slots are its fair share.
 const MESSAGES: u64 = (CHANNELS * SLOTS / 2) as u64;
 
-/// Who got how much.
+/// How evenly the messages were taken from the channels.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fairness {
     /// Channels, all of them full.
@@ -38,9 +39,9 @@ pub struct Fairness {
     pub messages: u64,
     /// Rounds.
     pub rounds: usize,
-    /// What the worst channel got in the worst round, as a part of what each would get if all got the same.
+    /// The share of the worst channel in the worst round, relative to an equal share.
     pub worst_share: f64,
-    /// What the worst channel got in the median round.
+    /// The share of the worst channel in the median round.
     pub median_share: f64,
 }
 
@@ -60,7 +61,7 @@ pub(super) fn measure(setting: &Setting<'_>, options: &Options) -> Result<Fairne
         bodies = crew.run(bodies, Task::Batch { iterations: MESSAGES }, &abort)?.bodies;
         shares.push(worst_share(&taken.lock().unwrap_or_else(PoisonError::into_inner)));
     }
-    let worst_share = shares.iter().copied().fold(f64::INFINITY, f64::min);
+    let worst_share = least(shares.iter().copied()).expect("there are rounds in every pace");
     let median_share = median(&shares).expect("there are rounds in every pace");
     let (channels, rounds) = (CHANNELS, shares.len());
     Ok(Fairness { channels, slots: SLOTS, messages: MESSAGES, rounds, worst_share, median_share })

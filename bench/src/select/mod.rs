@@ -9,6 +9,7 @@ use corecast::machine::Machine;
 use serde::Serialize;
 
 use crate::pair::median_ns;
+use crate::rules::{at_least, at_most};
 use corecast_race::contender::Setting;
 use corecast_race::error::BenchError;
 use corecast_race::gate::Demand;
@@ -29,18 +30,10 @@ const COMMAND: &str = "corecast bench select";
 /// The part of the time that the race takes, about.
 const RACE_PART: f64 = 0.95;
 
-pub(crate) const ONE_BUSY: Demand = Demand {
-    gate: "select of 64 ump, one busy, ns per message more than ump alone",
-    limit: 2.0 * CHANNELS as f64,
-    is_most: true,
-    command: COMMAND,
-};
-pub(crate) const ALL_BUSY: Demand = Demand {
-    gate: "select of 64 ump, all busy, the worst channel's part of its fair share",
-    limit: 0.8,
-    is_most: false,
-    command: COMMAND,
-};
+pub(crate) const ONE_BUSY: Demand =
+    at_most(2.0 * CHANNELS as f64, "select of 64 ump, one busy, ns per message more than ump alone", COMMAND);
+pub(crate) const ALL_BUSY: Demand =
+    at_least(0.8, "select of 64 ump, all busy, the worst channel's part of its fair share", COMMAND);
 
 /// The outcome of `corecast bench select`.
 #[derive(Clone, Debug, Serialize)]

@@ -10,14 +10,14 @@ use corecast::plan::{
 
 use super::{Selection, StudyOptions, Wanted};
 
-/// From so many members on, patient searches are part of the study.
+/// From this number of members on, patient searches are part of the study.
 const PATIENT_FROM: usize = 64;
-/// Up to so many members bounds have all their rounds.
+/// Up to this number of members bounds have all their rounds.
 const FULL_ROUNDS_TO: usize = 128;
-/// Up to so many members the optimum is part of the study.
+/// Up to this number of members the optimum is part of the study.
 const EXACT_TO: usize = 16;
 
-/// What was planned, and everything that was found.
+/// One planned case, and everything that was found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Case {
     /// The machine's name.
@@ -44,13 +44,13 @@ pub struct Case {
     pub bound: f64,
     /// True if the bound is a cost that was reached.
     pub is_proven: bool,
-    /// How long the bound took, in milliseconds, beside as many others as there are CPUs.
+    /// How long the bound took, in milliseconds, while one bound was computed on each CPU.
     pub bound_ms: f64,
     /// True if the prediction of the plan of normal effort equals an evaluation of its trees by a walk of its own.
     pub is_evaluation_equal: bool,
 }
 
-/// What an effort came to.
+/// The result of an effort.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ByEffort {
     /// The effort.
@@ -76,9 +76,9 @@ fn effort_name<S: Serializer>(effort: &Effort, serializer: S) -> Result<S::Ok, S
 /// One way to plan, what it came to, and how long it took.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tried {
-    /// Who planned.
+    /// The planner.
     pub name: String,
-    /// What the plan costs, in the machine's unit.
+    /// The cost of the plan, in the machine's unit.
     pub cost: f64,
     /// How long planning took, in milliseconds.
     pub time_ms: f64,
@@ -142,13 +142,13 @@ impl Unbounded {
 }
 
 impl Case {
-    /// What an effort came to.
+    /// The result of an effort.
     #[must_use]
     pub fn effort(&self, wanted: Effort) -> Option<&Tried> {
         self.efforts.iter().find(|by| by.effort == wanted).map(|by| &by.tried)
     }
 
-    /// What normal effort came to.
+    /// The result of normal effort.
     pub(super) fn normal(&self) -> &Tried {
         self.effort(Effort::Normal).expect("every case has it")
     }
@@ -159,7 +159,7 @@ impl Case {
     }
 }
 
-/// What every effort makes of it, and how long it takes.
+/// The plan of every effort, and how long it takes.
 fn by_effort(
     problem: &Problem,
     request: &Request<'_>,

@@ -1,10 +1,11 @@
-//! What the planner has to keep to, and whether it does.
+//! The demands on the planner, and whether it meets them.
 
 use std::collections::BTreeMap;
 
 use corecast::plan::{Effort, Operation};
 
 use super::Case;
+use crate::stats::{mean, median, most};
 
 /// The tree that the seed paper's program uses.
 pub(super) const SMELT: &str = "adaptive+shuffle+sort";
@@ -44,8 +45,7 @@ pub(super) fn percent_above(cost: f64, least: f64) -> f64 {
 
 /// The mean and the largest; `None` of nothing.
 pub(super) fn mean_and_worst(values: &[f64]) -> Option<(f64, f64)> {
-    let worst = values.iter().copied().reduce(f64::max)?;
-    Some((values.iter().sum::<f64>() / values.len() as f64, worst))
+    Some((mean(values)?, most(values.iter().copied())?))
 }
 
 fn against_optimum(cases: &[&Case]) -> Option<Gate> {
@@ -76,8 +76,7 @@ fn against_smelt(cases: &[&Case]) -> Vec<Gate> {
     let of = |operation: Operation| {
         let cases = cases.iter().filter(|case| case.members >= 32 && case.operation == operation);
         let below: Vec<f64> = cases.map(|case| 100.0 * (1.0 - case.normal().cost / case.shape(SMELT))).collect();
-        let mean = below.iter().sum::<f64>() / below.len() as f64;
-        (!below.is_empty()).then(|| Gate {
+        mean(&below).map(|mean| Gate {
             rule: format!("normal, n >= 32, {operation}: on average at least 20 % below {SMELT}"),
             found: format!("{mean:.1} % below, {} cases", below.len()),
             holds: mean >= 20.0,
@@ -109,24 +108,19 @@ fn times(cases: &[&Case]) -> Vec<Gate> {
         (Effort::Exact, 16, 16, 3000.0),
         (Effort::Patient, 65, 256, f64::INFINITY),
     ];
-    let gate = |(effort, from, to, most): (Effort, usize, usize, f64)| {
+    let gate = |(effort, from, to, limit): (Effort, usize, usize, f64)| {
         let mut by_size: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
         for case in cases.iter().filter(|case| (from..=to).contains(&case.members)) {
             by_size.entry(case.members).or_default().extend(case.effort(effort).map(|tried| tried.time_ms));
         }
-        let median = |ms: &mut Vec<f64>| {
-            ms.sort_by(f64::total_cmp);
-            ms.get(ms.len() / 2).copied()
-        };
-        let medians: Vec<f64> = by_size.values_mut().filter_map(median).collect();
-        let median = medians.into_iter().reduce(f64::max)?;
-        let longest = by_size.values().flatten().copied().fold(0.0, f64::max);
+        let median = most(by_size.values().map(|ms| median(ms)))?;
+        let longest = most(by_size.values().flatten().copied()).unwrap_or(0.0);
         let sizes = if from == to { format!("n = {to}") } else { format!("n = {} to {to}", from.max(4)) };
-        let limit = if most.is_finite() { format!("under {most} ms") } else { "told only".to_owned() };
+        let told = if limit.is_finite() { format!("under {limit} ms") } else { "told only".to_owned() };
         Some(Gate {
-            rule: format!("time of {effort}, {sizes}: {limit}"),
+            rule: format!("time of {effort}, {sizes}: {told}"),
             found: format!("median of the slowest size {median:.2} ms, longest {longest:.2} ms"),
-            holds: median <= most,
+            holds: median <= limit,
         })
     };
     limits.into_iter().filter_map(gate).collect()

@@ -27,7 +27,7 @@ pub use selection::Selection;
 /// The numbers of members that are planned for where a machine has as many CPUs.
 pub const SIZES: [usize; 13] = [4, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256];
 
-/// What to study.
+/// The options of the study.
 #[derive(Clone, Debug)]
 pub struct StudyOptions {
     /// The operations.
@@ -46,7 +46,7 @@ pub struct StudyOptions {
 }
 
 /// Plans every case of these machines, from few members to many. Planning is timed with nothing else going on; the bounds
-/// come after it, as many at once as there are CPUs.
+/// come after it, one at a time on each CPU.
 ///
 /// # Errors
 ///
@@ -75,7 +75,7 @@ pub fn study(
 /// The part of the time that planning takes, about; the bounds take the rest.
 const PLANNING: f64 = 0.3;
 
-/// What to plan.
+/// The plans to make.
 #[derive(Clone, Copy, Debug)]
 struct Wanted<'m> {
     machine: &'m Machine,
@@ -97,7 +97,7 @@ fn wanted<'m>(machines: &'m [Machine], options: &StudyOptions) -> Vec<Wanted<'m>
     wanted
 }
 
-/// How long cases of so many members take, against each other.
+/// How long cases with these numbers of members take, relative to each other.
 fn weight(members: impl Iterator<Item = usize>) -> f64 {
     members.map(|members| (members * members) as f64).sum()
 }

@@ -23,7 +23,7 @@ impl Selection {
         }
     }
 
-    /// Those that differ for so many members of this machine.
+    /// The selections that differ for this number of members on this machine.
     pub(super) fn of(machine: &Machine, members: usize) -> Vec<Self> {
         let both = [Self::RoundRobin, Self::WholeClusters];
         let same = both[0].cpus(machine, members) == both[1].cpus(machine, members);

@@ -6,6 +6,7 @@ use corecast::plan::{Effort, Operation, SHAPES};
 
 use super::gates::{self, SMELT, mean_and_worst, percent_above};
 use super::{Case, Selection};
+use crate::stats::{self, geometric_mean, least, median, most};
 
 /// Where and how the study ran: what a reader needs to make it again.
 #[derive(Clone, Debug)]
@@ -87,10 +88,9 @@ fn operation_tables(text: &mut String, operation: Operation, cases: &[&Case]) {
         for name in names {
             let cells = sizes.iter().map(|&members| {
                 let of_size = cases.iter().filter(|case| case.members == members);
-                let ratio = |case: &&Case| Some((cost(case, name)? / case.normal().cost).ln());
-                let logarithms: Vec<f64> = of_size.filter_map(ratio).filter(|ratio| ratio.is_finite()).collect();
-                let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
-                if logarithms.is_empty() { String::new() } else { format!("{:.2}", mean.exp()) }
+                let ratio = |case: &&Case| Some(cost(case, name)? / case.normal().cost);
+                let ratios: Vec<f64> = of_size.filter_map(ratio).filter(|ratio| ratio.ln().is_finite()).collect();
+                geometric_mean(&ratios).map_or_else(String::new, |mean| format!("{mean:.2}"))
             });
             let cells: Vec<String> = cells.collect();
             if cells.iter().any(|cell| !cell.is_empty()) {
@@ -140,8 +140,9 @@ fn gap_rows(cases: &[&Case]) -> String {
         let mean = |effort| percent(mean_and_worst(&gaps(effort)).map(|(mean, _)| mean));
         let worst = percent(mean_and_worst(&gaps(Effort::Normal)).map(|(_, worst)| worst));
         let below: Vec<f64> = cases.iter().map(|case| 100.0 * (1.0 - case.normal().cost / case.shape(SMELT))).collect();
-        let least = below.iter().copied().fold(f64::INFINITY, f64::min);
-        let (mean_below, count) = (below.iter().sum::<f64>() / below.len() as f64, cases.len());
+        let [least, mean_below] =
+            [least(below.iter().copied()), stats::mean(&below)].map(|below| below.expect("cases"));
+        let count = cases.len();
         let (quick, normal, patient) = (mean(Effort::Quick), mean(Effort::Normal), mean(Effort::Patient));
         let row = format!(
             "| {members} | {count} | {quick} | {normal} | {worst} | {patient} | {least:.1} % | {mean_below:.1} % |"
@@ -158,11 +159,9 @@ fn time_rows(cases: &[&Case]) -> String {
         if of_size.is_empty() {
             continue;
         }
-        let cells = |mut ms: Vec<f64>| {
-            ms.sort_by(f64::total_cmp);
-            let (median, longest) = (ms.get(ms.len() / 2), ms.last());
-            let cell = |value: Option<&f64>| value.map_or_else(String::new, |value| format!("{value:.2}"));
-            format!("{} | {}", cell(median), cell(longest))
+        let cells = |ms: Vec<f64>| {
+            let cell = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.2}"));
+            format!("{} | {}", cell(median(&ms)), cell(most(ms)))
         };
         let of_effort = |effort: Effort| {
             let times = of_size.iter().filter_map(|case| Some(case.effort(effort)?.time_ms));

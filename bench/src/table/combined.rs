@@ -1,9 +1,9 @@
-//! SSYNC's table with a `Combine` at each bucket: who has a bucket runs the operations of those who wait for it, too.
+//! SSYNC's table with a `Combine` at each bucket: the thread that has a bucket also runs the operations of the waiting threads.
 
 use corecast::lock::table::Bucket;
 use corecast::lock::{Combine, Setup};
 
-use super::guarded::{Guarded, Shelves, Stored, bucket_of, ending_section};
+use super::guarded::{Guarded, Standalone, Stored, bucket_of, ending_section};
 use super::host::Setting;
 
 /// See the [module](self).
@@ -16,7 +16,7 @@ impl Guarded for Combined {
     }
 }
 
-impl Shelves for Combined {
+impl Standalone for Combined {
     fn make(setting: &Setting<'_>) -> Self {
         let setup = Setup::of_threads(setting.threads);
         Self((0..setting.buckets).map(|_| Combine::for_setup(Bucket::default(), &setup)).collect())

@@ -3,15 +3,13 @@
 use corecast::base::CpuId;
 use corecast::machine::Machine;
 
-use super::host::{Host, Seat, Setting};
+use super::host::{Host, Setting, Work};
 use corecast_race::failure::Failure;
 
 /// See the [module](self).
 pub(super) struct Confined<H>(std::marker::PhantomData<H>);
 
 impl<H: Host> Host for Confined<H> {
-    type Client<'a> = H::Client<'a>;
-
     fn adapted<'a>(setting: &Setting<'a>) -> Result<Setting<'a>, Failure> {
         let cluster = setting.cluster;
         if !setting.is_pinned || cluster.len() == setting.cpus.len() {
@@ -21,10 +19,7 @@ impl<H: Host> Host for Confined<H> {
         Ok(Setting { cpus: cluster, threads: setting.threads.min(cluster.len()), ..setting.clone() })
     }
 
-    fn with<R>(
-        setting: &Setting<'_>,
-        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
+    fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
         H::with(setting, work)
     }
 }

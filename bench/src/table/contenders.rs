@@ -17,7 +17,7 @@ use super::rivals::{Dashmap, Papaya, Rival, Scc, Std};
 use super::sequenced::Sequenced;
 use corecast_race::failure::Failure;
 
-/// Whose it is.
+/// The origin of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// SSYNC's table with a lock of the registry, or corecast's.

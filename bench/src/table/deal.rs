@@ -7,7 +7,7 @@
 use corecast::base::CpuId;
 use corecast::machine::pin::{self, PinError};
 
-use super::host::{Seat, Setting};
+use super::host::{Client, Seat, Setting};
 
 /// Where a bucket is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) struct Deal {
     pub(super) homes: Vec<Home>,
 }
 
-/// As many as there are threads, but a server and a client at least.
+/// One for each thread, but a server and a client at least.
 pub(super) fn participants(setting: &Setting<'_>) -> usize {
     setting.threads.max(2)
 }
@@ -52,9 +52,13 @@ impl Deal {
     }
 
     /// A seat for each client, the first of which fills the table.
-    pub(super) fn seats<C>(&self, setting: &Setting<'_>, mut client: impl FnMut() -> C) -> Vec<Seat<C>> {
+    pub(super) fn seats<'a, C: Client + Send + 'a>(
+        &self,
+        setting: &Setting<'_>,
+        mut client: impl FnMut() -> C,
+    ) -> Vec<Seat<'a>> {
         let share = |rank| if rank == 0 { setting.initial() } else { 0 };
-        let seat = |(rank, &participant)| Seat { client: client(), participant, share: share(rank) };
+        let seat = |(rank, &participant)| Seat { client: Box::new(client()), participant, share: share(rank) };
         self.clients.iter().enumerate().map(seat).collect()
     }
 }

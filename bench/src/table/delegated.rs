@@ -9,7 +9,7 @@ use corecast::lock::table::Bucket;
 
 use super::deal::{self, Deal, Home, cpu_of, serve_bound};
 use super::guarded::{Guarded, Stored, Worker, bucket_of};
-use super::host::{Host, Seat, Setting};
+use super::host::{Host, Setting, Work};
 use corecast_race::failure::Failure;
 
 type Buckets = Vec<Bucket<Stored>>;
@@ -30,16 +30,11 @@ impl Guarded for Delegated {
 }
 
 impl Host for Delegated {
-    type Client<'a> = Worker<'a, Self>;
-
     fn servers(setting: &Setting<'_>) -> usize {
         deal::servers(setting)
     }
 
-    fn with<R>(
-        setting: &Setting<'_>,
-        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
+    fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
         let deal = Deal::new(setting);
         thread::scope(|scope| {
             let start = |(&participant, owned): (&usize, usize)| {

@@ -1,4 +1,4 @@
-//! What each thread does next: which operation, and on which key.
+//! The next step of each thread: which operation, and on which key.
 //!
 //! Keys are uniform in the paper. Zipf's are drawn before a block begins and gone through over and over, as to draw one takes
 //! longer than an operation: a key is drawn as often as 1 divided by its number raised to the exponent says.
@@ -12,7 +12,7 @@ const UPDATES: u64 = 25;
 /// How many keys are drawn before: a line of them is fetched for 16 tries.
 const DRAWN: usize = 1 << 16;
 
-/// What is done, or asked for.
+/// An operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
     Get,
@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Remove,
 }
 
-/// What comes next, of the experiment's mix.
+/// The next step of the experiment's mix.
 pub(super) struct Mix {
     random: Rng,
     keys: u64,

@@ -1,40 +1,58 @@
-//! What is asked of corecast's table, and whether it holds here. The worst of all situations of a kind is judged.
+//! The demands on corecast's table, and whether they hold here. The worst of all situations of a kind is judged.
 
 use super::contenders::{Contender, Kind};
 use super::report::TableCell;
-use corecast_race::gate::{Demand, Gate};
+use crate::rules::{self, Rule, at_least};
+use crate::stats::{least, most};
+use corecast_race::gate::Gate;
 
-const RIVALS: Demand = Demand {
-    gate: "512 buckets, as many threads as CPUs: tries of the best lock / of the best of dashmap, papaya, scc",
-    limit: 0.9,
-    is_most: false,
-    command: "corecast bench table",
-};
+/// A run that is judged.
+struct Evidence<'a> {
+    contenders: &'a [Contender],
+    cells: &'a [TableCell],
+    cpus: usize,
+    /// Whether it departs from the paper: then it is not judged.
+    departs: bool,
+}
 
-const DASHMAP: Demand = Demand {
-    gate: "2 threads, the paper's tables: tries of the best lock / of dashmap",
-    limit: 1.0,
-    is_most: false,
-    command: "corecast bench table --threads 2",
-};
+fn rules<'a>() -> [Rule<Evidence<'a>>; 2] {
+    let rivals = "512 buckets, as many threads as CPUs: tries of the best lock / of the best of dashmap, papaya, scc";
+    let dashmap = "2 threads, the paper's tables: tries of the best lock / of dashmap";
+    [
+        Rule::new(at_least(0.9, rivals, "corecast bench table"), Evidence::over_rivals),
+        Rule::new(at_least(1.0, dashmap, "corecast bench table --threads 2"), Evidence::over_dashmap),
+    ]
+}
 
 /// The paper's tables: buckets and mean.
 const TABLES: [(usize, usize); 4] = [(12, 12), (12, 48), (512, 12), (512, 48)];
 
-/// All of them, of a run on so many CPUs. One that departs from the paper is not judged.
+/// All gates of a run on `cpus` CPUs. A run that departs from the paper is not judged.
 pub(super) fn judge(contenders: &[Contender], cells: &[TableCell], cpus: usize, departs: bool) -> Vec<Gate> {
-    if departs {
-        let needs = || Err("the paper's experiment: uniform keys, bound threads, puts that write nothing".to_owned());
-        return vec![RIVALS.judge(needs()), DASHMAP.judge(needs())];
-    }
-    let rivals = worst(contenders, cells, (&TABLES[2..], cpus), &["dashmap", "papaya", "scc"]);
-    let dashmap = worst(contenders, cells, (&TABLES, 2), &["dashmap"]);
-    let of_rivals = || format!("512 buckets of 12 and of 48, {cpus} threads, a lock, and all of dashmap, papaya, scc");
-    let of_dashmap = || "2 threads on 2 CPUs, 12 and 512 buckets of 12 and of 48, a lock, and dashmap".to_owned();
-    vec![RIVALS.judge(rivals.ok_or_else(of_rivals)), DASHMAP.judge(dashmap.ok_or_else(of_dashmap))]
+    rules::judge(&rules(), &Evidence { contenders, cells, cpus, departs })
 }
 
-/// The least ratio of the best lock to the best of these rivals, over these tables with so many threads that have a CPU
+impl Evidence<'_> {
+    fn over_rivals(&self) -> Result<f64, String> {
+        let needs =
+            format!("512 buckets of 12 and of 48, {} threads, a lock, and all of dashmap, papaya, scc", self.cpus);
+        self.worst((&TABLES[2..], self.cpus), &["dashmap", "papaya", "scc"], &needs)
+    }
+
+    fn over_dashmap(&self) -> Result<f64, String> {
+        let needs = "2 threads on 2 CPUs, 12 and 512 buckets of 12 and of 48, a lock, and dashmap";
+        self.worst((&TABLES, 2), &["dashmap"], needs)
+    }
+
+    fn worst(&self, which: (&[(usize, usize)], usize), rivals: &[&str], needs: &str) -> Result<f64, String> {
+        if self.departs {
+            return Err("the paper's experiment: uniform keys, bound threads, puts that write nothing".to_owned());
+        }
+        worst(self.contenders, self.cells, which, rivals).ok_or_else(|| needs.to_owned())
+    }
+}
+
+/// The least ratio of the best lock to the best of these rivals, over these tables with this number of threads that have a CPU
 /// each; `None` if something of it was not measured.
 fn worst(
     contenders: &[Contender],
@@ -47,13 +65,13 @@ fn worst(
     let ratio = |&table: &(usize, usize)| {
         let is_judged = |cell: &&TableCell| (cell.buckets, cell.mean) == table && cell.threads == threads;
         let cell = cells.iter().find(is_judged).filter(|cell| !cell.oversubscribed)?;
-        let locks = cell.rows.iter().filter(|row| is_lock(&row.contender)).filter_map(|row| row.mops).reduce(f64::max);
+        let locks = most(cell.rows.iter().filter(|row| is_lock(&row.contender)).map(|row| row.mops));
         let of = |name: &&str| cell.rows.iter().find(|row| row.contender == **name)?.mops;
         let found: Vec<f64> = rivals.iter().map(of).collect::<Option<_>>()?;
-        Some(locks? / found.into_iter().reduce(f64::max)?)
+        Some(locks? / most(found)?)
     };
     let ratios: Option<Vec<f64>> = tables.iter().map(ratio).collect();
-    ratios?.into_iter().reduce(f64::min)
+    least(ratios?)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use corecast::base::sync::{Ordering, fence};
 use corecast::lock::table::Bucket;
 
-use super::host::{Client, Host, Seat, Setting, Words, seats};
+use super::host::{Client, Host, Setting, Words, Work, seats};
 use corecast_race::failure::Failure;
 
 /// On a line of its own, as in the original.
@@ -11,7 +11,7 @@ use corecast_race::failure::Failure;
 #[repr(align(64))]
 pub(super) struct Payload(pub(super) Words);
 
-/// What a bucket keeps of a key; empty places have none.
+/// The value of a key in a bucket; empty places have none.
 pub(super) type Stored = Option<Box<Payload>>;
 
 /// The experiment's critical section ends so, with every contender that has one.
@@ -41,24 +41,19 @@ pub(super) trait Guarded: Sync {
     }
 }
 
-/// Which of so many buckets is a key's.
+/// The bucket of a key, of this number of buckets.
 #[inline]
 pub(super) fn bucket_of(key: u64, buckets: usize) -> usize {
     (key % buckets as u64) as usize
 }
 
 /// Buckets that need no thread of their own.
-pub(super) trait Shelves: Guarded {
+pub(super) trait Standalone: Guarded {
     fn make(setting: &Setting<'_>) -> Self;
 }
 
-impl<G: Shelves + 'static> Host for G {
-    type Client<'a> = Worker<'a, G>;
-
-    fn with<R>(
-        setting: &Setting<'_>,
-        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
+impl<G: Standalone + 'static> Host for G {
+    fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
         let guarded = G::make(setting);
         work(seats(setting, || Worker::new(&guarded)))
     }

@@ -1,10 +1,13 @@
-//! What every contender of the table benchmarks is: a table, and a client of it for each thread that uses it.
+//! The trait of every contender of the table benchmarks: a table, and a client of it for each thread that uses it.
 
 use std::time::Duration;
 
 use corecast::base::CpuId;
+use corecast::base::sync::AtomicU64;
 use corecast::base::wait::Wait;
 
+use super::draw::Mix;
+use super::play::{self, Tally};
 use corecast_race::cancel::Cancel;
 use corecast_race::failure::Failure;
 use corecast_race::place::Place;
@@ -12,7 +15,7 @@ use corecast_race::place::Place;
 /// The 64 bytes that belong to a key.
 pub(super) type Words = [u64; 8];
 
-/// What a table is to be like, and who uses it.
+/// The table that is raced, and the threads that use it.
 #[derive(Debug, Clone)]
 pub(super) struct Setting<'a> {
     pub(super) buckets: usize,
@@ -23,9 +26,9 @@ pub(super) struct Setting<'a> {
     pub(super) cpus: &'a [CpuId],
     /// Whether they are bound to them.
     pub(super) is_pinned: bool,
-    /// As many of them as possible that share a cache.
+    /// The most of them that share a cache.
     pub(super) cluster: &'a [CpuId],
-    /// One of so many participants is a server, where there are servers.
+    /// One of this number of participants is a server, where there are servers.
     pub(super) every: usize,
     /// The exponent of Zipf's law, if keys follow that.
     pub(super) zipf: Option<f64>,
@@ -53,7 +56,7 @@ impl Setting<'_> {
         2 * self.initial()
     }
 
-    /// The elements that each of so many threads inserts at the start.
+    /// The number of elements that each thread inserts at the start.
     pub(super) fn shares(&self) -> Vec<u64> {
         let (each, rest) = (self.initial() / self.threads as u64, self.initial() % self.threads as u64);
         (0..self.threads as u64).map(|rank| each + u64::from(rank < rest)).collect()
@@ -71,21 +74,28 @@ pub(super) trait Client {
 
     /// Takes the key out; false if it is not there.
     fn remove(&mut self, key: u64) -> bool;
+
+    /// The experiment until `over` is 1, with the operations of `mix`: the only loop that is compiled for each table, as a call
+    /// through a trait object for each operation would be timed with it.
+    fn play(&mut self, writes_payload: bool, mix: Mix, over: &AtomicU64) -> Tally {
+        play::play(self, writes_payload, mix, over)
+    }
 }
 
 /// A client and where it works.
-pub(super) struct Seat<C> {
-    pub(super) client: C,
+pub(super) struct Seat<'a> {
+    pub(super) client: Box<dyn Client + Send + 'a>,
     /// Its number among the participants, by which it is bound to a CPU.
     pub(super) participant: usize,
     /// Elements that it inserts at the start.
     pub(super) share: u64,
 }
 
+/// The work of the clients of a table.
+pub(super) type Work<'w> = &'w mut dyn for<'a> FnMut(Vec<Seat<'a>>) -> Result<(), Failure>;
+
 /// A table that lives for as long as it is used.
 pub(super) trait Host {
-    type Client<'a>: Client + Send;
-
     /// How many threads serve the others.
     fn servers(_setting: &Setting<'_>) -> usize {
         0
@@ -97,14 +107,11 @@ pub(super) trait Host {
     }
 
     /// Makes an empty one, and ends it when `work` has returned.
-    fn with<R>(
-        setting: &Setting<'_>,
-        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
-    ) -> Result<R, Failure>;
+    fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure>;
 }
 
 /// A seat for each thread, where none of them serves the others.
-pub(super) fn seats<C>(setting: &Setting<'_>, client: impl Fn() -> C) -> Vec<Seat<C>> {
-    let seat = |(participant, share)| Seat { client: client(), participant, share };
+pub(super) fn seats<'a, C: Client + Send + 'a>(setting: &Setting<'_>, client: impl Fn() -> C) -> Vec<Seat<'a>> {
+    let seat = |(participant, share)| Seat { client: Box::new(client()), participant, share };
     setting.shares().into_iter().enumerate().map(seat).collect()
 }

@@ -4,7 +4,7 @@ use corecast::base::LINE_BYTES;
 use corecast::lock::table::Bucket;
 use corecast::lock::{Mutex, RawLock, Setup, Word};
 
-use super::guarded::{Guarded, Shelves, Stored, bucket_of, ending_section};
+use super::guarded::{Guarded, Standalone, Stored, bucket_of, ending_section};
 use super::host::Setting;
 
 /// See the [module](self).
@@ -23,7 +23,7 @@ impl<L: RawLock> Guarded for Locked<L> {
     }
 }
 
-impl<L: RawLock> Shelves for Locked<L> {
+impl<L: RawLock> Standalone for Locked<L> {
     fn make(setting: &Setting<'_>) -> Self {
         let setup = Setup::of_threads(setting.threads);
         Self((0..setting.buckets).map(|_| Mutex::for_setup(Bucket::default(), &setup)).collect())

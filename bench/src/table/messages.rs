@@ -1,7 +1,7 @@
 //! Servers that own the buckets, and clients that ask them over channels: corecast's `ump` rings, and `Select` at the servers.
 //!
-//! A request is one line, and so is the reply: key, bucket and the place of a buffer, which goes along and belongs to whoever
-//! holds the line. A client waits for each reply. For a get it lends a buffer, the server copies the 64 bytes into it, and the
+//! A request is one line, and so is the reply: key, bucket and the place of a buffer, which belongs to the end that has the line.
+//! A client waits for each reply. For a get it lends a buffer, the server copies the 64 bytes into it, and the
 //! client copies them once more.
 //!
 //! A server ends when all its clients are gone. The first client fills the table.
@@ -16,7 +16,7 @@ use corecast::lock::table::Bucket;
 use super::deal::{self, Deal, Home, cpu_of, participants, serve_bound};
 use super::draw::Kind;
 use super::guarded::{Stored, bucket_of};
-use super::host::{Client, Host, Seat, Setting, Words};
+use super::host::{Client, Host, Setting, Words, Work};
 use corecast_race::failure::Failure;
 
 /// A client waits for each reply, so there is never more than one message in a ring.
@@ -28,14 +28,14 @@ struct Request {
     /// Among those of the server.
     bucket: u32,
     key: u64,
-    /// What is to be put in, or where a get wants its copy.
+    /// The buffer to be put in, or the one for the copy of a get.
     buffer: Stored,
 }
 
 #[derive(Debug)]
 struct Reply {
     is_done: bool,
-    /// What was removed, or refused, or lent.
+    /// The buffer that was removed, refused or lent.
     buffer: Stored,
 }
 
@@ -45,16 +45,11 @@ const _: () = assert!(size_of::<Request>() == 24 && size_of::<Reply>() == 16, "w
 pub(super) struct Messages;
 
 impl Host for Messages {
-    type Client<'a> = MessageClient<'a>;
-
     fn servers(setting: &Setting<'_>) -> usize {
         deal::servers(setting)
     }
 
-    fn with<R>(
-        setting: &Setting<'_>,
-        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
+    fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
         let deal = Deal::new(setting);
         let mut sides: Vec<Server> = deal.owned().into_iter().map(|owned| Server::new(setting, owned)).collect();
         let client = || {
@@ -146,7 +141,7 @@ fn answer(bucket: &mut Bucket<Stored>, request: Request) -> Reply {
 pub(super) struct MessageClient<'a> {
     homes: &'a [Home],
     servers: Vec<Line>,
-    /// What goes along with gets.
+    /// The buffer that goes along with gets.
     lent: Stored,
     free: Vec<Stored>,
 }

@@ -33,16 +33,16 @@ use std::time::Duration;
 
 use corecast::base::{Clock, CpuId};
 use corecast::machine::Machine;
-use fastrand::Rng;
 
 use crate::counts::{doubled_up_to, or_usual};
+use crate::stats::{jain, least, mean, median, median_of, most, most_to_fewest};
+use crate::turns::{Raced, Situation, TurnOrder};
 use contenders::{Contender, Kind, contenders};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{is_crowded, jain, median, most_to_fewest};
+use corecast_race::harness::is_crowded;
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
-use corecast_race::skip::Skip;
 use host::Setting;
 use latency::Latency;
 use play::Turn;
@@ -50,7 +50,7 @@ pub use processes::table_member;
 pub use published::{Point, Published};
 pub use report::{TableCell, TableReport, TableRow};
 
-/// What to run.
+/// The options of the benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct TableOptions {
     /// CPUs, contenders, the program that processes run, how channels wait, pace, seed, and how to stop it. The rest is not
@@ -62,7 +62,7 @@ pub struct TableOptions {
     pub buckets: Vec<usize>,
     /// The mean numbers of elements in a bucket; 12 and 48 by default.
     pub means: Vec<usize>,
-    /// Of the participants one in so many is a server, where there are servers; every third by default, as in the paper.
+    /// One of this number of participants is a server, where there are servers; every third by default, as in the paper.
     pub every: Option<usize>,
     /// The exponent of Zipf's law, by which keys are drawn then; uniformly by default, as in the paper.
     pub zipf: Option<f64>,
@@ -93,7 +93,7 @@ impl TableOptions {
     }
 }
 
-/// What the paper found best.
+/// The best share of servers in the paper.
 const EVERY: usize = 3;
 const ROUNDS: usize = 10;
 const QUICK_ROUNDS: usize = 5;
@@ -116,17 +116,18 @@ pub fn table(
     let cpus: Vec<CpuId> = shared.usable_cpus(machine)?.iter().collect();
     let cluster = confined::largest_cluster(machine, &cpus);
     let seed = shared.seed_or_draw();
-    let mut random = Rng::with_seed(seed);
+    let mut order = TurnOrder::new(shared, seed);
     let rounds = if shared.quick { QUICK_ROUNDS } else { ROUNDS };
     let (contenders, situations) = (chosen(shared)?, situations(options, cpus.len()));
     let usual = Setting { seed, ..usual(options, (&cpus, &cluster)) };
     let mut cells = Vec::new();
     for &(buckets, mean, threads) in &situations {
         let doing = format!("{buckets} buckets of {mean}, {threads} threads");
-        let mut step = |part: f64| progress.step((cells.len() as f64 + part) / situations.len() as f64, &doing);
         let setting = Setting { buckets, mean, threads, ..usual.clone() };
-        let turns = rounds_of(&contenders, &setting, rounds, &mut random, shared, &mut step)?;
-        cells.push(cell(&contenders, &setting, turns));
+        let mut step = |part: f64| progress.step((cells.len() as f64 + part) / situations.len() as f64, &doing);
+        let mut tables = Tables { contenders: &contenders, setting: &setting, rounds, step: &mut step };
+        let raced = order.race(contenders.len(), &mut tables)?;
+        cells.push(cell(&contenders, &setting, &raced));
     }
     progress.step(1.0, "done");
     Ok(TableReport {
@@ -148,7 +149,7 @@ pub fn table(
     })
 }
 
-/// What all situations have in common, but for the seed.
+/// The settings that all situations share, but for the seed.
 fn usual<'a>(options: &'a TableOptions, (cpus, cluster): (&'a [CpuId], &'a [CpuId])) -> Setting<'a> {
     let &TableOptions { options: Options { ref place, wait, quick, .. }, zipf, writes_payload, unpinned, .. } = options;
     Setting {
@@ -191,63 +192,48 @@ fn situations(options: &TableOptions, cpus: usize) -> Vec<(usize, usize, usize)>
     all
 }
 
-/// Every contender's blocks, or why it has none, in rounds of an order drawn anew. One that fails runs no more.
-fn rounds_of(
-    contenders: &[Contender],
-    setting: &Setting<'_>,
+/// All contenders at tables of one shape.
+struct Tables<'a> {
+    contenders: &'a [Contender],
+    setting: &'a Setting<'a>,
     rounds: usize,
-    random: &mut Rng,
-    options: &Options,
-    step: &mut dyn FnMut(f64),
-) -> Result<Vec<Result<Vec<Turn>, Skip>>, BenchError> {
-    let mut found = Vec::new();
-    for contender in contenders {
-        options.go_on()?;
-        found.push(match (contender.check)(setting) {
-            Ok(()) => Ok(Vec::new()),
-            Err(failure) => Err(Skip::asked(&tolerable(contender, failure)?)),
-        });
-    }
-    let mut order: Vec<usize> = (0..contenders.len()).collect();
-    for round in 0..rounds {
-        step(round as f64 / rounds as f64);
-        random.shuffle(&mut order);
-        for &at in &order {
-            options.go_on()?;
-            let Ok(turns) = &mut found[at] else { continue };
-            match (contenders[at].turn)(setting) {
-                Ok(turn) => turns.push(turn),
-                Err(failure) => found[at] = Err(Skip::broken(&tolerable(&contenders[at], failure)?)),
-            }
-        }
-    }
-    Ok(found)
+    /// Hears which part of the rounds is done.
+    step: &'a mut dyn FnMut(f64),
 }
 
-/// Why this contender runs no more.
-///
-/// # Errors
-/// If one of corecast's was wrong: then no figure of the run is worth anything.
-fn tolerable(contender: &Contender, failure: Failure) -> Result<Failure, BenchError> {
-    match failure {
-        Failure::Wrong(_) if contender.kind != Kind::Rival => Err(failure.named(contender.name).into()),
-        other => Ok(other),
+impl Situation for Tables<'_> {
+    type Block = Turn;
+
+    fn prepare(&mut self, at: usize) -> Result<(), Failure> {
+        (self.contenders[at].check)(self.setting)
+    }
+
+    fn wants_round(&mut self, rounds: usize) -> bool {
+        (self.step)(rounds as f64 / self.rounds as f64);
+        rounds < self.rounds
+    }
+
+    fn block(&mut self, at: usize) -> Result<Turn, Failure> {
+        (self.contenders[at].turn)(self.setting)
+    }
+
+    fn trusted(&self, at: usize) -> Option<&str> {
+        let Contender { name, kind, .. } = self.contenders[at];
+        (kind != Kind::Rival).then_some(name)
     }
 }
 
-fn cell(contenders: &[Contender], setting: &Setting<'_>, found: Vec<Result<Vec<Turn>, Skip>>) -> TableCell {
+fn cell(contenders: &[Contender], setting: &Setting<'_>, raced: &[Raced<Turn>]) -> TableCell {
     let &Setting { buckets, mean, threads, .. } = setting;
-    let row = |(contender, found): (&Contender, Result<Vec<Turn>, Skip>)| match found {
-        Ok(turns) => row(contender, setting, &turns),
-        Err(Skip { reason, failed }) => TableRow { skipped: Some(reason), failed, ..row(contender, setting, &[]) },
-    };
-    let mut rows: Vec<TableRow> = contenders.iter().zip(found).map(row).collect();
-    let best = rows.iter().filter_map(|row| row.mops).fold(0.0, f64::max);
-    rows.iter_mut().for_each(|row| row.regret = row.mops.map(|mops| best / mops));
+    let rows = contenders.iter().zip(raced).map(|(contender, raced)| row(contender, setting, raced));
+    let mut rows: Vec<TableRow> = rows.collect();
+    let best = most(rows.iter().map(|row| row.mops));
+    rows.iter_mut().for_each(|row| row.regret = best.zip(row.mops).map(|(best, mops)| best / mops));
     TableCell { buckets, mean, threads, oversubscribed: is_crowded(threads, setting.cpus.len()), rows }
 }
 
-fn row(contender: &Contender, setting: &Setting<'_>, turns: &[Turn]) -> TableRow {
+fn row(contender: &Contender, setting: &Setting<'_>, raced: &Raced<Turn>) -> TableRow {
+    let turns = &raced.blocks;
     let rate = |of: fn(&Turn) -> u64| turns.iter().map(|turn| of(turn) as f64 / turn.seconds / 1e6).collect::<Vec<_>>();
     let mops = rate(tries);
     let mut latency = Latency::default();
@@ -256,7 +242,6 @@ fn row(contender: &Contender, setting: &Setting<'_>, turns: &[Turn]) -> TableRow
     let all_tries: u64 = turns.iter().map(tries).sum();
     let share =
         |of: fn(&Turn) -> u64| (all_tries > 0).then(|| turns.iter().map(of).sum::<u64>() as f64 / all_tries as f64);
-    let evenness = turns.iter().filter_map(|turn| jain(&turn.tries)).collect::<Vec<_>>();
     let servers = (contender.servers)(setting);
     let meant = setting.threads.max(servers + 1) - servers;
     TableRow {
@@ -265,21 +250,21 @@ fn row(contender: &Contender, setting: &Setting<'_>, turns: &[Turn]) -> TableRow
         clients: turns.first().map_or(meant, |turn| turn.tries.len()),
         servers,
         mops: median(&mops),
-        mean_mops: (!mops.is_empty()).then(|| mops.iter().sum::<f64>() / mops.len() as f64),
-        min_mops: mops.iter().copied().reduce(f64::min),
-        max_mops: mops.iter().copied().reduce(f64::max),
+        mean_mops: mean(&mops),
+        min_mops: least(mops.iter().copied()),
+        max_mops: most(mops.iter().copied()),
         regret: None,
         hit_mops: median(&rate(|turn| turn.hits)),
         hits: share(|turn| turn.hits),
         gets: share(|turn| turn.gets),
-        jain: median(&evenness),
+        jain: median_of(turns.iter().map(|turn| jain(&turn.tries))),
         most_to_fewest: most_to_fewest(turns.iter().map(|turn| &turn.tries[..])),
         p50_ns: ns(0.5),
         p99_ns: ns(0.99),
         p999_ns: ns(0.999),
         samples: latency.samples(),
-        skipped: None,
-        failed: false,
+        skipped: raced.skipped(),
+        failed: raced.has_failed(),
     }
 }
 

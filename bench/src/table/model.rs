@@ -22,7 +22,7 @@ const STEPS: u64 = 3000;
 pub(super) const MEAN: usize = 30;
 
 /// With the keys of the experiment, so that half of the steps hit.
-pub(super) fn assert_is_a_map(client: &mut impl Client, keys: u64, seed: u64) {
+pub(super) fn assert_is_a_map(client: &mut dyn Client, keys: u64, seed: u64) {
     let (mut random, mut model) = (Rng::with_seed(seed), HashMap::<u64, Words>::new());
     for step in 0..STEPS {
         let key = random.u64(1..=keys);
@@ -45,8 +45,8 @@ pub(super) fn assert_is_a_map(client: &mut impl Client, keys: u64, seed: u64) {
 fn is_a_map<H: Host>() {
     for (seed, buckets) in [(1, 1), (2, 2), (3, 7)] {
         let setting = Setting { buckets, mean: MEAN, threads: 2, ..SETTING };
-        let done = H::with(&setting, |mut seats| {
-            assert_is_a_map(&mut seats[0].client, setting.keys(), seed);
+        let done = H::with(&setting, &mut |mut seats| {
+            assert_is_a_map(&mut *seats[0].client, setting.keys(), seed);
             Ok(())
         });
         assert_eq!(done, Ok(()));

@@ -3,20 +3,15 @@
 use corecast::lock::{RawLock, Setup, Table};
 
 use super::guarded::end_of_section;
-use super::host::{Client, Host, Seat, Setting, Words, seats};
+use super::host::{Client, Host, Setting, Words, Work, seats};
 use corecast_race::failure::Failure;
 
 /// See the [module](self).
 pub(super) struct Packed<L>(std::marker::PhantomData<L>);
 
 impl<L: RawLock + 'static> Host for Packed<L> {
-    type Client<'a> = PackedClient<'a, L>;
-
-    fn with<R>(
-        setting: &Setting<'_>,
-        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
-        let table = Table::for_setup(setting.buckets, &Setup::of_threads(setting.threads));
+    fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
+        let table: Table<Words, L> = Table::for_setup(setting.buckets, &Setup::of_threads(setting.threads));
         work(seats(setting, || PackedClient(&table)))
     }
 }

@@ -6,7 +6,7 @@
 use std::sync::Barrier;
 use std::thread;
 
-use corecast::base::sync::{AtomicBool, Ordering};
+use corecast::base::sync::{AtomicU64, Ordering};
 use corecast::base::{CacheLine, Clock};
 use corecast::machine::pin::{self, PinError};
 use fastrand::Rng;
@@ -14,16 +14,16 @@ use serde::{Deserialize, Serialize};
 
 use super::deal::cpu_of;
 use super::draw::{Kind, Mix};
-use super::host::{Client, Host, Seat, Setting, Words};
+use super::host::{Client, Host, Seat, Setting, Words, Work};
 use super::latency::Latency;
 use corecast_race::failure::Failure;
 
-/// One of so many tries is timed.
+/// One of this many tries is timed.
 const TIMED: u64 = 128;
-/// What each thread does for the check.
+/// The number of operations of each thread in the check.
 pub(super) const CHECKED: usize = 2000;
 
-/// What came of one block.
+/// The results of one block.
 #[derive(Debug, Clone)]
 pub(super) struct Turn {
     /// Operations that each client tried.
@@ -57,26 +57,19 @@ impl Turn {
 /// When threads begin, and end.
 struct Meeting {
     begin: Barrier,
-    stop: CacheLine<AtomicBool>,
-}
-
-impl Meeting {
-    fn is_over(&self) -> bool {
-        // ORDERING: Relaxed, the flag publishes nothing but itself
-        self.stop.load(Ordering::Relaxed)
-    }
+    /// 1 when they are to end.
+    over: CacheLine<AtomicU64>,
 }
 
 /// Each client in a thread of its own, bound to its CPU. A job waits for `begin` once.
-fn together<C: Client + Send, R: Send>(
+fn together<R: Send>(
     setting: &Setting<'_>,
-    seats: &mut [Seat<C>],
-    job: impl Fn(&mut Seat<C>, &Meeting) -> R + Sync,
+    seats: &mut [Seat<'_>],
+    job: &(dyn Fn(&mut Seat<'_>, &Meeting) -> R + Sync),
 ) -> Result<Vec<R>, Failure> {
-    let stop = CacheLine::new(AtomicBool::new(false));
-    let meeting = &Meeting { begin: Barrier::new(seats.len() + 1), stop };
-    let job = &job;
-    let run = |seat: &mut Seat<C>| -> Result<R, PinError> {
+    let over = CacheLine::new(AtomicU64::new(0));
+    let meeting = &Meeting { begin: Barrier::new(seats.len() + 1), over };
+    let run = |seat: &mut Seat<'_>| -> Result<R, PinError> {
         match cpu_of(setting, seat.participant).map(pin::pin).transpose() {
             Ok(_pinned) => Ok(job(seat, meeting)),
             Err(error) => {
@@ -91,7 +84,7 @@ fn together<C: Client + Send, R: Send>(
         meeting.begin.wait();
         thread::sleep(setting.time);
         // ORDERING: Relaxed, the flag publishes nothing but itself
-        meeting.stop.store(true, Ordering::Relaxed);
+        meeting.over.store(1, Ordering::Relaxed);
         threads.into_iter().map(|thread| thread.join().expect("no client panics")).collect()
     });
     done.map_err(Failure::refused)
@@ -103,12 +96,7 @@ pub(super) fn random(setting: &Setting<'_>, participant: usize) -> Rng {
 }
 
 /// Puts the client's share in, with keys drawn at random; tells which.
-pub(super) fn fill<C: Client>(
-    seat: &mut Seat<C>,
-    random: &mut Rng,
-    keys: u64,
-    words: impl Fn(u64) -> Option<Words>,
-) -> Vec<u64> {
+pub(super) fn fill(seat: &mut Seat<'_>, random: &mut Rng, keys: u64, words: fn(u64) -> Option<Words>) -> Vec<u64> {
     let mut put = Vec::with_capacity(seat.share as usize);
     while (put.len() as u64) < seat.share {
         let key = random.u64(1..=keys);
@@ -119,7 +107,7 @@ pub(super) fn fill<C: Client>(
     put
 }
 
-/// What one client did in a block. Times are ticks of [`Clock`].
+/// The counts of one client in a block. Times are ticks of [`Clock`].
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     tries: u64,
@@ -130,12 +118,13 @@ pub(super) struct Tally {
     latency: Latency,
 }
 
-/// The experiment's loop.
-pub(super) fn play<C: Client>(client: &mut C, writes_payload: bool, mut mix: Mix, is_over: impl Fn() -> bool) -> Tally {
+/// The experiment's loop; it ends when `over` is 1.
+pub(super) fn play<C: Client + ?Sized>(client: &mut C, writes_payload: bool, mut mix: Mix, over: &AtomicU64) -> Tally {
     let clock = Clock::get();
     let (mut copy, mut tally) = ([0; 8], Tally { start: clock.ticks(), ..Tally::default() });
     let mut kind = mix.kind();
-    while !is_over() {
+    // ORDERING: Relaxed, the flag publishes nothing but itself
+    while over.load(Ordering::Relaxed) != 1 {
         let key = mix.key();
         let words = writes_payload.then(|| words_of(key));
         let begin = (tally.tries % TIMED == 0).then(|| clock.ticks_in_order());
@@ -159,32 +148,36 @@ pub(super) fn play<C: Client>(client: &mut C, writes_payload: bool, mut mix: Mix
     tally
 }
 
+/// Makes a table and lets its clients work.
+type With = fn(&Setting<'_>, Work<'_>) -> Result<(), Failure>;
+
 /// Times one block over a new table.
 pub(super) fn turn<H: Host>(setting: &Setting<'_>) -> Result<Turn, Failure> {
-    let setting = &H::adapted(setting)?;
-    H::with(setting, |mut seats| {
-        let tallies = together(setting, &mut seats, |seat, meeting| {
+    turn_over(&H::adapted(setting)?, H::with)
+}
+
+fn turn_over(setting: &Setting<'_>, with: With) -> Result<Turn, Failure> {
+    let mut tallies = Vec::new();
+    with(setting, &mut |mut seats| {
+        tallies = together(setting, &mut seats, &|seat, meeting| {
             let mut random = random(setting, seat.participant);
             fill(seat, &mut random, setting.keys(), |_| None);
             let mix = Mix::new(random, setting.keys(), setting.zipf);
             meeting.begin.wait();
-            play(&mut seat.client, setting.writes_payload, mix, || meeting.is_over())
+            seat.client.play(setting.writes_payload, mix, &meeting.over)
         })?;
-        Ok(Turn::of(&tallies))
-    })
+        Ok(())
+    })?;
+    Ok(Turn::of(&tallies))
 }
 
-/// What belongs to a key, where it is written.
+/// The words that belong to a key, where they are written.
 fn words_of(key: u64) -> Words {
     [key; 8]
 }
 
 /// Puts and removes at random among few keys, gets what was put, and counts puts minus removes of each key.
-pub(super) fn record<C: Client>(
-    seat: &mut Seat<C>,
-    setting: &Setting<'_>,
-    begin: impl FnOnce(),
-) -> Result<Vec<i64>, Failure> {
+pub(super) fn record(seat: &mut Seat<'_>, setting: &Setting<'_>, begin: impl FnOnce()) -> Result<Vec<i64>, Failure> {
     let keys = setting.keys();
     let mut random = random(setting, seat.participant);
     let mut net = vec![0; keys as usize + 1];
@@ -209,10 +202,10 @@ pub(super) fn record<C: Client>(
 }
 
 /// Whether each key is there as often as puts minus removes of all clients say, with what was put.
-pub(super) fn verify<C: Client>(
-    client: &mut C,
+pub(super) fn verify(
+    client: &mut dyn Client,
     setting: &Setting<'_>,
-    net_of: impl Fn(u64) -> i64,
+    net_of: &dyn Fn(u64) -> i64,
 ) -> Result<(), Failure> {
     for key in 1..=setting.keys() {
         let (mut words, net) = ([0; 8], net_of(key));
@@ -229,17 +222,19 @@ pub(super) fn verify<C: Client>(
 
 /// Whether, for every key, puts minus removes are its presence, and every get copied what had been put.
 pub(super) fn check<H: Host>(setting: &Setting<'_>) -> Result<(), Failure> {
-    let setting = &Setting { time: std::time::Duration::ZERO, ..H::adapted(setting)? };
-    H::with(setting, |mut seats| {
-        let work = |seat: &mut Seat<_>, meeting: &Meeting| {
+    check_over(&Setting { time: std::time::Duration::ZERO, ..H::adapted(setting)? }, H::with)
+}
+
+fn check_over(setting: &Setting<'_>, with: With) -> Result<(), Failure> {
+    with(setting, &mut |mut seats| {
+        let recorded = together(setting, &mut seats, &|seat, meeting| {
             record(seat, setting, || {
                 meeting.begin.wait();
             })
-        };
-        let recorded = together(setting, &mut seats, work)?;
+        })?;
         let recorded = recorded.into_iter().collect::<Result<Vec<_>, _>>()?;
         let client = &mut seats.first_mut().expect("there is a client").client;
-        verify(client, setting, |key| recorded.iter().map(|net| net[key as usize]).sum())
+        verify(&mut **client, setting, &|key| recorded.iter().map(|net| net[key as usize]).sum())
     })
 }
 
@@ -276,12 +271,7 @@ pub(super) mod tests {
     }
 
     impl<const LOSES: bool> Host for Broken<LOSES> {
-        type Client<'a> = Self;
-
-        fn with<R>(
-            setting: &Setting<'_>,
-            work: impl for<'a> FnOnce(Vec<Seat<Self>>) -> Result<R, Failure>,
-        ) -> Result<R, Failure> {
+        fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
             work(seats(setting, || Self(0)))
         }
     }

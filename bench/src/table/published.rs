@@ -1,4 +1,4 @@
-//! What SSYNC found in this experiment on its machines, to be shown beside what was found here.
+//! SSYNC's figures of this experiment on its machines, to be shown beside those found here.
 //!
 //! From the files in the history of LPD-EPFL/CLHT (March 2013), which agree with figure 11 of the paper: David, Guerraoui,
 //! Trigonakis, Everything you always wanted to know about synchronization but were afraid to ask, SOSP 2013. Each is the

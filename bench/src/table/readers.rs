@@ -3,7 +3,7 @@
 use corecast::lock::table::Bucket;
 use corecast::lock::{RawRwLock, RwLock, Setup};
 
-use super::guarded::{Guarded, Shelves, Stored, bucket_of, ending_section};
+use super::guarded::{Guarded, Standalone, Stored, bucket_of, ending_section};
 use super::host::Setting;
 
 /// See the [module](self).
@@ -21,7 +21,7 @@ impl<L: RawRwLock> Guarded for Readers<L> {
     }
 }
 
-impl<L: RawRwLock> Shelves for Readers<L> {
+impl<L: RawRwLock> Standalone for Readers<L> {
     fn make(setting: &Setting<'_>) -> Self {
         let setup = Setup::of_threads(setting.threads);
         Self((0..setting.buckets).map(|_| RwLock::for_setup(Bucket::default(), &setup)).collect())

@@ -1,4 +1,4 @@
-//! What a run of the table benchmark found, as values and as JSON. The field names are documented in docs/json/bench.md.
+//! The report of the table benchmark, as values and as JSON. The field names are documented in docs/json/bench.md.
 
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub struct TableReport {
     pub cpus: Vec<u32>,
     /// How channels waited.
     pub wait: String,
-    /// One of so many participants was a server, where there were servers.
+    /// One of this number of participants was a server, where there were servers.
     pub every: usize,
     /// The exponent of Zipf's law by which keys were drawn; `null` if uniformly.
     pub zipf: Option<f64>,
@@ -34,9 +34,9 @@ pub struct TableReport {
     pub rounds: usize,
     /// One entry for each table and number of threads.
     pub cells: Vec<TableCell>,
-    /// What SSYNC found, on other machines.
+    /// The figures of SSYNC, of other machines.
     pub published: &'static [Published],
-    /// What is asked of corecast, and whether it holds here.
+    /// The demands on corecast, and whether they hold here.
     pub gates: Vec<Gate>,
 }
 
@@ -55,7 +55,7 @@ pub struct TableCell {
     pub rows: Vec<TableRow>,
 }
 
-/// What came of one contender there.
+/// The results of one contender there.
 #[derive(Clone, Debug, Serialize)]
 pub struct TableRow {
     /// A lock's name, that of another table, or of a rival.

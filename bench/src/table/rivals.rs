@@ -1,14 +1,14 @@
 //! The maps that people use today, each as its page says, with 64 bytes in place as the value.
 //!
 //! corecast's table takes a key modulo the number of buckets. These hash, and the standard library's hash would be most
-//! of what is measured: they get one of a multiplication. They are made for as many elements as come, and never grow.
+//! of what is measured: they get one of a multiplication. They are made for all elements that will come, and never grow.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Mutex;
 
 use super::guarded::end_of_section;
-use super::host::{Client, Host, Seat, Setting, Words, seats};
+use super::host::{Client, Host, Setting, Words, Work, seats};
 use corecast_race::failure::Failure;
 
 /// Hashes one u64: multiplied by an odd constant (the golden ratio's), with the upper half folded into the lower.
@@ -208,12 +208,7 @@ impl<M: Shared> Client for Through<'_, M> {
 pub(super) struct Rival<M>(std::marker::PhantomData<M>);
 
 impl<M: Shared + 'static> Host for Rival<M> {
-    type Client<'a> = Through<'a, M>;
-
-    fn with<R>(
-        setting: &Setting<'_>,
-        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
+    fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
         let map = M::for_elements(setting.keys() as usize);
         work(seats(setting, || Through(&map)))
     }

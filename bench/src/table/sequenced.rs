@@ -14,7 +14,7 @@ use corecast::base::wait::Spinner;
 use corecast::lock::{Mutex, Tas};
 
 use super::guarded::{bucket_of, ending_section};
-use super::host::{Client, Host, Seat, Setting, Words, seats};
+use super::host::{Client, Host, Setting, Words, Work, seats};
 use corecast_race::failure::Failure;
 
 /// Keys and what belongs to them, the first `used` of which are there. Written by the writer whose turn it is, read by all.
@@ -24,7 +24,7 @@ struct Bucket {
     used: AtomicU64,
     keys: Box<[AtomicU64]>,
     words: Box<[[AtomicU64; 8]]>,
-    /// Whose turn it is.
+    /// Held by the thread that writes.
     writers: Mutex<(), Tas>,
 }
 
@@ -48,7 +48,7 @@ impl Bucket {
         self.keys.iter().take(used).position(|other| other.load(Ordering::Relaxed) == key)
     }
 
-    /// What belongs to a place; for a reader perhaps a part of each of two writes.
+    /// The words at a place; for a reader perhaps a part of each of two writes.
     #[inline]
     fn copy(&self, at: usize) -> Words {
         // ORDERING: Relaxed, as in position
@@ -64,7 +64,7 @@ impl Bucket {
         }
     }
 
-    /// What belongs to the key, `None` if it is not there; nothing if somebody wrote meanwhile.
+    /// The words of the key, `None` if it is not there; an error if a thread wrote meanwhile.
     #[inline]
     fn try_get(&self, key: u64) -> Result<Option<Words>, ()> {
         // ORDERING: Acquire, pairs with the Release in writing: what is read is at least as late as the number [bucket-even]
@@ -85,7 +85,7 @@ impl Bucket {
         let number = self.number.load(Ordering::Relaxed);
         // ORDERING: Relaxed, the fence orders it before what is written
         self.number.store(number + 1, Ordering::Relaxed);
-        // ORDERING: Release, pairs with the Acquire fence in try_get: who sees what is written sees that it is odd [bucket-odd]
+        // ORDERING: Release, pairs with the Acquire fence in try_get: a reader of the new words sees it odd [bucket-odd]
         fence(Ordering::Release);
         write();
         // ORDERING: Release, pairs with the Acquire in try_get [bucket-even]
@@ -133,12 +133,7 @@ impl Bucket {
 pub(super) struct Sequenced(Box<[CacheLine<Bucket>]>);
 
 impl Host for Sequenced {
-    type Client<'a> = Reader<'a>;
-
-    fn with<R>(
-        setting: &Setting<'_>,
-        work: impl for<'a> FnOnce(Vec<Seat<Self::Client<'a>>>) -> Result<R, Failure>,
-    ) -> Result<R, Failure> {
+    fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
         let room = setting.keys() as usize / setting.buckets + 1;
         let table = Self((0..setting.buckets).map(|_| CacheLine::new(Bucket::new(room))).collect());
         work(seats(setting, || Reader(&table)))

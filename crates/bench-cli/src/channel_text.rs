@@ -2,6 +2,8 @@
 
 use corecast_bench::channels::{ChannelGroup, ChannelReport, ChannelRow, Fan, ListedCarrier, Traffic};
 
+use crate::columns::Format::{Cost, Digits, Percent, Thousands};
+use crate::columns::{Column, figure, filled};
 use corecast_cli::row_outcome::{OwnFailures, finish};
 use corecast_cli::{gate_text, printable, table};
 
@@ -38,42 +40,35 @@ fn headline(group: &ChannelGroup, report: &ChannelReport) -> String {
     }
 }
 
+/// A row, and whether others are compared with it.
+type Marked<'a> = (&'a ChannelRow, bool);
+
+fn columns<'a>() -> [Column<Marked<'a>>; 10] {
+    [
+        Column::words("", "contender", |(row, is_reference)| name(row, *is_reference).into()),
+        Column::words("", "", |(row, _)| fan(row.fan).into()),
+        Column::figure("", "messages/s", "", |(row, _)| figure(row.messages_per_s), Thousands),
+        Column::figure("", "sender", "ns", |(row, _)| figure(row.sender_ns), Cost),
+        Column::figure("", "p50", "ns", |(row, _)| figure(row.latency.map(|latency| latency.p50_ns)), Cost),
+        Column::figure("", "p99", "ns", |(row, _)| figure(row.latency.map(|latency| latency.p99_ns)), Cost),
+        Column::figure("", "p99.9", "ns", |(row, _)| figure(row.latency.and_then(|latency| latency.p999_ns)), Cost),
+        Column::figure("", "CPU s/M", "", |(row, _)| figure(row.cpu_s_per_million), Digits(2)),
+        Column::figure("", "lost", "%", |(row, _)| figure(row.lost_share.filter(|_| !row.lossless)), Percent),
+        Column::figure("", "x ours", "", |(row, _)| figure(row.ratio), Digits(2)),
+    ]
+}
+
+fn name(row: &ChannelRow, is_reference: bool) -> String {
+    format!("{} {}", if is_reference { '*' } else { ' ' }, row.contender)
+}
+
 /// The fastest first.
 fn rows(group: &ChannelGroup) -> String {
-    let headings = [
-        "contender",
-        "",
-        ">messages/s",
-        ">sender ns",
-        ">p50 ns",
-        ">p99 ns",
-        ">p99.9 ns",
-        ">CPU s/M",
-        ">lost %",
-        ">x ours",
-    ];
-    let mut table = table::table(&headings);
-    let mut timed: Vec<(&ChannelRow, f64)> =
-        group.rows.iter().filter_map(|row| Some((row, row.messages_per_s?))).collect();
-    timed.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    for (row, rate) in timed {
-        let cost = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), table::cost);
-        let mark = if Some(row.contender) == group.reference { '*' } else { ' ' };
-        let lost = row.lost_share.filter(|_| !row.lossless).map(|share| format!("{:.1}", 100.0 * share));
-        table.add_row([
-            format!("{mark} {}", row.contender),
-            fan(row.fan).to_owned(),
-            digits(rate),
-            cost(row.sender_ns),
-            cost(row.latency.map(|latency| latency.p50_ns)),
-            cost(row.latency.map(|latency| latency.p99_ns)),
-            cost(row.latency.and_then(|latency| latency.p999_ns)),
-            row.cpu_s_per_million.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.2}")),
-            lost.unwrap_or_default(),
-            row.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
-        ]);
-    }
-    finish(&group.rows, table)
+    let is_reference = |row: &ChannelRow| Some(row.contender) == group.reference;
+    let timed = group.rows.iter().filter(|row| row.messages_per_s.is_some());
+    let mut timed: Vec<Marked<'_>> = timed.map(|row| (row, is_reference(row))).collect();
+    timed.sort_by(|(a, _), (b, _)| b.messages_per_s.partial_cmp(&a.messages_per_s).expect("rates are numbers"));
+    finish(&group.rows, filled(&columns(), &timed))
 }
 
 /// Contenders of corecast's own that broke down.
@@ -90,16 +85,7 @@ fn fan(fan: Fan) -> &'static str {
     }
 }
 
-/// A rate with its thousands apart: nobody counts nine digits.
-fn digits(rate: f64) -> String {
-    let plain = format!("{rate:.0}");
-    let lead = plain.len() % 3;
-    let groups = plain.as_bytes()[lead..].chunks(3).map(|group| String::from_utf8_lossy(group));
-    let parts: Vec<_> = (lead > 0).then(|| plain[..lead].into()).into_iter().chain(groups).collect();
-    parts.join(" ")
-}
-
-/// What `--list` prints.
+/// The table that `--list` prints.
 pub(crate) fn list(carriers: &[ListedCarrier]) -> String {
     let mut table = table::table(&["contender", "", "receivers", "arrives", "about"]);
     for ListedCarrier { contender, about, traits } in carriers {
@@ -108,17 +94,4 @@ pub(crate) fn list(carriers: &[ListedCarrier]) -> String {
         table.add_row([contender, fan(traits.fan), receivers, arrives, about]);
     }
     table::text(&table)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_stand_apart() {
-        assert_eq!(
-            [0.4, 999.0, 1000.0, 1_234_567.0, 12e6].map(digits),
-            ["0", "999", "1 000", "1 234 567", "12 000 000"]
-        );
-    }
 }

@@ -46,7 +46,7 @@ fn column(cell: &CoherenceCell) -> String {
     if cell.sharers > 0 { format!("{}, {}", cell.lines, cell.sharers) } else { cell.lines.clone() }
 }
 
-/// What the CPUs of a group are to each other, in words.
+/// How the CPUs of a group are related, in words.
 pub(crate) fn title(group: &CoherenceGroup) -> String {
     use corecast_bench::Placement;
     let cpu = |place: usize| group.cpus.get(place).map_or_else(|| "-".to_owned(), u32::to_string);

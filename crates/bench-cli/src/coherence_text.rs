@@ -1,8 +1,10 @@
-//! What `corecast cc` found, and its cases, as tables.
+//! The report of `corecast cc`, and its cases, as tables.
 
-use corecast_bench::{CoherenceGroup, CoherenceReport, ListedCase, Placement};
+use corecast_bench::{CoherenceCell, CoherenceGroup, CoherenceReport, ListedCase, Placement};
 
 use crate::coherence_grid::{Grid, title};
+use crate::columns::Format::Cost;
+use crate::columns::{self, Column, figure};
 use crate::published_text;
 use corecast_cli::{skipped, table};
 
@@ -39,7 +41,9 @@ fn describe_group(group: &CoherenceGroup) -> String {
     let grid = Grid::of(group);
     let body = match group.placement {
         Placement::Pair => describe_grid(&grid),
-        Placement::Alone | Placement::All => describe_cases(group),
+        Placement::Alone | Placement::All => {
+            columns::plain(CASES, group.cells.iter().filter(|cell| cell.times.is_some()))
+        }
     };
     format!("{}\n{body}{}", title(group), skipped::lines(grid.skipped()))
 }
@@ -64,15 +68,14 @@ fn describe_grid(grid: &Grid<'_>) -> String {
     table::text(&table)
 }
 
-fn describe_cases(group: &CoherenceGroup) -> String {
-    let mut table = table::table(&["case", ">p50", ">p90", ">p99", ">max", ">mean"]);
-    let measured = group.cells.iter().filter_map(|cell| Some((cell, cell.times.as_ref()?)));
-    for (cell, times) in measured.clone() {
-        let numbers = [times.p50_ns, times.p90_ns, times.p99_ns, times.max_ns, times.mean_ns].map(table::cost);
-        table.add_row([cell.case.clone()].into_iter().chain(numbers));
-    }
-    if measured.count() == 0 { String::new() } else { table::text(&table) }
-}
+const CASES: &[Column<CoherenceCell>] = &[
+    Column::words("case", "case", |cell| cell.case.as_str().into()),
+    Column::figure("times/p50_ns", "p50", "", |cell| figure(cell.times.as_ref().map(|times| times.p50_ns)), Cost),
+    Column::figure("times/p90_ns", "p90", "", |cell| figure(cell.times.as_ref().map(|times| times.p90_ns)), Cost),
+    Column::figure("times/p99_ns", "p99", "", |cell| figure(cell.times.as_ref().map(|times| times.p99_ns)), Cost),
+    Column::figure("times/max_ns", "max", "", |cell| figure(cell.times.as_ref().map(|times| times.max_ns)), Cost),
+    Column::figure("times/mean_ns", "mean", "", |cell| figure(cell.times.as_ref().map(|times| times.mean_ns)), Cost),
+];
 
 #[cfg(test)]
 mod tests {
@@ -80,6 +83,7 @@ mod tests {
 
     use super::*;
     use crate::coherence_grid::tests::report;
+    use crate::columns::tests::agree_with_json;
 
     #[test]
     fn several_homes_are_told_by_their_groups() {
@@ -91,6 +95,8 @@ mod tests {
 
     #[test]
     fn the_table_has_medians_and_tails_and_what_was_skipped() {
+        let measured = report().groups.into_iter().flat_map(|group| group.cells).find(|cell| cell.times.is_some());
+        agree_with_json(CASES, &measured.expect("a case"));
         let text = describe(&report());
         for words in [
             "CPUs 0 and 3, same package\n",

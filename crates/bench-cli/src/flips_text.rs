@@ -1,11 +1,13 @@
-//! What locks did while what threads do alternated, as tables for people.
+//! The results of locks while the work of the threads alternated, as tables for people.
 
-use corecast_bench::{FlipPhase, LockFlips};
+use corecast_bench::{FlipPhase, FlipRow, LockFlips};
 
-use corecast_cli::row_outcome::{OwnFailures, finish};
-use corecast_cli::table::{many, number, table};
+use crate::columns::Format::Digits;
+use crate::columns::{self, Column, figure};
+use corecast_cli::row_outcome::OwnFailures;
+use corecast_cli::table::many;
 
-/// What alternates, in words.
+/// The two phases that alternate, in words.
 pub(crate) fn words(flips: &LockFlips) -> String {
     let [first, second] = flips.phases.each_ref().map(phase);
     let shared = if flips.oversubscribed { ", more threads than CPUs" } else { "" };
@@ -22,14 +24,16 @@ pub(crate) fn describe(flips: &[LockFlips]) -> String {
     flips.iter().map(describe_one).collect()
 }
 
+const COLUMNS: &[Column<FlipRow>] = &[
+    Column::words("contender", "lock", |row| row.contender.as_str().into()),
+    Column::figure("mops/0", "M/s, first", "", |row| figure(row.mops[0]), Digits(3)),
+    Column::figure("mops/1", "second", "", |row| figure(row.mops[1]), Digits(3)),
+    Column::figure("settled_ms/0", "settled, ms, first", "", |row| figure(row.settled_ms[0]), Digits(0)),
+    Column::figure("settled_ms/1", "second", "", |row| figure(row.settled_ms[1]), Digits(0)),
+];
+
 fn describe_one(flips: &LockFlips) -> String {
-    let mut rows = table(&["lock", ">M/s, first", ">second", ">settled, ms, first", ">second"]);
-    for row in flips.rows.iter().filter(|row| row.skipped.is_none()) {
-        let ([first, second], settled) = (row.mops.map(|mops| number(mops, 3)), row.settled_ms.map(|ms| number(ms, 0)));
-        let [settled_first, settled_second] = settled;
-        rows.add_row([row.contender.clone(), first, second, settled_first, settled_second]);
-    }
-    format!("{}\n{}", words(flips), finish(&flips.rows, rows))
+    format!("{}\n{}", words(flips), columns::contenders(COLUMNS, &flips.rows))
 }
 
 /// Adds contenders of corecast's own that broke down.
@@ -40,7 +44,7 @@ pub(crate) fn add_own_failures(flips: &[LockFlips], own: &mut OwnFailures) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corecast_bench::FlipRow;
+    use crate::columns::tests::agree_with_json;
 
     #[test]
     fn what_alternates_stands_above_its_table() {
@@ -52,6 +56,7 @@ mod tests {
             skipped: skipped.map(str::to_owned),
             failed: false,
         };
+        agree_with_json(COLUMNS, &row("auto", None));
         let phases = [FlipPhase { threads: 1, hold_ns: 0 }, FlipPhase { threads: 16, hold_ns: 20_000 }];
         let rows = vec![row("auto", None), row("std", Some("no thread"))];
         let text = describe(&[LockFlips { phases, phase_ms: 100, oversubscribed: true, rows }]);

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use corecast::machine::{measure, write_atomically};
 use serde::Serialize;
 
+use crate::command::tell;
 use corecast_cli::failure::{Failure, NotWritten};
 use corecast_cli::output::Output;
 use corecast_cli::target_folder;
 
-/// What the file is called in errors.
+/// The name of the file in errors.
 const WHAT: &str = "the page";
 
 /// Where the page goes.
@@ -36,11 +37,7 @@ impl HtmlArg {
         text: impl FnOnce(&R) -> String,
         page: impl FnOnce(&R, &str, &str, &str) -> String,
     ) -> Result<(), Failure> {
-        if output.is_json() {
-            output.json(result)?;
-        } else {
-            output.text(&text(result))?;
-        }
+        tell(output, result, text)?;
         self.write(seed, output, |now, command| page(result, now, env!("CARGO_PKG_VERSION"), command))
     }
 
@@ -60,7 +57,7 @@ impl HtmlArg {
     }
 }
 
-/// What was called, as a shell reads it, with the seed where that was drawn. The page cannot show what is no UTF-8.
+/// The command line as a shell reads it, with the seed if that was drawn. Bytes that are not UTF-8 are replaced.
 fn command(arguments: impl Iterator<Item = OsString>, seed: u64) -> String {
     let words = arguments.map(|word| quoted(word.to_string_lossy().into_owned()));
     let words: Vec<String> = words.collect();

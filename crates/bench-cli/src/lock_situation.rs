@@ -1,4 +1,4 @@
-//! What a situation of `bench locks` is, beside its threads and locks, in words.
+//! A situation of `bench locks` in words, without its threads and locks.
 
 use corecast_bench::LockCell;
 

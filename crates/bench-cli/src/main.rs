@@ -9,6 +9,7 @@
 mod channel_text;
 mod coherence_grid;
 mod coherence_text;
+mod columns;
 mod command;
 mod flips_text;
 mod html_arg;

@@ -1,43 +1,44 @@
-//! What others have published, and what a bare line takes, beside what was found here, for people.
+//! Published figures and the cost of a bare line beside those found here, for people.
 
 use corecast_bench::{LineTransfer, PublishedFigure};
 
-use corecast_cli::table::{number, table, text};
+use crate::columns::Format::Digits;
+use crate::columns::{self, Column, figure};
+
+const PUBLISHED: &[Column<PublishedFigure>] = &[
+    Column::words("figure", "published of other machines", |row| row.figure.into()),
+    Column::words("machine", "machine", |row| row.machine.into()),
+    Column::figure("least", "least", "", |row| figure(row.least), Digits(2)),
+    Column::figure("most", "most", "", |row| figure(row.most), Digits(2)),
+    Column::figure("here", "here", "", |row| figure(row.here), Digits(2)),
+    Column::words("source", "source", |row| row.source.into()),
+];
+const LINES: &[Column<LineTransfer>] = &[
+    Column::words("distance", "a bare line, one way", |row| row.distance.into()),
+    Column::words("", "CPUs", |row| row.cpus.map(|cpu| cpu.to_string()).join(", ").into()),
+    Column::figure("line_ns", "ns", "", |row| figure(row.line_ns), Digits(0)),
+];
 
 /// One line for each figure; nothing if there is none.
 pub(crate) fn describe(published: &[PublishedFigure]) -> String {
-    let mut rows = table(&["published of other machines", "machine", ">least", ">most", ">here", "source"]);
-    for PublishedFigure { figure, machine, least, most, source, here } in published {
-        let [least, most] = [*least, *most].map(|value| number(Some(value), 2));
-        rows.add_row([
-            (*figure).to_owned(),
-            (*machine).to_owned(),
-            least,
-            most,
-            number(*here, 2),
-            (*source).to_owned(),
-        ]);
-    }
-    if published.is_empty() { String::new() } else { text(&rows) }
+    columns::plain(PUBLISHED, published)
 }
 
 /// One line for each distance; nothing if there is one CPU.
 pub(crate) fn lines(lines: &[LineTransfer]) -> String {
-    let mut rows = table(&["a bare line, one way", "CPUs", ">ns"]);
-    for LineTransfer { distance, cpus: [from, to], line_ns } in lines {
-        rows.add_row([(*distance).to_owned(), format!("{from}, {to}"), number(*line_ns, 0)]);
-    }
-    if lines.is_empty() { String::new() } else { text(&rows) }
+    columns::plain(LINES, lines)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::tests::agree_with_json;
 
     #[test]
     fn what_is_not_known_here_is_a_dash_and_nothing_is_no_table() {
         assert_eq!((describe(&[]), lines(&[])), (String::new(), String::new()));
         let transfer = LineTransfer { distance: "same package", cpus: [0, 3], line_ns: None };
+        agree_with_json(LINES, &transfer);
         let text = lines(&[transfer]);
         assert!(text.contains("same package") && text.contains("0, 3") && text.trim_end().ends_with('-'), "{text}");
     }

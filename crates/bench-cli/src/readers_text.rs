@@ -1,36 +1,41 @@
-//! What locks for readers and writers got done, as tables for people.
+//! The throughput of locks for readers and writers, as tables for people.
 
-use corecast_bench::{ReaderCell, ReaderReport};
+use corecast_bench::{ReaderCell, ReaderPairRow, ReaderReport, ReaderRow};
 
-use corecast_cli::row_outcome::{OwnFailures, finish};
-use corecast_cli::table::{many, number, table, text};
+use crate::columns::Format::Digits;
+use crate::columns::{self, Column, figure};
+use corecast_cli::row_outcome::OwnFailures;
+use corecast_cli::table::many;
 
-/// Who is there and what they do, in words.
+/// The situation of a cell, in words.
 pub(crate) fn words(cell: &ReaderCell) -> String {
     let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
     format!("{}, {} % writes{shared}", many(cell.threads, "thread"), cell.writes)
 }
 
-/// A table for each situation; nothing if nobody took part.
+const PAIR: &[Column<ReaderPairRow>] = &[
+    Column::words("contender", "lock", |row| row.contender.as_str().into()),
+    Column::figure("read_ns", "read", "ns", |row| figure(row.read_ns), Digits(1)),
+    Column::figure("write_ns", "write", "ns", |row| figure(row.write_ns), Digits(1)),
+];
+const CELL: &[Column<ReaderRow>] = &[
+    Column::words("contender", "lock", |row| row.contender.as_str().into()),
+    Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(3)),
+    Column::figure("write_mops", "of them writes", "", |row| figure(row.write_mops), Digits(3)),
+    Column::figure("jain", "Jain", "", |row| figure(row.jain), Digits(2)),
+];
+
+/// A table for each situation; nothing if no lock took part.
 pub(crate) fn describe(report: &ReaderReport) -> String {
     if report.pairs.is_empty() {
         return String::new();
     }
-    let mut pairs = table(&["lock", ">read ns", ">write ns"]);
-    for row in &report.pairs {
-        pairs.add_row([row.contender.clone(), format!("{:.1}", row.read_ns), format!("{:.1}", row.write_ns)]);
-    }
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
-    format!("readers and writers: one thread, ns\n{}\n{}", text(&pairs), cells.join("\n"))
+    format!("readers and writers: one thread, ns\n{}\n{}", columns::plain(PAIR, &report.pairs), cells.join("\n"))
 }
 
 fn describe_cell(cell: &ReaderCell) -> String {
-    let mut rows = table(&["lock", ">M/s", ">of them writes", ">Jain"]);
-    for row in cell.rows.iter().filter(|row| row.skipped.is_none()) {
-        let [mops, writes] = [row.mops, row.write_mops].map(|mops| number(mops, 3));
-        rows.add_row([row.contender.clone(), mops, writes, number(row.jain, 2)]);
-    }
-    format!("{}\n{}", title(cell), finish(&cell.rows, rows))
+    format!("{}\n{}", title(cell), columns::contenders(CELL, &cell.rows))
 }
 
 fn title(cell: &ReaderCell) -> String {
@@ -45,7 +50,7 @@ pub(crate) fn add_own_failures(report: &ReaderReport, own: &mut OwnFailures) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use corecast_bench::{ReaderPairRow, ReaderRow};
+    use crate::columns::tests::agree_with_json;
 
     #[test]
     fn each_situation_has_a_table_and_nobody_none() {
@@ -60,6 +65,8 @@ mod tests {
         let rows = vec![row("seq", None), row("rw_std", Some("a writer was lost"))];
         let cell = ReaderCell { threads: 16, writes: 10, oversubscribed: true, rows };
         let pair = ReaderPairRow { contender: "seq".to_owned(), ours: true, read_ns: 2.25, write_ns: 12.0 };
+        agree_with_json(PAIR, &pair);
+        cell.rows.iter().for_each(|row| agree_with_json(CELL, row));
         let text = describe(&ReaderReport { pairs: vec![pair], cells: vec![cell] });
         for words in [
             "2.2",

@@ -10,9 +10,9 @@ use corecast_race::harness::Abort;
 /// The bodies of all members, by rank, or why there are none.
 pub(super) type Bodies = Result<Vec<Box<dyn Body>>, String>;
 
-/// What the row is called that the gates judge, in every operation.
+/// The name of the row that the gates judge, in every operation.
 const JUDGED: &str = "corecast";
-/// What the standard library's row is called, in every operation.
+/// The name of the standard library's row, in every operation.
 pub(in crate::busy) const STD: &str = "std";
 
 /// One row of an operation's table.
@@ -30,10 +30,10 @@ pub(in crate::busy) struct Candidate {
 /// Makes the bodies in a setting.
 type Build = dyn Fn(&Setting<'_>, &Arc<Abort>) -> Bodies;
 
-/// Whose it is, and what it is compared with.
+/// The origin of a candidate, and what it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// What corecast does where its user asks for nothing; or for another way to wait, with `--wait`.
+    /// corecast as its user gets it by default; or with another way to wait, with `--wait`.
     Judged,
     /// corecast with another way to wait, as a row beside.
     Beside(Wait),

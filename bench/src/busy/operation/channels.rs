@@ -7,7 +7,7 @@ use crate::channels::{Wire, fan, pair};
 use corecast_race::contender::Setting;
 use corecast_race::harness::Abort;
 
-/// What a message carries: all that fits into one slot of `ump`.
+/// The payload of a message: all that fits into one slot of `ump`.
 const BYTES: usize = 56;
 /// A ring without waiting of its own in a loop that only polls, for tens of seconds at least.
 const SPINNING: Option<u32> = Some(u32::MAX);

@@ -119,7 +119,7 @@ impl CommitEnd for InGroup {
     }
 }
 
-/// What members share that have the standard library's barrier.
+/// The state that members with the standard library's barrier share.
 struct Shared {
     barrier: Barrier,
     /// Written by member 0 before the first barrier of a round.

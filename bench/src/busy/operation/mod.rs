@@ -17,9 +17,9 @@ use corecast_race::op::Op;
 pub(super) struct Operation {
     /// Its name, as it is asked for and reported.
     pub(super) name: &'static str,
-    /// What one round of it is, in a few words.
+    /// One round of it, in a few words.
     pub(super) about: &'static str,
-    /// What its setting is made for.
+    /// The operation that its setting is made for.
     pub(super) op: Op,
     /// How many members it has, if not any number.
     pub(super) only_for: Option<usize>,
@@ -49,7 +49,7 @@ const COLLECTIVE: Operation = Operation {
 const STREAM: Operation =
     Operation { op: Op::Stream, has_processes: false, times_rounds: 20, is_core: false, ..COLLECTIVE };
 
-/// What each member does by itself, and the others keep it from.
+/// The work of each member by itself, which the others hold up.
 const SECTION: Operation = Operation { has_processes: false, times_rounds: 20, ..COLLECTIVE };
 
 /// Every operation.

@@ -31,7 +31,7 @@ struct Ring {
 struct Out {
     memory: SharedMemory,
     rings: Vec<Ring>,
-    /// What each receiver was last seen to have acknowledged.
+    /// The last acknowledgement seen of each receiver.
     acked: Vec<u64>,
     /// Lines sent to each receiver so far.
     sent: u64,

@@ -1,5 +1,5 @@
 //! Ends over descriptors that are written and read: sockets and pipes. Every message is one call, as long as the kernel
-//! takes it whole, and is copied in and out; whoever has to wait sleeps in the kernel.
+//! takes it whole, and is copied in and out; an end that has to wait sleeps in the kernel.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -6,7 +6,7 @@ use super::shared_memory::SharedMemory;
 
 /// A line with its word.
 pub(super) const LINE: usize = 64;
-/// What a line carries beside its word.
+/// The bytes that a line carries beside its word.
 pub(super) const CARGO: usize = 56;
 
 /// The lines of one message.

@@ -19,7 +19,7 @@ pub(super) static MCAST: Mcast = Mcast { copies: false };
 /// Written elsewhere and copied in, copied out and read: what being in place saves.
 pub(super) static MCAST_COPY: Mcast = Mcast { copies: true };
 
-/// What the channel is called in its region.
+/// The name of the channel in its region.
 const NAME: &str = "mcast";
 /// The longest message that lies in its slot.
 const MOST_INLINE: usize = 240;

@@ -75,10 +75,10 @@ pub(crate) trait Carrier: Sync {
     /// Its name, as it is asked for and reported.
     fn name(&self) -> &'static str;
 
-    /// What it is and how it waits, in one line.
+    /// A description and how it waits, in one line.
     fn about(&self) -> &'static str;
 
-    /// What it can do.
+    /// Its capabilities.
     fn traits(&self) -> Traits;
 
     /// Whether it is raced at this traffic.
@@ -87,7 +87,7 @@ pub(crate) trait Carrier: Sync {
         true
     }
 
-    /// Whether single messages can be timed: whoever sends them can be told of each.
+    /// Whether single messages can be timed: the sender learns of the arrival of each.
     fn times_single_messages(&self) -> bool {
         true
     }
@@ -108,7 +108,7 @@ pub(crate) trait Carrier: Sync {
     }
 }
 
-/// What a contender can do.
+/// The capabilities of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Traits {
     /// How one message reaches many.
@@ -160,11 +160,11 @@ pub(crate) struct Ends {
 pub(crate) enum Inlets {
     /// Finished ends, for threads.
     Here(Vec<Box<dyn Inlet>>),
-    /// What [`Carrier::attach`] takes, for threads or processes.
+    /// The seed that [`Carrier::attach`] takes, for threads or processes.
     Anywhere(Vec<Seed>),
 }
 
-/// What a receiver's end is made of, in a form that another process can be given.
+/// The parts of a receiver's end, in a form that another process can be given.
 #[derive(Debug, Default)]
 pub(crate) struct Seed {
     /// Descriptors, which are duplicated on the way.
@@ -224,9 +224,9 @@ pub(crate) fn carrier(name: &str) -> Option<&'static dyn Carrier> {
 pub struct ListedCarrier {
     /// Its name.
     pub contender: &'static str,
-    /// What it is, in one line.
+    /// A description in one line.
     pub about: &'static str,
-    /// What it can do.
+    /// Its capabilities.
     #[serde(flatten)]
     pub traits: Traits,
 }
@@ -255,6 +255,7 @@ mod tests {
     use super::*;
     use crate::this_machine::this_machine;
     use corecast_race::harness::{Crew, Pace};
+    use corecast_race::skip::Skip;
 
     /// Reasons that are no fault.
     const FINE: [&str; 4] = ["built without feature", "needs a Java machine", "a packet has at most", "fs.mqueue"];
@@ -280,6 +281,7 @@ mod tests {
             cpus.iter().map(Some).collect::<Vec<_>>().into_iter().cycle().take(receivers + 1).collect();
         let wire = Wire::new(bytes, receivers, true, Wait::Adaptive);
         let (block, limit) = (Duration::from_micros(10), Duration::from_secs(60));
+        let options = ChannelOptions::default();
         let mut crew = Crew::seated(seats.clone(), true, limit).expect("allowed CPUs");
         for carrier in carriers().iter().filter(|carrier| carrier.plays(Traffic::Stream)) {
             let is_slow = carrier.name() == SWITCHES_PER_LINE;
@@ -288,12 +290,13 @@ mod tests {
             }
             let check_rounds = if is_slow { ROUNDS_BY_LINES } else { check_rounds };
             let pace = Pace { check_rounds, block, limit, ..Pace::THOROUGH };
-            let mut entrant =
-                Entrant::build(*carrier, wire, &ChannelOptions::default(), &seats, &corecast_race::Cancel::new());
-            entrant.prepare(&mut crew, &pace);
-            entrant.block(&mut crew);
-            entrant.paced_block(&mut crew, &pace);
-            let row = entrant.row();
+            let mut entrant = Entrant::new(*carrier, wire, &options, &corecast_race::Cancel::new());
+            let played = entrant
+                .open(&options, &seats)
+                .and_then(|()| entrant.check(&mut crew, &pace))
+                .and_then(|()| entrant.block(&mut crew))
+                .and_then(|()| entrant.paced_block(&mut crew, &pace));
+            let row = entrant.row(played.err().map(|failure| Skip::broken(&failure)).as_ref());
             let reason = row.skipped.unwrap_or_default();
             assert!(reason.is_empty() || FINE.iter().any(|fine| reason.contains(fine)), "{}: {reason}", row.contender);
             assert!(!row.lossless || row.lost_share.is_none_or(|share| share == 0.0), "{} loses", row.contender);

@@ -1,4 +1,4 @@
-//! What the queues for values of one type carry: the bytes themselves if they are few, a shared block if they are many.
+//! The values in queues of one type: the bytes themselves if they are few, a shared block if they are many.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use corecast_race::harness::Abort;
 
 /// The most bytes that travel inside the queue. Beyond, copying costs more than a block that is shared.
 pub(super) const INLINE_BYTES: usize = 1024;
-/// As many as fill one line with the word that a queue keeps beside each message.
+/// The bytes that fill one line together with the word that a queue keeps beside each message.
 const LINE_BYTES: usize = 56;
 
 /// A message as a value.
 pub(super) trait Payload: Clone + Default + Send + Sync + 'static {
-    /// What the sender keeps between messages.
+    /// The state that the sender keeps between messages.
     type Pen: Send + 'static;
 
     /// A pen for messages of this wire.
@@ -109,7 +109,7 @@ impl Payload for Block {
     }
 }
 
-/// What is made for messages of any type.
+/// A queue that is made for messages of any type.
 pub(super) trait ForPayload {
     /// Makes it for this one.
     fn open<P: Payload>(&self, wire: &Wire, abort: &Arc<Abort>) -> Ends;
@@ -136,7 +136,7 @@ pub(super) struct Slot {
     many: Box<[u8]>,
 }
 
-/// What lies in the ring itself: with the handle to the rest it fills two lines.
+/// The bytes in the ring itself: with the handle to the rest they fill two lines.
 const FEW_BYTES: usize = 112;
 
 impl Slot {

@@ -14,7 +14,7 @@ pub(super) struct Pipe;
 
 /// The usual limit for users (fs.pipe-max-size).
 const MOST_BYTES: usize = 1 << 20;
-/// What a pipe has if it is not asked for more.
+/// The capacity of a pipe by default.
 const LEAST_BYTES: usize = 1 << 16;
 
 impl Carrier for Pipe {

@@ -110,7 +110,7 @@ fn send(queue: &OwnedFd, piece: &[u8]) -> io::Result<()> {
 
 fn receive(queue: &OwnedFd, piece: &mut [u8]) -> io::Result<usize> {
     loop {
-        // SAFETY: there is room for as many bytes as is said; no priority is asked for.
+        // SAFETY: there is room for the number of bytes given; no priority is asked for.
         let len = unsafe {
             libc::mq_receive(queue.as_raw_fd(), piece.as_mut_ptr().cast(), piece.len(), std::ptr::null_mut())
         };

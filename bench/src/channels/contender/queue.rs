@@ -38,9 +38,15 @@ pub(super) trait QueueFamily: Sync {
 /// The sending and the receiving ends of a family's queues.
 pub(super) type EndsOf<F, P> = (Vec<<F as QueueFamily>::Sender<P>>, Vec<<F as QueueFamily>::Receiver<P>>);
 
-/// A queue for each receiver.
+/// A queue for each receiver. Loops and not iterators: this is compiled for every kind of queue and length of message.
 pub(super) fn each_receiver<S, R>(wire: &Wire, channel: impl Fn() -> (S, R)) -> (Vec<S>, Vec<R>) {
-    (0..wire.receivers).map(|_| channel()).unzip()
+    let (mut senders, mut receivers) = (Vec::new(), Vec::new());
+    for _ in 0..wire.receivers {
+        let (sender, receiver) = channel();
+        senders.push(sender);
+        receivers.push(receiver);
+    }
+    (senders, receivers)
 }
 
 /// How ends wait that have no waiting of their own.
@@ -97,10 +103,12 @@ impl<F: QueueFamily> ForPayload for Queues<F> {
     fn open<P: Payload>(&self, wire: &Wire, abort: &Arc<Abort>) -> Ends {
         let waiting = Waiting::new(wire, abort);
         let (senders, receivers) = F::channels::<P>(wire);
-        let inlet = |queue| Box::new(Receiving(One::<_, P>::new(queue, wire, &waiting))) as Box<dyn Inlet>;
-        let inlets = Inlets::Here(receivers.into_iter().map(inlet).collect());
+        let mut inlets: Vec<Box<dyn Inlet>> = Vec::new();
+        for queue in receivers {
+            inlets.push(Box::new(Receiving(One::<_, P>::new(queue, wire, &waiting))));
+        }
         let outlet = Box::new(Sending(Many::<_, P> { queues: senders, pen: P::pen(wire), waiting }));
-        Ends { outlet, inlets }
+        Ends { outlet, inlets: Inlets::Here(inlets) }
     }
 }
 

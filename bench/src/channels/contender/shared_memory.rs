@@ -1,7 +1,7 @@
 //! Memory that threads and processes share, for the published protocols that are raced here.
 //!
-//! Not corecast's regions: a rival must not profit from what is raced against it, and needs less. Whoever maps the memory
-//! is this program, so what lies in it is trusted.
+//! Not corecast's regions: a rival must not profit from what is raced against it, and needs less. Only this program maps the
+//! memory, so its contents are trusted.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -17,7 +17,7 @@ use corecast_race::contender::Unfit;
 /// Control words lie this far apart, so that fetching the neighbour line does not join them.
 pub(super) const LINE_BYTES: usize = 128;
 
-/// A mapping, shared with whoever maps the same descriptor.
+/// A mapping, shared with all processes that map the same descriptor.
 #[derive(Debug)]
 pub(super) struct SharedMemory {
     start: NonNull<u8>,

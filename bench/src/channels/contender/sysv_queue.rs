@@ -82,7 +82,7 @@ impl Queue {
     /// Sends the kind and the piece that follows it.
     fn send(self, piece: &[u8]) -> io::Result<()> {
         loop {
-            // SAFETY: `piece` is the kind and as many bytes as are said to follow.
+            // SAFETY: `piece` is the kind and then the number of bytes given.
             let status = unsafe { libc::msgsnd(self.0, piece.as_ptr().cast(), piece.len() - KIND_BYTES, 0) };
             if let Some(outcome) = outcome(status as isize) {
                 return outcome.map(drop);
@@ -93,7 +93,7 @@ impl Queue {
     /// Receives the kind and a piece after it; returns the length of the piece.
     fn receive(self, piece: &mut [u8]) -> io::Result<usize> {
         loop {
-            // SAFETY: `piece` has room for the kind and as many bytes as are said to follow.
+            // SAFETY: `piece` has room for the kind and then the number of bytes given.
             let len = unsafe { libc::msgrcv(self.0, piece.as_mut_ptr().cast(), piece.len() - KIND_BYTES, 0, 0) };
             if let Some(outcome) = outcome(len) {
                 return outcome;
@@ -102,12 +102,12 @@ impl Queue {
     }
 
     fn remove(self) {
-        // SAFETY: takes numbers; whoever waits at the queue is told that it is gone.
+        // SAFETY: takes numbers; a thread that waits at the queue gets an error.
         unsafe { libc::msgctl(self.0, libc::IPC_RMID, std::ptr::null_mut()) };
     }
 }
 
-/// What a call returned; `None` if a signal came between.
+/// The return value of a call; `None` if a signal came between.
 fn outcome(status: isize) -> Option<io::Result<usize>> {
     let error = match usize::try_from(status) {
         Ok(len) => return Some(Ok(len)),

@@ -28,7 +28,7 @@ const HEAD_BYTES: usize = 16;
 const PIECE_BYTES: usize = 65_507 - HEAD_BYTES;
 /// The piece's number of a datagram that says how many messages there were.
 const SETTLED: u64 = u64::MAX;
-/// What the receivers' buffers shall hold; the system grants what it allows.
+/// The bytes asked for the receivers' buffers; the system may grant less.
 const BUFFER_BYTES: usize = 4 << 20;
 /// From one such datagram to the next.
 const AGAIN: Duration = Duration::from_micros(200);

@@ -93,7 +93,7 @@ fn in_region(wire: &Wire) -> Result<(Vec<Sender>, Inlets), Unfit> {
     Ok((senders, Inlets::Anywhere(seeds)))
 }
 
-/// What a receiver's channel is called in the region.
+/// The name of a receiver's channel in the region.
 fn name(receiver: u64) -> String {
     format!("ump-{receiver}")
 }

@@ -18,7 +18,7 @@ pub(super) struct Unix {
     of_packets: bool,
 }
 
-/// What the kernel adds to a packet when it charges it to the socket's buffer.
+/// The bytes that the kernel adds to a packet when it charges it to the socket's buffer.
 const OVERHEAD_BYTES: usize = 1024;
 
 impl Carrier for Unix {

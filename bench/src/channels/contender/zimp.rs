@@ -114,7 +114,7 @@ impl ByteSend for Out {
     fn send(&mut self, write: impl FnOnce(&mut [u8])) -> Result<(), Failure> {
         let entry = self.claim()?;
         let bitmap = self.memory.word(self.layout.bitmap(entry));
-        // ORDERING: Acquire, pairs with the Release of the receivers, who have copied the entry's last message [zimp-read]
+        // ORDERING: Acquire, pairs with the Release of the receivers, which have copied the entry's last message [zimp-read]
         self.waiting.until(|| bitmap.load(Ordering::Acquire) == 0)?;
         // SAFETY: the bitmap is zero, so no receiver reads the entry, and there is no other sender.
         write(unsafe { self.memory.bytes_mut(self.layout.entry(entry), self.layout.len) });

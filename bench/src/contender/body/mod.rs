@@ -15,7 +15,7 @@ use corecast_race::op::Op;
 
 /// The sending end of a channel that is raced.
 pub(crate) trait SendEnd: Send + 'static {
-    /// What it carries.
+    /// The payload.
     type Item: Item;
 
     fn send(&mut self, item: Self::Item) -> Result<(), Failure>;
@@ -23,7 +23,7 @@ pub(crate) trait SendEnd: Send + 'static {
 
 /// The receiving end of a channel that is raced.
 pub(crate) trait RecvEnd: Send + 'static {
-    /// What it carries.
+    /// The payload.
     type Item: Item;
 
     fn recv(&mut self) -> Result<Self::Item, Failure>;

@@ -1,4 +1,4 @@
-//! What reading and writing costs while nobody else does.
+//! The cost of reading and writing while no other thread does.
 
 use std::hint::black_box;
 
@@ -7,7 +7,7 @@ use corecast::lock::{Domains, Setup};
 
 use super::value::Value;
 
-/// Nanoseconds for a read, and for a write, over so many of each.
+/// Nanoseconds for a read, and for a write, over `count` of each.
 pub(super) fn alone<V: Value>(count: u32, domains: &Domains) -> [f64; 2] {
     let mut setup = Setup::of_threads(1);
     setup.domains = domains.clone();

@@ -3,6 +3,7 @@
 use corecast::base::CacheLine;
 use corecast::lock::{Domains, RwAlgorithm, RwLock, Seq, for_each_rw_lock};
 
+use super::super::interleaved::Trusted;
 use super::alone::alone;
 use super::crowd::{Crowd, Turn, crowd};
 use super::value::{Value, Words};
@@ -13,7 +14,7 @@ use corecast_race::failure::Failure;
 pub(crate) struct Contender {
     pub(crate) name: &'static str,
     pub(super) ours: bool,
-    /// Nanoseconds to read and to write, alone, over so many of each.
+    /// Nanoseconds to read and to write, alone, over this number of each.
     pub(super) alone: fn(u32, &Domains) -> [f64; 2],
     /// Many threads at once.
     pub(super) crowd: fn(&Crowd<'_>) -> Result<Turn, Failure>,
@@ -21,6 +22,12 @@ pub(crate) struct Contender {
 
 fn contender<V: Value>(name: &'static str, ours: bool) -> Contender {
     Contender { name, ours, alone: alone::<V>, crowd: crowd::<V> }
+}
+
+impl Trusted for Contender {
+    fn trusted(&self) -> Option<&str> {
+        self.ours.then_some(self.name)
+    }
 }
 
 /// The lock whose readers do not disturb each other.

@@ -1,6 +1,6 @@
 //! Many threads that read one value, and write it now and then.
 //!
-//! What is drawn for each access is whether it is a write, in so many of a hundred. A write adds one to each word; a reader finds
+//! For each access a draw decides whether it is a write; the share is in percent. A write adds one to each word; a reader finds
 //! out whether the words it has copied are equal to each other and no less than those it has seen before, and at last they are
 //! compared with the number of writes.
 
@@ -15,13 +15,13 @@ use super::super::together::{Stop, in_turn, mops, seconds, together};
 use super::value::{Value, Words};
 use corecast_race::failure::Failure;
 
-/// What a crowd does.
+/// The work of a crowd.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crowd<'a> {
     pub(super) threads: usize,
     /// Of a hundred accesses.
     pub(super) writes: u32,
-    /// What threads are bound to, in turn.
+    /// The CPUs that threads are bound to, in turn.
     pub(super) cpus: &'a [CpuId],
     pub(super) domains: &'a Domains,
     /// For so long.
@@ -29,7 +29,7 @@ pub(super) struct Crowd<'a> {
     pub(super) seed: u64,
 }
 
-/// What came of one contender in one block.
+/// The results of one contender in one block.
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
     /// Accesses of each thread.
@@ -46,7 +46,7 @@ impl Turn {
         mops(&self.counts, self.seconds)
     }
 
-    /// As many of them as were writes.
+    /// The accesses that were writes.
     pub(super) fn write_mops(&self) -> f64 {
         mops(&[self.writes], self.seconds)
     }
@@ -68,11 +68,11 @@ pub(super) fn crowd<V: Value>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     setup.domains = crowd.domains.clone();
     let value = V::new(&setup);
     let seats: Vec<_> = in_turn(crowd.cpus, crowd.threads).collect();
-    let threads = together(&seats, crowd.time, |rank, stop| take(crowd, &value, rank, stop))?;
+    let threads = together(&seats, crowd.time, &|rank, stop| take(crowd, &value, rank, stop))?;
     turn(&threads, value.read())
 }
 
-/// What the threads did, if what they saw and what is left is right.
+/// The counts of the threads, if the values they saw and the values left are right.
 fn turn(threads: &[Thread], left: Words) -> Result<Turn, Failure> {
     if let Some(words) = threads.iter().find_map(|thread| thread.wrong) {
         return Err(Failure::Wrong(format!("a reader has seen {words:?}, which is torn or has been before")));

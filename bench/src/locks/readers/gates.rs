@@ -1,25 +1,23 @@
-//! What is asked of corecast's locks for readers, and whether it holds here.
+//! The demands on corecast's locks for readers, and whether they hold here.
 
 use super::contenders::{PARKING_LOT, SPREAD};
 use super::report::{ReaderCell, ReaderPairRow, ReaderReport};
-use corecast_race::gate::{Demand, Gate};
+use crate::rules::{self, Rule, at_least, at_most};
+use crate::stats::least;
+use corecast_race::gate::Gate;
 
-const SCALING: Demand = Demand {
-    gate: "rw_spread, threads with a CPU each that only read: accesses / those of one thread for each of them, the worst",
-    limit: 0.9,
-    is_most: false,
-    command: "corecast bench locks",
-};
-const ALONE: Demand = Demand {
-    gate: "rw_spread, one thread that reads: time / that of parking_lot's",
-    limit: 1.3,
-    is_most: true,
-    command: SCALING.command,
-};
+const COMMAND: &str = "corecast bench locks";
+const SCALING: &str =
+    "rw_spread, threads with a CPU each that only read: accesses / those of one thread for each of them, the worst";
+const ALONE: &str = "rw_spread, one thread that reads: time / that of parking_lot's";
+const RULES: &[Rule<ReaderReport>] = &[
+    Rule::new(at_least(0.9, SCALING, COMMAND), |report| scaling(&report.cells)),
+    Rule::new(at_most(1.3, ALONE, COMMAND), |report| alone(&report.pairs)),
+];
 
-/// Two.
-pub(in super::super) fn judge(report: &ReaderReport) -> [Gate; 2] {
-    [SCALING.judge(scaling(&report.cells)), ALONE.judge(alone(&report.pairs))]
+/// Two gates.
+pub(in super::super) fn judge(report: &ReaderReport) -> Vec<Gate> {
+    rules::judge(RULES, report)
 }
 
 fn scaling(cells: &[ReaderCell]) -> Result<f64, String> {
@@ -28,9 +26,7 @@ fn scaling(cells: &[ReaderCell]) -> Result<f64, String> {
     let one = reading().find(|cell| cell.threads == 1).and_then(mops);
     let many = reading().filter(|cell| cell.threads > 1);
     let ratios = many.filter_map(|cell| Some(mops(cell)? / one? / cell.threads as f64));
-    ratios
-        .reduce(f64::min)
-        .ok_or_else(|| "rw_spread, no writes, one thread, and several that have a CPU each".to_owned())
+    least(ratios).ok_or_else(|| "rw_spread, no writes, one thread, and several that have a CPU each".to_owned())
 }
 
 fn alone(pairs: &[ReaderPairRow]) -> Result<f64, String> {
@@ -59,9 +55,9 @@ mod tests {
         ReaderPairRow { contender: contender.to_owned(), ours: true, read_ns, write_ns: 1.0 }
     }
 
-    fn found(pairs: &[(&str, f64)], cells: &[ReaderCell]) -> [(Option<f64>, Verdict); 2] {
+    fn found(pairs: &[(&str, f64)], cells: &[ReaderCell]) -> Vec<(Option<f64>, Verdict)> {
         let report = ReaderReport { pairs: pairs.iter().copied().map(pair).collect(), cells: cells.to_vec() };
-        judge(&report).map(|gate| (gate.measured, gate.verdict))
+        judge(&report).iter().map(|gate| (gate.measured, gate.verdict)).collect()
     }
 
     #[test]

@@ -13,28 +13,26 @@ mod value;
 
 use corecast::base::CpuId;
 use corecast::lock::Domains;
-use fastrand::Rng;
 
-use super::every_round::every_round;
+use super::interleaved::interleaved;
 use super::steps::weight_s;
-use super::{Amount, LockOptions, Steps, rounds};
+use super::{Amount, LockOptions, Steps};
 use crate::counts::or_usual;
+use crate::stats::{jain, median_of};
+use crate::turns::{Raced, TurnOrder};
 pub(super) use contenders::{Contender, contenders};
 use corecast_race::error::BenchError;
-use corecast_race::harness::{is_crowded, jain, median};
-use corecast_race::options::Options;
-use corecast_race::skip::Skip;
+use corecast_race::harness::is_crowded;
 use crowd::{Crowd, Turn};
 pub(super) use gates::judge;
 pub use report::{ReaderCell, ReaderPairRow, ReaderReport, ReaderRow};
 
-/// Who reads and writes, where, and how much.
+/// The contenders, the CPUs, and how much is read and written.
 pub(super) struct Field<'a> {
     pub(super) contenders: &'a [Contender],
     pub(super) cpus: &'a [CpuId],
     pub(super) domains: &'a Domains,
     pub(super) amount: &'a Amount,
-    pub(super) options: &'a Options,
     pub(super) seed: u64,
 }
 
@@ -57,61 +55,55 @@ impl Field<'_> {
     pub(super) fn measure(
         &self,
         axes: &[(usize, u32)],
-        random: &mut Rng,
+        order: &mut TurnOrder<'_>,
         steps: &mut Steps<'_>,
     ) -> Result<ReaderReport, BenchError> {
-        let mut report = ReaderReport { pairs: self.pairs(random)?, cells: Vec::new() };
+        let mut report = ReaderReport { pairs: self.pairs(order)?, cells: Vec::new() };
         for &(threads, writes) in axes {
             let words = format!("{threads} threads, {writes} % writes");
             let Some(amount) = steps.next(self.cell_s((threads, writes)), self.amount, &words) else { continue };
-            report.cells.push(Field { amount: &amount, ..*self }.cell(threads, writes, random)?);
+            report.cells.push(Field { amount: &amount, ..*self }.cell(threads, writes, order)?);
         }
         Ok(report)
     }
 
-    /// What a situation weighs, in seconds.
+    /// The weight of a situation, in seconds.
     pub(super) fn cell_s(&self, (threads, _): (usize, u32)) -> f64 {
         weight_s(self.contenders.len(), self.amount, self.amount.block, threads)
     }
 
-    /// What reading and writing costs alone.
-    fn pairs(&self, random: &mut Rng) -> Result<Vec<ReaderPairRow>, BenchError> {
-        let run = |contender: &Contender| (contender.alone)(self.amount.pairs, self.domains);
-        let found = rounds(self.contenders, self.amount, random, self.options, run)?;
-        let row = |(contender, times): (&Contender, Vec<[f64; 2]>)| {
-            let [read_ns, write_ns] = [0, 1].map(|which| {
-                let times: Vec<f64> = times.iter().map(|times| times[which]).collect();
-                median(&times).expect("there are rounds")
-            });
+    /// The cost of reading and writing alone.
+    fn pairs(&self, order: &mut TurnOrder<'_>) -> Result<Vec<ReaderPairRow>, BenchError> {
+        let run = |contender: &Contender| Ok((contender.alone)(self.amount.pairs, self.domains));
+        let found = interleaved(self.contenders, self.amount, order, run)?;
+        let row = |(contender, times): (&Contender, Raced<[f64; 2]>)| {
+            let [read_ns, write_ns] =
+                [0, 1].map(|which| median_of(times.blocks.iter().map(|ns| ns[which])).expect("there are rounds"));
             ReaderPairRow { contender: contender.name.to_owned(), ours: contender.ours, read_ns, write_ns }
         };
         Ok(self.contenders.iter().zip(found).map(row).collect())
     }
 
     /// So many threads at one value.
-    fn cell(&self, threads: usize, writes: u32, random: &mut Rng) -> Result<ReaderCell, BenchError> {
+    fn cell(&self, threads: usize, writes: u32, order: &mut TurnOrder<'_>) -> Result<ReaderCell, BenchError> {
         let Self { cpus, domains, seed, .. } = *self;
         let crowd = Crowd { threads, writes, cpus, domains, time: self.amount.block, seed };
-        let found = rounds(self.contenders, self.amount, random, self.options, |contender| (contender.crowd)(&crowd))?;
-        let row = |(contender, turns): (&Contender, Vec<_>)| match every_round(contender.name, contender.ours, turns)? {
-            Ok(turns) => Ok(row(contender, &turns)),
-            Err(Skip { reason, failed }) => Ok(ReaderRow { skipped: Some(reason), failed, ..row(contender, &[]) }),
-        };
-        let rows = self.contenders.iter().zip(found).map(row).collect::<Result<_, BenchError>>()?;
+        let found = interleaved(self.contenders, self.amount, order, |contender| (contender.crowd)(&crowd))?;
+        let rows = self.contenders.iter().zip(&found).map(|(contender, raced)| row(contender, raced)).collect();
         Ok(ReaderCell { threads, writes, oversubscribed: is_crowded(threads, cpus.len()), rows })
     }
 }
 
-fn row(contender: &Contender, turns: &[Turn]) -> ReaderRow {
-    let over = |of: fn(&Turn) -> Option<f64>| median(&turns.iter().filter_map(of).collect::<Vec<_>>());
+fn row(contender: &Contender, raced: &Raced<Turn>) -> ReaderRow {
+    let turns = &raced.blocks;
     ReaderRow {
         contender: contender.name.to_owned(),
         ours: contender.ours,
-        mops: over(|turn| Some(turn.mops())),
-        write_mops: over(|turn| Some(turn.write_mops())),
-        jain: over(|turn| jain(&turn.counts)),
-        skipped: None,
-        failed: false,
+        mops: median_of(turns.iter().map(Turn::mops)),
+        write_mops: median_of(turns.iter().map(Turn::write_mops)),
+        jain: median_of(turns.iter().map(|turn| jain(&turn.counts))),
+        skipped: raced.skipped(),
+        failed: raced.has_failed(),
     }
 }
 
@@ -122,26 +114,20 @@ mod tests {
     use super::super::QUICK;
     use super::*;
     use crate::this_machine::this_machine;
+    use corecast_race::options::Options;
 
     #[test]
     fn every_lock_keeps_values_whole_and_loses_no_write() {
         let (options, contenders, domains) = (Options::default(), contenders(), Domains::one());
         let amount = Amount { rounds: 2, pairs: 500, block: Duration::from_millis(2), ..QUICK };
         let cpus: Vec<CpuId> = this_machine().cpus.iter().map(|cpu| cpu.id).collect();
-        let field = Field {
-            contenders: &contenders,
-            cpus: &cpus,
-            domains: &domains,
-            amount: &amount,
-            options: &options,
-            seed: 3,
-        };
-        let mut random = Rng::with_seed(3);
-        let pairs = field.pairs(&mut random).expect("it runs");
+        let field = Field { contenders: &contenders, cpus: &cpus, domains: &domains, amount: &amount, seed: 3 };
+        let mut order = TurnOrder::new(&options, 3);
+        let pairs = field.pairs(&mut order).expect("it runs");
         assert_eq!(pairs.len(), contenders.len());
         assert!(pairs.iter().all(|row| row.read_ns > 0.0 && row.write_ns > 0.0), "{pairs:?}");
         for (threads, writes) in [(1, 0), (3, 50)] {
-            let cell = field.cell(threads, writes, &mut random).expect("it runs");
+            let cell = field.cell(threads, writes, &mut order).expect("it runs");
             assert_eq!((cell.threads, cell.writes, cell.rows.len()), (threads, writes, contenders.len()));
             for row in &cell.rows {
                 assert_eq!(row.skipped, None, "{}", row.contender);

@@ -1,17 +1,17 @@
-//! What the experiments with readers found, as values and as JSON.
+//! The report of the experiments with readers, as values and as JSON.
 
 use serde::Serialize;
 
 /// Readers and writers of one value.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ReaderReport {
-    /// What reading and writing costs that nobody else does.
+    /// The cost of reading and writing while no other thread does.
     pub pairs: Vec<ReaderPairRow>,
     /// Many threads at once.
     pub cells: Vec<ReaderCell>,
 }
 
-/// What one lock costs alone, the median over the rounds.
+/// The cost of one lock alone, the median over the rounds.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReaderPairRow {
     /// Its name.
@@ -37,7 +37,7 @@ pub struct ReaderCell {
     pub rows: Vec<ReaderRow>,
 }
 
-/// What came of one lock there.
+/// The results of one lock there.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ReaderRow {
     /// Its name.
@@ -46,7 +46,7 @@ pub struct ReaderRow {
     pub ours: bool,
     /// Millions of accesses in a second, of all threads: the median over the rounds; `null` if it was skipped.
     pub mops: Option<f64>,
-    /// As many of them as were writes.
+    /// The accesses that were writes.
     pub write_mops: Option<f64>,
     /// Jain's index of the threads' accesses, the median: 1 if all are equal, 1 / threads if one has them all.
     pub jain: Option<f64>,

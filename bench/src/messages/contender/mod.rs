@@ -27,13 +27,13 @@ use ump::Ump;
 /// Messages that may be under way in one channel.
 pub(super) const DEPTH: usize = 64;
 
-/// What a server and its clients are to do.
+/// The work of a server and its clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Serving {
     pub(super) clients: usize,
     pub(super) trip: Trip,
     pub(super) receive: Receive,
-    /// What the server does for each message.
+    /// The work of the server for each message.
     pub(super) work: Duration,
     /// How corecast's channels wait, and what a wake-up costs if that is known.
     pub(super) wait: Wait,
@@ -65,7 +65,7 @@ pub(super) struct Connected<F: Family> {
     pub(super) clients: Vec<(F::Sender, F::Receiver)>,
 }
 
-/// What the server receives from.
+/// The clients that the server receives from.
 pub(super) trait ServerEnd: Send + 'static {
     /// Waits for a message from any client.
     fn receive(&mut self) -> Result<Message, Failure>;
@@ -108,7 +108,7 @@ fn serve<F: Family>(serving: &Serving) -> Result<Vec<Box<dyn Body>>, String> {
 }
 
 impl Contender {
-    /// The bodies of one pair: who sends or asks, then who receives or answers.
+    /// The bodies of one pair: the one that sends or asks, then the one that receives or answers.
     pub(super) fn pair(&self, wire: &Wire, trip: Trip, abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, String> {
         channels::pair(self.name, wire, trip == Trip::RoundTrip, abort)
     }

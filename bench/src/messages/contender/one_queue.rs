@@ -66,7 +66,7 @@ impl<Q: Queue> Family for OneQueue<Q> {
     }
 
     fn connect(serving: &Serving) -> Connected<Self> {
-        // As many places as the others' clients have together.
+        // The number of places that the others' clients have together.
         let (asking, asked) = Q::queue(DEPTH * serving.clients);
         let (answers, answered): (Vec<_>, Vec<_>) = (0..serving.clients).map(|_| Q::queue(DEPTH)).unzip();
         let clients = answered.into_iter().map(|answered| (asking.clone(), answered)).collect();

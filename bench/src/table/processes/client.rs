@@ -18,7 +18,7 @@ pub(super) struct ProcessClient<'a> {
     homes: Vec<Home>,
     /// By the number of the server.
     servers: Vec<(Sender, Receiver)>,
-    /// What goes along with gets.
+    /// The buffer that goes along with gets.
     lent: u64,
     free: Vec<u64>,
     memory: &'a Memory,

@@ -1,4 +1,4 @@
-//! What a process of a table does: it is a server until its clients have left, or a client that does what it is told.
+//! The work of a process of a table: it is a server until its clients have left, or a client that does what it is told.
 
 use std::io::Stdin;
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::super::deal::Deal;
 use super::super::draw::Mix;
 use super::super::host::{Seat, Setting};
-use super::super::play::{fill, play, random, record, verify};
+use super::super::play::{fill, random, record, verify};
 use super::client::ProcessClient;
 use super::memory::Memory;
 use super::server::Server;
@@ -22,7 +22,7 @@ use corecast_race::child::{Answer, attend, hear, say, tell};
 use corecast_race::failure::Failure;
 use corecast_race::place::Place;
 
-/// What a process is told first.
+/// The first message to a process.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Assignment {
     participant: usize,
@@ -65,14 +65,14 @@ impl Assignment {
     }
 }
 
-/// What a client is told then.
+/// The later messages to a client.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) enum Duty {
     /// Put its share in.
     Fill,
     /// The experiment, from the begin to the end of all.
     Play,
-    /// What is checked.
+    /// The checks.
     Record,
     /// Look at what all have recorded.
     Verify,
@@ -104,7 +104,7 @@ fn serve(control: &Stdin) -> Result<(), Failure> {
     let rank = place(&deal.clients).ok_or_else(|| Failure::Refused("nobody of this number".to_owned()))?;
     let client = ProcessClient::open(&setting, &deal, rank, (&region, &memory))?;
     let share = if rank == 0 { setting.initial() } else { 0 };
-    let seat = Seat { client, participant: assignment.participant, share };
+    let seat = Seat { client: Box::new(client), participant: assignment.participant, share };
     let random = random(&setting, assignment.participant);
     let mut member = Member { seat, setting: &setting, memory: &memory, random, mix: None };
     say(control, &Answer::Ready)?;
@@ -126,11 +126,11 @@ fn region(mut fds: Vec<OwnedFd>) -> Result<SharedRegion, Failure> {
 
 /// A client and what it works with.
 struct Member<'a> {
-    seat: Seat<ProcessClient<'a>>,
+    seat: Seat<'a>,
     setting: &'a Setting<'a>,
     memory: &'a Memory,
     random: Rng,
-    /// What it will do, once the table is filled.
+    /// The operations to come, once the table is filled.
     mix: Option<Mix>,
 }
 
@@ -145,14 +145,14 @@ impl Member<'_> {
             Duty::Play => {
                 let mix = mix.take().ok_or_else(|| Failure::Refused("the table was not filled".to_owned()))?;
                 memory.await_begin();
-                let tally = play(&mut seat.client, setting.writes_payload, mix, || memory.is_over());
+                let tally = seat.client.play(setting.writes_payload, mix, memory.over());
                 return tell(control, &tally);
             }
             Duty::Record => {
                 let nets = record(seat, setting, || ())?;
                 (0..).zip(nets).for_each(|(key, net)| memory.add_net(key, net));
             }
-            Duty::Verify => verify(&mut seat.client, setting, |key| memory.net(key))?,
+            Duty::Verify => verify(&mut *seat.client, setting, &|key| memory.net(key))?,
         }
         say(control, &Answer::Ready)
     }

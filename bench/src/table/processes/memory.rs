@@ -1,4 +1,4 @@
-//! What the processes of a table share: two rings for each client and server, the buffers, and where clients meet.
+//! The memory that the processes of a table share: two rings for each client and server, the buffers, and where clients meet.
 
 use corecast::base::PlaceSlice;
 use corecast::base::region::{RegionPlan, SharedRegion};
@@ -93,7 +93,7 @@ impl Memory {
         Ok(Self { buffers: words(BUFFERS)?, nets: words(NETS)?, meeting: words(MEETING)? })
     }
 
-    /// Whether there is a buffer of this number. Whoever received it cannot know otherwise.
+    /// Whether there is a buffer of this number. The process that received it cannot know otherwise.
     #[inline]
     pub(super) fn has_buffer(&self, number: u64) -> bool {
         number < (self.buffers.len() / WORDS) as u64
@@ -121,7 +121,7 @@ impl Memory {
 
     /// Adds what a client counted of a key.
     pub(super) fn add_net(&self, key: u64, net: i64) {
-        // ORDERING: Relaxed, the client says that it is done over a socket, and who looks has heard of it from there
+        // ORDERING: Relaxed, the client says that it is done over a socket, and the process that looks has heard of it from there
         self.nets[key as usize].fetch_add(net as u64, Ordering::Relaxed);
     }
 
@@ -150,9 +150,8 @@ impl Memory {
         self.meeting[1].store(1, Ordering::Relaxed);
     }
 
-    #[inline]
-    pub(super) fn is_over(&self) -> bool {
-        // ORDERING: Relaxed, the word publishes nothing but itself
-        self.meeting[1].load(Ordering::Relaxed) == 1
+    /// 1 when clients are to end.
+    pub(super) fn over(&self) -> &AtomicU64 {
+        &self.meeting[1]
     }
 }

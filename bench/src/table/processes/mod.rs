@@ -3,10 +3,10 @@
 //!
 //! - this file: the processes as the harness sees them;
 //! - `member`: what each of them does;
-//! - `memory`: what they share; `server`, `client`: who asks whom for what.
+//! - `memory`: what they share; `server`, `client`: the two ends of a request.
 //!
-//! A buffer is named by its number, which whoever receives it compares with how many there are. A process that is told that
-//! another one died says so and ends, and then the rest are killed: so a block ends with a reason, whoever dies.
+//! A buffer is named by its number, which the receiver compares with how many there are. A process that is told that
+//! another one died says so and ends, and then the rest are killed: so a block ends with a reason, whichever process dies.
 
 mod client;
 mod member;

@@ -13,7 +13,7 @@ use super::super::host::Setting;
 use super::memory::{Memory, server_ends};
 use corecast_race::failure::Failure;
 
-/// What is asked for and of which bucket, the key, and a buffer.
+/// The operation and its bucket, the key, and a buffer.
 pub(super) type Request = [u64; 3];
 /// Whether it was done, and the buffer that was removed.
 pub(super) type Reply = [u64; 2];

@@ -71,7 +71,7 @@ fn puts_minus_removes_of_all_clients_are_what_is_there() {
         servers.into_iter().for_each(|server| drop(scope.spawn(|| server.serve().expect("all is in order"))));
         let clients = (0..3).map(|rank| {
             let share = if rank == 0 { stage.setting.initial() } else { 0 };
-            let mut seat = Seat { client: stage.client(rank), participant: stage.deal.clients[rank], share };
+            let mut seat = Seat { client: Box::new(stage.client(rank)), participant: stage.deal.clients[rank], share };
             scope.spawn(move || {
                 let nets = record(&mut seat, &stage.setting, || ()).expect("what was put is got");
                 (0..).zip(nets).for_each(|(key, net)| stage.memory.add_net(key, net));
@@ -80,8 +80,8 @@ fn puts_minus_removes_of_all_clients_are_what_is_there() {
         });
         let clients: Vec<_> = clients.collect();
         let mut seats: Vec<_> = clients.into_iter().map(|client| client.join().expect("no panic")).collect();
-        verify(&mut seats[0].client, &stage.setting, |key| stage.memory.net(key)).expect("the counts are right");
-        let wrong = verify(&mut seats[0].client, &stage.setting, |key| stage.memory.net(key) + 1);
+        verify(&mut *seats[0].client, &stage.setting, &|key| stage.memory.net(key)).expect("the counts are right");
+        let wrong = verify(&mut *seats[0].client, &stage.setting, &|key| stage.memory.net(key) + 1);
         assert!(wrong.is_err(), "another count is refused");
     });
 }
@@ -107,7 +107,7 @@ fn a_server_refuses_what_no_client_asks() {
     assert!(stage.server(0).serve().is_err(), "too short");
 }
 
-/// What an operation of the client fails with.
+/// The failure of an operation of the client.
 fn failure_of(client: &mut ProcessClient<'_>) -> String {
     let payload = catch_unwind(AssertUnwindSafe(|| client.remove(1))).expect_err("it cannot succeed");
     payload.downcast::<Failure>().expect("a reason").to_string()

@@ -17,7 +17,7 @@ use super::race::{RaceArgs, show, write_page};
 pub(crate) struct Arguments {
     #[command(flatten)]
     race: RaceArgs,
-    /// The numbers of members [default: as many as CPUs, and four times as many].
+    /// The numbers of members [default: the number of CPUs, and four times that].
     #[arg(long, visible_alias = "n", value_name = "N", value_delimiter = ',')]
     members: Vec<usize>,
     /// To how many members one passes an event on [default: 2].

@@ -8,13 +8,15 @@ use corecast_bench::{
 };
 use corecast_race::{Gate, Options, Verdict};
 
+use crate::columns::Format::{Digits, Micros};
+use crate::columns::{self, Column, count as counted, figure};
 use corecast_cli::failure::Failure;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
-use corecast_cli::table::{self, many, number};
+use corecast_cli::table::{self, many};
 use corecast_cli::{gate_text, own_program, skipped};
 
-use super::{Shared, count};
+use super::{Shared, count, tell};
 
 /// The hidden subcommand by which a process is this program again, and that of a member of a collective.
 const MEMBER: [&str; 1] = ["busy-member"];
@@ -60,7 +62,7 @@ pub(crate) struct Arguments {
     /// Rounds asked of each run, which are repeated where they are over soon [default: 2000, or 300 with --quick].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_ROUNDS))]
     rounds: Option<u64>,
-    /// What a run may take, in milliseconds, before it is ended as unfinished [default: 3000, or 1000 with --quick].
+    /// The longest time of a run, in milliseconds, before it is ended as unfinished [default: 3000, or 1000 with --quick].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=600_000))]
     limit: Option<u64>,
     /// Runs of each contender in each situation [default: 3].
@@ -101,11 +103,7 @@ impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         let (model, options) = self.shared.prepare(output)?;
         let report = busy(&model.machine, &self.options(options)?, &mut Meter::start(output))?;
-        if output.is_json() {
-            output.json(&report)?
-        } else {
-            output.text(&describe(&report))?
-        }
+        tell(output, &report, describe)?;
         match report.failed().count() {
             0 => Ok(()),
             _ => Err(Failure::environment(failed_words(&report))),
@@ -142,7 +140,7 @@ impl Arguments {
     }
 }
 
-/// What a process does that disturbs or competes.
+/// The work of a process that disturbs or competes.
 pub(super) fn member() -> Result<(), Failure> {
     busy_member().map_err(Failure::of_member)
 }
@@ -166,35 +164,21 @@ fn describe_method(report: &BusyReport) -> String {
     )
 }
 
+const CELL: &[Column<BusyRow>] = &[
+    Column::words("contender", "contender", |row| row.contender.into()),
+    Column::words("", "sleeps", |row| if row.sleeps { "yes" } else { "no" }.into()),
+    Column::figure("runs", "runs", "", |row| counted(row.runs), Digits(0)),
+    Column::figure("wall_ms", "all, ms", "", |row| figure(row.wall_ms), Digits(2)),
+    Column::figure("ratio", "ratio", "", |row| figure(row.ratio), Digits(2)),
+    Column::figure("median_ns", "median", "us", |row| figure(row.median_ns), Micros),
+    Column::figure("p99_ns", "p99", "us", |row| figure(row.p99_ns), Micros),
+    Column::figure("longest_ns", "longest", "us", |row| figure(row.longest_ns), Micros),
+    Column::figure("cpu_s", "CPU s", "", |row| figure(row.cpu_s), Digits(3)),
+    Column::figure("hogs_cpus", "hogs' CPUs", "", |row| figure(row.hogs_cpus), Digits(2)),
+];
+
 fn describe_cell(report: &BusyReport, cell: &BusyCell) -> String {
-    let head = [
-        "contender",
-        "sleeps",
-        ">runs",
-        ">all, ms",
-        ">ratio",
-        ">median us",
-        ">p99 us",
-        ">longest us",
-        ">CPU s",
-        ">hogs' CPUs",
-    ];
-    let mut rows = table::table(&head);
-    let us = |ns: Option<f64>| number(ns.map(|ns| ns / 1e3), 2);
-    for row in cell.rows.iter().filter(|row| row.runs > 0) {
-        rows.add_row([
-            row.contender.to_owned(),
-            if row.sleeps { "yes" } else { "no" }.to_owned(),
-            row.runs.to_string(),
-            number(row.wall_ms, 2),
-            number(row.ratio, 2),
-            us(row.median_ns),
-            us(row.p99_ns),
-            us(row.longest_ns),
-            number(row.cpu_s, 3),
-            number(row.hogs_cpus, 2),
-        ]);
-    }
+    let rows = columns::filled(CELL, cell.rows.iter().filter(|row| row.runs > 0));
     let verdict = match report.holds(cell) {
         Some(true) => "holds",
         Some(false) => "missed",
@@ -237,4 +221,18 @@ fn failed_words(report: &BusyReport) -> String {
     let named: Vec<String> =
         report.failed().map(|(cell, row)| format!("{} at {}", row.contender, cell.situation())).collect();
     format!("contenders of corecast did not come to their ends: {}", named.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::tests::agree_with_json;
+
+    #[test]
+    fn the_table_shows_what_json_has() {
+        let row =
+            BusyRow { contender: "std", runs: 3, wall_ms: Some(1.5), median_ns: Some(2500.0), ..BusyRow::default() };
+        agree_with_json(CELL, &row);
+        assert!(columns::plain(CELL, [&row]).contains(" 2.50 "));
+    }
 }

@@ -4,6 +4,7 @@ use corecast::Machine;
 use corecast_bench::{CoherenceOptions, coherence, coherence_cases};
 use corecast_race::Options;
 
+use super::tell;
 use crate::coherence_text;
 use crate::html_arg::HtmlArg;
 use crate::page::render_coherence;
@@ -36,8 +37,7 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     if arguments.list {
-        let cases = coherence_cases();
-        return if output.is_json() { output.json(&cases) } else { output.text(&coherence_text::list(&cases)) };
+        return tell(output, &coherence_cases()[..], coherence_text::list);
     }
     arguments.html.check()?;
     let machine = Machine::from_topology(&arguments.machine.topology_to_measure(output)?);

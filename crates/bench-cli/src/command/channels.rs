@@ -13,7 +13,7 @@ use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
 use corecast_cli::own_program;
 
-use super::Shared;
+use super::{Shared, tell};
 
 /// The hidden subcommand by which a receiving process is this program again.
 const MEMBER: [&str; 1] = ["channel-member"];
@@ -85,18 +85,13 @@ fn seconds(text: &str) -> Result<Duration, String> {
 impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         if self.list {
-            let list = channels::list();
-            return if output.is_json() { output.json(&list) } else { output.text(&channel_text::list(&list)) };
+            return tell(output, &channels::list()[..], channel_text::list);
         }
         let wanted = self.wanted()?;
         let (model, options) = self.shared.prepare(output)?;
         let options = Options { quick: self.quick, seed: self.seed, ..options };
         let report = channels::race(&model.machine, &options, &wanted, &mut Meter::start(output))?;
-        if output.is_json() {
-            output.json(&report)?
-        } else {
-            output.text(&channel_text::describe(&report))?
-        }
+        tell(output, &report, channel_text::describe)?;
         channel_text::own_failures(&report).check()
     }
 
@@ -125,7 +120,7 @@ impl Arguments {
     }
 }
 
-/// What a receiving process does.
+/// The work of a receiving process.
 pub(super) fn member() -> Result<(), Failure> {
     channels::member().map_err(Failure::of_member)
 }

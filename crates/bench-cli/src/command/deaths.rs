@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use corecast_bench::{DeathOptions, DeathReport, deaths, victim};
+use corecast_bench::{DeathOptions, DeathReport, DeathRow, deaths, victim};
 
+use crate::columns::Format::Digits;
+use crate::columns::{self, Column, count, figure};
 use corecast_cli::failure::Failure;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
-use corecast_cli::{gate_text, own_program, table};
+use corecast_cli::{gate_text, own_program};
 
-use super::Shared;
+use super::{Shared, tell};
 
 /// The hidden subcommand by which a process to be killed is this program again.
 const VICTIM: [&str; 1] = ["victim"];
@@ -27,7 +29,7 @@ pub(crate) struct Arguments {
     quick: bool,
 }
 
-/// What a process to be killed is told.
+/// The arguments of a process that will be killed.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Victim {
     channel: String,
@@ -42,7 +44,7 @@ impl Arguments {
         let deaths_each = self.deaths.unwrap_or(if self.quick { 20 } else { 200 }) as usize;
         let wanted = DeathOptions { deaths: deaths_each, program, arguments: VICTIM.map(str::to_owned).to_vec() };
         let report = deaths(&model.machine, &options, &wanted, &mut Meter::start(output))?;
-        if output.is_json() { output.json(&report) } else { output.text(&describe(&report)) }
+        tell(output, &report, describe)
     }
 }
 
@@ -52,26 +54,42 @@ impl Victim {
     }
 }
 
+const ROWS: &[Column<DeathRow>] = &[
+    Column::words("channel", "channel", |row| row.channel.into()),
+    Column::words("killed", "killed", |row| row.killed.into()),
+    Column::words("told", "the other is", |row| row.told.into()),
+    Column::figure("deaths", "deaths", "", |row| count(row.deaths), Digits(0)),
+    Column::figure("median_ms", "median", "ms", |row| figure(row.median_ms), Digits(2)),
+    Column::figure("p99_ms", "p99", "ms", |row| figure(row.p99_ms), Digits(2)),
+    Column::figure("max_ms", "longest", "ms", |row| figure(row.max_ms), Digits(2)),
+    Column::figure("left", "left", "", |row| count(row.left), Digits(0)),
+];
+
 fn describe(DeathReport { rows, gates, wait, .. }: &DeathReport) -> String {
-    let mut table = table::table(&[
-        "channel",
-        "killed",
-        "the other is",
-        ">deaths",
-        ">median ms",
-        ">p99 ms",
-        ">longest ms",
-        ">left",
-    ]);
-    for row in rows {
-        let times = [row.median_ms, row.p99_ms, row.max_ms].map(|ms| format!("{ms:.2}"));
-        let words = [row.channel, row.killed, row.told].map(str::to_owned);
-        let cells = words.into_iter().chain([row.deaths.to_string()]).chain(times).chain([row.left.to_string()]);
-        table.add_row(cells.collect::<Vec<_>>());
-    }
     format!(
         "from kill -9 until the other end's call returns, waiting {wait}\n{}\n{}",
-        table::text(&table),
+        columns::plain(ROWS, rows),
         gate_text::describe(gates)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::tests::agree_with_json;
+
+    #[test]
+    fn the_table_shows_what_json_has() {
+        let row = DeathRow {
+            channel: "ump",
+            killed: "sender",
+            told: "disconnected",
+            deaths: 20,
+            median_ms: 1.5,
+            p99_ms: 2.5,
+            max_ms: 3.5,
+            left: 0,
+        };
+        agree_with_json(ROWS, &row);
+    }
 }

@@ -2,25 +2,30 @@
 
 use std::time::Duration;
 
-use corecast_bench::{MAX_PAIR_BYTES, MessageOptions, MessageReport, PairCell, Receive, ServerCell, Trip, messages};
+use corecast_bench::{
+    MAX_PAIR_BYTES, MessageOptions, MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip,
+    messages,
+};
 use corecast_race::Options;
 
+use crate::columns::Format::Digits;
+use crate::columns::{self, Column, figure};
 use crate::html_arg::HtmlArg;
 use crate::page::render_messages;
 use crate::published_text;
 use corecast_cli::failure::Failure;
+use corecast_cli::gate_text;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
-use corecast_cli::row_outcome::{OwnFailures, finish};
-use corecast_cli::table::{many, number};
-use corecast_cli::{gate_text, table};
+use corecast_cli::row_outcome::OwnFailures;
+use corecast_cli::table::many;
 
 use super::{Shared, count};
 
 /// The most pairs, and the most clients: each participant has a stack, and a channel or two.
 const MOST_PAIRS: u64 = 128;
 const MOST_CLIENTS: u64 = 255;
-/// What a server does for a message at most, in nanoseconds.
+/// The longest work of a server for a message, in nanoseconds.
 const MOST_WORK: u64 = 1_000_000;
 
 /// Options of `bench messages`.
@@ -28,7 +33,7 @@ const MOST_WORK: u64 = 1_000_000;
 pub(crate) struct Arguments {
     #[command(flatten)]
     shared: Shared,
-    /// The numbers of pairs at once [default: 1, 2, 4, .. and as many as have CPUs of their own at a distance].
+    /// The numbers of pairs at once [default: 1, 2, 4, .. up to all that have CPUs of their own at a distance].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_PAIRS))]
     pairs: Vec<usize>,
     /// The lengths in bytes of what pairs send [default: 56, which makes one line with the channel's own word, and 64].
@@ -37,7 +42,7 @@ pub(crate) struct Arguments {
     /// The numbers of clients of one server [default: 1, 2, 4, .. up to one less than CPUs, and one less than twice these].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_CLIENTS))]
     clients: Vec<usize>,
-    /// One server for each so many participants, of as many as CPUs or of two servers' [default: 3].
+    /// Also race one server for every N participants: one participant for each CPU, or two servers at least [default: 3].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = stride())]
     every: Vec<usize>,
     /// For how long a server works for each message, in nanoseconds [default: 0, 100 and 1000].
@@ -115,7 +120,7 @@ fn trip(trip: Trip) -> &'static str {
     }
 }
 
-/// What situations have in common.
+/// The words about a situation that pairs and servers share.
 fn place(oversubscribed: bool, line_ns: Option<f64>, placement_changes: u32) -> String {
     let crowded = if oversubscribed { ", more participants than CPUs" } else { "" };
     let line = line_ns.map_or(String::new(), |ns| format!(", a bare line {ns:.0} ns"));
@@ -123,21 +128,29 @@ fn place(oversubscribed: bool, line_ns: Option<f64>, placement_changes: u32) -> 
     format!("{crowded}{line}{changes}")
 }
 
+const PAIR: &[Column<MessagePairRow>] = &[
+    Column::words("contender", "channel", |row| row.contender.into()),
+    Column::figure("median_ns", "ns", "", |row| figure(row.summary.map(|summary| summary.median_ns)), Digits(1)),
+    Column::figure("p99_ns", "p99", "", |row| figure(row.summary.map(|summary| summary.p99_ns)), Digits(1)),
+    Column::figure("mad_ns", "spread", "", |row| figure(row.summary.map(|summary| summary.mad_ns)), Digits(1)),
+    Column::figure("lines", "lines", "", |row| figure(row.lines), Digits(2)),
+    Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(2)),
+    Column::figure("messages", "messages", "", |row| figure(row.messages as f64), Digits(0)),
+];
+const SERVER: &[Column<ServerRow>] = &[
+    Column::words("contender", "channel", |row| row.contender.into()),
+    Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(2)),
+    Column::figure("min_mops", "least", "", |row| figure(row.min_mops), Digits(2)),
+    Column::figure("max_mops", "most", "", |row| figure(row.max_mops), Digits(2)),
+    Column::figure("lines", "lines", "", |row| figure(row.lines), Digits(2)),
+    Column::figure("client_ns", "ns of a client", "", |row| figure(row.client_ns), Digits(0)),
+    Column::figure("jain", "Jain", "", |row| figure(row.jain), Digits(2)),
+    Column::figure("messages", "messages", "", |row| figure(row.messages as f64), Digits(0)),
+];
+
 fn describe_pair(cell: &PairCell) -> String {
-    let mut rows = table::table(&["channel", ">ns", ">p99", ">spread", ">lines", ">M/s", ">messages"]);
-    for row in cell.rows.iter().filter(|row| row.skipped.is_none()) {
-        rows.add_row([
-            row.contender.to_owned(),
-            number(row.summary.map(|summary| summary.median_ns), 1),
-            number(row.summary.map(|summary| summary.p99_ns), 1),
-            number(row.summary.map(|summary| summary.mad_ns), 1),
-            number(row.lines, 2),
-            number(row.mops, 2),
-            row.messages.to_string(),
-        ]);
-    }
     let place = place(cell.oversubscribed, cell.line_ns, cell.placement_changes);
-    format!("{}{place}\n{}", pair_title(cell), finish(&cell.rows, rows))
+    format!("{}{place}\n{}", pair_title(cell), columns::contenders(PAIR, &cell.rows))
 }
 
 fn pair_title(cell: &PairCell) -> String {
@@ -146,22 +159,8 @@ fn pair_title(cell: &PairCell) -> String {
 }
 
 fn describe_server(cell: &ServerCell) -> String {
-    let mut rows =
-        table::table(&["channel", ">M/s", ">least", ">most", ">lines", ">ns of a client", ">Jain", ">messages"]);
-    for row in cell.rows.iter().filter(|row| row.skipped.is_none()) {
-        rows.add_row([
-            row.contender.to_owned(),
-            number(row.mops, 2),
-            number(row.min_mops, 2),
-            number(row.max_mops, 2),
-            number(row.lines, 2),
-            number(row.client_ns, 0),
-            number(row.jain, 2),
-            row.messages.to_string(),
-        ]);
-    }
     let place = place(cell.oversubscribed, cell.line_ns, cell.placement_changes);
-    format!("{}{place}\n{}", server_title(cell), finish(&cell.rows, rows))
+    format!("{}{place}\n{}", server_title(cell), columns::contenders(SERVER, &cell.rows))
 }
 
 fn server_title(cell: &ServerCell) -> String {
@@ -172,4 +171,35 @@ fn server_title(cell: &ServerCell) -> String {
     let work = if cell.work_ns == 0 { String::new() } else { format!(", {} ns of work", cell.work_ns) };
     let (servers, clients) = (many(cell.servers, "server"), many(cell.clients, "client"));
     format!("{servers}, {clients}, {from}, {}{work}", trip(cell.trip))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::tests::agree_with_json;
+    use corecast_race::Summary;
+
+    #[test]
+    fn the_tables_show_what_json_has() {
+        let summary = Summary::of(&[1.0, 2.0, 4.0]);
+        let (contender, ours, skipped, failed) = ("ump", true, None, false);
+        let (lines, mops) = (Some(1.5), Some(12.5));
+        let row = MessagePairRow { contender, ours, messages: 9, summary, lines, mops, skipped, failed };
+        agree_with_json(PAIR, &row);
+        agree_with_json(PAIR, &MessagePairRow { summary: None, lines: None, ..row });
+        let row = ServerRow {
+            contender,
+            ours,
+            messages: 9,
+            mops,
+            min_mops: Some(11.5),
+            max_mops: Some(13.5),
+            lines,
+            client_ns: Some(80.0),
+            jain: None,
+            skipped: None,
+            failed,
+        };
+        agree_with_json(SERVER, &row);
+    }
 }

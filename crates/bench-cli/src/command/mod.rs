@@ -20,13 +20,15 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast::Wait;
 use corecast_race::Options;
 
+use serde::Serialize;
+
 use corecast_cli::benchmarks::Contender;
 use corecast_cli::failure::Failure;
 use corecast_cli::interrupt::Interrupt;
 use corecast_cli::machine_args::{MachineArgs, Model};
 use corecast_cli::output::Output;
 
-/// What to run.
+/// The options of the benchmark.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub(crate) enum Benchmark {
     /// Race barriers, broadcasts and reductions.
@@ -34,7 +36,7 @@ pub(crate) enum Benchmark {
         after_help = "Examples:\n  corecast bench collectives --quick\n  corecast bench collectives --op barrier --processes --html race.html"
     )]
     Collectives(race::Collectives),
-    /// What a member of `collectives --processes` is started as.
+    /// A member of `collectives --processes`.
     #[command(hide = true)]
     CollectiveMember,
     /// Race broadcasts whose root waits until all have processed them: rings and trees, one event and bursts.
@@ -49,7 +51,7 @@ pub(crate) enum Benchmark {
     /// Race every channel from one sender to many receivers, at many lengths of messages.
     #[command(after_help = "Example:\n  corecast bench channels --quick --sizes 8,64 --receivers 1")]
     Channels(channels::Arguments),
-    /// What a receiver of `channels --processes` is started as.
+    /// A receiver of `channels --processes`.
     #[command(hide = true)]
     ChannelMember,
     /// Send very many checked messages through a channel; none may be torn, lost or out of order.
@@ -70,19 +72,19 @@ pub(crate) enum Benchmark {
     /// Race hash tables: one lock for each bucket, servers that are sent messages, and the maps people use today.
     #[command(after_help = "Example:\n  corecast bench table --quick --threads 2")]
     Table(table::Arguments),
-    /// What servers and clients of `table` are that are processes.
+    /// A server or a client of `table` that is a process.
     #[command(hide = true)]
     TableMember,
     /// Find out how corecast and its rivals wait while other programs want the CPUs, too.
     #[command(after_help = "Example:\n  corecast bench busy --quick --op barrier --hogs 0,1")]
     Busy(busy::Arguments),
-    /// What contenders and foreign processes of `busy` are.
+    /// A contender or a foreign process of `busy`.
     #[command(hide = true)]
     BusyMember,
     /// Kill processes at each end of each channel, and find out how long the other end waits for the news.
     #[command(after_help = "Example:\n  corecast bench deaths --quick")]
     Deaths(deaths::Arguments),
-    /// What `deaths` kills.
+    /// A process that `deaths` kills.
     #[command(hide = true)]
     Victim(deaths::Victim),
     /// Find out how long it takes to put a group together, on any machine model.
@@ -102,7 +104,7 @@ pub(crate) enum Benchmark {
     Man(man::Arguments),
 }
 
-/// What all kinds share.
+/// The options that all benchmarks share.
 #[derive(Clone, Debug, clap::Args)]
 struct Shared {
     #[command(flatten)]
@@ -155,11 +157,17 @@ impl Benchmark {
 /// Prints a line or an object for each contender.
 fn contenders(output: &Output) -> Result<(), Failure> {
     let listed: Vec<Contender> = corecast_bench::list().into_iter().map(Contender::from).collect();
-    if output.is_json() {
-        return output.json(&listed);
-    }
-    output
-        .text(&listed.iter().map(|Contender { op, name, about }| format!("{op} {name} {about}\n")).collect::<String>())
+    let line = |Contender { op, name, about }: &Contender| format!("{op} {name} {about}\n");
+    tell(output, &listed[..], |listed| listed.iter().map(line).collect())
+}
+
+/// Prints a result, as text or as JSON.
+pub(crate) fn tell<R: Serialize + ?Sized>(
+    output: &Output,
+    result: &R,
+    text: impl FnOnce(&R) -> String,
+) -> Result<(), Failure> {
+    if output.is_json() { output.json(&result) } else { output.text(&text(result)) }
 }
 
 impl Shared {

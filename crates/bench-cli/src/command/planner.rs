@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     /// The operations [default: all].
     #[arg(long, value_name = "OP", value_delimiter = ',', value_parser = operation_parser())]
     op: Vec<Operation>,
-    /// The numbers of members, where a machine has as many CPUs [default: 4 to 256 in 13 steps].
+    /// The numbers of members; machines with fewer CPUs are left out [default: 4 to 256 in 13 steps].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..))]
     sizes: Vec<u16>,
     /// Rounds of the tight lower bound, a fifth of them beyond 128 members; 0 leaves it out.

@@ -14,7 +14,7 @@ use corecast_cli::output::Output;
 use corecast_cli::report::render_race;
 use corecast_cli::{own_program, race_text};
 
-use super::Shared;
+use super::{Shared, tell};
 
 /// Options of `bench collectives`.
 #[derive(Clone, Debug, clap::Args)]
@@ -24,10 +24,10 @@ pub(crate) struct Collectives {
     /// Race these operations only.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = collective_parser())]
     op: Vec<Op>,
-    /// Let broadcasts and reductions carry so many bytes, such as 0,8,4Ki,1Mi [default: a broadcast 56, a reduction 8].
+    /// The numbers of bytes that broadcasts and reductions carry, such as 0,8,4Ki,1Mi [default: a broadcast 56, a reduction 8].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = bytes_arg::parse)]
     size: Vec<usize>,
-    /// The numbers of members [default: as many as CPUs, and for barriers four times as many too].
+    /// The numbers of members [default: the number of CPUs, and for barriers also four times that].
     #[arg(long, visible_alias = "n", value_name = "LIST", value_delimiter = ',')]
     members: Vec<usize>,
     /// Race these contenders only, and corecast's own choice [default: all; `corecast list contenders`].
@@ -55,7 +55,7 @@ pub(crate) struct Collectives {
 /// The hidden subcommand by which a process that is a member is this program again.
 const MEMBER: [&str; 1] = ["collective-member"];
 
-/// What a process does that is a member.
+/// The work of a process that is a member.
 pub(super) fn member() -> Result<(), Failure> {
     collective_member().map_err(Failure::of_member)
 }
@@ -145,11 +145,7 @@ impl Select {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         let (model, options) = self.race.prepare(output)?;
         let report = select(&model.machine, &options, &mut Meter::start(output))?;
-        if output.is_json() {
-            output.json(&report)?
-        } else {
-            output.text(&describe(&report))?
-        }
+        tell(output, &report, describe)?;
         race_text::own_failures(&report.race).check()
     }
 }
@@ -176,7 +172,7 @@ impl RaceArgs {
 }
 
 pub(super) fn show(report: &Report, output: &Output) -> Result<(), Failure> {
-    if output.is_json() { output.json(report) } else { output.text(&race_text::describe(report)) }
+    tell(output, report, race_text::describe)
 }
 
 /// Writes the page about a race, if one is wanted.

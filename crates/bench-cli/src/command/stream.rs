@@ -6,7 +6,7 @@ use corecast_cli::failure::Failure;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
 
-use super::Shared;
+use super::{Shared, tell};
 
 /// Messages of a thorough run and of a quick one.
 const MESSAGES: u64 = 1_000_000_000;
@@ -34,11 +34,7 @@ impl Arguments {
         let messages = self.messages.unwrap_or(if self.quick { QUICK_MESSAGES } else { MESSAGES });
         let wanted = StreamOptions { messages, slots: self.slots as usize };
         let report = stream(&model.machine, &options, &wanted, &mut Meter::start(output))?;
-        if output.is_json() {
-            output.json(&report)?
-        } else {
-            output.text(&describe(&report))?
-        }
+        tell(output, &report, describe)?;
         if report.is_clean() { Ok(()) } else { Err(Failure::environment("messages were torn, lost or out of order")) }
     }
 }

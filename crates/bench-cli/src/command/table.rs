@@ -5,14 +5,16 @@ use std::time::Duration;
 use corecast_bench::{Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member};
 use corecast_race::{Options, Place};
 
+use crate::columns::Format::{Digits, Right};
+use crate::columns::{self, Column, Value, count as counted, figure};
 use crate::html_arg::HtmlArg;
 use crate::page::render_table;
 use corecast_cli::failure::Failure;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
-use corecast_cli::row_outcome::{OwnFailures, finish};
-use corecast_cli::table::{many, number};
-use corecast_cli::{gate_text, own_program, table as text_table};
+use corecast_cli::row_outcome::OwnFailures;
+use corecast_cli::table::many;
+use corecast_cli::{gate_text, own_program};
 
 use super::{Shared, count};
 
@@ -87,7 +89,7 @@ impl Arguments {
     }
 }
 
-/// What a process does that is a server or a client of a table.
+/// The work of a process that is a server or a client of a table.
 pub(super) fn member() -> Result<(), Failure> {
     table_member().map_err(Failure::of_member)
 }
@@ -127,29 +129,38 @@ fn departures(report: &TableReport) -> String {
     [zipf, unpinned, written, every].into_iter().flatten().map(|words| format!("; {words}")).collect()
 }
 
+const CELL: &[Column<TableRow>] = &[
+    Column::words("contender", "table", |row| row.contender.as_str().into()),
+    Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(3)),
+    Column::figure("mean_mops", "mean", "", |row| figure(row.mean_mops), Digits(3)),
+    Column::figure("min_mops", "least", "", |row| figure(row.min_mops), Digits(3)),
+    Column::figure("max_mops", "most", "", |row| figure(row.max_mops), Digits(3)),
+    Column::figure("regret", "regret", "", |row| figure(row.regret), Digits(2)),
+    Column::figure("hit_mops", "hits", "", |row| figure(row.hit_mops), Digits(3)),
+    Column::figure("p50_ns", "p50", "", |row| figure(row.p50_ns), Digits(0)),
+    Column::figure("p99_ns", "p99", "", |row| figure(row.p99_ns), Digits(0)),
+    Column::figure("p999_ns", "p99.9", "", |row| figure(row.p999_ns), Digits(0)),
+    Column::figure("jain", "Jain", "", |row| figure(row.jain), Digits(2)),
+    Column::figure("most_to_fewest", "most/fewest", "", |row| figure(row.most_to_fewest), Digits(1)),
+    Column::words("", "participants", |row| participants(row).into()),
+];
+const PUBLISHED: &[Column<&Published>] = &[
+    Column::words("machine", "machine", |row| row.machine.into()),
+    Column::figure("buckets", "buckets", "", |row| counted(row.buckets), Digits(0)),
+    Column::figure("mean", "elements", "", |row| counted(row.mean), Digits(0)),
+    Column::figure("", "1 thread", "", |row| point(row.one_thread), Right),
+    Column::figure("", "a socket", "", |row| point(row.one_socket), Right),
+    Column::figure("", "18", "", |row| point(row.threads_18), Right),
+    Column::figure("", "36", "", |row| point(row.threads_36), Right),
+    Column::figure("messages_36", "messages, 36", "", |row| figure(row.messages_36), Digits(2)),
+];
+
+fn point(point: Point) -> Value {
+    format!("{:.2} {}", point.mops, point.lock).into()
+}
+
 fn describe_cell(cell: &TableCell) -> String {
-    let numbers =
-        [">M/s", ">mean", ">least", ">most", ">regret", ">hits", ">p50", ">p99", ">p99.9", ">Jain", ">most/fewest"];
-    let head: Vec<&str> = ["table"].into_iter().chain(numbers).chain(["who"]).collect();
-    let mut table = text_table::table(&head);
-    for row in cell.rows.iter().filter(|row| row.skipped.is_none()) {
-        table.add_row([
-            row.contender.clone(),
-            number(row.mops, 3),
-            number(row.mean_mops, 3),
-            number(row.min_mops, 3),
-            number(row.max_mops, 3),
-            number(row.regret, 2),
-            number(row.hit_mops, 3),
-            number(row.p50_ns, 0),
-            number(row.p99_ns, 0),
-            number(row.p999_ns, 0),
-            number(row.jain, 2),
-            number(row.most_to_fewest, 1),
-            who(row),
-        ]);
-    }
-    format!("{}; hits in M/s, times in ns\n{}", title(cell), finish(&cell.rows, table))
+    format!("{}; hits in M/s, times in ns\n{}", title(cell), columns::contenders(CELL, &cell.rows))
 }
 
 fn title(cell: &TableCell) -> String {
@@ -158,46 +169,23 @@ fn title(cell: &TableCell) -> String {
     format!("{} buckets of {} on average, {threads}{shared}", cell.buckets, cell.mean)
 }
 
-fn who(row: &TableRow) -> String {
+fn participants(row: &TableRow) -> String {
     match row.servers {
         0 => String::new(),
         servers => format!("{}, {}", many(servers, "server"), many(row.clients, "client")),
     }
 }
 
-/// What was published of the tables that were run.
+/// The published figures of the tables that were run.
 fn describe_published(report: &TableReport) -> String {
     let is_of =
         |published: &Published, cell: &TableCell| (published.buckets, published.mean) == (cell.buckets, cell.mean);
     let is_run = |published: &&Published| report.cells.iter().any(|cell| is_of(published, cell));
-    let mut table = text_table::table(&[
-        "machine",
-        ">buckets",
-        ">elements",
-        ">1 thread",
-        ">a socket",
-        ">18",
-        ">36",
-        ">messages, 36",
-    ]);
-    let point = |point: Point| format!("{:.2} {}", point.mops, point.lock);
     let published: Vec<&Published> = report.published.iter().filter(is_run).collect();
-    for published in &published {
-        table.add_row([
-            published.machine.to_owned(),
-            published.buckets.to_string(),
-            published.mean.to_string(),
-            point(published.one_thread),
-            point(published.one_socket),
-            point(published.threads_18),
-            point(published.threads_36),
-            number(published.messages_36, 2),
-        ]);
-    }
     if published.is_empty() {
         return String::new();
     }
     let head = "published of other machines, of 2010 to 2012 (David, Guerraoui, Trigonakis, SOSP 2013, files in \
                 LPD-EPFL/CLHT): M/s and name of the best lock";
-    format!("{head}\n{}\n", text_table::text(&table))
+    format!("{head}\n{}\n", columns::plain(PUBLISHED, &published))
 }

@@ -112,7 +112,7 @@ fn the_text_says_how_many_cells_hold() {
 }
 
 #[test]
-fn whoever_does_not_finish_has_a_row_and_the_exit_status_says_so_of_corecast() {
+fn a_contender_that_does_not_finish_has_a_row_and_the_exit_status_says_so_of_corecast() {
     // Ten thousand times 300 steps by each of two members take longer than a millisecond anywhere.
     let endless = ["busy", "--quick", "--op", "barrier", "--members", "2", "--hogs", "0", "--repetitions", "2"];
     let limited = ["--rounds", "10000", "--limit", "1", "--contenders", "std,corecast-spin"];

@@ -1,4 +1,4 @@
-//! What a benchmark does with the model that it is given: it keeps a race in it, shows its name, and leaves nothing half-written.
+//! How a benchmark uses the model that it is given: it keeps a race in it, shows its name, and leaves nothing half-written.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! What benchmarks of messages, groups and deaths report.
+//! The reports of the benchmarks of messages, groups and deaths.
 
 use corecast::machine::pin;
 use serde_json::json;

@@ -133,7 +133,7 @@ fn child_of(parent: &Child) -> Option<Pid> {
 }
 
 #[test]
-fn whoever_dies_a_table_of_processes_ends_with_a_reason() {
+fn a_table_of_processes_ends_with_a_reason_whichever_dies() {
     let program = Program::new();
     let arguments = ["--block", "60000", "--threads", "1", "--contenders", "messages-processes", "--json"];
     let arguments = [&["table", "--quick", "--buckets", "2", "--elements", "4"][..], &arguments].concat();

@@ -60,7 +60,7 @@ public final class AeronStream {
     private final int bytes;
     private final int participants;
     private final IdleStrategy idle;
-    /** Where participants and the program meet before and after a block; who waits sleeps. */
+    /** Where participants and the program meet before and after a block; a waiting thread sleeps. */
     private final CyclicBarrier doors;
     /** Where participants meet once they are awake: arrivals so far. */
     private final AtomicLong awake = new AtomicLong();

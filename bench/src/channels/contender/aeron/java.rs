@@ -1,4 +1,4 @@
-//! What the contender needs and may not find: a Java machine that runs source files, and Aeron's jar.
+//! The parts that the contender needs and may not find: a Java machine that runs source files, and Aeron's jar.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const OLDEST_JAVA: u32 = 11;
 /// Aeron's jar, if there is a Java machine to run it.
 ///
 /// # Errors
-/// What is missing and how to get it.
+/// The missing part and how to get it.
 pub(super) fn jar() -> Result<PathBuf, String> {
     let jar = runs_source_files().and_then(|()| {
         let home = env::var_os("HOME").map(PathBuf::from).unwrap_or_default();

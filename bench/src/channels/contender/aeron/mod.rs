@@ -56,7 +56,7 @@ struct Listener {
     block: Block,
 }
 
-/// The first receiver, who talks to the program.
+/// The first receiver, which talks to the program.
 struct Speaker {
     seat: Seat,
     process: Process,
@@ -191,7 +191,7 @@ impl Inlet for Speaker {
         self.block = Block { start, sender_end: start + ticks(sender_ns), end };
         self.cpu = Duration::from_nanos(cpu_ns);
         for other in &self.others {
-            // Whoever is gone has failed, and says so.
+            // A receiver that is gone has failed, and says so itself.
             let _ = other.send(self.block);
         }
         Ok(0)
@@ -213,7 +213,7 @@ fn numbers(answer: &str) -> Result<[u64; 4], Failure> {
     numbers.try_into().map_err(|_| misunderstood(answer))
 }
 
-/// What a receiver of these messages finds if they are the harness's.
+/// The result of a receiver of these messages if they are the harness's.
 fn expected_sum(bytes: usize, first: u64, count: u64) -> u64 {
     let mut message = vec![0; bytes];
     let mut sum = 0u64;

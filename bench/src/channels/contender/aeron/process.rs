@@ -15,11 +15,11 @@ use corecast_race::harness::Abort;
 /// The program.
 const SOURCE: &str = include_str!("AeronStream.java");
 const SOURCE_NAME: &str = "AeronStream.java";
-/// What Aeron's own scripts start it with: its driver looks into the system's selectors, and its buffers are not checked.
+/// The options of Aeron's own scripts: its driver looks into the system's selectors, and its buffers are not checked.
 const OPTIONS: [&str; 2] = ["--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", "-Dagrona.disable.bounds.checks=true"];
 /// Memory that looks like a directory.
 const MEMORY: &str = "/dev/shm";
-/// What the media driver's files take: three terms and some.
+/// The bytes of the media driver's files: three terms and some.
 const NEEDED_BYTES: u64 = 512 << 20;
 
 /// The running program. Everything it leaves is in its directory, which goes with it.

@@ -1,0 +1,53 @@
+//! Gates as tables: a rule is a demand and the way to find its number in what was measured, and one function judges them all.
+
+use corecast_race::gate::{Demand, Gate};
+
+/// One line of a table of gates.
+pub(crate) struct Rule<E: ?Sized> {
+    pub(crate) demand: Demand,
+    /// The number, or what it would take to find it.
+    pub(crate) found: fn(&E) -> Result<f64, String>,
+}
+
+impl<E: ?Sized> Rule<E> {
+    pub(crate) const fn new(demand: Demand, found: fn(&E) -> Result<f64, String>) -> Self {
+        Self { demand, found }
+    }
+}
+
+/// A gate for each rule, in the same order.
+pub(crate) fn judge<E: ?Sized>(rules: &[Rule<E>], evidence: &E) -> Vec<Gate> {
+    rules.iter().map(|rule| rule.demand.judge((rule.found)(evidence))).collect()
+}
+
+/// At most this is asked for.
+pub(crate) const fn at_most(limit: f64, gate: &'static str, command: &'static str) -> Demand {
+    Demand { gate, limit, is_most: true, command }
+}
+
+/// At least this is asked for.
+pub(crate) const fn at_least(limit: f64, gate: &'static str, command: &'static str) -> Demand {
+    Demand { gate, limit, is_most: false, command }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use corecast_race::gate::Verdict;
+
+    #[test]
+    fn each_rule_is_judged_by_its_own_number() {
+        const RULES: &[Rule<[f64]>] = &[
+            Rule::new(at_most(2.0, "the first", "corecast bench a"), |found| {
+                found.first().copied().ok_or("one".into())
+            }),
+            Rule::new(at_least(2.0, "the second", "corecast bench a"), |found| {
+                found.get(1).copied().ok_or("two".into())
+            }),
+        ];
+        let gates = judge(RULES, &[1.5]);
+        assert_eq!((gates[0].gate.as_str(), gates[0].verdict), ("the first", Verdict::Holds));
+        assert_eq!((gates[1].verdict, gates[1].needs.as_deref()), (Verdict::NotJudged, Some("two")));
+        assert!(judge(RULES, &[2.5, 1.5]).iter().all(|gate| gate.verdict == Verdict::Missed));
+    }
+}

@@ -1,0 +1,197 @@
+//! Tables as data: a column has a name, a heading, a unit, a value and a format, and a list of columns is a table.
+//!
+//! The name is that of the field in `--json`, which has the same value: [`tests::agree_with_json`] tests it for every list.
+
+use corecast_cli::row_outcome::finish;
+use corecast_cli::table::{self, number};
+use corecast_race::report::ContenderRow;
+
+/// One column of a table of rows `R`.
+pub(crate) struct Column<R> {
+    /// The field in `--json`, as a path from the row; empty where the table says it in other words than JSON.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests hold every column against the JSON by it"))]
+    pub(crate) name: &'static str,
+    pub(crate) heading: &'static str,
+    /// Empty where the heading says it, or there is none.
+    pub(crate) unit: &'static str,
+    pub(crate) value: fn(&R) -> Value,
+    pub(crate) format: Format,
+}
+
+/// The contents of one cell, before it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Words(String),
+    /// `None` if it was not measured.
+    Figure(Option<f64>),
+}
+
+/// How the cells of a column are written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Format {
+    /// As they are, to the left.
+    Words,
+    /// Words that begin with a number, to the right.
+    Right,
+    /// A number of digits behind the point.
+    Digits(usize),
+    /// Nanoseconds as microseconds.
+    Micros,
+    /// A time with one digit behind the point below 100, and none above.
+    Cost,
+    /// A share in percent; nothing in a row that cannot have it.
+    Percent,
+    /// A large number with its thousands apart: nobody counts nine digits.
+    Thousands,
+}
+
+impl<R> Column<R> {
+    /// Words to the left, such as the name of a contender.
+    pub(crate) const fn words(name: &'static str, heading: &'static str, value: fn(&R) -> Value) -> Self {
+        Self { name, heading, unit: "", value, format: Format::Words }
+    }
+
+    /// Figures with their unit.
+    pub(crate) const fn figure(
+        name: &'static str,
+        heading: &'static str,
+        unit: &'static str,
+        value: fn(&R) -> Value,
+        format: Format,
+    ) -> Self {
+        Self { name, heading, unit, value, format }
+    }
+
+    /// As [`table::table`] takes it.
+    fn head(&self) -> String {
+        let (mark, blank) =
+            (if self.format == Format::Words { "" } else { ">" }, if self.unit.is_empty() { "" } else { " " });
+        format!("{mark}{}{blank}{}", self.heading, self.unit)
+    }
+
+    fn cell(&self, row: &R) -> String {
+        match (self.value)(row) {
+            Value::Words(words) => words,
+            Value::Figure(figure) => self.format.write(figure),
+        }
+    }
+}
+
+impl Format {
+    fn write(self, figure: Option<f64>) -> String {
+        match self {
+            Self::Words | Self::Right => number(figure, 0),
+            Self::Digits(digits) => number(figure, digits),
+            Self::Micros => number(figure.map(|ns| ns / 1e3), 2),
+            Self::Cost => figure.map_or_else(|| "-".to_owned(), table::cost),
+            Self::Percent => figure.map_or_else(String::new, |share| number(Some(100.0 * share), 1)),
+            Self::Thousands => figure.map_or_else(|| "-".to_owned(), thousands),
+        }
+    }
+}
+
+fn thousands(value: f64) -> String {
+    let plain = format!("{value:.0}");
+    let lead = plain.len() % 3;
+    let groups = plain.as_bytes()[lead..].chunks(3).map(|group| String::from_utf8_lossy(group));
+    let parts: Vec<_> = (lead > 0).then(|| plain[..lead].into()).into_iter().chain(groups).collect();
+    parts.join(" ")
+}
+
+impl<T: Into<String>> From<T> for Value {
+    fn from(words: T) -> Self {
+        Self::Words(words.into())
+    }
+}
+
+/// A figure, measured or not.
+pub(crate) fn figure(figure: impl Into<Option<f64>>) -> Value {
+    Value::Figure(figure.into())
+}
+
+/// A count.
+pub(crate) fn count(count: usize) -> Value {
+    Value::Figure(Some(count as f64))
+}
+
+/// A table of these rows; nothing if there are none.
+pub(crate) fn plain<'a, R: 'a>(columns: &[Column<R>], rows: impl IntoIterator<Item = &'a R>) -> String {
+    let mut rows = rows.into_iter().peekable();
+    if rows.peek().is_none() { String::new() } else { table::text(&filled(columns, rows)) }
+}
+
+/// A table of those contenders that were measured, and below it why others were not.
+pub(crate) fn contenders<R: ContenderRow>(columns: &[Column<R>], rows: &[R]) -> String {
+    finish(rows, filled(columns, rows.iter().filter(|row| row.skipped().is_none())))
+}
+
+/// A table of these rows, which may be none.
+pub(crate) fn filled<'a, R: 'a>(columns: &[Column<R>], rows: impl IntoIterator<Item = &'a R>) -> comfy_table::Table {
+    let heads: Vec<String> = columns.iter().map(Column::head).collect();
+    let mut table = table::table(&heads.iter().map(String::as_str).collect::<Vec<_>>());
+    for row in rows {
+        table.add_row(columns.iter().map(|column| column.cell(row)));
+    }
+    table
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use serde::Serialize;
+
+    use super::*;
+
+    /// Every column with a name has the value of that field, and fields that were not measured are `null`.
+    pub(crate) fn agree_with_json<R: Serialize>(columns: &[Column<R>], row: &R) {
+        let json = serde_json::to_value(row).expect("a row is JSON");
+        for column in columns.iter().filter(|column| !column.name.is_empty()) {
+            let field = json.pointer(&format!("/{}", column.name));
+            let field = field.unwrap_or_else(|| panic!("there is no field {} in {json}", column.name));
+            match (column.value)(row) {
+                Value::Words(words) => assert_eq!(field.as_str(), Some(words.as_str()), "{}", column.name),
+                Value::Figure(figure) => assert_eq!(field.as_f64(), figure, "{}", column.name),
+            }
+        }
+    }
+
+    #[derive(Serialize)]
+    struct Row {
+        name: &'static str,
+        times: [Option<f64>; 2],
+        count: usize,
+    }
+
+    const COLUMNS: &[Column<Row>] = &[
+        Column::words("name", "who", |row| row.name.into()),
+        Column::figure("times/0", "p50", "ns", |row| figure(row.times[0]), Format::Cost),
+        Column::figure("times/1", "p99", "us", |row| figure(row.times[1]), Format::Micros),
+        Column::figure("count", "done", "", |row| count(row.count), Format::Thousands),
+        Column::figure("", "half", "%", |row| figure(row.times[0].map(|_| 0.5)), Format::Percent),
+    ];
+
+    #[test]
+    fn columns_have_headings_with_units_and_cells_in_their_format() {
+        let rows = [
+            Row { name: "a", times: [Some(12.34), Some(2500.0)], count: 1_234_567 },
+            Row { name: "b", times: [None, None], count: 9 },
+        ];
+        let text = plain(COLUMNS, &rows);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines[0].split_whitespace().collect::<Vec<_>>(),
+            ["who", "p50", "ns", "p99", "us", "done", "half", "%"]
+        );
+        assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["a", "12.3", "2.50", "1", "234", "567", "50.0"]);
+        assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>(), ["b", "-", "-", "9"]);
+        assert_eq!(plain(COLUMNS, &[]), "");
+        rows.iter().for_each(|row| agree_with_json(COLUMNS, row));
+    }
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!(
+            [0.4, 999.0, 1000.0, 1_234_567.0, 12e6].map(thousands),
+            ["0", "999", "1 000", "1 234 567", "12 000 000"]
+        );
+    }
+}
