@@ -48,7 +48,8 @@ impl Scale {
         }
     }
 
-    fn cost_at(&self, share: f64) -> f64 {
+    /// The cost at a share of the way from the least to the most.
+    pub fn cost_at(&self, share: f64) -> f64 {
         if self.is_logarithmic {
             self.least * (self.most / self.least).powf(share)
         } else {

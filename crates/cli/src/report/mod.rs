@@ -55,6 +55,7 @@ mod tree_table;
 mod trees;
 mod verdict;
 
+pub(crate) use cluster::Clusters;
 pub(crate) use input::{PlannedTree, ReportInput, SMELT};
 pub(crate) use page::render;
 pub(crate) use plan_picture::plan_picture;
