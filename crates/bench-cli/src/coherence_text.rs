@@ -2,13 +2,15 @@
 
 use corecast_bench::{CoherenceGroup, CoherenceReport, ListedCase, Placement};
 
-use crate::coherence_grid::{Grid, title};
+use crate::coherence_grid::{Grid, timer_resolution, title};
 use crate::published_text;
+use corecast_cli::resolution::Resolution;
 use corecast_cli::{skipped, table};
 
 /// The whole result.
 pub(crate) fn describe(report: &CoherenceReport) -> String {
-    let groups: Vec<String> = report.groups.iter().map(describe_group).collect();
+    let resolution = timer_resolution(report);
+    let groups: Vec<String> = report.groups.iter().map(|group| describe_group(group, resolution)).collect();
     let published = published_text::describe(&report.published);
     format!(
         "ns, the timer taken off: p50 (p99) of all samples{}\n\n{}\n{published}\nlines drawn from seed {}\n",
@@ -35,16 +37,17 @@ pub(crate) fn list(cases: &[ListedCase]) -> String {
     table::text(&table)
 }
 
-fn describe_group(group: &CoherenceGroup) -> String {
+fn describe_group(group: &CoherenceGroup, resolution: Resolution) -> String {
     let grid = Grid::of(group);
     let body = match group.placement {
-        Placement::Pair => describe_grid(&grid),
-        Placement::Alone | Placement::All => describe_cases(group),
+        Placement::Pair => describe_grid(&grid, resolution),
+        Placement::Alone | Placement::All => describe_cases(group, resolution),
     };
     format!("{}\n{body}{}", title(group), skipped::lines(grid.skipped()))
 }
 
-fn describe_grid(grid: &Grid<'_>) -> String {
+fn describe_grid(grid: &Grid<'_>, resolution: Resolution) -> String {
+    let cost = |ns: f64| resolution.write(ns, table::cost);
     if grid.rows.is_empty() {
         return String::new();
     }
@@ -54,21 +57,20 @@ fn describe_grid(grid: &Grid<'_>) -> String {
     for row in &grid.rows {
         let times = |column: &String| grid.cell(row, column).and_then(|cell| cell.times.as_ref());
         let text = |column: &String| {
-            times(column).map_or_else(
-                || "-".to_owned(),
-                |times| format!("{} ({})", table::cost(times.p50_ns), table::cost(times.p99_ns)),
-            )
+            times(column)
+                .map_or_else(|| "-".to_owned(), |times| format!("{} ({})", cost(times.p50_ns), cost(times.p99_ns)))
         };
         table.add_row([(*row).to_owned()].into_iter().chain(grid.columns.iter().map(text)));
     }
     table::text(&table)
 }
 
-fn describe_cases(group: &CoherenceGroup) -> String {
+fn describe_cases(group: &CoherenceGroup, resolution: Resolution) -> String {
     let mut table = table::table(&["case", ">p50", ">p90", ">p99", ">max", ">mean"]);
     let measured = group.cells.iter().filter_map(|cell| Some((cell, cell.times.as_ref()?)));
     for (cell, times) in measured.clone() {
-        let numbers = [times.p50_ns, times.p90_ns, times.p99_ns, times.max_ns, times.mean_ns].map(table::cost);
+        let numbers = [times.p50_ns, times.p90_ns, times.p99_ns, times.max_ns, times.mean_ns];
+        let numbers = numbers.map(|ns| resolution.write(ns, table::cost));
         table.add_row([cell.case.clone()].into_iter().chain(numbers));
     }
     if measured.count() == 0 { String::new() } else { table::text(&table) }

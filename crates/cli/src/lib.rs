@@ -11,6 +11,7 @@
 //! - `region_dirs`: where regions of shared memory are; `html_arg`: where a page goes;
 //! - `output`, `printable`, `failure`: results, remarks, errors and exit codes; `file_limit`: files that grow too large;
 //! - `own_program`: starts processes of this program;
+//! - `resolution`: figures that a timer cannot tell;
 //! - `screen`, `shade`, `table`, `skipped`, `row_outcome`: how wide the screen is, colours, tables, and contenders without a figure;
 //! - `nesting`, `box_text`, `cost_matrix`: the machine as boxes in boxes, and its costs from core to core;
 //! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `report`: how results are shown.
@@ -48,6 +49,7 @@ mod race_checks;
 pub mod race_text;
 mod region_dirs;
 pub mod report;
+pub mod resolution;
 pub mod row_outcome;
 pub mod screen;
 mod service_plan;
