@@ -1,6 +1,7 @@
 //! The cases of one group as a grid: a row for each operation, a column for each state of the line.
 
-use corecast_bench::{CoherenceCell, CoherenceGroup, CoherenceHome};
+use corecast_bench::{CoherenceCell, CoherenceGroup, CoherenceHome, CoherenceReport};
+use corecast_cli::resolution::Resolution;
 
 /// A grid of those cases that were measured.
 #[derive(Debug)]
@@ -46,7 +47,13 @@ fn column(cell: &CoherenceCell) -> String {
     if cell.sharers > 0 { format!("{}, {}", cell.lines, cell.sharers) } else { cell.lines.clone() }
 }
 
-/// How the CPUs of a group are related, in words.
+/// The time that the report's timers can tell from none: looks at the clock with nothing in between differ by as much.
+pub(crate) fn timer_resolution(report: &CoherenceReport) -> Resolution {
+    let empty = report.timers.iter().map(|timer| &timer.empty);
+    Resolution::of_ns(empty.map(|times| times.p90_ns - times.min_ns).fold(0.0, f64::max))
+}
+
+/// The relation of a group's CPUs to each other, in words.
 pub(crate) fn title(group: &CoherenceGroup) -> String {
     use corecast_bench::Placement;
     let cpu = |place: usize| group.cpus.get(place).map_or_else(|| "-".to_owned(), u32::to_string);
@@ -68,7 +75,7 @@ pub(crate) fn title(group: &CoherenceGroup) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use corecast_bench::{CoherenceReport, CoherenceTimes, Placement, PublishedFigure};
+    use corecast_bench::{CoherenceTimes, Placement, PublishedFigure};
 
     use super::*;
 

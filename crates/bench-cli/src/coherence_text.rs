@@ -2,15 +2,17 @@
 
 use corecast_bench::{CoherenceCell, CoherenceGroup, CoherenceReport, ListedCase, Placement};
 
-use crate::coherence_grid::{Grid, title};
+use crate::coherence_grid::{Grid, timer_resolution, title};
 use crate::columns::Format::Cost;
 use crate::columns::{self, Column, figure};
 use crate::published_text;
+use corecast_cli::resolution::Resolution;
 use corecast_cli::{skipped, table};
 
 /// The whole result.
 pub(crate) fn describe(report: &CoherenceReport) -> String {
-    let groups: Vec<String> = report.groups.iter().map(describe_group).collect();
+    let resolution = timer_resolution(report);
+    let groups: Vec<String> = report.groups.iter().map(|group| describe_group(group, resolution)).collect();
     let published = published_text::describe(&report.published);
     format!(
         "ns, the timer taken off: p50 (p99) of all samples{}\n\n{}\n{published}\nlines drawn from seed {}\n",
@@ -37,18 +39,19 @@ pub(crate) fn list(cases: &[ListedCase]) -> String {
     table::text(&table)
 }
 
-fn describe_group(group: &CoherenceGroup) -> String {
+fn describe_group(group: &CoherenceGroup, resolution: Resolution) -> String {
     let grid = Grid::of(group);
     let body = match group.placement {
-        Placement::Pair => describe_grid(&grid),
+        Placement::Pair => describe_grid(&grid, resolution),
         Placement::Alone | Placement::All => {
-            columns::plain(CASES, group.cells.iter().filter(|cell| cell.times.is_some()))
+            columns::resolved(CASES, group.cells.iter().filter(|cell| cell.times.is_some()), resolution)
         }
     };
     format!("{}\n{body}{}", title(group), skipped::lines(grid.skipped()))
 }
 
-fn describe_grid(grid: &Grid<'_>) -> String {
+fn describe_grid(grid: &Grid<'_>, resolution: Resolution) -> String {
+    let cost = |ns: f64| resolution.write(ns, table::cost);
     if grid.rows.is_empty() {
         return String::new();
     }
@@ -58,10 +61,8 @@ fn describe_grid(grid: &Grid<'_>) -> String {
     for row in &grid.rows {
         let times = |column: &String| grid.cell(row, column).and_then(|cell| cell.times.as_ref());
         let text = |column: &String| {
-            times(column).map_or_else(
-                || "-".to_owned(),
-                |times| format!("{} ({})", table::cost(times.p50_ns), table::cost(times.p99_ns)),
-            )
+            times(column)
+                .map_or_else(|| "-".to_owned(), |times| format!("{} ({})", cost(times.p50_ns), cost(times.p99_ns)))
         };
         table.add_row([(*row).to_owned()].into_iter().chain(grid.columns.iter().map(text)));
     }

@@ -2,6 +2,7 @@
 //!
 //! The name is that of the field in `--json`, which has the same value: [`tests::agree_with_json`] tests it for every list.
 
+use corecast_cli::resolution::Resolution;
 use corecast_cli::row_outcome::finish;
 use corecast_cli::table::{self, number};
 use corecast_race::report::ContenderRow;
@@ -69,10 +70,11 @@ impl<R> Column<R> {
         format!("{mark}{}{blank}{}", self.heading, self.unit)
     }
 
-    fn cell(&self, row: &R) -> String {
-        match (self.value)(row) {
-            Value::Words(words) => words,
-            Value::Figure(figure) => self.format.write(figure),
+    fn cell(&self, row: &R, resolution: Option<Resolution>) -> String {
+        match ((self.value)(row), resolution, self.format) {
+            (Value::Words(words), ..) => words,
+            (Value::Figure(Some(ns)), Some(resolution), Format::Cost) => resolution.write(ns, table::cost),
+            (Value::Figure(figure), ..) => self.format.write(figure),
         }
     }
 }
@@ -120,6 +122,16 @@ pub(crate) fn plain<'a, R: 'a>(columns: &[Column<R>], rows: impl IntoIterator<It
     if rows.peek().is_none() { String::new() } else { table::text(&filled(columns, rows)) }
 }
 
+/// The same, with costs that the timer cannot tell from none as less than its resolution.
+pub(crate) fn resolved<'a, R: 'a>(
+    columns: &[Column<R>],
+    rows: impl IntoIterator<Item = &'a R>,
+    resolution: Resolution,
+) -> String {
+    let mut rows = rows.into_iter().peekable();
+    if rows.peek().is_none() { String::new() } else { table::text(&written(columns, rows, Some(resolution))) }
+}
+
 /// A table of those contenders that were measured, and below it why others were not.
 pub(crate) fn contenders<R: ContenderRow>(columns: &[Column<R>], rows: &[R]) -> String {
     finish(rows, filled(columns, rows.iter().filter(|row| row.skipped().is_none())))
@@ -127,10 +139,18 @@ pub(crate) fn contenders<R: ContenderRow>(columns: &[Column<R>], rows: &[R]) -> 
 
 /// A table of these rows, which may be none.
 pub(crate) fn filled<'a, R: 'a>(columns: &[Column<R>], rows: impl IntoIterator<Item = &'a R>) -> comfy_table::Table {
+    written(columns, rows, None)
+}
+
+fn written<'a, R: 'a>(
+    columns: &[Column<R>],
+    rows: impl IntoIterator<Item = &'a R>,
+    resolution: Option<Resolution>,
+) -> comfy_table::Table {
     let heads: Vec<String> = columns.iter().map(Column::head).collect();
     let mut table = table::table(&heads.iter().map(String::as_str).collect::<Vec<_>>());
     for row in rows {
-        table.add_row(columns.iter().map(|column| column.cell(row)));
+        table.add_row(columns.iter().map(|column| column.cell(row, resolution)));
     }
     table
 }

@@ -1,11 +1,11 @@
 //! Every shape and every planner on the same problem, cheapest first.
 
-use corecast::plan::{Operation, Plan, PlanError, Problem, SHAPES, Scheme};
+use corecast::plan::{Operation, Plan, PlanError, Problem, SHAPES, Scheme, planners};
 use serde::Serialize;
 
 use crate::bounding::{above, percent};
 use crate::planner_args::{EXACT, PlannerArgs, Timed, names};
-use crate::{skipped, table};
+use crate::{screen, skipped, table};
 
 /// What everybody makes of one problem.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Comparison {
     pub(crate) fn text(&self) -> String {
         let unit = self.rows.iter().find_map(|row| row.made.as_ref().ok()).map(|timed| timed.plan.unit);
         let predicted = format!(">predicted {}", unit.map(|unit| unit.to_string()).unwrap_or_default());
-        let headings = ["planner", &predicted, ">% above best", ">bound", ">% gap", ">time ms", ">root", ">depth"];
+        let headings = ["planner", &predicted, ">% above best", "?>bound", ">% gap", ">ms", ">root", ">depth"];
         let mut table = table::table(&headings);
         let entries = self.entries();
         for entry in entries.iter().filter(|entry| entry.why_not.is_none()) {
@@ -69,7 +69,16 @@ impl Comparison {
             ]);
         }
         let skipped = entries.iter().filter_map(|entry| Some((entry.planner.as_str(), entry.why_not.as_deref()?)));
-        table::text(&table) + &skipped::lines(skipped)
+        table::text(&table) + &Self::about_exact(&entries) + &skipped::lines(skipped)
+    }
+
+    /// What `exact` proves, in the words of `list planners`, where another planner is cheaper.
+    fn about_exact(entries: &[Entry]) -> String {
+        let is_beaten = |entry: &Entry| entry.planner == EXACT && entry.above.is_some_and(|above| above > 0.0);
+        let about = planners().into_iter().find(|(name, _)| *name == EXACT).map(|(_, about)| about);
+        let about = about.filter(|_| entries.iter().any(is_beaten)).map(|about| format!("{EXACT}: {about}"));
+        let lines = about.into_iter().flat_map(|about| table::wrapped(&about, screen::width() - 3));
+        lines.map(|line| format!("   {line}\n")).collect()
     }
 
     /// As JSON, the fields documented in `docs/json/plan.md`.

@@ -11,16 +11,20 @@
 //! - `region_dirs`: where regions of shared memory are; `html_arg`: where a page goes;
 //! - `output`, `printable`, `failure`: results, remarks, errors and exit codes; `file_limit`: files that grow too large;
 //! - `own_program`: starts processes of this program;
-//! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `coherence_grid`, `coherence_text`, `table`, `skipped`,
-//!   `row_outcome`, `report`: how results are shown.
+//! - `resolution`: figures that a timer cannot tell;
+//! - `screen`, `shade`, `table`, `skipped`, `row_outcome`: how wide the screen is, colours, tables, and contenders without a figure;
+//! - `nesting`, `box_text`, `cost_matrix`: the machine as boxes in boxes, and its costs from core to core;
+//! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `report`: how results are shown.
 
 pub mod benchmarks;
 mod bounding;
+mod box_text;
 pub mod bytes_arg;
 mod command;
 pub mod command_line;
 mod comparison;
 mod cost_args;
+mod cost_matrix;
 mod cpus_arg;
 mod dot;
 mod drift;
@@ -36,6 +40,7 @@ pub mod manual;
 mod measuring;
 mod members;
 pub mod meter;
+mod nesting;
 pub mod output;
 pub mod own_program;
 pub mod planner_args;
@@ -44,8 +49,11 @@ mod race_checks;
 pub mod race_text;
 mod region_dirs;
 pub mod report;
+pub mod resolution;
 pub mod row_outcome;
+pub mod screen;
 mod service_plan;
+mod shade;
 pub mod skipped;
 pub mod table;
 pub mod target_folder;

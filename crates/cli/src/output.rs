@@ -56,6 +56,14 @@ impl Output {
         self.bytes(format!("{}{line_break}", printable::text(text)).as_bytes())
     }
 
+    /// Writes a result as text with a picture between its parts, which may have colours. Nothing in the picture may come from outside.
+    ///
+    /// # Errors
+    /// A `Failure` with its exit code: bad input, or trouble of the environment.
+    pub fn text_around(&self, before: &str, picture: &str, behind: &str) -> Result<(), Failure> {
+        self.bytes([&printable::text(before), picture, &printable::text(behind)].concat().as_bytes())
+    }
+
     /// Writes a result as one line of JSON.
     ///
     /// # Errors

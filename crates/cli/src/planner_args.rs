@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use corecast::CpuId;
 use corecast::base::MAX_CPU_ID;
 use corecast::plan::service::PlanRequest;
@@ -74,7 +74,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 fn effort_parser() -> impl TypedValueParser<Value = Effort> {
-    PossibleValuesParser::new(Effort::ALL.map(Effort::name)).try_map(|name| name.parse::<Effort>())
+    let efforts = Effort::ALL.map(|effort| PossibleValue::new(effort.name()).help(effort.about()));
+    PossibleValuesParser::new(efforts).try_map(|name| name.parse::<Effort>())
 }
 
 fn root_parser() -> impl TypedValueParser<Value = CpuId> {

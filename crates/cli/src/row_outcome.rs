@@ -3,11 +3,11 @@
 //! A contender that broke down (a time-out, a wrong result, a panic) stands in its table as `failed`, with its reason below. If
 //! it is corecast's own, [`OwnFailures`] repeats it in the summary, and the program ends with an exit code that is not 0.
 
-use comfy_table::Table;
 use corecast_race::report::ContenderRow;
 
 use crate::failure::Failure;
-use crate::{skipped, table};
+use crate::skipped;
+use crate::table::{self, Table};
 
 /// What stands in the place of a figure.
 const FAILED: &str = "failed";

@@ -13,7 +13,8 @@ use corecast_cli::table::many;
 /// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
 /// any text, and `command` what makes it again.
 pub(crate) fn render_atomics(report: &AtomicReport, created_at: &str, version: &str, command: &str) -> String {
-    let frame = Frame { kind: "corecast bench atomics", machine: &report.machine, created_at, version };
+    let heading = "Atomic operations on one word";
+    let frame = Frame { kind: "corecast bench atomics", heading, machine: &report.machine, created_at, version };
     let main = html! {
         section {
             h2 { "One word" }

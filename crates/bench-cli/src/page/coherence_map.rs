@@ -1,10 +1,11 @@
-//! Operations on lines in every state as a picture: a cell for each case, the darker the dearer.
+//! Operations on lines in every state as a picture: a cell for each case, whose colour shows its time.
 
 use crate::coherence_grid::Grid;
 use corecast_cli::report::heat_scale::Scale;
 use corecast_cli::report::number::{significant, time};
 use corecast_cli::report::ramp;
 use corecast_cli::report::svg::{Area, Paint, Svg};
+use corecast_cli::resolution::Resolution;
 
 const WIDTH: f64 = 100.0;
 const HEIGHT: f64 = 30.0;
@@ -13,7 +14,7 @@ const TOP: f64 = 46.0;
 const BELOW: f64 = 62.0;
 
 /// The picture, called `title`; nothing if no case was measured.
-pub(super) fn draw(grid: &Grid<'_>, title: &str) -> Option<String> {
+pub(super) fn draw(grid: &Grid<'_>, title: &str, resolution: Resolution) -> Option<String> {
     let medians =
         || grid.rows.iter().flat_map(|row| grid.columns.iter().filter_map(|column| median(grid, row, column)));
     medians().next()?;
@@ -32,7 +33,7 @@ pub(super) fn draw(grid: &Grid<'_>, title: &str) -> Option<String> {
     for (number, row) in grid.rows.iter().enumerate() {
         svg.text((LEFT - 8.0, TOP + (number as f64 + 0.5) * HEIGHT + 4.0), "small end", row);
     }
-    cells(grid, &scale, &mut svg);
+    cells(grid, &scale, resolution, &mut svg);
     let width = across.clamp(160.0, 340.0);
     scale.legend(&mut svg, (LEFT, TOP + down + 16.0), width, corecast::machine::Unit::Ns);
     Some(svg.finish())
@@ -42,7 +43,7 @@ fn median(grid: &Grid<'_>, row: &str, column: &str) -> Option<f64> {
     grid.cell(row, column)?.times.as_ref().map(|times| times.p50_ns)
 }
 
-fn cells(grid: &Grid<'_>, scale: &Scale, svg: &mut Svg) {
+fn cells(grid: &Grid<'_>, scale: &Scale, resolution: Resolution, svg: &mut Svg) {
     for (down, row) in grid.rows.iter().enumerate() {
         for (across, column) in grid.columns.iter().enumerate() {
             let (x, y) = (LEFT + across as f64 * WIDTH, TOP + down as f64 * HEIGHT);
@@ -52,14 +53,14 @@ fn cells(grid: &Grid<'_>, scale: &Scale, svg: &mut Svg) {
                 continue;
             };
             let times = cell.times.as_ref().expect("a grid has what was measured");
-            let colour = ramp::colour(scale.share(times.p50_ns.max(0.0)));
-            let [p50, p90, p99, most, mean] =
-                [times.p50_ns, times.p90_ns, times.p99_ns, times.max_ns, times.mean_ns].map(time);
+            let step = ramp::step(scale.share(times.p50_ns.max(0.0)));
+            let ns = [times.p50_ns, times.p90_ns, times.p99_ns, times.max_ns, times.mean_ns];
+            let [p50, p90, p99, most, mean] = ns.map(|ns| resolution.write_with_unit(ns, time));
             let name = &cell.case;
             let tip = format!("{name}: median {p50}, 90 % {p90}, 99 % {p99}, largest {most}, mean {mean}");
-            svg.rect(area, Paint::Fill(colour), &tip);
-            let shade = if colour.is_light() { "small middle digits on-light" } else { "small middle digits on-dark" };
-            svg.text((x + WIDTH / 2.0, y + HEIGHT / 2.0 + 3.5), shade, &significant(times.p50_ns));
+            svg.rect(area, Paint::Heat(step), &tip);
+            let shade = format!("small middle digits ink{step}");
+            svg.text((x + WIDTH / 2.0, y + HEIGHT / 2.0 + 3.5), &shade, &resolution.write(times.p50_ns, significant));
         }
     }
 }
@@ -72,7 +73,7 @@ mod tests {
     #[test]
     fn every_case_measured_has_a_cell_that_tells_its_times() {
         let report = report();
-        let text = draw(&Grid::of(&report.groups[0]), "a <pair>").expect("cases");
+        let text = draw(&Grid::of(&report.groups[0]), "a <pair>", Resolution::of_ns(0.0)).expect("cases");
         let document = roxmltree::Document::parse(&text).expect("well-formed");
         let tips = document.descendants().filter(|node| node.is_text()).filter_map(|node| node.text());
         let tips: Vec<&str> = tips.filter(|text| text.contains(": median ")).collect();
@@ -81,9 +82,17 @@ mod tests {
     }
 
     #[test]
+    fn times_that_the_timer_cannot_tell_are_written_as_less_than_it_can() {
+        let report = report();
+        let text = draw(&Grid::of(&report.groups[0]), "a pair", Resolution::of_ns(55.0)).expect("cases");
+        assert!(text.contains(">&lt; 100</text>") && !text.contains(">50</text>"), "{text}");
+        assert!(text.contains("median &lt; 100 ns"), "{text}");
+    }
+
+    #[test]
     fn nothing_measured_is_no_picture() {
         let mut report = report();
         report.groups[0].cells.retain(|cell| cell.times.is_none());
-        assert!(draw(&Grid::of(&report.groups[0]), "none").is_none());
+        assert!(draw(&Grid::of(&report.groups[0]), "none", Resolution::of_ns(0.0)).is_none());
     }
 }

@@ -4,47 +4,53 @@ use corecast_bench::{CoherenceGroup, CoherenceReport, Placement};
 use maud::{Markup, PreEscaped, html};
 
 use super::{coherence_map, published};
-use crate::coherence_grid::{Grid, title};
+use crate::coherence_grid::{Grid, timer_resolution, title};
 use corecast_cli::report::frame::Frame;
-use corecast_cli::report::number::significant;
+use corecast_cli::report::number::{significant, time};
 use corecast_cli::report::plain_table::table;
+use corecast_cli::resolution::Resolution;
 
 /// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
 /// any text, and `command` what makes it again.
 pub(crate) fn render_coherence(report: &CoherenceReport, created_at: &str, version: &str, command: &str) -> String {
-    let frame = Frame { kind: "corecast cc", machine: &report.machine, created_at, version };
+    let heading = "What one operation on a cache line costs";
+    let frame = Frame { kind: "corecast cc", heading, machine: &report.machine, created_at, version };
+    let resolution = timer_resolution(report);
     let main = html! {
         p {
-            "What one operation on a cache line costs, by the state that the line was in before. Each sample "
-            "takes a fresh line; all samples count; the median of the empty timer is taken off, so that a "
-            "sample may lie below zero. The darker, the dearer; each map has a scale of its own."
+            "The time of one operation on a cache line, by the state that the line was in before. Each sample takes a fresh "
+            "line; all samples count; the median of the empty timer is taken off. Times below " (time(resolution.ns()))
+            " are not told apart, as looks at the clock differ by as much. The further a colour is from the page's, the "
+            "slower: dark on a light page, bright on a dark one. Each map has a scale of its own."
         }
-        @for group in &report.groups { (section(group)) }
+        @for group in &report.groups { (section(group, resolution)) }
         (published::section(&report.published))
         section { h2 { "Make it again" } pre { code { (command) } } }
     };
     frame.around(&frame.header(&html! {}), &main)
 }
 
-fn section(group: &CoherenceGroup) -> Markup {
+fn section(group: &CoherenceGroup, resolution: Resolution) -> Markup {
     let (grid, title) = (Grid::of(group), title(group));
     // Elsewhere every operation has a column of its own, and a map says less than the table.
-    let picture = (group.placement == Placement::Pair).then(|| coherence_map::draw(&grid, &title)).flatten();
+    let picture =
+        (group.placement == Placement::Pair).then(|| coherence_map::draw(&grid, &title, resolution)).flatten();
     html! {
         section {
             h2 { (title) }
             @if let Some(picture) = picture { figure class="wide" { (PreEscaped(picture)) } }
-            (table_of_group(group))
+            (table_of_group(group, resolution))
             @for (case, reason) in grid.skipped() { p class="note" { (case) ": skipped, " (reason) } }
         }
     }
 }
 
-fn table_of_group(group: &CoherenceGroup) -> Markup {
+fn table_of_group(group: &CoherenceGroup, resolution: Resolution) -> Markup {
     let measured = group.cells.iter().filter_map(|cell| Some((cell, cell.times.as_ref()?)));
     let rows = measured.map(|(cell, times)| {
         let number = cell.number.map_or_else(|| "–".to_owned(), |number| number.to_string());
-        let ns = [times.p50_ns, times.p90_ns, times.p99_ns, times.max_ns, times.mean_ns].map(significant);
+        let ns = [times.p50_ns, times.p90_ns, times.p99_ns, times.max_ns, times.mean_ns];
+        let ns = ns.map(|ns| resolution.write(ns, significant));
         let names = [cell.case.to_owned(), number, cell.sharers.to_string()];
         names.into_iter().chain(ns).chain([times.samples.to_string()]).collect()
     });

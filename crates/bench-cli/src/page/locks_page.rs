@@ -1,7 +1,7 @@
 //! A page about locks: alone, from near and far, in a crowd, and what each loses over all.
 
 use corecast_bench::{LockCell, LockDistance, LockReport, RegretRow};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::flips_section;
 use super::readers_section;
@@ -17,7 +17,8 @@ use corecast_cli::table::many;
 /// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
 /// any text, and `command` what makes it again.
 pub(crate) fn render_locks(report: &LockReport, created_at: &str, version: &str, command: &str) -> String {
-    let frame = Frame { kind: "corecast bench locks", machine: &report.machine, created_at, version };
+    let heading = "Locks, raced";
+    let frame = Frame { kind: "corecast bench locks", heading, machine: &report.machine, created_at, version };
     let pairs =
         report.pairs.iter().map(|row| vec![row.contender.clone(), significant(row.median_ns), significant(row.min_ns)]);
     let main = html! {
@@ -71,16 +72,16 @@ fn section_of_regret(regrets: &[RegretRow]) -> Markup {
                 "In each situation, the throughput of the fixed lock that was best in the odd rounds divided by that of "
                 "the lock shown, both in the even rounds. 1 is as good as if one had known; lower is better."
             }
-            @if let Some(picture) = regret_picture(regrets) { figure class="wide" { (PreEscaped(picture)) } }
+            (regret_curves(regrets))
             (table("", &["lock", "geometric mean", "of 95 in 100 draws", "p95", "worst"], rows))
         }
     }
 }
 
 /// Each lock's regrets in ascending order.
-fn regret_picture(regrets: &[RegretRow]) -> Option<String> {
-    let cells = regrets.first()?.curve.len();
-    let quarter = |step: usize| (4 * step) / (cells - 1).max(1);
+fn regret_curves(regrets: &[RegretRow]) -> Markup {
+    let cells = regrets.first().map_or(0, |row| row.curve.len());
+    let quarter = |step: usize| (4 * step) / cells.saturating_sub(1).max(1);
     let text = |step: usize| match step {
         0 => "0 %".to_owned(),
         _ if quarter(step) > quarter(step - 1) => format!("{} %", 25 * quarter(step)),
@@ -92,17 +93,17 @@ fn regret_picture(regrets: &[RegretRow]) -> Option<String> {
         values: row.curve.iter().copied().map(Some).collect(),
     };
     let chart = LineChart {
-        title: "regret in so many of the situations, or less",
+        title: "regret that a share of the situations does not exceed",
         description: "A curve for each lock: its regrets in ascending order, logarithmic.",
         steps: (0..cells).map(text).collect(),
         note: "share of the situations".to_owned(),
         lines: regrets.iter().map(line).collect(),
         write: ratio,
     };
-    chart.picture()
+    chart.figure()
 }
 
-/// What differs from cell to cell beside the number of threads.
+/// All that differs from cell to cell beside the number of threads.
 fn words(cell: &LockCell) -> String {
     let placement = if cell.pinned { "pinned" } else { "unpinned" };
     format!("{}{}, {placement}", many(cell.locks, "lock"), lock_situation::words(cell))

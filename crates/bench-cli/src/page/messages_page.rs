@@ -14,7 +14,8 @@ use corecast_cli::table::many;
 /// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
 /// any text, and `command` what makes it again.
 pub(crate) fn render_messages(report: &MessageReport, created_at: &str, version: &str, command: &str) -> String {
-    let frame = Frame { kind: "corecast bench messages", machine: &report.machine, created_at, version };
+    let heading = "Messages between pairs, and to servers";
+    let frame = Frame { kind: "corecast bench messages", heading, machine: &report.machine, created_at, version };
     let main = html! {
         section {
             h2 { "Pairs" }

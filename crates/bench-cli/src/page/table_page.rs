@@ -13,7 +13,8 @@ use corecast_cli::table::many;
 /// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
 /// any text, and `command` what makes it again.
 pub(crate) fn render_table(report: &TableReport, created_at: &str, version: &str, command: &str) -> String {
-    let frame = Frame { kind: "corecast bench table", machine: &report.machine, created_at, version };
+    let heading = "Hash tables, raced";
+    let frame = Frame { kind: "corecast bench table", heading, machine: &report.machine, created_at, version };
     let main = html! {
         section {
             h2 { "Tries" }

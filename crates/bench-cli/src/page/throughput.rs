@@ -1,6 +1,6 @@
-//! What many participants get done in a second, against their number: a picture for all situations that differ in that alone.
+//! The work that many participants get done in a second, against their number: curves for all situations that differ in that alone.
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use corecast_cli::report::line_chart::{Line, LineChart};
 use corecast_cli::report::number::significant;
@@ -18,7 +18,7 @@ pub(super) struct Situation<'a> {
     pub(super) rates: Vec<Rate<'a>>,
 }
 
-/// What one contender got done.
+/// The work that one contender got done.
 pub(super) struct Rate<'a> {
     pub(super) contender: &'a str,
     pub(super) is_ours: bool,
@@ -36,7 +36,7 @@ pub(super) fn pictures((what, whom): (&str, &str), situations: &[Situation<'_>])
     html! {
         @for words in words {
             @let same = steps(situations.iter().filter(|situation| situation.words == words));
-            @if let Some(picture) = picture((what, whom), words, &same) { figure class="wide" { (PreEscaped(picture)) } }
+            (figure((what, whom), words, &same))
         }
     }
 }
@@ -52,9 +52,9 @@ where
     steps
 }
 
-fn picture((what, whom): (&str, &str), words: &str, situations: &[&Situation<'_>]) -> Option<String> {
+fn figure((what, whom): (&str, &str), words: &str, situations: &[&Situation<'_>]) -> Markup {
     if situations.len() < FEWEST_STEPS {
-        return None;
+        return html! {};
     }
     let rate = |situation: &Situation<'_>, name: &str| {
         situation.rates.iter().find(|rate| rate.contender == name).and_then(|rate| rate.mops)
@@ -72,11 +72,11 @@ fn picture((what, whom): (&str, &str), words: &str, situations: &[&Situation<'_>
         title: &title,
         description: "A curve for each contender, logarithmic.",
         steps,
-        note: format!("{whom}{}", if is_any_shared { "   * more of them than CPUs" } else { "" }),
+        note: format!("{whom}{}", if is_any_shared { "; *: more of them than CPUs" } else { "" }),
         lines: lines.collect(),
         write: significant,
     };
-    chart.picture()
+    chart.figure()
 }
 
 #[cfg(test)]

@@ -127,7 +127,7 @@ impl Registry {
             Self::Operations => Operation::ALL.iter().map(|operation| named(operation.name(), "")).collect(),
             Self::Shapes => SHAPES.iter().map(|shape| named(shape.name(), shape.about())).collect(),
             Self::Planners => planners().into_iter().map(|(name, about)| named(name, about)).collect(),
-            Self::Efforts => Effort::ALL.iter().map(|effort| named(effort.name(), "")).collect(),
+            Self::Efforts => Effort::ALL.iter().map(|effort| named(effort.name(), effort.about())).collect(),
             Self::Barriers => Barrier::ALL.iter().map(|barrier| named(barrier.name(), barrier.about())).collect(),
             Self::Locks => Entry::of_locks(),
             Self::Sources => SOURCES.iter().map(|source| named(source.name(), "")).collect(),
@@ -141,12 +141,22 @@ impl Registry {
 
     fn text(self, output: &Output) -> Result<String, Failure> {
         let name = self.to_possible_value().expect("no registry is skipped").get_name().to_owned();
-        let mut table = table::table(&["", "", "", ""]);
-        for entry in self.entries(output)? {
-            let properties = entry.lock.map_or_else(String::new, |lock| lock.text());
-            table.add_row([entry.op.unwrap_or_default(), entry.name, entry.about.unwrap_or_default(), properties]);
-        }
-        let rows: String = table::text(&table).lines().skip(1).map(|line| format!("{line}\n")).collect();
-        Ok(format!("{name}\n{rows}"))
+        let entries = self.entries(output)?;
+        let of_one_op = entries.chunk_by(|a, b| a.op == b.op).map(|entries| match &entries[0].op {
+            None => rows(entries),
+            Some(op) => format!("\n{op}\n{}", rows(entries)),
+        });
+        Ok(format!("{name}\n{}", of_one_op.collect::<String>()))
     }
+}
+
+/// A name and what it stands for in each row; the properties of a lock below it.
+fn rows(entries: &[Entry]) -> String {
+    let mut table = table::table(&["", ""]);
+    for entry in entries {
+        let about = entry.about.as_deref().unwrap_or_default();
+        let properties = entry.lock.as_ref().map_or_else(String::new, |lock| format!("\n{}", lock.text()));
+        table.add_row([entry.name.clone(), format!("{about}{properties}")]);
+    }
+    table::text(&table)
 }

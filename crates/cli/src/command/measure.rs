@@ -16,7 +16,8 @@ use crate::machine_text;
 use crate::measuring::{keep, measure_machine};
 use crate::meter::Meter;
 use crate::output::Output;
-use crate::{table, target_folder};
+use crate::shade::Shading;
+use crate::{cost_matrix, screen, table, target_folder};
 
 use super::tune::costs;
 
@@ -62,8 +63,20 @@ fn measure_messages(arguments: &Arguments, output: &Output) -> Result<(), Failur
     let machine = measure_machine(&topology, arguments.quick, output, &interrupt)?;
     interrupt.check()?;
     let kept = keep(&machine, &topology, arguments.force, output);
-    let text = || machine_text::describe(&machine) + &machine_text::notes(&machine);
+    let shading = if screen::has_colours() { Shading::Colours } else { Shading::Characters };
+    let text = || Text {
+        before: machine_text::describe(&machine) + "\n",
+        picture: cost_matrix::draw(&machine, shading),
+        behind: machine_text::notes(&machine),
+    };
     arguments.tell(output, &machine, kept, text)
+}
+
+/// A result for people, with a picture that may have colours.
+struct Text {
+    before: String,
+    picture: String,
+    behind: String,
 }
 
 fn measure_locks(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
@@ -82,7 +95,11 @@ fn measure_locks(arguments: &Arguments, output: &Output) -> Result<(), Failure> 
     interrupt.check()?;
     let kept = model.file.filter(|path| add_to_file(path, &model.machine, &curves, output));
     model.machine.extended.lock_hand_over_ns = curves;
-    let text = || describe_curves(&model.machine) + &machine_text::notes(&model.machine);
+    let text = || Text {
+        before: describe_curves(&model.machine),
+        picture: String::new(),
+        behind: machine_text::notes(&model.machine),
+    };
     arguments.tell(output, &model.machine, kept, text)
 }
 
@@ -156,7 +173,7 @@ impl Arguments {
         output: &Output,
         machine: &Machine,
         kept: Option<PathBuf>,
-        text: impl FnOnce() -> String,
+        text: impl FnOnce() -> Text,
     ) -> Result<(), Failure> {
         if let Some(path) = &self.out {
             model_file::write(machine, path)?;
@@ -166,6 +183,7 @@ impl Arguments {
         }
         let paths = kept.iter().chain(&self.out);
         let written: String = paths.map(|path| format!("model written to {}\n", path.display())).collect();
-        output.text(&(text() + &written))
+        let Text { before, picture, behind } = text();
+        output.text_around(&before, &picture, &(behind + &written))
     }
 }

@@ -1,4 +1,4 @@
-//! `corecast topo`: the CPUs that may be used and what they share.
+//! `corecast topo`: the CPUs that may be used and what they share, as a drawing and as a table.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use corecast::machine::{CoreKind, Cpu, Topology, TopologyJson};
 use crate::failure::Failure;
 use crate::machine_args::MachineArgs;
 use crate::output::Output;
-use crate::{printable, table};
+use crate::{box_text, nesting, printable, screen, table};
 
 /// Options of `topo`.
 #[derive(Clone, Debug, clap::Args)]
@@ -25,13 +25,14 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     output.text(&describe(&topology))
 }
 
-/// A summary, a line per CPU, and what was odd.
+/// A summary, the machine as boxes in boxes, a line for each CPU, and remarks of the source.
 fn describe(topology: &Topology) -> String {
     let quota = topology.quota.map(|quota| format!("quota: control groups grant the time of {quota} CPUs\n"));
     let notes = topology.notes.iter().map(|note| format!("note: {}\n", printable::line(note)));
     let remarks: String = quota.into_iter().chain(notes).collect();
     let gap = if remarks.is_empty() { "" } else { "\n" };
-    format!("{}\n\n{}{gap}{remarks}", summary(topology), cpu_table(topology))
+    let boxes = box_text::draw(&nesting::nest(&topology.cpus), screen::width());
+    format!("{}\n\n{boxes}\n{}{gap}{remarks}", summary(topology), cpu_table(topology))
 }
 
 /// One line: how many CPUs, and what they are grouped in.

@@ -12,26 +12,26 @@ const NODE_COLOURS: usize = 8;
 
 /// The CPUs of a machine by cluster.
 #[derive(Debug)]
-pub(super) struct Clusters {
+pub(crate) struct Clusters {
     /// Positions in the machine's list of CPUs, in the order of drawing.
-    pub(super) order: Vec<usize>,
+    pub(crate) order: Vec<usize>,
     /// Runs of the order in one NUMA node.
-    pub(super) nodes: Vec<Run>,
+    pub(crate) nodes: Vec<Run>,
     /// Runs of the order in one node with one third-level cache.
-    pub(super) caches: Vec<Run>,
+    pub(crate) caches: Vec<Run>,
 }
 
 /// Neighbours in the order that are in one cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(crate) struct Run {
     /// Their places in the order.
-    pub(super) places: Range<usize>,
+    pub(crate) places: Range<usize>,
     /// Their NUMA node.
-    pub(super) node: u32,
+    pub(crate) node: u32,
 }
 
 impl Clusters {
-    pub(super) fn of(machine: &Machine) -> Self {
+    pub(crate) fn of(machine: &Machine) -> Self {
         let nodes = machine.numa_nodes();
         let key = |position: usize| (nodes[position], machine.cpus[position].l3);
         let mut order: Vec<usize> = (0..machine.cpus.len()).collect();

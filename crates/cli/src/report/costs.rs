@@ -1,4 +1,4 @@
-//! The section on what messages cost: heat maps, a table by distance, and what is known beyond pairs.
+//! The section on what messages cost: the machine, heat maps, a table by distance, and costs that are not of a pair.
 
 use corecast::Machine;
 use corecast::machine::{CostMatrix, Unit, distance_classes};
@@ -7,7 +7,9 @@ use maud::{Markup, PreEscaped, html};
 use super::cluster::Clusters;
 use super::distance;
 use super::heat_map::HeatMap;
-use super::number::{significant, time};
+use super::number::{cost, significant, time};
+use super::topo_picture;
+use super::widths::{BROAD, NARROW, in_both_widths};
 
 /// Up to this many CPUs the page has every single cost as a table.
 const LARGEST_TABLE: usize = 32;
@@ -23,10 +25,14 @@ pub(super) fn section(machine: &Machine) -> Markup {
     html! {
         section id="costs" {
             h2 { "What a message costs" }
-            @if machine.cpus.len() < 2 {
-                p { "There is one CPU only: no pair to measure." }
-            } @else {
-                (of_pairs(machine))
+            @match machine.cpus.len() {
+                0 | 1 => p { "There is one CPU only: no pair to measure." },
+                2 => (of_two(machine)),
+                _ => {
+                    (in_both_widths(topo_picture::draw(machine, BROAD), topo_picture::draw(machine, NARROW)))
+                    p class="note" { "The machine: CPUs in one small frame share a core." }
+                    (of_pairs(machine))
+                },
             }
             (beyond_pairs(machine))
         }
@@ -44,12 +50,28 @@ fn parts(machine: &Machine) -> Vec<Part<'_>> {
     parts
 }
 
+/// Two CPUs have two pairs, which need no picture.
+fn of_two(machine: &Machine) -> Markup {
+    let ways = |matrix: &CostMatrix| {
+        let [there, back] = [matrix.get(0, 1), matrix.get(1, 0)].map(|value| cost(value, machine.unit));
+        if there == back { format!("{there} either way") } else { format!("{there} there and {back} back") }
+    };
+    let [first, second] = [0, 1].map(|place| machine.cpus[place].id);
+    html! {
+        p {
+            "A message from CPU " (first) " to CPU " (second) " keeps its sender busy for " (ways(&machine.send)) ", and its "
+            "receiver for " (ways(&machine.receive)) "."
+            @if let Some(bounce) = &machine.extended.bounce { " A bare cache line takes " (ways(bounce)) "." }
+        }
+    }
+}
+
 fn of_pairs(machine: &Machine) -> Markup {
     let (clusters, parts) = (Clusters::of(machine), parts(machine));
     html! {
         p {
-            "A cell for each ordered pair of CPUs: the darker, the dearer. Each map has its own scale, in "
-            (machine.unit) ". CPUs stand by NUMA node, third-level cache and core; the coloured strips along the axes "
+            "A cell for each ordered pair of CPUs. The further its colour is from the page's, the slower: dark on a light page, "
+            "bright on a dark one. Each map has a scale of its own, in " (machine.unit) ". CPUs stand by NUMA node, third-level cache and core; the coloured strips along the axes "
             "are nodes, the gaps between cells are the borders of nodes (wide) and third-level caches (narrow)."
         }
         div class="maps" {

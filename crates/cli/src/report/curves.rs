@@ -1,11 +1,11 @@
 //! Times against the number of members, and against the length of what is carried, where a race has several of them.
 //!
 //! A curve leads through the medians of one contender. The steps of the lower axis are those that were raced, evenly
-//! spaced; the other axis is logarithmic. Shown are those whom the headline of the last step's chart shows: every rival,
+//! spaced; the other axis is logarithmic. Shown are the contenders of the headline of the last step's chart: every rival,
 //! and of corecast's variants its own choice, the fastest and the slowest.
 
 use corecast_race::{Group, Op, Report};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::line_chart::{Line, LineChart};
 use super::number::time;
@@ -17,7 +17,7 @@ const FEWEST_STEPS: usize = 3;
 /// The groups of one operation that differ in one thing.
 struct Curves<'a> {
     title: String,
-    /// What the steps are.
+    /// The name of the steps.
     steps: &'static str,
     groups: Vec<(usize, &'a Group)>,
 }
@@ -33,7 +33,7 @@ pub(super) fn of_report(report: &Report) -> Markup {
                 "of members or several lengths. The numbers are in the tables below."
             }
             @for curves in &curves {
-                @if let Some(picture) = curves.picture() { figure class="wide" { (PreEscaped(picture)) } }
+                (curves.figure())
             }
         }
     }
@@ -88,9 +88,9 @@ impl<'a> Curves<'a> {
         (is_first && groups.len() >= FEWEST_STEPS).then_some(Self { title, steps, groups })
     }
 
-    /// `None` if nobody was timed.
-    fn picture(&self) -> Option<String> {
-        let (_, last) = self.groups.last()?;
+    /// Nothing if no contender was timed.
+    fn figure(&self) -> Markup {
+        let Some((_, last)) = self.groups.last() else { return html! {} };
         let shown = headline(last);
         let lines = shown.iter().map(|entrant| Line {
             name: entrant.name.to_owned(),
@@ -106,7 +106,7 @@ impl<'a> Curves<'a> {
             lines,
             write: time,
         };
-        chart.picture()
+        chart.figure()
     }
 
     fn description(&self) -> String {
@@ -121,7 +121,7 @@ impl<'a> Curves<'a> {
 
     fn note(&self) -> String {
         let shared = self.groups.iter().any(|(_, group)| group.oversubscribed);
-        format!("{}{}", self.steps, if shared { "   * members share CPU time" } else { "" })
+        format!("{}{}", self.steps, if shared { "; *: members share CPU time" } else { "" })
     }
 }
 

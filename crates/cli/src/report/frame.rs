@@ -1,14 +1,16 @@
-//! What all pages have around them: the head of the document, its style, and who made it when.
+//! The frame around every page: the head of the document, its style, and the program and the time that made it.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::palette;
 
-/// What a page says of itself.
+/// The description of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// The kind of page, as `corecast report`.
+    /// The command that makes such pages, as `corecast report`.
     pub kind: &'a str,
+    /// The heading: what the page is about.
+    pub heading: &'a str,
     /// The name of the machine.
     pub machine: &'a str,
     /// Any text.
@@ -18,9 +20,9 @@ pub struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// An HTML document in UTF-8. It loads nothing, runs nothing, and has no place for what texts would be if they were markup.
+    /// An HTML document in UTF-8. It loads nothing and runs nothing, and texts in it stay texts.
     pub fn around(&self, header: &Markup, main: &Markup) -> String {
-        let Self { kind, machine, created_at, version } = self;
+        let Self { kind, machine, created_at, version, .. } = self;
         let page = html! {
             (DOCTYPE)
             html lang="en" {
@@ -41,13 +43,14 @@ impl Frame<'_> {
         page.into_string()
     }
 
-    /// A header that names the machine, and then says `more`.
+    /// A header that says what the page is about and on which machine, and then `more`.
     pub fn header(&self, more: &Markup) -> Markup {
-        let Self { kind, machine, created_at, version } = self;
+        let Self { kind, heading, machine, created_at, version } = self;
         html! {
             header {
                 p class="kicker" { (kind) " · " (created_at) " · corecast " (version) }
-                h1 { (machine) }
+                h1 { (heading) }
+                p class="machine" { (machine) }
                 (more)
             }
         }

@@ -30,8 +30,8 @@ pub(super) fn head(input: &ReportInput<'_>) -> Markup {
             }
             (notes(input))
             nav aria-label="Sections" {
-                a href="#costs" { "What a message costs" } a href="#trees" { "The plans" }
-                a href="#race" { "The race" } a href="#predictions" { "Predicted and measured" }
+                a href="#race" { "The race" } a href="#trees" { "The plans" }
+                a href="#costs" { "What a message costs" } a href="#predictions" { "Predicted and measured" }
                 a href="#reading" { "How to read this" }
             }
         }

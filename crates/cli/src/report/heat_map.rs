@@ -1,6 +1,6 @@
-//! A matrix of costs as a picture: a cell for every ordered pair of CPUs, the darker the dearer.
+//! A matrix of costs as a picture: a cell for every ordered pair of CPUs, whose colour shows its cost.
 //!
-//! Up to 64 CPUs each cell is a shape of its own that tells its cost to who points at it. Beyond, cells of one colour
+//! Up to 64 CPUs each cell is a shape of its own that tells its cost to a reader who points at it. Beyond, cells of one colour
 //! become one path of short strokes, or 256 CPUs would take ten megabytes; pointing then tells the costs of the pair of
 //! clusters.
 
@@ -20,8 +20,6 @@ use super::svg::{Area, Paint, Svg};
 const LARGEST_WITH_CELLS: usize = 64;
 /// Up to this many CPUs the cells have their cost written into them.
 const LARGEST_WITH_TEXT: usize = 16;
-/// The colours of the aggregated form.
-const STEPS: usize = 48;
 
 const LEFT: f64 = 48.0;
 const TOP: f64 = 58.0;
@@ -39,7 +37,7 @@ pub(super) struct HeatMap<'a> {
 impl<'a> HeatMap<'a> {
     pub(super) fn of(machine: &'a Machine, matrix: &'a CostMatrix, clusters: &'a Clusters) -> Self {
         let side = match matrix.len() {
-            0..=8 => 340.0,
+            0..=8 => 310.0,
             9..=LARGEST_WITH_TEXT => 560.0,
             17..=40 => 340.0,
             _ => 780.0,
@@ -106,14 +104,13 @@ impl<'a> HeatMap<'a> {
                 continue;
             }
             let value = self.cost(row, column);
-            let colour = ramp::colour(self.scale.share(value));
+            let step = ramp::step(self.scale.share(value));
             let (from, to) = (self.cpu(row), self.cpu(column));
             let exact = (value * 1000.0).round() / 1000.0;
-            svg.rect(area, Paint::Fill(colour), &format!("CPU {from} to CPU {to}: {exact} {}", self.machine.unit));
+            svg.rect(area, Paint::Heat(step), &format!("CPU {from} to CPU {to}: {exact} {}", self.machine.unit));
             if len <= LARGEST_WITH_TEXT {
-                let class =
-                    if colour.is_light() { "small middle digits on-light" } else { "small middle digits on-dark" };
-                svg.text((x + self.cell / 2.0, y + self.cell / 2.0 + 3.5), class, &significant(value));
+                let class = format!("small middle digits ink{step}");
+                svg.text((x + self.cell / 2.0, y + self.cell / 2.0 + 3.5), &class, &significant(value));
             }
         }
     }
@@ -121,12 +118,9 @@ impl<'a> HeatMap<'a> {
     /// One path per colour: a stroke for each run of neighbours of that colour in a row.
     fn strokes(&self, svg: &mut Svg) {
         let len = self.matrix.len();
-        let mut paths = vec![String::new(); STEPS];
+        let mut paths = vec![String::new(); ramp::STEPS];
         for row in 0..len {
-            let step = |column: usize| {
-                let share = self.scale.share(self.cost(row, column)).clamp(0.0, 1.0);
-                (row != column).then(|| (share * (STEPS - 1) as f64).round() as usize)
-            };
+            let step = |column: usize| (row != column).then(|| ramp::step(self.scale.share(self.cost(row, column))));
             let columns: Vec<usize> = (0..len).collect();
             for run in columns.chunk_by(|&a, &b| step(a) == step(b)) {
                 if let Some(step) = step(run[0]) {
@@ -136,7 +130,7 @@ impl<'a> HeatMap<'a> {
         }
         svg.open_group((LEFT, TOP + self.cell / 2.0), (self.cell, self.cell), "cells");
         for (step, path) in paths.iter().enumerate().filter(|(_, path)| !path.is_empty()) {
-            svg.strokes(path, ramp::colour(step as f64 / (STEPS - 1) as f64));
+            svg.strokes(path, step);
         }
         svg.close_group();
     }

@@ -48,7 +48,8 @@ impl Scale {
         }
     }
 
-    fn cost_at(&self, share: f64) -> f64 {
+    /// The cost at a share of the way from the least to the most.
+    pub fn cost_at(&self, share: f64) -> f64 {
         if self.is_logarithmic {
             self.least * (self.most / self.least).powf(share)
         } else {
@@ -71,10 +72,10 @@ impl Scale {
         const BARS: usize = 40;
         let bar = width / BARS as f64;
         for step in 0..BARS {
-            let colour = ramp::colour((step as f64 + 0.5) / BARS as f64);
+            let heat = ramp::step((step as f64 + 0.5) / BARS as f64);
             // A little too wide, or gaps would show between them.
             let area = Area { x: x + step as f64 * bar, y, width: bar + 0.3, height: 10.0 };
-            svg.rect(area, Paint::Fill(colour), "");
+            svg.rect(area, Paint::Heat(heat), "");
         }
         for (share, class) in [(0.0, "small digits"), (0.5, "small digits middle"), (1.0, "small digits end")] {
             svg.text((x + share * width, y + 23.0), class, &significant(self.cost_at(share)));

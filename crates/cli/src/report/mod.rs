@@ -35,10 +35,12 @@ pub mod line_chart;
 pub mod number;
 mod page;
 mod palette;
+mod panels;
 pub mod plain_table;
 mod plan_picture;
 mod predictions;
 mod race_chart;
+mod race_layout;
 mod race_page;
 mod race_picture;
 mod races;
@@ -49,12 +51,15 @@ pub mod svg;
 #[cfg(test)]
 mod tests;
 mod timeline;
+mod topo_picture;
 mod tree_layout;
 mod tree_picture;
 mod tree_table;
 mod trees;
 mod verdict;
+mod widths;
 
+pub(crate) use cluster::Clusters;
 pub(crate) use input::{PlannedTree, ReportInput, SMELT};
 pub(crate) use page::render;
 pub(crate) use plan_picture::plan_picture;

@@ -2,11 +2,16 @@
 
 use corecast::machine::Unit;
 
+use crate::table::INFINITE;
+
 /// Between groups of thousands: a narrow space that does not break.
 const GROUP: char = '\u{202f}';
 
 /// Three significant digits, none behind the point of a whole number or from 100 on, thousands grouped from 10000 on.
 pub fn significant(value: f64) -> String {
+    if value.is_infinite() {
+        return INFINITE.to_owned();
+    }
     let decimals = match value.abs() {
         _ if value.fract() == 0.0 => 0,
         99.95.. => 0,
@@ -24,6 +29,9 @@ pub fn cost(value: f64, unit: Unit) -> String {
 
 /// A time in the unit that fits it.
 pub fn time(time_ns: f64) -> String {
+    if time_ns.is_infinite() {
+        return INFINITE.to_owned();
+    }
     let (value, unit) = match time_ns.abs() {
         999.5e6.. => (time_ns / 1e9, "s"),
         999.5e3.. => (time_ns / 1e6, "ms"),
@@ -35,6 +43,9 @@ pub fn time(time_ns: f64) -> String {
 
 /// How many times something is of something else.
 pub fn ratio(value: f64) -> String {
+    if value.is_infinite() {
+        return INFINITE.to_owned();
+    }
     let digits = if value < 9.995 { format!("{value:.2}") } else { significant(value) };
     format!("{digits}×")
 }
@@ -88,6 +99,11 @@ mod tests {
         assert_eq!([98.7, 1430.0, 2.1e6, 3e9].map(time), ["98.7 ns", "1.43 µs", "2.10 ms", "3 s"]);
         assert_eq!(time(999.7), "1.00 µs");
         assert_eq!([1.0, 0.456, 12.34, 450.2].map(ratio), ["1.00×", "0.46×", "12.3×", "450×"]);
+    }
+
+    #[test]
+    fn what_is_infinite_is_written_as_such() {
+        assert_eq!([significant, time, ratio].map(|write| write(f64::INFINITY)), ["∞", "∞", "∞"]);
     }
 
     #[test]

@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use super::ramp;
+
 /// Name, light and dark colour.
 const COLOURS: [(&str, &str, &str); 16] = [
     ("ground", "#ffffff", "#14171c"),
@@ -33,9 +35,11 @@ const PICTURE_RULES: &str = include_str!("picture.css");
 pub(super) fn page_style() -> String {
     let light = variables(|&(_, light, _)| light);
     let dark = variables(|&(_, _, dark)| dark);
+    let [light_ramp, dark_ramp] = [false, true].map(ramp::rules);
     format!(
         ":root{{{light}color-scheme:light dark}}\n\
-         @media screen and (prefers-color-scheme: dark){{:root{{{dark}}}}}\n{PAGE_RULES}{PICTURE_RULES}"
+         @media screen and (prefers-color-scheme: dark){{:root{{{dark}}}}}\n{PAGE_RULES}{PICTURE_RULES}{light_ramp}\
+         @media screen and (prefers-color-scheme: dark){{\n{dark_ramp}}}\n"
     )
 }
 

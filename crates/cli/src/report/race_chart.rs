@@ -9,52 +9,52 @@ use crate::race_text;
 
 use super::axis::Axis;
 use super::number::{ratio, time};
+use super::race_layout::{BROAD, NARROW, RaceLayout};
 use super::ranking::Entrant;
 use super::svg::{Area, Paint, Point, Svg};
 
-/// The width of every chart, in pixels.
-pub(super) const WIDTH: f64 = 860.0;
-
 const LOGARITHMIC_RATIO: f64 = 30.0;
-const ROW: f64 = 22.0;
 const TITLE: f64 = 20.0;
 const ABOVE: f64 = 20.0;
 const BELOW: f64 = 26.0;
-const NAMES_END: f64 = 248.0;
-const AXIS_START: f64 = 262.0;
-const AXIS_LENGTH: f64 = 424.0;
-const MEDIANS_END: f64 = 776.0;
-const RATIOS_END: f64 = 850.0;
-/// Names longer than this are cut; the longest of ours has 35 characters.
-const NAME_LENGTH: usize = 38;
 
 /// A group and those of its contenders that are shown.
 pub(super) struct RaceChart<'a> {
     group: &'a Group,
     entrants: Vec<Entrant<'a>>,
     axis: Axis,
+    layout: RaceLayout,
 }
 
 impl<'a> RaceChart<'a> {
     /// `None` if there is nobody to show.
     pub(super) fn of(group: &'a Group, entrants: Vec<Entrant<'a>>) -> Option<Self> {
+        Self::laid_out(group, entrants, BROAD)
+    }
+
+    /// The same for a narrow page.
+    pub(super) fn narrow(group: &'a Group, entrants: Vec<Entrant<'a>>) -> Option<Self> {
+        Self::laid_out(group, entrants, NARROW)
+    }
+
+    fn laid_out(group: &'a Group, entrants: Vec<Entrant<'a>>, layout: RaceLayout) -> Option<Self> {
         let fastest = entrants.iter().map(|entrant| entrant.times.p10_ns).reduce(f64::min)?;
         let slowest = entrants.iter().map(|entrant| entrant.times.p99_ns).fold(0.0, f64::max);
         let axis = if fastest > 0.0 && slowest > LOGARITHMIC_RATIO * fastest {
-            Axis::logarithmic(fastest, slowest, AXIS_START, AXIS_LENGTH)
+            Axis::logarithmic(fastest, slowest, layout.axis_start, layout.axis_length)
         } else {
-            Axis::linear(slowest * 1.02, AXIS_START, AXIS_LENGTH)
+            Axis::linear(slowest * 1.02, layout.axis_start, layout.axis_length)
         };
-        Some(Self { group, entrants, axis })
+        Some(Self { group, entrants, axis, layout })
     }
 
     fn height(&self) -> f64 {
-        ABOVE + ROW * self.entrants.len() as f64 + BELOW
+        ABOVE + self.layout.row * self.entrants.len() as f64 + BELOW
     }
 
     /// The chart as a picture of its own.
     pub(super) fn picture(&self) -> String {
-        let mut svg = Svg::begin(WIDTH, self.height(), &title(self.group), &self.description());
+        let mut svg = Svg::begin(self.layout.width, self.height(), &title(self.group), &self.description());
         self.draw(&mut svg, 0.0);
         svg.finish()
     }
@@ -75,11 +75,13 @@ impl<'a> RaceChart<'a> {
         if self.axis.is_logarithmic() {
             svg.text((self.axis.start(), heads), "small quiet", "logarithmic scale");
         }
-        svg.text((MEDIANS_END, heads), "small end quiet", "median");
-        svg.text((RATIOS_END, heads), "small end quiet", &format!("× {}", self.group.reference));
+        let ratios =
+            if self.layout.names_reference { format!("× {}", self.group.reference) } else { "ratio".to_owned() };
+        svg.text((self.layout.medians_end, heads), "small end quiet", "median");
+        svg.text((self.layout.ratios_end, heads), "small end quiet", &ratios);
         self.grid(svg, top + ABOVE);
         for (row, entrant) in self.entrants.iter().enumerate() {
-            self.row(svg, top + ABOVE + ROW * row as f64, entrant);
+            self.row(svg, top + ABOVE + self.layout.row * row as f64, entrant);
         }
     }
 
@@ -89,8 +91,9 @@ impl<'a> RaceChart<'a> {
     }
 
     fn grid(&self, svg: &mut Svg, top: f64) {
-        let bottom = top + ROW * self.entrants.len() as f64;
-        for tick in self.axis.ticks() {
+        let bottom = top + self.layout.row * self.entrants.len() as f64;
+        let ticks = self.axis.ticks();
+        for tick in ticks.iter().copied().step_by(ticks.len().div_ceil(self.layout.ticks).max(1)) {
             let x = self.axis.pixel(tick);
             svg.line((x, top), (x, bottom + 4.0), "grid");
             svg.text((x, bottom + 17.0), "small middle quiet", &time(tick));
@@ -102,20 +105,23 @@ impl<'a> RaceChart<'a> {
     }
 
     fn row(&self, svg: &mut Svg, top: f64, entrant: &Entrant<'_>) {
-        let middle = top + ROW / 2.0;
+        let layout = &self.layout;
+        let (words, marks) = (top + layout.words + 4.0, top + layout.marks);
+        let area = Area { x: 0.0, y: top, width: layout.width, height: layout.row };
         if entrant.is_reference {
-            svg.rect(Area { x: 0.0, y: top, width: WIDTH, height: ROW }, Paint::Class("band"), "");
+            svg.rect(area, Paint::Class("band"), "");
             // The band hides the grid, so that the row that matters most is the calmest.
         }
-        let (kind, name_class) = if entrant.is_ours { ("ours", "end text-ours") } else { ("rival", "end") };
-        svg.text((NAMES_END, middle + 4.0), name_class, &shortened(entrant.name));
-        self.marks(svg, middle, kind, entrant);
-        svg.text((MEDIANS_END, middle + 4.0), "end digits", &time(entrant.times.median_ns));
+        let (kind, ours) = if entrant.is_ours { ("ours", "text-ours") } else { ("rival", "") };
+        let name_class = format!("{} {ours}", layout.name_class);
+        svg.text((layout.names, words), name_class.trim(), &shortened(entrant.name, layout.name_length));
+        self.marks(svg, marks, kind, entrant);
+        svg.text((layout.medians_end, words), "end digits", &time(entrant.times.median_ns));
         let is_loss = !entrant.is_ours && entrant.ratio.is_some_and(|ratio| ratio < 1.0);
         let class = if is_loss { "end digits lost" } else { "end digits quiet" };
         let text = entrant.ratio.map_or_else(|| "–".to_owned(), ratio);
-        svg.text((RATIOS_END, middle + 4.0), class, &text);
-        svg.rect(Area { x: 0.0, y: top, width: WIDTH, height: ROW }, Paint::Class("hover"), &tip(entrant));
+        svg.text((layout.ratios_end, words), class, &text);
+        svg.rect(area, Paint::Class("hover"), &tip(entrant));
     }
 
     fn marks(&self, svg: &mut Svg, y: f64, kind: &str, entrant: &Entrant<'_>) {
@@ -131,7 +137,7 @@ impl<'a> RaceChart<'a> {
     }
 }
 
-/// What is raced among whom, and whether they share CPUs.
+/// The operation, its members and their CPUs, and whether they share these.
 pub(super) fn title(group: &Group) -> String {
     let cpus = distinct_cpus(group);
     let members = counted(group.participants, "member");
@@ -140,19 +146,37 @@ pub(super) fn title(group: &Group) -> String {
     format!("{}{bytes}, {members} on {}{shared}", group.op.name().replace('_', "-"), counted(cpus, "CPU"))
 }
 
-/// What the marks mean, in a row of about 480 pixels from `at` on.
-pub(super) fn legend(svg: &mut Svg, at: Point) {
+/// The height of a line of the legend.
+const LEGEND_LINE: f64 = 18.0;
+
+/// The meaning of the marks: in a row of about 560 pixels from `at` on, or in two rows if it `is_narrow`.
+pub(super) fn legend(svg: &mut Svg, at: Point, is_narrow: bool) {
     let (x, y) = at;
     for (offset, kind, word) in [(0.0, "ours", "corecast"), (84.0, "rival", "rival or yardstick")] {
         svg.circle((x + offset + 5.0, y), 4.0, Paint::Class(&format!("median-{kind}")), "");
         svg.text((x + offset + 15.0, y + 4.0), "small", word);
     }
-    let from = x + 206.0;
+    let (from, y) = if is_narrow { (x, y + LEGEND_LINE) } else { (x + 206.0, y) };
     svg.rect(Area { x: from, y: y - 5.0, width: 34.0, height: 10.0 }, Paint::Class("spread-rival"), "");
     svg.line((from + 34.0, y), (from + 58.0, y), "tail-rival");
     svg.line((from + 58.0, y - 5.0), (from + 58.0, y + 5.0), "tail-rival");
     svg.circle((from + 14.0, y), 4.0, Paint::Class("median-rival"), "");
     svg.text((from + 66.0, y + 4.0), "small", "dot: median; bar: 10th to 90th percentile; tick: 99th");
+}
+
+/// The legend as a picture of its own.
+pub(super) fn key(is_narrow: bool) -> String {
+    let layout = if is_narrow { NARROW } else { BROAD };
+    let height = if is_narrow { 20.0 + LEGEND_LINE } else { 20.0 };
+    let mut svg = Svg::begin(
+        layout.width,
+        height,
+        "Key to the charts",
+        "The dot is the median, the bar the 10th to 90th \
+        percentile, the tick the 99th percentile. Filled blue marks are corecast's, hollow grey ones are not.",
+    );
+    legend(&mut svg, (0.0, 10.0), is_narrow);
+    svg.finish()
 }
 
 fn distinct_cpus(group: &Group) -> usize {
@@ -166,11 +190,11 @@ fn counted(number: usize, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
 }
 
-fn shortened(name: &str) -> String {
-    if name.chars().count() <= NAME_LENGTH {
+fn shortened(name: &str, most: usize) -> String {
+    if name.chars().count() <= most {
         return name.to_owned();
     }
-    name.chars().take(NAME_LENGTH - 1).chain(['…']).collect()
+    name.chars().take(most - 1).chain(['…']).collect()
 }
 
 fn tip(entrant: &Entrant<'_>) -> String {
@@ -211,9 +235,20 @@ mod tests {
     }
 
     #[test]
+    fn a_narrow_chart_has_every_name_and_fewer_ticks() {
+        let report = example::race(&[(2, 2)]);
+        let group = &report.groups[0];
+        let [broad, narrow] = [RaceChart::of(group, ranking(group)), RaceChart::narrow(group, ranking(group))]
+            .map(|chart| chart.expect("contenders").picture());
+        assert!(narrow.contains("width=\"350\"") && narrow.contains("corecast/tree/adaptive+shuffle+sort"), "{narrow}");
+        let ticks = |picture: &str| picture.matches("small middle quiet").count();
+        assert!(ticks(&narrow) <= 6 && ticks(&narrow) < ticks(&broad), "{} of {}", ticks(&narrow), ticks(&broad));
+    }
+
+    #[test]
     fn long_names_are_cut_between_characters() {
-        assert_eq!(shortened(&"ü".repeat(38)), "ü".repeat(38));
-        assert_eq!(shortened(&"ü".repeat(39)), "ü".repeat(37) + "…");
+        assert_eq!(shortened(&"ü".repeat(38), 38), "ü".repeat(38));
+        assert_eq!(shortened(&"ü".repeat(39), 38), "ü".repeat(37) + "…");
     }
 
     #[test]

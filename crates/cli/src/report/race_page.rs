@@ -9,7 +9,8 @@ use super::{how_to_read, races};
 /// The race as an HTML document in UTF-8, which loads and runs nothing, as `render`'s. `created_at` is any
 /// text, and `command` what makes it again.
 pub fn render_race(race: &Report, created_at: &str, version: &str, command: &str) -> String {
-    let frame = Frame { kind: "corecast race", machine: &race.machine, created_at, version };
+    let heading = "Collective operations, raced";
+    let frame = Frame { kind: "corecast race", heading, machine: &race.machine, created_at, version };
     let warnings = html! {
         @if !race.warnings.is_empty() {
             aside class="warnings" role="note" {

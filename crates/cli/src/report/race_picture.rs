@@ -7,7 +7,8 @@
 use corecast_race::Report;
 
 use super::palette;
-use super::race_chart::{RaceChart, WIDTH, legend};
+use super::race_chart::{RaceChart, legend};
+use super::race_layout::BROAD;
 use super::ranking::headline;
 use super::svg::{Area, Paint, Svg};
 
@@ -23,7 +24,7 @@ pub(crate) fn race_picture(report: &Report, date: &str) -> String {
     let charts: Vec<RaceChart<'_>> =
         report.groups.iter().filter_map(|group| RaceChart::of(group, headline(group))).collect();
     let body: f64 = charts.iter().map(|chart| chart.titled_height() + GAP).sum();
-    let (width, height) = (WIDTH + 2.0 * MARGIN, HEAD + body + FOOT);
+    let (width, height) = (BROAD.width + 2.0 * MARGIN, HEAD + body + FOOT);
     let subtitle: String = format!("{} · {date}", report.machine).chars().take(LINE_LENGTH).collect();
     let title = "corecast against what is used today";
     let mut svg = Svg::begin(width, height, title, &format!("{subtitle}. {} races.", charts.len()));
@@ -32,7 +33,7 @@ pub(crate) fn race_picture(report: &Report, date: &str) -> String {
     svg.open_group((MARGIN, MARGIN), (1.0, 1.0), "");
     svg.text((0.0, 14.0), "heading", title);
     svg.text((0.0, 32.0), "quiet", &subtitle);
-    legend(&mut svg, (0.0, 49.0));
+    legend(&mut svg, (0.0, 49.0), false);
     let mut top = HEAD;
     for chart in &charts {
         chart.draw_titled(&mut svg, top - MARGIN);

@@ -1,16 +1,16 @@
 //! The section on the race: who won in a table, then a chart and its numbers for each group.
 
 use corecast_race::{Group, Listed, Report, Timing, list};
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::number::{ratio, time};
 use super::race_chart::{self, RaceChart};
 use super::ranking::{Entrant, ranking};
-use super::svg::Svg;
 use super::verdict::Verdict;
+use super::widths::in_both_widths;
 use super::{curves, rings};
 
-/// What the samples of a group are.
+/// How the samples of a group were taken.
 const TIMINGS: [(Timing, &str); 4] = [
     (Timing::Batches, "Operations back to back, divided by their number."),
     (Timing::Windows, "Single operations: all members begin at one agreed time, and the last one's end counts."),
@@ -45,7 +45,7 @@ fn of_report(report: &Report) -> Markup {
         (summary(report))
         (curves::of_report(report))
         (rings::of_report(report))
-        figure { (PreEscaped(key())) }
+        (in_both_widths(race_chart::key(false), race_chart::key(true)))
         @for group in &report.groups { (of_group(group)) }
         (conditions(report))
         (glossary(report))
@@ -79,21 +79,9 @@ fn summary(report: &Report) -> Markup {
     }
 }
 
-fn key() -> String {
-    let mut svg = Svg::begin(
-        600.0,
-        20.0,
-        "Key to the charts",
-        "The dot is the median, the bar the 10th to 90th \
-        percentile, the tick the 99th percentile. Filled blue marks are corecast's, hollow grey ones are not.",
-    );
-    race_chart::legend(&mut svg, (0.0, 10.0));
-    svg.finish()
-}
-
 fn of_group(group: &Group) -> Markup {
     let entrants = ranking(group);
-    let chart = RaceChart::of(group, entrants.clone());
+    let charts = RaceChart::of(group, entrants.clone()).zip(RaceChart::narrow(group, entrants.clone()));
     html! {
         h3 {
             (race_chart::title(group))
@@ -102,7 +90,7 @@ fn of_group(group: &Group) -> Markup {
         @if let Some(verdict) = Verdict::of(group) {
             p { span class=(verdict.outcome.word()) { (verdict.sentence()) } }
         }
-        @if let Some(chart) = chart { figure class="wide" { (PreEscaped(chart.picture())) } }
+        @if let Some((broad, narrow)) = charts { (in_both_widths(broad.picture(), narrow.picture())) }
         @if entrants.is_empty() { p { "No contender was timed." } } @else { (numbers(group, &entrants)) }
         p class="note" {
             (timing(group))
@@ -151,7 +139,7 @@ fn line(entrant: &Entrant<'_>) -> Markup {
     }
 }
 
-/// Who has no time, by reason: twins of one tree have the same.
+/// The contenders without a time, by reason: twins of one tree have the same.
 fn skipped(group: &Group) -> Markup {
     let mut by_reason: Vec<(&str, &str, Vec<&str>)> = Vec::new();
     let skipped = group.rows.iter().filter_map(|row| Some((row, row.skipped.as_deref()?)));
@@ -188,7 +176,7 @@ fn conditions(report: &Report) -> Markup {
     }
 }
 
-/// What the names in the charts stand for.
+/// The meaning of the names in the charts.
 fn glossary(report: &Report) -> Markup {
     let is_used = |listed: &Listed| {
         let same_op = report.groups.iter().filter(|group| group.op == listed.op);

@@ -1,10 +1,32 @@
-//! The colours of the heat maps: from pale yellow for little through teal to dark violet for much.
+//! The colours of the heat maps: from pale yellow for little through teal to dark violet for much on a light page, and the other
+//! way round on a dark one, so that much always stands out from the ground.
+//!
+//! A picture names a step of the ramp by its class, and the style sheet has the colours of the steps for both schemes.
 //!
 //! Seen by the eye the steps are even: the anchors lie on a line of evenly falling lightness in the OKLCH space (B.
 //! Ottosson, A perceptual color space for image processing, 2020), with the hue turning from 105 to 305 degrees. Since
 //! lightness alone orders them, the order survives colour blindness and a printer without colours.
 
 use std::fmt;
+
+/// The number of steps.
+pub const STEPS: usize = 48;
+
+/// The step of a share from 0 to 1; a share outside is taken as the nearer end.
+pub fn step(share: f64) -> usize {
+    (share.clamp(0.0, 1.0) * (STEPS - 1) as f64).round() as usize
+}
+
+/// The rules for the steps: `heat7` fills a shape, `line7` colours strokes, and `ink7` is a text that can be read on it.
+pub(super) fn rules(is_dark: bool) -> String {
+    let rule = |step: usize| {
+        let share = step as f64 / (STEPS - 1) as f64;
+        let colour = colour(if is_dark { 1.0 - share } else { share });
+        let ink = if colour.is_light() { "#14171c" } else { "#ffffff" };
+        format!(".heat{step}{{fill:{colour}}}.line{step}{{stroke:{colour}}}.picture .ink{step}{{fill:{ink}}}\n")
+    };
+    (0..STEPS).map(rule).collect()
+}
 
 /// A colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +44,7 @@ const ANCHORS: [Rgb; 9] = [
     Rgb(0x43, 0x16, 0x68),
 ];
 
-/// The colour of a share from 0 to 1; what lies outside is taken as the nearer end.
+/// The colour of a share from 0 to 1 on a light page; a share outside is taken as the nearer end.
 pub fn colour(share: f64) -> Rgb {
     let place = share.clamp(0.0, 1.0) * (ANCHORS.len() - 1) as f64;
     let below = (place as usize).min(ANCHORS.len() - 2);
@@ -64,6 +86,18 @@ mod tests {
     fn more_is_always_darker() {
         let luminances: Vec<f64> = (0..=100).map(|step| colour(f64::from(step) / 100.0).luminance()).collect();
         assert!(luminances.windows(2).all(|pair| pair[0] > pair[1]), "{luminances:?}");
+    }
+
+    #[test]
+    fn every_step_has_its_rules_and_the_schemes_have_opposite_ends() {
+        assert_eq!([-1.0, 0.0, 0.5, 1.0, 2.0].map(step), [0, 0, 24, STEPS - 1, STEPS - 1]);
+        let [light, dark] = [rules(false), rules(true)];
+        for (rules, first, last) in [(&light, ANCHORS[0], ANCHORS[8]), (&dark, ANCHORS[8], ANCHORS[0])] {
+            assert_eq!(rules.lines().count(), STEPS);
+            assert!(rules.contains(&format!(".heat0{{fill:{first}}}")), "{rules}");
+            assert!(rules.contains(&format!(".line47{{stroke:{last}}}")), "{rules}");
+        }
+        assert!(light.contains(".picture .ink47{fill:#ffffff}") && dark.contains(".picture .ink47{fill:#14171c}"));
     }
 
     #[test]

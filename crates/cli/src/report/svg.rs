@@ -1,11 +1,9 @@
 //! A writer of SVG: the few shapes that the pictures need, text escaped, coordinates short.
 //!
-//! What is written is XML and stands alone as well as inside a page. Colours come from classes (see
+//! The text is XML and stands alone as well as inside a page. Colours come from classes (see
 //! `palette`), so that a picture follows the reader's light or dark scheme.
 
 use std::fmt::Write;
-
-use super::ramp::Rgb;
 
 /// A picture that is being written.
 #[derive(Debug)]
@@ -29,17 +27,17 @@ pub struct Area {
     pub height: f64,
 }
 
-/// What a shape is painted with.
+/// The paint of a shape.
 #[derive(Clone, Copy, Debug)]
 pub enum Paint<'a> {
     /// As the classes say.
     Class(&'a str),
-    /// Filled with a colour of the heat maps.
-    Fill(Rgb),
+    /// Filled with that step of the ramp of the heat maps.
+    Heat(usize),
 }
 
 impl Svg {
-    /// Begins a picture of that size. `title` names it, `description` tells its content to those who do not see it.
+    /// Begins a picture of that size. `title` names it, `description` tells its content to readers who do not see it.
     pub fn begin(width: f64, height: f64, title: &str, description: &str) -> Self {
         let (width, height) = (coordinate(width), coordinate(height));
         let text = format!(
@@ -56,7 +54,7 @@ impl Svg {
         self.put(format_args!("<style>{}</style>", escaped(rules)));
     }
 
-    /// A rectangle; the tip is shown to who points at it.
+    /// A rectangle; the tip is shown to a reader who points at it.
     pub fn rect(&mut self, area: Area, paint: Paint<'_>, tip: &str) {
         let [x, y, width, height] = [area.x, area.y, area.width, area.height].map(coordinate);
         self.put(format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\""));
@@ -83,9 +81,9 @@ impl Svg {
         self.finish_shape("path", Paint::Class(class), tip);
     }
 
-    /// Strokes of width 1 in the enclosing group's measure, in one colour.
-    pub fn strokes(&mut self, data: &str, colour: Rgb) {
-        self.put(format_args!("<path d=\"{data}\" stroke=\"{colour}\"/>"));
+    /// Strokes of width 1 in the enclosing group's measure, in the colour of that step of the ramp.
+    pub fn strokes(&mut self, data: &str, step: usize) {
+        self.put(format_args!("<path d=\"{data}\" class=\"line{step}\"/>"));
     }
 
     /// A line of text that begins, or as `class` says ends or is centred, at a point on its base line.
@@ -115,7 +113,7 @@ impl Svg {
     fn finish_shape(&mut self, element: &str, paint: Paint<'_>, tip: &str) {
         match paint {
             Paint::Class(class) => self.put(format_args!(" class=\"{class}\"")),
-            Paint::Fill(colour) => self.put(format_args!(" fill=\"{colour}\"")),
+            Paint::Heat(step) => self.put(format_args!(" class=\"heat{step}\"")),
         }
         if tip.is_empty() {
             self.text.push_str("/>");

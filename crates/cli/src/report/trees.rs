@@ -23,7 +23,7 @@ pub(super) fn section(trees: &[PlannedTree]) -> Markup {
                 p { "Nothing was planned." }
             } @else {
                 p {
-                    "Who talks to whom, in which order, and when, as the costs above predict it. Live times differ: "
+                    "Which member sends to which, in which order, and when, as the costs below predict it. Live times differ: "
                     "the model knows pairs of CPUs only, no caches under pressure and no interruptions."
                 }
             }
@@ -86,7 +86,7 @@ fn exchange(plan: &Plan) -> Option<String> {
             list(leaders).join(", ")
         )),
         Scheme::ReleaseLine => Some("The root tells all others by one line that everybody reads.".to_owned()),
-        Scheme::Counter => Some("Everybody increments one word; who comes last releases all others.".to_owned()),
+        Scheme::Counter => Some("Everybody increments one word; the last to come releases all others.".to_owned()),
         _ => None,
     }
 }
@@ -190,7 +190,7 @@ fn legend(problem: &Problem, phases: &[Schedule]) -> Markup {
                 li { span class={ "swatch " (node_class(&nodes, node)) } {} "NUMA node " (node) }
             }
             @if nodes.len() > 1 { li { span class="stroke remote" {} "between nodes" } }
-            @if is_told_last { li { span class="stroke critical" {} "the way to whoever is reached last" } }
+            @if is_told_last { li { span class="stroke critical" {} "the way to the member that is reached last" } }
         }
     }
 }

@@ -19,6 +19,7 @@ mod program;
 mod regions;
 mod rings;
 mod running;
+mod screen;
 mod serving;
 mod system_tree;
 mod terminal;

@@ -67,7 +67,12 @@ pub(crate) const BLOCKS: &[Block] = &[
         about: "improves the trees of the other blocks along their critical paths",
         find: annealed,
     },
-    Block { name: "exact", about: "programme over all subsets: the optimum, with proof", find: over_subsets },
+    Block {
+        name: "exact",
+        about: "programme over all subsets: no tree is cheaper, with proof; a barrier gets two such trees, and other schemes \
+                may cost less",
+        find: over_subsets,
+    },
 ];
 
 /// The best tree that the effort finds; `None` if the limits allow none that a greedy rule finds.

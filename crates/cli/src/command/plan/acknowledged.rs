@@ -42,7 +42,9 @@ pub(super) fn describe(ring: &Diamond, json: &DiamondJson) -> String {
         [">node", "role", "sends to", "waits for", ""]
     };
     let mut rows = table::table(&headings);
-    rows.add_rows(nodes.iter().map(row));
+    for node in nodes {
+        rows.add_row(row(node));
+    }
     let ways = if shortest == longest { longest.to_string() } else { format!("{shortest} to {longest}") };
     format!("{ring}: {messages} messages, {ways} of them one after the other\n\n{}", table::text(&rows))
 }

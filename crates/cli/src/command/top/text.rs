@@ -41,7 +41,7 @@ fn participants(inside: &Inside) -> String {
 
 fn channels(channels: &[ChannelSeen]) -> String {
     let headings =
-        ["channel", "kind", ">slots", "end", ">pid", "state", "policy", ">position", ">behind", ">per s", ""];
+        ["channel", "?kind", "?>slots", "end", ">pid", "state", "policy", ">position", ">behind", ">per s", ""];
     let mut table = table::table(&headings);
     for channel in channels {
         let rows = channel.state.as_ref().map(rows).unwrap_or_default();
