@@ -25,9 +25,37 @@ pub(crate) fn required<T>(argument: Option<T>, name: &'static str) -> Result<T, 
     argument.ok_or_else(|| null(name))
 }
 
-/// Gives an object to C, which has to destroy it.
-pub(crate) fn give<T>(to: &mut MaybeUninit<*mut T>, object: T) {
-    to.write(Box::into_raw(Box::new(object)));
+/// Where a call writes what it returns besides its status.
+pub(crate) trait Outputs<V> {
+    fn put(self, value: V);
+}
+
+impl Outputs<()> for () {
+    fn put(self, (): ()) {}
+}
+
+impl<T> Outputs<T> for &mut MaybeUninit<T> {
+    #[inline]
+    fn put(self, value: T) {
+        self.write(value);
+    }
+}
+
+/// Where a call writes the pointer to an object that it makes for C, which has to destroy it.
+pub(crate) struct New<'a, T>(pub(crate) &'a mut MaybeUninit<*mut T>);
+
+impl<T> Outputs<T> for New<'_, T> {
+    fn put(self, object: T) {
+        self.0.write(Box::into_raw(Box::new(object)));
+    }
+}
+
+impl<A: Outputs<V>, B: Outputs<W>, V, W> Outputs<(V, W)> for (A, B) {
+    #[inline]
+    fn put(self, (first, second): (V, W)) {
+        self.0.put(first);
+        self.1.put(second);
+    }
 }
 
 /// # Safety
@@ -38,6 +66,15 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, name: &'static str) -> Result
     }
     // SAFETY: not NULL, and otherwise the caller's promise.
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| Failure::argument(name, "is not UTF-8"))
+}
+
+/// The same; `None` for NULL.
+///
+/// # Safety
+/// - As of [`text`].
+pub(crate) unsafe fn optional_text<'a>(at: *const c_char, name: &'static str) -> Result<Option<&'a str>, Failure> {
+    // SAFETY: the caller's promise.
+    if at.is_null() { Ok(None) } else { unsafe { text(at, name) }.map(Some) }
 }
 
 /// # Safety

@@ -4,12 +4,11 @@
 //! its member's place in the group until it is closed.
 
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
 
 use corecast::collective::AtomicStream as Stream;
 
-use crate::argument::{bytes, give, required};
-use crate::error::{Failure, call, finish};
+use crate::argument::required;
+use crate::error::Failure;
 use crate::member::Member;
 use crate::opened::Opened;
 use crate::status::Status;
@@ -35,96 +34,55 @@ fn delivering(deliver: Deliver, context: *mut c_void) -> Result<impl FnMut(u64, 
     })
 }
 
-/// Opens a stream together with all other members. CORECAST_SYSTEM if the group's memory is used up.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_atomic_stream_open(
-    member: Option<&mut Member>,
-    stream: Option<&mut MaybeUninit<*mut AtomicStream>>,
-) -> Status {
-    call(|| {
-        let (member, to) = (required(member, "member")?, required(stream, "stream")?);
+c_functions! {
+    /// Opens a stream together with all other members. CORECAST_SYSTEM if the group's memory is used up.
+    safe fn corecast_atomic_stream_open(member: &mut Member) -> (stream: new AtomicStream) {
         // SAFETY: the member is kept in what is returned alone.
-        let opened = unsafe { Opened::open(member, |place| place.atomic_stream()) }?;
-        give(to, AtomicStream(opened));
-        Ok(())
-    })
-}
+        AtomicStream(unsafe { Opened::open(member, |place| place.atomic_stream()) }?)
+    }
 
-/// Closes the end; NULL is none. Its member can call other operations again. A stream that corecast_atomic_stream_finish has
-/// not ended makes the group fail.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_atomic_stream_close(stream: Option<Box<AtomicStream>>) {
-    finish(|| drop(stream));
-}
+    /// Closes the end; NULL is none. Its member can call other operations again. A stream that corecast_atomic_stream_finish has
+    /// not ended makes the group fail.
+    closing fn corecast_atomic_stream_close(stream: AtomicStream);
 
-/// Publishes an event of up to 500 bytes, waiting for room. What has to be delivered before there is room is given to
-/// `deliver`. CORECAST_TOO_LARGE for more bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_atomic_stream_publish(
-    stream: Option<&mut AtomicStream>,
-    data: *const c_void,
-    len: usize,
-    deliver: Deliver,
-    context: *mut c_void,
-) -> Status {
-    call(|| {
-        let (stream, deliver) = (required(stream, "stream")?, delivering(deliver, context)?);
-        // SAFETY: C passes bytes.
-        let data = unsafe { bytes(data, len, "data") }?;
-        stream.0.with(|stream| stream.publish(data, deliver))
-    })
-}
+    /// Publishes an event of up to 500 bytes, waiting for room. What has to be delivered before there is room is given to
+    /// `deliver`. CORECAST_TOO_LARGE for more bytes.
+    unsafe fn corecast_atomic_stream_publish(
+        stream: &mut AtomicStream,
+        data: bytes[len],
+        deliver: Deliver,
+        context: *mut c_void
+    ) {
+        let deliver = delivering(deliver, context)?;
+        stream.0.with(|stream| stream.publish(data, deliver))?
+    }
 
-/// The same without waiting, and without delivering: CORECAST_FULL if there is no room.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_atomic_stream_try_publish(
-    stream: Option<&mut AtomicStream>,
-    data: *const c_void,
-    len: usize,
-) -> Status {
-    call(|| {
-        let stream = required(stream, "stream")?;
-        // SAFETY: C passes bytes.
-        let data = unsafe { bytes(data, len, "data") }?;
-        match stream.0.with(|stream| stream.try_publish(data))? {
-            true => Ok(()),
-            false => Err(Failure::new(Status::Full, "the stream has no room for an event now")),
+    /// The same without waiting, and without delivering: CORECAST_FULL if there is no room.
+    unsafe fn corecast_atomic_stream_try_publish(stream: &mut AtomicStream, data: bytes[len]) {
+        if !stream.0.with(|stream| stream.try_publish(data))? {
+            return Err(Failure::new(Status::Full, "the stream has no room for an event now"));
         }
-    })
-}
+    }
 
-/// Gives the events that are here to `deliver`, in order, without waiting; `count` is how many.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_atomic_stream_deliver(
-    stream: Option<&mut AtomicStream>,
-    deliver: Deliver,
-    context: *mut c_void,
-    count: Option<&mut MaybeUninit<u64>>,
-) -> Status {
-    call(|| {
-        let (stream, deliver) = (required(stream, "stream")?, delivering(deliver, context)?);
-        let to = required(count, "count")?;
-        to.write(stream.0.with(|stream| stream.deliver(deliver))?);
-        Ok(())
-    })
-}
+    /// Gives the events that are here to `deliver`, in order, without waiting; `count` is how many.
+    unsafe fn corecast_atomic_stream_deliver(
+        stream: &mut AtomicStream,
+        deliver: Deliver,
+        context: *mut c_void
+    ) -> (count: u64) {
+        let deliver = delivering(deliver, context)?;
+        stream.0.with(|stream| stream.deliver(deliver))?
+    }
 
-/// Takes in and passes on what can be at once, and delivers nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_atomic_stream_progress(stream: Option<&mut AtomicStream>) -> Status {
-    call(|| required(stream, "stream")?.0.with(Stream::progress))
-}
+    /// Takes in and passes on what can be at once, and delivers nothing.
+    safe fn corecast_atomic_stream_progress(stream: &mut AtomicStream) {
+        stream.0.with(Stream::progress)?
+    }
 
-/// Ends the stream: returns when all members have called it and this one has delivered all that was published. Close it
-/// then.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_atomic_stream_finish(
-    stream: Option<&mut AtomicStream>,
-    deliver: Deliver,
-    context: *mut c_void,
-) -> Status {
-    call(|| {
-        let (stream, deliver) = (required(stream, "stream")?, delivering(deliver, context)?);
-        stream.0.end(|stream| stream.finish(deliver))
-    })
+    /// Ends the stream: returns when all members have called it and this one has delivered all that was published. Close it
+    /// then.
+    unsafe fn corecast_atomic_stream_finish(stream: &mut AtomicStream, deliver: Deliver, context: *mut c_void) {
+        let deliver = delivering(deliver, context)?;
+        stream.0.end(|stream| stream.finish(deliver))?
+    }
 }

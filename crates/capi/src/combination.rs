@@ -10,11 +10,10 @@ use std::ptr::NonNull;
 use corecast::collective::Order;
 
 use crate::argument::{Parameters, elements_mut, parameters, required, within};
-use crate::error::{Failure, call};
+use crate::error::Failure;
 use crate::member::Member;
 use crate::sized::MESSAGE_WORDS;
-use crate::started::{Started, give_started, limited};
-use crate::status::Status;
+use crate::started::Started;
 
 /// The bytes of the largest value: what goes into one message.
 const LARGEST_BYTES: usize = MESSAGE_WORDS * size_of::<u64>();
@@ -135,13 +134,12 @@ unsafe fn values_and_combining<'a>(
 /// # Safety
 /// - As for [`values_and_combining`], until the operation is dropped.
 unsafe fn start(
-    member: Option<&mut Member>,
+    member: &mut Member,
     root: Option<u32>,
     values: *mut c_void,
     count: usize,
     combination: *const Combination,
 ) -> Result<Started, Failure> {
-    let member = required(member, "member")?;
     // SAFETY: the caller's promise.
     let (values, by) = unsafe { values_and_combining(values, count, combination) }?;
     let (order, bytes) = (by.order, by.value_bytes);
@@ -155,97 +153,85 @@ unsafe fn start(
     }
 }
 
-/// Combines the `count` values of all members, first with first and so on, and leaves the results in the root's `values`;
-/// what the others' hold afterwards is of no use. Members that give another number of bytes are CORECAST_LOST; of those that
-/// mean the same bytes as values of another size nobody may be told.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_reduce_with(
-    member: Option<&mut Member>,
-    root: u32,
-    values: *mut c_void,
-    count: usize,
-    combination: *const Combination,
-) -> Status {
-    call(|| {
-        let member = required(member, "member")?;
-        // SAFETY: C passes parameters, and so many values.
+c_functions! {
+    /// Combines the `count` values of all members, first with first and so on, and leaves the results in the root's `values`;
+    /// what the others' hold afterwards is of no use. Members that give another number of bytes are CORECAST_LOST; of those that
+    /// mean the same bytes as values of another size nobody may be told.
+    unsafe fn corecast_member_reduce_with(
+        member: &mut Member,
+        root: u32,
+        values: *mut c_void,
+        count: usize,
+        combination: *const Combination
+    ) {
+        // SAFETY: C passes parameters, and `count` values.
         let (values, by) = unsafe { values_and_combining(values, count, combination) }?;
         let combine = |own: &mut [u8], their: &[u8]| by.combine(own, their);
-        member.operate(|place| place.reduce_records(by.order, root as usize, values, by.value_bytes, combine))
-    })
-}
+        member.operate(|place| place.reduce_records(by.order, root as usize, values, by.value_bytes, combine))?
+    }
 
-/// The same with the results in all members' `values`, the same bytes in each.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_allreduce_with(
-    member: Option<&mut Member>,
-    values: *mut c_void,
-    count: usize,
-    combination: *const Combination,
-) -> Status {
-    call(|| {
-        let member = required(member, "member")?;
-        // SAFETY: C passes parameters, and so many values.
+    /// The same with the results in all members' `values`, the same bytes in each.
+    unsafe fn corecast_member_allreduce_with(
+        member: &mut Member,
+        values: *mut c_void,
+        count: usize,
+        combination: *const Combination
+    ) {
+        // SAFETY: C passes parameters, and `count` values.
         let (values, by) = unsafe { values_and_combining(values, count, combination) }?;
         let combine = |own: &mut [u8], their: &[u8]| by.combine(own, their);
-        member.operate(|place| place.allreduce_records(by.order, values, by.value_bytes, combine))
-    })
-}
+        member.operate(|place| place.allreduce_records(by.order, values, by.value_bytes, combine))?
+    }
 
-/// Begins to combine the `count` values of all members for the root, as corecast_member_reduce_with does. `combination` is
-/// copied; its function is called within the calls that begin and finish the operation.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_start_reduce_with(
-    member: Option<&mut Member>,
-    root: u32,
-    values: *mut c_void,
-    count: usize,
-    combination: *const Combination,
-    started: Option<&mut MaybeUninit<*mut Started>>,
-) -> Status {
-    // SAFETY: C passes parameters, and values, which it leaves until the operation is finished or closed.
-    give_started(started, || unsafe { start(member, Some(root), values, count, combination) })
-}
+    /// Begins to combine the `count` values of all members for the root, as corecast_member_reduce_with does. `combination` is
+    /// copied; its function is called within the calls that begin and finish the operation.
+    unsafe fn corecast_member_start_reduce_with(
+        member: &mut Member,
+        root: u32,
+        values: *mut c_void,
+        count: usize,
+        combination: *const Combination
+    ) -> (started: new Started) {
+        // SAFETY: C passes parameters, and values, which it leaves until the operation is finished or closed.
+        unsafe { start(member, Some(root), values, count, combination) }?
+    }
 
-/// The same for all members.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_start_allreduce_with(
-    member: Option<&mut Member>,
-    values: *mut c_void,
-    count: usize,
-    combination: *const Combination,
-    started: Option<&mut MaybeUninit<*mut Started>>,
-) -> Status {
-    // SAFETY: C passes parameters, and values, which it leaves until the operation is finished or closed.
-    give_started(started, || unsafe { start(member, None, values, count, combination) })
-}
+    /// The same for all members.
+    unsafe fn corecast_member_start_allreduce_with(
+        member: &mut Member,
+        values: *mut c_void,
+        count: usize,
+        combination: *const Combination
+    ) -> (started: new Started) {
+        // SAFETY: C passes parameters, and values, which it leaves until the operation is finished or closed.
+        unsafe { start(member, None, values, count, combination) }?
+    }
 
-/// corecast_member_start_reduce_with and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT
-/// the member can only leave.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_reduce_with_timeout_ns(
-    member: Option<&mut Member>,
-    root: u32,
-    values: *mut c_void,
-    count: usize,
-    combination: *const Combination,
-    timeout_ns: u64,
-) -> Status {
-    // SAFETY: C passes parameters, and values, and the operation is dropped within.
-    limited(timeout_ns, || unsafe { start(member, Some(root), values, count, combination) })
-}
+    /// corecast_member_start_reduce_with and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT
+    /// the member can only leave.
+    unsafe fn corecast_member_reduce_with_timeout_ns(
+        member: &mut Member,
+        root: u32,
+        values: *mut c_void,
+        count: usize,
+        combination: *const Combination,
+        timeout_ns: Duration
+    ) {
+        // SAFETY: C passes parameters, and values, and the operation is dropped within.
+        unsafe { start(member, Some(root), values, count, combination) }?.finish(timeout_ns)?
+    }
 
-/// The same with corecast_member_start_allreduce_with.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_allreduce_with_timeout_ns(
-    member: Option<&mut Member>,
-    values: *mut c_void,
-    count: usize,
-    combination: *const Combination,
-    timeout_ns: u64,
-) -> Status {
-    // SAFETY: C passes parameters, and values, and the operation is dropped within.
-    limited(timeout_ns, || unsafe { start(member, None, values, count, combination) })
+    /// The same with corecast_member_start_allreduce_with.
+    unsafe fn corecast_member_allreduce_with_timeout_ns(
+        member: &mut Member,
+        values: *mut c_void,
+        count: usize,
+        combination: *const Combination,
+        timeout_ns: Duration
+    ) {
+        // SAFETY: C passes parameters, and values, and the operation is dropped within.
+        unsafe { start(member, None, values, count, combination) }?.finish(timeout_ns)?
+    }
 }
 
 #[cfg(test)]

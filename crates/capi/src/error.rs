@@ -67,14 +67,15 @@ fn words(panic: Box<dyn Any + Send>) -> Cow<'static, str> {
     }
 }
 
-/// What went wrong in the last call of this thread that did not return CORECAST_OK, in words; "" before any did. Copies at
-/// most `size` bytes to `buffer`, which may be NULL if `size` is 0; the text always ends with a zero byte, and is cut if
-/// the buffer is too small. Returns the length of the whole text without the zero byte, as snprintf does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_error_message(buffer: *mut c_char, size: usize) -> usize {
-    // SAFETY: the caller's promise.
-    let copy = |message: &RefCell<Cow<'static, str>>| unsafe { copy_text(&message.borrow(), buffer, size) };
-    MESSAGE.try_with(copy).unwrap_or(0)
+c_functions! {
+    /// What went wrong in the last call of this thread that did not return CORECAST_OK, in words; "" before any did. Copies at
+    /// most `size` bytes to `buffer`, which may be NULL if `size` is 0; the text always ends with a zero byte, and is cut if
+    /// the buffer is too small. Returns the length of the whole text without the zero byte, as snprintf does.
+    unsafe fn corecast_error_message(buffer: *mut c_char, size: usize) => (usize) {
+        // SAFETY: the caller's promise.
+        let copy = |message: &RefCell<Cow<'static, str>>| unsafe { copy_text(&message.borrow(), buffer, size) };
+        MESSAGE.try_with(copy).unwrap_or(0)
+    }
 }
 
 /// Copies a text as [`corecast_error_message`] does, and returns its length.

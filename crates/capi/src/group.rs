@@ -1,17 +1,13 @@
 //! Groups among the threads of this process, and the ways of a process into a group.
 
-use std::ffi::c_char;
-use std::mem::MaybeUninit;
-use std::time::Duration;
-
 use corecast::base::rendezvous::SocketDir;
 use corecast::collective::{Builder, MAX_MEMBERS};
 use corecast::machine;
 use corecast::processes::Invitation;
-use corecast::{Group as ThreadGroup, Machine};
+use corecast::{Group as ThreadGroup, Machine, Wait};
 
-use crate::argument::{Parameters, give, parameters, required, text, within};
-use crate::error::{Failure, call, finish};
+use crate::argument::{Parameters, within};
+use crate::error::Failure;
 use crate::member::Member;
 use crate::status::Status;
 use crate::wait;
@@ -32,11 +28,24 @@ pub struct GroupConfig {
 // SAFETY: numbers laid out as C does, without padding, the size first.
 unsafe impl Parameters for GroupConfig {}
 
+/// What is wanted of a group.
+struct Wanted {
+    /// 0 for one for each CPU.
+    members: usize,
+    wait: Wait,
+}
+
 impl GroupConfig {
-    fn builder(self, machine: &Machine) -> Result<Builder<'_>, Failure> {
+    fn check(self) -> Result<Wanted, Failure> {
         let members = within(self.members, 0, MAX_MEMBERS as u32, "config.members")? as usize;
-        let builder = ThreadGroup::builder(machine).pin(false).wait(wait::policy(self.wait, "config.wait")?);
-        Ok(if members > 0 { builder.members(members) } else { builder })
+        Ok(Wanted { members, wait: wait::policy(self.wait, "config.wait")? })
+    }
+}
+
+impl Wanted {
+    fn builder<'a>(&self, machine: &'a Machine) -> Builder<'a> {
+        let builder = ThreadGroup::builder(machine).pin(false).wait(self.wait);
+        if self.members > 0 { builder.members(self.members) } else { builder }
     }
 }
 
@@ -48,87 +57,51 @@ fn detect() -> Result<Machine, Failure> {
 #[derive(Debug)]
 pub struct Group(ThreadGroup);
 
-/// Makes a group whose members are threads of this process: discovers the machine and plans its trees, which takes a part of
-/// a second for large machines. Threads are not bound to CPUs.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_group_create(
-    config: *const GroupConfig,
-    group: Option<&mut MaybeUninit<*mut Group>>,
-) -> Status {
-    call(|| {
-        // SAFETY: C passes parameters.
-        let config = unsafe { parameters(config, "config") }?;
-        let to = required(group, "group")?;
+c_functions! {
+    /// Makes a group whose members are threads of this process: discovers the machine and plans its trees, which takes a part of
+    /// a second for large machines. Threads are not bound to CPUs.
+    unsafe fn corecast_group_create(config: parameters GroupConfig) -> (group: new Group) {
         let machine = detect()?;
-        give(to, Group(config.builder(&machine)?.build()?));
-        Ok(())
-    })
-}
+        Group(config.builder(&machine).build()?)
+    }
 
-/// Destroys the group; NULL is none. Its members go on until they leave.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_group_destroy(group: Option<Box<Group>>) {
-    finish(|| drop(group));
-}
+    /// Destroys the group; NULL is none. Its members go on until they leave.
+    closing fn corecast_group_destroy(group: Group);
 
-/// The number of members; 0 for NULL.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_group_members(group: Option<&Group>) -> u32 {
-    group.map_or(0, |group| group.0.size() as u32)
-}
+    /// The number of members; 0 for NULL.
+    safe fn corecast_group_members(group: Option<&Group>) => (u32) {
+        group.map_or(0, |group| group.0.size() as u32)
+    }
 
-/// Takes the place of the member with this rank, from 0, for the calling thread or one that it is handed to.
-/// CORECAST_TAKEN if somebody has it; CORECAST_LOST if the group has failed.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_group_join(
-    group: Option<&Group>,
-    rank: u32,
-    member: Option<&mut MaybeUninit<*mut Member>>,
-) -> Status {
-    call(|| {
-        let (group, to) = (required(group, "group")?, required(member, "member")?);
-        give(to, Member::new(group.0.join(rank as usize)?));
-        Ok(())
-    })
-}
+    /// Takes the place of the member with this rank, from 0, for the calling thread or one that it is handed to.
+    /// CORECAST_TAKEN if somebody has it; CORECAST_LOST if the group has failed.
+    safe fn corecast_group_join(group: &Group, rank: u32) -> (member: new Member) {
+        Member::new(group.0.join(rank as usize)?)
+    }
 
-/// Becomes the member that `corecast run` started this process as, and waits for the others for at most `timeout_ns`.
-/// CORECAST_NOT_FOUND if this process was not started so; CORECAST_TIMEOUT if not all came, whom the message names.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_member_of_run(timeout_ns: u64, member: Option<&mut MaybeUninit<*mut Member>>) -> Status {
-    call(|| {
-        let to = required(member, "member")?;
+    /// Becomes the member that `corecast run` started this process as, and waits for the others for at most `timeout_ns`.
+    /// CORECAST_NOT_FOUND if this process was not started so; CORECAST_TIMEOUT if not all came, whom the message names.
+    safe fn corecast_member_of_run(timeout_ns: Duration) -> (member: new Member) {
         let not_run = || Failure::new(Status::NotFound, "this process was not started by `corecast run`");
         let invitation = Invitation::from_env()?.ok_or_else(not_run)?;
-        give(to, Member::new(invitation.timeout(Duration::from_nanos(timeout_ns)).join()?));
-        Ok(())
-    })
-}
+        Member::new(invitation.timeout(timeout_ns).join()?)
+    }
 
-/// Becomes a member of the group of processes with this name, and waits for the others for at most `timeout_ns`. Whoever
-/// comes first makes the group, as its `config` says; the others' must ask for as many members. `rank` is which member to
-/// be, or -1 for the first one that nobody is. CORECAST_TAKEN if somebody was that member; CORECAST_TIMEOUT if not all came.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_of_name(
-    name: *const c_char,
-    config: *const GroupConfig,
-    rank: i32,
-    timeout_ns: u64,
-    member: Option<&mut MaybeUninit<*mut Member>>,
-) -> Status {
-    call(|| {
-        // SAFETY: C passes a text.
-        let name = unsafe { text(name, "name") }?;
-        // SAFETY: C passes parameters.
-        let config = unsafe { parameters(config, "config") }?;
-        let to = required(member, "member")?;
+    /// Becomes a member of the group of processes with this name, and waits for the others for at most `timeout_ns`. Whoever
+    /// comes first makes the group, as its `config` says; the others' must ask for as many members. `rank` is which member to
+    /// be, or -1 for the first one that nobody is. CORECAST_TAKEN if somebody was that member; CORECAST_TIMEOUT if not all came.
+    unsafe fn corecast_member_of_name(
+        name: text,
+        config: parameters GroupConfig,
+        rank: i32,
+        timeout_ns: Duration
+    ) -> (member: new Member) {
         within(rank, -1, MAX_MEMBERS as i32 - 1, "rank")?;
         let machine = detect()?;
-        let invitation = Invitation::by_name(&SocketDir::of_user(), name, &config.builder(&machine)?)?;
-        let invitation = invitation.timeout(Duration::from_nanos(timeout_ns));
+        let invitation = Invitation::by_name(&SocketDir::of_user(), name, &config.builder(&machine))?;
+        let invitation = invitation.timeout(timeout_ns);
         let invitation = if rank < 0 { invitation } else { invitation.rank(rank as usize) };
-        let invitation = if config.members == 0 { invitation } else { invitation.members(config.members as usize) };
-        give(to, Member::new(invitation.join()?));
-        Ok(())
-    })
+        let invitation = if config.members == 0 { invitation } else { invitation.members(config.members) };
+        Member::new(invitation.join()?)
+    }
 }

@@ -1,18 +1,13 @@
 //! Locks among processes: words in a region, found by a name.
 
-use std::ffi::c_char;
-use std::mem::MaybeUninit;
-use std::time::Duration;
-
 use corecast::base::sync::{AtomicU32, Ordering};
 use corecast::lock::shared::{self, SharedGuard, SharedLock as Words, SharedLockError};
 use corecast::lock::{Algorithm, WrongUse, this_thread};
 
-use crate::argument::{give, required, text};
-use crate::error::{Failure, call, finish};
+use crate::error::Failure;
 use crate::lock::algorithm_of;
 use crate::region::Region;
-use crate::region_plan::{self, RegionPlan};
+use crate::region_plan::RegionPlan;
 use crate::status::Status;
 
 /// A lock among processes, for the threads of this one. It guards what its users agree on, such as bytes of another mapping.
@@ -77,78 +72,43 @@ fn owner_died() -> Failure {
     Failure::new(Status::OwnerDied, words)
 }
 
-/// Declares a lock of a region to be, alone on its line. `algorithm` is a corecast_lock_algorithm: word, or tas, ttas or ticket
-/// where nobody is ever killed; CORECAST_INVALID_ARGUMENT for others, CORECAST_NOT_FOUND for none.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_region_plan_add_lock(
-    plan: Option<&mut RegionPlan>,
-    name: *const c_char,
-    algorithm: u32,
-) -> Status {
-    call(|| {
+c_functions! {
+    /// Declares a lock of a region to be, alone on its line. `algorithm` is a corecast_lock_algorithm: word, or tas, ttas or ticket
+    /// where nobody is ever killed; CORECAST_INVALID_ARGUMENT for others, CORECAST_NOT_FOUND for none.
+    unsafe fn corecast_region_plan_add_lock(plan: &mut RegionPlan, name: text, algorithm: u32) {
         let algorithm: Algorithm = algorithm_of(algorithm)?;
-        // SAFETY: C passes a text.
-        unsafe { region_plan::add(plan, name, |plan, name| shared::declare(plan, name, algorithm)) }
-    })
-}
+        plan.change(|plan| shared::declare(plan, name, algorithm))?
+    }
 
-/// Opens the lock with this name, any number of times. CORECAST_NOT_FOUND if the region has none, CORECAST_MISMATCH if it is
-/// something else, or damaged.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_shared_lock_open(
-    region: Option<&Region>,
-    name: *const c_char,
-    lock: Option<&mut MaybeUninit<*mut SharedLock>>,
-) -> Status {
-    call(|| {
-        let region = required(region, "region")?;
-        // SAFETY: C passes a text.
-        let name = unsafe { text(name, "name") }?;
-        let lock = required(lock, "lock")?;
-        let words = Words::open(&region.shared, name)?;
-        give(lock, SharedLock { words, holder: AtomicU32::new(0) });
-        Ok(())
-    })
-}
+    /// Opens the lock with this name, any number of times. CORECAST_NOT_FOUND if the region has none, CORECAST_MISMATCH if it is
+    /// something else, or damaged.
+    unsafe fn corecast_shared_lock_open(region: &Region, name: text) -> (lock: new SharedLock) {
+        SharedLock { words: Words::open(&region.shared, name)?, holder: AtomicU32::new(0) }
+    }
 
-/// Waits until the lock is free, and takes it. CORECAST_OWNER_DIED: this thread has it, from one that is gone.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_shared_lock_lock(lock: Option<&SharedLock>) -> Status {
-    call(|| {
-        let lock = required(lock, "lock")?;
+    /// Waits until the lock is free, and takes it. CORECAST_OWNER_DIED: this thread has it, from one that is gone.
+    safe fn corecast_shared_lock_lock(lock: &SharedLock) {
         lock.expect_another()?;
-        lock.keep(lock.words.lock())
-    })
-}
+        lock.keep(lock.words.lock())?
+    }
 
-/// The same if the lock is free or its holder is gone; CORECAST_TAKEN if not, also where this thread holds it.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_shared_lock_try_lock(lock: Option<&SharedLock>) -> Status {
-    call(|| {
-        let lock = required(lock, "lock")?;
-        lock.keep(lock.words.try_lock())
-    })
-}
+    /// The same if the lock is free or its holder is gone; CORECAST_TAKEN if not, also where this thread holds it.
+    safe fn corecast_shared_lock_try_lock(lock: &SharedLock) {
+        lock.keep(lock.words.try_lock())?
+    }
 
-/// As corecast_shared_lock_lock, for so long at most: CORECAST_TIMEOUT if it was held all the time.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_shared_lock_lock_timeout_ns(lock: Option<&SharedLock>, timeout_ns: u64) -> Status {
-    call(|| {
-        let lock = required(lock, "lock")?;
+    /// As corecast_shared_lock_lock, for so long at most: CORECAST_TIMEOUT if it was held all the time.
+    safe fn corecast_shared_lock_lock_timeout_ns(lock: &SharedLock, timeout_ns: Duration) {
         lock.expect_another()?;
-        lock.keep(lock.words.lock_timeout(Duration::from_nanos(timeout_ns)))
-    })
-}
+        lock.keep(lock.words.lock_timeout(timeout_ns))?
+    }
 
-/// Frees the lock, which this thread holds by this object.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_shared_lock_unlock(lock: Option<&SharedLock>) -> Status {
-    call(|| required(lock, "lock")?.unlock())
-}
+    /// Frees the lock, which this thread holds by this object.
+    safe fn corecast_shared_lock_unlock(lock: &SharedLock) {
+        lock.unlock()?
+    }
 
-/// Closes a lock; NULL is none. One that is held stays so until this participant gives up its place in the region: whoever
-/// wants it then is told CORECAST_OWNER_DIED.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_shared_lock_close(lock: Option<Box<SharedLock>>) {
-    finish(|| drop(lock));
+    /// Closes a lock; NULL is none. One that is held stays so until this participant gives up its place in the region: whoever
+    /// wants it then is told CORECAST_OWNER_DIED.
+    closing fn corecast_shared_lock_close(lock: SharedLock);
 }

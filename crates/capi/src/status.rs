@@ -76,11 +76,12 @@ const NAMES: [&CStr; 21] = [
     c"out of step",
 ];
 
-/// A status in a word or two; "unknown" for a number that is none. The text is constant: do not free it.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_status_name(status: i32) -> *const c_char {
-    let name = usize::try_from(status).ok().and_then(|status| NAMES.get(status));
-    name.copied().unwrap_or(c"unknown").as_ptr()
+c_functions! {
+    /// A status in a word or two; "unknown" for a number that is none. The text is constant: do not free it.
+    safe fn corecast_status_name(status: i32) => (*const c_char) {
+        let name = usize::try_from(status).ok().and_then(|status| NAMES.get(status));
+        name.copied().unwrap_or(c"unknown").as_ptr()
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ pub mod follower;
 
 use corecast::collective::acknowledged::{AckConfig as Settings, AckOn as On, Discipline, Edges, Variant};
 
-use crate::argument::{Parameters, choice, parameters, within};
+use crate::argument::{Parameters, choice, within};
 use crate::error::Failure;
 use crate::sized::{LARGE_BYTES, LARGE_WORDS, LINE_BYTES, LINE_WORDS, MESSAGE_BYTES, MESSAGE_WORDS};
 use crate::status::Status;
@@ -82,12 +82,8 @@ pub struct AckConfig {
 unsafe impl Parameters for AckConfig {}
 
 impl AckConfig {
-    /// # Safety
-    /// - As for [`parameters`].
-    unsafe fn read(config: *const Self) -> Result<(Settings, Room), Failure> {
-        // SAFETY: the caller's promise.
-        let config = unsafe { parameters(config, "config") }?;
-        Ok((config.settings()?, Room::of(config.longest_bytes as usize)?))
+    fn check(self) -> Result<(Settings, Room), Failure> {
+        Ok((self.settings()?, Room::of(self.longest_bytes as usize)?))
     }
 
     fn settings(&self) -> Result<Settings, Failure> {

@@ -4,8 +4,6 @@ pub mod sender;
 
 pub mod receiver;
 
-use std::ffi::c_char;
-use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use corecast::base::region::DEFAULT_LIMIT_BYTES;
@@ -13,10 +11,9 @@ use corecast::channel::mcast::{
     self, Config, Delivery, MAX_BYTES, MAX_READERS, MAX_SENDERS, MAX_SLOTS, Policy, ZeroReaders,
 };
 
-use crate::argument::{Parameters, choice, give, parameters, required, within};
-use crate::error::{Failure, call};
-use crate::region_plan::{self, RegionPlan};
-use crate::status::Status;
+use crate::argument::{Parameters, choice, within};
+use crate::error::Failure;
+use crate::region_plan::RegionPlan;
 use crate::wait;
 
 use sender::McastSender;
@@ -114,37 +111,19 @@ impl McastConfig {
 }
 
 /// The policy of a reader.
-fn policy(policy: u32, deadline_ns: u64) -> Result<Policy, Failure> {
-    let deadline = Duration::from_nanos(deadline_ns);
+fn policy(policy: u32, deadline: Duration) -> Result<Policy, Failure> {
     choice(policy, &[Policy::Reliable, Policy::Deadline(deadline), Policy::Lossy], "policy")
 }
 
-/// Declares a mcast channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_region_plan_add_mcast(
-    plan: Option<&mut RegionPlan>,
-    name: *const c_char,
-    config: *const McastConfig,
-) -> Status {
-    call(|| {
-        // SAFETY: C passes parameters.
-        let config = unsafe { parameters(config, "config") }?.check()?;
-        // SAFETY: C passes a text.
-        unsafe { region_plan::add(plan, name, |plan, name| mcast::bytes::spec(config).declare(plan, name)) }
-    })
-}
+c_functions! {
+    /// Declares a mcast channel.
+    unsafe fn corecast_region_plan_add_mcast(plan: &mut RegionPlan, name: text, config: parameters McastConfig) {
+        plan.change(|plan| mcast::bytes::spec(config).declare(plan, name))?
+    }
 
-/// A mcast channel among the threads of this process, of up to 1 GiB, by its first sender; further ends come from that. For
-/// one among processes, declare it in the plan of a region.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_mcast_create(
-    config: *const McastConfig,
-    sender: Option<&mut MaybeUninit<*mut McastSender>>,
-) -> Status {
-    call(|| {
-        // SAFETY: C passes parameters.
-        let config = unsafe { parameters(config, "config") }?.check()?;
-        let to = required(sender, "sender")?;
+    /// A mcast channel among the threads of this process, of up to 1 GiB, by its first sender; further ends come from that. For
+    /// one among processes, declare it in the plan of a region.
+    unsafe fn corecast_mcast_create(config: parameters McastConfig) -> (sender: new McastSender) {
         // Memory that cannot be had would end the process.
         let bytes = mcast::bytes::spec(config.clone()).bytes;
         if bytes > DEFAULT_LIMIT_BYTES {
@@ -152,9 +131,8 @@ pub unsafe extern "C" fn corecast_mcast_create(
             return Err(Failure::argument("config", why));
         }
         let (sender, _) = mcast::bytes::channel(config);
-        give(to, McastSender::new(sender));
-        Ok(())
-    })
+        McastSender::new(sender)
+    }
 }
 
 const _: () = assert!(size_of::<McastConfig>() == 56);

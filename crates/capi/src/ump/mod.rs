@@ -4,15 +4,11 @@ pub mod sender;
 
 pub mod receiver;
 
-use std::ffi::c_char;
-use std::mem::MaybeUninit;
-
 use corecast::channel::ump::{self, Config, Credit, MAX_SLOTS};
 
-use crate::argument::{Parameters, choice, give, parameters, required, within};
-use crate::error::{Failure, call};
-use crate::region_plan::{self, RegionPlan};
-use crate::status::Status;
+use crate::argument::{Parameters, choice, within};
+use crate::error::Failure;
+use crate::region_plan::RegionPlan;
 use crate::wait;
 
 use receiver::UmpReceiver;
@@ -70,37 +66,17 @@ impl UmpConfig {
     }
 }
 
-/// Declares a ump channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_region_plan_add_ump(
-    plan: Option<&mut RegionPlan>,
-    name: *const c_char,
-    config: *const UmpConfig,
-) -> Status {
-    call(|| {
-        // SAFETY: C passes parameters.
-        let config = unsafe { parameters(config, "config") }?.check()?;
-        // SAFETY: C passes a text.
-        unsafe { region_plan::add(plan, name, |plan, name| ump::bytes::spec(&config).declare(plan, name)) }
-    })
-}
+c_functions! {
+    /// Declares a ump channel.
+    unsafe fn corecast_region_plan_add_ump(plan: &mut RegionPlan, name: text, config: parameters UmpConfig) {
+        plan.change(|plan| ump::bytes::spec(&config).declare(plan, name))?
+    }
 
-/// A ump channel among two threads of this process. For one among processes, declare it in the plan of a region.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_ump_create(
-    config: *const UmpConfig,
-    sender: Option<&mut MaybeUninit<*mut UmpSender>>,
-    receiver: Option<&mut MaybeUninit<*mut UmpReceiver>>,
-) -> Status {
-    call(|| {
-        // SAFETY: C passes parameters.
-        let config = unsafe { parameters(config, "config") }?.check()?;
-        let (to_sender, to_receiver) = (required(sender, "sender")?, required(receiver, "receiver")?);
+    /// A ump channel among two threads of this process. For one among processes, declare it in the plan of a region.
+    unsafe fn corecast_ump_create(config: parameters UmpConfig) -> (sender: new UmpSender, receiver: new UmpReceiver) {
         let (sender, receiver) = ump::bytes::channel(&config);
-        give(to_sender, UmpSender::new(sender));
-        give(to_receiver, UmpReceiver::new(receiver));
-        Ok(())
-    })
+        (UmpSender::new(sender), UmpReceiver::new(receiver))
+    }
 }
 
 const _: () = assert!(size_of::<UmpConfig>() == 40);

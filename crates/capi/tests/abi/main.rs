@@ -10,7 +10,6 @@ mod condvar;
 mod ff;
 mod gather;
 mod group;
-mod header;
 mod lock;
 mod mcast;
 mod members;
