@@ -1,7 +1,7 @@
-//! What C passes, checked as far as it can be: that it is not NULL, text, of a size, one of a list.
+//! Checks of the arguments that C passes, as far as they can be checked: not NULL, text, of a size, one of a list.
 //!
-//! Handles and outputs arrive as references, for which C's NULL is `None`; that they are live and of the right type, and
-//! that nobody else uses them meanwhile, is the caller's promise, as everywhere in C. Bytes, texts and parameter structs,
+//! Handles and outputs arrive as references, for which C's NULL is `None`; the caller promises, as everywhere in C, that
+//! they are live and of the right type, and that no other thread uses them meanwhile. Bytes, texts and parameter structs,
 //! whose size is only known at run time, arrive as pointers and are read here.
 
 use std::ffi::{CStr, c_char, c_void};
@@ -17,10 +17,10 @@ use crate::error::Failure;
 /// - Any bytes are a value of it.
 pub(crate) unsafe trait Parameters: Copy {}
 
-/// More than any later version will have: a size beyond it was never set.
+/// Larger than the parameters of any later version: a size beyond it was never set.
 const LARGEST_PARAMETERS: usize = 4096;
 
-/// What was passed, which must not be NULL.
+/// The argument, which must not be NULL.
 pub(crate) fn required<T>(argument: Option<T>, name: &'static str) -> Result<T, Failure> {
     argument.ok_or_else(|| null(name))
 }
@@ -101,7 +101,7 @@ pub(crate) unsafe fn elements<'a, T>(first: *const T, count: usize, name: &'stat
 }
 
 /// # Safety
-/// - `first` is NULL, or aligned, readable and writable for `count` elements, which nobody else reaches for `'a`.
+/// - `first` is NULL, or aligned, readable and writable for `count` elements, which nothing else reaches for `'a`.
 pub(crate) unsafe fn elements_mut<'a, T>(
     first: *mut T,
     count: usize,
@@ -116,7 +116,7 @@ pub(crate) unsafe fn elements_mut<'a, T>(
 /// The parameters, or their defaults for NULL.
 ///
 /// # Safety
-/// - `from` is NULL, or aligned and readable for a `usize`, and for as many bytes as that says.
+/// - `from` is NULL, or aligned and readable for a `usize`, which is a number of bytes, and readable for that many.
 pub(crate) unsafe fn parameters<T: Parameters>(from: *const T, name: &'static str) -> Result<T, Failure> {
     let mut value = MaybeUninit::<T>::zeroed();
     if from.is_null() {

@@ -16,12 +16,12 @@ use crate::status::Status;
 /// One member's end of a stream of events from any member, which all deliver in one order. One thread at a time uses it.
 ///
 /// All members open it together, and end it together. A member takes in, passes on and delivers within its calls only, and
-/// keeps 64 events: one that calls nothing for long stops the stream. What delivers calls nothing with this stream, and
-/// neither throws nor jumps; the bytes are its until it returns.
+/// keeps 64 events: a member that makes no call for long stops the stream. The delivering function makes no call with this
+/// stream, and neither throws nor jumps; it may use the bytes until it returns.
 #[derive(Debug)]
 pub struct AtomicStream(Opened<Stream<'static>>);
 
-/// What delivers an event: its number, the rank of the member that published it, its bytes.
+/// A function that delivers an event: its number, the rank of the member that published it, its bytes.
 pub type Deliver =
     Option<unsafe extern "C" fn(context: *mut c_void, number: u64, origin: u32, data: *const c_void, len: usize)>;
 
@@ -37,7 +37,7 @@ fn delivering(deliver: Deliver, context: *mut c_void) -> Result<impl FnMut(u64, 
 c_functions! {
     /// Opens a stream together with all other members. CORECAST_SYSTEM if the group's memory is used up.
     safe fn corecast_atomic_stream_open(member: &mut Member) -> (stream: new AtomicStream) {
-        // SAFETY: the member is kept in what is returned alone.
+        // SAFETY: the reference to the member is kept only in the returned object.
         AtomicStream(unsafe { Opened::open(member, |place| place.atomic_stream()) }?)
     }
 
@@ -45,7 +45,7 @@ c_functions! {
     /// not ended makes the group fail.
     closing fn corecast_atomic_stream_close(stream: AtomicStream);
 
-    /// Publishes an event of up to 500 bytes, waiting for room. What has to be delivered before there is room is given to
+    /// Publishes an event of up to 500 bytes, waiting for room. Events that must be delivered before there is room go to
     /// `deliver`. CORECAST_TOO_LARGE for more bytes.
     unsafe fn corecast_atomic_stream_publish(
         stream: &mut AtomicStream,
@@ -64,7 +64,7 @@ c_functions! {
         }
     }
 
-    /// Gives the events that are here to `deliver`, in order, without waiting; `count` is how many.
+    /// Gives the events that are here to `deliver`, in order, without waiting; `count` is their number.
     unsafe fn corecast_atomic_stream_deliver(
         stream: &mut AtomicStream,
         deliver: Deliver,
@@ -74,13 +74,13 @@ c_functions! {
         stream.0.with(|stream| stream.deliver(deliver))?
     }
 
-    /// Takes in and passes on what can be at once, and delivers nothing.
+    /// Takes in and passes on events without waiting, and delivers none.
     safe fn corecast_atomic_stream_progress(stream: &mut AtomicStream) {
         stream.0.with(Stream::progress)?
     }
 
-    /// Ends the stream: returns when all members have called it and this one has delivered all that was published. Close it
-    /// then.
+    /// Ends the stream: returns when all members have called it and this one has delivered all published events. Then close
+    /// it.
     unsafe fn corecast_atomic_stream_finish(stream: &mut AtomicStream, deliver: Deliver, context: *mut c_void) {
         let deliver = delivering(deliver, context)?;
         stream.0.end(|stream| stream.finish(deliver))?

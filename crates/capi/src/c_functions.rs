@@ -152,7 +152,7 @@ macro_rules! c_checked {
             [$($p)* $x: *const std::ffi::c_void, $len: usize,]
             {
                 $($c)*
-                // SAFETY: C passes bytes, as many as it says, and leaves them as they are for as long as the header asks.
+                // SAFETY: C passes `len` bytes, and leaves them as they are for as long as the header asks.
                 let $x = unsafe { $crate::argument::bytes($x, $len, stringify!($x)) }?;
             }
             () [$($rest)*] $end
@@ -164,7 +164,7 @@ macro_rules! c_checked {
             [$($p)* $x: *mut std::ffi::c_void, $len: usize,]
             {
                 $($c)*
-                // SAFETY: C passes bytes, as many as it says, which nobody else reaches while the header gives them away.
+                // SAFETY: C passes `len` bytes, which nothing else reaches for as long as the header asks.
                 let $x = unsafe { $crate::argument::elements_mut($x.cast::<u8>(), $len, stringify!($x)) }?;
             }
             () [$($rest)*] $end

@@ -9,12 +9,12 @@ use crate::error::Failure;
 use crate::lock::Lock;
 use crate::status::Status;
 
-/// A condition variable. All zeroes are one that nobody waits for; it has nothing to destroy. It lies where its user puts it,
-/// among the threads of one process, and must not be moved or freed while anybody is in a call with it.
+/// A condition variable. All zeroes are a variable without waiting threads; it has nothing to destroy. It lies where its
+/// user puts it, among the threads of one process, and must not be moved or freed while a thread is in a call with it.
 ///
-/// It goes with locks whose threads sleep: auto, word, byte and qword; others are CORECAST_INVALID_ARGUMENT. One variable may
-/// serve several locks. A notification wakes those who wait when it comes, and is not kept for later ones; the lock need not
-/// be held to notify, but what is waited for is to be changed while it is.
+/// It goes with locks whose threads sleep: auto, word, byte and qword; others are CORECAST_INVALID_ARGUMENT. One variable
+/// may serve several locks. A notification wakes threads that wait at that moment, and is not kept for later ones. A thread
+/// need not hold the lock to notify, but it must hold it while it changes the state that others wait for.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Condvar {
@@ -46,8 +46,8 @@ c_functions! {
         lock.wait(condvar)?
     }
 
-    /// As corecast_condvar_wait, asleep for so long at most: CORECAST_TIMEOUT if no notification came. The lock is waited for
-    /// without a limit, and held then, too.
+    /// As corecast_condvar_wait, asleep for at most `timeout_ns` nanoseconds: CORECAST_TIMEOUT if no notification came. The
+    /// thread waits for the lock without a limit, and holds it after a timeout too.
     unsafe fn corecast_condvar_wait_timeout_ns(condvar: in_place Condvar, lock: in_place Lock, timeout_ns: Duration) {
         let is_notified = match Instant::now().checked_add(timeout_ns) {
             Some(deadline) => lock.wait_until(condvar, deadline)?,
@@ -58,12 +58,12 @@ c_functions! {
         }
     }
 
-    /// Wakes one of those who wait, if anybody does.
+    /// Wakes one waiting thread, if there is one.
     unsafe fn corecast_condvar_notify_one(condvar: in_place Condvar) {
         condvar.notify_one()
     }
 
-    /// Wakes all who wait.
+    /// Wakes all waiting threads.
     unsafe fn corecast_condvar_notify_all(condvar: in_place Condvar) {
         condvar.notify_all()
     }

@@ -21,8 +21,8 @@ pub enum FfProbe {
     Line = 1,
 }
 
-/// How a ff channel is laid out and waits. Set `size` to sizeof(corecast_ff_config) and all else to 0, then what is wanted;
-/// NULL in its place is all zeroes.
+/// How a ff channel is laid out and waits. Set `size` to sizeof(corecast_ff_config), all else to 0, and then the fields
+/// that matter; NULL stands for all zeroes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct FfConfig {
@@ -32,14 +32,14 @@ pub struct FfConfig {
     pub cells: u32,
     /// A corecast_ff_probe.
     pub probe: u32,
-    /// If not 0 the receiver takes whole lines of 8 words, and a part of a line when the sender flushes or leaves, or after
-    /// so many nanoseconds. 0: words as soon as they are there.
+    /// If not 0, the receiver takes whole lines of 8 words, and a part of a line when the sender flushes or leaves, or
+    /// after this number of nanoseconds. 0: words as soon as they are there.
     pub slip_ns: u64,
     /// A corecast_wait: how both ends wait.
     pub wait: u32,
     /// 0.
     pub reserved: u32,
-    /// What sleeping and waking up costs on this machine, in nanoseconds. 0: not known.
+    /// The cost of sleeping and waking up on this machine, in nanoseconds. 0: not known.
     pub wake_cost_ns: u64,
 }
 
@@ -91,7 +91,7 @@ c_functions! {
         FfSender(ff::sender(&region.shared, name)?)
     }
 
-    /// Closes the end; NULL is none. The receiver gets what was sent, and is then told CORECAST_CLOSED.
+    /// Closes the end; NULL is none. The receiver gets what was sent, and then CORECAST_CLOSED.
     closing fn corecast_ff_sender_close(sender: FfSender);
 
     /// Sends a word that is not 0, waiting for room. CORECAST_CLOSED if the receiver has said goodbye, CORECAST_DIED if its
@@ -105,7 +105,7 @@ c_functions! {
         sender.0.try_send(message(word)?)?
     }
 
-    /// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+    /// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
     safe fn corecast_ff_sender_send_timeout_ns(sender: &mut FfSender, word: u64, timeout_ns: Duration) {
         sender.0.send_timeout(message(word)?, timeout_ns)?
     }
@@ -135,7 +135,7 @@ c_functions! {
         receiver.0.try_recv()?.get()
     }
 
-    /// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+    /// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
     safe fn corecast_ff_receiver_recv_timeout_ns(receiver: &mut FfReceiver, timeout_ns: Duration) -> (word: u64) {
         receiver.0.recv_timeout(timeout_ns)?.get()
     }

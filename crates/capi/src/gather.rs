@@ -1,7 +1,8 @@
-//! The bytes of all members brought to one, and those of one dealt to all: at once, started, and with limits.
+//! Gather and scatter of bytes: at once, started, and with limits.
 //!
-//! A call copies what C passes to be read, so that is C's again when it returns; what is to be written is C's again when the
-//! operation is finished. Lengths are compared at the root where bytes are gathered, and on every edge where they are dealt.
+//! A call copies the memory that C passes to be read, so C may reuse that when the call returns; memory that is written is
+//! C's again when the operation is finished. Lengths are compared at the root where bytes are gathered, and on every edge
+//! where they are dealt.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -15,7 +16,7 @@ use crate::member::Member;
 use crate::started::{Finish, Started};
 use crate::status::Status;
 
-/// A member gave another number of bytes than the root.
+/// The error of a member that gave another number of bytes than the root.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OtherLength {
     rank: usize,
@@ -39,14 +40,14 @@ struct Room<'a> {
 
 impl Room<'_> {
     /// # Safety
-    /// - `gathered` is NULL, or writable for `len` bytes of each member at the root, which nobody else reaches meanwhile.
+    /// - `gathered` is NULL, or writable for `len` bytes of each member at the root, which nothing else reaches meanwhile.
     unsafe fn of(member: &Member, root: u32, gathered: *mut c_void, len: usize) -> Result<Self, Failure> {
         // SAFETY: the caller's promise.
         let gathered = unsafe { elements_mut(gathered.cast(), len_at(root, member, len), "gathered") }?;
         Ok(Self { gathered, len })
     }
 
-    /// Puts there what was gathered: something at the root, by rank.
+    /// Writes the gathered bytes there, by rank; there are some only at the root.
     fn put(&mut self, all: Option<Vec<Vec<u8>>>) -> Result<(), OtherLength> {
         let all = all.unwrap_or_default();
         if let Some(rank) = all.iter().position(|bytes| bytes.len() != self.len) {
@@ -85,7 +86,7 @@ impl Finish for Gather {
 unsafe fn start_gather(member: &mut Member, root: u32, data: &[u8], gathered: *mut c_void) -> Result<Started, Failure> {
     // SAFETY: the caller's promise.
     let room = unsafe { Room::of(member, root, gathered, data.len()) }?;
-    // SAFETY: the member is kept in what is returned alone.
+    // SAFETY: the reference to the member is kept only in the returned object.
     unsafe {
         Started::start(member, |place| {
             place.start_gather_slice(root as usize, data).map(|operation| Gather { operation, room })
@@ -95,7 +96,7 @@ unsafe fn start_gather(member: &mut Member, root: u32, data: &[u8], gathered: *m
 
 /// # Safety
 /// - `data` is NULL, or readable for `len` bytes of each member at the root.
-/// - `own` is NULL, or writable for `len` bytes, which nobody else reaches until the operation is dropped.
+/// - `own` is NULL, or writable for `len` bytes, which nothing else reaches until the operation is dropped.
 unsafe fn start_scatter(
     member: &mut Member,
     root: u32,
@@ -107,13 +108,14 @@ unsafe fn start_scatter(
     let data = unsafe { bytes(data, len_at(root, member, len), "data") }?;
     // SAFETY: the caller's promise.
     let own = unsafe { elements_mut(own.cast::<u8>(), len, "own") }?;
-    // SAFETY: the member is kept in what is returned alone.
+    // SAFETY: the reference to the member is kept only in the returned object.
     unsafe { Started::start(member, |place| place.start_scatter_slice(root as usize, Some(data), own)) }
 }
 
 c_functions! {
-    /// Brings the `len` bytes of each member to the root, where they replace those at `gathered`, by rank; elsewhere `gathered`
-    /// is not looked at and may be NULL. CORECAST_MISMATCH at the root if members gave different lengths; all were received.
+    /// Brings the `len` bytes of each member to the root, where they replace those at `gathered`, by rank; elsewhere
+    /// `gathered` is not looked at and may be NULL. CORECAST_MISMATCH at the root if members gave different lengths; all
+    /// bytes were received.
     unsafe fn corecast_member_gather(member: &mut Member, root: u32, data: bytes[len], gathered: *mut c_void) {
         // SAFETY: C passes room for the bytes of all members at the root.
         let mut room = unsafe { Room::of(member, root, gathered, len) }?;
@@ -161,8 +163,8 @@ c_functions! {
         unsafe { start_scatter(member, root, data, len, own) }?
     }
 
-    /// corecast_member_start_gather and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT the
-    /// member can only leave.
+    /// corecast_member_start_gather and what finishes it, for at most `timeout_ns` nanoseconds in all. After
+    /// CORECAST_TIMEOUT the member can only leave.
     unsafe fn corecast_member_gather_timeout_ns(
         member: &mut Member,
         root: u32,

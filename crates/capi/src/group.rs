@@ -12,8 +12,8 @@ use crate::member::Member;
 use crate::status::Status;
 use crate::wait;
 
-/// How a group is made. Set `size` to sizeof(corecast_group_config) and all else to 0, then what is wanted; NULL in its place
-/// is all zeroes.
+/// How a group is made. Set `size` to sizeof(corecast_group_config), all else to 0, and then the fields that matter; NULL
+/// stands for all zeroes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct GroupConfig {
@@ -28,7 +28,7 @@ pub struct GroupConfig {
 // SAFETY: numbers laid out as C does, without padding, the size first.
 unsafe impl Parameters for GroupConfig {}
 
-/// What is wanted of a group.
+/// A group's parameters, checked.
 struct Wanted {
     /// 0 for one for each CPU.
     members: usize,
@@ -73,23 +73,25 @@ c_functions! {
         group.map_or(0, |group| group.0.size() as u32)
     }
 
-    /// Takes the place of the member with this rank, from 0, for the calling thread or one that it is handed to.
-    /// CORECAST_TAKEN if somebody has it; CORECAST_LOST if the group has failed.
+    /// Takes the place of the member with this rank, from 0, for the calling thread or a thread that gets the handle.
+    /// CORECAST_TAKEN if another thread has it; CORECAST_LOST if the group has failed.
     safe fn corecast_group_join(group: &Group, rank: u32) -> (member: new Member) {
         Member::new(group.0.join(rank as usize)?)
     }
 
     /// Becomes the member that `corecast run` started this process as, and waits for the others for at most `timeout_ns`.
-    /// CORECAST_NOT_FOUND if this process was not started so; CORECAST_TIMEOUT if not all came, whom the message names.
+    /// CORECAST_NOT_FOUND if this process was not started so; CORECAST_TIMEOUT if not all came: the message names the
+    /// missing ones.
     safe fn corecast_member_of_run(timeout_ns: Duration) -> (member: new Member) {
         let not_run = || Failure::new(Status::NotFound, "this process was not started by `corecast run`");
         let invitation = Invitation::from_env()?.ok_or_else(not_run)?;
         Member::new(invitation.timeout(timeout_ns).join()?)
     }
 
-    /// Becomes a member of the group of processes with this name, and waits for the others for at most `timeout_ns`. Whoever
-    /// comes first makes the group, as its `config` says; the others' must ask for as many members. `rank` is which member to
-    /// be, or -1 for the first one that nobody is. CORECAST_TAKEN if somebody was that member; CORECAST_TIMEOUT if not all came.
+    /// Becomes a member of the group of processes with this name, and waits for the others for at most `timeout_ns`. The
+    /// first process makes the group as its `config` says; the `config` of the others must ask for the same number of
+    /// members. `rank` is the member to become, or -1 for the first free one. CORECAST_TAKEN if another process has been
+    /// that member; CORECAST_TIMEOUT if not all came.
     unsafe fn corecast_member_of_name(
         name: text,
         config: parameters GroupConfig,

@@ -68,7 +68,7 @@ fn the_header_is_what_the_sources_say() {
     }
 }
 
-/// A file whose functions are missing above would be missing in the header, and nobody would be told.
+/// A file that is missing above would be missing in the header, without a word.
 #[test]
 fn every_file_is_in_the_list() {
     let files = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));

@@ -15,11 +15,11 @@ use crate::number::{ForNumbers, for_numbers};
 ///
 /// All members call the same operations, with the same roots, lengths and types, in the same order. An operation that
 /// returns CORECAST_LOST leaves the group failed, for all members: one has panicked, died, left while others waited for it,
-/// or called something else; corecast_member_lost says which.
+/// or called another operation; corecast_member_lost says which member.
 ///
-/// What is made of a member - a coordinator, a participant of commits, a stream, an end of an acknowledged broadcast, an
-/// operation that was started - has its place in the group until it is closed. Meanwhile the member's own operations
-/// return CORECAST_INVALID_ARGUMENT.
+/// An object made of a member - a coordinator, a participant of commits, a stream, an end of an acknowledged broadcast, a
+/// started operation - has the member's place in the group until it is closed. Meanwhile the member's own operations return
+/// CORECAST_INVALID_ARGUMENT.
 #[derive(Debug)]
 pub struct Member {
     /// `None` while an object that was made of this member has it.
@@ -58,7 +58,7 @@ impl Member {
         Ok(self.place.take().expect("looked for above"))
     }
 
-    /// What all operations have in common.
+    /// The part that all operations share.
     #[inline]
     pub(crate) fn operate<R>(&mut self, operation: impl FnOnce(&mut Place) -> Result<R, Error>) -> Result<R, Failure> {
         let result = operation(self.place()?);
@@ -77,7 +77,7 @@ impl ForNumbers for Reduction<'_> {
     type Output = ();
 
     fn with<T: Plain>(self, count: usize, combine: fn(T, T) -> T) -> Result<(), Failure> {
-        // SAFETY: C passes as many numbers of this type, readable and writable, which nobody else reaches meanwhile.
+        // SAFETY: C passes `count` numbers of this type, readable and writable, which nothing else reaches meanwhile.
         let numbers = unsafe { elements_mut(self.numbers.cast::<T>(), count, "numbers") }?;
         self.member.operate(|place| match self.root {
             Some(root) => place.reduce_slice(root, numbers, combine),
@@ -87,8 +87,8 @@ impl ForNumbers for Reduction<'_> {
 }
 
 c_functions! {
-    /// Leaves the group; NULL is none. Others who wait for this member in an operation that it has not begun get CORECAST_LOST.
-    /// While an object that was made of it is open, it leaves when that is closed.
+    /// Leaves the group; NULL is none. Members that wait for this one in an operation that it has not begun get
+    /// CORECAST_LOST. While an object made of it is open, it leaves when that object is closed.
     closing fn corecast_member_leave(member: Member);
 
     /// Its number, from 0; 0 for NULL.
@@ -106,25 +106,26 @@ c_functions! {
         member.and_then(|member| member.home.lost()).map_or(-1, |rank| rank as i32)
     }
 
-    /// Returns when every member has entered. What any member wrote before is visible to all after.
+    /// Returns when every member has entered. All members see what any member wrote before.
     safe fn corecast_member_barrier(member: &mut Member) {
         member.operate(Place::barrier)?
     }
 
-    /// The same, waiting at most so long. After CORECAST_TIMEOUT, whose message names who is missing, this member has entered
-    /// and can only leave.
+    /// The same, waiting for at most `timeout_ns` nanoseconds. After CORECAST_TIMEOUT, whose message names the missing
+    /// members, this member has entered and can only leave.
     safe fn corecast_member_barrier_timeout_ns(member: &mut Member, timeout_ns: Duration) {
         member.operate(|place| place.barrier_timeout(timeout_ns))?
     }
 
-    /// Gives the root's `len` bytes to all others, whose `len` bytes they replace. 0 bytes are a message too: it comes when the
-    /// root has called.
+    /// Gives the root's `len` bytes to all others, whose `len` bytes they replace. 0 bytes are a message too: it arrives
+    /// when the root has called.
     unsafe fn corecast_member_broadcast(member: &mut Member, root: u32, data: bytes_mut[len]) {
         member.operate(|place| place.broadcast_slice(root as usize, data))?
     }
 
-    /// Combines the `count` numbers of all members, first with first and so on, and leaves the results in the root's `numbers`;
-    /// what the others' hold afterwards is of no use. `number` is a corecast_number, their type; `op` a corecast_op.
+    /// Combines the `count` numbers of all members, first with first and so on, and leaves the results in the root's
+    /// `numbers`; those of the others are of no use afterwards. `number` is a corecast_number, their type; `op` a
+    /// corecast_op.
     unsafe fn corecast_member_reduce(
         member: &mut Member,
         root: u32,

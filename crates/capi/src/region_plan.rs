@@ -1,16 +1,16 @@
-//! What a region is to hold, declared before it is made.
+//! The contents of a region, declared before it is made.
 
 use corecast::base::region::{RegionPlan as Plan, RegionPlanError};
 
 use crate::error::Failure;
 
-/// The channels and locks of a region to be, in the order of their declaration. One thread at a time uses it. Their names are
-/// 1 to 63 bytes of A-Z, a-z, 0-9, '.', '_' and '-', no leading dot.
+/// The channels and locks of a region that is to be made, in the order of their declaration. One thread at a time uses it.
+/// Their names are 1 to 63 bytes of A-Z, a-z, 0-9, '.', '_' and '-', no leading dot.
 #[derive(Debug, Clone)]
 pub struct RegionPlan(pub(crate) Plan);
 
 impl RegionPlan {
-    /// Replaces the plan by what `change` makes of it; one that fails leaves it as it was.
+    /// Replaces the plan by the result of `change`; a change that fails leaves it as it was.
     pub(crate) fn change<E: Into<Failure>>(
         &mut self,
         change: impl FnOnce(Plan) -> Result<Plan, E>,
@@ -34,7 +34,7 @@ c_functions! {
         plan.change(|plan| plan.participants(count))?
     }
 
-    /// Lets the region grow to so many bytes instead of 1 GiB.
+    /// Lets the region grow to `bytes` bytes instead of 1 GiB.
     safe fn corecast_region_plan_set_limit(plan: &mut RegionPlan, bytes: u64) {
         plan.change(|plan| Ok::<_, RegionPlanError>(plan.limit_bytes(bytes)))?
     }

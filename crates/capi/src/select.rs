@@ -1,4 +1,4 @@
-//! Receiving from whichever of many channels has something.
+//! Receiving from any of many channels, whichever has a message.
 
 use std::ffi::c_int;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -27,12 +27,12 @@ pub struct Select {
     receivers: Lending<Receivers, Option<AnyMessage<'static>>>,
     /// By number; `None` where an end was removed.
     tokens: Vec<Option<Token>>,
-    /// The subset of the last call that had one, as it was passed.
+    /// The subset of the last call that had one, and the numbers that C passed for it.
     subset: (Vec<u32>, Subset),
     notifier: Option<Notifier>,
 }
 
-/// What was received, and from which channel.
+/// The message that was received, and its channel.
 type Received = Result<(Token, AnyMessage<'static>), SelectError>;
 
 impl Select {
@@ -60,7 +60,7 @@ impl Select {
     }
 }
 
-/// Adds a receiver of any kind. If that fails it stays the caller's.
+/// Adds a receiver of any kind. If that fails, the caller still owns it.
 fn add<R>(
     select: Option<&mut Select>,
     receiver: Option<Box<R>>,
@@ -84,7 +84,7 @@ fn add<R>(
     })
 }
 
-/// What all ways to receive have in common.
+/// The part that all ways to receive share.
 fn receive(
     select: &mut Select,
     number: &mut MaybeUninit<u32>,
@@ -93,7 +93,7 @@ fn receive(
 ) -> Result<(), Failure> {
     let Select { receivers, subset, .. } = select;
     let mut from = None;
-    // SAFETY: the callers below keep the reference in the message alone.
+    // SAFETY: the callers below keep the reference only in the message.
     let lent = unsafe {
         receivers.lend(|receivers| match receive(receivers, &subset.1) {
             Ok((token, message)) => {
@@ -114,8 +114,8 @@ fn receive(
 }
 
 c_functions! {
-    /// A select of no channels, which waits as a corecast_wait says. Channels whose own policy never sleeps (spin, yield) want
-    /// one that does not sleep either.
+    /// A select without channels, which waits as `wait`, a corecast_wait, says. Channels whose own policy never sleeps
+    /// (spin, yield) want one that does not sleep either.
     safe fn corecast_select_create(wait: Wait) -> (select: new Select) {
         let receivers = Receivers::with_waiter(Waiter::new(wait, CpuSharing::unpinned(2), None));
         let subset = (Vec::new(), Subset::default());
@@ -125,8 +125,8 @@ c_functions! {
     /// Destroys a select and closes the receivers that were added; NULL is none.
     closing fn corecast_select_destroy(select: Select);
 
-    /// Adds a receiver, which is the select's from now on: do not use or close it any more. `number` is what it is called here:
-    /// 0, 1, ..., numbers of removed ones again. Its open messages are released.
+    /// Adds a receiver, which is the select's from now on: do not use or close it any more. `number` is its number in the
+    /// select: 0, 1, ...; numbers of removed receivers are used again. Its open messages are released.
     safe fn corecast_select_add_ump(
         select: Option<&mut Select>,
         receiver: Option<Box<UmpReceiver>>,
@@ -157,14 +157,14 @@ c_functions! {
     safe fn corecast_select_remove(select: &mut Select, number: u32) {
         let token = select.token(number, "number")?;
         select.tokens[token.index()] = None;
-        // A subset that has it is none any more.
+        // A subset that has this channel is not valid any more.
         select.subset = (Vec::new(), Subset::default());
         drop(select.receivers.end().remove(token));
     }
 
-    /// Receives from any channel, waiting until one has something; `number` tells which. With CORECAST_CLOSED, CORECAST_DIED,
-    /// CORECAST_LAGGED or CORECAST_CORRUPT the channel with this number has something else to say than a message; unless it is
-    /// CORECAST_LAGGED it is passed over from now on. CORECAST_NONE_LEFT when that is so for all.
+    /// Receives from any channel, waiting until one has a message; `number` is its number. CORECAST_CLOSED, CORECAST_DIED,
+    /// CORECAST_LAGGED and CORECAST_CORRUPT are about the channel with this number; after any of them but CORECAST_LAGGED
+    /// the select skips this channel. CORECAST_NONE_LEFT when it skips all of them.
     safe fn corecast_select_recv(select: &mut Select, number: out u32, message: out Message) {
         receive(select, number, message, |receivers, _| receivers.recv())?
     }
@@ -174,7 +174,7 @@ c_functions! {
         receive(select, number, message, |receivers, _| receivers.try_recv())?
     }
 
-    /// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+    /// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
     safe fn corecast_select_recv_timeout_ns(
         select: &mut Select,
         timeout_ns: Duration,
@@ -203,14 +203,14 @@ c_functions! {
         select.receivers.give_back();
     }
 
-    /// A descriptor for poll, epoll and event loops, which belongs to the select: do not read or close it. It becomes readable
-    /// after corecast_select_arm when a channel has something.
+    /// A descriptor for poll, epoll and event loops, which belongs to the select: do not read or close it. It becomes
+    /// readable after corecast_select_arm when a channel has a message.
     safe fn corecast_select_fd(select: &mut Select) -> (fd: c_int) {
         select.notifier()?.1.as_raw_fd()
     }
 
-    /// Asks for the descriptor to become readable when a channel has something; call it each time before waiting for the
-    /// descriptor. `is_ready` is true if a channel has something already: receive it and arm again.
+    /// Asks for the descriptor to become readable when a channel has a message; call it each time before waiting for the
+    /// descriptor. `is_ready` is true if a channel has one already: receive it and arm again.
     safe fn corecast_select_arm(select: &mut Select) -> (is_ready: bool) {
         let (receivers, notifier) = select.notifier()?;
         notifier.arm(receivers) == Armed::Ready

@@ -1,8 +1,8 @@
-//! Operations that are started now and finished later, and operations with a limit on the time they may take.
+//! Operations that are started now and finished later, and operations with a time limit.
 //!
 //! C owns a `corecast_started` from the call that starts it until it closes it. In between it has the member's place in the
-//! group, and holds what C passed to be read and written, which nobody else may touch; once it is finished, it holds nothing.
-//! An operation with a limit is one that is started, finished and closed in a call.
+//! group, and holds the memory that C passed to be read and written, which nothing else may touch; once it is finished, it
+//! holds nothing. An operation with a limit is one that is started, finished and closed in a call.
 
 use std::ffi::c_void;
 use std::fmt::Debug;
@@ -20,13 +20,13 @@ use crate::opened::Opened;
 
 /// An operation that a member has started. One thread at a time uses it.
 ///
-/// What others wait for from this member happens only while it is inside one of the calls that finish it. Whoever has
-/// started an operation may only finish it, or leave: closed before, the member can do nothing else, and its leaving makes
-/// the group fail. What the call that starts it is passed to write to - `data`, `numbers`, `gathered`, `own`, `values` - is the
-/// operation's until it is finished, when it holds the result, or closed.
+/// This member's part in it happens only while it is inside one of the calls that finish it. After a member has started an
+/// operation it may only finish it, or leave: if it closes the operation before, it can do nothing else, and its leaving
+/// makes the group fail. The memory that the call may write to - `data`, `numbers`, `gathered`, `own`, `values` - belongs
+/// to the operation until it is finished, and then holds the result, or until it is closed.
 ///
-/// An operation that some members start, or give a limit, may be a plain one for others. Where members give other lengths
-/// they are told CORECAST_LOST, as by the plain ones.
+/// An operation that some members start, or give a limit, may be a plain one for others. Members that give different
+/// lengths get CORECAST_LOST, as from the plain ones.
 #[derive(Debug)]
 pub struct Started {
     opened: Opened<Box<dyn Finish>>,
@@ -34,7 +34,7 @@ pub struct Started {
     outcome: Option<Result<(), OtherLength>>,
 }
 
-/// An operation that was started, of some result, which goes where C wants it.
+/// A started operation, whose result goes where C wants it.
 pub(crate) trait Finish: Debug {
     fn try_finish(&mut self) -> Result<bool, Error>;
     /// Finishes it, once.
@@ -53,7 +53,7 @@ impl Finish for Operation<'static, ()> {
 
 impl Started {
     /// # Safety
-    /// - `start` keeps the reference nowhere but in what it returns.
+    /// - `start` keeps the reference only in its result.
     pub(crate) unsafe fn start<F: Finish + 'static>(
         member: &mut Member,
         start: impl FnOnce(&'static mut Place) -> Result<F, Error>,
@@ -65,7 +65,7 @@ impl Started {
     }
 
     fn broadcast(member: &mut Member, root: u32, data: &'static mut [u8]) -> Result<Self, Failure> {
-        // SAFETY: the member is kept in what is returned alone.
+        // SAFETY: the reference to the member is kept only in the returned object.
         unsafe { Self::start(member, |place| place.start_broadcast_slice(root as usize, data)) }
     }
 
@@ -107,10 +107,10 @@ impl ForNumbers for Reduction<'_> {
     type Output = Started;
 
     fn with<T: Plain>(self, count: usize, combine: fn(T, T) -> T) -> Result<Started, Failure> {
-        // SAFETY: C passes as many numbers of this type, readable and writable, which nobody else reaches until the operation
-        // is finished or closed, when it is dropped.
+        // SAFETY: C passes `count` numbers of this type, readable and writable, which nothing else reaches until the
+        // operation is finished or closed, when it is dropped.
         let numbers = unsafe { elements_mut(self.numbers.cast::<T>(), count, "numbers") }?;
-        // SAFETY: the member is kept in what is returned alone.
+        // SAFETY: the reference to the member is kept only in the returned object.
         unsafe {
             Started::start(self.member, |place| match self.root {
                 Some(root) => place.start_reduce_slice(root as usize, numbers, combine),
@@ -121,13 +121,14 @@ impl ForNumbers for Reduction<'_> {
 }
 
 c_functions! {
-    /// Enters the barrier, and returns before the others have.
+    /// Enters the barrier, and returns without waiting for the others.
     safe fn corecast_member_start_barrier(member: &mut Member) -> (started: new Started) {
-        // SAFETY: the member is kept in what is returned alone.
+        // SAFETY: the reference to the member is kept only in the returned object.
         unsafe { Started::start(member, Place::start_barrier) }?
     }
 
-    /// Begins to give the root's `len` bytes to all others. Until it is finished some of them may have come and others not.
+    /// Begins to give the root's `len` bytes to all others. Until it is finished, some of the bytes may have come and
+    /// others not.
     unsafe fn corecast_member_start_broadcast(
         member: &mut Member,
         root: u32,
@@ -159,8 +160,7 @@ c_functions! {
         Reduction { member, root: None, numbers }.start(count, number, op)?
     }
 
-    /// Does what can be done without waiting; `is_finished` is true if the operation is finished, and the result where it shall
-    /// be.
+    /// Goes on with the operation without waiting; `is_finished` is true if it is finished, and the result is in its place.
     safe fn corecast_started_try_finish(started: &mut Started) -> (is_finished: bool) {
         started.try_finish()?
     }
@@ -170,17 +170,18 @@ c_functions! {
         started.finish(Duration::MAX)?
     }
 
-    /// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT, whose message names who has not begun it. Call
-    /// it, or another, again to go on.
+    /// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT, whose message names the members that
+    /// have not begun it. Call it, or another such call, again to go on.
     safe fn corecast_started_finish_timeout_ns(started: &mut Started, timeout_ns: Duration) {
         started.finish(timeout_ns)?
     }
 
-    /// Closes the operation; NULL is none. If it is finished its member can call other operations again, else only leave.
+    /// Closes the operation; NULL is none. If it is finished, its member can call other operations again; else it can only
+    /// leave.
     closing fn corecast_started_close(started: Started);
 
-    /// corecast_member_start_broadcast and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT the
-    /// member can only leave.
+    /// corecast_member_start_broadcast and what finishes it, for at most `timeout_ns` nanoseconds in all. After
+    /// CORECAST_TIMEOUT the member can only leave.
     unsafe fn corecast_member_broadcast_timeout_ns(
         member: &mut Member,
         root: u32,

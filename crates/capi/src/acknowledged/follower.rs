@@ -20,8 +20,8 @@ use crate::status::Status;
 
 /// A member of a group that receives the root's events, passes them on and acknowledges them. One thread at a time uses it.
 ///
-/// All this happens within its calls, so others wait for a member that does not call. To be used until the broadcast is over:
-/// closed before, it makes the group fail.
+/// All this happens within its calls, so others wait for a member that does not call. Use it until the broadcast is over:
+/// closing it before makes the group fail.
 #[derive(Debug)]
 pub struct AckFollower {
     opened: Opened<Box<dyn Follow>>,
@@ -119,18 +119,18 @@ fn follow<const WORDS: usize>(place: &'static mut Place, settings: Settings) -> 
     Ok(Box::new(place.ack_follower::<[u64; WORDS]>(settings)?))
 }
 
-/// What processes an event: its number, its bytes.
+/// A function that processes an event: its number, its bytes.
 pub type Process = Option<unsafe extern "C" fn(context: *mut c_void, number: u64, data: *const c_void, len: usize)>;
 
 c_functions! {
-    /// Opens an acknowledged broadcast as a member that receives; what it returns is told at corecast_ack_root_open.
+    /// Opens an acknowledged broadcast as a member that receives; it fails as corecast_ack_root_open does.
     unsafe fn corecast_ack_follower_open(
         member: &mut Member,
         config: parameters AckConfig
     ) -> (follower: new AckFollower) {
         let (settings, room) = config;
         let open = for_room!(room, follow);
-        // SAFETY: the member is kept in what is returned alone.
+        // SAFETY: the reference to the member is kept only in the returned object.
         let opened = unsafe { Opened::open(member, |place| open(place, settings)) }?;
         AckFollower { opened, event: Vec::new() }
     }
@@ -149,9 +149,9 @@ c_functions! {
         follower.receive(|follower, event| follower.try_recv(event))?
     }
 
-    /// Waits for events, and hands all that are there to `process`, which acknowledges each when it returns; `count` is how
-    /// many. CORECAST_CLOSED if the broadcast is over. `process` calls nothing with this follower, and neither throws nor jumps;
-    /// the bytes are its until it returns.
+    /// Waits for events, and hands all that are there to `process`; the return of `process` acknowledges the event. `count`
+    /// is their number. CORECAST_CLOSED if the broadcast is over. `process` makes no call with this follower, and neither
+    /// throws nor jumps; it may use the bytes until it returns.
     unsafe fn corecast_ack_follower_drain(
         follower: &mut AckFollower,
         process: Process,
@@ -171,8 +171,8 @@ c_functions! {
         unsafe { follower.drain(process, context, |follower, process| follower.try_drain(process)) }?
     }
 
-    /// Waits until this member has passed on all events that it has processed. For a member that will not call for a while, so
-    /// that others need not wait for it meanwhile.
+    /// Waits until this member has passed on all events that it has processed. A member calls it before it stops calling
+    /// for a while, so that others need not wait for it meanwhile.
     safe fn corecast_ack_follower_flush(follower: &mut AckFollower) {
         follower.opened.with(|follower| follower.flush())?
     }

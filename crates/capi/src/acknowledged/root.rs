@@ -16,7 +16,8 @@ use crate::member::Member;
 use crate::opened::Opened;
 use crate::sized::pack;
 
-/// The member of a group that publishes events to all others, and learns how far they are. One thread at a time uses it.
+/// The member of a group that publishes events to all others, and learns which events they have acknowledged. One thread at
+/// a time uses it.
 ///
 /// Its room in the group's memory stays taken for as long as the group lives.
 #[derive(Debug)]
@@ -91,20 +92,21 @@ fn publish<const WORDS: usize>(place: &'static mut Place, settings: Settings) ->
 }
 
 c_functions! {
-    /// Opens an acknowledged broadcast as its root, while all others call corecast_ack_follower_open with the same `config`.
-    /// CORECAST_MISMATCH at all members if they do not agree on it, CORECAST_INVALID_ARGUMENT at those whose own cannot be or
-    /// names another root; the group has not failed then. CORECAST_SYSTEM if the group's memory is used up. A number that no
-    /// enumeration has, or CORECAST_TOO_LARGE for events of more than 4088 bytes, is as if the member had not called.
+    /// Opens an acknowledged broadcast as its root, while all others call corecast_ack_follower_open with the same
+    /// `config`. CORECAST_MISMATCH at all members if they do not agree on it, CORECAST_INVALID_ARGUMENT at members whose
+    /// own is invalid or names another root; the group has not failed then. CORECAST_SYSTEM if the group's memory is used
+    /// up. A number that no enumeration has, or CORECAST_TOO_LARGE for events of more than 4088 bytes, counts as if the
+    /// member had not called.
     unsafe fn corecast_ack_root_open(member: &mut Member, config: parameters AckConfig) -> (root: new AckRoot) {
         let (settings, room) = config;
         let open = for_room!(room, publish);
-        // SAFETY: the member is kept in what is returned alone.
+        // SAFETY: the reference to the member is kept only in the returned object.
         let opened = unsafe { Opened::open(member, |place| open(place, settings)) }?;
         AckRoot { opened, room }
     }
 
-    /// Closes the end; NULL is none. Its member can call other operations again. A broadcast that corecast_ack_root_finish has
-    /// not ended makes the group fail, so that nobody waits for more events in vain.
+    /// Closes the end; NULL is none. Its member can call other operations again. A broadcast that corecast_ack_root_finish
+    /// has not ended makes the group fail, so that no member waits for more events in vain.
     closing fn corecast_ack_root_close(root: AckRoot);
 
     /// Publishes an event of `len` bytes, waiting while the window is full; `number` is its number, from 1. CORECAST_TOO_LARGE
@@ -113,7 +115,7 @@ c_functions! {
         root.publish(data, |root, event| root.publish(event))?
     }
 
-    /// The same without waiting: CORECAST_FULL if as many events are on their way as the window holds.
+    /// The same without waiting: CORECAST_FULL if the window is full.
     unsafe fn corecast_ack_root_try_publish(root: &mut AckRoot, data: bytes[len]) -> (number: u64) {
         root.publish(data, |root, event| root.try_publish(event))?
     }
@@ -128,13 +130,13 @@ c_functions! {
         root.wait(number, None)?
     }
 
-    /// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT. The event stays published.
+    /// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT. The event stays published.
     safe fn corecast_ack_root_wait_timeout_ns(root: &mut AckRoot, number: u64, timeout_ns: Duration) {
         root.wait(number, Some(timeout_ns))?
     }
 
-    /// Waits until all other members have acknowledged all events, and ends the broadcast: they are told that no event follows.
-    /// Close it then.
+    /// Waits until all other members have acknowledged all events, and ends the broadcast: they learn that no event
+    /// follows. Then close it.
     safe fn corecast_ack_root_finish(root: &mut AckRoot) {
         root.opened.end(Publish::finish)?
     }

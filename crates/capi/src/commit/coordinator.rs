@@ -1,4 +1,4 @@
-//! The member that proposes.
+//! The member that makes proposals.
 //!
 //! A proposal is copied when it is put to the vote, and is C's again when the call returns. The coordinator has its member's
 //! place in the group until it is closed, which tells the participants that nothing more will be proposed.
@@ -14,10 +14,10 @@ use crate::member::Member;
 use crate::opened::Opened;
 use crate::sized::{LINE_BYTES, LINE_WORDS, MESSAGE_WORDS, pack};
 
-/// The member of a group that proposes, while all others are participants. One thread at a time uses it.
+/// The member of a group that makes proposals, while all others are participants. One thread at a time uses it.
 ///
-/// A proposal is committed if all vote for it in time, else nobody applies it. Its room in the group's memory stays taken
-/// for as long as the group lives.
+/// A proposal is committed if all vote for it in time; otherwise no member applies it. Its room in the group's memory stays
+/// taken for as long as the group lives.
 #[derive(Debug)]
 pub struct CommitCoordinator {
     opened: Opened<Box<dyn Propose>>,
@@ -49,16 +49,16 @@ c_functions! {
     ) -> (coordinator: new CommitCoordinator) {
         check_longest(longest_bytes)?;
         let open = if longest_bytes <= LINE_BYTES { propose::<LINE_WORDS> } else { propose::<MESSAGE_WORDS> };
-        // SAFETY: the member is kept in what is returned alone.
+        // SAFETY: the reference to the member is kept only in the returned object.
         CommitCoordinator { opened: unsafe { Opened::open(member, open) }?, longest_bytes }
     }
 
-    /// Ends the coordinator, which the participants are told; NULL is none. Its member can call other operations again.
+    /// Ends the coordinator, and the participants learn of it; NULL is none. Its member can call other operations again.
     closing fn corecast_commit_coordinator_close(coordinator: CommitCoordinator);
 
-    /// Puts a proposal of `len` bytes to the vote, for at most `timeout_ns`; `is_committed` is true if all have voted for it in
-    /// time, so that all apply it. The decision stands where a member was lost meanwhile, too: then the next call is
-    /// CORECAST_LOST. CORECAST_TOO_LARGE for more bytes than the coordinator was made for; nobody is asked then.
+    /// Puts a proposal of `len` bytes to the vote, for at most `timeout_ns`; `is_committed` is true if all have voted for
+    /// it in time, so that all apply it. The decision also stands if a member was lost meanwhile: then the next call
+    /// returns CORECAST_LOST. CORECAST_TOO_LARGE for more bytes than the coordinator was made for; no member is asked then.
     unsafe fn corecast_commit_coordinator_commit(
         coordinator: &mut CommitCoordinator,
         proposal: bytes[len],

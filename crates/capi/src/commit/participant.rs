@@ -51,18 +51,18 @@ c_functions! {
     ) -> (participant: new CommitParticipant) {
         check_longest(longest_bytes)?;
         let open = if longest_bytes <= LINE_BYTES { serve::<LINE_WORDS> } else { serve::<MESSAGE_WORDS> };
-        // SAFETY: the member is kept in what is returned alone.
+        // SAFETY: the reference to the member is kept only in the returned object.
         CommitParticipant(unsafe { Opened::open(member, |place| open(place, coordinator as usize)) }?)
     }
 
-    /// Ends the participant; NULL is none. What is proposed afterwards is not committed. Its member can call other operations
-    /// again.
+    /// Ends the participant; NULL is none. Proposals made afterwards are not committed. Its member can call other
+    /// operations again.
     closing fn corecast_commit_participant_close(participant: CommitParticipant);
 
-    /// Waits for the next proposal, votes on it as `vote` says, and calls `apply` with it and whether it is committed. What this
-    /// member votes against is not committed, which it knows at once. CORECAST_CLOSED if the coordinator has ended;
-    /// CORECAST_LOST if the group has failed before there was a proposal. Neither function calls anything with this
-    /// participant, and neither throws nor jumps; the proposal is theirs until they return.
+    /// Waits for the next proposal, votes on it as `vote` says, and calls `apply` with it and whether it is committed. A
+    /// proposal that this member votes against is not committed, which the member knows at once. CORECAST_CLOSED if the
+    /// coordinator has ended; CORECAST_LOST if the group has failed before there was a proposal. Neither function calls
+    /// anything with this participant, and neither throws nor jumps; the proposal is theirs until they return.
     unsafe fn corecast_commit_participant_serve(
         participant: &mut CommitParticipant,
         vote: Option<unsafe extern "C" fn(context: *mut c_void, proposal: *const c_void, len: usize) -> bool>,

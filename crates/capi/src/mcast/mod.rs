@@ -28,36 +28,36 @@ pub enum McastDelivery {
     Overwrite = 1,
 }
 
-/// What the senders of a mcast channel do while there is no reader.
+/// How the senders of a mcast channel behave while there is no reader.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum McastZeroReaders {
-    /// Send to nobody.
+    /// The message is dropped.
     Discard = 0,
-    /// Wait for one.
+    /// Wait for a reader.
     Block = 1,
 }
 
-/// What a reader of a mcast channel wants when it falls behind.
+/// What happens when a reader of a mcast channel falls behind.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum McastPolicy {
-    /// The senders wait, however long.
+    /// The senders wait, however long it takes.
     Reliable = 0,
-    /// The senders wait for so long, then go on without it, and it is told CORECAST_LAGGED.
+    /// The senders wait until the reader's deadline, then go on without it, and it gets CORECAST_LAGGED.
     Deadline = 1,
-    /// The senders do not wait, and it is told CORECAST_LAGGED.
+    /// The senders do not wait, and it gets CORECAST_LAGGED.
     Lossy = 2,
 }
 
-/// How a mcast channel is laid out, delivers and waits. Set `size` to sizeof(corecast_mcast_config) and all else to 0, then
-/// what is wanted; NULL in its place is all zeroes.
+/// How a mcast channel is laid out, delivers and waits. Set `size` to sizeof(corecast_mcast_config), all else to 0, and
+/// then the fields that matter; NULL stands for all zeroes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct McastConfig {
     /// sizeof(corecast_mcast_config).
     pub size: usize,
-    /// Messages that the ring holds, at most 2^20; rounded up to a power of two. 0: 64.
+    /// The number of messages that the ring holds, at most 2^20; rounded up to a power of two. 0: 64.
     pub slots: u32,
     /// Bytes of a message that lie in the slot itself: 48, 112 or 240; rounded up to one of these. 0: 48.
     pub inline_bytes: u32,
@@ -76,7 +76,7 @@ pub struct McastConfig {
     pub wait: u32,
     /// 0.
     pub reserved: u32,
-    /// What sleeping and waking up costs on this machine, in nanoseconds. 0: not known.
+    /// The cost of sleeping and waking up on this machine, in nanoseconds. 0: not known.
     pub wake_cost_ns: u64,
 }
 

@@ -42,7 +42,7 @@ impl McastReceiver {
             open[number] = Some(message);
             Ok(())
         };
-        // SAFETY: the reference is kept in the message alone, and this end is lent in no other way.
+        // SAFETY: the reference is kept only in the message, and this end is lent in no other way.
         let received = unsafe { self.end.lend_more(open) };
         received.inspect_err(|failure: &Failure| self.missed += failure.missed)
     }
@@ -50,9 +50,9 @@ impl McastReceiver {
 
 c_functions! {
     /// Opens a reader of what is sent through the channel with this name from now on, with a corecast_mcast_policy;
-    /// `deadline_ns` means something for CORECAST_MCAST_POLICY_DEADLINE only. CORECAST_TAKEN if it takes no more readers,
-    /// CORECAST_NOT_FOUND if there is no such channel, CORECAST_MISMATCH if it is of another kind, CORECAST_INVALID_ARGUMENT if
-    /// it never overwrites and the policy is not the reliable one.
+    /// `deadline_ns` matters only for CORECAST_MCAST_POLICY_DEADLINE. CORECAST_TAKEN if it takes no more readers,
+    /// CORECAST_NOT_FOUND if there is no such channel, CORECAST_MISMATCH if it is of another kind,
+    /// CORECAST_INVALID_ARGUMENT if it never overwrites and the policy is not the reliable one.
     unsafe fn corecast_mcast_receiver_open(
         region: &Region,
         name: text,
@@ -77,7 +77,7 @@ c_functions! {
         receiver.receive(message, |end| Ok(end.try_recv()?))?
     }
 
-    /// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+    /// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
     safe fn corecast_mcast_receiver_recv_timeout_ns(
         receiver: &mut McastReceiver,
         timeout_ns: Duration,
@@ -93,7 +93,7 @@ c_functions! {
         drop(place.and_then(Option::take).ok_or_else(|| Failure::argument("message", "is not open"))?);
     }
 
-    /// How many messages this reader has been told it missed, in all.
+    /// How many messages this reader has missed in all, as CORECAST_LAGGED reported them.
     safe fn corecast_mcast_receiver_missed(receiver: &McastReceiver) -> (count: u64) {
         receiver.missed
     }

@@ -32,7 +32,7 @@ impl McastSender {
         Self(Lending::new(end))
     }
 
-    /// What was reserved and written, ready to be sent.
+    /// The reserved message as C has written it, ready to be sent.
     fn written(&mut self) -> Result<Reservation, Failure> {
         let reserved = self.0.lent().take();
         let mut reserved = reserved.ok_or_else(|| Failure::argument("sender", "has nothing reserved"))?;
@@ -59,8 +59,8 @@ c_functions! {
         McastSender::new(sender.0.end().clone_sender()?)
     }
 
-    /// A reader of what is sent from now on, with a corecast_mcast_policy; `deadline_ns` means something for
-    /// CORECAST_MCAST_POLICY_DEADLINE only. CORECAST_TAKEN if the channel takes no more, CORECAST_PANIC if it never overwrites
+    /// A reader of what is sent from now on, with a corecast_mcast_policy; `deadline_ns` matters only for
+    /// CORECAST_MCAST_POLICY_DEADLINE. CORECAST_TAKEN if the channel takes no more, CORECAST_PANIC if it never overwrites
     /// and the policy is not the reliable one.
     safe fn corecast_mcast_sender_subscribe(
         sender: &mut McastSender,
@@ -70,7 +70,7 @@ c_functions! {
         McastReceiver::new(sender.0.end().subscribe(self::policy(policy, deadline_ns)?)?)
     }
 
-    /// Closes the end; NULL is none. When it was the last one, the readers get what was sent, and are then told CORECAST_CLOSED.
+    /// Closes the end; NULL is none. When it was the last one, the readers get what was sent, and then CORECAST_CLOSED.
     closing fn corecast_mcast_sender_close(sender: McastSender);
 
     /// The longest message that the channel takes, in bytes.
@@ -89,7 +89,7 @@ c_functions! {
         sender.0.end().try_send(data)?
     }
 
-    /// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+    /// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
     unsafe fn corecast_mcast_sender_send_timeout_ns(sender: &mut McastSender, data: bytes[len], timeout_ns: Duration) {
         sender.0.end().send_timeout(data, timeout_ns)?
     }
@@ -101,7 +101,7 @@ c_functions! {
         let reserve = |end: &'static mut Sender| -> Result<_, Failure> {
             Ok(Some(Reservation { loan: end.reserve(len)?, copy: Vec::new() }))
         };
-        // SAFETY: the reference is kept in the loan alone.
+        // SAFETY: the reference is kept only in the loan.
         let lent = unsafe { sender.0.lend(reserve) }?;
         let Reservation { loan, copy } = lent.as_mut().expect("just lent");
         room(loan.bytes(), copy)
@@ -125,7 +125,7 @@ c_functions! {
         }
     }
 
-    /// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT, and the message is gone.
+    /// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT, and the message is gone.
     safe fn corecast_mcast_sender_commit_timeout_ns(sender: &mut McastSender, timeout_ns: Duration) {
         sender.written()?.loan.commit_timeout(timeout_ns)?
     }

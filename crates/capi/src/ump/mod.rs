@@ -24,8 +24,8 @@ pub enum UmpCredit {
     SlotClear = 1,
 }
 
-/// How a ump channel is laid out and waits. Set `size` to sizeof(corecast_ump_config) and all else to 0, then what is
-/// wanted; NULL in its place is all zeroes.
+/// How a ump channel is laid out and waits. Set `size` to sizeof(corecast_ump_config), all else to 0, and then the fields
+/// that matter; NULL stands for all zeroes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct UmpConfig {
@@ -36,13 +36,13 @@ pub struct UmpConfig {
     /// A corecast_ump_credit.
     pub credit: u32,
     /// The longest message that will be sent, in bytes: the ring is made so large that it takes no more than a quarter of
-    /// it. 0: whatever a quarter of the slots takes.
+    /// it. 0: the length that a quarter of the slots takes.
     pub longest_bytes: u64,
     /// A corecast_wait: how both ends wait.
     pub wait: u32,
     /// 0.
     pub reserved: u32,
-    /// What sleeping and waking up costs on this machine, in nanoseconds. 0: not known.
+    /// The cost of sleeping and waking up on this machine, in nanoseconds. 0: not known.
     pub wake_cost_ns: u64,
 }
 

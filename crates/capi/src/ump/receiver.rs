@@ -24,13 +24,13 @@ impl UmpReceiver {
         Self(Lending::new(end))
     }
 
-    /// What all ways to receive have in common.
+    /// The part that all ways to receive share.
     fn receive(
         &mut self,
         to: &mut MaybeUninit<Message>,
         receive: impl FnOnce(&'static mut Receiver) -> Result<Msg<'static>, Failure>,
     ) -> Result<(), Failure> {
-        // SAFETY: the callers below keep the reference in the message alone.
+        // SAFETY: the callers below keep the reference only in the message.
         let lent = unsafe { self.0.lend(|end| receive(end).map(Some)) }?;
         tell(to, lent.as_ref().expect("just lent"), 0);
         Ok(())
@@ -59,7 +59,7 @@ c_functions! {
         receiver.receive(message, |end| Ok(end.try_recv()?))?
     }
 
-    /// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+    /// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
     safe fn corecast_ump_receiver_recv_timeout_ns(
         receiver: &mut UmpReceiver,
         timeout_ns: Duration,
@@ -73,8 +73,9 @@ c_functions! {
         receiver.0.give_back();
     }
 
-    /// Hands up to `max` messages that are there to `each`, and tells their number; the sender is told once that they have been
-    /// read. A message is released when `each` returns. `each` calls nothing with this receiver, and neither throws nor jumps.
+    /// Hands up to `max` messages that are there to `each`, and writes their number to `count`; the sender learns once that
+    /// they have been read. A message is released when `each` returns. `each` makes no call with this receiver, and neither
+    /// throws nor jumps.
     unsafe fn corecast_ump_receiver_drain(
         receiver: &mut UmpReceiver,
         max: usize,

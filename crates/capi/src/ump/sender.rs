@@ -25,7 +25,7 @@ impl UmpSender {
         &mut self,
         reserve: impl FnOnce(&'static mut Sender) -> Result<Loan<'static>, Failure>,
     ) -> Result<*mut c_void, Failure> {
-        // SAFETY: the callers below keep the reference in the loan alone.
+        // SAFETY: the callers below keep the reference only in the loan.
         let lent = unsafe { self.0.lend(|end| reserve(end).map(Some)) }?;
         Ok(room(lent.as_mut().expect("just lent").bytes(), &mut Vec::new()))
     }
@@ -39,7 +39,7 @@ c_functions! {
         UmpSender::new(ump::bytes::sender(&region.shared, name)?.with_honest(&region.honest()))
     }
 
-    /// Closes the end; NULL is none. The receiver gets what was sent, and is then told CORECAST_CLOSED.
+    /// Closes the end; NULL is none. The receiver gets what was sent, and then CORECAST_CLOSED.
     closing fn corecast_ump_sender_close(sender: UmpSender);
 
     /// The longest message that the channel takes, in bytes.
@@ -58,7 +58,7 @@ c_functions! {
         sender.0.end().try_send(data)?
     }
 
-    /// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+    /// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
     unsafe fn corecast_ump_sender_send_timeout_ns(sender: &mut UmpSender, data: bytes[len], timeout_ns: Duration) {
         sender.0.end().send_timeout(data, timeout_ns)?
     }
@@ -74,7 +74,7 @@ c_functions! {
         sender.reserve(|end| Ok(end.try_reserve(len)?))?
     }
 
-    /// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+    /// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
     safe fn corecast_ump_sender_reserve_timeout_ns(
         sender: &mut UmpSender,
         len: usize,

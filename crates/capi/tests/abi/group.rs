@@ -14,7 +14,7 @@ use crate::members::{group, run};
 
 fn allreduce<T>(me: &mut Member, numbers: &mut [T], number: Number, op: u32) -> Status {
     let (first, count) = (numbers.as_mut_ptr().cast::<c_void>(), numbers.len());
-    // SAFETY: as many numbers of this type as are said.
+    // SAFETY: numbers of this type and their number.
     unsafe { corecast_member_allreduce(Some(me), first, count, number as u32, op) }
 }
 
@@ -27,7 +27,7 @@ fn members_meet_share_and_add_up() {
         assert_eq!(corecast_member_barrier(Some(me)), Status::Ok);
         assert_eq!(corecast_member_barrier_timeout_ns(Some(me), u64::MAX), Status::Ok);
         let mut bytes = vec![rank as u8; 100_000];
-        // SAFETY: as many bytes as are said.
+        // SAFETY: bytes and their number.
         let told = unsafe { corecast_member_broadcast(Some(me), 1, bytes.as_mut_ptr().cast(), bytes.len()) };
         assert_eq!((told, bytes == vec![1; 100_000]), (Status::Ok, true));
         // SAFETY: no bytes.
@@ -114,7 +114,7 @@ fn room_for_another_length_is_told_to_all_who_scatter() {
     run(group, |me| {
         let len = 3 + corecast_member_rank(Some(me)) as usize;
         let mut own = [0_u8; 4];
-        // SAFETY: three bytes for each of the two, and room for as many as are said.
+        // SAFETY: three bytes for each of the two, and room for as many bytes as the call says.
         let told =
             unsafe { corecast_member_scatter(Some(me), 0, [1_u8; 6].as_ptr().cast(), len, own.as_mut_ptr().cast()) };
         let told = if told == Status::Ok { corecast_member_barrier(Some(me)) } else { told };
