@@ -8,8 +8,8 @@
 // `data` has `len` bytes; outputs can be written. NULL is CORECAST_INVALID_ARGUMENT where it is not allowed.
 //
 // Threads. Different objects can be used by different threads at the same time. One object is used by one thread at a
-// time, which need not be the one that made it; a corecast_region, a corecast_lock, a corecast_shared_lock and a
-// corecast_condvar may be used by many. Waiting calls block.
+// time, which need not be the one that made it; a corecast_region, a corecast_lock, a corecast_shared_lock, a corecast_rw_lock
+// and a corecast_condvar may be used by many. Waiting calls block.
 //
 // Parameters. A struct of parameters begins with its size; its other fields mean a default if they are 0. So set all of it
 // to 0 (memset), then size to its sizeof, then the fields that matter. Later versions may add fields at its end.
@@ -233,6 +233,17 @@ typedef enum {
   CORECAST_OP_MAX_LOC = 8,
 } corecast_op;
 
+// The algorithm of a reader-writer lock. The number of an algorithm never changes.
+typedef enum {
+  // One word that counts readers. The smallest, for readers that seldom meet.
+  CORECAST_RW_LOCK_ALGORITHM_TTAS = 1,
+  // Readers and writers take turns, so that none of them waits for ever.
+  CORECAST_RW_LOCK_ALGORITHM_PHASE = 2,
+  // Readers that meet often count themselves on lines of their own, and do not disturb each other. Take it unless you know
+  // better.
+  CORECAST_RW_LOCK_ALGORITHM_SPREAD = 3,
+} corecast_rw_lock_algorithm;
+
 // How the sender of a ump channel learns which slots the receiver has read.
 typedef enum {
   // The receiver counts them on a line of its own. Messages of any length; the better one between sockets.
@@ -324,6 +335,15 @@ typedef struct corecast_region corecast_region;
 // The channels and locks of a region that is to be made, in the order of their declaration. One thread at a time uses it.
 // Their names are 1 to 63 bytes of A-Z, a-z, 0-9, '.', '_' and '-', no leading dot.
 typedef struct corecast_region_plan corecast_region_plan;
+
+// A lock that many threads may hold as readers at a time, or one thread as the writer.
+//
+// Take it where reads are many, and long enough that readers would wait for each other; otherwise a corecast_lock is faster.
+//
+// A thread that writes gets CORECAST_INVALID_ARGUMENT if it asks for the lock again, and so does a thread that ends a writer it
+// is not. Not checked: a reader that asks to write waits for itself, and for ever. A lock whose reader or writer never ends is
+// held for ever.
+typedef struct corecast_rw_lock corecast_rw_lock;
 
 // The receiving ends of many channels, of any kinds, up to 4096. One thread at a time uses it. One message is open at a
 // time: receiving the next one releases it. No channel starves; there is no order among channels.
@@ -462,6 +482,14 @@ typedef struct {
   uint32_t members;
   // A corecast_wait: how members wait.
   uint32_t wait;
+  // 1 to bind the thread of each member to the CPU that the group is planned for: a thread of this process at the first
+  // operation of the member, a member of processes when it joins. The thread stays bound. 0: threads run where they may.
+  uint32_t pin;
+  // 0.
+  uint32_t reserved;
+  // A plan file, as `corecast plan --json` writes one: its tree carries all operations. It has to be a tree over the CPUs
+  // of the members, the first ones that this process may use, one for each member. NULL: the library plans.
+  const char *plan;
 } corecast_group_config;
 
 // The result for a member of a failed group that goes on with the remaining members.
@@ -565,6 +593,13 @@ typedef struct {
   // For the library.
   uint64_t opaque[2];
 } corecast_condvar;
+
+// A reader of a corecast_rw_lock, from the call that begins it to the call that ends it. It lies where its user puts it, such as
+// on the stack of the thread that reads.
+typedef struct {
+  // For the library.
+  uint64_t opaque[2];
+} corecast_rw_reader;
 
 #ifdef __cplusplus
 extern "C" {
@@ -999,7 +1034,8 @@ corecast_status corecast_select_arm(corecast_select *select,
                                     bool *is_ready);
 
 // Makes a group whose members are threads of this process: discovers the machine and plans its trees, which takes a part of
-// a second for large machines. Threads are not bound to CPUs.
+// a second for large machines, unless `config` names a plan file. CORECAST_NOT_FOUND if that cannot be read,
+// CORECAST_INVALID_ARGUMENT if its tree is not over the CPUs of the members.
 corecast_status corecast_group_create(const corecast_group_config *config,
                                       corecast_group **group);
 
@@ -1014,6 +1050,12 @@ uint32_t corecast_group_members(const corecast_group *group);
 corecast_status corecast_group_join(const corecast_group *group,
                                     uint32_t rank,
                                     corecast_member **member);
+
+// The CPU that the group is planned for at this rank: where config.pin binds the thread of the member, and where a thread
+// that binds itself belongs.
+corecast_status corecast_group_cpu(const corecast_group *group,
+                                   uint32_t rank,
+                                   uint32_t *cpu);
 
 // Becomes the member that `corecast run` started this process as, and waits for the others for at most `timeout_ns`.
 // CORECAST_NOT_FOUND if this process was not started so; CORECAST_TIMEOUT if not all came: the message names the
@@ -1493,6 +1535,46 @@ corecast_status corecast_condvar_notify_one(corecast_condvar *condvar);
 
 // Wakes all waiting threads.
 corecast_status corecast_condvar_notify_all(corecast_condvar *condvar);
+
+// The corecast_rw_lock_algorithm with this name, such as "rw_spread". CORECAST_NOT_FOUND if there is none.
+corecast_status corecast_rw_lock_algorithm_of_name(const char *name, uint32_t *algorithm);
+
+// Makes a free lock. `algorithm` is a corecast_rw_lock_algorithm. CORECAST_NOT_FOUND if there is no such algorithm.
+corecast_status corecast_rw_lock_create(uint32_t algorithm,
+                                        corecast_rw_lock **lock);
+
+// Destroys a lock that no thread holds or waits for; NULL is none.
+void corecast_rw_lock_destroy(corecast_rw_lock *lock);
+
+// Waits until no thread writes, and begins to read. Writes to `reader`, which is passed to the call that ends this.
+corecast_status corecast_rw_lock_read(const corecast_rw_lock *lock,
+                                      corecast_rw_reader *reader);
+
+// The same without waiting: CORECAST_TAKEN if a thread writes, or is about to.
+corecast_status corecast_rw_lock_try_read(const corecast_rw_lock *lock, corecast_rw_reader *reader);
+
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
+corecast_status corecast_rw_lock_read_timeout_ns(const corecast_rw_lock *lock,
+                                                 uint64_t timeout_ns,
+                                                 corecast_rw_reader *reader);
+
+// Ends a reader of this lock. CORECAST_INVALID_ARGUMENT if it has ended already, or is none of this lock.
+corecast_status corecast_rw_lock_unlock_read(const corecast_rw_lock *lock, corecast_rw_reader *reader);
+
+// Waits until no thread reads or writes, and begins to write.
+corecast_status corecast_rw_lock_write(const corecast_rw_lock *lock);
+
+// The same without waiting: CORECAST_TAKEN if a thread reads or writes.
+corecast_status corecast_rw_lock_try_write(const corecast_rw_lock *lock);
+
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
+corecast_status corecast_rw_lock_write_timeout_ns(const corecast_rw_lock *lock, uint64_t timeout_ns);
+
+// Ends the writer, which is this thread.
+corecast_status corecast_rw_lock_unlock_write(const corecast_rw_lock *lock);
+
+// Makes the writer, which is this thread, a reader, without a moment in which another thread might write.
+corecast_status corecast_rw_lock_downgrade(const corecast_rw_lock *lock, corecast_rw_reader *reader);
 
 // Declares a lock of a region to be, alone on its line. `algorithm` is a corecast_lock_algorithm: word, or tas, ttas
 // or ticket where no process is ever killed; CORECAST_INVALID_ARGUMENT for others, CORECAST_NOT_FOUND for none.

@@ -15,7 +15,10 @@ use crate::error::Failure;
 /// # Safety
 /// - It is `repr(C)`, and its first field is its size in bytes, a `usize`.
 /// - Any bytes are a value of it.
-pub(crate) unsafe trait Parameters: Copy {}
+pub(crate) unsafe trait Parameters: Copy {
+    /// The size in the first version that had it. Programs of that version pass no later fields, which are zeroes then.
+    const FIRST_BYTES: usize = size_of::<Self>();
+}
 
 /// Larger than the parameters of any later version: a size beyond it was never set.
 const LARGEST_PARAMETERS: usize = 4096;
@@ -126,16 +129,17 @@ pub(crate) unsafe fn parameters<T: Parameters>(from: *const T, name: &'static st
     // SAFETY: readable by the caller's promise.
     let size = unsafe { from.cast::<usize>().read() };
     let known = size_of::<T>();
-    if !(known..=LARGEST_PARAMETERS).contains(&size) {
+    if !(T::FIRST_BYTES..=LARGEST_PARAMETERS).contains(&size) {
         return Err(Failure::argument(name, format_args!("its size is {size}, not sizeof of its type, {known}")));
     }
     // SAFETY: `size` bytes are readable by the caller's promise.
     let given = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), size) };
-    if given[known..].iter().any(|&byte| byte != 0) {
+    let taken = size.min(known);
+    if given[taken..].iter().any(|&byte| byte != 0) {
         return Err(Failure::argument(name, "has fields that this version of the library does not know"));
     }
-    // SAFETY: both have `known` bytes, and the value is a new one.
-    unsafe { value.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(given.as_ptr(), known) };
+    // SAFETY: both have as many bytes, and the value is a new one.
+    unsafe { value.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(given.as_ptr(), taken) };
     // SAFETY: any bytes are a value of parameters.
     Ok(unsafe { value.assume_init() })
 }
@@ -173,6 +177,7 @@ mod tests {
         wait: u32,
     }
 
+    #[derive(Clone, Copy)]
     #[repr(C)]
     struct Newer {
         old: Old,
@@ -182,9 +187,27 @@ mod tests {
     // SAFETY: numbers laid out as C does, the size first.
     unsafe impl Parameters for Old {}
 
+    // SAFETY: the same.
+    unsafe impl Parameters for Newer {
+        const FIRST_BYTES: usize = size_of::<Old>();
+    }
+
     fn read(newer: &Newer) -> Result<Old, Failure> {
         // SAFETY: no test says a size beyond that of the newer struct which passes the first check.
         unsafe { parameters(std::ptr::from_ref(newer).cast::<Old>(), "config") }
+    }
+
+    #[test]
+    fn parameters_may_be_of_the_first_version() {
+        let old = Old { size: size_of::<Old>(), slots: 7, wait: 1 };
+        // SAFETY: it has as many bytes as it says.
+        let found =
+            unsafe { parameters(std::ptr::from_ref(&old).cast::<Newer>(), "config") }.expect("the first version");
+        assert_eq!((found.old.slots, found.old.wait, found.more), (7, 1, 0));
+        let smaller = Old { size: size_of::<Old>() - 1, ..old };
+        // SAFETY: the same.
+        let refused = unsafe { parameters(std::ptr::from_ref(&smaller).cast::<Newer>(), "config") };
+        assert_eq!(refused.err().map(|failure| failure.status), Some(crate::status::Status::InvalidArgument));
     }
 
     #[test]

@@ -1,12 +1,18 @@
 //! Groups among the threads of this process, and the ways of a process into a group.
 
+use std::ffi::c_char;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
 use corecast::base::rendezvous::SocketDir;
 use corecast::collective::{Builder, MAX_MEMBERS};
 use corecast::machine;
+use corecast::plan::tree_file::{self, TreeTextError};
+use corecast::plan::{Problem, Tree};
 use corecast::processes::Invitation;
-use corecast::{Group as ThreadGroup, Machine, Wait};
+use corecast::{CpuId, Group as ThreadGroup, Machine, Wait};
 
-use crate::argument::{Parameters, within};
+use crate::argument::{Parameters, optional_text, within};
 use crate::error::Failure;
 use crate::member::Member;
 use crate::status::Status;
@@ -23,29 +29,75 @@ pub struct GroupConfig {
     pub members: u32,
     /// A corecast_wait: how members wait.
     pub wait: u32,
+    /// 1 to bind the thread of each member to the CPU that the group is planned for: a thread of this process at the first
+    /// operation of the member, a member of processes when it joins. The thread stays bound. 0: threads run where they may.
+    pub pin: u32,
+    /// 0.
+    pub reserved: u32,
+    /// A plan file, as `corecast plan --json` writes one: its tree carries all operations. It has to be a tree over the CPUs
+    /// of the members, the first ones that this process may use, one for each member. NULL: the library plans.
+    pub plan: *const c_char,
 }
 
-// SAFETY: numbers laid out as C does, without padding, the size first.
-unsafe impl Parameters for GroupConfig {}
+// SAFETY: numbers and a pointer laid out as C does, without padding, the size first.
+unsafe impl Parameters for GroupConfig {
+    /// With `members` and `wait` alone.
+    const FIRST_BYTES: usize = 16;
+}
 
 /// A group's parameters, checked.
 struct Wanted {
     /// 0 for one for each CPU.
     members: usize,
     wait: Wait,
+    pin: bool,
+    plan: Option<PathBuf>,
 }
 
 impl GroupConfig {
     fn check(self) -> Result<Wanted, Failure> {
         let members = within(self.members, 0, MAX_MEMBERS as u32, "config.members")? as usize;
-        Ok(Wanted { members, wait: wait::policy(self.wait, "config.wait")? })
+        let wait = wait::policy(self.wait, "config.wait")?;
+        let pin = within(self.pin, 0, 1, "config.pin")? == 1;
+        within(self.reserved, 0, 0, "config.reserved")?;
+        // SAFETY: C passes a text, or NULL.
+        let plan = unsafe { optional_text(self.plan, "config.plan") }?.map(PathBuf::from);
+        Ok(Wanted { members, wait, pin, plan })
     }
 }
 
 impl Wanted {
-    fn builder<'a>(&self, machine: &'a Machine) -> Builder<'a> {
-        let builder = ThreadGroup::builder(machine).pin(false).wait(self.wait);
-        if self.members > 0 { builder.members(self.members) } else { builder }
+    fn builder<'a>(&self, machine: &'a Machine) -> Result<Builder<'a>, Failure> {
+        let builder = ThreadGroup::builder(machine).pin(self.pin).wait(self.wait);
+        let builder = if self.members > 0 { builder.members(self.members) } else { builder };
+        match &self.plan {
+            Some(path) => Ok(builder.tree(self.planned_tree(path, machine)?)),
+            None => Ok(builder),
+        }
+    }
+
+    /// The tree in a plan file.
+    fn planned_tree(&self, path: &Path, machine: &Machine) -> Result<Tree, Failure> {
+        let wrong = |why: &dyn Display| Failure::argument("config.plan", why);
+        let cpus = machine.cpu_set();
+        let members = if self.members > 0 { self.members } else { cpus.len() };
+        if members > cpus.len() {
+            return Err(wrong(&format_args!("is for one CPU each, and {members} members have {}", cpus.len())));
+        }
+        let problem = Problem::of_members(machine, &cpus.as_slice()[..members]).map_err(|error| wrong(&error))?;
+        let trees = tree_file::read(path, &problem).map_err(|error| match error.problem {
+            TreeTextError::NotRead(_) => Failure::new(Status::NotFound, error.to_string()),
+            _ => wrong(&error),
+        })?;
+        if let Some(scheme) = trees.other_scheme {
+            return Err(wrong(&format_args!("has no tree for all operations: its scheme is {scheme}")));
+        }
+        if trees.up.is_some_and(|up| up != trees.down) {
+            return Err(wrong(
+                &"has two trees: plan a broadcast or a reduction, whose one tree carries all operations",
+            ));
+        }
+        Ok(trees.down)
     }
 }
 
@@ -57,12 +109,22 @@ fn detect() -> Result<Machine, Failure> {
 #[derive(Debug)]
 pub struct Group(ThreadGroup);
 
+impl Group {
+    /// The CPU of a member.
+    fn cpu(&self, rank: u32) -> Result<CpuId, Failure> {
+        let cpus = self.0.cpus();
+        let none = || Failure::argument("rank", format_args!("is {rank}, and there are {} members", cpus.len()));
+        cpus.get(rank as usize).copied().ok_or_else(none)
+    }
+}
+
 c_functions! {
     /// Makes a group whose members are threads of this process: discovers the machine and plans its trees, which takes a part of
-    /// a second for large machines. Threads are not bound to CPUs.
+    /// a second for large machines, unless `config` names a plan file. CORECAST_NOT_FOUND if that cannot be read,
+    /// CORECAST_INVALID_ARGUMENT if its tree is not over the CPUs of the members.
     unsafe fn corecast_group_create(config: parameters GroupConfig) -> (group: new Group) {
         let machine = detect()?;
-        Group(config.builder(&machine).build()?)
+        Group(config.builder(&machine)?.build()?)
     }
 
     /// Destroys the group; NULL is none. Its members go on until they leave.
@@ -76,7 +138,15 @@ c_functions! {
     /// Takes the place of the member with this rank, from 0, for the calling thread or a thread that gets the handle.
     /// CORECAST_TAKEN if another thread has it; CORECAST_LOST if the group has failed.
     safe fn corecast_group_join(group: &Group, rank: u32) -> (member: new Member) {
-        Member::new(group.0.join(rank as usize)?)
+        let place = group.0.join(rank as usize)?;
+        let cpu = group.0.is_pinned().then(|| group.0.cpus()[rank as usize]);
+        Member::on_thread(place, cpu)
+    }
+
+    /// The CPU that the group is planned for at this rank: where config.pin binds the thread of the member, and where a thread
+    /// that binds itself belongs.
+    safe fn corecast_group_cpu(group: &Group, rank: u32) -> (cpu: u32) {
+        group.cpu(rank)?.get()
     }
 
     /// Becomes the member that `corecast run` started this process as, and waits for the others for at most `timeout_ns`.
@@ -100,7 +170,7 @@ c_functions! {
     ) -> (member: new Member) {
         within(rank, -1, MAX_MEMBERS as i32 - 1, "rank")?;
         let machine = detect()?;
-        let invitation = Invitation::by_name(&SocketDir::of_user(), name, &config.builder(&machine))?;
+        let invitation = Invitation::by_name(&SocketDir::of_user(), name, &config.builder(&machine)?)?;
         let invitation = invitation.timeout(timeout_ns);
         let invitation = if rank < 0 { invitation } else { invitation.rank(rank as usize) };
         let invitation = if config.members == 0 { invitation } else { invitation.members(config.members) };

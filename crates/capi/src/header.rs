@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::{
     acknowledged, atomic_stream, combination, commit, condvar, error, ff, gather, group, lock, mcast, member, region,
-    region_plan, select, shared_lock, shrink, split, started, status, ump,
+    region_plan, rw_lock, select, shared_lock, shrink, split, started, status, ump,
 };
 
 /// In the order of the header.
@@ -39,6 +39,7 @@ const FUNCTIONS: &[&[&str]] = &[
     acknowledged::follower::DECLARATIONS,
     lock::DECLARATIONS,
     condvar::DECLARATIONS,
+    rw_lock::DECLARATIONS,
     shared_lock::DECLARATIONS,
 ];
 

@@ -70,4 +70,6 @@ pub mod lock;
 
 pub mod condvar;
 
+pub mod rw_lock;
+
 pub mod shared_lock;

@@ -3,13 +3,15 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use corecast::Member as Place;
 use corecast::collective::{Error, Plain};
+use corecast::machine::pin;
+use corecast::{CpuId, Member as Place};
 
 use crate::argument::elements_mut;
 use crate::error::Failure;
 use crate::home::Home;
 use crate::number::{ForNumbers, for_numbers};
+use crate::status::Status;
 
 /// One participant of a group. One thread at a time uses it.
 ///
@@ -27,12 +29,19 @@ pub struct Member {
     home: Arc<Home>,
     pub(crate) rank: u32,
     members: u32,
+    /// The CPU to which the thread of the first operation is still to be bound.
+    unbound: Option<CpuId>,
 }
 
 impl Member {
     pub(crate) fn new(place: Place) -> Self {
         let (rank, members) = (place.rank() as u32, place.size() as u32);
-        Self { place: Some(Box::new(place)), home: Arc::default(), rank, members }
+        Self { place: Some(Box::new(place)), home: Arc::default(), rank, members, unbound: None }
+    }
+
+    /// The same, which binds the thread of the first operation to this CPU, if there is one.
+    pub(crate) fn on_thread(place: Place, cpu: Option<CpuId>) -> Self {
+        Self { unbound: cpu, ..Self::new(place) }
     }
 
     pub(crate) fn members(&self) -> usize {
@@ -46,6 +55,10 @@ impl Member {
     /// Its place in the group, unless an object that was made of it has that.
     #[inline]
     fn place(&mut self) -> Result<&mut Place, Failure> {
+        if let Some(cpu) = self.unbound {
+            pin::pin(cpu).map_err(|error| Failure::new(Status::System, error.to_string()))?.forever();
+            self.unbound = None;
+        }
         if self.place.is_none() {
             self.place = self.home.take_back();
         }

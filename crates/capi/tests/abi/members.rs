@@ -1,5 +1,6 @@
 //! Groups whose members are threads of the test.
 
+use std::ptr;
 use std::thread;
 
 use corecast_c::group::*;
@@ -7,8 +8,13 @@ use corecast_c::member::*;
 
 use crate::calling::{object, output, owned};
 
+/// All zeroes but the size and the members.
+pub(crate) fn group_config(members: u32) -> GroupConfig {
+    GroupConfig { size: size_of::<GroupConfig>(), members, wait: 0, pin: 0, reserved: 0, plan: ptr::null() }
+}
+
 pub(crate) fn group(members: u32) -> *mut Group {
-    let config = GroupConfig { size: size_of::<GroupConfig>(), members, wait: 0 };
+    let config = group_config(members);
     // SAFETY: a configuration with its size.
     output(|group| unsafe { corecast_group_create(&raw const config, group) })
 }
