@@ -36,19 +36,39 @@ expect() {
     swap_lock) echo '^    mcs: 200000 words in [0-9.]+ ms$' ;;
     killed_holder) echo '^repaired: 100 of 100$' ;;
     hello_group) echo '^rank [0-2] of 3: the sum is 129$' ;;
+    planned_group) echo '^[0-9]+ members, each on its CPU, saw 1000 prices change$' ;;
     two_processes) echo '^the survivor ended with 0, and left nothing behind$' ;;
     *) echo "there is no example $1" >&2 && return 1 ;;
     esac
 }
 
 run() {
-    local name="$1" program="$2" launcher=()
+    local name="$1" program="$2" launcher=() arguments=()
     if [ "$name" = hello_group ]; then
         launcher=("$target/debug/corecast" run -n 3 --)
+    elif [ "$name" = planned_group ]; then
+        "$target/debug/corecast" plan broadcast --json >"$work/plan.json"
+        arguments=("$work/plan.json")
     fi
-    LD_LIBRARY_PATH="$work/usr/lib" timeout 60 "${launcher[@]}" "$program" | tee "$work/out"
+    LD_LIBRARY_PATH="$work/usr/lib" timeout 60 "${launcher[@]}" "$program" "${arguments[@]}" | tee "$work/out"
     tail -n 1 "$work/out" | grep -Eq "$(expect "$name")"
 }
+
+# The first program of the guide, and the ways to build it that the guide tells.
+awk '/^```c$/ { inside = 1; next } /^```$/ { exit_after = inside; inside = 0 } exit_after { exit } inside' docs/guide/c.md >"$work/hello.c"
+says_hello() {
+    test "$(LD_LIBRARY_PATH="$work/usr/lib" timeout 60 "$1")" = hello
+}
+echo "-- the guide's first program"
+cc -std=c11 "${strict[@]}" "$work/hello.c" -o "$work/hello" "${library[@]}"
+says_hello "$work/hello"
+if command -v pkg-config >/dev/null && [ -e "$(cc -print-file-name=libc.a)" ]; then
+    read -ra static_library < <(pkg-config --static --cflags --libs corecast)
+    cc -std=c11 -static "$work/hello.c" -o "$work/hello-static" "${static_library[@]}"
+    says_hello "$work/hello-static"
+else
+    echo "SKIPPED: C interface: no static C library, or no pkg-config"
+fi
 
 for source in crates/capi/examples/*.c; do
     name="$(basename "$source" .c)"
@@ -58,7 +78,7 @@ for source in crates/capi/examples/*.c; do
     if command -v c++ >/dev/null; then
         echo "-- $name, as C++17, linked statically"
         c++ -std=c++17 "${strict[@]}" -x c++ "$source" -x none -o "$work/$name-cpp" "-I$work/usr/include" \
-            "$work/usr/lib/libcorecast.a" -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc
+            "$work/usr/lib/libcorecast.a" -lutil -lrt -lpthread -lm -ldl -lc
         run "$name" "$work/$name-cpp"
     else
         echo "SKIPPED: C interface: no C++ compiler"
@@ -84,12 +104,15 @@ foreach(library corecast corecast-static)
   add_executable(region-\${library} $PWD/crates/capi/examples/region.c)
   target_link_libraries(region-\${library} corecast::\${library})
 endforeach()
+add_executable(hello hello.c)
+target_link_libraries(hello corecast::corecast)
 CMAKE
     cmake -S "$work" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/usr" >"$work/cmake.log"
     cmake --build "$work/build" >>"$work/cmake.log"
     for library in corecast corecast-static; do
         run region "$work/build/region-$library"
     done
+    says_hello "$work/build/hello"
 else
     echo "SKIPPED: C interface: no CMake"
 fi

@@ -138,7 +138,7 @@ pub(crate) fn contenders<R: ContenderRow>(columns: &[Column<R>], rows: &[R]) -> 
 }
 
 /// A table of these rows, which may be none.
-pub(crate) fn filled<'a, R: 'a>(columns: &[Column<R>], rows: impl IntoIterator<Item = &'a R>) -> comfy_table::Table {
+pub(crate) fn filled<'a, R: 'a>(columns: &[Column<R>], rows: impl IntoIterator<Item = &'a R>) -> table::Table {
     written(columns, rows, None)
 }
 
@@ -146,7 +146,7 @@ fn written<'a, R: 'a>(
     columns: &[Column<R>],
     rows: impl IntoIterator<Item = &'a R>,
     resolution: Option<Resolution>,
-) -> comfy_table::Table {
+) -> table::Table {
     let heads: Vec<String> = columns.iter().map(Column::head).collect();
     let mut table = table::table(&heads.iter().map(String::as_str).collect::<Vec<_>>());
     for row in rows {

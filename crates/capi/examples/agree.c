@@ -14,7 +14,7 @@ enum { MEMBERS = 4, PROPOSALS = 9, EVENTS = 100, ENTRIES = 1000 };
 
 static const uint64_t minute_ns = UINT64_C(60000000000);
 
-// What one member has seen.
+// The results of one member.
 typedef struct seen {
   corecast_member *me;
   int applied;

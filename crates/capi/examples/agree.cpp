@@ -20,7 +20,7 @@ constexpr int events = 100;
 constexpr int entries = 1000;
 constexpr std::uint64_t minute_ns = 60'000'000'000;
 
-// Throws what went wrong. Never out of a function that the library calls.
+// Throws the error as an exception. Never out of a function that the library calls.
 void check(corecast_status status) {
   if (status != CORECAST_OK) {
     std::array<char, 200> why{};
@@ -51,7 +51,7 @@ struct end {
 template <typename T>
 using owned = std::unique_ptr<T, end>;
 
-// What `open` makes, to be closed when it goes out of scope.
+// The object that `open` makes, closed when it goes out of scope.
 template <typename T, typename Open>
 owned<T> opened(Open open) {
   T *made;
@@ -59,7 +59,7 @@ owned<T> opened(Open open) {
   return owned<T>(made);
 }
 
-// What one member has seen.
+// The results of one member.
 struct seen {
   std::uint32_t rank;
   std::uint32_t applied = 0;

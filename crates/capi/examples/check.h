@@ -1,4 +1,4 @@
-// What the examples do where a call fails: say why, and end the program.
+// Where a call of an example fails: says why, and ends the program.
 #ifndef CHECK_H
 #define CHECK_H
 

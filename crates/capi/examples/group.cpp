@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t members = 4;
 constexpr int rounds = 1000;
 
-// Throws what went wrong. Never out of a function that the library calls.
+// Throws the error as an exception. Never out of a function that the library calls.
 void check(corecast_status status) {
   if (status != CORECAST_OK) {
     std::array<char, 200> why{};
@@ -55,7 +55,7 @@ class member {
     check(corecast_member_allreduce(handle.get(), numbers.data(), count, CORECAST_NUMBER_DOUBLE, CORECAST_OP_SUM));
   }
 
-  // Combines the values of all, in any order. What `combine` throws is thrown here when the operation is over.
+  // Combines the values of all, in any order. An exception of `combine` is thrown here again when the operation is over.
   template <typename T, typename Combine>
   void allreduce(T &value, Combine combine) {
     static_assert(std::is_trivially_copyable_v<T>, "members may be processes");

@@ -1,7 +1,7 @@
-// What becomes of a lock among processes whose holder is killed?
+// What happens to a lock among processes when its holder is killed?
 //
-// Two processes move money between two accounts in memory that they share. One is killed half way, while it holds the lock: the
-// other one is told so, and puts right what it finds.
+// Two processes move money between two accounts in memory that they share. One is killed half way, while it holds the lock:
+// the other one gets CORECAST_OWNER_DIED, and repairs the accounts.
 #define _DEFAULT_SOURCE
 
 #include <signal.h>
@@ -82,7 +82,7 @@ int main(void) {
   }
   check(corecast_shared_lock_unlock(lock));
 
-  // The lock is one like any other again.
+  // From now on the lock is like any other.
   check(corecast_shared_lock_lock(lock));
   int total = (int)(shared->mine + shared->yours);
   printf("repaired: %d of %d\n", total, TOTAL);

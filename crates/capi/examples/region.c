@@ -44,7 +44,7 @@ int main(void) {
 
   pid_t visitor = fork();
   if (visitor == 0) {
-    // What was opened before the fork is the parent's: a child says so, and attaches anew.
+    // Objects opened before the fork are the parent's: the child gets CORECAST_FORKED, and attaches anew.
     corecast_message message;
     corecast_status status = corecast_ump_receiver_try_recv(receiver, &message);
     _exit(status == CORECAST_FORKED ? visit(directory) : 1);

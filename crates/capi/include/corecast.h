@@ -1,18 +1,18 @@
 // corecast: messages among the threads and processes of one machine.
 //
 // corecast_<object>_<verb> returns a corecast_status; outputs come last, and are only written where the call returns
-// CORECAST_OK, if it does not say otherwise. What went wrong is told in words by corecast_error_message.
+// CORECAST_OK, unless its comment says otherwise. corecast_error_message has the error message.
 //
 // Pointers. An object is used from its creation to its end (_destroy, _close), each of which takes place once; using it
 // afterwards, ending it twice or passing another kind of object is undefined. Texts end with a zero byte and are UTF-8;
 // `data` has `len` bytes; outputs can be written. NULL is CORECAST_INVALID_ARGUMENT where it is not allowed.
 //
 // Threads. Different objects can be used by different threads at the same time. One object is used by one thread at a
-// time, which need not be the one that made it; a corecast_region, a corecast_lock, a corecast_shared_lock and a
-// corecast_condvar may be used by many. Waiting calls block.
+// time, which need not be the one that made it; a corecast_region, a corecast_lock, a corecast_shared_lock, a corecast_rw_lock
+// and a corecast_condvar may be used by many. Waiting calls block.
 //
 // Parameters. A struct of parameters begins with its size; its other fields mean a default if they are 0. So set all of it
-// to 0 (memset), then size to its sizeof, then what is wanted. Later versions may add fields at its end.
+// to 0 (memset), then size to its sizeof, then the fields that matter. Later versions may add fields at its end.
 //
 // This file is made of the sources in crates/capi: edit it there.
 
@@ -27,10 +27,11 @@
 // The bytes to which a type is aligned.
 #define CORECAST_ALIGNED(bytes) __attribute__((aligned(bytes)))
 
-// The color of those who want to be in no part.
+// The color of a member that wants to be in no part.
 #define CORECAST_NO_COLOR -1
 
-// How a call ended. Unless it is CORECAST_OK the outputs are as they were, if the function does not say otherwise.
+// How a call ended. Unless it is CORECAST_OK, the outputs are unchanged, if the comment of the function does not say
+// otherwise.
 typedef enum {
   // Done.
   CORECAST_OK = 0,
@@ -48,7 +49,7 @@ typedef enum {
   CORECAST_TOO_LARGE = 6,
   // The reader fell behind and missed messages. The next call goes on with the oldest one left.
   CORECAST_LAGGED = 7,
-  // Another process wrote what the protocol does not allow: stop trusting the region.
+  // Another process wrote bytes that the protocol does not allow: stop trusting the region.
   CORECAST_CORRUPT = 8,
   // The object was made before fork(), and this is the child, which has to make its own.
   CORECAST_FORKED = 9,
@@ -58,38 +59,40 @@ typedef enum {
   CORECAST_NOT_FOUND = 11,
   // There is something with this name already.
   CORECAST_EXISTS = 12,
-  // Another one has this end, or all places for it are taken.
+  // Another participant has this end, or all places for it are taken.
   CORECAST_TAKEN = 13,
   // It is there, but of another kind, version or owner than expected, or damaged.
   CORECAST_MISMATCH = 14,
-  // The system refused something; the message says what.
+  // The system refused a request; the message says which.
   CORECAST_SYSTEM = 15,
-  // A rule of use was broken, or the library has a bug; the message says which. Only destroy what was passed.
+  // A rule of use was broken, or the library has a bug; the message says which. The arguments of the call can only be
+  // destroyed.
   CORECAST_PANIC = 16,
   // All channels of the select have ended, or it has none.
   CORECAST_NONE_LEFT = 17,
-  // A member of the group is lost: corecast_member_lost says which, the message why. The group has failed.
+  // A member of the group is lost: corecast_member_lost says which one, the message why. The group has failed.
   CORECAST_LOST = 18,
-  // The process that held the lock is gone and may have left half done what it did. **The lock is taken** all the same.
+  // The process that held the lock is gone and may have left its change half done. **The caller has the lock** all the
+  // same.
   CORECAST_OWNER_DIED = 19,
-  // Members of the group called different operations, or one operation with different roots: the message says who called
-  // what. The group has failed.
+  // Members of the group called different operations, or one operation with different roots: the message names the calls
+  // of the members. The group has failed.
   CORECAST_OUT_OF_STEP = 20,
 } corecast_status;
 
-// Whether a participant is there.
+// Whether a participant is alive.
 typedef enum {
   // It is there, though it may be stopped or hang.
   CORECAST_LIVENESS_ALIVE = 0,
   // It said goodbye.
   CORECAST_LIVENESS_LEFT = 1,
-  // It ended without saying goodbye. The kernel told so: nobody is dead for being slow.
+  // It ended without saying goodbye. The kernel told so: a slow process does not count as dead.
   CORECAST_LIVENESS_DEAD = 2,
 } corecast_liveness;
 
-// What passes an event from one member to the next.
+// How an event gets from one member to the next.
 typedef enum {
-  // A count of each member on a line of its own; one store passes on as many events as have come.
+  // A count of each member on a line of its own; one store passes on all events that have come.
   CORECAST_ACK_EDGES_COUNTERS = 0,
   // A message for each event.
   CORECAST_ACK_EDGES_MESSAGES = 1,
@@ -107,9 +110,9 @@ typedef enum {
   CORECAST_ACK_ON_RECEIVED = 1,
 } corecast_ack_on;
 
-// Over what kind of graph events go out and acknowledgements come back.
+// The kind of graph over which events go out and acknowledgements come back.
 typedef enum {
-  // What suits the edges.
+  // The one that suits the edges.
   CORECAST_ACK_VARIANT_AUTO = 0,
   // Down a balanced tree, and the acknowledgements up again.
   CORECAST_ACK_VARIANT_TREE = 1,
@@ -127,39 +130,40 @@ typedef enum {
   CORECAST_FF_PROBE_LINE = 1,
 } corecast_ff_probe;
 
-// What a lock is. `corecast list locks` tells of each, and when to take it. The number of one stays its own for ever.
+// The algorithm of a lock. `corecast list locks` describes each, and says when to take it. The number of an algorithm
+// never changes.
 typedef enum {
-  // Swaps one word until it was free.
+  // Swaps one word until the lock was free.
   CORECAST_LOCK_ALGORITHM_TAS = 1,
   // Reads one word until it is free, with exponential back-off.
   CORECAST_LOCK_ALGORITHM_TTAS = 2,
   // Draws a number, with back-off in proportion to those ahead.
   CORECAST_LOCK_ALGORITHM_TICKET = 3,
-  // Draws a number, each polls a line of its own.
+  // Draws a number; each thread polls a line of its own.
   CORECAST_LOCK_ALGORITHM_ARRAY = 4,
-  // A queue, each polls its own node.
+  // A queue; each thread polls its own node.
   CORECAST_LOCK_ALGORITHM_MCS = 5,
-  // A queue, each polls the node before.
+  // A queue; each thread polls the node of the one before.
   CORECAST_LOCK_ALGORITHM_CLH = 6,
   // One word, spins for a while and then sleeps.
   CORECAST_LOCK_ALGORITHM_WORD = 7,
   // Moves between polling, a queue and sleep. Take it unless you know better.
   CORECAST_LOCK_ALGORITHM_AUTO = 8,
-  // One byte's states, its threads sleep in a table that all such locks share.
+  // One byte; its threads sleep in a table that all such locks share.
   CORECAST_LOCK_ALGORITHM_BYTE = 9,
   // A queue whose threads sleep.
   CORECAST_LOCK_ALGORITHM_QWORD = 10,
-  // A tree of queues: hands over to who is near, so many times.
+  // A tree of queues: hands the lock to a thread nearby, a limited number of times in a row.
   CORECAST_LOCK_ALGORITHM_HMCS = 11,
 } corecast_lock_algorithm;
 
 // How the threads at a lock of the algorithm auto wait.
 typedef enum {
-  // All poll one word.
+  // All threads poll one word.
   CORECAST_LOCK_MODE_SPIN = 0,
-  // The first of a queue polls the word, each other one its own line.
+  // The first thread of a queue polls the word, each other one a line of its own.
   CORECAST_LOCK_MODE_QUEUE = 1,
-  // All poll the word for as long as a wake-up costs, and sleep then.
+  // All threads poll the word for as long as a wake-up costs, then sleep.
   CORECAST_LOCK_MODE_PARK = 2,
 } corecast_lock_mode;
 
@@ -171,21 +175,21 @@ typedef enum {
   CORECAST_MCAST_DELIVERY_OVERWRITE = 1,
 } corecast_mcast_delivery;
 
-// What a reader of a mcast channel wants when it falls behind.
+// What happens when a reader of a mcast channel falls behind.
 typedef enum {
-  // The senders wait, however long.
+  // The senders wait, however long it takes.
   CORECAST_MCAST_POLICY_RELIABLE = 0,
-  // The senders wait for so long, then go on without it, and it is told CORECAST_LAGGED.
+  // The senders wait until the reader's deadline, then go on without it, and it gets CORECAST_LAGGED.
   CORECAST_MCAST_POLICY_DEADLINE = 1,
-  // The senders do not wait, and it is told CORECAST_LAGGED.
+  // The senders do not wait, and it gets CORECAST_LAGGED.
   CORECAST_MCAST_POLICY_LOSSY = 2,
 } corecast_mcast_policy;
 
-// What the senders of a mcast channel do while there is no reader.
+// How the senders of a mcast channel behave while there is no reader.
 typedef enum {
-  // Send to nobody.
+  // The message is dropped.
   CORECAST_MCAST_ZERO_READERS_DISCARD = 0,
-  // Wait for one.
+  // Wait for a reader.
   CORECAST_MCAST_ZERO_READERS_BLOCK = 1,
 } corecast_mcast_zero_readers;
 
@@ -205,7 +209,8 @@ typedef enum {
   CORECAST_NUMBER_DOUBLE = 5,
 } corecast_number;
 
-// What combines two numbers. Integers wrap around; of a number and a NaN the NaN is the least and the greatest.
+// The operation that combines two numbers. Integers wrap around; of a number and a NaN the NaN is the least and the
+// greatest.
 typedef enum {
   // The sum.
   CORECAST_OP_SUM = 0,
@@ -215,11 +220,11 @@ typedef enum {
   CORECAST_OP_MIN = 2,
   // The greatest.
   CORECAST_OP_MAX = 3,
-  // The bits that all have; integers only.
+  // Bitwise and; integers only.
   CORECAST_OP_AND = 4,
-  // The bits that one has; integers only.
+  // Bitwise or; integers only.
   CORECAST_OP_OR = 5,
-  // The bits that an odd number have; integers only.
+  // Bitwise exclusive or; integers only.
   CORECAST_OP_XOR = 6,
   // Of pairs of a number and a place, the pair with the least number; of equal ones the least place. `count` is twice the
   // number of pairs.
@@ -227,6 +232,17 @@ typedef enum {
   // The same with the greatest number, and the least place.
   CORECAST_OP_MAX_LOC = 8,
 } corecast_op;
+
+// The algorithm of a reader-writer lock. The number of an algorithm never changes.
+typedef enum {
+  // One word that counts readers. The smallest, for readers that seldom meet.
+  CORECAST_RW_LOCK_ALGORITHM_TTAS = 1,
+  // Readers and writers take turns, so that none of them waits for ever.
+  CORECAST_RW_LOCK_ALGORITHM_PHASE = 2,
+  // Readers that meet often count themselves on lines of their own, and do not disturb each other. Take it unless you know
+  // better.
+  CORECAST_RW_LOCK_ALGORITHM_SPREAD = 3,
+} corecast_rw_lock_algorithm;
 
 // How the sender of a ump channel learns which slots the receiver has read.
 typedef enum {
@@ -240,21 +256,22 @@ typedef enum {
 typedef enum {
   // Spin for about the cost of a wake-up, yield a few times, then sleep; does not spin where participants share CPUs.
   CORECAST_WAIT_ADAPTIVE = 0,
-  // Spin for ever. The fastest on a machine of one's own, and ruinous where participants share CPUs.
+  // Spin for ever. The fastest if every participant has a CPU of its own, and ruinous if they share CPUs.
   CORECAST_WAIT_SPIN = 1,
   // Give up the CPU after every look, never sleep. Uses all idle CPU time.
   CORECAST_WAIT_YIELD = 2,
-  // Sleep at once. The thriftiest, and slow: a wake-up costs 10 to 40 us.
+  // Sleep at once. Uses the least CPU time, and is slow: a wake-up costs 10 to 40 us.
   CORECAST_WAIT_PARK = 3,
 } corecast_wait;
 
 // A member of a group that receives the root's events, passes them on and acknowledges them. One thread at a time uses it.
 //
-// All this happens within its calls, so others wait for a member that does not call. To be used until the broadcast is over:
-// closed before, it makes the group fail.
+// All this happens within its calls, so others wait for a member that does not call. Use it until the broadcast is over:
+// closing it before makes the group fail.
 typedef struct corecast_ack_follower corecast_ack_follower;
 
-// The member of a group that publishes events to all others, and learns how far they are. One thread at a time uses it.
+// The member of a group that publishes events to all others, and learns which events they have acknowledged. One thread at
+// a time uses it.
 //
 // Its room in the group's memory stays taken for as long as the group lives.
 typedef struct corecast_ack_root corecast_ack_root;
@@ -262,14 +279,14 @@ typedef struct corecast_ack_root corecast_ack_root;
 // One member's end of a stream of events from any member, which all deliver in one order. One thread at a time uses it.
 //
 // All members open it together, and end it together. A member takes in, passes on and delivers within its calls only, and
-// keeps 64 events: one that calls nothing for long stops the stream. What delivers calls nothing with this stream, and
-// neither throws nor jumps; the bytes are its until it returns.
+// keeps 64 events: a member that makes no call for long stops the stream. The delivering function makes no call with this
+// stream, and neither throws nor jumps; it may use the bytes until it returns.
 typedef struct corecast_atomic_stream corecast_atomic_stream;
 
-// The member of a group that proposes, while all others are participants. One thread at a time uses it.
+// The member of a group that makes proposals, while all others are participants. One thread at a time uses it.
 //
-// A proposal is committed if all vote for it in time, else nobody applies it. Its room in the group's memory stays taken
-// for as long as the group lives.
+// A proposal is committed if all vote for it in time; otherwise no member applies it. Its room in the group's memory stays
+// taken for as long as the group lives.
 typedef struct corecast_commit_coordinator corecast_commit_coordinator;
 
 // A member of a group that votes on what the coordinator proposes. One thread at a time uses it.
@@ -296,56 +313,67 @@ typedef struct corecast_mcast_sender corecast_mcast_sender;
 //
 // All members call the same operations, with the same roots, lengths and types, in the same order. An operation that
 // returns CORECAST_LOST leaves the group failed, for all members: one has panicked, died, left while others waited for it,
-// or called something else; corecast_member_lost says which.
+// or called another operation; corecast_member_lost says which member.
 //
-// What is made of a member - a coordinator, a participant of commits, a stream, an end of an acknowledged broadcast, an
-// operation that was started - has its place in the group until it is closed. Meanwhile the member's own operations
-// return CORECAST_INVALID_ARGUMENT.
+// An object made of a member - a coordinator, a participant of commits, a stream, an end of an acknowledged broadcast, a
+// started operation - has the member's place in the group until it is closed. Meanwhile the member's own operations return
+// CORECAST_INVALID_ARGUMENT.
 typedef struct corecast_member corecast_member;
 
 // One mapping of shared memory and this participant's place in it. Any number of threads may use it at a time. It may be
 // closed before the ends of its channels, which keep the memory and the place.
 //
-// **A promise.** Messages are given as pointers into this memory. Whoever makes or opens a region promises that every
-// process which attaches to it lets only this library write there. A process that writes there otherwise can change
-// messages while they are read; it cannot make the library itself go astray.
+// **A promise.** Messages are pointers into this memory. The caller that makes or opens a region promises that in every
+// process which attaches to it only this library writes there. A process that writes there otherwise can change messages
+// while they are read; it cannot make the library itself go astray.
 //
-// **Fork.** A child finds CORECAST_FORKED in every call with what it inherited, and attaches anew. Closing what it
-// inherited is allowed and disturbs nobody. Messages and rooms that were open at the fork are not there in the child,
-// which neither touches nor commits them.
+// **Fork.** A child gets CORECAST_FORKED from every call with an inherited object, and attaches anew. It may close the
+// inherited objects, which disturbs nobody. Messages and rooms that were open at the fork are not in the child's memory,
+// and it neither touches nor commits them.
 typedef struct corecast_region corecast_region;
 
-// The channels and locks of a region to be, in the order of their declaration. One thread at a time uses it. Their names are
-// 1 to 63 bytes of A-Z, a-z, 0-9, '.', '_' and '-', no leading dot.
+// The channels and locks of a region that is to be made, in the order of their declaration. One thread at a time uses it.
+// Their names are 1 to 63 bytes of A-Z, a-z, 0-9, '.', '_' and '-', no leading dot.
 typedef struct corecast_region_plan corecast_region_plan;
+
+// A lock that many threads may hold as readers at a time, or one thread as the writer.
+//
+// Take it where reads are many, and long enough that readers would wait for each other; otherwise a corecast_lock is faster.
+//
+// A thread that writes gets CORECAST_INVALID_ARGUMENT if it asks for the lock again, and so does a thread that ends a writer it
+// is not. Not checked: a reader that asks to write waits for itself, and for ever. A lock whose reader or writer never ends is
+// held for ever.
+typedef struct corecast_rw_lock corecast_rw_lock;
 
 // The receiving ends of many channels, of any kinds, up to 4096. One thread at a time uses it. One message is open at a
 // time: receiving the next one releases it. No channel starves; there is no order among channels.
 typedef struct corecast_select corecast_select;
 
-// A lock among processes, for the threads of this one. It guards what its users agree on, such as bytes of another mapping.
+// A lock among processes, for the threads of this one. It guards whatever its users agree on, such as bytes of another
+// mapping.
 //
-// Take word. It keeps the name of its holder: if that process is killed, or leaves the region while it holds the lock, one of
-// those who want it gets CORECAST_OWNER_DIED, a tenth of a second later at most. **It has the lock then**, repairs what was left
-// half changed, and unlocks, which makes the lock one like any other. If it is killed before, the next one is told the
-// same. With tas, ttas and ticket a dead holder holds the lock for ever.
+// Take word. It records its holder: if that process is killed, or leaves the region while it holds the lock, one of the
+// waiting threads gets CORECAST_OWNER_DIED, a tenth of a second later at most. **It has the lock then**, repairs the data
+// that the dead holder left half changed, and unlocks; from then on the lock is like any other. If the thread is killed
+// before that, the next one gets CORECAST_OWNER_DIED too. With tas, ttas and ticket a dead holder holds the lock for ever.
 //
-// The thread that locked it unlocks it, with the same object: to unlock what this thread does not hold, and to lock what it
-// holds, is CORECAST_INVALID_ARGUMENT and changes nothing. Another object of the same lock does not know of it: to lock by that
-// one what this thread holds by this one waits for ever, so open a lock once in each process. A thread that ends holds
-// what it held for as long as its process has a place in the region. A process that writes anything else into the region
-// can make two hold a lock, or nobody for ever, but nothing worse: wait with limits where that matters.
+// The thread that locked it unlocks it, with the same object: unlocking a lock that this thread does not hold, and locking
+// one that it holds, is CORECAST_INVALID_ARGUMENT and changes nothing. Another object of the same lock does not know of
+// it: a thread that holds the lock by one object and locks it by another waits for ever, so open a lock once in each
+// process. When a thread ends, its locks stay held for as long as its process has a place in the region. A process that
+// writes nonsense into the region can make a lock have two holders, or none for ever, but nothing worse: wait with limits
+// where that matters.
 typedef struct corecast_shared_lock corecast_shared_lock;
 
 // An operation that a member has started. One thread at a time uses it.
 //
-// What others wait for from this member happens only while it is inside one of the calls that finish it. Whoever has
-// started an operation may only finish it, or leave: closed before, the member can do nothing else, and its leaving makes
-// the group fail. What the call that starts it is passed to write to - `data`, `numbers`, `gathered`, `own`, `values` - is the
-// operation's until it is finished, when it holds the result, or closed.
+// This member's part in it happens only while it is inside one of the calls that finish it. After a member has started an
+// operation it may only finish it, or leave: if it closes the operation before, it can do nothing else, and its leaving
+// makes the group fail. The memory that the call may write to - `data`, `numbers`, `gathered`, `own`, `values` - belongs
+// to the operation until it is finished, and then holds the result, or until it is closed.
 //
-// An operation that some members start, or give a limit, may be a plain one for others. Where members give other lengths
-// they are told CORECAST_LOST, as by the plain ones.
+// An operation that some members start, or give a limit, may be a plain one for others. Members that give different
+// lengths get CORECAST_LOST, as from the plain ones.
 typedef struct corecast_started corecast_started;
 
 // The receiving end of a ump channel. One thread at a time uses it. One message is open at a time: receiving the next one
@@ -359,16 +387,16 @@ typedef struct corecast_ump_sender corecast_ump_sender;
 typedef struct {
   // The number of its place.
   uint32_t index;
-  // Which of those who had that place, from 1.
+  // Counts the participants that have had that place, from 1.
   uint32_t generation;
-  // Its process, as it says, in its own namespace.
+  // The number of its process, in its own namespace, as it reports it.
   uint32_t pid;
   // Whether it is there.
   corecast_liveness liveness;
 } corecast_participant;
 
-// How a ump channel is laid out and waits. Set `size` to sizeof(corecast_ump_config) and all else to 0, then what is
-// wanted; NULL in its place is all zeroes.
+// How a ump channel is laid out and waits. Set `size` to sizeof(corecast_ump_config), all else to 0, and then the fields
+// that matter; NULL stands for all zeroes.
 typedef struct {
   // sizeof(corecast_ump_config).
   size_t size;
@@ -377,13 +405,13 @@ typedef struct {
   // A corecast_ump_credit.
   uint32_t credit;
   // The longest message that will be sent, in bytes: the ring is made so large that it takes no more than a quarter of
-  // it. 0: whatever a quarter of the slots takes.
+  // it. 0: the length that a quarter of the slots takes.
   uint64_t longest_bytes;
   // A corecast_wait: how both ends wait.
   uint32_t wait;
   // 0.
   uint32_t reserved;
-  // What sleeping and waking up costs on this machine, in nanoseconds. 0: not known.
+  // The cost of sleeping and waking up on this machine, in nanoseconds. 0: not known.
   uint64_t wake_cost_ns;
 } corecast_ump_config;
 
@@ -397,8 +425,8 @@ typedef struct {
   uint64_t number;
 } corecast_message;
 
-// How a ff channel is laid out and waits. Set `size` to sizeof(corecast_ff_config) and all else to 0, then what is wanted;
-// NULL in its place is all zeroes.
+// How a ff channel is laid out and waits. Set `size` to sizeof(corecast_ff_config), all else to 0, and then the fields
+// that matter; NULL stands for all zeroes.
 typedef struct {
   // sizeof(corecast_ff_config).
   size_t size;
@@ -406,23 +434,23 @@ typedef struct {
   uint32_t cells;
   // A corecast_ff_probe.
   uint32_t probe;
-  // If not 0 the receiver takes whole lines of 8 words, and a part of a line when the sender flushes or leaves, or after
-  // so many nanoseconds. 0: words as soon as they are there.
+  // If not 0, the receiver takes whole lines of 8 words, and a part of a line when the sender flushes or leaves, or
+  // after this number of nanoseconds. 0: words as soon as they are there.
   uint64_t slip_ns;
   // A corecast_wait: how both ends wait.
   uint32_t wait;
   // 0.
   uint32_t reserved;
-  // What sleeping and waking up costs on this machine, in nanoseconds. 0: not known.
+  // The cost of sleeping and waking up on this machine, in nanoseconds. 0: not known.
   uint64_t wake_cost_ns;
 } corecast_ff_config;
 
-// How a mcast channel is laid out, delivers and waits. Set `size` to sizeof(corecast_mcast_config) and all else to 0, then
-// what is wanted; NULL in its place is all zeroes.
+// How a mcast channel is laid out, delivers and waits. Set `size` to sizeof(corecast_mcast_config), all else to 0, and
+// then the fields that matter; NULL stands for all zeroes.
 typedef struct {
   // sizeof(corecast_mcast_config).
   size_t size;
-  // Messages that the ring holds, at most 2^20; rounded up to a power of two. 0: 64.
+  // The number of messages that the ring holds, at most 2^20; rounded up to a power of two. 0: 64.
   uint32_t slots;
   // Bytes of a message that lie in the slot itself: 48, 112 or 240; rounded up to one of these. 0: 48.
   uint32_t inline_bytes;
@@ -441,12 +469,12 @@ typedef struct {
   uint32_t wait;
   // 0.
   uint32_t reserved;
-  // What sleeping and waking up costs on this machine, in nanoseconds. 0: not known.
+  // The cost of sleeping and waking up on this machine, in nanoseconds. 0: not known.
   uint64_t wake_cost_ns;
 } corecast_mcast_config;
 
-// How a group is made. Set `size` to sizeof(corecast_group_config) and all else to 0, then what is wanted; NULL in its place
-// is all zeroes.
+// How a group is made. Set `size` to sizeof(corecast_group_config), all else to 0, and then the fields that matter; NULL
+// stands for all zeroes.
 typedef struct {
   // sizeof(corecast_group_config).
   size_t size;
@@ -454,47 +482,56 @@ typedef struct {
   uint32_t members;
   // A corecast_wait: how members wait.
   uint32_t wait;
+  // 1 to bind the thread of each member to the CPU that the group is planned for: a thread of this process at the first
+  // operation of the member, a member of processes when it joins. The thread stays bound. 0: threads run where they may.
+  uint32_t pin;
+  // 0.
+  uint32_t reserved;
+  // A plan file, as `corecast plan --json` writes one: its tree carries all operations. It has to be a tree over the CPUs
+  // of the members, the first ones that this process may use, one for each member. NULL: the library plans.
+  const char *plan;
 } corecast_group_config;
 
-// What a member of a failed group learns when it goes on with those who are left.
+// The result for a member of a failed group that goes on with the remaining members.
 typedef struct {
   // Its rank in the group that failed.
   uint32_t old_rank;
-  // How many members of that are not in the new one.
+  // How many members of the failed group are not in the new one.
   uint32_t gone;
-  // The operations that it has completed there.
+  // How many operations this member has completed there.
   uint64_t completed;
-  // The most that any member of the new group has completed there: what lies between it has to get from those who have it.
+  // The largest such number among the members of the new group: a member with fewer has to get the difference from one
+  // of them.
   uint64_t highest;
 } corecast_shrunk;
 
-// What combines two values: it leaves the combination of both in `accumulator`, the left one. It calls nothing with the
-// member, and neither throws nor jumps; the values are its until it returns.
+// A function that combines two values: it leaves the combination of both in `accumulator`, the left one. It makes no call
+// with the member, and neither throws nor jumps; it may use the values until it returns.
 typedef void (*corecast_combine)(void *context, void *accumulator, const void *operand);
 
 // How values of the caller's own are combined; all members give the same, but for `context`. Set `size` to
-// sizeof(corecast_combination) and all else to 0, then what is wanted.
+// sizeof(corecast_combination), all else to 0, and then the fields that matter.
 //
-// The combination has to be associative, up to rounding. Values are what one process can tell another: no pointers.
+// The combination has to be associative, up to rounding. Values must mean the same in every process: no pointers.
 typedef struct {
   // sizeof(corecast_combination).
   size_t size;
   // The sizeof of a value, 1 to 504.
   uint32_t value_bytes;
-  // 1 if operands may change places, up to rounding: values are combined on their way, in the order of the plan. 0 if not:
-  // all of them travel to one member, which combines them by rank, in the same bracketing under every plan.
+  // 1 if operands may change places, up to rounding: members combine values on the way, in the order of the plan. 0 if
+  // not: all values travel to one member, which combines them by rank, in the same bracketing under every plan.
   uint32_t commutes;
-  // The function. It is passed values that are aligned as those of an array are.
+  // The function. Its values are aligned as elements of an array are.
   corecast_combine combine;
-  // What it is passed besides.
+  // Passed to the function as it is.
   void *context;
 } corecast_combination;
 
-// What delivers an event: its number, the rank of the member that published it, its bytes.
+// A function that delivers an event: its number, the rank of the member that published it, its bytes.
 typedef void (*corecast_deliver)(void *context, uint64_t number, uint32_t origin, const void *data, size_t len);
 
-// How an acknowledged broadcast is done; all members give the same. Set `size` to sizeof(corecast_ack_config) and all else
-// to 0, then what is wanted; NULL in its place is all zeroes.
+// How an acknowledged broadcast is done; all members give the same. Set `size` to sizeof(corecast_ack_config), all else to
+// 0, and then the fields that matter; NULL stands for all zeroes.
 typedef struct {
   // sizeof(corecast_ack_config).
   size_t size;
@@ -506,9 +543,9 @@ typedef struct {
   uint32_t variant;
   // A corecast_ack_edges.
   uint32_t edges;
-  // To how many members one passes an event on, at most 4096. 0: 2.
+  // The number of members to which one member passes an event on, at most 4096. 0: 2.
   uint32_t arity;
-  // How many events may be on their way, at most 4096. 0: 128.
+  // The number of events that may be on their way, at most 4096. 0: 128.
   uint32_t window;
   // A corecast_ack_on.
   uint32_t ack_on;
@@ -516,45 +553,53 @@ typedef struct {
   uint32_t companion;
 } corecast_ack_config;
 
-// What processes an event: its number, its bytes.
+// A function that processes an event: its number, its bytes.
 typedef void (*corecast_process)(void *context, uint64_t number, const void *data, size_t len);
 
-// A lock. All zeroes are a free one of the algorithm auto, so one in zeroed memory, such as a static one, needs no
-// corecast_lock_create. It lies where its user puts it, aligned to its size; while nobody waits for it, it may be moved.
+// A lock. All zeroes are a free lock of the algorithm auto, so a lock in zeroed memory, such as a static one, needs no
+// corecast_lock_create. It lies where its user puts it, aligned to its size; while no thread waits for it, it may be
+// moved.
 //
-// The thread that locked it unlocks it. Wrong use that returns CORECAST_INVALID_ARGUMENT, with words, and changes nothing: to
-// lock what this thread holds; to unlock what it does not hold; to use a lock that was destroyed; an address that is not
-// aligned.
+// The thread that locked it unlocks it. Wrong use returns CORECAST_INVALID_ARGUMENT, with a message, and changes nothing:
+// locking a lock that this thread holds; unlocking one that it does not hold; using a lock that was destroyed; an address
+// that is not aligned.
 //
-// Not checked: memory that never was a lock, unless it looks like none; a lock in memory that is freed; creating a lock, or
-// destroying it, while others use it or wait for it. A lock whose holder ends without unlocking it is held for ever. Locks in
-// memory that processes share are for one of them. A child of fork() holds what the thread that forked held, and must
-// not use locks that other threads held then.
+// Not checked: memory that never was a lock, if it happens to look like one; a lock in memory that is freed; creating a
+// lock, or destroying it, while others use it or wait for it. A lock whose holder ends without unlocking it is held for
+// ever. A lock in memory that processes share serves the threads of one of them. A child of fork() holds the locks that
+// the forking thread held, and must not use locks that other threads held then.
 typedef struct CORECAST_ALIGNED(64) {
   // For the library.
   uint64_t opaque[8];
 } corecast_lock;
 
-// What a lock of the algorithm auto has seen.
+// Statistics of a lock of the algorithm auto.
 typedef struct {
   // A corecast_lock_mode: how its threads wait now.
   uint32_t mode;
   // How often the mode has changed.
   uint32_t switches;
-  // How often somebody had to wait for it.
+  // How often a thread had to wait for it.
   uint64_t waits;
 } corecast_lock_stats;
 
-// A condition variable. All zeroes are one that nobody waits for; it has nothing to destroy. It lies where its user puts it,
-// among the threads of one process, and must not be moved or freed while anybody is in a call with it.
+// A condition variable. All zeroes are a variable without waiting threads; it has nothing to destroy. It lies where its
+// user puts it, among the threads of one process, and must not be moved or freed while a thread is in a call with it.
 //
-// It goes with locks whose threads sleep: auto, word, byte and qword; others are CORECAST_INVALID_ARGUMENT. One variable may
-// serve several locks. A notification wakes those who wait when it comes, and is not kept for later ones; the lock need not
-// be held to notify, but what is waited for is to be changed while it is.
+// It goes with locks whose threads sleep: auto, word, byte and qword; others are CORECAST_INVALID_ARGUMENT. One variable
+// may serve several locks. A notification wakes threads that wait at that moment, and is not kept for later ones. A thread
+// need not hold the lock to notify, but it must hold it while it changes the state that others wait for.
 typedef struct {
   // For the library.
   uint64_t opaque[2];
 } corecast_condvar;
+
+// A reader of a corecast_rw_lock, from the call that begins it to the call that ends it. It lies where its user puts it, such as
+// on the stack of the thread that reads.
+typedef struct {
+  // For the library.
+  uint64_t opaque[2];
+} corecast_rw_reader;
 
 #ifdef __cplusplus
 extern "C" {
@@ -563,9 +608,9 @@ extern "C" {
 // A status in a word or two; "unknown" for a number that is none. The text is constant: do not free it.
 const char *corecast_status_name(int32_t status);
 
-// What went wrong in the last call of this thread that did not return CORECAST_OK, in words; "" before any did. Copies at
-// most `size` bytes to `buffer`, which may be NULL if `size` is 0; the text always ends with a zero byte, and is cut if
-// the buffer is too small. Returns the length of the whole text without the zero byte, as snprintf does.
+// The message of the last call of this thread that did not return CORECAST_OK; "" before the first such call. Copies
+// at most `size` bytes to `buffer`, which may be NULL if `size` is 0; the text always ends with a zero byte, and is
+// cut if the buffer is too small. Returns the length of the whole text without the zero byte, as snprintf does.
 size_t corecast_error_message(char *buffer,
                               size_t size);
 
@@ -578,7 +623,7 @@ void corecast_region_plan_destroy(corecast_region_plan *plan);
 // Lets `count` processes and threads attach at a time, 1 to 1280.
 corecast_status corecast_region_plan_set_participants(corecast_region_plan *plan, uint32_t count);
 
-// Lets the region grow to so many bytes instead of 1 GiB.
+// Lets the region grow to `bytes` bytes instead of 1 GiB.
 corecast_status corecast_region_plan_set_limit(corecast_region_plan *plan, uint64_t bytes);
 
 // Asks for huge pages; where there are none, the region has small ones.
@@ -597,33 +642,33 @@ corecast_status corecast_region_create_memfd(const corecast_region_plan *plan,
 
 // A region with a name in a directory: NULL for this user's own, which is $CORECAST_REGION_DIR, else
 // /dev/shm/corecast-UID. Names are 1 to 200 bytes of A-Z, a-z, 0-9, '.', '_' and '-', no leading dot. The last
-// participant takes the name away. CORECAST_EXISTS if somebody uses a region of this name.
+// participant takes the name away. CORECAST_EXISTS if a living process uses a region of this name.
 corecast_status corecast_region_create_named(const char *directory,
                                              const char *name,
                                              const corecast_region_plan *plan,
                                              corecast_region **region);
 
 // Attaches to the region that was made with this name in this directory. CORECAST_NOT_FOUND if there is none,
-// CORECAST_TAKEN if it takes nobody more, CORECAST_CLOSED if its last participant has left, CORECAST_MISMATCH if it is not
-// to be trusted: of another owner, version or boot, too open to others, or damaged.
+// CORECAST_TAKEN if all its places are taken, CORECAST_CLOSED if its last participant has left, CORECAST_MISMATCH if
+// it is not to be trusted: of another owner, version or boot, too open to others, or damaged.
 corecast_status corecast_region_open_named(const char *directory,
                                            const char *name,
                                            corecast_region **region);
 
-// A region without a name in a file system, which other processes of this user find by a name as long as any process that
-// knows it so is there and has not closed it: corecast_region_connect. The name is that of a socket in a directory; NULL
-// for this user's own, which is $XDG_RUNTIME_DIR/corecast, else /run/user/UID/corecast, else corecast-UID in $TMPDIR or
-// /tmp. It is of the same bytes as that of corecast_region_create_named, but shorter: the path of the socket,
-// DIRECTORY/NAME.sock, has at most 103. A thread of the library answers. CORECAST_EXISTS if a living process hosts this
-// name.
+// A region without a name in a file system, which other processes of this user find by a name with
+// corecast_region_connect, as long as one process that has hosted or found it by that name is there and has not closed
+// it. The name is that of a socket in a directory; NULL for this user's own, which is $XDG_RUNTIME_DIR/corecast, else
+// /run/user/UID/corecast, else corecast-UID in $TMPDIR or /tmp. It is of the same bytes as that of
+// corecast_region_create_named, but shorter: the path of the socket, DIRECTORY/NAME.sock, has at most 103. A thread of
+// the library answers. CORECAST_EXISTS if a living process hosts this name.
 corecast_status corecast_region_host(const char *directory,
                                      const char *name,
                                      const corecast_region_plan *plan,
                                      corecast_region **region);
 
 // Attaches to the region that is hosted under this name. If its host ends, this or another process goes on hosting it.
-// CORECAST_NOT_FOUND if nobody hosts the name, CORECAST_TIMEOUT if the host does not answer within seconds; otherwise fails
-// as corecast_region_open_named does.
+// CORECAST_NOT_FOUND if no process hosts the name, CORECAST_TIMEOUT if the host does not answer within seconds;
+// otherwise fails as corecast_region_open_named does.
 corecast_status corecast_region_connect(const char *directory,
                                         const char *name,
                                         corecast_region **region);
@@ -641,31 +686,32 @@ corecast_status corecast_region_open_fd(int fd, corecast_region **region);
 // Closes a region; NULL is none. The place in it is given up when the ends of its channels are closed too.
 void corecast_region_close(corecast_region *region);
 
-// Who has a place in the region, the dead among them until somebody takes note. Writes at most `capacity` participants
-// (which may be NULL if that is 0), and to `count` how many there are.
+// The participants that have a place in the region; a dead one is listed until a participant takes note of its death.
+// Writes at most `capacity` of them to `participants`, which may be NULL if `capacity` is 0, and their number to
+// `count`.
 corecast_status corecast_region_participants(const corecast_region *region,
                                              corecast_participant *participants,
                                              size_t capacity,
                                              size_t *count);
 
-// Whether a participant is there, by what corecast_region_participants told of it: also after somebody took note of its
-// death, and when another one has its place.
+// Whether the participant with this index and generation, from corecast_region_participants, is there. Works too after
+// another participant took note of its death, and when another one has its place.
 corecast_status corecast_region_liveness(const corecast_region *region,
                                          uint32_t index,
                                          uint32_t generation,
                                          corecast_liveness *liveness);
 
-// Lets children forked from now on use the region. Parent and child are one participant then, and must agree who uses
-// what; it lives until both have ended.
+// Lets children forked from now on use the region. Parent and child are one participant then, and must agree which of
+// them uses which channel; the participant lives until both have ended.
 corecast_status corecast_region_inherit_on_fork(const corecast_region *region);
 
-// Takes away the named regions of a directory (NULL for this user's own) of which no participant lives, and tells how
-// many those were. `count` may be NULL.
+// Takes away the named regions of a directory (NULL for this user's own) of which no participant lives, and writes
+// their number to `count`, which may be NULL.
 corecast_status corecast_region_gc(const char *directory,
                                    size_t *count);
 
-// Takes away the sockets of a directory (NULL for this user's own) whose hosts have died and that nobody took over, and
-// tells how many those were. `count` may be NULL.
+// Takes away the sockets of a directory (NULL for this user's own) whose hosts have died and that no process took
+// over, and writes their number to `count`, which may be NULL.
 corecast_status corecast_region_gc_hosted(const char *directory,
                                           size_t *count);
 
@@ -686,7 +732,7 @@ corecast_status corecast_ump_sender_open(const corecast_region *region,
                                          const char *name,
                                          corecast_ump_sender **sender);
 
-// Closes the end; NULL is none. The receiver gets what was sent, and is then told CORECAST_CLOSED.
+// Closes the end; NULL is none. The receiver gets what was sent, and then CORECAST_CLOSED.
 void corecast_ump_sender_close(corecast_ump_sender *sender);
 
 // The longest message that the channel takes, in bytes.
@@ -701,7 +747,7 @@ corecast_status corecast_ump_sender_send(corecast_ump_sender *sender,
 // The same without waiting: CORECAST_FULL if there is no room.
 corecast_status corecast_ump_sender_try_send(corecast_ump_sender *sender, const void *data, size_t len);
 
-// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
 corecast_status corecast_ump_sender_send_timeout_ns(corecast_ump_sender *sender,
                                                     const void *data,
                                                     size_t len,
@@ -716,7 +762,7 @@ corecast_status corecast_ump_sender_reserve(corecast_ump_sender *sender,
 // The same without waiting: CORECAST_FULL if there is no room.
 corecast_status corecast_ump_sender_try_reserve(corecast_ump_sender *sender, size_t len, void **data);
 
-// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
 corecast_status corecast_ump_sender_reserve_timeout_ns(corecast_ump_sender *sender,
                                                        size_t len,
                                                        uint64_t timeout_ns,
@@ -746,7 +792,7 @@ corecast_status corecast_ump_receiver_recv(corecast_ump_receiver *receiver,
 // The same without waiting: CORECAST_EMPTY if nothing is there.
 corecast_status corecast_ump_receiver_try_recv(corecast_ump_receiver *receiver, corecast_message *message);
 
-// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
 corecast_status corecast_ump_receiver_recv_timeout_ns(corecast_ump_receiver *receiver,
                                                       uint64_t timeout_ns,
                                                       corecast_message *message);
@@ -754,8 +800,9 @@ corecast_status corecast_ump_receiver_recv_timeout_ns(corecast_ump_receiver *rec
 // Releases the open message, if there is one: the sender may write there again.
 corecast_status corecast_ump_receiver_release(corecast_ump_receiver *receiver);
 
-// Hands up to `max` messages that are there to `each`, and tells their number; the sender is told once that they have been
-// read. A message is released when `each` returns. `each` calls nothing with this receiver, and neither throws nor jumps.
+// Hands up to `max` messages that are there to `each`, and writes their number to `count`; the sender learns once that
+// they have been read. A message is released when `each` returns. `each` makes no call with this receiver, and neither
+// throws nor jumps.
 corecast_status corecast_ump_receiver_drain(corecast_ump_receiver *receiver,
                                             size_t max,
                                             void (*each)(void *context, const corecast_message *message),
@@ -777,7 +824,7 @@ corecast_status corecast_ff_sender_open(const corecast_region *region,
                                         const char *name,
                                         corecast_ff_sender **sender);
 
-// Closes the end; NULL is none. The receiver gets what was sent, and is then told CORECAST_CLOSED.
+// Closes the end; NULL is none. The receiver gets what was sent, and then CORECAST_CLOSED.
 void corecast_ff_sender_close(corecast_ff_sender *sender);
 
 // Sends a word that is not 0, waiting for room. CORECAST_CLOSED if the receiver has said goodbye, CORECAST_DIED if its
@@ -788,7 +835,7 @@ corecast_status corecast_ff_sender_send(corecast_ff_sender *sender,
 // The same without waiting: CORECAST_FULL if there is no room.
 corecast_status corecast_ff_sender_try_send(corecast_ff_sender *sender, uint64_t word);
 
-// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
 corecast_status corecast_ff_sender_send_timeout_ns(corecast_ff_sender *sender,
                                                    uint64_t word,
                                                    uint64_t timeout_ns);
@@ -814,7 +861,7 @@ corecast_status corecast_ff_receiver_recv(corecast_ff_receiver *receiver,
 corecast_status corecast_ff_receiver_try_recv(corecast_ff_receiver *receiver,
                                               uint64_t *word);
 
-// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
 corecast_status corecast_ff_receiver_recv_timeout_ns(corecast_ff_receiver *receiver,
                                                      uint64_t timeout_ns,
                                                      uint64_t *word);
@@ -838,15 +885,15 @@ corecast_status corecast_mcast_sender_open(const corecast_region *region,
 // One more sender of the same channel. CORECAST_TAKEN if it takes no more.
 corecast_status corecast_mcast_sender_clone(corecast_mcast_sender *sender, corecast_mcast_sender **other);
 
-// A reader of what is sent from now on, with a corecast_mcast_policy; `deadline_ns` means something for
-// CORECAST_MCAST_POLICY_DEADLINE only. CORECAST_TAKEN if the channel takes no more, CORECAST_PANIC if it never overwrites
+// A reader of what is sent from now on, with a corecast_mcast_policy; `deadline_ns` matters only for
+// CORECAST_MCAST_POLICY_DEADLINE. CORECAST_TAKEN if the channel takes no more, CORECAST_PANIC if it never overwrites
 // and the policy is not the reliable one.
 corecast_status corecast_mcast_sender_subscribe(corecast_mcast_sender *sender,
                                                 uint32_t policy,
                                                 uint64_t deadline_ns,
                                                 corecast_mcast_receiver **receiver);
 
-// Closes the end; NULL is none. When it was the last one, the readers get what was sent, and are then told CORECAST_CLOSED.
+// Closes the end; NULL is none. When it was the last one, the readers get what was sent, and then CORECAST_CLOSED.
 void corecast_mcast_sender_close(corecast_mcast_sender *sender);
 
 // The longest message that the channel takes, in bytes.
@@ -861,7 +908,7 @@ corecast_status corecast_mcast_sender_send(corecast_mcast_sender *sender,
 // The same without waiting: CORECAST_FULL if there is no room.
 corecast_status corecast_mcast_sender_try_send(corecast_mcast_sender *sender, const void *data, size_t len);
 
-// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
 corecast_status corecast_mcast_sender_send_timeout_ns(corecast_mcast_sender *sender,
                                                       const void *data,
                                                       size_t len,
@@ -880,16 +927,16 @@ corecast_status corecast_mcast_sender_commit(corecast_mcast_sender *sender);
 // The same without waiting. With CORECAST_FULL the message stays reserved and written, to be committed later.
 corecast_status corecast_mcast_sender_try_commit(corecast_mcast_sender *sender);
 
-// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT, and the message is gone.
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT, and the message is gone.
 corecast_status corecast_mcast_sender_commit_timeout_ns(corecast_mcast_sender *sender, uint64_t timeout_ns);
 
 // Takes the reservation back, if there is one: nothing is sent.
 corecast_status corecast_mcast_sender_abort(corecast_mcast_sender *sender);
 
 // Opens a reader of what is sent through the channel with this name from now on, with a corecast_mcast_policy;
-// `deadline_ns` means something for CORECAST_MCAST_POLICY_DEADLINE only. CORECAST_TAKEN if it takes no more readers,
-// CORECAST_NOT_FOUND if there is no such channel, CORECAST_MISMATCH if it is of another kind, CORECAST_INVALID_ARGUMENT if
-// it never overwrites and the policy is not the reliable one.
+// `deadline_ns` matters only for CORECAST_MCAST_POLICY_DEADLINE. CORECAST_TAKEN if it takes no more readers,
+// CORECAST_NOT_FOUND if there is no such channel, CORECAST_MISMATCH if it is of another kind,
+// CORECAST_INVALID_ARGUMENT if it never overwrites and the policy is not the reliable one.
 corecast_status corecast_mcast_receiver_open(const corecast_region *region,
                                              const char *name,
                                              uint32_t policy,
@@ -908,7 +955,7 @@ corecast_status corecast_mcast_receiver_recv(corecast_mcast_receiver *receiver,
 corecast_status corecast_mcast_receiver_try_recv(corecast_mcast_receiver *receiver,
                                                  corecast_message *message);
 
-// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
 corecast_status corecast_mcast_receiver_recv_timeout_ns(corecast_mcast_receiver *receiver,
                                                         uint64_t timeout_ns,
                                                         corecast_message *message);
@@ -917,19 +964,19 @@ corecast_status corecast_mcast_receiver_recv_timeout_ns(corecast_mcast_receiver 
 corecast_status corecast_mcast_receiver_release(corecast_mcast_receiver *receiver,
                                                 const corecast_message *message);
 
-// How many messages this reader has been told it missed, in all.
+// How many messages this reader has missed in all, as CORECAST_LAGGED reported them.
 corecast_status corecast_mcast_receiver_missed(const corecast_mcast_receiver *receiver, uint64_t *count);
 
-// A select of no channels, which waits as a corecast_wait says. Channels whose own policy never sleeps (spin, yield) want
-// one that does not sleep either.
+// A select without channels, which waits as `wait`, a corecast_wait, says. Channels whose own policy never sleeps
+// (spin, yield) want one that does not sleep either.
 corecast_status corecast_select_create(uint32_t wait,
                                        corecast_select **select);
 
 // Destroys a select and closes the receivers that were added; NULL is none.
 void corecast_select_destroy(corecast_select *select);
 
-// Adds a receiver, which is the select's from now on: do not use or close it any more. `number` is what it is called here:
-// 0, 1, ..., numbers of removed ones again. Its open messages are released.
+// Adds a receiver, which is the select's from now on: do not use or close it any more. `number` is its number in the
+// select: 0, 1, ...; numbers of removed receivers are used again. Its open messages are released.
 corecast_status corecast_select_add_ump(corecast_select *select,
                                         corecast_ump_receiver *receiver,
                                         uint32_t *number);
@@ -947,9 +994,9 @@ corecast_status corecast_select_add_mcast(corecast_select *select,
 // Closes the receiver with this number and takes it out.
 corecast_status corecast_select_remove(corecast_select *select, uint32_t number);
 
-// Receives from any channel, waiting until one has something; `number` tells which. With CORECAST_CLOSED, CORECAST_DIED,
-// CORECAST_LAGGED or CORECAST_CORRUPT the channel with this number has something else to say than a message; unless it is
-// CORECAST_LAGGED it is passed over from now on. CORECAST_NONE_LEFT when that is so for all.
+// Receives from any channel, waiting until one has a message; `number` is its number. CORECAST_CLOSED, CORECAST_DIED,
+// CORECAST_LAGGED and CORECAST_CORRUPT are about the channel with this number; after any of them but CORECAST_LAGGED
+// the select skips this channel. CORECAST_NONE_LEFT when it skips all of them.
 corecast_status corecast_select_recv(corecast_select *select,
                                      uint32_t *number,
                                      corecast_message *message);
@@ -959,7 +1006,7 @@ corecast_status corecast_select_try_recv(corecast_select *select,
                                          uint32_t *number,
                                          corecast_message *message);
 
-// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT.
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
 corecast_status corecast_select_recv_timeout_ns(corecast_select *select,
                                                 uint64_t timeout_ns,
                                                 uint32_t *number,
@@ -976,18 +1023,19 @@ corecast_status corecast_select_recv_from_timeout_ns(corecast_select *select,
 // Releases the open message, if there is one: its sender may write there again.
 corecast_status corecast_select_release(corecast_select *select);
 
-// A descriptor for poll, epoll and event loops, which belongs to the select: do not read or close it. It becomes readable
-// after corecast_select_arm when a channel has something.
+// A descriptor for poll, epoll and event loops, which belongs to the select: do not read or close it. It becomes
+// readable after corecast_select_arm when a channel has a message.
 corecast_status corecast_select_fd(corecast_select *select,
                                    int *fd);
 
-// Asks for the descriptor to become readable when a channel has something; call it each time before waiting for the
-// descriptor. `is_ready` is true if a channel has something already: receive it and arm again.
+// Asks for the descriptor to become readable when a channel has a message; call it each time before waiting for the
+// descriptor. `is_ready` is true if a channel has one already: receive it and arm again.
 corecast_status corecast_select_arm(corecast_select *select,
                                     bool *is_ready);
 
 // Makes a group whose members are threads of this process: discovers the machine and plans its trees, which takes a part of
-// a second for large machines. Threads are not bound to CPUs.
+// a second for large machines, unless `config` names a plan file. CORECAST_NOT_FOUND if that cannot be read,
+// CORECAST_INVALID_ARGUMENT if its tree is not over the CPUs of the members.
 corecast_status corecast_group_create(const corecast_group_config *config,
                                       corecast_group **group);
 
@@ -997,26 +1045,36 @@ void corecast_group_destroy(corecast_group *group);
 // The number of members; 0 for NULL.
 uint32_t corecast_group_members(const corecast_group *group);
 
-// Takes the place of the member with this rank, from 0, for the calling thread or one that it is handed to.
-// CORECAST_TAKEN if somebody has it; CORECAST_LOST if the group has failed.
-corecast_status corecast_group_join(const corecast_group *group, uint32_t rank, corecast_member **member);
+// Takes the place of the member with this rank, from 0, for the calling thread or a thread that gets the handle.
+// CORECAST_TAKEN if another thread has it; CORECAST_LOST if the group has failed.
+corecast_status corecast_group_join(const corecast_group *group,
+                                    uint32_t rank,
+                                    corecast_member **member);
+
+// The CPU that the group is planned for at this rank: where config.pin binds the thread of the member, and where a thread
+// that binds itself belongs.
+corecast_status corecast_group_cpu(const corecast_group *group,
+                                   uint32_t rank,
+                                   uint32_t *cpu);
 
 // Becomes the member that `corecast run` started this process as, and waits for the others for at most `timeout_ns`.
-// CORECAST_NOT_FOUND if this process was not started so; CORECAST_TIMEOUT if not all came, whom the message names.
+// CORECAST_NOT_FOUND if this process was not started so; CORECAST_TIMEOUT if not all came: the message names the
+// missing ones.
 corecast_status corecast_member_of_run(uint64_t timeout_ns,
                                        corecast_member **member);
 
-// Becomes a member of the group of processes with this name, and waits for the others for at most `timeout_ns`. Whoever
-// comes first makes the group, as its `config` says; the others' must ask for as many members. `rank` is which member to
-// be, or -1 for the first one that nobody is. CORECAST_TAKEN if somebody was that member; CORECAST_TIMEOUT if not all came.
+// Becomes a member of the group of processes with this name, and waits for the others for at most `timeout_ns`. The
+// first process makes the group as its `config` says; the `config` of the others must ask for the same number of
+// members. `rank` is the member to become, or -1 for the first free one. CORECAST_TAKEN if another process has been
+// that member; CORECAST_TIMEOUT if not all came.
 corecast_status corecast_member_of_name(const char *name,
                                         const corecast_group_config *config,
                                         int32_t rank,
                                         uint64_t timeout_ns,
                                         corecast_member **member);
 
-// Leaves the group; NULL is none. Others who wait for this member in an operation that it has not begun get CORECAST_LOST.
-// While an object that was made of it is open, it leaves when that is closed.
+// Leaves the group; NULL is none. Members that wait for this one in an operation that it has not begun get
+// CORECAST_LOST. While an object made of it is open, it leaves when that object is closed.
 void corecast_member_leave(corecast_member *member);
 
 // Its number, from 0; 0 for NULL.
@@ -1028,23 +1086,24 @@ uint32_t corecast_member_members(const corecast_member *member);
 // The rank of the member that was lost, after CORECAST_LOST; -1 before, and for NULL.
 int32_t corecast_member_lost(const corecast_member *member);
 
-// Returns when every member has entered. What any member wrote before is visible to all after.
+// Returns when every member has entered. All members see what any member wrote before.
 corecast_status corecast_member_barrier(corecast_member *member);
 
-// The same, waiting at most so long. After CORECAST_TIMEOUT, whose message names who is missing, this member has entered
-// and can only leave.
+// The same, waiting for at most `timeout_ns` nanoseconds. After CORECAST_TIMEOUT, whose message names the missing
+// members, this member has entered and can only leave.
 corecast_status corecast_member_barrier_timeout_ns(corecast_member *member,
                                                    uint64_t timeout_ns);
 
-// Gives the root's `len` bytes to all others, whose `len` bytes they replace. 0 bytes are a message too: it comes when the
-// root has called.
+// Gives the root's `len` bytes to all others, whose `len` bytes they replace. 0 bytes are a message too: it arrives
+// when the root has called.
 corecast_status corecast_member_broadcast(corecast_member *member,
                                           uint32_t root,
                                           void *data,
                                           size_t len);
 
-// Combines the `count` numbers of all members, first with first and so on, and leaves the results in the root's `numbers`;
-// what the others' hold afterwards is of no use. `number` is a corecast_number, their type; `op` a corecast_op.
+// Combines the `count` numbers of all members, first with first and so on, and leaves the results in the root's
+// `numbers`; those of the others are of no use afterwards. `number` is a corecast_number, their type; `op` a
+// corecast_op.
 corecast_status corecast_member_reduce(corecast_member *member,
                                        uint32_t root,
                                        void *numbers,
@@ -1059,24 +1118,26 @@ corecast_status corecast_member_allreduce(corecast_member *member,
                                           uint32_t number,
                                           uint32_t op);
 
-// Makes groups of those who name the same `color`, from 0 to UINT32_MAX, ranked by `key` and where that is the same by
-// their rank here. `part` is this member's place in its own, which it leaves like any other; NULL to those who name
-// CORECAST_NO_COLOR. All members call it, as an operation of the group like others, and stay in the whole group.
-// CORECAST_SYSTEM, for all members alike, if the memory of a group of processes is used up.
+// Makes one group of all members that name the same `color`, from 0 to UINT32_MAX, ranked by `key`, and by their rank
+// here where keys are equal. `part` is this member's place in its part, which it leaves like any group; NULL for
+// members that name CORECAST_NO_COLOR. All members call it, as an operation of the group like others, and stay in the
+// whole group. CORECAST_SYSTEM, for all members alike, if the memory of a group of processes is used up.
 //
-// What a member does in a part is in no order with what it does in the whole group, but for the order of its own calls: two
-// members that enter two groups in crossed order wait for each other for ever. A part fails by itself.
+// Operations of a part are ordered with those of the whole group only by the calls of each member: two members that
+// enter two groups in crossed order wait for each other for ever. A part fails by itself.
 corecast_status corecast_member_split(corecast_member *member,
                                       int64_t color,
                                       int64_t key,
                                       corecast_member **part);
 
-// Makes a group of those who are left of this one, which has failed, with new ranks in the order of the old ones. `left` is
-// this member's place in it. All who are left call it, and wait until each member has called it, or has left or died; so
-// whoever neither calls nor leaves is waited for. Close what was made of the member before.
+// Makes a group of the remaining members of this one, which has failed, with new ranks in the order of the old ones.
+// `left` is this member's place in it. All remaining members call it, and wait until each member has called it, has
+// left or has died; they go on waiting for a member that neither calls nor leaves. Close all objects made of the
+// member before.
 //
-// `gone` has room for `room` ranks, and may be NULL for 0: the ranks of those who are gone are written there, ascending, as
-// many as fit; `shrunk` tells how many there are. Room for one less than the members of the failed group is always enough.
+// `gone` has room for `room` ranks, and may be NULL for 0: the ranks of the lost members are written there, ascending,
+// as far as they fit; `shrunk` has their number. Room for one less than the members of the failed group is always
+// enough.
 //
 // The member stays in the failed group until it leaves, and can do nothing there. CORECAST_INVALID_ARGUMENT if the group has
 // not failed; CORECAST_TAKEN if this member is in the new group already; CORECAST_SYSTEM, for all members alike, if the
@@ -1087,8 +1148,8 @@ corecast_status corecast_member_shrink(corecast_member *member,
                                        corecast_member **left,
                                        corecast_shrunk *shrunk);
 
-// The same, waiting at most so long. After CORECAST_TIMEOUT, whose message names who has neither come nor gone, the others
-// go on waiting for this member, which may call it again, or leave.
+// The same, waiting for at most `timeout_ns` nanoseconds. After CORECAST_TIMEOUT, whose message names the members that
+// have neither called nor left, the others go on waiting for this member, which may call it again, or leave.
 corecast_status corecast_member_shrink_timeout_ns(corecast_member *member,
                                                   uint64_t timeout_ns,
                                                   uint32_t *gone,
@@ -1096,10 +1157,11 @@ corecast_status corecast_member_shrink_timeout_ns(corecast_member *member,
                                                   corecast_member **left,
                                                   corecast_shrunk *shrunk);
 
-// Enters the barrier, and returns before the others have.
+// Enters the barrier, and returns without waiting for the others.
 corecast_status corecast_member_start_barrier(corecast_member *member, corecast_started **started);
 
-// Begins to give the root's `len` bytes to all others. Until it is finished some of them may have come and others not.
+// Begins to give the root's `len` bytes to all others. Until it is finished, some of the bytes may have come and
+// others not.
 corecast_status corecast_member_start_broadcast(corecast_member *member,
                                                 uint32_t root,
                                                 void *data,
@@ -1123,24 +1185,24 @@ corecast_status corecast_member_start_allreduce(corecast_member *member,
                                                 uint32_t op,
                                                 corecast_started **started);
 
-// Does what can be done without waiting; `is_finished` is true if the operation is finished, and the result where it shall
-// be.
+// Goes on with the operation without waiting; `is_finished` is true if it is finished, and the result is in its place.
 corecast_status corecast_started_try_finish(corecast_started *started,
                                             bool *is_finished);
 
 // Waits until the operation is finished.
 corecast_status corecast_started_finish(corecast_started *started);
 
-// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT, whose message names who has not begun it. Call
-// it, or another, again to go on.
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT, whose message names the members that
+// have not begun it. Call it, or another such call, again to go on.
 corecast_status corecast_started_finish_timeout_ns(corecast_started *started,
                                                    uint64_t timeout_ns);
 
-// Closes the operation; NULL is none. If it is finished its member can call other operations again, else only leave.
+// Closes the operation; NULL is none. If it is finished, its member can call other operations again; else it can only
+// leave.
 void corecast_started_close(corecast_started *started);
 
-// corecast_member_start_broadcast and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT the
-// member can only leave.
+// corecast_member_start_broadcast and what finishes it, for at most `timeout_ns` nanoseconds in all. After
+// CORECAST_TIMEOUT the member can only leave.
 corecast_status corecast_member_broadcast_timeout_ns(corecast_member *member,
                                                      uint32_t root,
                                                      void *data,
@@ -1164,8 +1226,9 @@ corecast_status corecast_member_allreduce_timeout_ns(corecast_member *member,
                                                      uint32_t op,
                                                      uint64_t timeout_ns);
 
-// Brings the `len` bytes of each member to the root, where they replace those at `gathered`, by rank; elsewhere `gathered`
-// is not looked at and may be NULL. CORECAST_MISMATCH at the root if members gave different lengths; all were received.
+// Brings the `len` bytes of each member to the root, where they replace those at `gathered`, by rank; elsewhere
+// `gathered` is not looked at and may be NULL. CORECAST_MISMATCH at the root if members gave different lengths; all
+// bytes were received.
 corecast_status corecast_member_gather(corecast_member *member,
                                        uint32_t root,
                                        const void *data,
@@ -1197,8 +1260,8 @@ corecast_status corecast_member_start_scatter(corecast_member *member,
                                               void *own,
                                               corecast_started **started);
 
-// corecast_member_start_gather and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT the
-// member can only leave.
+// corecast_member_start_gather and what finishes it, for at most `timeout_ns` nanoseconds in all. After
+// CORECAST_TIMEOUT the member can only leave.
 corecast_status corecast_member_gather_timeout_ns(corecast_member *member,
                                                   uint32_t root,
                                                   const void *data,
@@ -1214,9 +1277,9 @@ corecast_status corecast_member_scatter_timeout_ns(corecast_member *member,
                                                    void *own,
                                                    uint64_t timeout_ns);
 
-// Combines the `count` values of all members, first with first and so on, and leaves the results in the root's `values`;
-// what the others' hold afterwards is of no use. Members that give another number of bytes are CORECAST_LOST; of those that
-// mean the same bytes as values of another size nobody may be told.
+// Combines the `count` values of all members, first with first and so on, and leaves the results in the root's
+// `values`; those of the others are of no use afterwards. Members that give another number of bytes are CORECAST_LOST;
+// if a member takes the same bytes for values of another size, that may go unnoticed.
 corecast_status corecast_member_reduce_with(corecast_member *member,
                                             uint32_t root,
                                             void *values,
@@ -1245,8 +1308,8 @@ corecast_status corecast_member_start_allreduce_with(corecast_member *member,
                                                      const corecast_combination *combination,
                                                      corecast_started **started);
 
-// corecast_member_start_reduce_with and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT
-// the member can only leave.
+// corecast_member_start_reduce_with and what finishes it, for at most `timeout_ns` nanoseconds in all. After
+// CORECAST_TIMEOUT the member can only leave.
 corecast_status corecast_member_reduce_with_timeout_ns(corecast_member *member,
                                                        uint32_t root,
                                                        void *values,
@@ -1268,12 +1331,12 @@ corecast_status corecast_commit_coordinator_open(corecast_member *member,
                                                  size_t longest_bytes,
                                                  corecast_commit_coordinator **coordinator);
 
-// Ends the coordinator, which the participants are told; NULL is none. Its member can call other operations again.
+// Ends the coordinator, and the participants learn of it; NULL is none. Its member can call other operations again.
 void corecast_commit_coordinator_close(corecast_commit_coordinator *coordinator);
 
-// Puts a proposal of `len` bytes to the vote, for at most `timeout_ns`; `is_committed` is true if all have voted for it in
-// time, so that all apply it. The decision stands where a member was lost meanwhile, too: then the next call is
-// CORECAST_LOST. CORECAST_TOO_LARGE for more bytes than the coordinator was made for; nobody is asked then.
+// Puts a proposal of `len` bytes to the vote, for at most `timeout_ns`; `is_committed` is true if all have voted for
+// it in time, so that all apply it. The decision also stands if a member was lost meanwhile: then the next call
+// returns CORECAST_LOST. CORECAST_TOO_LARGE for more bytes than the coordinator was made for; no member is asked then.
 corecast_status corecast_commit_coordinator_commit(corecast_commit_coordinator *coordinator,
                                                    const void *proposal,
                                                    size_t len,
@@ -1287,14 +1350,14 @@ corecast_status corecast_commit_participant_open(corecast_member *member,
                                                  size_t longest_bytes,
                                                  corecast_commit_participant **participant);
 
-// Ends the participant; NULL is none. What is proposed afterwards is not committed. Its member can call other operations
-// again.
+// Ends the participant; NULL is none. Proposals made afterwards are not committed. Its member can call other
+// operations again.
 void corecast_commit_participant_close(corecast_commit_participant *participant);
 
-// Waits for the next proposal, votes on it as `vote` says, and calls `apply` with it and whether it is committed. What this
-// member votes against is not committed, which it knows at once. CORECAST_CLOSED if the coordinator has ended;
-// CORECAST_LOST if the group has failed before there was a proposal. Neither function calls anything with this
-// participant, and neither throws nor jumps; the proposal is theirs until they return.
+// Waits for the next proposal, votes on it as `vote` says, and calls `apply` with it and whether it is committed. A
+// proposal that this member votes against is not committed, which the member knows at once. CORECAST_CLOSED if the
+// coordinator has ended; CORECAST_LOST if the group has failed before there was a proposal. Neither function calls
+// anything with this participant, and neither throws nor jumps; the proposal is theirs until they return.
 corecast_status corecast_commit_participant_serve(corecast_commit_participant *participant,
                                                   bool (*vote)(void *context, const void *proposal, size_t len),
                                                   void (*apply)(void *context,
@@ -1310,7 +1373,7 @@ corecast_status corecast_atomic_stream_open(corecast_member *member, corecast_at
 // not ended makes the group fail.
 void corecast_atomic_stream_close(corecast_atomic_stream *stream);
 
-// Publishes an event of up to 500 bytes, waiting for room. What has to be delivered before there is room is given to
+// Publishes an event of up to 500 bytes, waiting for room. Events that must be delivered before there is room go to
 // `deliver`. CORECAST_TOO_LARGE for more bytes.
 corecast_status corecast_atomic_stream_publish(corecast_atomic_stream *stream,
                                                const void *data,
@@ -1323,31 +1386,32 @@ corecast_status corecast_atomic_stream_try_publish(corecast_atomic_stream *strea
                                                    const void *data,
                                                    size_t len);
 
-// Gives the events that are here to `deliver`, in order, without waiting; `count` is how many.
+// Gives the events that are here to `deliver`, in order, without waiting; `count` is their number.
 corecast_status corecast_atomic_stream_deliver(corecast_atomic_stream *stream,
                                                corecast_deliver deliver,
                                                void *context,
                                                uint64_t *count);
 
-// Takes in and passes on what can be at once, and delivers nothing.
+// Takes in and passes on events without waiting, and delivers none.
 corecast_status corecast_atomic_stream_progress(corecast_atomic_stream *stream);
 
-// Ends the stream: returns when all members have called it and this one has delivered all that was published. Close it
-// then.
+// Ends the stream: returns when all members have called it and this one has delivered all published events. Then close
+// it.
 corecast_status corecast_atomic_stream_finish(corecast_atomic_stream *stream,
                                               corecast_deliver deliver,
                                               void *context);
 
-// Opens an acknowledged broadcast as its root, while all others call corecast_ack_follower_open with the same `config`.
-// CORECAST_MISMATCH at all members if they do not agree on it, CORECAST_INVALID_ARGUMENT at those whose own cannot be or
-// names another root; the group has not failed then. CORECAST_SYSTEM if the group's memory is used up. A number that no
-// enumeration has, or CORECAST_TOO_LARGE for events of more than 4088 bytes, is as if the member had not called.
+// Opens an acknowledged broadcast as its root, while all others call corecast_ack_follower_open with the same
+// `config`. CORECAST_MISMATCH at all members if they do not agree on it, CORECAST_INVALID_ARGUMENT at members whose
+// own is invalid or names another root; the group has not failed then. CORECAST_SYSTEM if the group's memory is used
+// up. A number that no enumeration has, or CORECAST_TOO_LARGE for events of more than 4088 bytes, counts as if the
+// member had not called.
 corecast_status corecast_ack_root_open(corecast_member *member,
                                        const corecast_ack_config *config,
                                        corecast_ack_root **root);
 
-// Closes the end; NULL is none. Its member can call other operations again. A broadcast that corecast_ack_root_finish has
-// not ended makes the group fail, so that nobody waits for more events in vain.
+// Closes the end; NULL is none. Its member can call other operations again. A broadcast that corecast_ack_root_finish
+// has not ended makes the group fail, so that no member waits for more events in vain.
 void corecast_ack_root_close(corecast_ack_root *root);
 
 // Publishes an event of `len` bytes, waiting while the window is full; `number` is its number, from 1. CORECAST_TOO_LARGE
@@ -1357,7 +1421,7 @@ corecast_status corecast_ack_root_publish(corecast_ack_root *root,
                                           size_t len,
                                           uint64_t *number);
 
-// The same without waiting: CORECAST_FULL if as many events are on their way as the window holds.
+// The same without waiting: CORECAST_FULL if the window is full.
 corecast_status corecast_ack_root_try_publish(corecast_ack_root *root,
                                               const void *data,
                                               size_t len,
@@ -1369,16 +1433,16 @@ corecast_status corecast_ack_root_acked(corecast_ack_root *root, uint64_t *numbe
 // Returns when all other members have acknowledged the event of this number, which has been published.
 corecast_status corecast_ack_root_wait(corecast_ack_root *root, uint64_t number);
 
-// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT. The event stays published.
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT. The event stays published.
 corecast_status corecast_ack_root_wait_timeout_ns(corecast_ack_root *root,
                                                   uint64_t number,
                                                   uint64_t timeout_ns);
 
-// Waits until all other members have acknowledged all events, and ends the broadcast: they are told that no event follows.
-// Close it then.
+// Waits until all other members have acknowledged all events, and ends the broadcast: they learn that no event
+// follows. Then close it.
 corecast_status corecast_ack_root_finish(corecast_ack_root *root);
 
-// Opens an acknowledged broadcast as a member that receives; what it returns is told at corecast_ack_root_open.
+// Opens an acknowledged broadcast as a member that receives; it fails as corecast_ack_root_open does.
 corecast_status corecast_ack_follower_open(corecast_member *member,
                                            const corecast_ack_config *config,
                                            corecast_ack_follower **follower);
@@ -1397,9 +1461,9 @@ corecast_status corecast_ack_follower_try_recv(corecast_ack_follower *follower,
                                                uint64_t *number,
                                                corecast_message *message);
 
-// Waits for events, and hands all that are there to `process`, which acknowledges each when it returns; `count` is how
-// many. CORECAST_CLOSED if the broadcast is over. `process` calls nothing with this follower, and neither throws nor jumps;
-// the bytes are its until it returns.
+// Waits for events, and hands all that are there to `process`; the return of `process` acknowledges the event. `count`
+// is their number. CORECAST_CLOSED if the broadcast is over. `process` makes no call with this follower, and neither
+// throws nor jumps; it may use the bytes until it returns.
 corecast_status corecast_ack_follower_drain(corecast_ack_follower *follower,
                                             corecast_process process,
                                             void *context,
@@ -1411,16 +1475,16 @@ corecast_status corecast_ack_follower_try_drain(corecast_ack_follower *follower,
                                                 void *context,
                                                 size_t *count);
 
-// Waits until this member has passed on all events that it has processed. For a member that will not call for a while, so
-// that others need not wait for it meanwhile.
+// Waits until this member has passed on all events that it has processed. A member calls it before it stops calling
+// for a while, so that others need not wait for it meanwhile.
 corecast_status corecast_ack_follower_flush(corecast_ack_follower *follower);
 
 // The corecast_lock_algorithm with this name, such as "mcs". CORECAST_NOT_FOUND if there is none; the message lists all.
 corecast_status corecast_lock_algorithm_of_name(const char *name,
                                                 uint32_t *algorithm);
 
-// Makes a free lock where `lock` points. `algorithm` is a corecast_lock_algorithm. Most locks lie in these 64 bytes; array and
-// hmcs allocate, until they are destroyed. From C hmcs knows of one domain, and is a queue. CORECAST_NOT_FOUND if there is
+// Makes a free lock where `lock` points. `algorithm` is a corecast_lock_algorithm. Most locks lie in these 64 bytes; array
+// and hmcs allocate, until they are destroyed. From C hmcs knows of one domain, and is a queue. CORECAST_NOT_FOUND if there is
 // no such algorithm.
 corecast_status corecast_lock_create(uint32_t algorithm,
                                      corecast_lock *lock);
@@ -1428,18 +1492,19 @@ corecast_status corecast_lock_create(uint32_t algorithm,
 // Waits until the lock is free, and takes it.
 corecast_status corecast_lock_lock(corecast_lock *lock);
 
-// Takes the lock if it is free; CORECAST_TAKEN if not, also where this thread holds it.
+// Takes the lock if it is free; CORECAST_TAKEN if not, even if this thread holds it.
 corecast_status corecast_lock_try_lock(corecast_lock *lock);
 
-// Waits until the lock is free, at most so long, and takes it; CORECAST_TIMEOUT if it was held all the time. Of the
-// algorithms word, byte, qword and auto only may a waiting thread expect its turn: the others try again and again.
+// Waits until the lock is free, for at most `timeout_ns` nanoseconds, and takes it; CORECAST_TIMEOUT if it was held
+// all the time. Only with the algorithms word, byte, qword and auto may a waiting thread expect its turn: with the
+// others it tries again and again.
 corecast_status corecast_lock_lock_timeout_ns(corecast_lock *lock,
                                               uint64_t timeout_ns);
 
 // Frees the lock, which this thread holds.
 corecast_status corecast_lock_unlock(corecast_lock *lock);
 
-// What a lock of the algorithm auto has seen; CORECAST_INVALID_ARGUMENT for others. Waits for the lock.
+// The statistics of a lock of the algorithm auto; CORECAST_INVALID_ARGUMENT for others. Waits for the lock.
 corecast_status corecast_lock_read_stats(corecast_lock *lock, corecast_lock_stats *stats);
 
 // Why a lock of the algorithm auto lets its threads wait as it does, in some lines for people; CORECAST_INVALID_ARGUMENT for
@@ -1451,7 +1516,7 @@ corecast_status corecast_lock_explain(corecast_lock *lock,
                                       size_t *len);
 
 // Frees what the lock has allocated. To use its memory as a lock again, create one there, or set it to zeroes.
-// CORECAST_TAKEN if anybody holds it. A lock of zeroes need not be destroyed.
+// CORECAST_TAKEN if a thread holds it. A lock of zeroes need not be destroyed.
 corecast_status corecast_lock_destroy(corecast_lock *lock);
 
 // Frees the lock, which this thread holds, sleeps until a notification, and takes the lock again. It may return for no
@@ -1459,20 +1524,60 @@ corecast_status corecast_lock_destroy(corecast_lock *lock);
 corecast_status corecast_condvar_wait(corecast_condvar *condvar,
                                       corecast_lock *lock);
 
-// As corecast_condvar_wait, asleep for so long at most: CORECAST_TIMEOUT if no notification came. The lock is waited for
-// without a limit, and held then, too.
+// As corecast_condvar_wait, asleep for at most `timeout_ns` nanoseconds: CORECAST_TIMEOUT if no notification came. The
+// thread waits for the lock without a limit, and holds it after a timeout too.
 corecast_status corecast_condvar_wait_timeout_ns(corecast_condvar *condvar,
                                                  corecast_lock *lock,
                                                  uint64_t timeout_ns);
 
-// Wakes one of those who wait, if anybody does.
+// Wakes one waiting thread, if there is one.
 corecast_status corecast_condvar_notify_one(corecast_condvar *condvar);
 
-// Wakes all who wait.
+// Wakes all waiting threads.
 corecast_status corecast_condvar_notify_all(corecast_condvar *condvar);
 
-// Declares a lock of a region to be, alone on its line. `algorithm` is a corecast_lock_algorithm: word, or tas, ttas or ticket
-// where nobody is ever killed; CORECAST_INVALID_ARGUMENT for others, CORECAST_NOT_FOUND for none.
+// The corecast_rw_lock_algorithm with this name, such as "rw_spread". CORECAST_NOT_FOUND if there is none.
+corecast_status corecast_rw_lock_algorithm_of_name(const char *name, uint32_t *algorithm);
+
+// Makes a free lock. `algorithm` is a corecast_rw_lock_algorithm. CORECAST_NOT_FOUND if there is no such algorithm.
+corecast_status corecast_rw_lock_create(uint32_t algorithm,
+                                        corecast_rw_lock **lock);
+
+// Destroys a lock that no thread holds or waits for; NULL is none.
+void corecast_rw_lock_destroy(corecast_rw_lock *lock);
+
+// Waits until no thread writes, and begins to read. Writes to `reader`, which is passed to the call that ends this.
+corecast_status corecast_rw_lock_read(const corecast_rw_lock *lock,
+                                      corecast_rw_reader *reader);
+
+// The same without waiting: CORECAST_TAKEN if a thread writes, or is about to.
+corecast_status corecast_rw_lock_try_read(const corecast_rw_lock *lock, corecast_rw_reader *reader);
+
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
+corecast_status corecast_rw_lock_read_timeout_ns(const corecast_rw_lock *lock,
+                                                 uint64_t timeout_ns,
+                                                 corecast_rw_reader *reader);
+
+// Ends a reader of this lock. CORECAST_INVALID_ARGUMENT if it has ended already, or is none of this lock.
+corecast_status corecast_rw_lock_unlock_read(const corecast_rw_lock *lock, corecast_rw_reader *reader);
+
+// Waits until no thread reads or writes, and begins to write.
+corecast_status corecast_rw_lock_write(const corecast_rw_lock *lock);
+
+// The same without waiting: CORECAST_TAKEN if a thread reads or writes.
+corecast_status corecast_rw_lock_try_write(const corecast_rw_lock *lock);
+
+// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT.
+corecast_status corecast_rw_lock_write_timeout_ns(const corecast_rw_lock *lock, uint64_t timeout_ns);
+
+// Ends the writer, which is this thread.
+corecast_status corecast_rw_lock_unlock_write(const corecast_rw_lock *lock);
+
+// Makes the writer, which is this thread, a reader, without a moment in which another thread might write.
+corecast_status corecast_rw_lock_downgrade(const corecast_rw_lock *lock, corecast_rw_reader *reader);
+
+// Declares a lock of a region to be, alone on its line. `algorithm` is a corecast_lock_algorithm: word, or tas, ttas
+// or ticket where no process is ever killed; CORECAST_INVALID_ARGUMENT for others, CORECAST_NOT_FOUND for none.
 corecast_status corecast_region_plan_add_lock(corecast_region_plan *plan,
                                               const char *name,
                                               uint32_t algorithm);
@@ -1483,20 +1588,21 @@ corecast_status corecast_shared_lock_open(const corecast_region *region,
                                           const char *name,
                                           corecast_shared_lock **lock);
 
-// Waits until the lock is free, and takes it. CORECAST_OWNER_DIED: this thread has it, from one that is gone.
+// Waits until the lock is free, and takes it. CORECAST_OWNER_DIED: this thread has it, from a holder that is gone.
 corecast_status corecast_shared_lock_lock(const corecast_shared_lock *lock);
 
-// The same if the lock is free or its holder is gone; CORECAST_TAKEN if not, also where this thread holds it.
+// The same if the lock is free or its holder is gone; CORECAST_TAKEN if not, even if this thread holds it.
 corecast_status corecast_shared_lock_try_lock(const corecast_shared_lock *lock);
 
-// As corecast_shared_lock_lock, for so long at most: CORECAST_TIMEOUT if it was held all the time.
-corecast_status corecast_shared_lock_lock_timeout_ns(const corecast_shared_lock *lock, uint64_t timeout_ns);
+// As corecast_shared_lock_lock, for at most `timeout_ns` nanoseconds: CORECAST_TIMEOUT if it was held all the time.
+corecast_status corecast_shared_lock_lock_timeout_ns(const corecast_shared_lock *lock,
+                                                     uint64_t timeout_ns);
 
 // Frees the lock, which this thread holds by this object.
 corecast_status corecast_shared_lock_unlock(const corecast_shared_lock *lock);
 
-// Closes a lock; NULL is none. One that is held stays so until this participant gives up its place in the region: whoever
-// wants it then is told CORECAST_OWNER_DIED.
+// Closes a lock; NULL is none. A lock that is held stays held until this participant gives up its place in the region:
+// the next thread to take it gets CORECAST_OWNER_DIED.
 void corecast_shared_lock_close(corecast_shared_lock *lock);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
-//! What C passes, checked as far as it can be: that it is not NULL, text, of a size, one of a list.
+//! Checks of the arguments that C passes, as far as they can be checked: not NULL, text, of a size, one of a list.
 //!
-//! Handles and outputs arrive as references, for which C's NULL is `None`; that they are live and of the right type, and
-//! that nobody else uses them meanwhile, is the caller's promise, as everywhere in C. Bytes, texts and parameter structs,
+//! Handles and outputs arrive as references, for which C's NULL is `None`; the caller promises, as everywhere in C, that
+//! they are live and of the right type, and that no other thread uses them meanwhile. Bytes, texts and parameter structs,
 //! whose size is only known at run time, arrive as pointers and are read here.
 
 use std::ffi::{CStr, c_char, c_void};
@@ -15,19 +15,50 @@ use crate::error::Failure;
 /// # Safety
 /// - It is `repr(C)`, and its first field is its size in bytes, a `usize`.
 /// - Any bytes are a value of it.
-pub(crate) unsafe trait Parameters: Copy {}
+pub(crate) unsafe trait Parameters: Copy {
+    /// The size in the first version that had it. Programs of that version pass no later fields, which are zeroes then.
+    const FIRST_BYTES: usize = size_of::<Self>();
+}
 
-/// More than any later version will have: a size beyond it was never set.
+/// Larger than the parameters of any later version: a size beyond it was never set.
 const LARGEST_PARAMETERS: usize = 4096;
 
-/// What was passed, which must not be NULL.
+/// The argument, which must not be NULL.
 pub(crate) fn required<T>(argument: Option<T>, name: &'static str) -> Result<T, Failure> {
     argument.ok_or_else(|| null(name))
 }
 
-/// Gives an object to C, which has to destroy it.
-pub(crate) fn give<T>(to: &mut MaybeUninit<*mut T>, object: T) {
-    to.write(Box::into_raw(Box::new(object)));
+/// Where a call writes what it returns besides its status.
+pub(crate) trait Outputs<V> {
+    fn put(self, value: V);
+}
+
+impl Outputs<()> for () {
+    fn put(self, (): ()) {}
+}
+
+impl<T> Outputs<T> for &mut MaybeUninit<T> {
+    #[inline]
+    fn put(self, value: T) {
+        self.write(value);
+    }
+}
+
+/// Where a call writes the pointer to an object that it makes for C, which has to destroy it.
+pub(crate) struct New<'a, T>(pub(crate) &'a mut MaybeUninit<*mut T>);
+
+impl<T> Outputs<T> for New<'_, T> {
+    fn put(self, object: T) {
+        self.0.write(Box::into_raw(Box::new(object)));
+    }
+}
+
+impl<A: Outputs<V>, B: Outputs<W>, V, W> Outputs<(V, W)> for (A, B) {
+    #[inline]
+    fn put(self, (first, second): (V, W)) {
+        self.0.put(first);
+        self.1.put(second);
+    }
 }
 
 /// # Safety
@@ -38,6 +69,15 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, name: &'static str) -> Result
     }
     // SAFETY: not NULL, and otherwise the caller's promise.
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| Failure::argument(name, "is not UTF-8"))
+}
+
+/// The same; `None` for NULL.
+///
+/// # Safety
+/// - As of [`text`].
+pub(crate) unsafe fn optional_text<'a>(at: *const c_char, name: &'static str) -> Result<Option<&'a str>, Failure> {
+    // SAFETY: the caller's promise.
+    if at.is_null() { Ok(None) } else { unsafe { text(at, name) }.map(Some) }
 }
 
 /// # Safety
@@ -64,7 +104,7 @@ pub(crate) unsafe fn elements<'a, T>(first: *const T, count: usize, name: &'stat
 }
 
 /// # Safety
-/// - `first` is NULL, or aligned, readable and writable for `count` elements, which nobody else reaches for `'a`.
+/// - `first` is NULL, or aligned, readable and writable for `count` elements, which nothing else reaches for `'a`.
 pub(crate) unsafe fn elements_mut<'a, T>(
     first: *mut T,
     count: usize,
@@ -79,7 +119,7 @@ pub(crate) unsafe fn elements_mut<'a, T>(
 /// The parameters, or their defaults for NULL.
 ///
 /// # Safety
-/// - `from` is NULL, or aligned and readable for a `usize`, and for as many bytes as that says.
+/// - `from` is NULL, or aligned and readable for a `usize`, which is a number of bytes, and readable for that many.
 pub(crate) unsafe fn parameters<T: Parameters>(from: *const T, name: &'static str) -> Result<T, Failure> {
     let mut value = MaybeUninit::<T>::zeroed();
     if from.is_null() {
@@ -89,16 +129,17 @@ pub(crate) unsafe fn parameters<T: Parameters>(from: *const T, name: &'static st
     // SAFETY: readable by the caller's promise.
     let size = unsafe { from.cast::<usize>().read() };
     let known = size_of::<T>();
-    if !(known..=LARGEST_PARAMETERS).contains(&size) {
+    if !(T::FIRST_BYTES..=LARGEST_PARAMETERS).contains(&size) {
         return Err(Failure::argument(name, format_args!("its size is {size}, not sizeof of its type, {known}")));
     }
     // SAFETY: `size` bytes are readable by the caller's promise.
     let given = unsafe { std::slice::from_raw_parts(from.cast::<u8>(), size) };
-    if given[known..].iter().any(|&byte| byte != 0) {
+    let taken = size.min(known);
+    if given[taken..].iter().any(|&byte| byte != 0) {
         return Err(Failure::argument(name, "has fields that this version of the library does not know"));
     }
-    // SAFETY: both have `known` bytes, and the value is a new one.
-    unsafe { value.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(given.as_ptr(), known) };
+    // SAFETY: both have as many bytes, and the value is a new one.
+    unsafe { value.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(given.as_ptr(), taken) };
     // SAFETY: any bytes are a value of parameters.
     Ok(unsafe { value.assume_init() })
 }
@@ -136,6 +177,7 @@ mod tests {
         wait: u32,
     }
 
+    #[derive(Clone, Copy)]
     #[repr(C)]
     struct Newer {
         old: Old,
@@ -145,9 +187,27 @@ mod tests {
     // SAFETY: numbers laid out as C does, the size first.
     unsafe impl Parameters for Old {}
 
+    // SAFETY: the same.
+    unsafe impl Parameters for Newer {
+        const FIRST_BYTES: usize = size_of::<Old>();
+    }
+
     fn read(newer: &Newer) -> Result<Old, Failure> {
         // SAFETY: no test says a size beyond that of the newer struct which passes the first check.
         unsafe { parameters(std::ptr::from_ref(newer).cast::<Old>(), "config") }
+    }
+
+    #[test]
+    fn parameters_may_be_of_the_first_version() {
+        let old = Old { size: size_of::<Old>(), slots: 7, wait: 1 };
+        // SAFETY: it has as many bytes as it says.
+        let found =
+            unsafe { parameters(std::ptr::from_ref(&old).cast::<Newer>(), "config") }.expect("the first version");
+        assert_eq!((found.old.slots, found.old.wait, found.more), (7, 1, 0));
+        let smaller = Old { size: size_of::<Old>() - 1, ..old };
+        // SAFETY: the same.
+        let refused = unsafe { parameters(std::ptr::from_ref(&smaller).cast::<Newer>(), "config") };
+        assert_eq!(refused.err().map(|failure| failure.status), Some(crate::status::Status::InvalidArgument));
     }
 
     #[test]

@@ -4,12 +4,11 @@
 //! its member's place in the group until it is closed.
 
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
 
 use corecast::collective::AtomicStream as Stream;
 
-use crate::argument::{bytes, give, required};
-use crate::error::{Failure, call, finish};
+use crate::argument::required;
+use crate::error::Failure;
 use crate::member::Member;
 use crate::opened::Opened;
 use crate::status::Status;
@@ -17,12 +16,12 @@ use crate::status::Status;
 /// One member's end of a stream of events from any member, which all deliver in one order. One thread at a time uses it.
 ///
 /// All members open it together, and end it together. A member takes in, passes on and delivers within its calls only, and
-/// keeps 64 events: one that calls nothing for long stops the stream. What delivers calls nothing with this stream, and
-/// neither throws nor jumps; the bytes are its until it returns.
+/// keeps 64 events: a member that makes no call for long stops the stream. The delivering function makes no call with this
+/// stream, and neither throws nor jumps; it may use the bytes until it returns.
 #[derive(Debug)]
 pub struct AtomicStream(Opened<Stream<'static>>);
 
-/// What delivers an event: its number, the rank of the member that published it, its bytes.
+/// A function that delivers an event: its number, the rank of the member that published it, its bytes.
 pub type Deliver =
     Option<unsafe extern "C" fn(context: *mut c_void, number: u64, origin: u32, data: *const c_void, len: usize)>;
 
@@ -35,96 +34,55 @@ fn delivering(deliver: Deliver, context: *mut c_void) -> Result<impl FnMut(u64, 
     })
 }
 
-/// Opens a stream together with all other members. CORECAST_SYSTEM if the group's memory is used up.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_atomic_stream_open(
-    member: Option<&mut Member>,
-    stream: Option<&mut MaybeUninit<*mut AtomicStream>>,
-) -> Status {
-    call(|| {
-        let (member, to) = (required(member, "member")?, required(stream, "stream")?);
-        // SAFETY: the member is kept in what is returned alone.
-        let opened = unsafe { Opened::open(member, |place| place.atomic_stream()) }?;
-        give(to, AtomicStream(opened));
-        Ok(())
-    })
-}
+c_functions! {
+    /// Opens a stream together with all other members. CORECAST_SYSTEM if the group's memory is used up.
+    safe fn corecast_atomic_stream_open(member: &mut Member) -> (stream: new AtomicStream) {
+        // SAFETY: the reference to the member is kept only in the returned object.
+        AtomicStream(unsafe { Opened::open(member, |place| place.atomic_stream()) }?)
+    }
 
-/// Closes the end; NULL is none. Its member can call other operations again. A stream that corecast_atomic_stream_finish has
-/// not ended makes the group fail.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_atomic_stream_close(stream: Option<Box<AtomicStream>>) {
-    finish(|| drop(stream));
-}
+    /// Closes the end; NULL is none. Its member can call other operations again. A stream that corecast_atomic_stream_finish has
+    /// not ended makes the group fail.
+    closing fn corecast_atomic_stream_close(stream: AtomicStream);
 
-/// Publishes an event of up to 500 bytes, waiting for room. What has to be delivered before there is room is given to
-/// `deliver`. CORECAST_TOO_LARGE for more bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_atomic_stream_publish(
-    stream: Option<&mut AtomicStream>,
-    data: *const c_void,
-    len: usize,
-    deliver: Deliver,
-    context: *mut c_void,
-) -> Status {
-    call(|| {
-        let (stream, deliver) = (required(stream, "stream")?, delivering(deliver, context)?);
-        // SAFETY: C passes bytes.
-        let data = unsafe { bytes(data, len, "data") }?;
-        stream.0.with(|stream| stream.publish(data, deliver))
-    })
-}
+    /// Publishes an event of up to 500 bytes, waiting for room. Events that must be delivered before there is room go to
+    /// `deliver`. CORECAST_TOO_LARGE for more bytes.
+    unsafe fn corecast_atomic_stream_publish(
+        stream: &mut AtomicStream,
+        data: bytes[len],
+        deliver: Deliver,
+        context: *mut c_void
+    ) {
+        let deliver = delivering(deliver, context)?;
+        stream.0.with(|stream| stream.publish(data, deliver))?
+    }
 
-/// The same without waiting, and without delivering: CORECAST_FULL if there is no room.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_atomic_stream_try_publish(
-    stream: Option<&mut AtomicStream>,
-    data: *const c_void,
-    len: usize,
-) -> Status {
-    call(|| {
-        let stream = required(stream, "stream")?;
-        // SAFETY: C passes bytes.
-        let data = unsafe { bytes(data, len, "data") }?;
-        match stream.0.with(|stream| stream.try_publish(data))? {
-            true => Ok(()),
-            false => Err(Failure::new(Status::Full, "the stream has no room for an event now")),
+    /// The same without waiting, and without delivering: CORECAST_FULL if there is no room.
+    unsafe fn corecast_atomic_stream_try_publish(stream: &mut AtomicStream, data: bytes[len]) {
+        if !stream.0.with(|stream| stream.try_publish(data))? {
+            return Err(Failure::new(Status::Full, "the stream has no room for an event now"));
         }
-    })
-}
+    }
 
-/// Gives the events that are here to `deliver`, in order, without waiting; `count` is how many.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_atomic_stream_deliver(
-    stream: Option<&mut AtomicStream>,
-    deliver: Deliver,
-    context: *mut c_void,
-    count: Option<&mut MaybeUninit<u64>>,
-) -> Status {
-    call(|| {
-        let (stream, deliver) = (required(stream, "stream")?, delivering(deliver, context)?);
-        let to = required(count, "count")?;
-        to.write(stream.0.with(|stream| stream.deliver(deliver))?);
-        Ok(())
-    })
-}
+    /// Gives the events that are here to `deliver`, in order, without waiting; `count` is their number.
+    unsafe fn corecast_atomic_stream_deliver(
+        stream: &mut AtomicStream,
+        deliver: Deliver,
+        context: *mut c_void
+    ) -> (count: u64) {
+        let deliver = delivering(deliver, context)?;
+        stream.0.with(|stream| stream.deliver(deliver))?
+    }
 
-/// Takes in and passes on what can be at once, and delivers nothing.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_atomic_stream_progress(stream: Option<&mut AtomicStream>) -> Status {
-    call(|| required(stream, "stream")?.0.with(Stream::progress))
-}
+    /// Takes in and passes on events without waiting, and delivers none.
+    safe fn corecast_atomic_stream_progress(stream: &mut AtomicStream) {
+        stream.0.with(Stream::progress)?
+    }
 
-/// Ends the stream: returns when all members have called it and this one has delivered all that was published. Close it
-/// then.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_atomic_stream_finish(
-    stream: Option<&mut AtomicStream>,
-    deliver: Deliver,
-    context: *mut c_void,
-) -> Status {
-    call(|| {
-        let (stream, deliver) = (required(stream, "stream")?, delivering(deliver, context)?);
-        stream.0.end(|stream| stream.finish(deliver))
-    })
+    /// Ends the stream: returns when all members have called it and this one has delivered all published events. Then close
+    /// it.
+    unsafe fn corecast_atomic_stream_finish(stream: &mut AtomicStream, deliver: Deliver, context: *mut c_void) {
+        let deliver = delivering(deliver, context)?;
+        stream.0.end(|stream| stream.finish(deliver))?
+    }
 }

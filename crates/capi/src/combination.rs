@@ -10,23 +10,22 @@ use std::ptr::NonNull;
 use corecast::collective::Order;
 
 use crate::argument::{Parameters, elements_mut, parameters, required, within};
-use crate::error::{Failure, call};
+use crate::error::Failure;
 use crate::member::Member;
 use crate::sized::MESSAGE_WORDS;
-use crate::started::{Started, give_started, limited};
-use crate::status::Status;
+use crate::started::Started;
 
 /// The bytes of the largest value: what goes into one message.
 const LARGEST_BYTES: usize = MESSAGE_WORDS * size_of::<u64>();
 
-/// What combines two values: it leaves the combination of both in `accumulator`, the left one. It calls nothing with the
-/// member, and neither throws nor jumps; the values are its until it returns.
+/// A function that combines two values: it leaves the combination of both in `accumulator`, the left one. It makes no call
+/// with the member, and neither throws nor jumps; it may use the values until it returns.
 pub type Combine = Option<unsafe extern "C" fn(context: *mut c_void, accumulator: *mut c_void, operand: *const c_void)>;
 
 /// How values of the caller's own are combined; all members give the same, but for `context`. Set `size` to
-/// sizeof(corecast_combination) and all else to 0, then what is wanted.
+/// sizeof(corecast_combination), all else to 0, and then the fields that matter.
 ///
-/// The combination has to be associative, up to rounding. Values are what one process can tell another: no pointers.
+/// The combination has to be associative, up to rounding. Values must mean the same in every process: no pointers.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Combination {
@@ -34,12 +33,12 @@ pub struct Combination {
     pub size: usize,
     /// The sizeof of a value, 1 to 504.
     pub value_bytes: u32,
-    /// 1 if operands may change places, up to rounding: values are combined on their way, in the order of the plan. 0 if not:
-    /// all of them travel to one member, which combines them by rank, in the same bracketing under every plan.
+    /// 1 if operands may change places, up to rounding: members combine values on the way, in the order of the plan. 0 if
+    /// not: all values travel to one member, which combines them by rank, in the same bracketing under every plan.
     pub commutes: u32,
-    /// The function. It is passed values that are aligned as those of an array are.
+    /// The function. Its values are aligned as elements of an array are.
     pub combine: Combine,
-    /// What it is passed besides.
+    /// Passed to the function as it is.
     pub context: *mut c_void,
 }
 
@@ -92,18 +91,18 @@ impl Combining {
         at.addr().trailing_zeros() >= self.value_bytes.trailing_zeros()
     }
 
-    /// The same with values that lie where no type needs them to.
+    /// The same with values at addresses where no type would lie.
     fn combine_lifted(&self, accumulator: &mut [u8], operand: &[u8]) {
         let (mut left, right) = (Lifted::of(accumulator), Lifted::of(operand));
         // SAFETY: two values, aligned for all, and the caller's function, called as the header says.
         unsafe { (self.function)(self.context, left.0.as_mut_ptr().cast(), right.0.as_ptr().cast()) };
-        // SAFETY: as many bytes were written there, and what the function writes are bytes.
+        // SAFETY: `Lifted::of` has written that many bytes there, and the function writes bytes.
         let combined = unsafe { std::slice::from_raw_parts(left.0.as_ptr().cast::<u8>(), accumulator.len()) };
         accumulator.copy_from_slice(combined);
     }
 }
 
-/// A copy of a value, aligned for all: to the largest power of two that is no more than the largest.
+/// A copy of a value, aligned for every type: to the largest power of two that is no more than the largest value.
 #[repr(align(256))]
 struct Lifted([MaybeUninit<u8>; LARGEST_BYTES]);
 
@@ -117,7 +116,7 @@ impl Lifted {
 
 /// # Safety
 /// - `combination` is as for [`parameters`].
-/// - `values` is NULL, or readable and writable for so many values, which nobody else reaches for `'a`.
+/// - `values` is NULL, or readable and writable for `count` values, which nothing else reaches for `'a`.
 unsafe fn values_and_combining<'a>(
     values: *mut c_void,
     count: usize,
@@ -135,18 +134,17 @@ unsafe fn values_and_combining<'a>(
 /// # Safety
 /// - As for [`values_and_combining`], until the operation is dropped.
 unsafe fn start(
-    member: Option<&mut Member>,
+    member: &mut Member,
     root: Option<u32>,
     values: *mut c_void,
     count: usize,
     combination: *const Combination,
 ) -> Result<Started, Failure> {
-    let member = required(member, "member")?;
     // SAFETY: the caller's promise.
     let (values, by) = unsafe { values_and_combining(values, count, combination) }?;
     let (order, bytes) = (by.order, by.value_bytes);
     let combine = move |own: &mut [u8], their: &[u8]| by.combine(own, their);
-    // SAFETY: the member is kept in what is returned alone.
+    // SAFETY: the reference to the member is kept only in the returned object.
     unsafe {
         Started::start(member, |place| match root {
             Some(root) => place.start().reduce_records(order, root as usize, values, bytes, combine),
@@ -155,97 +153,85 @@ unsafe fn start(
     }
 }
 
-/// Combines the `count` values of all members, first with first and so on, and leaves the results in the root's `values`;
-/// what the others' hold afterwards is of no use. Members that give another number of bytes are CORECAST_LOST; of those that
-/// mean the same bytes as values of another size nobody may be told.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_reduce_with(
-    member: Option<&mut Member>,
-    root: u32,
-    values: *mut c_void,
-    count: usize,
-    combination: *const Combination,
-) -> Status {
-    call(|| {
-        let member = required(member, "member")?;
-        // SAFETY: C passes parameters, and so many values.
+c_functions! {
+    /// Combines the `count` values of all members, first with first and so on, and leaves the results in the root's
+    /// `values`; those of the others are of no use afterwards. Members that give another number of bytes are CORECAST_LOST;
+    /// if a member takes the same bytes for values of another size, that may go unnoticed.
+    unsafe fn corecast_member_reduce_with(
+        member: &mut Member,
+        root: u32,
+        values: *mut c_void,
+        count: usize,
+        combination: *const Combination
+    ) {
+        // SAFETY: C passes parameters, and `count` values.
         let (values, by) = unsafe { values_and_combining(values, count, combination) }?;
         let combine = |own: &mut [u8], their: &[u8]| by.combine(own, their);
-        member.operate(|place| place.reduce_records(by.order, root as usize, values, by.value_bytes, combine))
-    })
-}
+        member.operate(|place| place.reduce_records(by.order, root as usize, values, by.value_bytes, combine))?
+    }
 
-/// The same with the results in all members' `values`, the same bytes in each.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_allreduce_with(
-    member: Option<&mut Member>,
-    values: *mut c_void,
-    count: usize,
-    combination: *const Combination,
-) -> Status {
-    call(|| {
-        let member = required(member, "member")?;
-        // SAFETY: C passes parameters, and so many values.
+    /// The same with the results in all members' `values`, the same bytes in each.
+    unsafe fn corecast_member_allreduce_with(
+        member: &mut Member,
+        values: *mut c_void,
+        count: usize,
+        combination: *const Combination
+    ) {
+        // SAFETY: C passes parameters, and `count` values.
         let (values, by) = unsafe { values_and_combining(values, count, combination) }?;
         let combine = |own: &mut [u8], their: &[u8]| by.combine(own, their);
-        member.operate(|place| place.allreduce_records(by.order, values, by.value_bytes, combine))
-    })
-}
+        member.operate(|place| place.allreduce_records(by.order, values, by.value_bytes, combine))?
+    }
 
-/// Begins to combine the `count` values of all members for the root, as corecast_member_reduce_with does. `combination` is
-/// copied; its function is called within the calls that begin and finish the operation.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_start_reduce_with(
-    member: Option<&mut Member>,
-    root: u32,
-    values: *mut c_void,
-    count: usize,
-    combination: *const Combination,
-    started: Option<&mut MaybeUninit<*mut Started>>,
-) -> Status {
-    // SAFETY: C passes parameters, and values, which it leaves until the operation is finished or closed.
-    give_started(started, || unsafe { start(member, Some(root), values, count, combination) })
-}
+    /// Begins to combine the `count` values of all members for the root, as corecast_member_reduce_with does. `combination` is
+    /// copied; its function is called within the calls that begin and finish the operation.
+    unsafe fn corecast_member_start_reduce_with(
+        member: &mut Member,
+        root: u32,
+        values: *mut c_void,
+        count: usize,
+        combination: *const Combination
+    ) -> (started: new Started) {
+        // SAFETY: C passes parameters, and values, which it leaves until the operation is finished or closed.
+        unsafe { start(member, Some(root), values, count, combination) }?
+    }
 
-/// The same for all members.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_start_allreduce_with(
-    member: Option<&mut Member>,
-    values: *mut c_void,
-    count: usize,
-    combination: *const Combination,
-    started: Option<&mut MaybeUninit<*mut Started>>,
-) -> Status {
-    // SAFETY: C passes parameters, and values, which it leaves until the operation is finished or closed.
-    give_started(started, || unsafe { start(member, None, values, count, combination) })
-}
+    /// The same for all members.
+    unsafe fn corecast_member_start_allreduce_with(
+        member: &mut Member,
+        values: *mut c_void,
+        count: usize,
+        combination: *const Combination
+    ) -> (started: new Started) {
+        // SAFETY: C passes parameters, and values, which it leaves until the operation is finished or closed.
+        unsafe { start(member, None, values, count, combination) }?
+    }
 
-/// corecast_member_start_reduce_with and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT
-/// the member can only leave.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_reduce_with_timeout_ns(
-    member: Option<&mut Member>,
-    root: u32,
-    values: *mut c_void,
-    count: usize,
-    combination: *const Combination,
-    timeout_ns: u64,
-) -> Status {
-    // SAFETY: C passes parameters, and values, and the operation is dropped within.
-    limited(timeout_ns, || unsafe { start(member, Some(root), values, count, combination) })
-}
+    /// corecast_member_start_reduce_with and what finishes it, for at most `timeout_ns` nanoseconds in all. After
+    /// CORECAST_TIMEOUT the member can only leave.
+    unsafe fn corecast_member_reduce_with_timeout_ns(
+        member: &mut Member,
+        root: u32,
+        values: *mut c_void,
+        count: usize,
+        combination: *const Combination,
+        timeout_ns: Duration
+    ) {
+        // SAFETY: C passes parameters, and values, and the operation is dropped within.
+        unsafe { start(member, Some(root), values, count, combination) }?.finish(timeout_ns)?
+    }
 
-/// The same with corecast_member_start_allreduce_with.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_allreduce_with_timeout_ns(
-    member: Option<&mut Member>,
-    values: *mut c_void,
-    count: usize,
-    combination: *const Combination,
-    timeout_ns: u64,
-) -> Status {
-    // SAFETY: C passes parameters, and values, and the operation is dropped within.
-    limited(timeout_ns, || unsafe { start(member, None, values, count, combination) })
+    /// The same with corecast_member_start_allreduce_with.
+    unsafe fn corecast_member_allreduce_with_timeout_ns(
+        member: &mut Member,
+        values: *mut c_void,
+        count: usize,
+        combination: *const Combination,
+        timeout_ns: Duration
+    ) {
+        // SAFETY: C passes parameters, and values, and the operation is dropped within.
+        unsafe { start(member, None, values, count, combination) }?.finish(timeout_ns)?
+    }
 }
 
 #[cfg(test)]
@@ -259,7 +245,7 @@ mod tests {
         for value in [accumulator.cast_const(), operand] {
             assert_eq!(value.addr() % (1 << bytes.trailing_zeros()), 0, "{value:?} of {bytes} bytes");
         }
-        // SAFETY: a value of so many bytes.
+        // SAFETY: a value of `bytes` bytes.
         let own = unsafe { std::slice::from_raw_parts_mut(accumulator.cast::<u8>(), *bytes) };
         // SAFETY: another one.
         let their = unsafe { std::slice::from_raw_parts(operand.cast::<u8>(), *bytes) };

@@ -1,4 +1,4 @@
-//! The border: what goes wrong on this side becomes a status and a message, and no panic crosses it.
+//! The border to C: an error or a panic on this side becomes a status and a message, and no panic crosses it.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::status::Status;
 
-/// Why a call did not do what it was asked for.
+/// Why a call failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) status: Status,
@@ -30,14 +30,14 @@ impl Failure {
 }
 
 thread_local! {
-    /// What went wrong last on this thread.
+    /// The message of the last failure on this thread.
     static MESSAGE: RefCell<Cow<'static, str>> = const { RefCell::new(Cow::Borrowed("")) };
 }
 
 /// Runs the body of a function that C calls.
 #[inline]
 pub(crate) fn call(body: impl FnOnce() -> Result<(), Failure>) -> Status {
-    // Objects that a panic leaves half changed are only to be destroyed, as the status says.
+    // The status tells C to do nothing with an object that a panic has left half changed but destroy it.
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => Status::Ok,
         Ok(Err(failure)) => tell(failure),
@@ -45,7 +45,7 @@ pub(crate) fn call(body: impl FnOnce() -> Result<(), Failure>) -> Status {
     }
 }
 
-/// The same for functions that return nothing, as those that destroy.
+/// The same for functions that return nothing, such as those that destroy an object.
 pub(crate) fn finish(body: impl FnOnce()) {
     call(|| {
         body();
@@ -54,7 +54,7 @@ pub(crate) fn finish(body: impl FnOnce()) {
 }
 
 fn tell(failure: Failure) -> Status {
-    // A thread that is ending has no message any more.
+    // A thread that is ending keeps no message.
     let _ = MESSAGE.try_with(|message| message.replace(failure.message));
     failure.status
 }
@@ -67,14 +67,15 @@ fn words(panic: Box<dyn Any + Send>) -> Cow<'static, str> {
     }
 }
 
-/// What went wrong in the last call of this thread that did not return CORECAST_OK, in words; "" before any did. Copies at
-/// most `size` bytes to `buffer`, which may be NULL if `size` is 0; the text always ends with a zero byte, and is cut if
-/// the buffer is too small. Returns the length of the whole text without the zero byte, as snprintf does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_error_message(buffer: *mut c_char, size: usize) -> usize {
-    // SAFETY: the caller's promise.
-    let copy = |message: &RefCell<Cow<'static, str>>| unsafe { copy_text(&message.borrow(), buffer, size) };
-    MESSAGE.try_with(copy).unwrap_or(0)
+c_functions! {
+    /// The message of the last call of this thread that did not return CORECAST_OK; "" before the first such call. Copies
+    /// at most `size` bytes to `buffer`, which may be NULL if `size` is 0; the text always ends with a zero byte, and is
+    /// cut if the buffer is too small. Returns the length of the whole text without the zero byte, as snprintf does.
+    unsafe fn corecast_error_message(buffer: *mut c_char, size: usize) => (usize) {
+        // SAFETY: the caller's promise.
+        let copy = |message: &RefCell<Cow<'static, str>>| unsafe { copy_text(&message.borrow(), buffer, size) };
+        MESSAGE.try_with(copy).unwrap_or(0)
+    }
 }
 
 /// Copies a text as [`corecast_error_message`] does, and returns its length.

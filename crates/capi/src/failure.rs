@@ -137,7 +137,7 @@ impl From<OpenLockError> for Failure {
     }
 }
 
-/// Frees a lock that was taken from one that is gone: who keeps it does not come here.
+/// Frees a lock that was taken from a dead holder: a caller that keeps the lock handles this error itself.
 impl From<SharedLockError<'_>> for Failure {
     fn from(error: SharedLockError<'_>) -> Self {
         let status = match error {

@@ -1,7 +1,8 @@
-//! The bytes of all members brought to one, and those of one dealt to all: at once, started, and with limits.
+//! Gather and scatter of bytes: at once, started, and with limits.
 //!
-//! A call copies what C passes to be read, so that is C's again when it returns; what is to be written is C's again when the
-//! operation is finished. Lengths are compared at the root where bytes are gathered, and on every edge where they are dealt.
+//! A call copies the memory that C passes to be read, so C may reuse that when the call returns; memory that is written is
+//! C's again when the operation is finished. Lengths are compared at the root where bytes are gathered, and on every edge
+//! where they are dealt.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -9,13 +10,13 @@ use std::time::Duration;
 
 use corecast::collective::{Error, Started as Operation};
 
-use crate::argument::{bytes, elements, elements_mut, required};
-use crate::error::{Failure, call};
+use crate::argument::{bytes, elements, elements_mut};
+use crate::error::Failure;
 use crate::member::Member;
-use crate::started::{Finish, Started, give_started, limited};
+use crate::started::{Finish, Started};
 use crate::status::Status;
 
-/// A member gave another number of bytes than the root.
+/// The error of a member that gave another number of bytes than the root.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OtherLength {
     rank: usize,
@@ -39,14 +40,14 @@ struct Room<'a> {
 
 impl Room<'_> {
     /// # Safety
-    /// - `gathered` is NULL, or writable for `len` bytes of each member at the root, which nobody else reaches meanwhile.
+    /// - `gathered` is NULL, or writable for `len` bytes of each member at the root, which nothing else reaches meanwhile.
     unsafe fn of(member: &Member, root: u32, gathered: *mut c_void, len: usize) -> Result<Self, Failure> {
         // SAFETY: the caller's promise.
         let gathered = unsafe { elements_mut(gathered.cast(), len_at(root, member, len), "gathered") }?;
         Ok(Self { gathered, len })
     }
 
-    /// Puts there what was gathered: something at the root, by rank.
+    /// Writes the gathered bytes there, by rank; there are some only at the root.
     fn put(&mut self, all: Option<Vec<Vec<u8>>>) -> Result<(), OtherLength> {
         let all = all.unwrap_or_default();
         if let Some(rank) = all.iter().position(|bytes| bytes.len() != self.len) {
@@ -81,21 +82,11 @@ impl Finish for Gather {
 }
 
 /// # Safety
-/// - `data` is NULL, or readable for `len` bytes.
-/// - As for [`Room::of`], until the operation is dropped.
-unsafe fn start_gather(
-    member: Option<&mut Member>,
-    root: u32,
-    data: *const c_void,
-    len: usize,
-    gathered: *mut c_void,
-) -> Result<Started, Failure> {
-    let member = required(member, "member")?;
+/// - As for [`Room::of`] with the length of `data`, until the operation is dropped.
+unsafe fn start_gather(member: &mut Member, root: u32, data: &[u8], gathered: *mut c_void) -> Result<Started, Failure> {
     // SAFETY: the caller's promise.
-    let data = unsafe { bytes(data, len, "data") }?;
-    // SAFETY: the caller's promise.
-    let room = unsafe { Room::of(member, root, gathered, len) }?;
-    // SAFETY: the member is kept in what is returned alone.
+    let room = unsafe { Room::of(member, root, gathered, data.len()) }?;
+    // SAFETY: the reference to the member is kept only in the returned object.
     unsafe {
         Started::start(member, |place| {
             place.start().gather_slice(root as usize, data).map(|operation| Gather { operation, room })
@@ -105,118 +96,96 @@ unsafe fn start_gather(
 
 /// # Safety
 /// - `data` is NULL, or readable for `len` bytes of each member at the root.
-/// - `own` is NULL, or writable for `len` bytes, which nobody else reaches until the operation is dropped.
+/// - `own` is NULL, or writable for `len` bytes, which nothing else reaches until the operation is dropped.
 unsafe fn start_scatter(
-    member: Option<&mut Member>,
+    member: &mut Member,
     root: u32,
     data: *const c_void,
     len: usize,
     own: *mut c_void,
 ) -> Result<Started, Failure> {
-    let member = required(member, "member")?;
     // SAFETY: the caller's promise.
     let data = unsafe { bytes(data, len_at(root, member, len), "data") }?;
     // SAFETY: the caller's promise.
     let own = unsafe { elements_mut(own.cast::<u8>(), len, "own") }?;
-    // SAFETY: the member is kept in what is returned alone.
+    // SAFETY: the reference to the member is kept only in the returned object.
     unsafe { Started::start(member, |place| place.start().scatter_slice(root as usize, Some(data), own)) }
 }
 
-/// Brings the `len` bytes of each member to the root, where they replace those at `gathered`, by rank; elsewhere `gathered`
-/// is not looked at and may be NULL. CORECAST_MISMATCH at the root if members gave different lengths; all were received.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_gather(
-    member: Option<&mut Member>,
-    root: u32,
-    data: *const c_void,
-    len: usize,
-    gathered: *mut c_void,
-) -> Status {
-    call(|| {
-        let member = required(member, "member")?;
-        // SAFETY: C passes bytes.
-        let data = unsafe { bytes(data, len, "data") }?;
+c_functions! {
+    /// Brings the `len` bytes of each member to the root, where they replace those at `gathered`, by rank; elsewhere
+    /// `gathered` is not looked at and may be NULL. CORECAST_MISMATCH at the root if members gave different lengths; all
+    /// bytes were received.
+    unsafe fn corecast_member_gather(member: &mut Member, root: u32, data: bytes[len], gathered: *mut c_void) {
         // SAFETY: C passes room for the bytes of all members at the root.
         let mut room = unsafe { Room::of(member, root, gathered, len) }?;
         let all = member.operate(|place| place.gather_slice(root as usize, data))?;
-        Ok(room.put(all)?)
-    })
-}
+        room.put(all)?
+    }
 
-/// Gives each member its `len` bytes of the root's `data`, those of member 0 first, which replace those at `own`; elsewhere
-/// `data` is not looked at and may be NULL. CORECAST_LOST, which names a neighbour, if members asked for different lengths.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_scatter(
-    member: Option<&mut Member>,
-    root: u32,
-    data: *const c_void,
-    len: usize,
-    own: *mut c_void,
-) -> Status {
-    call(|| {
-        let member = required(member, "member")?;
+    /// Gives each member its `len` bytes of the root's `data`, those of member 0 first, which replace those at `own`; elsewhere
+    /// `data` is not looked at and may be NULL. CORECAST_LOST, which names a neighbour, if members asked for different lengths.
+    unsafe fn corecast_member_scatter(
+        member: &mut Member,
+        root: u32,
+        data: *const c_void,
+        len: usize,
+        own: *mut c_void
+    ) {
         // SAFETY: C passes the bytes of all members at the root.
         let data = unsafe { elements(data.cast::<u8>(), len_at(root, member, len), "data") }?;
         // SAFETY: C passes room for its bytes.
         let own = unsafe { elements_mut(own.cast::<u8>(), len, "own") }?;
-        member.operate(|place| place.scatter_slice(root as usize, Some(data), own))
-    })
-}
+        member.operate(|place| place.scatter_slice(root as usize, Some(data), own))?
+    }
 
-/// Begins to bring the `len` bytes of each member, which are copied, to the root, as corecast_member_gather does. Calls that
-/// finish it return CORECAST_MISMATCH where that does; it is finished then.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_start_gather(
-    member: Option<&mut Member>,
-    root: u32,
-    data: *const c_void,
-    len: usize,
-    gathered: *mut c_void,
-    started: Option<&mut MaybeUninit<*mut Started>>,
-) -> Status {
-    // SAFETY: C passes bytes, and room for those of all members, which it leaves until the operation is finished or closed.
-    give_started(started, || unsafe { start_gather(member, root, data, len, gathered) })
-}
+    /// Begins to bring the `len` bytes of each member, which are copied, to the root, as corecast_member_gather does. Calls that
+    /// finish it return CORECAST_MISMATCH where that does; it is finished then.
+    unsafe fn corecast_member_start_gather(
+        member: &mut Member,
+        root: u32,
+        data: bytes[len],
+        gathered: *mut c_void
+    ) -> (started: new Started) {
+        // SAFETY: C passes room for the bytes of all members, which it leaves until the operation is finished or closed.
+        unsafe { start_gather(member, root, data, gathered) }?
+    }
 
-/// Begins to give each member its `len` bytes of the root's `data`, which are copied, as corecast_member_scatter does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_start_scatter(
-    member: Option<&mut Member>,
-    root: u32,
-    data: *const c_void,
-    len: usize,
-    own: *mut c_void,
-    started: Option<&mut MaybeUninit<*mut Started>>,
-) -> Status {
-    // SAFETY: C passes bytes, and room, which it leaves until the operation is finished or closed.
-    give_started(started, || unsafe { start_scatter(member, root, data, len, own) })
-}
+    /// Begins to give each member its `len` bytes of the root's `data`, which are copied, as corecast_member_scatter does.
+    unsafe fn corecast_member_start_scatter(
+        member: &mut Member,
+        root: u32,
+        data: *const c_void,
+        len: usize,
+        own: *mut c_void
+    ) -> (started: new Started) {
+        // SAFETY: C passes bytes, and room, which it leaves until the operation is finished or closed.
+        unsafe { start_scatter(member, root, data, len, own) }?
+    }
 
-/// corecast_member_start_gather and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT the
-/// member can only leave.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_gather_timeout_ns(
-    member: Option<&mut Member>,
-    root: u32,
-    data: *const c_void,
-    len: usize,
-    gathered: *mut c_void,
-    timeout_ns: u64,
-) -> Status {
-    // SAFETY: C passes bytes, and room for those of all members, and the operation is dropped within.
-    limited(timeout_ns, || unsafe { start_gather(member, root, data, len, gathered) })
-}
+    /// corecast_member_start_gather and what finishes it, for at most `timeout_ns` nanoseconds in all. After
+    /// CORECAST_TIMEOUT the member can only leave.
+    unsafe fn corecast_member_gather_timeout_ns(
+        member: &mut Member,
+        root: u32,
+        data: bytes[len],
+        gathered: *mut c_void,
+        timeout_ns: Duration
+    ) {
+        // SAFETY: C passes room for the bytes of all members, and the operation is dropped within.
+        unsafe { start_gather(member, root, data, gathered) }?.finish(timeout_ns)?
+    }
 
-/// The same with corecast_member_start_scatter.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_scatter_timeout_ns(
-    member: Option<&mut Member>,
-    root: u32,
-    data: *const c_void,
-    len: usize,
-    own: *mut c_void,
-    timeout_ns: u64,
-) -> Status {
-    // SAFETY: C passes bytes, and room, and the operation is dropped within.
-    limited(timeout_ns, || unsafe { start_scatter(member, root, data, len, own) })
+    /// The same with corecast_member_start_scatter.
+    unsafe fn corecast_member_scatter_timeout_ns(
+        member: &mut Member,
+        root: u32,
+        data: *const c_void,
+        len: usize,
+        own: *mut c_void,
+        timeout_ns: Duration
+    ) {
+        // SAFETY: C passes bytes, and room, and the operation is dropped within.
+        unsafe { start_scatter(member, root, data, len, own) }?.finish(timeout_ns)?
+    }
 }

@@ -1,4 +1,4 @@
-//! Where a member's place in its group waits while an object that was made of the member has it, and what became of the group.
+//! The home of a member's place in its group: an object made of the member takes the place from here, and brings it back.
 //!
 //! A coordinator, a stream, an operation that was started: each borrows its member in Rust. C has two pointers, and may end
 //! them in any order, so the place itself moves: out of the member, into the object, and back here when the object is
@@ -12,7 +12,7 @@ use corecast::collective::acknowledged::AckError;
 
 use crate::error::Failure;
 
-/// What a member and the objects made of it share.
+/// The state that a member and the objects made of it share.
 #[derive(Debug, Default)]
 pub(crate) struct Home {
     returned: Mutex<Option<Box<Place>>>,
@@ -30,7 +30,7 @@ impl Home {
     }
 
     fn returned(&self) -> MutexGuard<'_, Option<Box<Place>>> {
-        // Nothing in here can panic half way.
+        // No panic leaves it half changed.
         self.returned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -38,7 +38,7 @@ impl Home {
         self.lost.get().copied()
     }
 
-    /// Keeps who is lost, if that is the error.
+    /// Keeps the rank of the lost member, if that is the error.
     #[cold]
     pub(crate) fn failure<E: GroupFailure>(&self, error: E) -> Failure {
         if let Some(Error::MemberLost { rank, .. }) = error.of_group() {

@@ -1,12 +1,12 @@
-//! An end together with what it has lent, as one object: C has no lifetimes to keep the two apart.
+//! An end of a channel together with its loan, as one object: C has no lifetimes to keep the two apart.
 
 use std::fmt;
 use std::ptr::NonNull;
 
-/// An end of a channel, and what it lends to C until that is given back: a message, or room for one.
+/// An end of a channel, and its loan to C until C gives that back: a message, or room for one.
 ///
-/// The end lies in a box of its own that nothing else points into but what is lent, so that moving this object leaves the
-/// loan where it is.
+/// The end lies in a box of its own, and only the loan points into it, so that moving this object leaves the loan where it
+/// is.
 pub(crate) struct Lending<E: 'static, L: Default> {
     lent: L,
     /// From a box, and back into one at the end.
@@ -26,14 +26,15 @@ impl<E, L: Default> Lending<E, L> {
         unsafe { self.end.as_mut() }
     }
 
-    /// Lends what `lend` makes of the end, in the place of what was lent before.
+    /// Lends the result of `lend`, in the place of the loan before.
     ///
     /// # Safety
-    /// - `lend` keeps the reference nowhere but in what it returns.
+    /// - `lend` keeps the reference only in its result.
     #[inline]
     pub(crate) unsafe fn lend<F>(&mut self, lend: impl FnOnce(&'static mut E) -> Result<L, F>) -> Result<&mut L, F> {
         self.give_back();
-        // SAFETY: nobody else borrows it: what was lent is gone, and what is lent now goes before it is used again, or freed.
+        // SAFETY: nothing else borrows it: the loan before is gone, and the new one goes before the end is used again, or
+        // freed.
         let end = unsafe { &mut *self.end.as_ptr() };
         self.lent = lend(end)?;
         Ok(&mut self.lent)
@@ -42,7 +43,7 @@ impl<E, L: Default> Lending<E, L> {
     /// Lends one thing more of an end that lends several at a time.
     ///
     /// # Safety
-    /// - `lend` keeps the reference nowhere but in what it puts into the loans.
+    /// - `lend` keeps the reference only in the loans.
     /// - The end is never lent by [`lend`](Self::lend).
     #[inline]
     pub(crate) unsafe fn lend_more<R>(&mut self, lend: impl FnOnce(&'static E, &mut L) -> R) -> R {
@@ -50,7 +51,7 @@ impl<E, L: Default> Lending<E, L> {
         lend(unsafe { &*self.end.as_ptr() }, &mut self.lent)
     }
 
-    /// What is lent.
+    /// The loan.
     #[inline]
     pub(crate) fn lent(&mut self) -> &mut L {
         &mut self.lent
@@ -67,7 +68,7 @@ impl<E, L: Default> Lending<E, L> {
         self.give_back();
         let end = self.end;
         std::mem::forget(self);
-        // SAFETY: from a box, which nobody else will free, as this object is forgotten.
+        // SAFETY: from a box, which nothing else frees, as this object is forgotten.
         *unsafe { Box::from_raw(end.as_ptr()) }
     }
 }

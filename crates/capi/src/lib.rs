@@ -5,14 +5,19 @@
 //! - nothing unwinds across the border: a panic, which is a broken rule of use, is `CORECAST_PANIC` with its message;
 //! - what went wrong is told in words by `corecast_error_message`, for each thread.
 //!
-//! One file for each object, whose comments are the header's. [`error`] is the border itself, `argument` what is checked of
-//! every call, `failure` the status of every error of the library, `lending` how messages are held without lifetimes, `home`
+//! One file for each object, whose comments are the header's, and whose functions are written in the form of `c_functions`.
+//! [`error`] is the border itself, `argument` what is checked of every call, `failure` the status of every error of the library, `lending` how messages are held without lifetimes, `home`
 //! and `opened` how a member's place in its group is, `sized` how bytes of any length become values of a type.
 #![allow(clippy::missing_safety_doc, reason = "the header tells once, at its head, what holds for all pointers")]
+
+#[macro_use]
+mod c_functions;
 
 mod any_receiver;
 mod argument;
 mod failure;
+#[cfg(test)]
+mod header;
 mod home;
 mod lending;
 mod opened;
@@ -64,5 +69,7 @@ pub mod acknowledged;
 pub mod lock;
 
 pub mod condvar;
+
+pub mod rw_lock;
 
 pub mod shared_lock;

@@ -2,13 +2,13 @@
 
 use std::ffi::c_void;
 use std::sync::Arc;
-use std::time::Duration;
 
-use corecast::Member as Place;
 use corecast::collective::{Error, Plain};
+use corecast::machine::pin;
+use corecast::{CpuId, Member as Place};
 
-use crate::argument::{elements_mut, required};
-use crate::error::{Failure, call, finish};
+use crate::argument::elements_mut;
+use crate::error::Failure;
 use crate::home::Home;
 use crate::number::{ForNumbers, for_numbers};
 use crate::status::Status;
@@ -17,11 +17,11 @@ use crate::status::Status;
 ///
 /// All members call the same operations, with the same roots, lengths and types, in the same order. An operation that
 /// returns CORECAST_LOST leaves the group failed, for all members: one has panicked, died, left while others waited for it,
-/// or called something else; corecast_member_lost says which.
+/// or called another operation; corecast_member_lost says which member.
 ///
-/// What is made of a member - a coordinator, a participant of commits, a stream, an end of an acknowledged broadcast, an
-/// operation that was started - has its place in the group until it is closed. Meanwhile the member's own operations
-/// return CORECAST_INVALID_ARGUMENT.
+/// An object made of a member - a coordinator, a participant of commits, a stream, an end of an acknowledged broadcast, a
+/// started operation - has the member's place in the group until it is closed. Meanwhile the member's own operations return
+/// CORECAST_INVALID_ARGUMENT.
 #[derive(Debug)]
 pub struct Member {
     /// `None` while an object that was made of this member has it.
@@ -29,12 +29,19 @@ pub struct Member {
     home: Arc<Home>,
     pub(crate) rank: u32,
     members: u32,
+    /// The CPU to which the thread of the first operation is still to be bound.
+    unbound: Option<CpuId>,
 }
 
 impl Member {
     pub(crate) fn new(place: Place) -> Self {
         let (rank, members) = (place.rank() as u32, place.size() as u32);
-        Self { place: Some(Box::new(place)), home: Arc::default(), rank, members }
+        Self { place: Some(Box::new(place)), home: Arc::default(), rank, members, unbound: None }
+    }
+
+    /// The same, which binds the thread of the first operation to this CPU, if there is one.
+    pub(crate) fn on_thread(place: Place, cpu: Option<CpuId>) -> Self {
+        Self { unbound: cpu, ..Self::new(place) }
     }
 
     pub(crate) fn members(&self) -> usize {
@@ -48,6 +55,10 @@ impl Member {
     /// Its place in the group, unless an object that was made of it has that.
     #[inline]
     fn place(&mut self) -> Result<&mut Place, Failure> {
+        if let Some(cpu) = self.unbound {
+            pin::pin(cpu).map_err(|error| Failure::new(Status::System, error.to_string()))?.forever();
+            self.unbound = None;
+        }
         if self.place.is_none() {
             self.place = self.home.take_back();
         }
@@ -60,7 +71,7 @@ impl Member {
         Ok(self.place.take().expect("looked for above"))
     }
 
-    /// What all operations have in common.
+    /// The part that all operations share.
     #[inline]
     pub(crate) fn operate<R>(&mut self, operation: impl FnOnce(&mut Place) -> Result<R, Error>) -> Result<R, Failure> {
         let result = operation(self.place()?);
@@ -68,94 +79,9 @@ impl Member {
     }
 }
 
-/// Leaves the group; NULL is none. Others who wait for this member in an operation that it has not begun get CORECAST_LOST.
-/// While an object that was made of it is open, it leaves when that is closed.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_member_leave(member: Option<Box<Member>>) {
-    finish(|| drop(member));
-}
-
-/// Its number, from 0; 0 for NULL.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_member_rank(member: Option<&Member>) -> u32 {
-    member.map_or(0, |member| member.rank)
-}
-
-/// The number of members of its group; 0 for NULL.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_member_members(member: Option<&Member>) -> u32 {
-    member.map_or(0, |member| member.members)
-}
-
-/// The rank of the member that was lost, after CORECAST_LOST; -1 before, and for NULL.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_member_lost(member: Option<&Member>) -> i32 {
-    member.and_then(|member| member.home.lost()).map_or(-1, |rank| rank as i32)
-}
-
-/// Returns when every member has entered. What any member wrote before is visible to all after.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_member_barrier(member: Option<&mut Member>) -> Status {
-    call(|| required(member, "member")?.operate(Place::barrier))
-}
-
-/// The same, waiting at most so long. After CORECAST_TIMEOUT, whose message names who is missing, this member has entered
-/// and can only leave.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_member_barrier_timeout_ns(member: Option<&mut Member>, timeout_ns: u64) -> Status {
-    let timeout = Duration::from_nanos(timeout_ns);
-    call(|| {
-        required(member, "member")?
-            .operate(|place| place.start().barrier().and_then(|mut started| started.finish_timeout(timeout)))
-    })
-}
-
-/// Gives the root's `len` bytes to all others, whose `len` bytes they replace. 0 bytes are a message too: it comes when the
-/// root has called.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_broadcast(
-    member: Option<&mut Member>,
-    root: u32,
-    data: *mut c_void,
-    len: usize,
-) -> Status {
-    call(|| {
-        let member = required(member, "member")?;
-        // SAFETY: C passes bytes.
-        let data = unsafe { elements_mut(data.cast::<u8>(), len, "data") }?;
-        member.operate(|place| place.broadcast_slice(root as usize, data))
-    })
-}
-
-/// Combines the `count` numbers of all members, first with first and so on, and leaves the results in the root's `numbers`;
-/// what the others' hold afterwards is of no use. `number` is a corecast_number, their type; `op` a corecast_op.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_reduce(
-    member: Option<&mut Member>,
-    root: u32,
-    numbers: *mut c_void,
-    count: usize,
-    number: u32,
-    op: u32,
-) -> Status {
-    call(|| for_numbers(number, op, count, Reduction { member, numbers, root: Some(root as usize) }))
-}
-
-/// The same with the results in all members' `numbers`, the same bits in each.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_allreduce(
-    member: Option<&mut Member>,
-    numbers: *mut c_void,
-    count: usize,
-    number: u32,
-    op: u32,
-) -> Status {
-    call(|| for_numbers(number, op, count, Reduction { member, numbers, root: None }))
-}
-
 /// A reduction of the numbers there, to all where there is no root.
 struct Reduction<'a> {
-    member: Option<&'a mut Member>,
+    member: &'a mut Member,
     numbers: *mut c_void,
     root: Option<usize>,
 }
@@ -164,12 +90,68 @@ impl ForNumbers for Reduction<'_> {
     type Output = ();
 
     fn with<T: Plain>(self, count: usize, combine: fn(T, T) -> T) -> Result<(), Failure> {
-        let member = required(self.member, "member")?;
-        // SAFETY: C passes as many numbers of this type, readable and writable, which nobody else reaches meanwhile.
+        // SAFETY: C passes `count` numbers of this type, readable and writable, which nothing else reaches meanwhile.
         let numbers = unsafe { elements_mut(self.numbers.cast::<T>(), count, "numbers") }?;
-        member.operate(|place| match self.root {
+        self.member.operate(|place| match self.root {
             Some(root) => place.reduce_slice(root, numbers, combine),
             None => place.allreduce_slice(numbers, combine),
         })
+    }
+}
+
+c_functions! {
+    /// Leaves the group; NULL is none. Members that wait for this one in an operation that it has not begun get
+    /// CORECAST_LOST. While an object made of it is open, it leaves when that object is closed.
+    closing fn corecast_member_leave(member: Member);
+
+    /// Its number, from 0; 0 for NULL.
+    safe fn corecast_member_rank(member: Option<&Member>) => (u32) {
+        member.map_or(0, |member| member.rank)
+    }
+
+    /// The number of members of its group; 0 for NULL.
+    safe fn corecast_member_members(member: Option<&Member>) => (u32) {
+        member.map_or(0, |member| member.members)
+    }
+
+    /// The rank of the member that was lost, after CORECAST_LOST; -1 before, and for NULL.
+    safe fn corecast_member_lost(member: Option<&Member>) => (i32) {
+        member.and_then(|member| member.home.lost()).map_or(-1, |rank| rank as i32)
+    }
+
+    /// Returns when every member has entered. All members see what any member wrote before.
+    safe fn corecast_member_barrier(member: &mut Member) {
+        member.operate(Place::barrier)?
+    }
+
+    /// The same, waiting for at most `timeout_ns` nanoseconds. After CORECAST_TIMEOUT, whose message names the missing
+    /// members, this member has entered and can only leave.
+    safe fn corecast_member_barrier_timeout_ns(member: &mut Member, timeout_ns: Duration) {
+        member.operate(|place| place.start().barrier().and_then(|mut started| started.finish_timeout(timeout_ns)))?
+    }
+
+    /// Gives the root's `len` bytes to all others, whose `len` bytes they replace. 0 bytes are a message too: it arrives
+    /// when the root has called.
+    unsafe fn corecast_member_broadcast(member: &mut Member, root: u32, data: bytes_mut[len]) {
+        member.operate(|place| place.broadcast_slice(root as usize, data))?
+    }
+
+    /// Combines the `count` numbers of all members, first with first and so on, and leaves the results in the root's
+    /// `numbers`; those of the others are of no use afterwards. `number` is a corecast_number, their type; `op` a
+    /// corecast_op.
+    unsafe fn corecast_member_reduce(
+        member: &mut Member,
+        root: u32,
+        numbers: *mut c_void,
+        count: usize,
+        number: u32,
+        op: u32
+    ) {
+        for_numbers(number, op, count, Reduction { member, numbers, root: Some(root as usize) })?
+    }
+
+    /// The same with the results in all members' `numbers`, the same bits in each.
+    unsafe fn corecast_member_allreduce(member: &mut Member, numbers: *mut c_void, count: usize, number: u32, op: u32) {
+        for_numbers(number, op, count, Reduction { member, numbers, root: None })?
     }
 }

@@ -18,7 +18,7 @@ pub struct Message {
     pub number: u64,
 }
 
-/// Why slices of messages can be had.
+/// Why messages are available as slices.
 const PROMISE: &str = "among threads, or in a region that was declared honest, or a copy";
 
 /// Tells C where a message is.
@@ -28,7 +28,7 @@ pub(crate) fn tell(to: &mut MaybeUninit<Message>, bytes: &Bytes<'_>, number: u64
     to.write(Message { data: slice.as_ptr().cast(), len: slice.len(), number });
 }
 
-/// Where C is to write a message. Where readers may look before it is sent, it is written elsewhere and copied.
+/// Where C is to write a message. If readers may look there before it is sent, C writes it elsewhere and it is copied.
 #[inline]
 pub(crate) fn room(mut bytes: BytesMut<'_>, copy: &mut Vec<u64>) -> *mut c_void {
     let len = bytes.len();

@@ -1,4 +1,4 @@
-//! The numbers that members combine, and what they combine them with.
+//! The numbers that members combine, and the operations.
 
 use corecast::collective::Plain;
 use corecast::collective::op::{And, Max, MaxLoc, Min, MinLoc, Op as Operation, Or, Prod, Sum, Xor};
@@ -24,7 +24,8 @@ pub enum Number {
     Double = 5,
 }
 
-/// What combines two numbers. Integers wrap around; of a number and a NaN the NaN is the least and the greatest.
+/// The operation that combines two numbers. Integers wrap around; of a number and a NaN the NaN is the least and the
+/// greatest.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum Op {
@@ -36,11 +37,11 @@ pub enum Op {
     Min = 2,
     /// The greatest.
     Max = 3,
-    /// The bits that all have; integers only.
+    /// Bitwise and; integers only.
     And = 4,
-    /// The bits that one has; integers only.
+    /// Bitwise or; integers only.
     Or = 5,
-    /// The bits that an odd number have; integers only.
+    /// Bitwise exclusive or; integers only.
     Xor = 6,
     /// Of pairs of a number and a place, the pair with the least number; of equal ones the least place. `count` is twice the
     /// number of pairs.
@@ -49,15 +50,15 @@ pub enum Op {
     MaxLoc = 8,
 }
 
-/// What is done with numbers of a type that is known at run time.
+/// An action on numbers whose type is known at run time.
 pub(crate) trait ForNumbers {
     type Output;
 
-    /// `count` values, pairs of numbers among them, which are combined by this.
+    /// Acts on `count` values, which may be pairs of numbers, that `combine` combines.
     fn with<T: Plain>(self, count: usize, combine: fn(T, T) -> T) -> Result<Self::Output, Failure>;
 }
 
-/// Does it with `count` numbers, as the arguments of a call name their type and what combines them.
+/// Does it with `count` numbers of the type and with the operation that the arguments of a call name.
 pub(crate) fn for_numbers<A: ForNumbers>(number: u32, op: u32, count: usize, act: A) -> Result<A::Output, Failure> {
     use Number::{Double, Float, Int32, Int64, Uint32, Uint64};
     match choice(number, &[Int32, Int64, Uint32, Uint64, Float, Double], "number")? {
@@ -86,7 +87,7 @@ where
     act.with::<[T; 2]>(count / 2, pairs)
 }
 
-/// What is combined, and how.
+/// A number that has operations.
 trait Combined: Plain {
     /// The operation of an argument.
     fn combination(op: u32) -> Result<fn(Self, Self) -> Self, Failure>;

@@ -1,4 +1,4 @@
-//! What C holds after it has made something of a member.
+//! An object that C has made of a member, and holds with the member's place in the group.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::home::{GroupFailure, Home};
 use crate::lending::Lending;
 use crate::member::Member;
 
-/// A member's place, with what was made of it. Dropping it ends what was made, and brings the place back.
+/// A member's place, with the object made of it. Dropping it ends the object, and brings the place back.
 pub(crate) struct Opened<L: 'static> {
     /// `None` only while it is dropped.
     lending: Option<Lending<Box<Place>, Option<L>>>,
@@ -18,10 +18,10 @@ pub(crate) struct Opened<L: 'static> {
 }
 
 impl<L> Opened<L> {
-    /// Makes something of a member.
+    /// Makes an object of a member.
     ///
     /// # Safety
-    /// - `open` keeps the reference nowhere but in what it returns.
+    /// - `open` keeps the reference only in its result.
     pub(crate) unsafe fn open<E: GroupFailure>(
         member: &mut Member,
         open: impl FnOnce(&'static mut Place) -> Result<L, E>,
@@ -44,7 +44,7 @@ impl<L> Opened<L> {
         body(lent).map_err(|error| self.home.failure(error))
     }
 
-    /// Ends it by something that uses it up.
+    /// Ends it by an operation that uses it up.
     pub(crate) fn end<R, E: GroupFailure>(&mut self, body: impl FnOnce(L) -> Result<R, E>) -> Result<R, Failure> {
         let lent = self.lending.as_mut().expect(HELD).lent().take().ok_or_else(ended)?;
         body(lent).map_err(|error| self.home.failure(error))

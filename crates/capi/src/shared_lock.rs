@@ -1,32 +1,29 @@
 //! Locks among processes: words in a region, found by a name.
 
-use std::ffi::c_char;
-use std::mem::MaybeUninit;
-use std::time::Duration;
-
 use corecast::base::sync::{AtomicU32, Ordering};
 use corecast::lock::shared::{self, SharedGuard, SharedLock as Words, SharedLockError};
 use corecast::lock::{Algorithm, WrongUse, this_thread};
 
-use crate::argument::{give, required, text};
-use crate::error::{Failure, call, finish};
+use crate::error::Failure;
 use crate::lock::algorithm_of;
 use crate::region::Region;
-use crate::region_plan::{self, RegionPlan};
+use crate::region_plan::RegionPlan;
 use crate::status::Status;
 
-/// A lock among processes, for the threads of this one. It guards what its users agree on, such as bytes of another mapping.
+/// A lock among processes, for the threads of this one. It guards whatever its users agree on, such as bytes of another
+/// mapping.
 ///
-/// Take word. It keeps the name of its holder: if that process is killed, or leaves the region while it holds the lock, one of
-/// those who want it gets CORECAST_OWNER_DIED, a tenth of a second later at most. **It has the lock then**, repairs what was left
-/// half changed, and unlocks, which makes the lock one like any other. If it is killed before, the next one is told the
-/// same. With tas, ttas and ticket a dead holder holds the lock for ever.
+/// Take word. It records its holder: if that process is killed, or leaves the region while it holds the lock, one of the
+/// waiting threads gets CORECAST_OWNER_DIED, a tenth of a second later at most. **It has the lock then**, repairs the data
+/// that the dead holder left half changed, and unlocks; from then on the lock is like any other. If the thread is killed
+/// before that, the next one gets CORECAST_OWNER_DIED too. With tas, ttas and ticket a dead holder holds the lock for ever.
 ///
-/// The thread that locked it unlocks it, with the same object: to unlock what this thread does not hold, and to lock what it
-/// holds, is CORECAST_INVALID_ARGUMENT and changes nothing. Another object of the same lock does not know of it: to lock by that
-/// one what this thread holds by this one waits for ever, so open a lock once in each process. A thread that ends holds
-/// what it held for as long as its process has a place in the region. A process that writes anything else into the region
-/// can make two hold a lock, or nobody for ever, but nothing worse: wait with limits where that matters.
+/// The thread that locked it unlocks it, with the same object: unlocking a lock that this thread does not hold, and locking
+/// one that it holds, is CORECAST_INVALID_ARGUMENT and changes nothing. Another object of the same lock does not know of
+/// it: a thread that holds the lock by one object and locks it by another waits for ever, so open a lock once in each
+/// process. When a thread ends, its locks stay held for as long as its process has a place in the region. A process that
+/// writes nonsense into the region can make a lock have two holders, or none for ever, but nothing worse: wait with limits
+/// where that matters.
 #[derive(Debug)]
 pub struct SharedLock {
     words: Words,
@@ -45,7 +42,7 @@ impl SharedLock {
         if self.is_held_here() { Err(WrongUse::HeldHere.into()) } else { Ok(()) }
     }
 
-    /// Keeps what was taken until it is unlocked.
+    /// Keeps the lock until it is unlocked.
     fn keep(&self, taken: Result<SharedGuard<'_>, SharedLockError<'_>>) -> Result<(), Failure> {
         let (guard, told) = match taken {
             Ok(guard) => (guard, Ok(())),
@@ -77,78 +74,43 @@ fn owner_died() -> Failure {
     Failure::new(Status::OwnerDied, words)
 }
 
-/// Declares a lock of a region to be, alone on its line. `algorithm` is a corecast_lock_algorithm: word, or tas, ttas or ticket
-/// where nobody is ever killed; CORECAST_INVALID_ARGUMENT for others, CORECAST_NOT_FOUND for none.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_region_plan_add_lock(
-    plan: Option<&mut RegionPlan>,
-    name: *const c_char,
-    algorithm: u32,
-) -> Status {
-    call(|| {
+c_functions! {
+    /// Declares a lock of a region to be, alone on its line. `algorithm` is a corecast_lock_algorithm: word, or tas, ttas
+    /// or ticket where no process is ever killed; CORECAST_INVALID_ARGUMENT for others, CORECAST_NOT_FOUND for none.
+    unsafe fn corecast_region_plan_add_lock(plan: &mut RegionPlan, name: text, algorithm: u32) {
         let algorithm: Algorithm = algorithm_of(algorithm)?;
-        // SAFETY: C passes a text.
-        unsafe { region_plan::add(plan, name, |plan, name| shared::declare(plan, name, algorithm)) }
-    })
-}
+        plan.change(|plan| shared::declare(plan, name, algorithm))?
+    }
 
-/// Opens the lock with this name, any number of times. CORECAST_NOT_FOUND if the region has none, CORECAST_MISMATCH if it is
-/// something else, or damaged.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_shared_lock_open(
-    region: Option<&Region>,
-    name: *const c_char,
-    lock: Option<&mut MaybeUninit<*mut SharedLock>>,
-) -> Status {
-    call(|| {
-        let region = required(region, "region")?;
-        // SAFETY: C passes a text.
-        let name = unsafe { text(name, "name") }?;
-        let lock = required(lock, "lock")?;
-        let words = Words::open(&region.shared, name)?;
-        give(lock, SharedLock { words, holder: AtomicU32::new(0) });
-        Ok(())
-    })
-}
+    /// Opens the lock with this name, any number of times. CORECAST_NOT_FOUND if the region has none, CORECAST_MISMATCH if it is
+    /// something else, or damaged.
+    unsafe fn corecast_shared_lock_open(region: &Region, name: text) -> (lock: new SharedLock) {
+        SharedLock { words: Words::open(&region.shared, name)?, holder: AtomicU32::new(0) }
+    }
 
-/// Waits until the lock is free, and takes it. CORECAST_OWNER_DIED: this thread has it, from one that is gone.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_shared_lock_lock(lock: Option<&SharedLock>) -> Status {
-    call(|| {
-        let lock = required(lock, "lock")?;
+    /// Waits until the lock is free, and takes it. CORECAST_OWNER_DIED: this thread has it, from a holder that is gone.
+    safe fn corecast_shared_lock_lock(lock: &SharedLock) {
         lock.expect_another()?;
-        lock.keep(lock.words.lock())
-    })
-}
+        lock.keep(lock.words.lock())?
+    }
 
-/// The same if the lock is free or its holder is gone; CORECAST_TAKEN if not, also where this thread holds it.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_shared_lock_try_lock(lock: Option<&SharedLock>) -> Status {
-    call(|| {
-        let lock = required(lock, "lock")?;
-        lock.keep(lock.words.try_lock())
-    })
-}
+    /// The same if the lock is free or its holder is gone; CORECAST_TAKEN if not, even if this thread holds it.
+    safe fn corecast_shared_lock_try_lock(lock: &SharedLock) {
+        lock.keep(lock.words.try_lock())?
+    }
 
-/// As corecast_shared_lock_lock, for so long at most: CORECAST_TIMEOUT if it was held all the time.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_shared_lock_lock_timeout_ns(lock: Option<&SharedLock>, timeout_ns: u64) -> Status {
-    call(|| {
-        let lock = required(lock, "lock")?;
+    /// As corecast_shared_lock_lock, for at most `timeout_ns` nanoseconds: CORECAST_TIMEOUT if it was held all the time.
+    safe fn corecast_shared_lock_lock_timeout_ns(lock: &SharedLock, timeout_ns: Duration) {
         lock.expect_another()?;
-        lock.keep(lock.words.lock_timeout(Duration::from_nanos(timeout_ns)))
-    })
-}
+        lock.keep(lock.words.lock_timeout(timeout_ns))?
+    }
 
-/// Frees the lock, which this thread holds by this object.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_shared_lock_unlock(lock: Option<&SharedLock>) -> Status {
-    call(|| required(lock, "lock")?.unlock())
-}
+    /// Frees the lock, which this thread holds by this object.
+    safe fn corecast_shared_lock_unlock(lock: &SharedLock) {
+        lock.unlock()?
+    }
 
-/// Closes a lock; NULL is none. One that is held stays so until this participant gives up its place in the region: whoever
-/// wants it then is told CORECAST_OWNER_DIED.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_shared_lock_close(lock: Option<Box<SharedLock>>) {
-    finish(|| drop(lock));
+    /// Closes a lock; NULL is none. A lock that is held stays held until this participant gives up its place in the region:
+    /// the next thread to take it gets CORECAST_OWNER_DIED.
+    closing fn corecast_shared_lock_close(lock: SharedLock);
 }

@@ -1,8 +1,8 @@
-//! Bytes of a length that is known at run time, as values of a few types.
+//! Bytes of any length, packed into values of a few fixed types.
 //!
 //! The library's operations are of types; C's are of bytes. A value here is a word that says how many bytes there are, and
-//! room for the most there can be: one cache line with its header, one message, or the largest event. The room that is not
-//! used travels too.
+//! room for the most there can be: one cache line with its header, one message, or the largest event. Unused room travels
+//! too.
 
 /// The words of a value that travels in one cache line with its header.
 pub(crate) const LINE_WORDS: usize = 7;
@@ -22,7 +22,7 @@ const fn most_bytes(words: usize) -> usize {
     (words - 1) * size_of::<u64>()
 }
 
-/// The value of these bytes, of which there is room for no more.
+/// Packs these bytes into a value; `None` if they do not fit.
 pub(crate) fn pack<const WORDS: usize>(bytes: &[u8]) -> Option<[u64; WORDS]> {
     let mut value = [0; WORDS];
     value[0] = bytes.len() as u64;
@@ -37,7 +37,7 @@ pub(crate) fn pack<const WORDS: usize>(bytes: &[u8]) -> Option<[u64; WORDS]> {
     Some(value)
 }
 
-/// The bytes of a value. Of a value that no `pack` made there are as many as it has.
+/// The bytes of a value. If another process has damaged its length, that is cut to the room there is.
 pub(crate) fn unpack<const WORDS: usize>(value: &[u64; WORDS]) -> &[u8] {
     let len = usize::try_from(value[0]).unwrap_or(usize::MAX).min(most_bytes(WORDS));
     &as_bytes(&value[1..])[..len]
@@ -45,7 +45,7 @@ pub(crate) fn unpack<const WORDS: usize>(value: &[u64; WORDS]) -> &[u8] {
 
 /// The bytes of some words.
 pub(crate) fn as_bytes(words: &[u64]) -> &[u8] {
-    // SAFETY: words are bytes, so many.
+    // SAFETY: words are plain bytes, `size_of_val` of them.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
 }
 

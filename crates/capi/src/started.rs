@@ -1,34 +1,32 @@
-//! Operations that are started now and finished later, and operations with a limit on the time they may take.
+//! Operations that are started now and finished later, and operations with a time limit.
 //!
 //! C owns a `corecast_started` from the call that starts it until it closes it. In between it has the member's place in the
-//! group, and holds what C passed to be read and written, which nobody else may touch; once it is finished, it holds nothing.
-//! An operation with a limit is one that is started, finished and closed in a call.
+//! group, and holds the memory that C passed to be read and written, which nothing else may touch; once it is finished, it
+//! holds nothing. An operation with a limit is one that is started, finished and closed in a call.
 
 use std::ffi::c_void;
 use std::fmt::Debug;
-use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use corecast::Member as Place;
 use corecast::collective::{Error, Plain, Started as Operation};
 
-use crate::argument::{elements_mut, give, required};
-use crate::error::{Failure, call, finish};
+use crate::argument::elements_mut;
+use crate::error::Failure;
 use crate::gather::OtherLength;
 use crate::member::Member;
 use crate::number::{ForNumbers, for_numbers};
 use crate::opened::Opened;
-use crate::status::Status;
 
 /// An operation that a member has started. One thread at a time uses it.
 ///
-/// What others wait for from this member happens only while it is inside one of the calls that finish it. Whoever has
-/// started an operation may only finish it, or leave: closed before, the member can do nothing else, and its leaving makes
-/// the group fail. What the call that starts it is passed to write to - `data`, `numbers`, `gathered`, `own`, `values` - is the
-/// operation's until it is finished, when it holds the result, or closed.
+/// This member's part in it happens only while it is inside one of the calls that finish it. After a member has started an
+/// operation it may only finish it, or leave: if it closes the operation before, it can do nothing else, and its leaving
+/// makes the group fail. The memory that the call may write to - `data`, `numbers`, `gathered`, `own`, `values` - belongs
+/// to the operation until it is finished, and then holds the result, or until it is closed.
 ///
-/// An operation that some members start, or give a limit, may be a plain one for others. Where members give other lengths
-/// they are told CORECAST_LOST, as by the plain ones.
+/// An operation that some members start, or give a limit, may be a plain one for others. Members that give different
+/// lengths get CORECAST_LOST, as from the plain ones.
 #[derive(Debug)]
 pub struct Started {
     opened: Opened<Box<dyn Finish>>,
@@ -36,7 +34,7 @@ pub struct Started {
     outcome: Option<Result<(), OtherLength>>,
 }
 
-/// An operation that was started, of some result, which goes where C wants it.
+/// A started operation, whose result goes where C wants it.
 pub(crate) trait Finish: Debug {
     fn try_finish(&mut self) -> Result<bool, Error>;
     /// Finishes it, once.
@@ -55,7 +53,7 @@ impl Finish for Operation<'static, ()> {
 
 impl Started {
     /// # Safety
-    /// - `start` keeps the reference nowhere but in what it returns.
+    /// - `start` keeps the reference only in its result.
     pub(crate) unsafe fn start<F: Finish + 'static>(
         member: &mut Member,
         start: impl FnOnce(&'static mut Place) -> Result<F, Error>,
@@ -66,18 +64,8 @@ impl Started {
         Ok(Self { opened, outcome: None })
     }
 
-    /// # Safety
-    /// - `data` is NULL, or readable and writable for `len` bytes, which nobody else reaches until it is finished or closed.
-    unsafe fn broadcast(
-        member: Option<&mut Member>,
-        root: u32,
-        data: *mut c_void,
-        len: usize,
-    ) -> Result<Self, Failure> {
-        let member = required(member, "member")?;
-        // SAFETY: the caller's promise; what is finished or closed is dropped.
-        let data = unsafe { elements_mut(data.cast::<u8>(), len, "data") }?;
-        // SAFETY: the member is kept in what is returned alone.
+    fn broadcast(member: &mut Member, root: u32, data: &'static mut [u8]) -> Result<Self, Failure> {
+        // SAFETY: the reference to the member is kept only in the returned object.
         unsafe { Self::start(member, |place| place.start().broadcast_slice(root as usize, data)) }
     }
 
@@ -90,7 +78,7 @@ impl Started {
     }
 
     /// Waits until it is finished. From then on the bytes are the caller's again.
-    fn finish(&mut self, limit: Duration) -> Result<(), Failure> {
+    pub(crate) fn finish(&mut self, limit: Duration) -> Result<(), Failure> {
         if self.outcome.is_none() {
             self.outcome = Some(self.opened.with(|operation| operation.finish(limit))?);
             self.opened.end(|operation| {
@@ -104,7 +92,7 @@ impl Started {
 
 /// A reduction of the numbers there, to all where there is no root.
 struct Reduction<'a> {
-    member: Option<&'a mut Member>,
+    member: &'a mut Member,
     root: Option<u32>,
     numbers: *mut c_void,
 }
@@ -119,13 +107,12 @@ impl ForNumbers for Reduction<'_> {
     type Output = Started;
 
     fn with<T: Plain>(self, count: usize, combine: fn(T, T) -> T) -> Result<Started, Failure> {
-        let member = required(self.member, "member")?;
-        // SAFETY: C passes as many numbers of this type, readable and writable, which nobody else reaches until the operation
-        // is finished or closed, when it is dropped.
+        // SAFETY: C passes `count` numbers of this type, readable and writable, which nothing else reaches until the
+        // operation is finished or closed, when it is dropped.
         let numbers = unsafe { elements_mut(self.numbers.cast::<T>(), count, "numbers") }?;
-        // SAFETY: the member is kept in what is returned alone.
+        // SAFETY: the reference to the member is kept only in the returned object.
         unsafe {
-            Started::start(member, |place| match self.root {
+            Started::start(self.member, |place| match self.root {
                 Some(root) => place.start().reduce_slice(root as usize, numbers, combine),
                 None => place.start().allreduce_slice(numbers, combine),
             })
@@ -133,143 +120,99 @@ impl ForNumbers for Reduction<'_> {
     }
 }
 
-/// Makes an operation, and gives it to C.
-pub(crate) fn give_started(
-    started: Option<&mut MaybeUninit<*mut Started>>,
-    start: impl FnOnce() -> Result<Started, Failure>,
-) -> Status {
-    call(|| {
-        let to = required(started, "started")?;
-        give(to, start()?);
-        Ok(())
-    })
-}
+c_functions! {
+    /// Enters the barrier, and returns without waiting for the others.
+    safe fn corecast_member_start_barrier(member: &mut Member) -> (started: new Started) {
+        // SAFETY: the reference to the member is kept only in the returned object.
+        unsafe { Started::start(member, |place| place.start().barrier()) }?
+    }
 
-/// Makes an operation, and finishes it within so many nanoseconds.
-pub(crate) fn limited(timeout_ns: u64, start: impl FnOnce() -> Result<Started, Failure>) -> Status {
-    call(|| start()?.finish(Duration::from_nanos(timeout_ns)))
-}
+    /// Begins to give the root's `len` bytes to all others. Until it is finished, some of the bytes may have come and
+    /// others not.
+    unsafe fn corecast_member_start_broadcast(
+        member: &mut Member,
+        root: u32,
+        data: bytes_mut[len]
+    ) -> (started: new Started) {
+        Started::broadcast(member, root, data)?
+    }
 
-/// Enters the barrier, and returns before the others have.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_member_start_barrier(
-    member: Option<&mut Member>,
-    started: Option<&mut MaybeUninit<*mut Started>>,
-) -> Status {
-    // SAFETY: the member is kept in what is returned alone.
-    give_started(started, || unsafe { Started::start(required(member, "member")?, |place| place.start().barrier()) })
-}
+    /// Begins to combine the `count` numbers of all members for the root, as corecast_member_reduce does.
+    unsafe fn corecast_member_start_reduce(
+        member: &mut Member,
+        root: u32,
+        numbers: *mut c_void,
+        count: usize,
+        number: u32,
+        op: u32
+    ) -> (started: new Started) {
+        Reduction { member, root: Some(root), numbers }.start(count, number, op)?
+    }
 
-/// Begins to give the root's `len` bytes to all others. Until it is finished some of them may have come and others not.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_start_broadcast(
-    member: Option<&mut Member>,
-    root: u32,
-    data: *mut c_void,
-    len: usize,
-    started: Option<&mut MaybeUninit<*mut Started>>,
-) -> Status {
-    // SAFETY: C passes bytes, and leaves them until the operation is finished or closed.
-    give_started(started, || unsafe { Started::broadcast(member, root, data, len) })
-}
+    /// The same for all members.
+    unsafe fn corecast_member_start_allreduce(
+        member: &mut Member,
+        numbers: *mut c_void,
+        count: usize,
+        number: u32,
+        op: u32
+    ) -> (started: new Started) {
+        Reduction { member, root: None, numbers }.start(count, number, op)?
+    }
 
-/// Begins to combine the `count` numbers of all members for the root, as corecast_member_reduce does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_start_reduce(
-    member: Option<&mut Member>,
-    root: u32,
-    numbers: *mut c_void,
-    count: usize,
-    number: u32,
-    op: u32,
-    started: Option<&mut MaybeUninit<*mut Started>>,
-) -> Status {
-    give_started(started, || Reduction { member, root: Some(root), numbers }.start(count, number, op))
-}
+    /// Goes on with the operation without waiting; `is_finished` is true if it is finished, and the result is in its place.
+    safe fn corecast_started_try_finish(started: &mut Started) -> (is_finished: bool) {
+        started.try_finish()?
+    }
 
-/// The same for all members.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_start_allreduce(
-    member: Option<&mut Member>,
-    numbers: *mut c_void,
-    count: usize,
-    number: u32,
-    op: u32,
-    started: Option<&mut MaybeUninit<*mut Started>>,
-) -> Status {
-    give_started(started, || Reduction { member, root: None, numbers }.start(count, number, op))
-}
+    /// Waits until the operation is finished.
+    safe fn corecast_started_finish(started: &mut Started) {
+        started.finish(Duration::MAX)?
+    }
 
-/// Does what can be done without waiting; `is_finished` is true if the operation is finished, and the result where it shall
-/// be.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_started_try_finish(
-    started: Option<&mut Started>,
-    is_finished: Option<&mut MaybeUninit<bool>>,
-) -> Status {
-    call(|| {
-        let (started, to) = (required(started, "started")?, required(is_finished, "is_finished")?);
-        to.write(started.try_finish()?);
-        Ok(())
-    })
-}
+    /// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT, whose message names the members that
+    /// have not begun it. Call it, or another such call, again to go on.
+    safe fn corecast_started_finish_timeout_ns(started: &mut Started, timeout_ns: Duration) {
+        started.finish(timeout_ns)?
+    }
 
-/// Waits until the operation is finished.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_started_finish(started: Option<&mut Started>) -> Status {
-    call(|| required(started, "started")?.finish(Duration::MAX))
-}
+    /// Closes the operation; NULL is none. If it is finished, its member can call other operations again; else it can only
+    /// leave.
+    closing fn corecast_started_close(started: Started);
 
-/// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT, whose message names who has not begun it. Call
-/// it, or another, again to go on.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_started_finish_timeout_ns(started: Option<&mut Started>, timeout_ns: u64) -> Status {
-    call(|| required(started, "started")?.finish(Duration::from_nanos(timeout_ns)))
-}
+    /// corecast_member_start_broadcast and what finishes it, for at most `timeout_ns` nanoseconds in all. After
+    /// CORECAST_TIMEOUT the member can only leave.
+    unsafe fn corecast_member_broadcast_timeout_ns(
+        member: &mut Member,
+        root: u32,
+        data: bytes_mut[len],
+        timeout_ns: Duration
+    ) {
+        Started::broadcast(member, root, data)?.finish(timeout_ns)?
+    }
 
-/// Closes the operation; NULL is none. If it is finished its member can call other operations again, else only leave.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_started_close(started: Option<Box<Started>>) {
-    finish(|| drop(started));
-}
+    /// The same with corecast_member_start_reduce.
+    unsafe fn corecast_member_reduce_timeout_ns(
+        member: &mut Member,
+        root: u32,
+        numbers: *mut c_void,
+        count: usize,
+        number: u32,
+        op: u32,
+        timeout_ns: Duration
+    ) {
+        Reduction { member, root: Some(root), numbers }.start(count, number, op)?.finish(timeout_ns)?
+    }
 
-/// corecast_member_start_broadcast and what finishes it, for at most so many nanoseconds in all. After CORECAST_TIMEOUT the
-/// member can only leave.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_broadcast_timeout_ns(
-    member: Option<&mut Member>,
-    root: u32,
-    data: *mut c_void,
-    len: usize,
-    timeout_ns: u64,
-) -> Status {
-    // SAFETY: C passes bytes, and the operation is dropped within.
-    limited(timeout_ns, || unsafe { Started::broadcast(member, root, data, len) })
-}
-
-/// The same with corecast_member_start_reduce.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_reduce_timeout_ns(
-    member: Option<&mut Member>,
-    root: u32,
-    numbers: *mut c_void,
-    count: usize,
-    number: u32,
-    op: u32,
-    timeout_ns: u64,
-) -> Status {
-    limited(timeout_ns, || Reduction { member, root: Some(root), numbers }.start(count, number, op))
-}
-
-/// The same with corecast_member_start_allreduce.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_member_allreduce_timeout_ns(
-    member: Option<&mut Member>,
-    numbers: *mut c_void,
-    count: usize,
-    number: u32,
-    op: u32,
-    timeout_ns: u64,
-) -> Status {
-    limited(timeout_ns, || Reduction { member, root: None, numbers }.start(count, number, op))
+    /// The same with corecast_member_start_allreduce.
+    unsafe fn corecast_member_allreduce_timeout_ns(
+        member: &mut Member,
+        numbers: *mut c_void,
+        count: usize,
+        number: u32,
+        op: u32,
+        timeout_ns: Duration
+    ) {
+        Reduction { member, root: None, numbers }.start(count, number, op)?.finish(timeout_ns)?
+    }
 }

@@ -1,8 +1,9 @@
-//! What a call returns.
+//! The status that a call returns.
 
 use std::ffi::{CStr, c_char};
 
-/// How a call ended. Unless it is CORECAST_OK the outputs are as they were, if the function does not say otherwise.
+/// How a call ended. Unless it is CORECAST_OK, the outputs are unchanged, if the comment of the function does not say
+/// otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 #[non_exhaustive]
@@ -23,7 +24,7 @@ pub enum Status {
     TooLarge = 6,
     /// The reader fell behind and missed messages. The next call goes on with the oldest one left.
     Lagged = 7,
-    /// Another process wrote what the protocol does not allow: stop trusting the region.
+    /// Another process wrote bytes that the protocol does not allow: stop trusting the region.
     Corrupt = 8,
     /// The object was made before fork(), and this is the child, which has to make its own.
     Forked = 9,
@@ -33,22 +34,24 @@ pub enum Status {
     NotFound = 11,
     /// There is something with this name already.
     Exists = 12,
-    /// Another one has this end, or all places for it are taken.
+    /// Another participant has this end, or all places for it are taken.
     Taken = 13,
     /// It is there, but of another kind, version or owner than expected, or damaged.
     Mismatch = 14,
-    /// The system refused something; the message says what.
+    /// The system refused a request; the message says which.
     System = 15,
-    /// A rule of use was broken, or the library has a bug; the message says which. Only destroy what was passed.
+    /// A rule of use was broken, or the library has a bug; the message says which. The arguments of the call can only be
+    /// destroyed.
     Panic = 16,
     /// All channels of the select have ended, or it has none.
     NoneLeft = 17,
-    /// A member of the group is lost: corecast_member_lost says which, the message why. The group has failed.
+    /// A member of the group is lost: corecast_member_lost says which one, the message why. The group has failed.
     Lost = 18,
-    /// The process that held the lock is gone and may have left half done what it did. **The lock is taken** all the same.
+    /// The process that held the lock is gone and may have left its change half done. **The caller has the lock** all the
+    /// same.
     OwnerDied = 19,
-    /// Members of the group called different operations, or one operation with different roots: the message says who called
-    /// what. The group has failed.
+    /// Members of the group called different operations, or one operation with different roots: the message names the calls
+    /// of the members. The group has failed.
     OutOfStep = 20,
 }
 
@@ -76,11 +79,12 @@ const NAMES: [&CStr; 21] = [
     c"out of step",
 ];
 
-/// A status in a word or two; "unknown" for a number that is none. The text is constant: do not free it.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_status_name(status: i32) -> *const c_char {
-    let name = usize::try_from(status).ok().and_then(|status| NAMES.get(status));
-    name.copied().unwrap_or(c"unknown").as_ptr()
+c_functions! {
+    /// A status in a word or two; "unknown" for a number that is none. The text is constant: do not free it.
+    safe fn corecast_status_name(status: i32) => (*const c_char) {
+        let name = usize::try_from(status).ok().and_then(|status| NAMES.get(status));
+        name.copied().unwrap_or(c"unknown").as_ptr()
+    }
 }
 
 #[cfg(test)]

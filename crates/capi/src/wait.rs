@@ -13,11 +13,11 @@ use crate::error::Failure;
 pub enum Wait {
     /// Spin for about the cost of a wake-up, yield a few times, then sleep; does not spin where participants share CPUs.
     Adaptive = 0,
-    /// Spin for ever. The fastest on a machine of one's own, and ruinous where participants share CPUs.
+    /// Spin for ever. The fastest if every participant has a CPU of its own, and ruinous if they share CPUs.
     Spin = 1,
     /// Give up the CPU after every look, never sleep. Uses all idle CPU time.
     Yield = 2,
-    /// Sleep at once. The thriftiest, and slow: a wake-up costs 10 to 40 us.
+    /// Sleep at once. Uses the least CPU time, and is slow: a wake-up costs 10 to 40 us.
     Park = 3,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn policy(number: u32, name: &'static str) -> Result<Policy, Failure>
     choice(number, &Policy::ALL, name)
 }
 
-/// What sleeping and waking up costs; 0 where it has not been measured.
+/// The cost of sleeping and waking up; 0 where it has not been measured.
 pub(crate) fn wake_cost(ns: u64) -> Option<Duration> {
     (ns > 0).then(|| Duration::from_nanos(ns))
 }

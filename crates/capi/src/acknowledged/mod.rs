@@ -1,8 +1,8 @@
 //! Acknowledged broadcast: one member publishes events, and learns how far all others have got.
 //!
-//! For C it is a configuration, one end of the root and one of each other member, each of which C owns until it closes it.
-//! The library's events are of a type; C's are bytes of up to a length that the configuration names, in one of three sizes
-//! of values ([`sized`](crate::sized)). So each end is behind a trait, one call of which is made through a table.
+//! C has a configuration, an end of the root and an end of each other member, and owns each until it closes it. The
+//! library's events are of a type; C's are bytes of up to a length that the configuration names, in one of three sizes of
+//! values ([`sized`](crate::sized)). So each end is behind a trait, one call of which is made through a table.
 
 pub mod root;
 
@@ -10,16 +10,16 @@ pub mod follower;
 
 use corecast::collective::acknowledged::{AckConfig as Settings, AckOn as On, Discipline, Edges, Variant};
 
-use crate::argument::{Parameters, choice, parameters, within};
+use crate::argument::{Parameters, choice, within};
 use crate::error::Failure;
 use crate::sized::{LARGE_BYTES, LARGE_WORDS, LINE_BYTES, LINE_WORDS, MESSAGE_BYTES, MESSAGE_WORDS};
 use crate::status::Status;
 
-/// Over what kind of graph events go out and acknowledgements come back.
+/// The kind of graph over which events go out and acknowledgements come back.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum AckVariant {
-    /// What suits the edges.
+    /// The one that suits the edges.
     Auto = 0,
     /// Down a balanced tree, and the acknowledgements up again.
     Tree = 1,
@@ -29,11 +29,11 @@ pub enum AckVariant {
     OrderedRing = 3,
 }
 
-/// What passes an event from one member to the next.
+/// How an event gets from one member to the next.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum AckEdges {
-    /// A count of each member on a line of its own; one store passes on as many events as have come.
+    /// A count of each member on a line of its own; one store passes on all events that have come.
     Counters = 0,
     /// A message for each event.
     Messages = 1,
@@ -53,8 +53,8 @@ pub enum AckOn {
     Received = 1,
 }
 
-/// How an acknowledged broadcast is done; all members give the same. Set `size` to sizeof(corecast_ack_config) and all else
-/// to 0, then what is wanted; NULL in its place is all zeroes.
+/// How an acknowledged broadcast is done; all members give the same. Set `size` to sizeof(corecast_ack_config), all else to
+/// 0, and then the fields that matter; NULL stands for all zeroes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct AckConfig {
@@ -68,9 +68,9 @@ pub struct AckConfig {
     pub variant: u32,
     /// A corecast_ack_edges.
     pub edges: u32,
-    /// To how many members one passes an event on, at most 4096. 0: 2.
+    /// The number of members to which one member passes an event on, at most 4096. 0: 2.
     pub arity: u32,
-    /// How many events may be on their way, at most 4096. 0: 128.
+    /// The number of events that may be on their way, at most 4096. 0: 128.
     pub window: u32,
     /// A corecast_ack_on.
     pub ack_on: u32,
@@ -82,12 +82,8 @@ pub struct AckConfig {
 unsafe impl Parameters for AckConfig {}
 
 impl AckConfig {
-    /// # Safety
-    /// - As for [`parameters`].
-    unsafe fn read(config: *const Self) -> Result<(Settings, Room), Failure> {
-        // SAFETY: the caller's promise.
-        let config = unsafe { parameters(config, "config") }?;
-        Ok((config.settings()?, Room::of(config.longest_bytes as usize)?))
+    fn check(self) -> Result<(Settings, Room), Failure> {
+        Ok((self.settings()?, Room::of(self.longest_bytes as usize)?))
     }
 
     fn settings(&self) -> Result<Settings, Failure> {

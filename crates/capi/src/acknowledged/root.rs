@@ -3,29 +3,46 @@
 //! An event is copied when it is published, and is C's again when the call returns. The end has its member's place in the
 //! group until it is closed; `_finish` ends the broadcast for all, after which it can only be closed.
 
-use std::ffi::c_void;
 use std::fmt::Debug;
-use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use corecast::Member as Place;
 use corecast::collective::acknowledged::{AckConfig as Settings, AckError, AckRoot as Root};
 
 use super::{AckConfig, LARGE_WORDS, LINE_WORDS, MESSAGE_WORDS, Room, for_room, too_large};
-use crate::argument::{bytes, give, required, within};
-use crate::error::{Failure, call, finish};
+use crate::argument::within;
+use crate::error::Failure;
 use crate::member::Member;
 use crate::opened::Opened;
 use crate::sized::pack;
-use crate::status::Status;
 
-/// The member of a group that publishes events to all others, and learns how far they are. One thread at a time uses it.
+/// The member of a group that publishes events to all others, and learns which events they have acknowledged. One thread at
+/// a time uses it.
 ///
 /// Its room in the group's memory stays taken for as long as the group lives.
 #[derive(Debug)]
 pub struct AckRoot {
     opened: Opened<Box<dyn Publish>>,
     room: Room,
+}
+
+impl AckRoot {
+    fn publish(
+        &mut self,
+        event: &[u8],
+        publish: impl FnOnce(&mut dyn Publish, &[u8]) -> Result<u64, AckError>,
+    ) -> Result<u64, Failure> {
+        if event.len() > self.room.bytes() {
+            return Err(too_large(event.len(), self.room.bytes()));
+        }
+        self.opened.with(|root| publish(&mut **root, event))
+    }
+
+    fn wait(&mut self, number: u64, longest: Option<Duration>) -> Result<(), Failure> {
+        let published = self.opened.with(|root| Ok::<_, AckError>(root.published()))?;
+        within(number, 0, published, "number")?;
+        self.opened.with(|root| root.wait(number, longest))
+    }
 }
 
 /// The root of events of some size.
@@ -74,115 +91,53 @@ fn publish<const WORDS: usize>(place: &'static mut Place, settings: Settings) ->
     Ok(Box::new(place.ack_root::<[u64; WORDS]>(settings)?))
 }
 
-/// Opens an acknowledged broadcast as its root, while all others call corecast_ack_follower_open with the same `config`.
-/// CORECAST_MISMATCH at all members if they do not agree on it, CORECAST_INVALID_ARGUMENT at those whose own cannot be or
-/// names another root; the group has not failed then. CORECAST_SYSTEM if the group's memory is used up. A number that no
-/// enumeration has, or CORECAST_TOO_LARGE for events of more than 4088 bytes, is as if the member had not called.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_ack_root_open(
-    member: Option<&mut Member>,
-    config: *const AckConfig,
-    root: Option<&mut MaybeUninit<*mut AckRoot>>,
-) -> Status {
-    call(|| {
-        let (member, to) = (required(member, "member")?, required(root, "root")?);
-        // SAFETY: C passes parameters.
-        let (settings, room) = unsafe { AckConfig::read(config) }?;
+c_functions! {
+    /// Opens an acknowledged broadcast as its root, while all others call corecast_ack_follower_open with the same
+    /// `config`. CORECAST_MISMATCH at all members if they do not agree on it, CORECAST_INVALID_ARGUMENT at members whose
+    /// own is invalid or names another root; the group has not failed then. CORECAST_SYSTEM if the group's memory is used
+    /// up. A number that no enumeration has, or CORECAST_TOO_LARGE for events of more than 4088 bytes, counts as if the
+    /// member had not called.
+    unsafe fn corecast_ack_root_open(member: &mut Member, config: parameters AckConfig) -> (root: new AckRoot) {
+        let (settings, room) = config;
         let open = for_room!(room, publish);
-        // SAFETY: the member is kept in what is returned alone.
+        // SAFETY: the reference to the member is kept only in the returned object.
         let opened = unsafe { Opened::open(member, |place| open(place, settings)) }?;
-        give(to, AckRoot { opened, room });
-        Ok(())
-    })
-}
+        AckRoot { opened, room }
+    }
 
-/// Closes the end; NULL is none. Its member can call other operations again. A broadcast that corecast_ack_root_finish has
-/// not ended makes the group fail, so that nobody waits for more events in vain.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_ack_root_close(root: Option<Box<AckRoot>>) {
-    finish(|| drop(root));
-}
+    /// Closes the end; NULL is none. Its member can call other operations again. A broadcast that corecast_ack_root_finish
+    /// has not ended makes the group fail, so that no member waits for more events in vain.
+    closing fn corecast_ack_root_close(root: AckRoot);
 
-/// Publishes an event of `len` bytes, waiting while the window is full; `number` is its number, from 1. CORECAST_TOO_LARGE
-/// for more bytes than there is room for.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_ack_root_publish(
-    root: Option<&mut AckRoot>,
-    data: *const c_void,
-    len: usize,
-    number: Option<&mut MaybeUninit<u64>>,
-) -> Status {
-    // SAFETY: C passes bytes.
-    unsafe { published(root, (data, len), number, |root, event| root.publish(event)) }
-}
+    /// Publishes an event of `len` bytes, waiting while the window is full; `number` is its number, from 1. CORECAST_TOO_LARGE
+    /// for more bytes than there is room for.
+    unsafe fn corecast_ack_root_publish(root: &mut AckRoot, data: bytes[len]) -> (number: u64) {
+        root.publish(data, |root, event| root.publish(event))?
+    }
 
-/// The same without waiting: CORECAST_FULL if as many events are on their way as the window holds.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_ack_root_try_publish(
-    root: Option<&mut AckRoot>,
-    data: *const c_void,
-    len: usize,
-    number: Option<&mut MaybeUninit<u64>>,
-) -> Status {
-    // SAFETY: C passes bytes.
-    unsafe { published(root, (data, len), number, |root, event| root.try_publish(event)) }
-}
+    /// The same without waiting: CORECAST_FULL if the window is full.
+    unsafe fn corecast_ack_root_try_publish(root: &mut AckRoot, data: bytes[len]) -> (number: u64) {
+        root.publish(data, |root, event| root.try_publish(event))?
+    }
 
-/// # Safety
-/// - `data` is NULL, or readable for `len` bytes.
-unsafe fn published(
-    root: Option<&mut AckRoot>,
-    (data, len): (*const c_void, usize),
-    number: Option<&mut MaybeUninit<u64>>,
-    publish: impl FnOnce(&mut Box<dyn Publish>, &[u8]) -> Result<u64, AckError>,
-) -> Status {
-    call(|| {
-        let (root, to) = (required(root, "root")?, required(number, "number")?);
-        // SAFETY: the caller's promise.
-        let event = unsafe { bytes(data, len, "data") }?;
-        if len > root.room.bytes() {
-            return Err(too_large(len, root.room.bytes()));
-        }
-        to.write(root.opened.with(|root| publish(root, event))?);
-        Ok(())
-    })
-}
+    /// The last event that all other members have acknowledged, and with it all before; 0 for none.
+    safe fn corecast_ack_root_acked(root: &mut AckRoot) -> (number: u64) {
+        root.opened.with(|root| root.acked())?
+    }
 
-/// The last event that all other members have acknowledged, and with it all before; 0 for none.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_ack_root_acked(root: Option<&mut AckRoot>, number: Option<&mut MaybeUninit<u64>>) -> Status {
-    call(|| {
-        let (root, to) = (required(root, "root")?, required(number, "number")?);
-        to.write(root.opened.with(|root| root.acked())?);
-        Ok(())
-    })
-}
+    /// Returns when all other members have acknowledged the event of this number, which has been published.
+    safe fn corecast_ack_root_wait(root: &mut AckRoot, number: u64) {
+        root.wait(number, None)?
+    }
 
-/// Returns when all other members have acknowledged the event of this number, which has been published.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_ack_root_wait(root: Option<&mut AckRoot>, number: u64) -> Status {
-    call(|| wait(required(root, "root")?, number, None))
-}
+    /// The same, waiting for at most `timeout_ns` nanoseconds: then CORECAST_TIMEOUT. The event stays published.
+    safe fn corecast_ack_root_wait_timeout_ns(root: &mut AckRoot, number: u64, timeout_ns: Duration) {
+        root.wait(number, Some(timeout_ns))?
+    }
 
-/// The same, waiting for at most so many nanoseconds: then CORECAST_TIMEOUT. The event stays published.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_ack_root_wait_timeout_ns(
-    root: Option<&mut AckRoot>,
-    number: u64,
-    timeout_ns: u64,
-) -> Status {
-    call(|| wait(required(root, "root")?, number, Some(Duration::from_nanos(timeout_ns))))
-}
-
-fn wait(root: &mut AckRoot, number: u64, longest: Option<Duration>) -> Result<(), Failure> {
-    let published = root.opened.with(|root| Ok::<_, AckError>(root.published()))?;
-    within(number, 0, published, "number")?;
-    root.opened.with(|root| root.wait(number, longest))
-}
-
-/// Waits until all other members have acknowledged all events, and ends the broadcast: they are told that no event follows.
-/// Close it then.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_ack_root_finish(root: Option<&mut AckRoot>) -> Status {
-    call(|| required(root, "root")?.opened.end(Publish::finish))
+    /// Waits until all other members have acknowledged all events, and ends the broadcast: they learn that no event
+    /// follows. Then close it.
+    safe fn corecast_ack_root_finish(root: &mut AckRoot) {
+        root.opened.end(Publish::finish)?
+    }
 }

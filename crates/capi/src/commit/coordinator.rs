@@ -1,28 +1,23 @@
-//! The member that proposes.
+//! The member that makes proposals.
 //!
 //! A proposal is copied when it is put to the vote, and is C's again when the call returns. The coordinator has its member's
 //! place in the group until it is closed, which tells the participants that nothing more will be proposed.
 
-use std::ffi::c_void;
 use std::fmt::Debug;
-use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use corecast::Member as Place;
 use corecast::collective::{Coordinator, Error};
 
 use super::{check_longest, too_large};
-use crate::argument::{bytes, give, required};
-use crate::error::{call, finish};
 use crate::member::Member;
 use crate::opened::Opened;
 use crate::sized::{LINE_BYTES, LINE_WORDS, MESSAGE_WORDS, pack};
-use crate::status::Status;
 
-/// The member of a group that proposes, while all others are participants. One thread at a time uses it.
+/// The member of a group that makes proposals, while all others are participants. One thread at a time uses it.
 ///
-/// A proposal is committed if all vote for it in time, else nobody applies it. Its room in the group's memory stays taken
-/// for as long as the group lives.
+/// A proposal is committed if all vote for it in time; otherwise no member applies it. Its room in the group's memory stays
+/// taken for as long as the group lives.
 #[derive(Debug)]
 pub struct CommitCoordinator {
     opened: Opened<Box<dyn Propose>>,
@@ -44,53 +39,34 @@ fn propose<const WORDS: usize>(place: &'static mut Place) -> Result<Box<dyn Prop
     Ok(Box::new(place.coordinator::<[u64; WORDS]>()?))
 }
 
-/// Makes this member the coordinator of proposals of up to `longest_bytes`, at most 496, which are the same for all members;
-/// all others call corecast_commit_participant_open meanwhile. Proposals of up to 48 bytes travel in one cache line.
-/// CORECAST_TOO_LARGE for more than 496; CORECAST_SYSTEM if the group's memory is used up.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_commit_coordinator_open(
-    member: Option<&mut Member>,
-    longest_bytes: usize,
-    coordinator: Option<&mut MaybeUninit<*mut CommitCoordinator>>,
-) -> Status {
-    call(|| {
-        let (member, to) = (required(member, "member")?, required(coordinator, "coordinator")?);
+c_functions! {
+    /// Makes this member the coordinator of proposals of up to `longest_bytes`, at most 496, which are the same for all members;
+    /// all others call corecast_commit_participant_open meanwhile. Proposals of up to 48 bytes travel in one cache line.
+    /// CORECAST_TOO_LARGE for more than 496; CORECAST_SYSTEM if the group's memory is used up.
+    safe fn corecast_commit_coordinator_open(
+        member: &mut Member,
+        longest_bytes: usize
+    ) -> (coordinator: new CommitCoordinator) {
         check_longest(longest_bytes)?;
         let open = if longest_bytes <= LINE_BYTES { propose::<LINE_WORDS> } else { propose::<MESSAGE_WORDS> };
-        // SAFETY: the member is kept in what is returned alone.
-        let opened = unsafe { Opened::open(member, open) }?;
-        give(to, CommitCoordinator { opened, longest_bytes });
-        Ok(())
-    })
-}
+        // SAFETY: the reference to the member is kept only in the returned object.
+        CommitCoordinator { opened: unsafe { Opened::open(member, open) }?, longest_bytes }
+    }
 
-/// Ends the coordinator, which the participants are told; NULL is none. Its member can call other operations again.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_commit_coordinator_close(coordinator: Option<Box<CommitCoordinator>>) {
-    finish(|| drop(coordinator));
-}
+    /// Ends the coordinator, and the participants learn of it; NULL is none. Its member can call other operations again.
+    closing fn corecast_commit_coordinator_close(coordinator: CommitCoordinator);
 
-/// Puts a proposal of `len` bytes to the vote, for at most `timeout_ns`; `is_committed` is true if all have voted for it in
-/// time, so that all apply it. The decision stands where a member was lost meanwhile, too: then the next call is
-/// CORECAST_LOST. CORECAST_TOO_LARGE for more bytes than the coordinator was made for; nobody is asked then.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_commit_coordinator_commit(
-    coordinator: Option<&mut CommitCoordinator>,
-    proposal: *const c_void,
-    len: usize,
-    timeout_ns: u64,
-    is_committed: Option<&mut MaybeUninit<bool>>,
-) -> Status {
-    call(|| {
-        let coordinator = required(coordinator, "coordinator")?;
-        let to = required(is_committed, "is_committed")?;
-        // SAFETY: C passes bytes.
-        let proposal = unsafe { bytes(proposal, len, "proposal") }?;
+    /// Puts a proposal of `len` bytes to the vote, for at most `timeout_ns`; `is_committed` is true if all have voted for
+    /// it in time, so that all apply it. The decision also stands if a member was lost meanwhile: then the next call
+    /// returns CORECAST_LOST. CORECAST_TOO_LARGE for more bytes than the coordinator was made for; no member is asked then.
+    unsafe fn corecast_commit_coordinator_commit(
+        coordinator: &mut CommitCoordinator,
+        proposal: bytes[len],
+        timeout_ns: Duration
+    ) -> (is_committed: bool) {
         if len > coordinator.longest_bytes {
             return Err(too_large(len, coordinator.longest_bytes));
         }
-        let limit = Duration::from_nanos(timeout_ns);
-        to.write(coordinator.opened.with(|coordinator| coordinator.commit(proposal, limit))?);
-        Ok(())
-    })
+        coordinator.opened.with(|coordinator| coordinator.commit(proposal, timeout_ns))?
+    }
 }

@@ -5,14 +5,13 @@
 
 use std::ffi::c_void;
 use std::fmt::Debug;
-use std::mem::MaybeUninit;
 
 use corecast::Member as Place;
 use corecast::collective::{Error, Participant};
 
 use super::check_longest;
-use crate::argument::{give, required};
-use crate::error::{Failure, call, finish};
+use crate::argument::required;
+use crate::error::Failure;
 use crate::member::Member;
 use crate::opened::Opened;
 use crate::sized::{LINE_BYTES, LINE_WORDS, MESSAGE_WORDS, unpack};
@@ -42,46 +41,36 @@ fn serve<const WORDS: usize>(place: &'static mut Place, coordinator: usize) -> R
     Ok(Box::new(place.participant::<[u64; WORDS]>(coordinator)?))
 }
 
-/// Makes this member a participant in what the member of rank `coordinator` proposes, of up to `longest_bytes`, at most 496,
-/// which are the same for all members. CORECAST_TOO_LARGE for more; CORECAST_SYSTEM if the group's memory is used up.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_commit_participant_open(
-    member: Option<&mut Member>,
-    coordinator: u32,
-    longest_bytes: usize,
-    participant: Option<&mut MaybeUninit<*mut CommitParticipant>>,
-) -> Status {
-    call(|| {
-        let (member, to) = (required(member, "member")?, required(participant, "participant")?);
+c_functions! {
+    /// Makes this member a participant in what the member of rank `coordinator` proposes, of up to `longest_bytes`, at most 496,
+    /// which are the same for all members. CORECAST_TOO_LARGE for more; CORECAST_SYSTEM if the group's memory is used up.
+    safe fn corecast_commit_participant_open(
+        member: &mut Member,
+        coordinator: u32,
+        longest_bytes: usize
+    ) -> (participant: new CommitParticipant) {
         check_longest(longest_bytes)?;
         let open = if longest_bytes <= LINE_BYTES { serve::<LINE_WORDS> } else { serve::<MESSAGE_WORDS> };
-        // SAFETY: the member is kept in what is returned alone.
-        let opened = unsafe { Opened::open(member, |place| open(place, coordinator as usize)) }?;
-        give(to, CommitParticipant(opened));
-        Ok(())
-    })
-}
+        // SAFETY: the reference to the member is kept only in the returned object.
+        CommitParticipant(unsafe { Opened::open(member, |place| open(place, coordinator as usize)) }?)
+    }
 
-/// Ends the participant; NULL is none. What is proposed afterwards is not committed. Its member can call other operations
-/// again.
-#[unsafe(no_mangle)]
-pub extern "C" fn corecast_commit_participant_close(participant: Option<Box<CommitParticipant>>) {
-    finish(|| drop(participant));
-}
+    /// Ends the participant; NULL is none. Proposals made afterwards are not committed. Its member can call other
+    /// operations again.
+    closing fn corecast_commit_participant_close(participant: CommitParticipant);
 
-/// Waits for the next proposal, votes on it as `vote` says, and calls `apply` with it and whether it is committed. What this
-/// member votes against is not committed, which it knows at once. CORECAST_CLOSED if the coordinator has ended;
-/// CORECAST_LOST if the group has failed before there was a proposal. Neither function calls anything with this
-/// participant, and neither throws nor jumps; the proposal is theirs until they return.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_commit_participant_serve(
-    participant: Option<&mut CommitParticipant>,
-    vote: Option<unsafe extern "C" fn(context: *mut c_void, proposal: *const c_void, len: usize) -> bool>,
-    apply: Option<unsafe extern "C" fn(context: *mut c_void, proposal: *const c_void, len: usize, is_committed: bool)>,
-    context: *mut c_void,
-) -> Status {
-    call(|| {
-        let participant = required(participant, "participant")?;
+    /// Waits for the next proposal, votes on it as `vote` says, and calls `apply` with it and whether it is committed. A
+    /// proposal that this member votes against is not committed, which the member knows at once. CORECAST_CLOSED if the
+    /// coordinator has ended; CORECAST_LOST if the group has failed before there was a proposal. Neither function calls
+    /// anything with this participant, and neither throws nor jumps; the proposal is theirs until they return.
+    unsafe fn corecast_commit_participant_serve(
+        participant: &mut CommitParticipant,
+        vote: Option<unsafe extern "C" fn(context: *mut c_void, proposal: *const c_void, len: usize) -> bool>,
+        apply: Option<
+            unsafe extern "C" fn(context: *mut c_void, proposal: *const c_void, len: usize, is_committed: bool)
+        >,
+        context: *mut c_void
+    ) {
         let (vote, apply) = (required(vote, "vote")?, required(apply, "apply")?);
         // SAFETY: the caller's function, called as the header says.
         let mut vote = |bytes: &[u8]| unsafe { vote(context, bytes.as_ptr().cast(), bytes.len()) };
@@ -89,9 +78,8 @@ pub unsafe extern "C" fn corecast_commit_participant_serve(
             // SAFETY: the caller's function, called as the header says.
             unsafe { apply(context, bytes.as_ptr().cast(), bytes.len(), is_committed) };
         };
-        match participant.0.with(|participant| participant.serve(&mut vote, &mut apply))? {
-            true => Ok(()),
-            false => Err(Failure::new(Status::Closed, "the coordinator has ended")),
+        if !participant.0.with(|participant| participant.serve(&mut vote, &mut apply))? {
+            return Err(Failure::new(Status::Closed, "the coordinator has ended"));
         }
-    })
+    }
 }

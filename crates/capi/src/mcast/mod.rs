@@ -4,8 +4,6 @@ pub mod sender;
 
 pub mod receiver;
 
-use std::ffi::c_char;
-use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use corecast::base::region::DEFAULT_LIMIT_BYTES;
@@ -13,10 +11,9 @@ use corecast::channel::mcast::{
     self, Config, Delivery, MAX_BYTES, MAX_READERS, MAX_SENDERS, MAX_SLOTS, Policy, ZeroReaders,
 };
 
-use crate::argument::{Parameters, choice, give, parameters, required, within};
-use crate::error::{Failure, call};
-use crate::region_plan::{self, RegionPlan};
-use crate::status::Status;
+use crate::argument::{Parameters, choice, within};
+use crate::error::Failure;
+use crate::region_plan::RegionPlan;
 use crate::wait;
 
 use sender::McastSender;
@@ -31,36 +28,36 @@ pub enum McastDelivery {
     Overwrite = 1,
 }
 
-/// What the senders of a mcast channel do while there is no reader.
+/// How the senders of a mcast channel behave while there is no reader.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum McastZeroReaders {
-    /// Send to nobody.
+    /// The message is dropped.
     Discard = 0,
-    /// Wait for one.
+    /// Wait for a reader.
     Block = 1,
 }
 
-/// What a reader of a mcast channel wants when it falls behind.
+/// What happens when a reader of a mcast channel falls behind.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum McastPolicy {
-    /// The senders wait, however long.
+    /// The senders wait, however long it takes.
     Reliable = 0,
-    /// The senders wait for so long, then go on without it, and it is told CORECAST_LAGGED.
+    /// The senders wait until the reader's deadline, then go on without it, and it gets CORECAST_LAGGED.
     Deadline = 1,
-    /// The senders do not wait, and it is told CORECAST_LAGGED.
+    /// The senders do not wait, and it gets CORECAST_LAGGED.
     Lossy = 2,
 }
 
-/// How a mcast channel is laid out, delivers and waits. Set `size` to sizeof(corecast_mcast_config) and all else to 0, then
-/// what is wanted; NULL in its place is all zeroes.
+/// How a mcast channel is laid out, delivers and waits. Set `size` to sizeof(corecast_mcast_config), all else to 0, and
+/// then the fields that matter; NULL stands for all zeroes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct McastConfig {
     /// sizeof(corecast_mcast_config).
     pub size: usize,
-    /// Messages that the ring holds, at most 2^20; rounded up to a power of two. 0: 64.
+    /// The number of messages that the ring holds, at most 2^20; rounded up to a power of two. 0: 64.
     pub slots: u32,
     /// Bytes of a message that lie in the slot itself: 48, 112 or 240; rounded up to one of these. 0: 48.
     pub inline_bytes: u32,
@@ -79,7 +76,7 @@ pub struct McastConfig {
     pub wait: u32,
     /// 0.
     pub reserved: u32,
-    /// What sleeping and waking up costs on this machine, in nanoseconds. 0: not known.
+    /// The cost of sleeping and waking up on this machine, in nanoseconds. 0: not known.
     pub wake_cost_ns: u64,
 }
 
@@ -114,37 +111,19 @@ impl McastConfig {
 }
 
 /// The policy of a reader.
-fn policy(policy: u32, deadline_ns: u64) -> Result<Policy, Failure> {
-    let deadline = Duration::from_nanos(deadline_ns);
+fn policy(policy: u32, deadline: Duration) -> Result<Policy, Failure> {
     choice(policy, &[Policy::Reliable, Policy::Deadline(deadline), Policy::Lossy], "policy")
 }
 
-/// Declares a mcast channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_region_plan_add_mcast(
-    plan: Option<&mut RegionPlan>,
-    name: *const c_char,
-    config: *const McastConfig,
-) -> Status {
-    call(|| {
-        // SAFETY: C passes parameters.
-        let config = unsafe { parameters(config, "config") }?.check()?;
-        // SAFETY: C passes a text.
-        unsafe { region_plan::add(plan, name, |plan, name| mcast::bytes::spec(config).declare(plan, name)) }
-    })
-}
+c_functions! {
+    /// Declares a mcast channel.
+    unsafe fn corecast_region_plan_add_mcast(plan: &mut RegionPlan, name: text, config: parameters McastConfig) {
+        plan.change(|plan| mcast::bytes::spec(config).declare(plan, name))?
+    }
 
-/// A mcast channel among the threads of this process, of up to 1 GiB, by its first sender; further ends come from that. For
-/// one among processes, declare it in the plan of a region.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_mcast_create(
-    config: *const McastConfig,
-    sender: Option<&mut MaybeUninit<*mut McastSender>>,
-) -> Status {
-    call(|| {
-        // SAFETY: C passes parameters.
-        let config = unsafe { parameters(config, "config") }?.check()?;
-        let to = required(sender, "sender")?;
+    /// A mcast channel among the threads of this process, of up to 1 GiB, by its first sender; further ends come from that. For
+    /// one among processes, declare it in the plan of a region.
+    unsafe fn corecast_mcast_create(config: parameters McastConfig) -> (sender: new McastSender) {
         // Memory that cannot be had would end the process.
         let bytes = mcast::bytes::spec(config.clone()).bytes;
         if bytes > DEFAULT_LIMIT_BYTES {
@@ -152,9 +131,8 @@ pub unsafe extern "C" fn corecast_mcast_create(
             return Err(Failure::argument("config", why));
         }
         let (sender, _) = mcast::bytes::channel(config);
-        give(to, McastSender::new(sender));
-        Ok(())
-    })
+        McastSender::new(sender)
+    }
 }
 
 const _: () = assert!(size_of::<McastConfig>() == 56);

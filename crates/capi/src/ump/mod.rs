@@ -4,15 +4,11 @@ pub mod sender;
 
 pub mod receiver;
 
-use std::ffi::c_char;
-use std::mem::MaybeUninit;
-
 use corecast::channel::ump::{self, Config, Credit, MAX_SLOTS};
 
-use crate::argument::{Parameters, choice, give, parameters, required, within};
-use crate::error::{Failure, call};
-use crate::region_plan::{self, RegionPlan};
-use crate::status::Status;
+use crate::argument::{Parameters, choice, within};
+use crate::error::Failure;
+use crate::region_plan::RegionPlan;
 use crate::wait;
 
 use receiver::UmpReceiver;
@@ -28,8 +24,8 @@ pub enum UmpCredit {
     SlotClear = 1,
 }
 
-/// How a ump channel is laid out and waits. Set `size` to sizeof(corecast_ump_config) and all else to 0, then what is
-/// wanted; NULL in its place is all zeroes.
+/// How a ump channel is laid out and waits. Set `size` to sizeof(corecast_ump_config), all else to 0, and then the fields
+/// that matter; NULL stands for all zeroes.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct UmpConfig {
@@ -40,13 +36,13 @@ pub struct UmpConfig {
     /// A corecast_ump_credit.
     pub credit: u32,
     /// The longest message that will be sent, in bytes: the ring is made so large that it takes no more than a quarter of
-    /// it. 0: whatever a quarter of the slots takes.
+    /// it. 0: the length that a quarter of the slots takes.
     pub longest_bytes: u64,
     /// A corecast_wait: how both ends wait.
     pub wait: u32,
     /// 0.
     pub reserved: u32,
-    /// What sleeping and waking up costs on this machine, in nanoseconds. 0: not known.
+    /// The cost of sleeping and waking up on this machine, in nanoseconds. 0: not known.
     pub wake_cost_ns: u64,
 }
 
@@ -70,37 +66,17 @@ impl UmpConfig {
     }
 }
 
-/// Declares a ump channel.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_region_plan_add_ump(
-    plan: Option<&mut RegionPlan>,
-    name: *const c_char,
-    config: *const UmpConfig,
-) -> Status {
-    call(|| {
-        // SAFETY: C passes parameters.
-        let config = unsafe { parameters(config, "config") }?.check()?;
-        // SAFETY: C passes a text.
-        unsafe { region_plan::add(plan, name, |plan, name| ump::bytes::spec(&config).declare(plan, name)) }
-    })
-}
+c_functions! {
+    /// Declares a ump channel.
+    unsafe fn corecast_region_plan_add_ump(plan: &mut RegionPlan, name: text, config: parameters UmpConfig) {
+        plan.change(|plan| ump::bytes::spec(&config).declare(plan, name))?
+    }
 
-/// A ump channel among two threads of this process. For one among processes, declare it in the plan of a region.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn corecast_ump_create(
-    config: *const UmpConfig,
-    sender: Option<&mut MaybeUninit<*mut UmpSender>>,
-    receiver: Option<&mut MaybeUninit<*mut UmpReceiver>>,
-) -> Status {
-    call(|| {
-        // SAFETY: C passes parameters.
-        let config = unsafe { parameters(config, "config") }?.check()?;
-        let (to_sender, to_receiver) = (required(sender, "sender")?, required(receiver, "receiver")?);
+    /// A ump channel among two threads of this process. For one among processes, declare it in the plan of a region.
+    unsafe fn corecast_ump_create(config: parameters UmpConfig) -> (sender: new UmpSender, receiver: new UmpReceiver) {
         let (sender, receiver) = ump::bytes::channel(&config);
-        give(to_sender, UmpSender::new(sender));
-        give(to_receiver, UmpReceiver::new(receiver));
-        Ok(())
-    })
+        (UmpSender::new(sender), UmpReceiver::new(receiver))
+    }
 }
 
 const _: () = assert!(size_of::<UmpConfig>() == 40);

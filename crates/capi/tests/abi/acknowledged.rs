@@ -41,16 +41,16 @@ fn open_follower(me: &mut Member, config: &AckConfig, follower: Out<'_, *mut Ack
 }
 
 fn publish(root: *mut AckRoot, event: &[u8], number: Out<'_, u64>) -> Status {
-    // SAFETY: as many bytes.
+    // SAFETY: bytes and their number.
     unsafe { corecast_ack_root_publish(Some(object(root)), event.as_ptr().cast(), event.len(), number) }
 }
 
 fn try_publish(root: *mut AckRoot, event: &[u8], number: Out<'_, u64>) -> Status {
-    // SAFETY: as many bytes.
+    // SAFETY: bytes and their number.
     unsafe { corecast_ack_root_try_publish(Some(object(root)), event.as_ptr().cast(), event.len(), number) }
 }
 
-/// What the event of a number says.
+/// The bytes of the event with this number.
 fn event(number: u64, longest: usize) -> Vec<u8> {
     vec![number as u8; (17 * number as usize) % (longest + 1)]
 }
@@ -195,7 +195,7 @@ fn members_who_do_not_agree_are_told() {
         let tree = AckVariant::Tree as u32;
         assert_eq!(open(&AckConfig { variant: tree, companion: 1, ..config() }, is_root), Status::InvalidArgument);
         assert_eq!(open(&AckConfig { root: 2, ..config() }, is_root), Status::InvalidArgument);
-        // These are as if the member had not called.
+        // These count as if the member had not called.
         assert_eq!(open(&AckConfig { longest_bytes: 4089, ..config() }, is_root), Status::TooLarge);
         for wrong in [
             AckConfig { variant: 4, ..config() },

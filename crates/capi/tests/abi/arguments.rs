@@ -1,4 +1,4 @@
-//! What is refused, and how the message names it.
+//! Refused arguments, and how the message names them.
 
 use std::mem::MaybeUninit;
 use std::ptr;

@@ -37,14 +37,14 @@ fn all_deliver_the_events_of_all_in_one_order() {
             let event = vec![i as u8; 10 * (i % 50)];
             let (data, len) = (event.as_ptr().cast(), event.len());
             if rank == 2 {
-                // SAFETY: as many bytes.
+                // SAFETY: bytes and their number.
                 while unsafe { corecast_atomic_stream_try_publish(to(), data, len) } == Status::Full {
                     // SAFETY: a function that takes this context.
                     output(|count| unsafe { corecast_atomic_stream_deliver(to(), Some(deliver), context, count) });
                     assert_eq!(corecast_atomic_stream_progress(to()), Status::Ok);
                 }
             } else {
-                // SAFETY: as many bytes, and a function that takes this context.
+                // SAFETY: bytes and their number, and a function that takes this context.
                 let told = unsafe { corecast_atomic_stream_publish(to(), data, len, Some(deliver), context) };
                 assert_eq!(told, Status::Ok);
             }
@@ -100,7 +100,7 @@ fn wrong_arguments_are_named() {
     let to = || Some(object(stream));
     assert_eq!(status(|stream| corecast_atomic_stream_open(Some(object(me)), stream)), Status::InvalidArgument);
     let bytes = [0_u8; 501];
-    // SAFETY: as many bytes.
+    // SAFETY: bytes and their number.
     assert_eq!(unsafe { corecast_atomic_stream_try_publish(to(), bytes.as_ptr().cast(), 501) }, Status::TooLarge);
     // SAFETY: NULL is refused.
     assert_eq!(unsafe { corecast_atomic_stream_try_publish(to(), ptr::null(), 1) }, Status::InvalidArgument);

@@ -11,10 +11,10 @@ use corecast_c::region_plan::{RegionPlan, corecast_region_plan_create, corecast_
 use corecast_c::status::Status;
 use corecast_c::ump::{UmpConfig, corecast_region_plan_add_ump};
 
-/// Where a call writes.
+/// The place for an output.
 pub(crate) type Out<'a, T> = Option<&'a mut MaybeUninit<T>>;
 
-/// What a call writes, which must succeed.
+/// The output of a call, which must succeed.
 #[track_caller]
 pub(crate) fn output<T>(call: impl FnOnce(Out<'_, T>) -> Status) -> T {
     let mut output = MaybeUninit::uninit();
@@ -28,7 +28,7 @@ pub(crate) fn status<T>(call: impl FnOnce(Out<'_, T>) -> Status) -> Status {
     call(Some(&mut MaybeUninit::uninit()))
 }
 
-/// What went wrong last.
+/// The last error message.
 pub(crate) fn words() -> String {
     let mut buffer = vec![0_u8; 1000];
     // SAFETY: the buffer is as long as it is said to be.

@@ -64,7 +64,7 @@ fn reduce<T>(me: &mut Member, root: Option<u32>, way: usize, values: &mut [T], b
     let (first, count, by) = (values.as_mut_ptr().cast(), values.len(), ptr::from_ref(by));
     let me = Some(me);
     match (way, root) {
-        // SAFETY: as many values of the combination's size, here and below until the operation is closed.
+        // SAFETY: `count` values of the combination's size, here and below until the operation is closed.
         (0, Some(root)) => unsafe { corecast_member_reduce_with(me, root, first, count, by) },
         // SAFETY: as above.
         (0, None) => unsafe { corecast_member_allreduce_with(me, first, count, by) },
@@ -92,7 +92,7 @@ fn reduce<T>(me: &mut Member, root: Option<u32>, way: usize, values: &mut [T], b
     }
 }
 
-/// What a member gives.
+/// The value that a member gives.
 fn fractions(rank: u32, count: usize) -> Vec<Fraction> {
     (0..count as i64).map(|i| Fraction { numerator: i + 1, denominator: 2 + i64::from(rank) }).collect()
 }

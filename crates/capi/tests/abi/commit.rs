@@ -17,7 +17,7 @@ const MINUTE_NS: u64 = 60_000_000_000;
 
 fn commit(coordinator: *mut CommitCoordinator, proposal: &[u8], is_committed: Out<'_, bool>) -> Status {
     let (data, len) = (proposal.as_ptr().cast(), proposal.len());
-    // SAFETY: as many bytes.
+    // SAFETY: bytes and their number.
     unsafe { corecast_commit_coordinator_commit(Some(object(coordinator)), data, len, MINUTE_NS, is_committed) }
 }
 
@@ -72,7 +72,7 @@ fn what_all_vote_for_is_applied_by_all() {
                 let end = std::iter::repeat_with(|| serve(participant, &mut seen)).find(|&told| told != Status::Ok);
                 assert_eq!((end, words().as_str()), (Some(Status::Closed), "the coordinator has ended"));
                 let even: Vec<Vec<u8>> = proposals.iter().filter(|proposal| proposal.len() % 2 == 0).cloned().collect();
-                // Of a proposal that another one has refused already a member need not hear.
+                // A member need not hear of a proposal that another one has refused already.
                 assert!(seen.committed == even && seen.aborted <= proposals.len() - even.len());
                 corecast_commit_participant_close(owned(participant));
             }
@@ -98,7 +98,7 @@ fn a_proposal_that_a_member_does_not_vote_on_in_time_is_aborted() {
             corecast_commit_coordinator_close(owned(coordinator));
             ended.wait();
         } else {
-            // It serves nothing before the coordinator has ended.
+            // The participant serves nothing before the coordinator has ended.
             let participant = output(|to| corecast_commit_participant_open(Some(me), 0, 8, to));
             ended.wait();
             corecast_commit_participant_close(owned(participant));

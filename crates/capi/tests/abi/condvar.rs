@@ -63,7 +63,7 @@ impl Slot {
         assert_eq!(unsafe { corecast_lock_unlock(self.lock()) }, Status::Ok, "{}", words());
     }
 
-    /// Waits until `change` changes something, and tells all.
+    /// Waits until `change` changes something, and notifies all waiting threads.
     fn exchange(&self, mut change: impl FnMut(&mut Option<u64>) -> bool) {
         self.take_lock();
         // SAFETY: the lock is held.

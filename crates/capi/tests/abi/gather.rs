@@ -15,7 +15,7 @@ const MINUTE_NS: u64 = 60_000_000_000;
 /// None, one message and its neighbours, and many.
 const LENGTHS: [usize; 6] = [0, 1, 504, 505, 3000, 100_000];
 
-/// What a member gives to gather, and is given.
+/// The bytes that a member gives to gather, and gets from scatter.
 fn part(rank: usize, len: usize) -> Vec<u8> {
     (0..len).map(|i| (i * 3 + rank) as u8).collect()
 }
@@ -37,7 +37,7 @@ fn gather(me: &mut Member, root: u32, way: usize, data: &[u8], gathered: &mut [u
     let (from, len) = (data.as_ptr().cast(), data.len());
     let to = if corecast_member_rank(Some(me)) == root { gathered.as_mut_ptr().cast() } else { ptr::null_mut() };
     match way {
-        // SAFETY: as many bytes, and room for those of all at the root.
+        // SAFETY: bytes and their number, and room for those of all at the root.
         0 => unsafe { corecast_member_gather(Some(me), root, from, len, to) },
         // SAFETY: as above.
         1 => unsafe { corecast_member_gather_timeout_ns(Some(me), root, from, len, to, MINUTE_NS) },
@@ -55,7 +55,7 @@ fn scatter(me: &mut Member, root: u32, way: usize, data: &[u8], own: &mut [u8]) 
     let from = if corecast_member_rank(Some(me)) == root { data.as_ptr().cast() } else { ptr::null() };
     let (to, len) = (own.as_mut_ptr().cast(), own.len());
     match way {
-        // SAFETY: as many bytes, and those of all at the root.
+        // SAFETY: bytes and their number, and those of all at the root.
         0 => unsafe { corecast_member_scatter(Some(me), root, from, len, to) },
         // SAFETY: as above.
         1 => unsafe { corecast_member_scatter_timeout_ns(Some(me), root, from, len, to, MINUTE_NS) },
@@ -102,7 +102,7 @@ fn a_start_copies_what_it_reads_and_keeps_what_it_writes() {
     assert_eq!(corecast_started_finish_timeout_ns(Some(object(started)), 1_000_000), Status::Timeout);
     assert!(words().contains("member 1 has not begun it"), "{}", words());
     let theirs = part(1, 1000);
-    // SAFETY: as many bytes.
+    // SAFETY: bytes and their number.
     let told = unsafe { corecast_member_gather(Some(object(late)), 0, theirs.as_ptr().cast(), 1000, ptr::null_mut()) };
     assert_eq!(told, Status::Ok, "the edge has room for it");
     assert!(output(|is_finished| corecast_started_try_finish(Some(object(started)), is_finished)));

@@ -3,6 +3,8 @@
 use std::ffi::{CString, c_void};
 use std::ptr;
 
+use corecast::CpuId;
+use corecast::machine::pin::affinity;
 use corecast_c::gather::*;
 use corecast_c::group::*;
 use corecast_c::member::*;
@@ -10,11 +12,11 @@ use corecast_c::number::{Number, Op};
 use corecast_c::status::Status;
 
 use crate::calling::{Out, object, output, owned, status, words};
-use crate::members::{group, run};
+use crate::members::{group, group_config, run};
 
 fn allreduce<T>(me: &mut Member, numbers: &mut [T], number: Number, op: u32) -> Status {
     let (first, count) = (numbers.as_mut_ptr().cast::<c_void>(), numbers.len());
-    // SAFETY: as many numbers of this type as are said.
+    // SAFETY: numbers of this type and their number.
     unsafe { corecast_member_allreduce(Some(me), first, count, number as u32, op) }
 }
 
@@ -27,7 +29,7 @@ fn members_meet_share_and_add_up() {
         assert_eq!(corecast_member_barrier(Some(me)), Status::Ok);
         assert_eq!(corecast_member_barrier_timeout_ns(Some(me), u64::MAX), Status::Ok);
         let mut bytes = vec![rank as u8; 100_000];
-        // SAFETY: as many bytes as are said.
+        // SAFETY: bytes and their number.
         let told = unsafe { corecast_member_broadcast(Some(me), 1, bytes.as_mut_ptr().cast(), bytes.len()) };
         assert_eq!((told, bytes == vec![1; 100_000]), (Status::Ok, true));
         // SAFETY: no bytes.
@@ -114,7 +116,7 @@ fn room_for_another_length_is_told_to_all_who_scatter() {
     run(group, |me| {
         let len = 3 + corecast_member_rank(Some(me)) as usize;
         let mut own = [0_u8; 4];
-        // SAFETY: three bytes for each of the two, and room for as many as are said.
+        // SAFETY: three bytes for each of the two, and room for as many bytes as the call says.
         let told =
             unsafe { corecast_member_scatter(Some(me), 0, [1_u8; 6].as_ptr().cast(), len, own.as_mut_ptr().cast()) };
         let told = if told == Status::Ok { corecast_member_barrier(Some(me)) } else { told };
@@ -126,7 +128,7 @@ fn room_for_another_length_is_told_to_all_who_scatter() {
 #[test]
 fn a_process_becomes_a_member_by_name() {
     let name = CString::new(format!("corecast-abi-{}", std::process::id())).expect("no zero byte");
-    let config = GroupConfig { size: size_of::<GroupConfig>(), members: 1, wait: 0 };
+    let config = group_config(1);
     let second = 1_000_000_000;
     // SAFETY: a text, and a configuration with its size.
     let member_of = |config: &GroupConfig, rank, member: Out<'_, *mut Member>| unsafe {
@@ -147,8 +149,75 @@ fn a_process_becomes_a_member_by_name() {
 }
 
 #[test]
+fn members_run_on_the_cpus_that_the_group_is_planned_for() {
+    let config = GroupConfig { pin: 1, ..group_config(2) };
+    // SAFETY: a configuration with its size.
+    let group = output(|group| unsafe { corecast_group_create(&raw const config, group) });
+    let cpus = [0, 1].map(|rank| output(|cpu| corecast_group_cpu(Some(object(group)), rank, cpu)));
+    run(group, |me| {
+        assert_eq!(corecast_member_barrier(Some(me)), Status::Ok, "{}", words());
+        let may_run = affinity().expect("the CPUs of this thread");
+        assert_eq!(may_run.as_slice(), [CpuId::new(cpus[corecast_member_rank(Some(me)) as usize])]);
+    });
+    assert_eq!(status(|cpu| corecast_group_cpu(Some(object(group)), 2, cpu)), Status::InvalidArgument);
+    assert_eq!(words(), "argument 'rank': is 2, and there are 2 members");
+    corecast_group_destroy(owned(group));
+}
+
+/// A plan file over these CPUs, each of which passes messages to the next.
+fn plan_file(cpus: &[CpuId], more: &str) -> (tempfile::NamedTempFile, CString) {
+    let edges = cpus.windows(2).map(|pair| format!("\"{}\": [{}]", pair[0], pair[1])).collect::<Vec<_>>();
+    let text = format!("{{\"root\": {}, \"children\": {{{}}}{more}}}", cpus[0], edges.join(", "));
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(&file, text).expect("written");
+    let path = CString::new(file.path().as_os_str().as_encoded_bytes()).expect("no zero byte");
+    (file, path)
+}
+
+#[test]
+fn a_group_follows_a_plan_file() {
+    let machine = corecast::machine::detect().expect("a machine");
+    let cpus = machine.cpu_set();
+    let members = cpus.len().min(3);
+    let planned = |path: &CString, members, group: Out<'_, *mut Group>| {
+        let config = GroupConfig { plan: path.as_ptr(), ..group_config(members) };
+        // SAFETY: a configuration with its size, and a text in it.
+        unsafe { corecast_group_create(&raw const config, group) }
+    };
+    let (_file, path) = plan_file(&cpus.as_slice()[..members], "");
+    let group = output(|group| planned(&path, members as u32, group));
+    run(group, |me| {
+        let mut sums = [corecast_member_rank(Some(me)), 1];
+        assert_eq!(allreduce(me, &mut sums, Number::Uint32, Op::Sum as u32), Status::Ok);
+        assert_eq!(sums[1] as usize, members);
+    });
+    corecast_group_destroy(owned(group));
+
+    let refused = |path: &CString, members| (status(|group| planned(path, members, group)), words());
+    let (told, why) = refused(&path, cpus.len() as u32 + 1);
+    assert_eq!((told, why.contains("is for one CPU each")), (Status::InvalidArgument, true), "{why}");
+    let (_file, other) = plan_file(&[CpuId::new(100_000)], "");
+    let (told, why) = refused(&other, 1);
+    assert_eq!((told, why.contains("CPU 100000 is not among the CPUs")), (Status::InvalidArgument, true), "{why}");
+    let (_file, scheme) = plan_file(&cpus.as_slice()[..members], ", \"scheme\": \"dissemination\"");
+    let (told, why) = refused(&scheme, members as u32);
+    assert_eq!((told, why.contains("its scheme is dissemination")), (Status::InvalidArgument, true), "{why}");
+    let missing = CString::new("/nowhere/plan.json").expect("no zero byte");
+    assert_eq!(refused(&missing, 1).0, Status::NotFound);
+}
+
+#[test]
+fn a_configuration_of_the_first_version_is_understood() {
+    let config = GroupConfig { size: 16, pin: 7, reserved: 7, ..group_config(2) };
+    // SAFETY: it has as many bytes as it says; the later fields are not looked at.
+    let group = output(|group| unsafe { corecast_group_create(&raw const config, group) });
+    assert_eq!(corecast_group_members(Some(object(group))), 2);
+    corecast_group_destroy(owned(group));
+}
+
+#[test]
 fn wrong_arguments_are_named() {
-    let config = GroupConfig { size: size_of::<GroupConfig>(), members: 5000, wait: 0 };
+    let config = group_config(5000);
     // SAFETY: a configuration with its size.
     assert_eq!(status(|group| unsafe { corecast_group_create(&raw const config, group) }), Status::InvalidArgument);
     assert_eq!(words(), "argument 'config.members': is 5000, not 0 to 4096");

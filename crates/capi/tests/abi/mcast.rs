@@ -87,7 +87,7 @@ fn a_lossy_reader_is_told_what_it_missed() {
     let reader = subscribe(sender, McastPolicy::Lossy);
     for n in 0..10_u8 {
         let data = output(|data| corecast_mcast_sender_reserve(Some(object(sender)), 100, data)).cast::<u8>();
-        // SAFETY: so many bytes were reserved there.
+        // SAFETY: these bytes were reserved there.
         unsafe { data.write_bytes(n, 100) };
         assert_eq!(corecast_mcast_sender_commit(Some(object(sender))), Status::Ok);
     }
@@ -151,7 +151,7 @@ fn a_region_holds_mcast_channels() {
     for len in [0, 48, 5000] {
         let data = output(|data| corecast_mcast_sender_reserve(Some(object(sender)), len, data)).cast::<u8>();
         if len > 0 {
-            // SAFETY: so many bytes were reserved there.
+            // SAFETY: these bytes were reserved there.
             unsafe { data.write_bytes(9, len) };
         }
         assert_eq!(corecast_mcast_sender_commit(Some(object(sender))), Status::Ok);

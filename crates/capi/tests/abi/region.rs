@@ -38,7 +38,7 @@ fn participants(region: *mut Region) -> Vec<Participant> {
     let (first, capacity) = (found.as_mut_ptr().cast(), found.len());
     // SAFETY: an array and its length.
     let count = output(|count| unsafe { corecast_region_participants(Some(object(region)), first, capacity, count) });
-    // SAFETY: so many were written, and no test has more than fit.
+    // SAFETY: this number of them was written, and no test has more than fit.
     found[..count].iter().map(|who| unsafe { who.assume_init() }).collect()
 }
 

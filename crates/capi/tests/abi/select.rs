@@ -48,7 +48,7 @@ impl Fixture {
         assert_eq!(sent, Status::Ok);
     }
 
-    /// From which channel something came, and what: a message, or a status.
+    /// The number of a channel, and its message or status.
     fn recv(&self) -> (u32, Result<Vec<u8>, Status>) {
         let mut message = MaybeUninit::uninit();
         let mut number = MaybeUninit::new(u32::MAX);

@@ -1,4 +1,4 @@
-//! Groups of those who are left.
+//! Groups of the remaining members of a failed group.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -22,7 +22,7 @@ type Told = (u32, u32, u32, u32, u64, u64);
 fn shrink(me: &mut Member, gone: &mut [u32]) -> (*mut Member, Told) {
     let mut left = MaybeUninit::uninit();
     let (first, room) = (gone.as_mut_ptr(), gone.len());
-    // SAFETY: as many ranks.
+    // SAFETY: ranks and their number.
     let call =
         |shrunk: Out<'_, Shrunk>| unsafe { corecast_member_shrink(Some(me), first, room, Some(&mut left), shrunk) };
     let Shrunk { old_rank, gone, completed, highest } = output(call);

@@ -28,7 +28,7 @@ fn look_and_close(started: *mut Started) {
 /// Starts an allreduction of these numbers, which live until it is closed.
 fn start_sum<T>(me: &mut Member, numbers: &mut [T], number: Number, started: Out<'_, *mut Started>) -> Status {
     let (first, count) = (numbers.as_mut_ptr().cast(), numbers.len());
-    // SAFETY: as many numbers of this type.
+    // SAFETY: numbers of this type and their number.
     unsafe { corecast_member_start_allreduce(Some(me), first, count, number as u32, SUM, started) }
 }
 
@@ -41,7 +41,7 @@ fn started_operations_do_what_plain_ones_do() {
         for len in [0, 1, 496, 497, 100_000] {
             let mut bytes = vec![rank as u8; len];
             let data = bytes.as_mut_ptr().cast();
-            // SAFETY: as many bytes, which stay until the operation is closed.
+            // SAFETY: bytes and their number, which stay until the operation is closed.
             look_and_close(output(|started| unsafe {
                 corecast_member_start_broadcast(Some(me), 1, data, len, started)
             }));
@@ -155,7 +155,7 @@ fn an_operation_closed_unfinished_leaves_its_member_nothing_but_to_leave() {
             assert_eq!(corecast_member_barrier(Some(me)), Status::InvalidArgument);
             closed.wait();
         } else {
-            // Else it is finished where it is started.
+            // Otherwise it is finished where it is started.
             closed.wait();
             // As many barriers as it takes until the other one has left.
             while corecast_member_barrier(Some(me)) == Status::Ok {}
@@ -193,13 +193,13 @@ fn started_limited_and_plain_operations_meet() {
         match rank {
             0 => look_and_close(output(|started| start_sum(me, &mut sums, Number::Uint64, started))),
             1 => {
-                // SAFETY: as many numbers.
+                // SAFETY: numbers and their number.
                 let told =
                     unsafe { corecast_member_allreduce_timeout_ns(Some(me), numbers, count, kind, SUM, MINUTE_NS) };
                 assert_eq!(told, Status::Ok, "{}", words());
             }
             _ => {
-                // SAFETY: as many numbers.
+                // SAFETY: numbers and their number.
                 let told = unsafe { corecast_member_allreduce(Some(me), numbers, count, kind, SUM) };
                 assert_eq!(told, Status::Ok, "{}", words());
             }
