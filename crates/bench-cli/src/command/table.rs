@@ -189,3 +189,17 @@ fn describe_published(report: &TableReport) -> String {
                 LPD-EPFL/CLHT): M/s and name of the best lock";
     format!("{head}\n{}\n", columns::plain(PUBLISHED, &published))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::tests::agree_with_json;
+
+    #[test]
+    fn the_table_shows_what_json_has() {
+        let (contender, servers, clients) = ("messages".to_owned(), 1, 2);
+        let row = TableRow { contender, servers, clients, mops: Some(12.5), p50_ns: Some(45.0), ..TableRow::default() };
+        agree_with_json(CELL, &row);
+        assert_eq!(participants(&row), "1 server, 2 clients");
+    }
+}
