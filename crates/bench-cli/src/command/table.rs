@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     /// The numbers of elements in a bucket, on average.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "12,48", value_parser = count(MOST_ELEMENTS))]
     elements: Vec<usize>,
-    /// Of the participants one in so many is a server, where there are servers.
+    /// One of this number of participants is a server, where there are servers.
     #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u64).range(2..=MOST_THREADS))]
     every: u64,
     /// Draw keys by Zipf's law with this exponent [default: uniformly].
