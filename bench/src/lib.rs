@@ -11,6 +11,9 @@
 //! - [`study`](mod@study): the planner on many machine models, computed and not raced;
 //! - [`list`] names all contenders.
 //!
+//! All of them share `turns`, the race engine, with `participants`; `stats`; `rules`, by which gates are judged; and `published`,
+//! figures of other machines.
+//!
 //! **Method.** That of `corecast_race`: every contender is checked before it is timed, and contenders run in turns.
 //!
 //! ```

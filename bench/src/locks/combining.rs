@@ -129,8 +129,7 @@ mod tests {
             let row = |name: &str, mops| LockRow { contender: name.to_owned(), mops: Some(mops), ..LockRow::default() };
             let rows =
                 vec![row(COMBINE, combine), row(DELEGATE, 90.0), row("tas", 5.0), row(contenders()[1].name, 10.0)];
-            let (hold_ns, gap, gap_ns, foreign, pinned) = (0, None, 200, 0, true);
-            LockCell { threads, locks: 1, hold_ns, gap, gap_ns, foreign, pinned, oversubscribed, rows }
+            LockCell { threads, locks: 1, pinned: true, oversubscribed, rows, ..LockCell::default() }
         };
         let found = |is_all, cells: &[LockCell]| {
             let gate = judge(is_all, cells);

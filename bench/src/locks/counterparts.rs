@@ -46,9 +46,8 @@ mod tests {
             mops: Some(mops),
             ..LockRow::default()
         };
-        let (hold_ns, gap, gap_ns, foreign, oversubscribed) = (0, None, 0, 0, threads > 4);
         let rows = rows.iter().map(row).collect();
-        LockCell { threads, locks: 1, hold_ns, gap, gap_ns, foreign, pinned: true, oversubscribed, rows }
+        LockCell { threads, locks: 1, pinned: true, oversubscribed: threads > 4, rows, ..LockCell::default() }
     }
 
     #[test]

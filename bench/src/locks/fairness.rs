@@ -93,17 +93,7 @@ mod tests {
             ..LockRow::default()
         };
         let rows = vec![row("tas", 0.1), row("auto", jain)];
-        LockCell {
-            threads,
-            locks: 1,
-            hold_ns: 0,
-            gap: None,
-            gap_ns: 200,
-            foreign: 0,
-            pinned: true,
-            oversubscribed: threads > 4,
-            rows,
-        }
+        LockCell { threads, locks: 1, pinned: true, oversubscribed: threads > 4, rows, ..LockCell::default() }
     }
 
     fn flips(oversubscribed: bool, settled: [f64; 2]) -> LockFlips {
@@ -112,8 +102,7 @@ mod tests {
             ours: true,
             mops: mops.map(Some),
             settled_ms: settled.map(Some),
-            skipped: None,
-            failed: false,
+            ..FlipRow::default()
         };
         let rows =
             vec![row("tas", [4.0, 2.0], [0.0; 2]), row("auto", [5.0, 3.0], settled), row("mcs", [1.0, 4.0], [0.0; 2])];

@@ -97,8 +97,8 @@ impl Evidence<'_> {
         own.zip(others).map(|(own, best)| own / best).ok_or_else(|| "all locks, none chosen".to_owned())
     }
 
-    /// The worst of these locks at the worst distance: the time to take it where another CPU had it last, in bare exchanges at that
-    /// distance. All must have been measured at all of them.
+    /// The worst of these locks at the worst distance: the time to take it where another CPU had it last, in bare exchanges at
+    /// that distance. All must have been measured at all of them.
     fn handed(&self, names: &[&str]) -> Result<f64, String> {
         let apart = self.distances.iter().filter(|distance| distance.cpus.len() > 1);
         let ratios = apart.flat_map(|distance| {
@@ -169,8 +169,8 @@ mod tests {
             mops: Some(mops),
             ..LockRow::default()
         });
-        let (gap, gap_ns, foreign, oversubscribed) = (None, 0, 0, threads > 2);
-        LockCell { threads, locks, hold_ns, gap, gap_ns, foreign, pinned, oversubscribed, rows: rows.collect() }
+        let (oversubscribed, rows) = (threads > 2, rows.collect());
+        LockCell { threads, locks, hold_ns, pinned, oversubscribed, rows, ..LockCell::default() }
     }
 
     fn judged(cells: &[LockCell]) -> Vec<(Option<f64>, Verdict)> {
@@ -212,11 +212,7 @@ mod tests {
             contender: contender.to_owned(),
             ours: true,
             acquire_p50_ns,
-            acquire_p99_ns: None,
-            release_p50_ns: None,
-            release_p99_ns: None,
-            skipped: None,
-            failed: false,
+            ..DistanceRow::default()
         };
         let rows = times.iter().map(row).collect();
         LockDistance { distance: "same package".to_owned(), cpus: vec![0, 1], rows }

@@ -54,9 +54,8 @@ mod tests {
 
     fn cell(threads: usize, mops: f64) -> LockCell {
         let row = LockRow { contender: "tas".to_owned(), ours: true, mops: Some(mops), ..LockRow::default() };
-        let (hold_ns, gap, gap_ns, foreign) = (0, None, 0, 0);
         let (pinned, oversubscribed, rows) = (true, threads > 4, vec![row]);
-        LockCell { threads, locks: 16, hold_ns, gap, gap_ns, foreign, pinned, oversubscribed, rows }
+        LockCell { threads, locks: 16, pinned, oversubscribed, rows, ..LockCell::default() }
     }
 
     #[test]

@@ -66,7 +66,7 @@ pub struct LockDistance {
 }
 
 /// The costs of one lock there. The median of the empty timer is taken off.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct DistanceRow {
     /// Its name, or `bare-cas` for one compare and exchange.
     pub contender: String,
@@ -107,7 +107,7 @@ pub struct RegretRow {
 }
 
 /// All locks in one situation, interleaved.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct LockCell {
     /// Threads that take locks.
     pub threads: usize,
@@ -194,7 +194,7 @@ pub struct FlipPhase {
 }
 
 /// The results of one lock. Each pair is of the two phases.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct FlipRow {
     /// Its name.
     pub contender: String,

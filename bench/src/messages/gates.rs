@@ -43,16 +43,7 @@ pub(super) mod tests {
     use corecast_race::gate::Verdict;
 
     pub(crate) fn pair(trip: Trip, lines: Option<f64>) -> PairCell {
-        let row = MessagePairRow {
-            contender: "ump",
-            ours: true,
-            messages: 9,
-            summary: None,
-            lines,
-            mops: None,
-            skipped: None,
-            failed: false,
-        };
+        let row = MessagePairRow { contender: "ump", ours: true, lines, ..MessagePairRow::default() };
         PairCell {
             distance: Some("same package"),
             pairs: 1,

@@ -67,19 +67,7 @@ mod tests {
     use super::*;
 
     fn server(work_ns: u64, mops: f64) -> ServerCell {
-        let row = ServerRow {
-            contender: "ump",
-            ours: true,
-            messages: 9,
-            mops: Some(mops),
-            min_mops: None,
-            max_mops: None,
-            lines: None,
-            client_ns: None,
-            jain: None,
-            skipped: None,
-            failed: false,
-        };
+        let row = ServerRow { contender: "ump", ours: true, mops: Some(mops), ..ServerRow::default() };
         ServerCell {
             servers: 1,
             clients: 1,

@@ -90,7 +90,7 @@ pub struct PairCell {
 }
 
 /// The results of one contender there.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct MessagePairRow {
     /// Its name.
     pub contender: &'static str,
@@ -138,7 +138,7 @@ pub struct ServerCell {
 }
 
 /// The results of one contender there.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ServerRow {
     /// Its name.
     pub contender: &'static str,

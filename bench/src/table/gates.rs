@@ -82,28 +82,7 @@ mod tests {
     use corecast_race::gate::Verdict;
 
     fn row(contender: &str, mops: f64) -> TableRow {
-        TableRow {
-            contender: contender.to_owned(),
-            ours: false,
-            clients: 2,
-            servers: 0,
-            mops: Some(mops),
-            mean_mops: None,
-            min_mops: None,
-            max_mops: None,
-            regret: None,
-            hit_mops: None,
-            hits: None,
-            gets: None,
-            jain: None,
-            most_to_fewest: None,
-            p50_ns: None,
-            p99_ns: None,
-            p999_ns: None,
-            samples: 0,
-            skipped: None,
-            failed: false,
-        }
+        TableRow { contender: contender.to_owned(), mops: Some(mops), ..TableRow::default() }
     }
 
     fn cell((buckets, mean): (usize, usize), threads: usize, rows: &[(&str, f64)]) -> TableCell {

@@ -42,7 +42,7 @@ use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
 use corecast_race::harness::is_crowded;
 use corecast_race::options::Options;
-use corecast_race::progress::Progress;
+use corecast_race::progress::{Part, Progress};
 use host::Setting;
 use latency::Latency;
 use play::Turn;
@@ -122,10 +122,9 @@ pub fn table(
     let usual = Setting { seed, ..usual(options, (&cpus, &cluster)) };
     let mut cells = Vec::new();
     for &(buckets, mean, threads) in &situations {
-        let doing = format!("{buckets} buckets of {mean}, {threads} threads");
         let setting = Setting { buckets, mean, threads, ..usual.clone() };
-        let mut step = |part: f64| progress.step((cells.len() as f64 + part) / situations.len() as f64, &doing);
-        let mut tables = Tables { contenders: &contenders, setting: &setting, rounds, step: &mut step };
+        let mut part = Part::of(progress, cells.len(), situations.len());
+        let mut tables = Tables { contenders: &contenders, setting: &setting, rounds, progress: &mut part };
         let raced = order.race(contenders.len(), &mut tables)?;
         cells.push(cell(&contenders, &setting, &raced));
     }
@@ -197,8 +196,7 @@ struct Tables<'a> {
     contenders: &'a [Contender],
     setting: &'a Setting<'a>,
     rounds: usize,
-    /// Hears which part of the rounds is done.
-    step: &'a mut dyn FnMut(f64),
+    progress: &'a mut dyn Progress,
 }
 
 impl Situation for Tables<'_> {
@@ -209,7 +207,9 @@ impl Situation for Tables<'_> {
     }
 
     fn wants_round(&mut self, rounds: usize) -> bool {
-        (self.step)(rounds as f64 / self.rounds as f64);
+        let Setting { buckets, mean, threads, .. } = self.setting;
+        let doing = format!("{buckets} buckets of {mean}, {threads} threads");
+        self.progress.step(rounds as f64 / self.rounds as f64, &doing);
         rounds < self.rounds
     }
 

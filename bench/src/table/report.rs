@@ -56,7 +56,7 @@ pub struct TableCell {
 }
 
 /// The results of one contender there.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct TableRow {
     /// A lock's name, that of another table, or of a rival.
     pub contender: String,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use corecast::machine::{measure, write_atomically};
 use serde::Serialize;
 
-use crate::command::tell;
+use crate::tell::tell;
 use corecast_cli::failure::{Failure, NotWritten};
 use corecast_cli::output::Output;
 use corecast_cli::target_folder;

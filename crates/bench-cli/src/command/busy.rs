@@ -16,7 +16,8 @@ use corecast_cli::output::Output;
 use corecast_cli::table::{self, many};
 use corecast_cli::{gate_text, own_program, skipped};
 
-use super::{Shared, count, tell};
+use super::{Shared, count};
+use crate::tell::tell;
 
 /// The hidden subcommand by which a process is this program again, and that of a member of a collective.
 const MEMBER: [&str; 1] = ["busy-member"];

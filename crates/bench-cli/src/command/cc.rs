@@ -4,10 +4,10 @@ use corecast::Machine;
 use corecast_bench::{CoherenceOptions, coherence, coherence_cases};
 use corecast_race::Options;
 
-use super::tell;
 use crate::coherence_text;
 use crate::html_arg::HtmlArg;
 use crate::page::render_coherence;
+use crate::tell::tell;
 use corecast_cli::failure::Failure;
 use corecast_cli::interrupt::Interrupt;
 use corecast_cli::machine_args::MachineArgs;

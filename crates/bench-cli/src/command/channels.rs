@@ -13,7 +13,8 @@ use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
 use corecast_cli::own_program;
 
-use super::{Shared, tell};
+use super::Shared;
+use crate::tell::tell;
 
 /// The hidden subcommand by which a receiving process is this program again.
 const MEMBER: [&str; 1] = ["channel-member"];

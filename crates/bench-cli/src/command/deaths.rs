@@ -11,7 +11,8 @@ use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
 use corecast_cli::{gate_text, own_program};
 
-use super::{Shared, tell};
+use super::Shared;
+use crate::tell::tell;
 
 /// The hidden subcommand by which a process to be killed is this program again.
 const VICTIM: [&str; 1] = ["victim"];

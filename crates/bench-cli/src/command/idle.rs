@@ -13,7 +13,8 @@ use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
 use corecast_cli::row_outcome::OwnFailures;
 
-use super::{Shared, tell};
+use super::Shared;
+use crate::tell::tell;
 
 /// Options of `bench idle`.
 #[derive(Clone, Debug, clap::Args)]

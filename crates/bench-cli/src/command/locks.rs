@@ -258,9 +258,7 @@ mod tests {
             acquire_p50_ns: Some(1.0),
             acquire_p99_ns: Some(2.0),
             release_p50_ns: Some(3.0),
-            release_p99_ns: None,
-            skipped: None,
-            failed: false,
+            ..DistanceRow::default()
         };
         agree_with_json(DISTANCE, &distance);
     }

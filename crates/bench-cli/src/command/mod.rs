@@ -20,8 +20,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast::Wait;
 use corecast_race::Options;
 
-use serde::Serialize;
-
+use crate::tell::tell;
 use corecast_cli::benchmarks::Contender;
 use corecast_cli::failure::Failure;
 use corecast_cli::interrupt::Interrupt;
@@ -159,15 +158,6 @@ fn contenders(output: &Output) -> Result<(), Failure> {
     let listed: Vec<Contender> = corecast_bench::list().into_iter().map(Contender::from).collect();
     let line = |Contender { op, name, about }: &Contender| format!("{op} {name} {about}\n");
     tell(output, &listed[..], |listed| listed.iter().map(line).collect())
-}
-
-/// Prints a result, as text or as JSON.
-pub(crate) fn tell<R: Serialize + ?Sized>(
-    output: &Output,
-    result: &R,
-    text: impl FnOnce(&R) -> String,
-) -> Result<(), Failure> {
-    if output.is_json() { output.json(&result) } else { output.text(&text(result)) }
 }
 
 impl Shared {

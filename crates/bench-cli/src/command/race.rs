@@ -14,7 +14,8 @@ use corecast_cli::output::Output;
 use corecast_cli::report::render_race;
 use corecast_cli::{own_program, race_text};
 
-use super::{Shared, tell};
+use super::Shared;
+use crate::tell::tell;
 
 /// Options of `bench collectives`.
 #[derive(Clone, Debug, clap::Args)]

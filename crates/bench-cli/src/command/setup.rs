@@ -3,9 +3,9 @@
 use corecast_bench::{SetupReport, SetupRow, setup};
 use corecast_race::Options;
 
-use super::tell;
 use crate::columns::Format::Digits;
 use crate::columns::{self, Column, count, figure};
+use crate::tell::tell;
 use corecast_cli::failure::Failure;
 use corecast_cli::interrupt::Interrupt;
 use corecast_cli::machine_args::MachineArgs;

@@ -6,7 +6,8 @@ use corecast_cli::failure::Failure;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
 
-use super::{Shared, tell};
+use super::Shared;
+use crate::tell::tell;
 
 /// Messages of a thorough run and of a quick one.
 const MESSAGES: u64 = 1_000_000_000;

@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     /// The numbers of elements in a bucket, on average.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "12,48", value_parser = count(MOST_ELEMENTS))]
     elements: Vec<usize>,
-    /// Of the participants one in so many is a server, where there are servers.
+    /// One of this number of participants is a server, where there are servers.
     #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u64).range(2..=MOST_THREADS))]
     every: u64,
     /// Draw keys by Zipf's law with this exponent [default: uniformly].
@@ -188,4 +188,18 @@ fn describe_published(report: &TableReport) -> String {
     let head = "published of other machines, of 2010 to 2012 (David, Guerraoui, Trigonakis, SOSP 2013, files in \
                 LPD-EPFL/CLHT): M/s and name of the best lock";
     format!("{head}\n{}\n", columns::plain(PUBLISHED, &published))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::tests::agree_with_json;
+
+    #[test]
+    fn the_table_shows_what_json_has() {
+        let (contender, servers, clients) = ("messages".to_owned(), 1, 2);
+        let row = TableRow { contender, servers, clients, mops: Some(12.5), p50_ns: Some(45.0), ..TableRow::default() };
+        agree_with_json(CELL, &row);
+        assert_eq!(participants(&row), "1 server, 2 clients");
+    }
 }
