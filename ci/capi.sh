@@ -47,7 +47,7 @@ run() {
     if [ "$name" = hello_group ]; then
         launcher=("$target/debug/corecast" run -n 3 --)
     elif [ "$name" = planned_group ]; then
-        "$target/debug/corecast" plan broadcast --json >"$work/plan.json"
+        "$target/debug/corecast" plan --op broadcast --json >"$work/plan.json"
         arguments=("$work/plan.json")
     fi
     LD_LIBRARY_PATH="$work/usr/lib" timeout 60 "${launcher[@]}" "$program" "${arguments[@]}" | tee "$work/out"

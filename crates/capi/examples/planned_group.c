@@ -1,6 +1,6 @@
 // How do the threads of my program follow a plan that I have made, each on its CPU, and share a table that is mostly read?
 //
-// Make the plan with: corecast plan broadcast --json >plan.json, and start it with: planned_group plan.json
+// Make the plan with: corecast plan --op broadcast --json >plan.json, and start it with: planned_group plan.json
 // Without a plan the library makes one.
 
 #include <inttypes.h>

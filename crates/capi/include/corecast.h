@@ -1484,8 +1484,8 @@ corecast_status corecast_lock_algorithm_of_name(const char *name,
                                                 uint32_t *algorithm);
 
 // Makes a free lock where `lock` points. `algorithm` is a corecast_lock_algorithm. Most locks lie in these 64 bytes; array
-// and hmcs allocate, until they are destroyed. From C hmcs knows of one domain, and is a queue. CORECAST_NOT_FOUND if there is
-// no such algorithm.
+// and hmcs allocate, until they are destroyed. From C hmcs knows of one domain, and is a queue. CORECAST_NOT_FOUND if
+// there is no such algorithm.
 corecast_status corecast_lock_create(uint32_t algorithm,
                                      corecast_lock *lock);
 

@@ -3,11 +3,12 @@
 //! - `corecast_<object>_<verb>`; objects are opaque; a status is returned, outputs come last;
 //! - parameter structs begin with their size, so that later versions can add fields; zeroes are defaults;
 //! - nothing unwinds across the border: a panic, which is a broken rule of use, is `CORECAST_PANIC` with its message;
-//! - what went wrong is told in words by `corecast_error_message`, for each thread.
+//! - `corecast_error_message` has the error message, one for each thread.
 //!
-//! One file for each object, whose comments are the header's, and whose functions are written in the form of `c_functions`.
-//! [`error`] is the border itself, `argument` what is checked of every call, `failure` the status of every error of the library, `lending` how messages are held without lifetimes, `home`
-//! and `opened` how a member's place in its group is, `sized` how bytes of any length become values of a type.
+//! Each object has a file, whose comments are the header's, and whose functions are written in the form of `c_functions`.
+//! [`error`] is the border itself. `argument` checks what every call passes, `failure` gives every error of the library its
+//! status, `lending` holds messages without lifetimes, `home` and `opened` keep a member's place in its group, `sized` packs
+//! bytes of any length into values of a type, and `header` compares the header.
 #![allow(clippy::missing_safety_doc, reason = "the header tells once, at its head, what holds for all pointers")]
 
 #[macro_use]

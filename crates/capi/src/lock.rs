@@ -136,8 +136,8 @@ c_functions! {
     }
 
     /// Makes a free lock where `lock` points. `algorithm` is a corecast_lock_algorithm. Most locks lie in these 64 bytes; array
-    /// and hmcs allocate, until they are destroyed. From C hmcs knows of one domain, and is a queue. CORECAST_NOT_FOUND if there is
-    /// no such algorithm.
+    /// and hmcs allocate, until they are destroyed. From C hmcs knows of one domain, and is a queue. CORECAST_NOT_FOUND if
+    /// there is no such algorithm.
     unsafe fn corecast_lock_create(algorithm: u32, lock: *mut Lock) {
         // SAFETY: C passes memory for a lock.
         unsafe { Lock::at(lock) }?;

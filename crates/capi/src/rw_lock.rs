@@ -73,11 +73,13 @@ impl Patience {
 macro_rules! define {
     ($($variant:ident = $number:literal: $lock:ty,)*) => {
         /// A lock of any algorithm.
+        #[allow(clippy::enum_variant_names, reason = "the names of the registry")]
         enum Words {
             $($variant($lock),)*
         }
 
         /// The place where a reader of any algorithm is counted.
+        #[allow(clippy::enum_variant_names, reason = "the names of the registry")]
         #[derive(Clone, Copy)]
         enum Place {
             $($variant(<$lock as RawRwLock>::Reader),)*

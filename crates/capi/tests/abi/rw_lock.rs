@@ -1,10 +1,10 @@
 //! Reader-writer locks: each algorithm, limits, wrong use, and the list of algorithms, which is the registry's.
 
-use std::cell::UnsafeCell;
 use std::ffi::CString;
 use std::ptr;
 use std::thread;
 
+use corecast::base::sync::UnsafeCell;
 use corecast::lock::RwAlgorithm;
 use corecast_c::rw_lock::*;
 use corecast_c::status::Status;
@@ -48,7 +48,7 @@ impl Shared {
         let mut reader = nobody();
         assert_eq!(self.read(&mut reader), Status::Ok, "{}", words());
         // SAFETY: the lock is held by a reader.
-        let seen = unsafe { *self.counts.get() };
+        let seen = self.counts.with(|counts| unsafe { *counts });
         assert_eq!(self.unlock_read(&mut reader), Status::Ok, "{}", words());
         seen
     }
@@ -56,7 +56,8 @@ impl Shared {
     fn add(&self) {
         assert_eq!(corecast_rw_lock_write(Some(&self.lock)), Status::Ok, "{}", words());
         // SAFETY: the lock is held by a writer.
-        unsafe { (*self.counts.get()).iter_mut().for_each(|count| *count += 1) };
+        let counts = self.counts.with_mut(|counts| unsafe { &mut *counts });
+        counts.iter_mut().for_each(|count| *count += 1);
         assert_eq!(corecast_rw_lock_unlock_write(Some(&self.lock)), Status::Ok, "{}", words());
     }
 }
