@@ -4,16 +4,18 @@ use std::time::Duration;
 
 use corecast::base::wait::Wait;
 use corecast::machine::Machine;
+use corecast_race::contender_rows;
+use serde::Serialize;
 
-use crate::report::{IdleReport, IdleRow};
 use crate::rules::at_most;
 use corecast_race::contender::Setting;
 use corecast_race::error::BenchError;
 use corecast_race::gate::{Demand, Gate};
-use corecast_race::harness::{Crew, Entrant, Pace};
+use corecast_race::harness::{Crew, Pace};
 use corecast_race::op::Op;
 use corecast_race::options::Options;
 use corecast_race::progress::{Part, Progress};
+use corecast_race::race::Entrant;
 use corecast_race::report::Timing;
 use corecast_race::run;
 
@@ -21,6 +23,47 @@ use crate::contender::contenders;
 
 pub(crate) const IDLE: Demand =
     at_most(0.3, "idle receiver, % of one CPU, the worst of corecast's", "corecast bench idle");
+
+/// The outcome of `corecast bench idle`.
+#[derive(Clone, Debug, Serialize)]
+pub struct IdleReport {
+    /// The machine's name.
+    pub machine: String,
+    /// The commit that the program was built from; `null` if it was not built in a git checkout.
+    pub commit: Option<String>,
+    /// The number of participants, one of which comes late.
+    pub participants: usize,
+    /// The CPU of each participant, by rank.
+    pub cpus: Vec<u32>,
+    /// How late it comes.
+    pub late_ms: u64,
+    /// How corecast's contenders waited.
+    pub wait: String,
+    /// One entry for each barrier.
+    pub rows: Vec<IdleRow>,
+    /// One entry for each channel, whose receiver waits for a sender that is as late.
+    pub channels: Vec<IdleRow>,
+    /// The demands on corecast's channels, and whether they hold here.
+    pub gates: Vec<Gate>,
+}
+
+/// The cost of waiting in one barrier, or at one channel.
+#[derive(Clone, Debug, Serialize)]
+pub struct IdleRow {
+    /// Its name.
+    pub contender: String,
+    /// True for what corecast offers.
+    pub ours: bool,
+    /// CPU time of all waiting participants together, as a share of one CPU: 100 is one CPU kept busy.
+    pub cpu_percent: Option<f64>,
+    /// Why it was not measured; `null` if it was.
+    pub skipped: Option<String>,
+    /// True if it took part and broke down: a time-out, a wrong result, a panic, an error of its own. False if it was timed, or
+    /// could not take part.
+    pub failed: bool,
+}
+
+contender_rows!(IdleRow);
 
 /// In every barrier rank 0 comes `late` after the others, and in every channel the sender sends so late; the CPU time of
 /// the others is counted.

@@ -41,9 +41,9 @@ mod idle;
 mod locks;
 mod messages;
 mod pair;
+mod pair_body;
 mod participants;
 mod published;
-mod report;
 mod rules;
 mod select;
 mod setup;
@@ -68,7 +68,7 @@ pub use coherence::{
 };
 pub use contender::list;
 pub use deaths::{DeathOptions, DeathReport, DeathRow, deaths, victim};
-pub use idle::idle;
+pub use idle::{IdleReport, IdleRow, idle};
 pub use locks::{
     DistanceRow, FlipPhase, FlipRow, LockCell, LockDistance, LockFlips, LockOptions, LockReport, LockRow, PairRow,
     PublishedScaling, ReaderCell, ReaderPairRow, ReaderReport, ReaderRow, RegretRow, locks,
@@ -79,9 +79,8 @@ pub use messages::{
 };
 pub use pair::ump;
 pub use published::PublishedFigure;
-pub use report::{IdleReport, IdleRow, StreamReport};
 pub use select::{Fairness, SelectReport, select};
 pub use setup::{SetupReport, SetupRow, setup};
-pub use stream::{StreamOptions, stream};
+pub use stream::{StreamOptions, StreamReport, stream};
 pub use table::{Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member};
 pub use transfer::LineTransfer;

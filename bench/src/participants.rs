@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use corecast_race::cancel::Cancel;
-use corecast_race::contender::Body;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, Crew, Task, Timing};
+use corecast_race::harness::{Abort, Body, Crew, Stamps, Task};
 
 /// One part for each participant; none until they are made, and none after a failure.
 pub(crate) struct Participants {
@@ -35,7 +34,7 @@ impl Participants {
     ///
     /// # Errors
     /// The first failure of a participant.
-    pub(crate) fn run(&mut self, crew: &mut Crew, task: Task) -> Result<Vec<Timing>, Failure> {
+    pub(crate) fn run(&mut self, crew: &mut Crew, task: Task) -> Result<Vec<Stamps>, Failure> {
         let block = crew.run(std::mem::take(&mut self.bodies), task, &self.abort)?;
         self.bodies = block.bodies;
         Ok(block.timings)

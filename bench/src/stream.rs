@@ -8,14 +8,15 @@ use std::time::Duration;
 
 use corecast::base::Clock;
 use corecast::machine::Machine;
+use serde::Serialize;
 
-use crate::contender::{RecvEnd, SendEnd, ump_ring};
-use crate::report::StreamReport;
-use corecast_race::contender::Message;
-use corecast_race::contender::{Body, Setting};
+use crate::contender::ump_ring;
+use crate::pair_body::{RecvEnd, SendEnd};
+use corecast_race::contender::Setting;
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, Crew, Task};
+use corecast_race::harness::{Abort, Body, Crew, Task};
+use corecast_race::message::Message;
 use corecast_race::op::Op;
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
@@ -24,6 +25,41 @@ use corecast_race::progress::Progress;
 const CHUNK: u64 = 2_000_000;
 /// The longest time of a chunk; with two ends on one CPU every few messages cost a switch of threads.
 const LIMIT: Duration = Duration::from_secs(60);
+
+/// The outcome of `corecast bench stream`.
+#[derive(Clone, Debug, Serialize)]
+pub struct StreamReport {
+    /// The machine's name.
+    pub machine: String,
+    /// The commit that the program was built from; `null` if it was not built in a git checkout.
+    pub commit: Option<String>,
+    /// The CPUs of sender and receiver.
+    pub cpus: [u32; 2],
+    /// Slots of the ring.
+    pub slots: usize,
+    /// How both ends waited.
+    pub wait: String,
+    /// Messages sent.
+    pub messages: u64,
+    /// Messages whose checksum did not fit their bytes.
+    pub torn: u64,
+    /// Messages that never arrived.
+    pub lost: u64,
+    /// Messages that arrived after a later one, or twice.
+    pub reordered: u64,
+    /// Seconds from the first send to the last receive.
+    pub seconds: f64,
+    /// Messages per second.
+    pub messages_per_s: f64,
+}
+
+impl StreamReport {
+    /// True if every message arrived once, whole and in order.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.torn == 0 && self.lost == 0 && self.reordered == 0
+    }
+}
 
 /// The parts of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

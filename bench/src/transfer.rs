@@ -5,8 +5,8 @@ use corecast::machine::{Machine, distance_classes};
 use serde::Serialize;
 
 use corecast_race::error::BenchError;
-use corecast_race::harness::LineProbe;
 use corecast_race::options::Options;
+use corecast_race::race::LineProbe;
 
 /// Probes of each pair.
 const PROBES: usize = 9;

@@ -18,7 +18,7 @@ use corecast_race::child::{Answer, attend, hear, say, tell};
 use corecast_race::confine::confine;
 use corecast_race::contender::{Setting, Workshop};
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, Crew, Task, Timing};
+use corecast_race::harness::{Abort, Crew, Stamps, Task};
 use corecast_race::place::Place;
 
 /// Operations that are verified before the rounds, and after them.
@@ -147,7 +147,7 @@ struct Total {
 }
 
 impl Total {
-    fn add(&mut self, count: u64, timings: &[Timing]) {
+    fn add(&mut self, count: u64, timings: &[Stamps]) {
         let clock = Clock::get();
         let start = timings.iter().map(|timing| timing.start).min().unwrap_or(0);
         let end = timings.iter().map(|timing| timing.end).max().unwrap_or(0);
@@ -177,7 +177,7 @@ mod tests {
         let second = Clock::get().ticks_in(Duration::from_secs(1));
         let timing = |start: u64, end: u64, marks: &[u64]| {
             let marks = marks.iter().map(|seconds| seconds * second).collect();
-            Timing { start: start * second, end: end * second, cpu: Duration::from_secs(1), marks, ..Timing::default() }
+            Stamps { start: start * second, end: end * second, cpu: Duration::from_secs(1), marks, ..Stamps::default() }
         };
         let mut total = Total::default();
         assert!(total.of_rounds(2).is_err());

@@ -3,9 +3,8 @@
 use corecast::base::Clock;
 
 use super::ends::{Inlet, Outlet, Reading};
-use corecast_race::contender::Body;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Timing, wait_for};
+use corecast_race::harness::{Body, Stamps, wait_for};
 
 /// Sends numbered messages to all receivers.
 pub(crate) struct Source {
@@ -64,7 +63,7 @@ impl Body for Source {
         Ok(marks)
     }
 
-    fn amend(&mut self, timing: &mut Timing) {
+    fn amend(&mut self, timing: &mut Stamps) {
         self.to.amend(timing);
     }
 }
@@ -91,7 +90,7 @@ impl Body for Sink {
         Ok(marks)
     }
 
-    fn amend(&mut self, timing: &mut Timing) {
+    fn amend(&mut self, timing: &mut Stamps) {
         timing.missed = std::mem::take(&mut self.missed);
         self.from.amend(timing);
     }

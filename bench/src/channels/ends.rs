@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use super::pattern;
 use corecast_race::failure::Failure;
-use corecast_race::harness::Timing;
+use corecast_race::harness::Stamps;
 
 /// The end that sends one message to all receivers.
 pub(crate) trait ByteSend: Send + 'static {
@@ -46,7 +46,7 @@ pub(crate) trait Outlet: Send {
     fn settle(&mut self, sent: u64) -> Result<(), Failure>;
 
     /// As [`Body::amend`](crate::contender::Body::amend), for ends that only tell others what to send.
-    fn amend(&mut self, timing: &mut Timing) {
+    fn amend(&mut self, timing: &mut Stamps) {
         let _ = timing;
     }
 }
@@ -57,7 +57,7 @@ pub(crate) trait Inlet: Send {
     fn receive(&mut self, first: u64, count: u64, reading: Reading) -> Result<u64, Failure>;
 
     /// As [`Outlet::amend`].
-    fn amend(&mut self, timing: &mut Timing) {
+    fn amend(&mut self, timing: &mut Stamps) {
         let _ = timing;
     }
 }

@@ -15,9 +15,8 @@ use super::wire::Wire;
 use crate::participants::Participants;
 use crate::stats::{Samples, Summary, median};
 use corecast_race::cancel::Cancel;
-use corecast_race::contender::Body;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, Crew, Pace, Task, Timing, iterations_that_fill};
+use corecast_race::harness::{Abort, Body, Crew, Pace, Stamps, Task, iterations_that_fill};
 use corecast_race::place::Place;
 use corecast_race::skip::Skip;
 
@@ -129,7 +128,7 @@ impl Entrant {
         Ok(())
     }
 
-    fn keep(&mut self, timings: &[Timing]) {
+    fn keep(&mut self, timings: &[Stamps]) {
         let (clock, iterations) = (Clock::get(), self.iterations);
         let receivers = self.wire.receivers as u64;
         let missed: u64 = timings.iter().map(|timing| timing.missed).sum();
@@ -145,7 +144,7 @@ impl Entrant {
         self.cpu_ns.push(cpu.as_nanos() as f64 / iterations as f64);
     }
 
-    fn keep_latencies(&mut self, timings: &[Timing]) {
+    fn keep_latencies(&mut self, timings: &[Stamps]) {
         let clock = Clock::get();
         let Some((sender, receivers)) = timings.split_first() else { return };
         for receiver in receivers {
@@ -223,7 +222,7 @@ fn receiver(
 }
 
 /// Ticks from the sender's first message to the last receiver's last.
-fn span(timings: &[Timing]) -> u64 {
+fn span(timings: &[Stamps]) -> u64 {
     let end = timings.iter().map(|timing| timing.end).max().unwrap_or(0);
     end.saturating_sub(timings.first().map_or(0, |sender| sender.start))
 }

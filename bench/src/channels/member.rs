@@ -17,9 +17,8 @@ use super::bodies::Sink;
 use super::contender::{Seed, carrier};
 use super::wire::Wire;
 use corecast_race::child::{Answer, Child, attend, hear, say};
-use corecast_race::contender::Body;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, Task, Timing, cpu_time_of_this_thread};
+use corecast_race::harness::{Abort, Body, Stamps, Task, cpu_time_of_this_thread};
 
 /// The first message to a process.
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,7 +32,7 @@ struct Assignment {
 /// A receiver in another process.
 pub(super) struct Proxy {
     child: Child,
-    timing: Timing,
+    timing: Stamps,
 }
 
 impl Proxy {
@@ -50,7 +49,7 @@ impl Proxy {
         let who = cpu.map_or_else(|| "a receiver".to_owned(), |cpu| format!("the receiver on CPU {cpu}"));
         let mut child = Child::start(who, program, &assignment, &seed.fds, abort)?;
         child.await_ready()?;
-        Ok(Self { child, timing: Timing::default() })
+        Ok(Self { child, timing: Stamps::default() })
     }
 
     fn await_done(&mut self) -> Result<(), Failure> {
@@ -78,7 +77,7 @@ impl Body for Proxy {
         self.child.await_ready()
     }
 
-    fn amend(&mut self, timing: &mut Timing) {
+    fn amend(&mut self, timing: &mut Stamps) {
         timing.cpu = self.timing.cpu;
         timing.missed = self.timing.missed;
         if Clock::get().is_counter() {
@@ -117,9 +116,9 @@ fn sink(assignment: Assignment, fds: Vec<OwnedFd>) -> Result<Sink, Failure> {
     Ok(Sink::new(carrier.attach(&wire, Seed { fds, word }, &Arc::default()).map_err(Failure::refused)?))
 }
 
-fn perform(sink: &mut Sink, task: Task) -> Result<Timing, Failure> {
+fn perform(sink: &mut Sink, task: Task) -> Result<Stamps, Failure> {
     let (clock, cpu) = (Clock::get(), cpu_time_of_this_thread());
-    let mut timing = Timing { start: clock.ticks(), ..Timing::default() };
+    let mut timing = Stamps { start: clock.ticks(), ..Stamps::default() };
     match task {
         Task::Check { rounds } => sink.check(rounds)?,
         Task::Batch { iterations } => sink.run(iterations)?,

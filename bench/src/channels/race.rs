@@ -15,8 +15,9 @@ use super::wire::Wire;
 use crate::turns::{Situation, TurnOrder};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Crew, LineProbe, Pace};
+use corecast_race::harness::{Crew, Pace};
 use corecast_race::progress::Progress;
+use corecast_race::race::LineProbe;
 
 /// Rounds of a group even if the time is over.
 const FEWEST_ROUNDS: usize = 5;

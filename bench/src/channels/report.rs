@@ -5,9 +5,12 @@ use serde::Serialize;
 use super::contender::Fan;
 use super::options::Seating;
 use super::traffic::Traffic;
+use corecast_race::contender_rows;
 use corecast_race::gate::Gate;
 use corecast_race::harness::Summary;
 use corecast_race::report::summary_or_nulls;
+
+contender_rows!(ChannelRow);
 
 /// The outcome of `corecast bench channels`.
 #[derive(Clone, Debug, Serialize)]

@@ -11,9 +11,8 @@ use super::bodies::{Sink, Source};
 use super::contender::{Carrier, Inlets, carrier};
 use super::ends::{Inlet, Outlet, Reading};
 use super::wire::Wire;
-use corecast_race::contender::Body;
 use corecast_race::failure::Failure;
-use corecast_race::harness::Abort;
+use corecast_race::harness::{Abort, Body};
 
 /// The length of what a coordinator asks.
 const ASKED_BYTES: usize = 128;

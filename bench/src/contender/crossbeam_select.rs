@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, Select, Sender, bounded};
 
-use super::body::stream_bodies;
 use super::selected::SLOTS;
-use super::{RecvEnd, SendEnd};
-use corecast_race::contender::Message;
-use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use crate::pair_body::stream_bodies;
+use crate::pair_body::{RecvEnd, SendEnd};
+use corecast_race::contender::{Contender, Setting, Unfit};
 use corecast_race::failure::Failure;
-use corecast_race::harness::Abort;
+use corecast_race::harness::{Abort, Body};
+use corecast_race::message::Message;
 
 pub(super) struct CrossbeamSelect {
     pub(super) channels: usize,

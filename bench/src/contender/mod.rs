@@ -1,9 +1,8 @@
 //! The contenders that are channels between two participants, one file each, and the list of all contenders.
 //!
-//! To add one: a file here that implements [`Contender`] with [`SendEnd`] and [`RecvEnd`], and a line in `REGISTRY`. The
+//! To add one: a file here that implements [`Contender`] with a [`SendEnd`](crate::pair_body::SendEnd) and a `RecvEnd`, and a line in `REGISTRY`. The
 //! harness checks it before it times it, and lists it in every table of its operation.
 
-mod body;
 mod crossbeam_select;
 mod ring_ff;
 mod ring_mcast;
@@ -15,12 +14,13 @@ mod sync_channel;
 use corecast_race::contender::{self, Contender, Listed, RawLine};
 use corecast_race::op::Op;
 
-pub(crate) use body::{RecvEnd, SendEnd, channel_name, stream_bodies};
 pub(crate) use ring_ump::ring as ump_ring;
 pub(crate) use selected::select as select_of;
 
 use crate::channels::word_queues;
-use crate::select::CHANNELS;
+
+/// The channels that one receiver looks at.
+pub(crate) const CHANNELS: usize = 64;
 
 type List = fn() -> Vec<Box<dyn Contender>>;
 

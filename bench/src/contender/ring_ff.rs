@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use corecast::channel::ff::{Config, Receiver, Sender, channel};
 
-use super::body::stream_bodies;
-use super::{RecvEnd, SendEnd};
-use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use crate::pair_body::{RecvEnd, SendEnd};
+use crate::pair_body::{channel_name, stream_bodies};
+use corecast_race::contender::{Contender, Setting, Unfit};
 use corecast_race::failure::Failure;
-use corecast_race::harness::Abort;
+use corecast_race::harness::{Abort, Body};
 use corecast_race::op::Op;
 
 pub(super) struct Ff {
@@ -20,7 +20,7 @@ pub(super) struct Ff {
 
 impl Contender for Ff {
     fn name(&self) -> String {
-        super::body::channel_name("ff", self.op, self.cells)
+        channel_name("ff", self.op, self.cells)
     }
 
     fn about(&self) -> String {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use rtrb::{Consumer, Producer, RingBuffer};
 
-use super::body::{one_way_bodies, stream_bodies};
-use super::{RecvEnd, SendEnd};
-use corecast_race::contender::Message;
-use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use crate::pair_body::{RecvEnd, SendEnd};
+use crate::pair_body::{channel_name, one_way_bodies, stream_bodies};
+use corecast_race::contender::{Contender, Setting, Unfit};
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, Patience};
+use corecast_race::harness::{Abort, Body, Patience};
+use corecast_race::message::Message;
 use corecast_race::op::Op;
 
 pub(super) struct Rtrb {
@@ -32,7 +32,7 @@ struct Receiving {
 
 impl Contender for Rtrb {
     fn name(&self) -> String {
-        super::body::channel_name("rtrb", self.op, self.slots)
+        channel_name("rtrb", self.op, self.slots)
     }
 
     fn about(&self) -> String {

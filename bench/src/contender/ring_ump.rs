@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use corecast::channel::ump::{Config, Receiver, Sender, channel_with};
 
-use super::body::{one_way_bodies, stream_bodies};
-use super::{RecvEnd, SendEnd};
-use corecast_race::contender::Message;
-use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use crate::pair_body::{RecvEnd, SendEnd};
+use crate::pair_body::{channel_name, one_way_bodies, stream_bodies};
+use corecast_race::contender::{Contender, Setting, Unfit};
 use corecast_race::failure::Failure;
-use corecast_race::harness::Abort;
+use corecast_race::harness::{Abort, Body};
+use corecast_race::message::Message;
 use corecast_race::op::Op;
 
 pub(super) struct Ump {
@@ -20,7 +20,7 @@ pub(super) struct Ump {
 
 impl Contender for Ump {
     fn name(&self) -> String {
-        super::body::channel_name("ump", self.op, self.slots)
+        channel_name("ump", self.op, self.slots)
     }
 
     fn about(&self) -> String {

@@ -8,11 +8,11 @@ use corecast::channel::select::Select;
 use corecast::channel::ump::{Receiver, Sender};
 
 use super::RecvEnd;
-use super::body::stream_bodies;
-use corecast_race::contender::Message;
-use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use crate::pair_body::stream_bodies;
+use corecast_race::contender::{Contender, Setting, Unfit};
 use corecast_race::failure::Failure;
-use corecast_race::harness::Abort;
+use corecast_race::harness::{Abort, Body};
+use corecast_race::message::Message;
 
 /// The number of slots of a channel that is one of many.
 pub(super) const SLOTS: usize = 64;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use super::body::{one_way_bodies, stream_bodies};
-use super::{RecvEnd, SendEnd};
-use corecast_race::contender::Message;
-use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use crate::pair_body::{RecvEnd, SendEnd};
+use crate::pair_body::{channel_name, one_way_bodies, stream_bodies};
+use corecast_race::contender::{Contender, Setting, Unfit};
 use corecast_race::failure::Failure;
-use corecast_race::harness::Abort;
+use corecast_race::harness::{Abort, Body};
+use corecast_race::message::Message;
 use corecast_race::op::Op;
 
 pub(super) struct SyncChannel {
@@ -18,7 +18,7 @@ pub(super) struct SyncChannel {
 
 impl Contender for SyncChannel {
     fn name(&self) -> String {
-        super::body::channel_name("sync-channel", self.op, self.slots)
+        channel_name("sync-channel", self.op, self.slots)
     }
 
     fn about(&self) -> String {

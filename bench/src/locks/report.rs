@@ -4,7 +4,10 @@ use serde::Serialize;
 
 use super::published::PublishedScaling;
 use super::readers::ReaderReport;
+use corecast_race::contender_rows;
 use corecast_race::gate::Gate;
+
+contender_rows!(LockRow, DistanceRow, FlipRow);
 
 /// The outcome of `corecast bench locks`.
 #[derive(Clone, Debug, Serialize)]

@@ -4,8 +4,8 @@
 //! Seven words: with the word that every channel here adds of its own they fill one line of 64 bytes.
 
 use crate::stream::sealed;
-use corecast_race::contender::Message;
 use corecast_race::failure::Failure;
+use corecast_race::message::Message;
 
 /// Messages of a client before its numbers run into those of the next.
 const NUMBERS: u64 = 1 << 40;

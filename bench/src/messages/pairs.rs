@@ -9,7 +9,7 @@ use crate::channels::Wire;
 use crate::counts::{doubled_up_to, or_usual};
 use crate::stats::{Summary, median};
 use corecast_race::error::BenchError;
-use corecast_race::harness::Timing;
+use corecast_race::harness::Stamps;
 
 /// Where some pairs run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub(super) fn cell(run: &mut Run<'_>, seating: &Seating, bytes: usize, trip: Tri
 
 fn row(entrant: &Entrant, line_ns: Option<f64>) -> MessagePairRow {
     let (clock, each) = (Clock::get(), entrant.iterations as f64);
-    let pairs = |block: &[Timing]| block.len() as f64 / 2.0;
+    let pairs = |block: &[Stamps]| block.len() as f64 / 2.0;
     let of_pairs = entrant.raced.blocks.iter().flat_map(|block| block.chunks(2));
     let samples: Vec<f64> = of_pairs.map(|pair| clock.ns(ticks(pair)) / each).collect();
     let mops: Vec<f64> =

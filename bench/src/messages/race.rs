@@ -10,10 +10,10 @@ use corecast::base::{Clock, CpuId, CpuSet};
 use super::contender::Contender;
 use crate::participants::Participants;
 use crate::turns::{Raced, Situation, TurnOrder};
-use corecast_race::contender::Body;
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, Crew, LineProbe, Task, Timing, is_crowded, iterations_that_fill};
+use corecast_race::harness::{Abort, Body, Crew, Stamps, Task, is_crowded, iterations_that_fill};
+use corecast_race::race::LineProbe;
 
 /// The time beyond four times its length that a block may take before its contender is given up: on a busy machine a poller
 /// waits for a slice of time now and then.
@@ -46,7 +46,7 @@ pub(super) struct Entrant {
     /// Messages that each sender sends in a block.
     pub(super) iterations: u64,
     /// The timings of each block, one for each participant.
-    pub(super) raced: Raced<Vec<Timing>>,
+    pub(super) raced: Raced<Vec<Stamps>>,
 }
 
 /// A race that was run.
@@ -110,7 +110,7 @@ struct Seating<'a> {
 }
 
 impl Situation for Seating<'_> {
-    type Block = Vec<Timing>;
+    type Block = Vec<Stamps>;
 
     fn prepare(&mut self, at: usize) -> Result<(), Failure> {
         let Entrant { contender, participants, .. } = &mut self.entrants[at];
@@ -133,14 +133,14 @@ impl Situation for Seating<'_> {
         rounds < self.rounds
     }
 
-    fn block(&mut self, at: usize) -> Result<Vec<Timing>, Failure> {
+    fn block(&mut self, at: usize) -> Result<Vec<Stamps>, Failure> {
         let Entrant { participants, iterations, .. } = &mut self.entrants[at];
         participants.run(&mut self.crew, Task::Check { rounds: *iterations })
     }
 }
 
 /// From the first participant's start to the last one's end.
-pub(super) fn ticks(timings: &[Timing]) -> u64 {
+pub(super) fn ticks(timings: &[Stamps]) -> u64 {
     let start = timings.iter().map(|timing| timing.start).min().unwrap_or(0);
     timings.iter().map(|timing| timing.end).max().unwrap_or(0).saturating_sub(start)
 }

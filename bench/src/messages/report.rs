@@ -3,9 +3,12 @@
 use serde::Serialize;
 
 use crate::published::PublishedFigure;
+use corecast_race::contender_rows;
 use corecast_race::gate::Gate;
 use corecast_race::harness::Summary;
 use corecast_race::report::summary_or_nulls;
+
+contender_rows!(MessagePairRow, ServerRow);
 
 /// The outcome of `corecast bench messages`.
 #[derive(Clone, Debug, Serialize)]

@@ -5,10 +5,10 @@ use corecast::base::sync::spin_for;
 use super::contender::{Connected, Family, ServerEnd, Serving};
 use super::message::{Received, check_answer, message};
 use super::report::{Receive, Trip};
-use crate::contender::{RecvEnd, SendEnd};
-use corecast_race::contender::Body;
-use corecast_race::contender::Message;
+use crate::pair_body::{RecvEnd, SendEnd};
 use corecast_race::failure::Failure;
+use corecast_race::harness::Body;
+use corecast_race::message::Message;
 
 struct Server<R, S> {
     from: R,

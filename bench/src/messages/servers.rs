@@ -9,7 +9,7 @@ use super::race::{Entrant, Outcome, Run, ticks};
 use super::report::{Receive, ServerCell, ServerRow, Trip};
 use crate::stats::{jain, least, median, median_of, most};
 use corecast_race::error::BenchError;
-use corecast_race::harness::Timing;
+use corecast_race::harness::Stamps;
 
 /// How many clients each server has.
 pub(super) type Layout = Vec<usize>;
@@ -67,7 +67,7 @@ fn row(entrant: &Entrant, layout: &Layout, line_ns: Option<f64>) -> ServerRow {
     let (clock, each) = (Clock::get(), entrant.iterations as f64);
     let messages = layout.iter().sum::<usize>() as f64 * each;
     let mops: Vec<f64> = entrant.raced.blocks.iter().map(|block| messages * 1e3 / clock.ns(ticks(block))).collect();
-    let times = |block: &Vec<Timing>| -> Vec<f64> {
+    let times = |block: &Vec<Stamps>| -> Vec<f64> {
         clients(layout).map(|rank| clock.ns(ticks(&block[rank..=rank])) / each).collect()
     };
     let by_block: Vec<Vec<f64>> = entrant.raced.blocks.iter().map(times).collect();

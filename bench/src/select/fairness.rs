@@ -13,14 +13,13 @@ use corecast::channel::select::Select;
 use corecast::channel::ump::{Receiver, Sender};
 use serde::Serialize;
 
-use super::CHANNELS;
-use crate::contender::select_of;
+use crate::contender::{CHANNELS, select_of};
 use crate::stats::{least, median};
-use corecast_race::contender::{Body, Setting};
-use corecast_race::contender::{Item, Message};
+use corecast_race::contender::Setting;
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, Crew, Task};
+use corecast_race::harness::{Abort, Body, Crew, Task};
+use corecast_race::message::{Item, Message};
 use corecast_race::options::Options;
 
 /// Slots of each channel: many times what is taken from one in a row.

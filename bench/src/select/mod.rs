@@ -19,12 +19,9 @@ use corecast_race::progress::{Part, Progress};
 use corecast_race::report::Report;
 use corecast_race::run::{self, Heat};
 
-use crate::contender::contenders;
+use crate::contender::{CHANNELS, contenders};
 
 pub use fairness::Fairness;
-
-/// The channels that one receiver looks at.
-pub(crate) const CHANNELS: usize = 64;
 
 const COMMAND: &str = "corecast bench select";
 /// The part of the time that the race takes, about.

@@ -3,7 +3,10 @@
 use serde::Serialize;
 
 use super::published::Published;
+use corecast_race::contender_rows;
 use corecast_race::gate::Gate;
+
+contender_rows!(TableRow);
 
 /// The outcome of `corecast bench table`.
 #[derive(Clone, Debug, Serialize)]

@@ -13,22 +13,7 @@ use corecast::collective::{Error, Started as Operation};
 use crate::argument::{bytes, elements, elements_mut};
 use crate::error::Failure;
 use crate::member::Member;
-use crate::started::{Finish, Started};
-use crate::status::Status;
-
-/// The error of a member that gave another number of bytes than the root.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct OtherLength {
-    rank: usize,
-    given: usize,
-    expected: usize,
-}
-
-impl From<OtherLength> for Failure {
-    fn from(OtherLength { rank, given, expected }: OtherLength) -> Self {
-        Self::new(Status::Mismatch, format!("member {rank} gave {given} bytes and not {expected}"))
-    }
-}
+use crate::started::{Finish, OtherLength, Started};
 
 /// Where the root wants the bytes of all members; no room elsewhere.
 #[derive(Debug)]

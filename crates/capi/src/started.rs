@@ -13,10 +13,10 @@ use corecast::collective::{Error, Plain, Started as Operation};
 
 use crate::argument::elements_mut;
 use crate::error::Failure;
-use crate::gather::OtherLength;
 use crate::member::Member;
 use crate::number::{ForNumbers, for_numbers};
 use crate::opened::Opened;
+use crate::status::Status;
 
 /// An operation that a member has started. One thread at a time uses it.
 ///
@@ -32,6 +32,20 @@ pub struct Started {
     opened: Opened<Box<dyn Finish>>,
     /// How it was finished.
     outcome: Option<Result<(), OtherLength>>,
+}
+
+/// The error of a member that gave another number of bytes than the root.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OtherLength {
+    pub(crate) rank: usize,
+    pub(crate) given: usize,
+    pub(crate) expected: usize,
+}
+
+impl From<OtherLength> for Failure {
+    fn from(OtherLength { rank, given, expected }: OtherLength) -> Self {
+        Self::new(Status::Mismatch, format!("member {rank} gave {given} bytes and not {expected}"))
+    }
 }
 
 /// A started operation, whose result goes where C wants it.

@@ -12,7 +12,8 @@
 //! - `output`, `printable`, `failure`: results, remarks, errors and exit codes; `file_limit`: files that grow too large;
 //! - `own_program`: starts processes of this program;
 //! - `resolution`: figures that a timer cannot tell;
-//! - `screen`, `shade`, `table`, `skipped`, `row_outcome`: how wide the screen is, colours, tables, and contenders without a figure;
+//! - `screen`, `shade`, `table`, `skipped`, `row_outcome`: how wide the screen is, colours, tables, and contenders without
+//!   a figure;
 //! - `nesting`, `box_text`, `cost_matrix`: the machine as boxes in boxes, and its costs from core to core;
 //! - `machine_text`, `race_text`, `gate_text`, `tree_text`, `report`: how results are shown.
 
@@ -61,6 +62,8 @@ mod tree_text;
 
 use std::process::ExitCode;
 
+use clap::CommandFactory;
+
 use crate::command_line::CommandLine;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -73,7 +76,7 @@ pub fn run() -> ExitCode {
         Err(told) => return end(output::usage(&told)),
     };
     let output = Output::new(line.json, line.quiet);
-    end(file_limit::hold().and_then(|()| line.into_command().run(&output)).map(|()| ExitCode::SUCCESS))
+    end(file_limit::hold().and_then(|()| line.into_command().run(CommandLine::command(), &output)).map(|()| ExitCode::SUCCESS))
 }
 
 /// Prints why a program stops early, if it does.

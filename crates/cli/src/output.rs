@@ -56,7 +56,8 @@ impl Output {
         self.bytes(format!("{}{line_break}", printable::text(text)).as_bytes())
     }
 
-    /// Writes a result as text with a picture between its parts, which may have colours. Nothing in the picture may come from outside.
+    /// Writes a result as text with a picture between its parts, which may have colours. Nothing in the picture may come from
+    /// outside.
     ///
     /// # Errors
     /// A `Failure` with its exit code: bad input, or trouble of the environment.

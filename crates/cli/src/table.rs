@@ -1,15 +1,20 @@
 //! Tables for people: columns under headings, numbers to the right, no wider than the screen.
 //!
-//! A table that is too wide first loses its optional columns, the rightmost first, then has its widest column of words
-//! broken between words, and then loses columns of numbers, the rightmost first. The line below it names the columns that are
-//! not shown; `--json` has them all. No word is cut: a name that is wider than the screen stays as it is.
+//! A table that is too wide first loses its optional columns, the rightmost first. Then its columns of words are broken between
+//! words, unless they would become too narrow to read; then a last column of words goes below its row; and then columns of
+//! numbers are left out, the rightmost first. The line below the table names the columns that are not shown; `--json` has them
+//! all. No word is cut: a name that is wider than the screen stays as it is.
 
 use unicode_width::UnicodeWidthStr;
 
 use crate::screen;
 
+/// Columns of words that are so wide can be read without effort.
+const READABLE: usize = 24;
 /// Columns narrower than this are not made narrower: broken lines of one word each are hard to read.
-const NARROWEST_WORDS: usize = 16;
+const NARROWEST: usize = 16;
+/// Blanks before words below their row.
+const INDENT: usize = 5;
 /// Blanks between two columns.
 const GAP: usize = 2;
 
@@ -32,6 +37,10 @@ struct Column {
 struct Fit {
     /// Column and width.
     shown: Vec<(usize, usize)>,
+    /// The column of words that goes below its row.
+    below: Option<usize>,
+    /// How wide the words below may be.
+    width_below: usize,
 }
 
 /// A table with these headings. A heading that begins with `?` is of a column that may be left out where there is no room; one
@@ -70,17 +79,21 @@ impl Table {
         let fit = self.fit(width);
         let headings: Vec<String> = self.columns.iter().map(|column| column.heading.clone()).collect();
         let has_headings = headings.iter().any(|heading| !heading.is_empty());
-        let rows = has_headings.then_some(&headings).into_iter().chain(&self.rows);
-        rows.map(|row| self.row_text(row, &fit)).collect::<String>() + &self.left_out(&fit, width)
+        let heading = has_headings.then(|| self.row_text(&headings, &fit)).unwrap_or_default();
+        let rows = self.rows.iter().map(|row| self.row_text(row, &fit) + &self.text_below(row, &fit));
+        heading + &rows.collect::<String>() + &self.left_out(&fit, width)
     }
 
     fn fit(&self, width: usize) -> Fit {
         let all = (0..self.columns.len()).map(|column| (column, self.width(column)));
         // A column of which every text is empty needs no room.
-        let mut fit = Fit { shown: all.filter(|&(_, width)| width > 0).collect() };
+        let shown = all.filter(|&(_, width)| width > 0).collect();
+        let mut fit = Fit { shown, below: None, width_below: width.saturating_sub(INDENT) };
         while fit.width() > width {
             if !fit.drop_last(|column| self.columns[column].is_optional)
-                && !self.narrow(&mut fit, width)
+                && !self.narrow(&mut fit, width, READABLE)
+                && !self.move_below(&mut fit)
+                && !self.narrow(&mut fit, width, NARROWEST)
                 && !fit.drop_last(|column| self.columns[column].is_number)
             {
                 break;
@@ -89,17 +102,27 @@ impl Table {
         fit
     }
 
-    /// Makes the widest column of words so narrow that all fits; false if that would be too narrow.
-    fn narrow(&self, fit: &mut Fit, width: usize) -> bool {
-        let excess = fit.width() - width;
-        let words = fit.shown.iter_mut().filter(|(column, _)| !self.columns[*column].is_number);
-        let Some((column, wide)) = words.max_by_key(|(_, width)| *width) else { return false };
-        let least = self.longest_word(*column).max(NARROWEST_WORDS);
-        let is_enough = wide.saturating_sub(excess) >= least;
-        if is_enough {
-            *wide -= excess;
+    /// Makes the columns of words, the widest first, so narrow that all fits; false if one had to be narrower than `narrowest`.
+    fn narrow(&self, fit: &mut Fit, width: usize, narrowest: usize) -> bool {
+        let mut narrowed = fit.clone();
+        while narrowed.width() > width {
+            let wide = narrowed.shown.iter_mut().filter(|(column, width)| {
+                !self.columns[*column].is_number && *width > self.longest_word(*column).max(narrowest)
+            });
+            let Some((_, widest)) = wide.max_by_key(|(_, width)| *width) else { return false };
+            *widest -= 1;
         }
-        is_enough
+        *fit = narrowed;
+        true
+    }
+
+    /// Moves the last column below its row; false if it is the only one, is of numbers, or one was moved before.
+    fn move_below(&self, fit: &mut Fit) -> bool {
+        let last = fit.shown.last().filter(|(column, _)| !self.columns[*column].is_number);
+        let Some(&(column, _)) = last.filter(|_| fit.shown.len() > 1 && fit.below.is_none()) else { return false };
+        fit.below = Some(column);
+        fit.shown.pop();
+        true
     }
 
     fn texts(&self, column: usize) -> impl Iterator<Item = &str> {
@@ -121,6 +144,15 @@ impl Table {
         (0..height).map(|line| self.line_text(&cells, line, fit)).collect()
     }
 
+    /// The words that have no room in their row, with the heading of their column.
+    fn text_below(&self, row: &[String], fit: &Fit) -> String {
+        let Some(column) = fit.below.filter(|&column| !row[column].is_empty()) else { return String::new() };
+        let heading = &self.columns[column].heading;
+        let words = if heading.is_empty() { row[column].clone() } else { format!("{heading}: {}", row[column]) };
+        let indent = " ".repeat(INDENT);
+        wrapped(&words, fit.width_below).iter().map(|line| format!("{indent}{line}\n")).collect()
+    }
+
     fn line_text(&self, cells: &[Vec<String>], line: usize, fit: &Fit) -> String {
         let mut text = String::from(" ");
         for (cell, &(column, width)) in cells.iter().zip(&fit.shown) {
@@ -135,7 +167,8 @@ impl Table {
 
     /// The line that names the columns for which there was no room.
     fn left_out(&self, fit: &Fit, width: usize) -> String {
-        let is_shown = |column| fit.shown.iter().any(|&(shown, _)| shown == column);
+        let is_shown =
+            |column| fit.below == Some(column) || fit.shown.iter().any(|&(shown, _)| shown == column);
         let left_out = (0..self.columns.len()).filter(|&column| !is_shown(column) && self.width(column) > 0);
         let names: Vec<&str> = left_out.map(|column| self.columns[column].heading.as_str()).collect();
         if names.is_empty() {
@@ -267,6 +300,19 @@ mod tests {
             wide(&["", ">"], &[&name, "1"]).fitted(80).contains(&name),
             "a name that has no place to break stays whole"
         );
+    }
+
+    #[test]
+    fn words_at_the_end_go_below_their_row_before_they_are_hard_to_read() {
+        let mut table = table(&["gate", ">asked", ">found", "verdict"]);
+        let reason = "not judged here: needs four CPUs in two packages";
+        table.add_row(["time of a barrier / time of pthread's, with as many members", "<= 1.5", "-", reason]);
+        table.add_row(["second", "<= 1", "0.5", ""]);
+        let text = table.fitted(60);
+        assert!(widest(&text) <= 60 && !text.contains("not shown"), "{text}");
+        assert!(text.contains("\n     verdict: not judged here: needs four CPUs in two packages\n second"), "{text}");
+        assert!(text.ends_with("0.5\n"), "an empty cell has no line: {text}");
+        assert!(table.fitted(70).contains("found  verdict"), "with more room it stays in its row");
     }
 
     #[test]

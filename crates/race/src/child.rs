@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
-use crate::harness::{Abort, Timing};
+use crate::harness::{Abort, Stamps};
 
 /// The most descriptors of a message.
 const MOST_FDS: usize = 4;
@@ -37,7 +37,7 @@ pub enum Answer {
     /// It has what it needs.
     Ready,
     /// The task is done.
-    Done(Timing),
+    Done(Stamps),
     /// Something else that the task found out.
     Told(serde_json::Value),
     /// It failed, and the process ends.
@@ -125,7 +125,7 @@ impl Child {
     ///
     /// # Errors
     /// As [`await_ready`](Self::await_ready).
-    pub fn await_done(&mut self) -> Result<Timing, Failure> {
+    pub fn await_done(&mut self) -> Result<Stamps, Failure> {
         match self.answer()? {
             Answer::Done(timing) => Ok(timing),
             other => Err(Failure::Refused(format!("{} was not done but {other:?}", self.who))),

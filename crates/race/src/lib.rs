@@ -6,7 +6,8 @@
 //!
 //! - [`collectives`](fn@collectives), [`acknowledged`](fn@acknowledged): the races of groups; [`run`]: a race of any operation;
 //! - [`contender`]: the contenders, one file each, and their registry; [`op`]: the operations that they perform;
-//! - [`harness`]: threads, blocks, start windows, statistics;
+//! - [`harness`]: threads, blocks, start windows, statistics; [`message`]: what operations carry;
+//! - [`race`]: a contender, and all of them in turns;
 //! - [`options`], [`place`], [`cancel`], [`progress`]: what to run, how to stop it, and how the caller hears of its progress;
 //! - [`report`] and its parts: what was found, with documented JSON; [`gate`]: what is asked of corecast;
 //! - [`error`], [`failure`], [`skip`]: why there is no report, why a contender did not finish, why a row has no figures;
@@ -44,10 +45,12 @@ pub mod error;
 pub mod failure;
 pub mod gate;
 pub mod harness;
+pub mod message;
 pub mod op;
 pub mod options;
 pub mod place;
 pub mod progress;
+pub mod race;
 pub mod report;
 pub mod run;
 pub mod skip;

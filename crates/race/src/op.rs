@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::message::Message;
 use serde::{Serialize, Serializer};
-
-use crate::contender::Message;
 
 /// One operation; every group of a race's report races one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

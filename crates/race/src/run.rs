@@ -7,10 +7,11 @@ use corecast::machine::Machine;
 
 use crate::contender::{Contender, Setting, Workshop, as_planned};
 use crate::error::BenchError;
-use crate::harness::{Budget, LARGEST_ACCEPTED, Race, largest_clock_offset_ns, median};
+use crate::harness::{Budget, LARGEST_ACCEPTED, largest_clock_offset_ns, median};
 use crate::op::Op;
 use crate::options::Options;
 use crate::progress::{Part, Progress};
+use crate::race::Race;
 use crate::report::{Group, Report, Timing};
 
 /// One group of the report: who is raced at what.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use corecast::base::wait::Wait;
 
-use corecast_race::contender::{Body, Setting, contenders, processes};
-use corecast_race::harness::Abort;
+use corecast_race::contender::{Setting, contenders, processes};
+use corecast_race::harness::{Abort, Body};
 
 /// The bodies of all members, by rank, or why there are none.
 pub(super) type Bodies = Result<Vec<Box<dyn Body>>, String>;

@@ -14,9 +14,9 @@ use corecast::plan::Effort;
 use crossbeam_channel::bounded;
 
 use super::candidate::{Bodies, Candidate, of_std, ours, rival};
-use corecast_race::contender::{Body, Setting};
+use corecast_race::contender::Setting;
 use corecast_race::failure::Failure;
-use corecast_race::harness::Abort;
+use corecast_race::harness::{Abort, Body};
 
 /// One member's end of whatever is raced.
 trait CommitEnd: Send {

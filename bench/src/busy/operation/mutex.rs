@@ -10,9 +10,9 @@ use corecast::lock::{Auto, Domains, Mutex, Setup};
 
 use super::candidate::{Bodies, Candidate, judged, of_std, rival};
 use crate::locks::{Guarded, Line, Pthread};
-use corecast_race::contender::{Body, Setting};
+use corecast_race::contender::Setting;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, empty_steps};
+use corecast_race::harness::{Abort, Body, empty_steps};
 
 /// Empty steps of a long section.
 const LONG: u64 = 5000;

@@ -7,10 +7,10 @@ use super::super::wire::Wire;
 use super::payload::Inline;
 use super::queue::{QueueFamily, QueueRecv, QueueSend, Waiting};
 use super::{crossbeam, nexus_queue, ringbuf, rtrb, sync_channel, ump};
-use crate::contender::{RecvEnd, SendEnd, channel_name, stream_bodies};
-use corecast_race::contender::{Body, Contender, Setting, Unfit};
+use crate::pair_body::{RecvEnd, SendEnd, channel_name, stream_bodies};
+use corecast_race::contender::{Contender, Setting, Unfit};
 use corecast_race::failure::Failure;
-use corecast_race::harness::Abort;
+use corecast_race::harness::{Abort, Body};
 use corecast_race::op::Op;
 
 /// A word as the queues carry it, on its way through which it stays in a register.

@@ -1,6 +1,9 @@
 //! The report of the experiments with readers, as values and as JSON.
 
+use corecast_race::contender_rows;
 use serde::Serialize;
+
+contender_rows!(ReaderRow);
 
 /// Readers and writers of one value.
 #[derive(Clone, Debug, Default, Serialize)]

@@ -3,8 +3,8 @@
 use crossbeam_channel::{Receiver, Select, Sender, bounded};
 
 use super::{Connected, DEPTH, Family, ServerEnd, Serving};
-use corecast_race::contender::Message;
 use corecast_race::failure::Failure;
+use corecast_race::message::Message;
 
 pub(super) struct CrossbeamSelect;
 

@@ -5,10 +5,10 @@ use std::marker::PhantomData;
 use std::sync::mpsc;
 
 use super::{Connected, DEPTH, Family, ServerEnd, Serving};
-use crate::contender::{RecvEnd, SendEnd};
 use crate::messages::report::Receive;
-use corecast_race::contender::Message;
+use crate::pair_body::{RecvEnd, SendEnd};
 use corecast_race::failure::Failure;
+use corecast_race::message::Message;
 
 const ONE_QUEUE: &str = "all clients share one queue, which cannot be asked for the messages of some of them";
 

@@ -5,8 +5,8 @@ use corecast::channel::select::{Select, Subset};
 use corecast::channel::ump::{Config, Receiver, Sender, channel_with};
 
 use super::{Connected, DEPTH, Family, ServerEnd, Serving};
-use corecast_race::contender::Message;
 use corecast_race::failure::Failure;
+use corecast_race::message::Message;
 
 pub(super) struct Ump;
 

@@ -1,4 +1,5 @@
-//! The work that many participants get done in a second, against their number: curves for all situations that differ in that alone.
+//! The work that many participants get done in a second, against their number: curves for all situations that differ in
+//! that alone.
 
 use maud::{Markup, html};
 

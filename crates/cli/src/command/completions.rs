@@ -1,9 +1,7 @@
 //! `corecast completions`: what a shell needs to complete the command line, from the same definitions that parse it.
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::command_line::CommandLine;
 use crate::failure::Failure;
 use crate::output::Output;
 
@@ -14,8 +12,9 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+/// The script of a program with this `command_line`.
+pub(super) fn run(arguments: &Arguments, mut command_line: clap::Command, output: &Output) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut CommandLine::command(), "corecast", &mut script);
+    clap_complete::generate(arguments.shell, &mut command_line, "corecast", &mut script);
     output.bytes(&script)
 }

@@ -3,9 +3,6 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use clap::CommandFactory;
-
-use crate::command_line::CommandLine;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::{benchmarks, manual};
@@ -20,12 +17,13 @@ pub(crate) struct Arguments {
     all: Option<PathBuf>,
 }
 
-pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
+/// The pages of a program with this `command_line`.
+pub(super) fn run(arguments: &Arguments, command_line: clap::Command, output: &Output) -> Result<(), Failure> {
     let Some(folder) = &arguments.all else {
-        return output.bytes(&manual::page(CommandLine::command(), arguments.command.as_deref())?);
+        return output.bytes(&manual::page(command_line, arguments.command.as_deref())?);
     };
-    manual::write_pages(CommandLine::command(), folder)?;
-    manual::write_completions(CommandLine::command(), folder)?;
+    manual::write_pages(command_line.clone(), folder)?;
+    manual::write_completions(command_line, folder)?;
     let program = benchmarks::path()?;
     if !program.exists() {
         output.remark(&format!("the benchmarks have no pages without corecast-bench: {}", benchmarks::BUILD));

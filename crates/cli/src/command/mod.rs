@@ -72,8 +72,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Does it.
-    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+    /// Does it; `command_line` is the definition that manual pages and completions are made from.
+    pub(crate) fn run(&self, command_line: clap::Command, output: &Output) -> Result<(), Failure> {
         match self {
             Self::Tune(arguments) => tune::run(arguments, output),
             Self::Topo(arguments) => topo::run(arguments, output),
@@ -87,8 +87,8 @@ impl Command {
             Self::Top(arguments) => top::run(arguments, output),
             Self::Gc(arguments) => gc::run(arguments, output),
             Self::List(arguments) => list::run(arguments, output),
-            Self::Completions(arguments) => completions::run(arguments, output),
-            Self::Man(arguments) => man::run(arguments, output),
+            Self::Completions(arguments) => completions::run(arguments, command_line, output),
+            Self::Man(arguments) => man::run(arguments, command_line, output),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Many curves as small pictures beside each other: each shows one curve before all the others, on axes that all share.
 //!
 //! More than a handful of curves in one picture cannot be told apart by colour, least of all by readers who see few of them.
-//! Here the place tells them apart: the name stands above, and the figure of the last step beside it. The small pictures flow into as
-//! many columns as the page has room for.
+//! Here the place tells them apart: the name stands above, and the figure of the last step beside it. The small pictures
+//! flow into as many columns as the page has room for.
 
 use std::fmt::Write;
 

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicU32, Ordering};
+use corecast_base::sync::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 

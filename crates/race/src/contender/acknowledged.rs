@@ -13,9 +13,9 @@ use corecast::collective::acknowledged::{AckConfig, AckFollower, AckRoot, Discip
 use corecast::collective::{Group, Member};
 use corecast::plan::Effort;
 
-use super::{Body, Contender, Setting, Unfit};
+use super::{Contender, Setting, Unfit};
 use crate::failure::Failure;
-use crate::harness::{Abort, Patience};
+use crate::harness::{Abort, Body, Patience};
 
 /// The narrowest window: wider ones are for longer bursts.
 const WINDOW: usize = 128;

@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::body::{AllreduceEnd, BroadcastEnd, Message, ReduceEnd, allreduce_bodies, broadcast_bodies, reduce_bodies};
-use super::{Body, Contender, Setting, Unfit};
+use super::bodies::{
+    AllreduceEnd, BroadcastEnd, Message, ReduceEnd, allreduce_bodies, broadcast_bodies, reduce_bodies,
+};
+use super::{Contender, Setting, Unfit};
 use crate::failure::Failure;
-use crate::harness::Abort;
+use crate::harness::{Abort, Body};
 use crate::op::Op;
 
 pub(super) struct CondvarSlot(pub(super) Op);

@@ -3,9 +3,8 @@
 //! A thread of the harness stands for it and sleeps meanwhile. What that thread saw of the block is replaced by what was
 //! seen where it was performed, so the way there and back is not timed.
 
-use super::Body;
 use crate::failure::Failure;
-use crate::harness::{Task, Timing};
+use crate::harness::{Body, Stamps, Task};
 
 /// Where the blocks of a participant are performed.
 pub(super) trait Performer: Send {
@@ -13,7 +12,7 @@ pub(super) trait Performer: Send {
     fn perform(&mut self, task: Task) -> Result<(), Failure>;
 
     /// Replaces what a thread of the harness saw of the last block.
-    fn amend(&self, timing: &mut Timing);
+    fn amend(&self, timing: &mut Stamps);
 }
 
 /// A participant of which the harness has only somebody who asks.
@@ -52,7 +51,7 @@ impl<P: Performer> Body for Elsewhere<P> {
         true
     }
 
-    fn amend(&mut self, timing: &mut Timing) {
+    fn amend(&mut self, timing: &mut Stamps) {
         self.performer.amend(timing);
     }
 }
@@ -70,7 +69,7 @@ mod tests {
             Ok(())
         }
 
-        fn amend(&self, timing: &mut Timing) {
+        fn amend(&self, timing: &mut Stamps) {
             timing.end = self.0;
         }
     }
@@ -78,7 +77,7 @@ mod tests {
     #[test]
     fn a_block_is_performed_once_however_often_its_operation_is_called() {
         let mut body = Elsewhere::new(Counting(0));
-        let mut timing = Timing::default();
+        let mut timing = Stamps::default();
         for (block, calls) in [(1, 3), (2, 1)] {
             body.ready(Task::Batch { iterations: 7 }).expect("announced");
             for _ in 0..calls {

@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use super::{Body, Contender, Setting, Unfit};
-use crate::harness::Abort;
+use super::{Contender, Setting, Unfit};
+use crate::harness::{Abort, Body};
 
 pub(super) struct Hurdles;
 
@@ -28,9 +28,10 @@ use enabled::bodies;
 
 #[cfg(feature = "hurdles")]
 mod enabled {
-    use crate::contender::body::{BarrierEnd, barrier_bodies};
-    use crate::contender::{Body, Unfit};
+    use crate::contender::Unfit;
+    use crate::contender::bodies::{BarrierEnd, barrier_bodies};
     use crate::failure::Failure;
+    use crate::harness::Body;
 
     struct End(::hurdles::Barrier);
 

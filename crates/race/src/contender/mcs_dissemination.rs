@@ -11,10 +11,10 @@ use std::sync::Arc;
 use corecast::base::CacheLine;
 use corecast::base::sync::{AtomicBool, Ordering};
 
-use super::body::{BarrierEnd, barrier_bodies};
-use super::{Body, Contender, Setting, Unfit};
+use super::bodies::{BarrierEnd, barrier_bodies};
+use super::{Contender, Setting, Unfit};
 use crate::failure::Failure;
-use crate::harness::{Abort, Patience};
+use crate::harness::{Abort, Body, Patience};
 
 /// Flags on one line, were each of a byte's length.
 const FLAGS_PER_LINE: usize = size_of::<CacheLine<AtomicBool>>();

@@ -4,7 +4,7 @@
 //! It is then checked before it is timed, and stands in every table of its operation.
 
 pub mod acknowledged;
-pub mod body;
+pub mod bodies;
 mod condvar_slot;
 mod dissemination;
 mod elsewhere;
@@ -27,7 +27,6 @@ use std::sync::Arc;
 use corecast::base::Arena;
 use serde::Serialize;
 
-pub use body::{Body, Item, Message, expect_item};
 pub use processes::Seat;
 pub use processes::member as collective_member;
 pub use setting::Setting;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use corecast::base::sync::{AtomicU32, UnsafeCell};
 use corecast::base::{Arena, CacheLine, Place};
 
-use super::body::{BarrierEnd, barrier_bodies, barrier_body};
-use super::{Body, Contender, Seat, Setting, Unfit};
+use super::bodies::{BarrierEnd, barrier_bodies, barrier_body};
+use super::{Contender, Seat, Setting, Unfit};
 use crate::failure::Failure;
-use crate::harness::Abort;
+use crate::harness::{Abort, Body};
 
 pub(super) struct PthreadBarrier;
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use corecast::base::CacheLine;
 use corecast::base::sync::{AtomicU64, Ordering};
 
-use super::{Body, Contender, Setting, Unfit};
+use super::{Contender, Setting, Unfit};
 use crate::failure::Failure;
-use crate::harness::{Abort, Patience};
+use crate::harness::{Abort, Body, Patience};
 
 /// Two participants take turns in writing one line; half a round trip is one transfer.
 pub struct RawLine;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::body::{BarrierEnd, barrier_bodies};
-use super::{Body, Contender, Setting, Unfit};
+use super::bodies::{BarrierEnd, barrier_bodies};
+use super::{Contender, Setting, Unfit};
 use crate::failure::Failure;
-use crate::harness::{Abort, Rendezvous};
+use crate::harness::{Abort, Body, Rendezvous};
 
 pub(super) struct RendezvousBarrier;
 

@@ -8,7 +8,7 @@ use corecast::machine::Machine;
 use corecast::plan::{Problem, SHAPES, Tree};
 
 use super::Contender;
-use super::body::SliceTask;
+use super::bodies::SliceTask;
 use super::planned::{CHOSEN, of_shape};
 use crate::harness::Patience;
 use crate::op::Op;

@@ -8,13 +8,13 @@ use std::sync::{Arc, Barrier};
 use corecast::base::CacheLine;
 use corecast::base::sync::{AtomicU64, Ordering};
 
-use super::body::{
+use super::bodies::{
     AllreduceEnd, BroadcastEnd, Message, ReduceEnd, SliceEnd, allreduce_bodies, broadcast_bodies, reduce_bodies,
     slice_bodies,
 };
-use super::{Body, Contender, Setting, Unfit};
+use super::{Contender, Setting, Unfit};
 use crate::failure::Failure;
-use crate::harness::Abort;
+use crate::harness::{Abort, Body};
 use crate::op::Op;
 
 pub(super) struct SlotBarrier(pub(super) Op);

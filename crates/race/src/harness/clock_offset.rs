@@ -12,10 +12,10 @@ use corecast::base::{CacheLine, Clock, CpuSet};
 use corecast::machine::pin::PinError;
 
 use super::abort::Abort;
+use super::body::Body;
 use super::crew::Crew;
 use super::patience::Patience;
 use super::task::Task;
-use crate::contender::Body;
 use crate::failure::Failure;
 
 /// Start windows are used only if no two CPUs' clocks differ by more.

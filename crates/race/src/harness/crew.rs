@@ -15,10 +15,10 @@ use corecast::base::CpuId;
 use corecast::machine::pin::{self, PinError};
 
 use super::abort::Abort;
+use super::body::Body;
 use super::patience::Patience;
 use super::rendezvous::Rendezvous;
-use super::task::{Share, Task, Timing};
-use crate::contender::Body;
+use super::task::{Share, Stamps, Task};
 use crate::failure::Failure;
 
 /// How long the others are waited for after a participant failed.
@@ -41,7 +41,7 @@ pub struct Block {
     /// The bodies, by rank.
     pub bodies: Vec<Box<dyn Body>>,
     /// What each participant saw, by rank.
-    pub timings: Vec<Timing>,
+    pub timings: Vec<Stamps>,
 }
 
 struct Order {
@@ -49,7 +49,7 @@ struct Order {
     board: Arc<Board>,
 }
 
-type Outcome = Result<(Box<dyn Body>, Timing), Failure>;
+type Outcome = Result<(Box<dyn Body>, Stamps), Failure>;
 
 impl Crew {
     /// A thread on each of `cpus`, several on one if it is named several times. A block may take as long as `limit`.

@@ -1,13 +1,13 @@
 //! From when to when a block is counted: to the last end, and from the common start.
 
-use super::task::Timing;
+use super::task::Stamps;
 use crate::op::Op;
 
 /// Ticks that a block took.
 ///
 /// Where participants keep each other in step nothing is done before the last of them has begun, and the block begins
 /// with that one. A sender of a stream need not wait for its receiver: there the block begins with the first.
-pub fn of(op: Op, timings: &[Timing]) -> u64 {
+pub fn of(op: Op, timings: &[Stamps]) -> u64 {
     let starts = timings.iter().map(|timing| timing.start);
     let start = if op.is_stream() { starts.min() } else { starts.max() };
     let end = timings.iter().map(|timing| timing.end).max();
@@ -15,7 +15,7 @@ pub fn of(op: Op, timings: &[Timing]) -> u64 {
 }
 
 /// For each window how long after its agreed start the last participant had done its part; `None` if one began late.
-pub(crate) fn of_windows(timings: &[Timing]) -> Vec<Option<u64>> {
+pub(crate) fn of_windows(timings: &[Stamps]) -> Vec<Option<u64>> {
     let windows = timings.iter().map(|timing| timing.windows.len()).min().unwrap_or(0);
     let last = |i: usize| timings.iter().try_fold(0, |last, timing| Some(timing.windows[i]?.max(last)));
     (0..windows).map(last).collect()
@@ -25,8 +25,8 @@ pub(crate) fn of_windows(timings: &[Timing]) -> Vec<Option<u64>> {
 mod tests {
     use super::*;
 
-    fn timing(start: u64, end: u64, windows: &[Option<u64>]) -> Timing {
-        Timing { start, end, windows: windows.to_vec(), ..Timing::default() }
+    fn timing(start: u64, end: u64, windows: &[Option<u64>]) -> Stamps {
+        Stamps { start, end, windows: windows.to_vec(), ..Stamps::default() }
     }
 
     #[test]

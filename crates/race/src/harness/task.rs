@@ -9,9 +9,9 @@ use corecast::base::sync::spin_hint;
 use serde::{Deserialize, Serialize};
 
 use super::abort::Abort;
+use super::body::Body;
 use super::cpu_time;
 use super::rendezvous::Rendezvous;
-use crate::contender::Body;
 use crate::failure::Failure;
 
 /// One block of a contender; all participants are given the same.
@@ -73,7 +73,7 @@ pub enum Task {
 
 /// What one participant saw of a block. Times are ticks of [`Clock`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Timing {
+pub struct Stamps {
     /// When it began.
     pub start: u64,
     /// When it had done all.
@@ -115,12 +115,12 @@ impl Share {
     ///
     /// # Errors
     /// The first failure of this participant; the body is dropped.
-    pub fn execute(mut self) -> Result<(Box<dyn Body>, Timing), Failure> {
+    pub fn execute(mut self) -> Result<(Box<dyn Body>, Stamps), Failure> {
         let clock = Clock::get();
         self.body.ready(self.task)?;
         let begin = self.start.meet_with(&self.abort, || clock.ticks() + clock.ticks_in(LEAD))?;
         let cpu = cpu_time::of_this_thread();
-        let mut timing = Timing { start: clock.ticks(), ..Timing::default() };
+        let mut timing = Stamps { start: clock.ticks(), ..Stamps::default() };
         match self.task {
             Task::Check { rounds } => self.body.check(rounds)?,
             Task::Batch { iterations } => self.body.run(iterations)?,

@@ -27,7 +27,7 @@ use super::super::wire::Wire;
 use super::{Carrier, Ends, Inlets, Traits};
 use corecast_race::contender::Unfit;
 use corecast_race::failure::Failure;
-use corecast_race::harness::{Abort, Timing};
+use corecast_race::harness::{Abort, Stamps};
 
 /// The longest message of Aeron.
 const MOST_BYTES: usize = 16 << 20;
@@ -146,9 +146,9 @@ impl Listener {
         Ok(())
     }
 
-    fn stamp(&self, timing: &mut Timing) {
+    fn stamp(&self, timing: &mut Stamps) {
         let end = if self.is_sender { self.block.sender_end } else { self.block.end };
-        *timing = Timing { start: self.block.start, end, cpu: Duration::ZERO, ..std::mem::take(timing) };
+        *timing = Stamps { start: self.block.start, end, cpu: Duration::ZERO, ..std::mem::take(timing) };
     }
 }
 
@@ -161,7 +161,7 @@ impl Outlet for Listener {
         Ok(())
     }
 
-    fn amend(&mut self, timing: &mut Timing) {
+    fn amend(&mut self, timing: &mut Stamps) {
         self.stamp(timing);
     }
 }
@@ -171,7 +171,7 @@ impl Inlet for Listener {
         self.listen().map(|()| 0)
     }
 
-    fn amend(&mut self, timing: &mut Timing) {
+    fn amend(&mut self, timing: &mut Stamps) {
         self.stamp(timing);
     }
 }
@@ -197,9 +197,9 @@ impl Inlet for Speaker {
         Ok(0)
     }
 
-    fn amend(&mut self, timing: &mut Timing) {
+    fn amend(&mut self, timing: &mut Stamps) {
         let Block { start, end, .. } = self.block;
-        *timing = Timing { start, end, cpu: self.cpu, ..std::mem::take(timing) };
+        *timing = Stamps { start, end, cpu: self.cpu, ..std::mem::take(timing) };
     }
 }
 

@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use corecast::base::Clock;
 
 use super::workshop::Workshop;
+use crate::contender::Setting;
 use crate::contender::elsewhere::{Elsewhere, Performer};
-use crate::contender::{Body, Setting};
 use crate::dialogue::Dialogue;
 use crate::failure::Failure;
-use crate::harness::{Abort, LEAD, TOLERANCE, Task, Timing};
+use crate::harness::{Abort, Body, LEAD, Stamps, TOLERANCE, Task};
 use crate::op::Op;
 
 /// Operations that a driver checks between two looks at the clock.
@@ -86,7 +86,7 @@ impl Performer for Member {
         Ok(())
     }
 
-    fn amend(&self, timing: &mut Timing) {
+    fn amend(&self, timing: &mut Stamps) {
         // All of them begin and end at the same ticks, so that whoever is asked says what the driver took.
         timing.start = 0;
         timing.end = self.block.took;

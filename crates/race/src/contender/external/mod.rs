@@ -25,11 +25,11 @@ use self::member::Speaker;
 use self::runtimes::{RUNTIMES, Runtime};
 use self::workshop::Built;
 use super::processes::THREADS_ONLY;
-use super::{Body, Contender, Setting, Unfit};
+use super::{Contender, Setting, Unfit};
 use crate::confine::confine;
 use crate::dialogue::Dialogue;
 use crate::failure::Failure;
-use crate::harness::Abort;
+use crate::harness::{Abort, Body};
 use crate::op::Op;
 use crate::place::Place;
 

@@ -9,9 +9,9 @@ use corecast::base::{Arena, Clock};
 use super::{Assignment, GROUND, arena_of, lay_out};
 use crate::child::Child;
 use crate::contender::elsewhere::{Elsewhere, Performer};
-use crate::contender::{Body, Contender, Setting};
+use crate::contender::{Contender, Setting};
 use crate::failure::Failure;
-use crate::harness::{Abort, Task, Timing};
+use crate::harness::{Abort, Body, Stamps, Task};
 use crate::place::Place;
 use crate::skip::Skip;
 
@@ -24,7 +24,7 @@ const BYTES_BESIDE: usize = 4096;
 /// Stands for a process.
 struct Proxy {
     child: Child,
-    timing: Timing,
+    timing: Stamps,
 }
 
 /// The bodies of a contender's members, which are processes, by rank.
@@ -58,7 +58,7 @@ pub fn bodies(
     };
     let mut children = (0..members).map(start).collect::<Result<Vec<Child>, Failure>>().map_err(unfit)?;
     children.iter_mut().try_for_each(Child::await_ready).map_err(unfit)?;
-    let proxy = |child| Box::new(Elsewhere::new(Proxy { child, timing: Timing::default() })) as Box<dyn Body>;
+    let proxy = |child| Box::new(Elsewhere::new(Proxy { child, timing: Stamps::default() })) as Box<dyn Body>;
     Ok(children.into_iter().map(proxy).collect())
 }
 
@@ -82,7 +82,7 @@ impl Performer for Proxy {
         Ok(())
     }
 
-    fn amend(&self, timing: &mut Timing) {
+    fn amend(&self, timing: &mut Stamps) {
         timing.clone_from(&self.timing);
     }
 }

@@ -10,9 +10,9 @@ use corecast::machine::pin;
 
 use super::{Assignment, Seat, arena_of, lay_out};
 use crate::child::{Answer, attend, hear, say};
-use crate::contender::{Body, contenders};
+use crate::contender::contenders;
 use crate::failure::Failure;
-use crate::harness::{Patience, Rendezvous, Share, Task};
+use crate::harness::{Body, Patience, Rendezvous, Share, Task};
 use crate::op::Op;
 
 /// What a process does that is a member: forms the group that it is told of on standard input, and does the tasks that

@@ -16,7 +16,7 @@ use corecast::base::Arena;
 use corecast::base::region::SharedRegion;
 use serde::{Deserialize, Serialize};
 
-use super::body::Witness;
+use super::bodies::Witness;
 use crate::failure::Failure;
 use crate::harness::{Patience, Rendezvous};
 

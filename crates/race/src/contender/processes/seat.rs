@@ -1,6 +1,6 @@
 //! A member's part in an operation, as a contender is told it, wherever the member is.
 
-use crate::contender::body::{SliceTask, Witness};
+use crate::contender::bodies::{SliceTask, Witness};
 use crate::op::Op;
 
 /// One member's part, as it is known in the process or thread that is the member.

@@ -3,8 +3,9 @@
 use std::hint::black_box;
 
 use super::{RecvEnd, SendEnd};
-use corecast_race::contender::{Body, Item, expect_item};
 use corecast_race::failure::Failure;
+use corecast_race::harness::Body;
+use corecast_race::message::{Item, expect_item};
 
 /// Sends first and waits for the answer.
 struct Asker<S, R> {

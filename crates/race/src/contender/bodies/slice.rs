@@ -5,8 +5,9 @@
 
 use std::hint::black_box;
 
-use super::{Body, contribution, expected_sum};
+use super::{contribution, expected_sum};
 use crate::failure::Failure;
+use crate::harness::Body;
 use crate::op::Op;
 
 /// One participant's end of a broadcast, a reduction to the root or to all of wrapping sums, word by word.

@@ -3,8 +3,8 @@
 use corecast::base::sync::{AtomicU64, Ordering, spin_hint, yield_now};
 use corecast::base::{Arena, ArenaError, CacheLine, PlaceSlice};
 
-use super::Body;
 use crate::failure::Failure;
+use crate::harness::Body;
 
 /// One participant's end of a barrier.
 pub trait BarrierEnd: Send + 'static {

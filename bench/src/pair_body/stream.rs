@@ -6,8 +6,9 @@
 use std::hint::black_box;
 
 use super::{RecvEnd, SendEnd};
-use corecast_race::contender::{Body, Item, expect_item};
 use corecast_race::failure::Failure;
+use corecast_race::harness::Body;
+use corecast_race::message::{Item, expect_item};
 
 struct Source<S> {
     to: S,

@@ -2,8 +2,9 @@
 
 use std::hint::black_box;
 
-use super::{Body, contribution, expect_sum};
+use super::{contribution, expect_sum};
 use crate::failure::Failure;
+use crate::harness::Body;
 
 /// One participant's end of an all-reduction by wrapping addition.
 pub trait AllreduceEnd: Send + 'static {

@@ -1,19 +1,22 @@
 //! One group of the report: all contenders of one operation among the same participants, in turns.
 //!
 //! First each contender is built, verified and paced. Then come rounds: in each, a probe of the bare line and one block of
-//! every contender, in an order drawn anew from the seed, so that a change of the machine's mood meets all alike.
+//! every contender, in an order drawn anew from the seed: when the machine changes its speed, it does so for all of them.
+
+mod entrant;
+mod line_probe;
+
+pub use entrant::Entrant;
+pub use line_probe::LineProbe;
 
 use std::time::{Duration, Instant};
 
 use corecast::machine::pin::PinError;
 
-use super::crew::Crew;
-use super::entrant::Entrant;
-use super::line_probe::LineProbe;
-use super::pace::Pace;
 use crate::cancel::Cancel;
 use crate::contender::{Contender, Setting};
 use crate::error::BenchError;
+use crate::harness::{Crew, Pace};
 use crate::progress::Progress;
 use crate::report::{Group, Row, Timing};
 
@@ -142,9 +145,9 @@ mod tests {
     use std::sync::mpsc::{Receiver, channel};
 
     use super::*;
-    use crate::contender::{Body, Unfit, contenders};
+    use crate::contender::{Unfit, contenders};
     use crate::failure::Failure;
-    use crate::harness::Abort;
+    use crate::harness::{Abort, Body};
     use crate::op::Op;
     use crate::this_machine::this_machine;
 

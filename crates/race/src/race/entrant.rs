@@ -5,15 +5,12 @@ use std::time::Duration;
 
 use corecast::base::Clock;
 
-use super::abort::Abort;
-use super::crew::{Block, Crew};
-use super::pace::{Pace, iterations_that_fill};
-use super::span;
-use super::statistics::{Summary, median};
-use super::task::Task;
 use crate::cancel::Cancel;
-use crate::contender::{Body, Contender, Setting, processes};
+use crate::contender::{Contender, Setting, processes};
 use crate::failure::Failure;
+use crate::harness::{
+    Abort, Block, Body, Crew, Pace, Summary, Task, iterations_that_fill, median, ticks_of, ticks_of_windows,
+};
 use crate::op::Op;
 use crate::report::{Row, Timing};
 use crate::skip::Skip;
@@ -163,7 +160,7 @@ impl Entrant {
     fn pace_batches(&mut self, crew: &mut Crew, pace: &Pace, task: impl Fn(u64) -> Task) -> Result<(), Failure> {
         let iterations = iterations_that_fill(pace.block, |iterations| {
             let timings = self.run(crew, task(iterations))?;
-            Ok(Clock::get().duration(span::of(self.op, &timings)))
+            Ok(Clock::get().duration(ticks_of(self.op, &timings)))
         })?;
         self.task = task(iterations);
         Ok(())
@@ -183,7 +180,7 @@ impl Entrant {
         let clock = Clock::get();
         let operations = self.at_most(ESTIMATE);
         let timings = self.run(crew, Task::Separated { operations })?;
-        let one = clock.duration(span::of(self.op, &timings) / operations);
+        let one = clock.duration(ticks_of(self.op, &timings) / operations);
         let width = (2 * one).clamp(NARROWEST, self.widest());
         let count = pace.block.as_nanos() / width.as_nanos();
         let count = u64::try_from(count).unwrap_or(u64::MAX).clamp(FEWEST_WINDOWS, MOST_WINDOWS);
@@ -193,7 +190,7 @@ impl Entrant {
 
     fn keep_batch(&mut self, timings: &[super::task::Timing], iterations: u64) {
         let operations = iterations as f64 * self.op.per_iteration();
-        self.samples_ns.push(Clock::get().ns(span::of(self.op, timings)) / operations);
+        self.samples_ns.push(Clock::get().ns(ticks_of(self.op, timings)) / operations);
         let cpu: Duration = timings.iter().map(|timing| timing.cpu).sum();
         self.cpu_ns.push(cpu.as_nanos() as f64 / operations);
     }
@@ -211,7 +208,7 @@ impl Entrant {
 
     fn keep_windows(&mut self, timings: &[super::task::Timing], count: u64, width: u64) {
         let clock = Clock::get();
-        let windows = span::of_windows(timings);
+        let windows = ticks_of_windows(timings);
         let kept = windows.iter().flatten().map(|&ticks| clock.ns(ticks));
         let before = self.samples_ns.len();
         self.samples_ns.extend(kept);

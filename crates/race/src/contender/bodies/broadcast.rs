@@ -2,8 +2,9 @@
 
 use std::hint::black_box;
 
-use super::{Body, Item, Message, expect_item};
 use crate::failure::Failure;
+use crate::harness::Body;
+use crate::message::{Item, Message, expect_item};
 
 /// One participant's end of a broadcast.
 pub trait BroadcastEnd: Send + 'static {

@@ -6,13 +6,8 @@ use std::time::Duration;
 use corecast::base::{Clock, CpuSet};
 use corecast::machine::pin::PinError;
 
-use super::abort::Abort;
-use super::crew::Crew;
-use super::placement::Placement;
-use super::span;
-use super::statistics::median;
-use super::task::Task;
-use crate::contender::{Body, RawLine};
+use crate::contender::RawLine;
+use crate::harness::{Abort, Body, Crew, Placement, Task, median, ticks_of};
 use crate::op::Op;
 
 /// Round trips of one batch, some 50 us.
@@ -56,7 +51,7 @@ impl LineProbe {
     fn batch(&mut self) -> Option<f64> {
         let block = self.crew.run(self.bodies.take()?, Task::Batch { iterations: ROUND_TRIPS }, &self.abort).ok()?;
         self.bodies = Some(block.bodies);
-        let ticks = span::of(Op::OneWay, &block.timings);
+        let ticks = ticks_of(Op::OneWay, &block.timings);
         Some(Clock::get().ns(ticks) / (ROUND_TRIPS as f64 * Op::OneWay.per_iteration()))
     }
 

@@ -2,8 +2,9 @@
 
 use std::hint::black_box;
 
-use super::{Body, contribution, expect_sum};
+use super::{contribution, expect_sum};
 use crate::failure::Failure;
+use crate::harness::Body;
 
 /// One participant's end of a reduction by wrapping addition.
 pub trait ReduceEnd: Send + 'static {

@@ -9,8 +9,8 @@ mod stream;
 pub(crate) use one_way::one_way_bodies;
 pub(crate) use stream::stream_bodies;
 
-use corecast_race::contender::Item;
 use corecast_race::failure::Failure;
+use corecast_race::message::Item;
 use corecast_race::op::Op;
 
 /// The sending end of a channel that is raced.
