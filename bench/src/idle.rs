@@ -7,10 +7,9 @@ use corecast::machine::Machine;
 use corecast_race::contender_rows;
 use serde::Serialize;
 
-use crate::rules::at_most;
 use corecast_race::contender::Setting;
 use corecast_race::error::BenchError;
-use corecast_race::gate::{Demand, Gate};
+use corecast_race::gate::Gate;
 use corecast_race::harness::{Crew, Pace};
 use corecast_race::op::Op;
 use corecast_race::options::Options;
@@ -19,10 +18,8 @@ use corecast_race::race::Entrant;
 use corecast_race::report::Timing;
 use corecast_race::run;
 
+use crate::channel_demands::IDLE;
 use crate::contender::contenders;
-
-pub(crate) const IDLE: Demand =
-    at_most(0.3, "idle receiver, % of one CPU, the worst of corecast's", "corecast bench idle");
 
 /// The outcome of `corecast bench idle`.
 #[derive(Clone, Debug, Serialize)]

@@ -32,6 +32,7 @@
 
 mod atomics;
 mod busy;
+mod channel_demands;
 pub mod channels;
 mod coherence;
 mod contender;

@@ -3,23 +3,16 @@
 
 use corecast::machine::Machine;
 
-use crate::rules::{at_least, at_most};
 use corecast_race::error::BenchError;
-use corecast_race::gate::{Demand, Gate};
+use corecast_race::gate::Gate;
 use corecast_race::op::Op;
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
 use corecast_race::report::{Group, Report};
 use corecast_race::run::{self, Heat};
 
+use crate::channel_demands::{ONE_WAY_LINES, ONE_WAY_RTRB, STREAM_RTRB, WORDS_RTRB};
 use crate::contender::contenders;
-
-const COMMAND: &str = "corecast bench ump";
-
-pub(crate) const ONE_WAY_LINES: Demand = at_most(1.8, "ump, 56 bytes one way, in bare line transfers", COMMAND);
-pub(crate) const ONE_WAY_RTRB: Demand = at_most(1.0, "ump, 56 bytes one way, time / rtrb's", COMMAND);
-pub(crate) const STREAM_RTRB: Demand = at_least(1.5, "ump / rtrb, stream of 56 bytes, 1024 slots", COMMAND);
-pub(crate) const WORDS_RTRB: Demand = at_least(1.5, "ff / rtrb, stream of words, 1024 slots", COMMAND);
 
 /// Races one message of 56 bytes one way, a stream of them, and a stream of single words.
 ///

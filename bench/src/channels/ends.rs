@@ -45,7 +45,7 @@ pub(crate) trait Outlet: Send {
     /// As [`ByteSend::settle`].
     fn settle(&mut self, sent: u64) -> Result<(), Failure>;
 
-    /// As [`Body::amend`](crate::contender::Body::amend), for ends that only tell others what to send.
+    /// As [`Body::amend`](corecast_race::harness::Body::amend), for ends that only tell others what to send.
     fn amend(&mut self, timing: &mut Stamps) {
         let _ = timing;
     }

@@ -2,7 +2,9 @@
 
 use super::report::{ChannelGroup, ChannelRow};
 use super::traffic::Traffic;
-use crate::{deaths, idle, pair, select};
+use crate::channel_demands::{
+    ALL_BUSY, IDLE, LEFT, ONE_BUSY, ONE_WAY_LINES, ONE_WAY_RTRB, STREAM_RTRB, TOLD, WORDS_RTRB,
+};
 use corecast_race::gate::{Demand, Gate};
 
 /// A demand.
@@ -42,15 +44,15 @@ const RULES: &[Rule] = &[
     Rule::Rate { ours: "mcast", rival: "mcast-copy", bytes: 1_000_000, receivers: 1, least: 1.7 },
     Rule::Crowded { ours: "ump", rival: "crossbeam-channel", bytes: 64, least: 0.5 },
     Rule::Crowded { ours: "mcast", rival: "crossbeam-channel", bytes: 64, least: 0.5 },
-    Rule::Elsewhere(&pair::ONE_WAY_LINES),
-    Rule::Elsewhere(&pair::ONE_WAY_RTRB),
-    Rule::Elsewhere(&pair::STREAM_RTRB),
-    Rule::Elsewhere(&pair::WORDS_RTRB),
-    Rule::Elsewhere(&select::ONE_BUSY),
-    Rule::Elsewhere(&select::ALL_BUSY),
-    Rule::Elsewhere(&idle::IDLE),
-    Rule::Elsewhere(&deaths::TOLD),
-    Rule::Elsewhere(&deaths::LEFT),
+    Rule::Elsewhere(&ONE_WAY_LINES),
+    Rule::Elsewhere(&ONE_WAY_RTRB),
+    Rule::Elsewhere(&STREAM_RTRB),
+    Rule::Elsewhere(&WORDS_RTRB),
+    Rule::Elsewhere(&ONE_BUSY),
+    Rule::Elsewhere(&ALL_BUSY),
+    Rule::Elsewhere(&IDLE),
+    Rule::Elsewhere(&TOLD),
+    Rule::Elsewhere(&LEFT),
 ];
 
 /// ZIMP's gain over Barrelfish's message passing in its authors' programs.

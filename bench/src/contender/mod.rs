@@ -1,7 +1,7 @@
 //! The contenders that are channels between two participants, one file each, and the list of all contenders.
 //!
-//! To add one: a file here that implements [`Contender`] with a [`SendEnd`](crate::pair_body::SendEnd) and a `RecvEnd`, and a line in `REGISTRY`. The
-//! harness checks it before it times it, and lists it in every table of its operation.
+//! To add one: a file here that implements [`Contender`] with the ends of [`pair_body`](crate::pair_body), and a line in
+//! `REGISTRY`. The harness checks it before it times it, and lists it in every table of its operation.
 
 mod crossbeam_select;
 mod ring_ff;
@@ -17,10 +17,8 @@ use corecast_race::op::Op;
 pub(crate) use ring_ump::ring as ump_ring;
 pub(crate) use selected::select as select_of;
 
+use crate::channel_demands::CHANNELS;
 use crate::channels::word_queues;
-
-/// The channels that one receiver looks at.
-pub(crate) const CHANNELS: usize = 64;
 
 type List = fn() -> Vec<Box<dyn Contender>>;
 

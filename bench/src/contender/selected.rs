@@ -7,8 +7,7 @@ use corecast::base::wait::{CpuSharing, Waiter};
 use corecast::channel::select::Select;
 use corecast::channel::ump::{Receiver, Sender};
 
-use super::RecvEnd;
-use crate::pair_body::stream_bodies;
+use crate::pair_body::{RecvEnd, stream_bodies};
 use corecast_race::contender::{Contender, Setting, Unfit};
 use corecast_race::failure::Failure;
 use corecast_race::harness::{Abort, Body};

@@ -20,19 +20,15 @@ use serde::Serialize;
 
 use self::ends::{Channel, End, Outcome, Receiver};
 use self::victim::{NAME, SENT, Victim};
-use crate::rules::at_most;
+use crate::channel_demands::{LEFT, TOLD};
 use crate::stats::{Samples, median, most};
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
-use corecast_race::gate::{Demand, Gate};
+use corecast_race::gate::Gate;
 use corecast_race::options::Options;
 use corecast_race::progress::Progress;
 
 pub use victim::victim;
-
-const COMMAND: &str = "corecast bench deaths";
-pub(crate) const TOLD: Demand = at_most(100.0, "death to its news, ms, p99, the worst row", COMMAND);
-pub(crate) const LEFT: Demand = at_most(0.0, "files left after a death, all rows", COMMAND);
 
 /// How many processes are killed, and how they are started.
 #[derive(Clone, Debug)]

@@ -13,7 +13,8 @@ use corecast::channel::select::Select;
 use corecast::channel::ump::{Receiver, Sender};
 use serde::Serialize;
 
-use crate::contender::{CHANNELS, select_of};
+use crate::channel_demands::CHANNELS;
+use crate::contender::select_of;
 use crate::stats::{least, median};
 use corecast_race::contender::Setting;
 use corecast_race::error::BenchError;

@@ -9,28 +9,21 @@ use corecast::machine::Machine;
 use serde::Serialize;
 
 use crate::pair::median_ns;
-use crate::rules::{at_least, at_most};
 use corecast_race::contender::Setting;
 use corecast_race::error::BenchError;
-use corecast_race::gate::Demand;
 use corecast_race::op::Op;
 use corecast_race::options::Options;
 use corecast_race::progress::{Part, Progress};
 use corecast_race::report::Report;
 use corecast_race::run::{self, Heat};
 
-use crate::contender::{CHANNELS, contenders};
+use crate::channel_demands::{ALL_BUSY, ONE_BUSY};
+use crate::contender::contenders;
 
 pub use fairness::Fairness;
 
-const COMMAND: &str = "corecast bench select";
 /// The part of the time that the race takes, about.
 const RACE_PART: f64 = 0.95;
-
-pub(crate) const ONE_BUSY: Demand =
-    at_most(2.0 * CHANNELS as f64, "select of 64 ump, one busy, ns per message more than ump alone", COMMAND);
-pub(crate) const ALL_BUSY: Demand =
-    at_least(0.8, "select of 64 ump, all busy, the worst channel's part of its fair share", COMMAND);
 
 /// The outcome of `corecast bench select`.
 #[derive(Clone, Debug, Serialize)]

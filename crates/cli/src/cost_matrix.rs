@@ -90,14 +90,11 @@ impl<'a> Matrix<'a> {
     }
 
     fn width_of_cell(&self) -> usize {
-        match self.groups.len() {
-            0..=MOST_NUMBERS => {
-                let costs = self.costs.iter().flatten().flatten();
-                costs.map(|&cost| table::cost(cost).len()).max().unwrap_or(1).max(self.width_of_names()) + 1
-            }
-            ..=MOST_WIDE => 2,
-            _ => 1,
+        if self.groups.len() > MOST_NUMBERS {
+            return if self.groups.len() > MOST_WIDE { 1 } else { 2 };
         }
+        let costs = self.costs.iter().flatten().flatten();
+        costs.map(|&cost| table::cost(cost).len()).max().unwrap_or(1).max(self.width_of_names()) + 1
     }
 
     /// The names of the columns: all that fit.

@@ -76,7 +76,9 @@ pub fn run() -> ExitCode {
         Err(told) => return end(output::usage(&told)),
     };
     let output = Output::new(line.json, line.quiet);
-    end(file_limit::hold().and_then(|()| line.into_command().run(CommandLine::command(), &output)).map(|()| ExitCode::SUCCESS))
+    end(file_limit::hold()
+        .and_then(|()| line.into_command().run(CommandLine::command(), &output))
+        .map(|()| ExitCode::SUCCESS))
 }
 
 /// Prints why a program stops early, if it does.

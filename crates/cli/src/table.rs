@@ -79,9 +79,12 @@ impl Table {
         let fit = self.fit(width);
         let headings: Vec<String> = self.columns.iter().map(|column| column.heading.clone()).collect();
         let has_headings = headings.iter().any(|heading| !heading.is_empty());
-        let heading = has_headings.then(|| self.row_text(&headings, &fit)).unwrap_or_default();
-        let rows = self.rows.iter().map(|row| self.row_text(row, &fit) + &self.text_below(row, &fit));
-        heading + &rows.collect::<String>() + &self.left_out(&fit, width)
+        let mut text = if has_headings { self.row_text(&headings, &fit) } else { String::new() };
+        for row in &self.rows {
+            text += &self.row_text(row, &fit);
+            text += &self.text_below(row, &fit);
+        }
+        text + &self.left_out(&fit, width)
     }
 
     fn fit(&self, width: usize) -> Fit {
@@ -167,8 +170,7 @@ impl Table {
 
     /// The line that names the columns for which there was no room.
     fn left_out(&self, fit: &Fit, width: usize) -> String {
-        let is_shown =
-            |column| fit.below == Some(column) || fit.shown.iter().any(|&(shown, _)| shown == column);
+        let is_shown = |column| fit.below == Some(column) || fit.shown.iter().any(|&(shown, _)| shown == column);
         let left_out = (0..self.columns.len()).filter(|&column| !is_shown(column) && self.width(column) > 0);
         let names: Vec<&str> = left_out.map(|column| self.columns[column].heading.as_str()).collect();
         if names.is_empty() {

@@ -163,8 +163,7 @@ const PUBLISHED: [&[Column<&Published>]; 2] = [
     ],
 ];
 const MACHINE: Column<&Published> = Column::words("machine", "machine", |row| row.machine.into());
-const BUCKETS: Column<&Published> =
-    Column::figure("buckets", "buckets", "", |row| counted(row.buckets), Digits(0));
+const BUCKETS: Column<&Published> = Column::figure("buckets", "buckets", "", |row| counted(row.buckets), Digits(0));
 const MEAN: Column<&Published> = Column::figure("mean", "elements", "", |row| counted(row.mean), Digits(0));
 
 fn point(point: Point) -> Value {

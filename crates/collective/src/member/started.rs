@@ -36,8 +36,8 @@ use std::time::Duration;
 
 use corecast_base::Clock;
 
+use super::Member;
 use super::prepared::{Prepared, Steps};
-use super::{Ends, Member};
 use crate::core::{NEVER, NOW};
 use crate::error::Error;
 
@@ -46,7 +46,7 @@ use crate::error::Error;
 pub struct Started<'a, T> {
     me: &'a mut Member,
     /// Called until they are done. Boxing those of a barrier allocates nothing.
-    steps: Box<dyn FnMut(&mut Ends) -> Result<T, Error> + Send + 'a>,
+    steps: Box<dyn Steps<T> + Send + 'a>,
     result: Option<T>,
 }
 

@@ -1,8 +1,8 @@
 //! What is done once: by one of many threads, and again by the next after a panic.
 
+use corecast_base::sync::{AtomicU32, Ordering};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
-use corecast_base::sync::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 

@@ -2,12 +2,11 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::bodies::{
-    AllreduceEnd, BroadcastEnd, Message, ReduceEnd, allreduce_bodies, broadcast_bodies, reduce_bodies,
-};
+use super::bodies::{AllreduceEnd, BroadcastEnd, ReduceEnd, allreduce_bodies, broadcast_bodies, reduce_bodies};
 use super::{Contender, Setting, Unfit};
 use crate::failure::Failure;
 use crate::harness::{Abort, Body};
+use crate::message::Message;
 use crate::op::Op;
 
 pub(super) struct CondvarSlot(pub(super) Op);

@@ -35,7 +35,7 @@ pub use external::Workshop;
 pub use planned::{CHOSEN, TWIN, as_planned};
 pub use raw_line::RawLine;
 
-use crate::harness::Abort;
+use crate::harness::{Abort, Body};
 use crate::op::Op;
 
 /// One way to perform an operation.

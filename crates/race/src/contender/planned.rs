@@ -9,12 +9,13 @@ use corecast::plan::{SHAPES, Shape, Tree};
 use corecast::processes::Invitation;
 
 use super::bodies::{
-    AllreduceEnd, BarrierEnd, BroadcastEnd, Message, ReduceEnd, SliceEnd, Witness, allreduce_body, barrier_body,
-    broadcast_body, reduce_body, slice_body,
+    AllreduceEnd, BarrierEnd, BroadcastEnd, ReduceEnd, SliceEnd, Witness, allreduce_body, barrier_body, broadcast_body,
+    reduce_body, slice_body,
 };
 use super::{Contender, Seat, Setting, Unfit};
 use crate::failure::Failure;
 use crate::harness::{Abort, Body};
+use crate::message::Message;
 use crate::op::Op;
 
 /// How the row of a tree that another row has already begins and ends its reason.

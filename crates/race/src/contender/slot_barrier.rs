@@ -9,12 +9,12 @@ use corecast::base::CacheLine;
 use corecast::base::sync::{AtomicU64, Ordering};
 
 use super::bodies::{
-    AllreduceEnd, BroadcastEnd, Message, ReduceEnd, SliceEnd, allreduce_bodies, broadcast_bodies, reduce_bodies,
-    slice_bodies,
+    AllreduceEnd, BroadcastEnd, ReduceEnd, SliceEnd, allreduce_bodies, broadcast_bodies, reduce_bodies, slice_bodies,
 };
 use super::{Contender, Setting, Unfit};
 use crate::failure::Failure;
 use crate::harness::{Abort, Body};
+use crate::message::Message;
 use crate::op::Op;
 
 pub(super) struct SlotBarrier(pub(super) Op);

@@ -12,8 +12,8 @@ pub fn jain(counts: &[u64]) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (counts.len() as f64 * squares))
 }
 
-/// The most of a thread divided by the fewest, the median over rounds. A thread that got nothing is infinitely behind, and infinity
-/// would not be JSON: `None` if that is so in half of the rounds or more, and if there are none.
+/// The most of a thread divided by the fewest, the median over rounds. A thread that got nothing is infinitely behind, and
+/// infinity would not be JSON: `None` if that is so in half of the rounds or more, and if there are none.
 pub fn most_to_fewest<'a>(rounds: impl Iterator<Item = &'a [u64]>) -> Option<f64> {
     let ratio = |counts: &[u64]| match (counts.iter().max(), counts.iter().min()) {
         (Some(&most), Some(&fewest)) if fewest > 0 => most as f64 / fewest as f64,

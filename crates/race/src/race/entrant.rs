@@ -9,7 +9,7 @@ use crate::cancel::Cancel;
 use crate::contender::{Contender, Setting, processes};
 use crate::failure::Failure;
 use crate::harness::{
-    Abort, Block, Body, Crew, Pace, Summary, Task, iterations_that_fill, median, ticks_of, ticks_of_windows,
+    Abort, Block, Body, Crew, Pace, Stamps, Summary, Task, iterations_that_fill, median, ticks_of, ticks_of_windows,
 };
 use crate::op::Op;
 use crate::report::{Row, Timing};
@@ -143,7 +143,7 @@ impl Entrant {
     }
 
     /// Runs a block; afterwards the bodies are back, or gone with the failure that is returned.
-    fn run(&mut self, crew: &mut Crew, task: Task) -> Result<Vec<super::task::Timing>, Failure> {
+    fn run(&mut self, crew: &mut Crew, task: Task) -> Result<Vec<Stamps>, Failure> {
         let Ok(bodies) = &mut self.bodies else { return Err(Failure::Aborted) };
         let Block { bodies, timings } = crew.run(std::mem::take(bodies), task, &self.abort)?;
         self.bodies = Ok(bodies);
@@ -188,14 +188,14 @@ impl Entrant {
         Ok(())
     }
 
-    fn keep_batch(&mut self, timings: &[super::task::Timing], iterations: u64) {
+    fn keep_batch(&mut self, timings: &[Stamps], iterations: u64) {
         let operations = iterations as f64 * self.op.per_iteration();
         self.samples_ns.push(Clock::get().ns(ticks_of(self.op, timings)) / operations);
         let cpu: Duration = timings.iter().map(|timing| timing.cpu).sum();
         self.cpu_ns.push(cpu.as_nanos() as f64 / operations);
     }
 
-    fn keep_echoes(&mut self, timings: &[super::task::Timing], root: usize, operations: u64) {
+    fn keep_echoes(&mut self, timings: &[Stamps], root: usize, operations: u64) {
         let clock = Clock::get();
         let times = timings[root].windows.chunks(operations.max(1) as usize);
         for (samples, times) in self.by_leaf_ns.iter_mut().zip(times) {
@@ -206,7 +206,7 @@ impl Entrant {
         self.cpu_ns.push(cpu.as_nanos() as f64 / operations);
     }
 
-    fn keep_windows(&mut self, timings: &[super::task::Timing], count: u64, width: u64) {
+    fn keep_windows(&mut self, timings: &[Stamps], count: u64, width: u64) {
         let clock = Clock::get();
         let windows = ticks_of_windows(timings);
         let kept = windows.iter().flatten().map(|&ticks| clock.ns(ticks));

@@ -162,7 +162,7 @@ mod tests {
         wait: fn(usize) -> Result<(), Failure>,
     }
 
-    impl crate::contender::body::BarrierEnd for End {
+    impl crate::contender::bodies::BarrierEnd for End {
         fn wait(&mut self) -> Result<(), Failure> {
             (self.wait)(self.rank)
         }
@@ -179,7 +179,7 @@ mod tests {
 
         fn build(&self, setting: &Setting<'_>, _abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
             let end = |rank| End { rank, wait: self.wait };
-            Ok(crate::contender::body::barrier_bodies((0..setting.participants()).map(end).collect()))
+            Ok(crate::contender::bodies::barrier_bodies((0..setting.participants()).map(end).collect()))
         }
     }
 

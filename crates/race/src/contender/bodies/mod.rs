@@ -16,8 +16,6 @@ pub use reduce::{ReduceEnd, reduce_bodies, reduce_body};
 pub use slice::{SliceEnd, SliceTask, slice_bodies, slice_body};
 
 use crate::failure::Failure;
-use crate::harness::Body;
-use crate::message::{Item, Message, expect_item};
 
 /// The contribution of a member to the sum of a round.
 #[inline(always)]
