@@ -80,11 +80,14 @@ impl Table {
         let headings: Vec<String> = self.columns.iter().map(|column| column.heading.clone()).collect();
         let has_headings = headings.iter().any(|heading| !heading.is_empty());
         let mut text = if has_headings { self.row_text(&headings, &fit) } else { String::new() };
+        let common = self.common_text_below(&fit);
         for row in &self.rows {
             text += &self.row_text(row, &fit);
-            text += &self.text_below(row, &fit);
+            if common.is_none() {
+                text += &self.text_below(row, &fit);
+            }
         }
-        text + &self.left_out(&fit, width)
+        text + &common.unwrap_or_default() + &self.left_out(&fit, width)
     }
 
     fn fit(&self, width: usize) -> Fit {
@@ -154,6 +157,13 @@ impl Table {
         let words = if heading.is_empty() { row[column].clone() } else { format!("{heading}: {}", row[column]) };
         let indent = " ".repeat(INDENT);
         wrapped(&words, fit.width_below).iter().map(|line| format!("{indent}{line}\n")).collect()
+    }
+
+    /// The words below if they are the same for all of several rows: they stand once, below the table.
+    fn common_text_below(&self, fit: &Fit) -> Option<String> {
+        let [first, rest @ ..] = self.rows.as_slice() else { return None };
+        let is_common = |column: &usize| !rest.is_empty() && rest.iter().all(|row| row[*column] == first[*column]);
+        fit.below.filter(is_common).map(|_| self.text_below(first, fit))
     }
 
     fn line_text(&self, cells: &[Vec<String>], line: usize, fit: &Fit) -> String {
@@ -312,9 +322,16 @@ mod tests {
         table.add_row(["second", "<= 1", "0.5", ""]);
         let text = table.fitted(60);
         assert!(widest(&text) <= 60 && !text.contains("not shown"), "{text}");
-        assert!(text.contains("\n     verdict: not judged here: needs four CPUs in two packages\n second"), "{text}");
+        assert!(
+            text.contains("\n     verdict: not judged here: needs four CPUs in two\n     packages\n second"),
+            "{text}"
+        );
         assert!(text.ends_with("0.5\n"), "an empty cell has no line: {text}");
         assert!(table.fitted(70).contains("found  verdict"), "with more room it stays in its row");
+        let mut common = wide(&["a machine", "source"], &["b", reason]);
+        common.add_row(["c", reason]);
+        let once = wrapped(&format!("source: {reason}"), 29).join("\n     ");
+        assert_eq!(common.fitted(34), format!(" a machine\n b\n c\n     {once}\n"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A picture of curves: values over steps that are evenly spaced, on a logarithmic axis, each curve named at its end.
 //!
-//! A few curves share one picture; more get a small one each, see [`super::panels`]. An infinite value is drawn at the end of the
+//! A few curves share one picture; more get a small one each, see `panels`. An infinite value is drawn at the end of the
 //! axis with its sign.
 
 use std::fmt::Write;

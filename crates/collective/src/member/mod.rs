@@ -39,8 +39,8 @@ pub use started::Started;
 /// All members must call the same operations, with the same roots and types, in the same order. If they do not, each of
 /// them gets [`Error::Mismatched`], at the latest in its next operation that needs something from the others. An operation
 /// that fails leaves the group failed, unless it was refused before it began, as with [`Error::BadRank`], or its errors say
-/// otherwise. Values are of any [`Plain`] type: up to 56 bytes travel in one cache line with their header, larger ones in
-/// several lines.
+/// otherwise. Values are of any [`Plain`](corecast_channel::Plain) type: up to 56 bytes travel in one cache line with their
+/// header, larger ones in several lines.
 ///
 /// Besides the errors that its own documentation lists, any operation returns [`Error::Pending`] while a started one is
 /// unfinished, [`Error::Forked`] in a child of the process that joined, and [`Error::Corrupt`] once a member has read

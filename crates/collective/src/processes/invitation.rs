@@ -43,7 +43,7 @@ impl Invitation {
         Self { region, kept: None, rank: None, members: None, timeout: PATIENCE }
     }
 
-    /// Joins by a descriptor of the group's memory: see [`Founding::share`].
+    /// Joins by a descriptor of the group's memory: see [`Founding::share`](super::Founding::share).
     ///
     /// # Errors
     /// [`JoinError::Attach`].
