@@ -8,7 +8,7 @@ use super::guarded::{Guarded, Standalone, Stored, bucket_of, ending_section};
 use super::host::Setting;
 
 /// See the [module](self).
-pub(super) struct Locked<L>(Box<[Mutex<Bucket<Stored>, L>]>);
+pub(super) struct Locked<L: RawLock>(Box<[Mutex<Bucket<Stored>, L>]>);
 
 // A lock shares its lines with no keys, neither its own bucket's nor another's.
 const _: () = assert!(

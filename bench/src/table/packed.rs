@@ -17,7 +17,7 @@ impl<L: RawLock + 'static> Host for Packed<L> {
 }
 
 /// A thread's way to it.
-pub(super) struct PackedClient<'a, L>(&'a Table<Words, L>);
+pub(super) struct PackedClient<'a, L: RawLock>(&'a Table<Words, L>);
 
 impl<L: RawLock> Client for PackedClient<'_, L> {
     #[inline]

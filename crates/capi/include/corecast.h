@@ -579,7 +579,7 @@ typedef struct {
   uint32_t mode;
   // How often the mode has changed.
   uint32_t switches;
-  // How often a thread had to wait for it.
+  // How often a thread had to wait for it, modulo 2^32.
   uint64_t waits;
 } corecast_lock_stats;
 

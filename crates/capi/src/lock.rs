@@ -81,7 +81,7 @@ pub struct LockStats {
     pub mode: u32,
     /// How often the mode has changed.
     pub switches: u32,
-    /// How often a thread had to wait for it.
+    /// How often a thread had to wait for it, modulo 2^32.
     pub waits: u64,
 }
 
@@ -205,7 +205,7 @@ c_functions! {
     /// The statistics of a lock of the algorithm auto; CORECAST_INVALID_ARGUMENT for others. Waits for the lock.
     unsafe fn corecast_lock_read_stats(lock: in_place Lock) -> (stats: LockStats) {
         let seen = lock.stats()?;
-        LockStats { mode: seen.mode as u32, switches: seen.switches, waits: seen.waits }
+        LockStats { mode: seen.mode as u32, switches: seen.switches, waits: seen.waits.into() }
     }
 
     /// Why a lock of the algorithm auto lets its threads wait as it does, in some lines for people; CORECAST_INVALID_ARGUMENT for

@@ -58,3 +58,8 @@ pub use error::{
 };
 #[cfg(not(loom))]
 pub use open::{OpenChannelError, Spec};
+
+/// The example of the readme, compiled and run as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

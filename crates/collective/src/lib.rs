@@ -73,3 +73,8 @@ pub use two_phase_commit::{Coordinator, Participant};
 
 /// The largest group.
 pub const MAX_MEMBERS: usize = 4096;
+
+/// The example of the readme, compiled and run as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -37,6 +37,7 @@ impl Array {
 unsafe impl RawLock for Array {
     /// The number that was drawn.
     type Node = Cell<u32>;
+    type Alignment = ();
 
     const FACTS: Facts = Facts {
         name: "array",

@@ -74,6 +74,7 @@ impl ThreeStates for Byte {
 // SAFETY: exactly one swap or exchange finds FREE between two stores of it, which only holders do; Acquire and Release.
 unsafe impl RawLock for Byte {
     type Node = ();
+    type Alignment = ();
 
     const FACTS: Facts = Facts {
         name: "byte",

@@ -65,6 +65,7 @@ impl ClhNodes {
 // node it saw idle.
 unsafe impl RawLock for Clh {
     type Node = ClhNodes;
+    type Alignment = ();
 
     const FACTS: Facts = Facts {
         name: "clh",

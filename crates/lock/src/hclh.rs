@@ -109,6 +109,7 @@ impl Hclh {
 // in its domain. Only the one behind adopts a node. A try that succeeds finds the very stay whose node it saw idle.
 unsafe impl RawLock for Hclh {
     type Node = ClhNodes;
+    type Alignment = ();
 
     const FACTS: Facts = Facts {
         name: "hclh",

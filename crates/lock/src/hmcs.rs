@@ -103,6 +103,7 @@ impl Hmcs {
 // queue of a domain by its holder is in the holder's place in the queues above.
 unsafe impl RawLock for Hmcs {
     type Node = HmcsNode;
+    type Alignment = ();
 
     const FACTS: Facts = Facts {
         name: "hmcs",

@@ -59,6 +59,7 @@ impl Near {
 unsafe impl RawLock for Hticket {
     /// The domain in which a ticket was drawn; `None` for a try.
     type Node = Cell<Option<usize>>;
+    type Alignment = ();
 
     const FACTS: Facts = Facts {
         name: "hticket",

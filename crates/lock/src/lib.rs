@@ -4,6 +4,15 @@
 //! they run. So they are exchangeable: [`Mutex`] has its algorithm as a type parameter ([`Auto`] if none is named),
 //! [`Algorithm`] names them all.
 //!
+//! ```
+//! use corecast_lock::{Mcs, Mutex};
+//!
+//! static COUNT: Mutex<u64> = Mutex::new(0);
+//! *COUNT.lock() += 1;
+//! let queued: Mutex<u64, Mcs> = Mutex::from(1); // another lock is one word away
+//! assert_eq!(queued.with(|count| *count + *COUNT.lock()), 2);
+//! ```
+//!
 //! - [`Mutex`]: the safe front, with closures and guards;
 //! - [`RawLock`], [`RawTimed`], [`NodeMoves`], `RawConst`: what an algorithm is; [`Facts`]: what users are told of it;
 //! - [`Tas`], [`Ttas`], [`Ticket`], [`Array`]: locks of words;
@@ -19,7 +28,7 @@
 //! - [`RwLock`] and its algorithms: locks that many may read at once;
 //! - [`Seq`]: a small value that readers copy without a trace;
 //! - [`table`]: a hash table with a lock of any kind on each bucket;
-//! - [`this_thread`]: by what a lock knows its holder.
+//! - [`this_thread`]: the numbers by which locks know their holders.
 //!
 //! A lock that keeps an order never sleeps: a thread that wakes up late would keep all behind it waiting. Its threads give up
 //! their CPU once they have spun for as long as a wake-up costs. A lock that sleeps lets newcomers overtake.
@@ -94,7 +103,7 @@ pub use once::Once;
 pub use qword::Qword;
 #[cfg(not(loom))]
 pub use raw::RawConst;
-pub use raw::{NodeMoves, RawLock, RawTimed, Setup};
+pub use raw::{LineAligned, NodeMoves, RawLock, RawTimed, Setup};
 pub use registry::{Algorithm, UnknownLock};
 #[cfg(not(loom))]
 pub use rw::RawRwConst;
@@ -108,3 +117,8 @@ pub use tas::Tas;
 pub use ticket::Ticket;
 pub use ttas::Ttas;
 pub use word::Word;
+
+/// The example of the readme, compiled and run as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

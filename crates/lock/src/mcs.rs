@@ -160,6 +160,7 @@ impl Mcs {
 // SAFETY: a thread holds the lock if the tail was null when it came, or the one before has handed over, which it does once.
 unsafe impl RawLock for Mcs {
     type Node = McsNode;
+    type Alignment = ();
 
     const FACTS: Facts = Facts {
         name: "mcs",

@@ -7,6 +7,8 @@ use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::time::{Duration, Instant};
 
+#[cfg(not(any(loom, debug_assertions)))]
+use corecast_base::LINE_BYTES;
 use corecast_base::sync::UnsafeCell;
 
 use crate::auto::Auto;
@@ -70,13 +72,19 @@ use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 /// let guard = mutex.lock();
 /// ```
 ///
-/// The lock comes first, so that data which begins on the same line comes along with it.
+/// The lock comes first, so that data which begins on the same line comes along with it. [`Auto`] has a cache line to itself and
+/// the first 8 bytes of the data: a `Mutex<u64>` is that line. With debug assertions the holder has these bytes.
 #[repr(C)]
-pub struct Mutex<T: ?Sized, L = Auto> {
+pub struct Mutex<T: ?Sized, L: RawLock = Auto> {
+    _alignment: [L::Alignment; 0],
     raw: L,
     holder: Holder,
     data: UnsafeCell<T>,
 }
+
+#[cfg(not(any(loom, debug_assertions)))]
+const _: () =
+    assert!(size_of::<Mutex<u64>>() == LINE_BYTES && align_of::<Mutex<u64>>() == LINE_BYTES, "a lock and a word are a line");
 
 // SAFETY: the lock lets one thread at a time reach the data.
 unsafe impl<T: ?Sized + Send, L: RawLock> Sync for Mutex<T, L> {}
@@ -107,17 +115,17 @@ impl<T> Mutex<T> {
 }
 
 #[cfg(not(loom))]
-impl<T, L> Mutex<T, L> {
+impl<T, L: RawLock> Mutex<T, L> {
     /// `value`, free, behind this lock, which nothing else uses.
     pub const fn from_raw(raw: L, value: T) -> Self {
-        Self { raw, holder: Holder::NOBODY, data: UnsafeCell::new(value) }
+        Self { _alignment: [], raw, holder: Holder::NOBODY, data: UnsafeCell::new(value) }
     }
 }
 
 impl<T, L: RawLock> Mutex<T, L> {
     /// `value`, free, behind a lock that is made for this number of threads and these neighbours.
     pub fn for_setup(value: T, setup: &Setup) -> Self {
-        Self { raw: L::new(setup), holder: Holder::new(), data: UnsafeCell::new(value) }
+        Self { _alignment: [], raw: L::new(setup), holder: Holder::new(), data: UnsafeCell::new(value) }
     }
 }
 
@@ -198,7 +206,7 @@ impl<T: ?Sized, L: RawLock> Mutex<T, L> {
     }
 }
 
-impl<T, L> Mutex<T, L> {
+impl<T, L: RawLock> Mutex<T, L> {
     /// The data.
     pub fn into_inner(self) -> T {
         self.data.into_inner()

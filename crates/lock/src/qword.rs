@@ -167,6 +167,7 @@ impl<F: Fn() -> Option<Duration>> Comer<'_, F> {
 // SAFETY: exactly one exchange sets HELD between two swaps that clear it, which only holders do; Acquire and Release.
 unsafe impl RawLock for Qword {
     type Node = ();
+    type Alignment = ();
 
     const FACTS: Facts = Facts {
         name: "qword",

@@ -10,6 +10,13 @@ use corecast_base::wait::Spinner;
 use crate::domains::Domains;
 use crate::facts::Facts;
 
+/// Aligned to a cache line, and empty. See [`RawLock::Alignment`].
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub struct LineAligned;
+
+const _: () = assert!(align_of::<LineAligned>() == corecast_base::LINE_BYTES);
+
 /// The circumstances that a lock is made for.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -54,6 +61,10 @@ impl Default for Setup {
 pub unsafe trait RawLock: Send + Sync + Sized {
     /// The storage of one acquisition; `()` where it needs none.
     type Node: Default;
+
+    /// A mutex is aligned as a value of this type: as a [`LineAligned`] if the lock should lie in one cache line with the data
+    /// behind it, or `()`, which asks for nothing.
+    type Alignment;
 
     /// The description for users.
     const FACTS: Facts;

@@ -37,6 +37,7 @@ impl Tas {
 // SAFETY: exactly one swap or exchange finds FREE between two stores of it, which only holders do; Acquire and Release.
 unsafe impl RawLock for Tas {
     type Node = ();
+    type Alignment = ();
 
     const FACTS: Facts = Facts {
         name: "tas",

@@ -48,6 +48,7 @@ impl Ticket {
 // nothing. (Numbers may wrap: no 2^32 threads wait.)
 unsafe impl RawLock for Ticket {
     type Node = ();
+    type Alignment = ();
 
     const FACTS: Facts = Facts {
         name: "ticket",

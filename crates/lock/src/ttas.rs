@@ -58,6 +58,7 @@ fn next(mut x: u32) -> u32 {
 // SAFETY: it takes and frees the lock inside, and waits in another way.
 unsafe impl RawLock for Ttas {
     type Node = ();
+    type Alignment = ();
 
     const FACTS: Facts = Facts {
         name: "ttas",

@@ -56,6 +56,7 @@ impl ThreeStates for Word {
 // SAFETY: exactly one swap or exchange finds FREE between two stores of it, which only holders do; Acquire and Release.
 unsafe impl RawLock for Word {
     type Node = ();
+    type Alignment = ();
 
     const FACTS: Facts = Facts {
         name: "word",

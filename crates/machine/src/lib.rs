@@ -58,3 +58,8 @@ pub use probe::{Probe, ProbeReceiver, ProbeSender};
 pub use race::{MOST_RACES, RaceCheck};
 pub use topology::{CoreKind, Cpu, NumaDistances, Topology};
 pub use topology_json::TopologyJson;
+
+/// The example of the readme, compiled and run as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

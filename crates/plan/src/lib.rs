@@ -84,3 +84,8 @@ pub use shape::{SHAPES, Shape};
 pub use terms::Terms;
 pub use tree::{Tree, TreeError};
 pub use tree_file::{TreeFileError, TreeTextError};
+
+/// The example of the readme, compiled and run as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -9,12 +9,11 @@ use crate::patience::Patience;
 use crate::raw::{RawTimed, Setup};
 use crate::registry::Algorithm;
 
-use super::{AnyLock, spare};
+use super::{AnyLock, LABEL_AT, spare};
 
-/// Where a line has its lock, or the address of that.
-pub(super) const LOCK_AT: usize = 16;
-/// Where it has the address of the node with which it is held. Written and read by the holder.
-const NODE_AT: usize = 56;
+/// Where a line has the address of the node with which it is held; its lock, or the address of that, is before. Written and
+/// read by the holder.
+const NODE_AT: usize = LABEL_AT - size_of::<*mut ()>();
 
 /// The operations of one algorithm.
 pub(super) struct Kind {
@@ -79,19 +78,19 @@ impl Kind {
 
 /// Whether the lock itself lies in the line.
 const fn fits<L>() -> bool {
-    size_of::<L>() <= NODE_AT - LOCK_AT && align_of::<L>() <= LOCK_AT
+    size_of::<L>() <= NODE_AT && align_of::<L>() <= align_of::<AnyLock>()
 }
 
 /// Where the lock of a line is that has one of this type.
 #[inline]
 fn place<L>(line: &AnyLock) -> *mut L {
-    let room = line.at(LOCK_AT);
+    let room = line.at(0);
     // SAFETY: aligned, as lines are; `create` has put an address there.
     if fits::<L>() { room.cast() } else { unsafe { room.cast::<*mut L>().read() } }
 }
 
 fn create<L: RawTimed>(line: &AnyLock, setup: &Setup) {
-    let (lock, room) = (L::new(setup), line.at(LOCK_AT));
+    let (lock, room) = (L::new(setup), line.at(0));
     if fits::<L>() {
         // SAFETY: the lock fits there, and the line is not shared yet.
         unsafe { room.cast::<L>().write(lock) };

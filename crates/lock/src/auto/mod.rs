@@ -14,7 +14,7 @@ use corecast_base::sync::{AtomicU32, Ordering, Scope, UnsafeCell, futex_wake};
 use crate::facts::{Facts, NodeKind, Order};
 #[cfg(not(loom))]
 use crate::raw::RawConst;
-use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
+use crate::raw::{LineAligned, NodeMoves, RawLock, RawTimed, Setup};
 use compete::Comer;
 pub use explanation::{Explanation, Why};
 use ledger::Ledger;
@@ -39,8 +39,9 @@ const BACK_OFF_SHIFT: u32 = 8;
 
 /// The lock that moves between ways to wait.
 ///
-/// Take it unless you know better: it is one line, costs what a test-and-set costs while nobody else wants it, and finds out
-/// how its threads should wait: all at its word ([`Mode::Spin`]), in a queue ([`Mode::Queue`]), or asleep ([`Mode::Park`]).
+/// Take it unless you know better: with a word of data it is one cache line, costs what a test-and-set costs while nobody else
+/// wants it, and finds out how its threads should wait: all at its word ([`Mode::Spin`]), in a queue ([`Mode::Queue`]), or
+/// asleep ([`Mode::Park`]).
 /// Not where order matters, or where millions of locks do not fit.
 ///
 /// Exclusion rests on one word: the thread whose exchange sets its lowest bit is the holder. All else only says how to wait, and
@@ -97,7 +98,7 @@ const BACK_OFF_SHIFT: u32 = 8;
 /// A program on a machine that was measured tells its locks what was found, once and for all of them: `Params::of`, with the
 /// feature `machine`.
 #[derive(Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Auto {
     /// LOCKED, PARKED, NOBARGE and the mode. Written by every thread that wants the lock, and by its holder.
     word: AtomicU32,
@@ -107,15 +108,13 @@ pub struct Auto {
     /// forwarded from an exchange.
     want: AtomicU32,
     queue: Queue,
-    /// For a user that keeps the lock in a line of a format of its own. The lock itself leaves it alone.
-    pub(crate) label: AtomicU32,
     /// Read and written by the holder.
     ledger: UnsafeCell<Ledger>,
 }
 
 #[cfg(not(loom))]
 const _: () =
-    assert!(size_of::<Auto>() == corecast_base::LINE_BYTES && align_of::<Auto>() == corecast_base::LINE_BYTES);
+    assert!(size_of::<Auto>() + size_of::<u64>() == corecast_base::LINE_BYTES, "a line has room for the lock and a word");
 
 // SAFETY: only the holder reaches the ledger, which is made of numbers; the rest are atomics.
 unsafe impl Sync for Auto {}
@@ -126,8 +125,9 @@ unsafe impl Sync for Auto {}
 pub struct AutoStats {
     /// How its threads wait now.
     pub mode: Mode,
-    /// How often somebody had to wait for it. Acquisitions are not counted: to do so costs a store each.
-    pub waits: u64,
+    /// How often a thread had to wait for it, from 0 again after `u32::MAX`. Acquisitions are not counted: to do so costs a store
+    /// each.
+    pub waits: u32,
     /// How often the mode has changed: 65,535 stands for more as well.
     pub switches: u32,
     /// Whether a thread that finds the lock held stays away for a while, as that was seen to let more acquisitions by.
@@ -276,6 +276,7 @@ impl Auto {
 // SAFETY: exactly one exchange sets LOCKED between two stores without it, which only holders do; Acquire and Release.
 unsafe impl RawLock for Auto {
     type Node = ();
+    type Alignment = LineAligned;
 
     const FACTS: Facts = Facts {
         name: "auto",
@@ -288,8 +289,7 @@ unsafe impl RawLock for Auto {
 
     fn new(_setup: &Setup) -> Self {
         let ledger = UnsafeCell::new(Ledger::EMPTY);
-        let (word, want, label) = (AtomicU32::new(FREE), AtomicU32::new(NOTHING), AtomicU32::new(0));
-        Self { word, want, queue: Queue::new(), label, ledger }
+        Self { word: AtomicU32::new(FREE), want: AtomicU32::new(NOTHING), queue: Queue::new(), ledger }
     }
 
     #[inline]
@@ -335,7 +335,6 @@ impl RawConst for Auto {
         word: AtomicU32::new(FREE),
         want: AtomicU32::new(NOTHING),
         queue: Queue::EMPTY,
-        label: AtomicU32::new(0),
         ledger: UnsafeCell::new(Ledger::EMPTY),
     };
 }

@@ -48,7 +48,7 @@ use words::Words;
 /// ```compile_fail,E0277
 /// let name: corecast_lock::Seq<&'static str> = corecast_lock::Seq::new("a");
 /// ```
-pub struct Seq<T, L = Word> {
+pub struct Seq<T, L: RawLock = Word> {
     /// Odd while somebody writes the words. Written by the writer whose turn it is.
     number: AtomicU64,
     /// The value. Written by the writer whose turn it is.

@@ -62,7 +62,7 @@ use tagged::{Sought, Tagged};
 type Shelf<V, L> = CacheLine<Mutex<Chain<Tagged<V>>, L>>;
 
 /// A hash table whose buckets have a lock each. See the [module](self).
-pub struct Table<V, L> {
+pub struct Table<V, L: RawLock> {
     buckets: Box<[Shelf<V, L>]>,
 }
 
@@ -139,7 +139,7 @@ impl<V: Default, L: RawLock> Table<V, L> {
     }
 }
 
-impl<V, L> fmt::Debug for Table<V, L> {
+impl<V, L: RawLock> fmt::Debug for Table<V, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Table").field("buckets", &self.buckets.len()).finish_non_exhaustive()
     }

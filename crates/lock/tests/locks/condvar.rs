@@ -6,10 +6,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use corecast_lock::{Array, Auto, Clh, Condvar, Mode, Mutex, NodeMoves, Tas, Ticket, Ttas, Word};
+use corecast_lock::{Array, Auto, Clh, Condvar, Mode, Mutex, NodeMoves, RawLock, Tas, Ticket, Ttas, Word};
 
 /// A queue of at most two values, the textbook's.
-struct Bounded<L> {
+struct Bounded<L: RawLock> {
     values: Mutex<VecDeque<u32>, L>,
     has_values: Condvar,
     has_room: Condvar,

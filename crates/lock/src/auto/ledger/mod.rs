@@ -22,7 +22,7 @@ const WINDOW: Duration = Duration::from_micros(400);
 /// The number of windows in turn that have to favour another mode.
 const AGREEING: u8 = 3;
 /// One wait in this number is timed: the clock is read while the lock is held.
-const TIMED: u64 = 8;
+const TIMED: u32 = 8;
 /// One in this number of waits, or of releases that look at the ledger anyway, asks whether the window is over.
 const LOOK_EVERY: u8 = 64;
 /// After a change that has not paid the mode stays for this time, whatever its costs seem to be.
@@ -41,8 +41,8 @@ const FEWEST: f64 = 1.0;
 /// Zeroes are an empty one, as [`AnyLock`](crate::AnyLock) needs.
 #[derive(Debug)]
 pub(super) struct Ledger {
-    /// Acquisitions that waited.
-    pub(super) waits: u64,
+    /// Acquisitions that waited, from 0 again after the largest number.
+    pub(super) waits: u32,
     /// When the window, or the slice of a trial, began, in [grains](GRAIN).
     window: u32,
     /// In a window: ticks that the timed waits took. In a slice of a trial: acquisitions.
@@ -83,7 +83,7 @@ pub(super) struct Ledger {
     tried: u8,
 }
 
-const _: () = assert!(size_of::<Ledger>() == 48, "it fits into a line with the words of the lock");
+const _: () = assert!(size_of::<Ledger>() == 44, "it fits into a line with the words of the lock and a word of data");
 
 impl Ledger {
     pub(super) const EMPTY: Self = Self {
@@ -124,14 +124,14 @@ impl Ledger {
 
     /// Enters that this acquisition has waited since `start`; true if it is time to look at the window.
     pub(super) fn enter_wait(&mut self, start: u64, has_yielded: bool, has_slept: bool) -> bool {
-        self.waits += 1;
+        self.waits = self.waits.wrapping_add(1);
         self.window_waits = self.window_waits.saturating_add(1);
         self.yields = self.yields.saturating_add(has_yielded.into());
         self.sleeps = self.sleeps.saturating_add(has_slept.into());
         if self.waits % TIMED == 0 && !self.manner.is_trial() {
             self.tally += Clock::get().ticks().saturating_sub(start) as f32;
         }
-        self.waits % u64::from(LOOK_EVERY) == 0
+        self.waits % u32::from(LOOK_EVERY) == 0
     }
 
     /// Enters that somebody sleeps while the lock is held. Its wait is counted when it is over.
@@ -243,9 +243,10 @@ impl Ledger {
 
     /// A window that lasted for `ticks`.
     fn seen(&self, mode: Mode, ticks: u64) -> Seen {
-        let (before, waits) = (self.waits - u64::from(self.window_waits), f64::from(self.window_waits.max(1)));
-        let timed = self.waits / TIMED - before / TIMED;
-        let mean = f64::from(self.tally) / timed.max(1) as f64;
+        let waits = f64::from(self.window_waits.max(1));
+        // Of the last waits, those whose number is a multiple, also where the numbers began anew meanwhile.
+        let timed = (u32::from(self.window_waits) + (TIMED - 1) - self.waits % TIMED) / TIMED;
+        let mean = f64::from(self.tally) / f64::from(timed.max(1));
         Seen {
             mode,
             waiting: f64::from(self.window_waits) * mean / ticks as f64,
@@ -295,7 +296,7 @@ mod tests {
 
     /// A window of 1000 ticks in which `waits` threads waited for 100 each.
     fn window(waits: u16, sleeps: u16) -> Ledger {
-        let (tally, waits) = (100.0 * f32::from(waits / 8), u64::from(waits));
+        let (tally, waits) = (100.0 * f32::from(waits / 8), u32::from(waits));
         Ledger { waits, window_waits: waits as u16, tally, sleeps, ..Ledger::EMPTY }
     }
 
