@@ -83,8 +83,10 @@ pub struct Mutex<T: ?Sized, L: RawLock = Auto> {
 }
 
 #[cfg(not(any(loom, debug_assertions)))]
-const _: () =
-    assert!(size_of::<Mutex<u64>>() == LINE_BYTES && align_of::<Mutex<u64>>() == LINE_BYTES, "a lock and a word are a line");
+const _: () = assert!(
+    size_of::<Mutex<u64>>() == LINE_BYTES && align_of::<Mutex<u64>>() == LINE_BYTES,
+    "a lock and a word are a line"
+);
 
 // SAFETY: the lock lets one thread at a time reach the data.
 unsafe impl<T: ?Sized + Send, L: RawLock> Sync for Mutex<T, L> {}

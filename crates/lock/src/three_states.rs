@@ -1,57 +1,160 @@
-//! The wait at a lock that is free, held, or held and awaited, wherever its threads sleep.
+//! The lock that is free, held, or held and awaited, wherever its threads sleep: [`Word`](crate::Word) and
+//! [`Byte`](crate::Byte).
 //!
 //! A newcomer spins for about as long as a wake-up costs, marks the lock as awaited, and sleeps. Unlocking a lock that is
 //! marked wakes one sleeper, which competes with newcomers: nothing is handed to a thread that does not run.
 //!
 //! Source: U. Drepper, Futexes Are Tricky, 2004 (the third mutex).
 
+use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-use corecast_base::wait::Spinner;
+use corecast_base::sync::Ordering;
+use corecast_base::wait::{LONGEST_SLEEP, Spinner};
+
+use crate::facts::{Facts, NodeKind, Order};
+#[cfg(not(loom))]
+use crate::raw::RawConst;
+use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 /// No time passes in a model, which would never see a thread go to sleep.
 pub(crate) const IS_MODEL: bool = cfg!(loom);
 
-/// A lock with these states.
-pub(crate) trait ThreeStates {
-    /// Whether it was free a moment ago.
-    fn looks_free(&self) -> bool;
+const FREE: u8 = 0;
+const HELD: u8 = 1;
+/// Held, and a thread may sleep.
+pub(crate) const AWAITED: u8 = 2;
 
-    /// Makes it held if it is free.
-    fn take(&self) -> bool;
-
-    /// Makes it held and awaited; true if it was free.
-    fn take_awaited(&self) -> bool;
-
-    /// Sleeps while it is awaited, until it is freed, but not for longer; may also return early for no reason.
-    fn sleep(&self, longest: Duration);
+/// A lock with these states. [`Word`](crate::Word) and [`Byte`](crate::Byte) say when to take it.
+#[derive(Debug)]
+pub struct ThreeStates<S> {
+    /// [`FREE`], [`HELD`] or [`AWAITED`]. Written by every thread that wants the lock, and by its holder.
+    state: S,
 }
 
-/// Waits until the lock is free and takes it; `left` tells for how long a sleep may last, `None` to give up.
-///
-/// A waiter that gives up leaves the lock marked. That costs its holder a wake-up: of another sleeper, or of nobody.
-#[cold]
-pub(crate) fn wait_and_take(lock: &impl ThreeStates, left: impl Fn() -> Option<Duration>) -> bool {
-    let mut spinner = Spinner::new();
-    loop {
-        if lock.looks_free() && lock.take() {
-            return true;
-        }
-        if left().is_none() {
-            return false;
-        }
-        if IS_MODEL || spinner.is_spent() {
-            break;
-        }
-        spinner.pause();
+/// An atomic number for the state of a lock, on which threads can sleep.
+pub trait State: Debug + Send + Sync {
+    /// The description of the lock for users.
+    const FACTS: Facts;
+    /// Free.
+    #[cfg(not(loom))]
+    const INIT: Self;
+
+    /// With this state.
+    fn of(state: u8) -> Self;
+
+    /// The state.
+    fn load(&self, order: Ordering) -> u8;
+
+    /// Writes `to` if the state is `from`, and returns whether it was.
+    fn exchange(&self, from: u8, to: u8, success: Ordering, failure: Ordering) -> bool;
+
+    /// Writes `to`, and returns the state before.
+    fn swap(&self, to: u8, order: Ordering) -> u8;
+
+    /// Sleeps while the state is [`AWAITED`], until the thread is woken, but not for longer; may also return early for no reason.
+    fn sleep(&self, longest: Duration);
+
+    /// Wakes one of the threads that sleep.
+    fn wake_one(&self);
+}
+
+/// What all such locks have in common.
+pub(crate) const fn facts(name: &'static str, about: &'static str, source: &'static str) -> Facts {
+    Facts { name, about, order: Order::Barging, node: NodeKind::Nothing, parks: true, source }
+}
+
+impl<S: State> ThreeStates<S> {
+    #[inline]
+    fn looks_free(&self) -> bool {
+        // ORDERING: Relaxed, a thread that takes it looks again
+        self.state.load(Ordering::Relaxed) == FREE
     }
-    // A thread that may have slept cannot know whether others do, so it holds the lock as one that is awaited. It looks
-    // once more before it gives up: it may have been woken in the place of another.
-    while !lock.take_awaited() {
-        let Some(longest) = left() else { return false };
-        lock.sleep(longest);
+
+    /// Makes it held if it is free.
+    #[inline]
+    fn take(&self) -> bool {
+        // ORDERING: Acquire, pairs with the Release in unlock; Relaxed where it fails, as nothing was taken [three-free]
+        self.state.exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
     }
-    true
+
+    /// Makes it held and awaited; true if it was free.
+    fn take_awaited(&self) -> bool {
+        // ORDERING: Acquire, pairs with the Release in unlock [three-free]
+        self.state.swap(AWAITED, Ordering::Acquire) == FREE
+    }
+
+    /// Waits until the lock is free and takes it. False if there is no time `left` before.
+    #[cold]
+    fn wait_and_take(&self, left: impl Fn() -> Option<Duration>) -> bool {
+        let mut spinner = Spinner::new();
+        loop {
+            if self.looks_free() && self.take() {
+                return true;
+            }
+            if left().is_none() {
+                return false;
+            }
+            if IS_MODEL || spinner.is_spent() {
+                break;
+            }
+            spinner.pause();
+        }
+        // A thread that may have slept cannot know whether others do, so it holds the lock as one that is awaited. It looks
+        // once more before it gives up: it may have been woken in the place of another.
+        while !self.take_awaited() {
+            let Some(longest) = left() else { return false };
+            self.state.sleep(longest);
+        }
+        true
+    }
+}
+
+// SAFETY: exactly one swap or exchange finds FREE between two stores of it, which only holders do; Acquire and Release.
+unsafe impl<S: State> RawLock for ThreeStates<S> {
+    type Node = ();
+    type Alignment = ();
+
+    const FACTS: Facts = S::FACTS;
+
+    fn new(_setup: &Setup) -> Self {
+        Self { state: S::of(FREE) }
+    }
+
+    #[inline]
+    unsafe fn lock(&self, (): &()) {
+        if !self.take() {
+            self.wait_and_take(|| Some(LONGEST_SLEEP));
+        }
+    }
+
+    #[inline]
+    unsafe fn try_lock(&self, (): &()) -> bool {
+        self.take()
+    }
+
+    #[inline]
+    unsafe fn unlock(&self, (): &()) {
+        // ORDERING: Release, pairs with the Acquire in take and take_awaited [three-free]
+        if self.state.swap(FREE, Ordering::Release) == AWAITED {
+            self.state.wake_one();
+        }
+    }
+}
+
+// SAFETY: it takes the lock as lock does, or leaves it marked as awaited, which costs its holder a wake-up.
+unsafe impl<S: State> RawTimed for ThreeStates<S> {
+    unsafe fn lock_until(&self, (): &(), deadline: Instant) -> bool {
+        self.take() || self.wait_and_take(|| time_until(deadline))
+    }
+}
+
+// SAFETY: there is no node.
+unsafe impl<S: State> NodeMoves for ThreeStates<S> {}
+
+#[cfg(not(loom))]
+impl<S: State> RawConst for ThreeStates<S> {
+    const INIT: Self = Self { state: S::INIT };
 }
 
 /// The time until then; `None` when that has come.

@@ -113,8 +113,10 @@ pub struct Auto {
 }
 
 #[cfg(not(loom))]
-const _: () =
-    assert!(size_of::<Auto>() + size_of::<u64>() == corecast_base::LINE_BYTES, "a line has room for the lock and a word");
+const _: () = assert!(
+    size_of::<Auto>() + size_of::<u64>() == corecast_base::LINE_BYTES,
+    "a line has room for the lock and a word"
+);
 
 // SAFETY: only the holder reaches the ledger, which is made of numbers; the rest are atomics.
 unsafe impl Sync for Auto {}

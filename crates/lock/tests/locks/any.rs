@@ -132,7 +132,7 @@ fn a_destroyed_lock_is_one_no_more() {
 fn memory_that_is_no_lock_is_told_by_its_number() {
     let mut line = MaybeUninit::<AnyLock>::zeroed();
     // SAFETY: inside the line; its label, with the number 200.
-    unsafe { line.as_mut_ptr().cast::<u32>().wrapping_add(3).write(200 << 24) };
+    unsafe { line.as_mut_ptr().cast::<u32>().wrapping_add(14).write(200 << 24) };
     // SAFETY: any bytes are a line.
     let lock = unsafe { line.assume_init() };
     assert_eq!((lock.lock(), lock.unlock()), (Err(WrongUse::NoLock { number: 200 }), Err(lock.lock().unwrap_err())));
