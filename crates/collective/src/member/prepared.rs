@@ -48,10 +48,12 @@ impl Seat {
     }
 }
 
+#[inline(always)]
 pub(super) fn barrier() -> Prepared<impl Steps<()>> {
     Prepared { call: Call::of(Operation::Barrier), steps: |ends: &mut Ends| ends.barrier.wait(&mut ends.core) }
 }
 
+#[inline(always)]
 pub(super) fn broadcast<'a, T: Plain>(
     seat: Seat,
     root: usize,
@@ -65,6 +67,7 @@ pub(super) fn broadcast<'a, T: Plain>(
     Ok(Prepared { call: Call::rooted(Operation::Broadcast, root), steps })
 }
 
+#[inline(always)]
 pub(super) fn reduce<T: Plain, F: FnMut(T, T) -> T>(
     seat: Seat,
     order: Order,
@@ -85,6 +88,7 @@ pub(super) fn reduce<T: Plain, F: FnMut(T, T) -> T>(
 
 /// In a small group members show each other their values. Larger groups, and those with given trees, reduce and broadcast
 /// the result, which is computed once, at the root of the tree planned for reductions. Either way all get the same bits.
+#[inline(always)]
 pub(super) fn allreduce<T: Plain, F: FnMut(T, T) -> T>(
     order: Order,
     value: T,

@@ -31,7 +31,7 @@ impl<T> Default for Reduction<T> {
 
 /// Combines all members' messages in that of the root. `each` combines some of the own values with those received for
 /// them, and leaves the results in its first argument.
-#[inline]
+#[inline(always)]
 pub(crate) fn reduce<M: Message>(
     core: &mut Core,
     edges: &mut TreeEdges,

@@ -94,7 +94,7 @@ pub(crate) fn broadcast(
 
 /// Combines the messages of all members in that of the root: those of the neighbours in the order of the links or, if
 /// `order` allows it, as they arrive.
-#[inline]
+#[inline(always)]
 pub(super) fn combine<M: Message>(
     core: &mut Core,
     edges: &mut TreeEdges,
