@@ -15,7 +15,7 @@ use crate::three_states::{AWAITED, State, ThreeStates, facts};
 /// to a thread that does not run). Not where one lock is contended for long: a sleeper takes the mutex of its line in the
 /// table twice, and locks may share a line of it. Neighbours in one cache line disturb each other, as any bytes do.
 ///
-/// **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`].
+/// **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`](crate::RawLock).
 /// Source: U. Drepper, Futexes Are Tricky, 2004, for the states; F. Pizlo, Locking in WebKit, 2016, for sleep beside the lock.
 ///
 /// ```

@@ -13,7 +13,7 @@ use crate::three_states::{AWAITED, State, ThreeStates, facts};
 /// long. An unlock wakes one sleeper, which competes with newcomers (nothing is handed to a thread that does
 /// not run). Not where order matters.
 ///
-/// **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`].
+/// **Progress:** blocking; a waiter may be overtaken. **Memory ordering:** that of [`RawLock`](crate::RawLock).
 /// Source: U. Drepper, Futexes Are Tricky, 2004 (the third mutex).
 pub type Word = ThreeStates<AtomicU32>;
 
