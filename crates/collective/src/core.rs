@@ -229,7 +229,7 @@ impl Core {
     pub(crate) fn send_to<T: Plain>(&mut self, rank: usize, tx: &mut AnySender, value: &T) -> Result<(), Error> {
         tx.stamp(self.stamp.digest());
         let Self { rank: own, operation, waiter, table, deadline, .. } = self;
-        let check = |waited| check(table, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
+        let check = check_for_exchange(table, *own, *operation, *deadline);
         tx.send(value, waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
     }
 
@@ -244,7 +244,7 @@ impl Core {
     pub(crate) fn recv_from<T: Plain>(&mut self, rank: usize, rx: &mut AnyReceiver) -> Result<T, Error> {
         rx.expect(self.stamp.digest());
         let Self { rank: own, operation, waiter, table, deadline, .. } = self;
-        let check = |waited| check(table, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
+        let check = check_for_exchange(table, *own, *operation, *deadline);
         rx.recv(waiter, check).map_err(|interrupted| self.refuse(rank, rx, interrupted))
     }
 
@@ -253,7 +253,7 @@ impl Core {
     pub(crate) fn send_part<T: Plain>(&mut self, rank: usize, tx: &mut AnySender, part: &[T]) -> Result<(), Error> {
         tx.stamp(self.stamp.digest());
         let Self { rank: own, operation, waiter, table, deadline, .. } = self;
-        let check = |waited| check(table, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
+        let check = check_for_exchange(table, *own, *operation, *deadline);
         tx.send_part(part, waiter, check).map_err(|interrupted| self.blame(rank, interrupted))
     }
 
@@ -267,7 +267,7 @@ impl Core {
     ) -> Result<usize, Error> {
         rx.expect(self.stamp.digest());
         let Self { rank: own, operation, waiter, table, deadline, .. } = self;
-        let check = |waited| check(table, *own, *operation, *deadline, waited).map_err(Interrupted::Group);
+        let check = check_for_exchange(table, *own, *operation, *deadline);
         rx.recv_part(into, waiter, check).map_err(|interrupted| self.refuse(rank, rx, interrupted))
     }
 
@@ -310,6 +310,17 @@ fn failed(has_failed: &mut bool, error: Error) -> Error {
 fn check(table: &MemberTable, rank: usize, operation: u64, deadline: u64, waited: Duration) -> Result<Duration, Error> {
     let nap = table.check(rank, operation, waited)?;
     Ok(nap.min(nap_until(deadline, || table.missing(operation))?))
+}
+
+/// [`check`] for a wait at a channel. It is one closure for the values of all types, so that the slow paths of channels are
+/// compiled once.
+fn check_for_exchange(
+    table: &MemberTable,
+    rank: usize,
+    operation: u64,
+    deadline: u64,
+) -> impl FnMut(Duration) -> Result<Duration, Interrupted> {
+    move |waited| check(table, rank, operation, deadline, waited).map_err(Interrupted::Group)
 }
 
 /// The longest time that a wait with this deadline may sleep; after the deadline, the missing members.

@@ -53,11 +53,9 @@ use std::time::Duration;
 
 /// A place where a waiter sleeps when polling has not helped.
 pub trait SleepPlace {
-    /// Looks once more, and sleeps for at most `longest` if there is still nothing.
-    ///
-    /// # Errors
-    /// [`SleepOutcome`] if there was nothing. It may have come meanwhile.
-    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Result<T, SleepOutcome>;
+    /// Calls `has_come` once more, and sleeps for at most `longest` if it says no. Returns `None` if it said yes, else the
+    /// way the sleep ended; what the waiter waits for may have come meanwhile.
+    fn sleep_unless(&self, longest: Duration, has_come: &mut dyn FnMut() -> bool) -> Option<SleepOutcome>;
 }
 
 /// The way a sleep ended.

@@ -24,6 +24,11 @@ const YIELDS_ALONE: u32 = 4;
 /// The yields before sleeping where participants share CPUs: a barrier needs about one yield for each participant per CPU.
 const YIELDS_WHEN_SHARED: u32 = 16;
 
+/// Says whether what a waiter waits for has come.
+type Poll<'a> = &'a mut dyn FnMut() -> bool;
+/// The longest sleep after the time waited so far; `None` ends the wait.
+type Check<'a> = &'a mut dyn FnMut(Duration) -> Option<Duration>;
+
 /// The number of times a waiter spun, yielded and slept. Quick polls are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -82,7 +87,7 @@ impl Waiter {
     #[inline]
     pub fn until<T, E>(
         &mut self,
-        place: &impl SleepPlace,
+        place: &dyn SleepPlace,
         mut poll: impl FnMut() -> Option<T>,
         check: impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<T, E> {
@@ -111,32 +116,44 @@ impl Waiter {
         }
     }
 
+    /// The rest of [`until`](Self::until), once for each kind of `poll`.
     #[cold]
     fn until_slow<T, E>(
         &mut self,
-        place: &impl SleepPlace,
+        place: &dyn SleepPlace,
         mut poll: impl FnMut() -> Option<T>,
         mut check: impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<T, E> {
-        let clock = Clock::get();
-        let start = clock.ticks();
-        self.counts.long_waits += 1;
-        self.yields.forget(start);
-        if let Some(found) = self.spin(start, &mut poll, &mut check)? {
-            return Ok(found);
+        let (mut found, mut failure) = (None, None);
+        let mut has_come = || {
+            found = poll();
+            found.is_some()
+        };
+        let mut longest_sleep = |waited| check(waited).map_err(|error| failure = Some(error)).ok();
+        self.outlast(place, &mut has_come, &mut longest_sleep);
+        match (found, failure) {
+            (Some(found), _) => Ok(found),
+            (None, Some(error)) => Err(error),
+            (None, None) => unreachable!("a wait ends only when something was found or a check failed"),
         }
-        if let Some(found) = self.yield_some(start, &mut poll, &mut check)? {
-            return Ok(found);
-        }
-        self.sleep(start, place, &mut poll, &mut check)
     }
 
-    fn spin<T, E>(
-        &mut self,
-        start: u64,
-        poll: &mut impl FnMut() -> Option<T>,
-        check: &mut impl FnMut(Duration) -> Result<Duration, E>,
-    ) -> Result<Option<T>, E> {
+    /// Spins, yields and sleeps until `poll` says that something has come, or `check` says by `None` that the wait is over.
+    ///
+    /// Compiled once for all waits: a call by pointer for each poll is lost in a wait that has outlasted the quick polls, and
+    /// one copy of these loops for every wait was the largest part of the code of groups and channels.
+    fn outlast(&mut self, place: &dyn SleepPlace, poll: Poll<'_>, check: Check<'_>) {
+        let start = Clock::get().ticks();
+        self.counts.long_waits += 1;
+        self.yields.forget(start);
+        let is_over = self.spin(start, poll, check) || self.yield_some(start, poll, check);
+        if !is_over {
+            self.sleep(start, place, poll, check);
+        }
+    }
+
+    /// True if the wait is over.
+    fn spin(&mut self, start: u64, poll: Poll<'_>, check: Check<'_>) -> bool {
         let clock = Clock::get();
         let budget = self.spin_ticks();
         let mut waited = 0;
@@ -144,16 +161,18 @@ impl Waiter {
             for _ in 0..POLLS_PER_LOOK {
                 spin_hint();
                 self.counts.spins += 1;
-                if let Some(found) = poll() {
+                if poll() {
                     self.budget.learn(true);
-                    return Ok(Some(found));
+                    return true;
                 }
             }
             waited = clock.ticks().saturating_sub(start);
-            check(clock.duration(waited))?;
+            if check(clock.duration(waited)).is_none() {
+                return true;
+            }
         }
         self.budget.learn(false);
-        Ok(None)
+        false
     }
 
     fn spin_ticks(&self) -> u64 {
@@ -166,12 +185,8 @@ impl Waiter {
         }
     }
 
-    fn yield_some<T, E>(
-        &mut self,
-        start: u64,
-        poll: &mut impl FnMut() -> Option<T>,
-        check: &mut impl FnMut(Duration) -> Result<Duration, E>,
-    ) -> Result<Option<T>, E> {
+    /// True if the wait is over.
+    fn yield_some(&mut self, start: u64, poll: Poll<'_>, check: Check<'_>) -> bool {
         let clock = Clock::get();
         let most = self.most_yields(are_expected_here(clock.ticks()));
         // The question whether another participant runs here is asked only where nothing else tells.
@@ -185,18 +200,20 @@ impl Waiter {
             yields = yields.wrapping_add(1);
             self.counts.yields += 1;
             let goes_on = self.policy == Wait::Yield || self.yields.ended(before, now);
-            if let Some(found) = poll() {
+            if poll() {
                 if goes_on && asks && switches() > switches_before {
                     self.yields.found_peer_here(now);
                 }
-                return Ok(Some(found));
+                return true;
             }
-            check(clock.duration(now.saturating_sub(start)))?;
+            if check(clock.duration(now.saturating_sub(start))).is_none() {
+                return true;
+            }
             if !goes_on {
                 break;
             }
         }
-        Ok(None)
+        false
     }
 
     /// The number of yields a wait may make before it sleeps, where yields are expected to be slow or not; `None` if it
@@ -214,30 +231,25 @@ impl Waiter {
         }
     }
 
-    fn sleep<T, E>(
-        &mut self,
-        start: u64,
-        place: &impl SleepPlace,
-        poll: &mut impl FnMut() -> Option<T>,
-        check: &mut impl FnMut(Duration) -> Result<Duration, E>,
-    ) -> Result<T, E> {
+    /// Returns when the wait is over.
+    fn sleep(&mut self, start: u64, place: &dyn SleepPlace, poll: Poll<'_>, check: Check<'_>) {
         let clock = Clock::get();
         loop {
             let now = clock.ticks();
             let waited = clock.duration(now.saturating_sub(start));
-            let longest = check(waited)?.min(LONGEST_SLEEP);
+            let Some(longest) = check(waited) else { return };
             self.sharing.look_again(now);
             self.counts.parks += 1;
             // Publishers wake the sleeper for what `check` looks for as they do for messages, so the last look is for both.
-            let look = || poll().map(Ok).or_else(|| check(waited).err().map(Err));
-            match place.sleep_unless(longest, look) {
-                Ok(outcome) => return outcome,
-                Err(SleepOutcome::Woken) => self.counts.wakes += 1,
-                Err(SleepOutcome::TimedOut) => {}
+            let mut is_over = || poll() || check(waited).is_none();
+            match place.sleep_unless(longest.min(LONGEST_SLEEP), &mut is_over) {
+                None => return,
+                Some(SleepOutcome::Woken) => self.counts.wakes += 1,
+                Some(SleepOutcome::TimedOut) => {}
             }
             // Before this thread announces itself once more, which costs the next publisher a system call.
-            if let Some(found) = poll() {
-                return Ok(found);
+            if poll() {
+                return;
             }
         }
     }

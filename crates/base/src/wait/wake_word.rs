@@ -259,11 +259,11 @@ const NEVER_SLEEPS: &str = "a wake word made for a policy that never sleeps must
 impl SleepPlace for WakeWord {
     /// # Panics
     /// If the word was made for a policy that never sleeps: nobody would wake this thread.
-    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Result<T, SleepOutcome> {
+    fn sleep_unless(&self, longest: Duration, has_come: &mut dyn FnMut() -> bool) -> Option<SleepOutcome> {
         let fences = self.fences.expect(NEVER_SLEEPS);
         let seen = self.cell.count.now();
         self.arm(fences);
-        look().ok_or_else(|| SleepOutcome::of(self.cell.count.wait(seen, longest, self.scope)))
+        (!has_come()).then(|| SleepOutcome::of(self.cell.count.wait(seen, longest, self.scope)))
     }
 }
 

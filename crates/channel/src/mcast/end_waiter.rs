@@ -41,7 +41,7 @@ impl EndWaiter {
     pub(super) fn until<S: Slots, R>(
         &mut self,
         ring: &Ring<S>,
-        place: &impl SleepPlace,
+        place: &dyn SleepPlace,
         timeout: Option<Duration>,
         mut look: impl FnMut() -> Result<R, NoRoom>,
     ) -> Result<R, TimedOut> {

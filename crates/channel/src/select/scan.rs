@@ -150,9 +150,9 @@ pub(super) struct SubsetWakeWords<'a> {
 }
 
 impl SleepPlace for SubsetWakeWords<'_> {
-    fn sleep_unless<T>(&self, longest: Duration, look: impl FnOnce() -> Option<T>) -> Result<T, SleepOutcome> {
+    fn sleep_unless(&self, longest: Duration, has_come: &mut dyn FnMut() -> bool) -> Option<SleepOutcome> {
         let seen = self.wake_words.counts();
         self.wake_words.arm(self.subset);
-        look().ok_or_else(|| SleepOutcome::of(Parker::wait_any(&seen, longest)))
+        (!has_come()).then(|| SleepOutcome::of(Parker::wait_any(&seen, longest)))
     }
 }

@@ -21,7 +21,7 @@ mod races_at_start;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use corecast_base::sync::Arc;
+use corecast_base::sync::{Arc, Mutex};
 use corecast_base::wait::Waiter;
 use corecast_base::{Arena, ArenaError, CpuId};
 use corecast_machine::pin;
@@ -149,17 +149,30 @@ impl Group {
     /// [`RunError::Pin`] if a thread could not be bound to its CPU, [`RunError::Join`] if a member is joined elsewhere or
     /// the group has failed, [`RunError::OutOfStep`] if an earlier run left members at different operations.
     pub fn run<R: Send>(&self, body: impl Fn(&mut Member) -> R + Sync) -> Result<Vec<R>, RunError> {
-        let members = (0..self.size()).map(|rank| self.join(rank)).collect::<Result<Vec<_>, _>>()?;
-        in_step(&members)?;
-        let outcomes: Vec<Result<R, RunError>> = thread::scope(|scope| {
-            let threads: Vec<_> = members.into_iter().map(|me| scope.spawn(|| self.run_one(me, &body))).collect();
-            threads.into_iter().map(|thread| thread.join().expect("run_one catches panics")).collect()
-        });
-        self.results_or_first_cause(outcomes)
+        const HELD_BRIEFLY: &str = "no member panics while it holds its result";
+        let results: Vec<Mutex<Option<R>>> = (0..self.size()).map(|_| Mutex::new(None)).collect();
+        self.run_members(&|me| {
+            let rank = me.rank();
+            let result = body(me);
+            *results[rank].lock().expect(HELD_BRIEFLY) = Some(result);
+        })?;
+        let result = |result: Mutex<Option<R>>| result.into_inner().expect(HELD_BRIEFLY);
+        Ok(results.into_iter().map(|of_one| result(of_one).expect("every member has returned")).collect())
     }
 
-    /// All results, or the fate of the member that was lost first: others may have panicked because of it.
-    fn results_or_first_cause<R>(&self, mut outcomes: Vec<Result<R, RunError>>) -> Result<Vec<R>, RunError> {
+    /// Runs `body` as every member. Compiled once, not for each body that a program has.
+    fn run_members(&self, body: Body<'_>) -> Result<(), RunError> {
+        let members = (0..self.size()).map(|rank| self.join(rank)).collect::<Result<Vec<_>, _>>()?;
+        in_step(&members)?;
+        let outcomes: Vec<Result<(), RunError>> = thread::scope(|scope| {
+            let threads: Vec<_> = members.into_iter().map(|me| scope.spawn(|| self.run_one(me, body))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("run_one catches panics")).collect()
+        });
+        self.first_cause(outcomes)
+    }
+
+    /// Success, or the fate of the member that was lost first: others may have panicked because of it.
+    fn first_cause(&self, mut outcomes: Vec<Result<(), RunError>>) -> Result<(), RunError> {
         if let Some(Error::MemberLost { rank, .. }) = self.seats.table.fault() {
             if outcomes[rank].is_err() {
                 outcomes.swap(0, rank);
@@ -168,7 +181,7 @@ impl Group {
         outcomes.into_iter().collect()
     }
 
-    fn run_one<R>(&self, me: Member, body: &(impl Fn(&mut Member) -> R + Sync)) -> Result<R, RunError> {
+    fn run_one(&self, me: Member, body: Body<'_>) -> Result<(), RunError> {
         let rank = me.rank();
         let pinned = match self.is_pinned() {
             true => pin::pin(self.cpus()[rank]).map(Some),
@@ -183,13 +196,16 @@ impl Group {
                 let outcome = catch_unwind(AssertUnwindSafe(move || {
                     // Moved in, so that unwinding drops it and tells the others.
                     let mut me = me;
-                    body(&mut me)
+                    body(&mut me);
                 }));
                 outcome.map_err(|panic| RunError::Panicked { rank, message: message_of(&*panic) })
             }
         }
     }
 }
+
+/// What every member of a run does.
+type Body<'a> = &'a (dyn Fn(&mut Member) + Sync);
 
 fn in_step(members: &[Member]) -> Result<(), RunError> {
     let expected = members[0].operations();

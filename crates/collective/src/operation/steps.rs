@@ -136,10 +136,15 @@ fn combine_as_they_arrive<M: Message>(
         progress.received = 1;
     }
     while !edges.missing.is_empty() {
-        let TreeEdges { links, missing, .. } = &mut *edges;
-        let found = core.wait_at_own_word(|| missing.iter().position(|&link| links[link].rx.is_ready()))?;
+        let found = wait_for_any(core, edges)?;
         message.combine(core, edges, progress.step, edges.missing[found], each)?;
         edges.missing.swap_remove(found);
     }
     Ok(())
+}
+
+/// The place among the missing links of one along which a message has come.
+fn wait_for_any(core: &mut Core, edges: &mut TreeEdges) -> Result<usize, Error> {
+    let TreeEdges { links, missing, .. } = edges;
+    core.wait_at_own_word(|| missing.iter().position(|&link| links[link].rx.is_ready()))
 }

@@ -109,6 +109,14 @@ impl Chunks {
         if !(0..self.neighbours.len()).any(&to) {
             return Ok(());
         }
+        self.wait_for_room(core)?;
+        BytesMut::shared(self.own.chunk(self.published), size_of_val(values)).write_values(values);
+        self.announce(core, &to);
+        Ok(())
+    }
+
+    /// Waits until all readers of the chunk that the next one replaces have read it.
+    fn wait_for_room(&mut self, core: &mut Core) -> Result<(), Error> {
         let free = (self.published + 1).saturating_sub(CHUNKS);
         for neighbour in &mut self.neighbours {
             let Neighbour { acknowledged, known, announced, .. } = neighbour;
@@ -119,8 +127,11 @@ impl Chunks {
                 *known = core.wait_at_own_word(look)?;
             }
         }
-        let len = size_of_val(values);
-        BytesMut::shared(self.own.chunk(self.published), len).write_values(values);
+        Ok(())
+    }
+
+    /// Publishes the chunk that was written, and wakes its readers.
+    fn announce(&mut self, core: &Core, to: &dyn Fn(usize) -> bool) {
         self.published += 1;
         // ORDERING: Release, pairs with the Acquire in wait at the neighbours [chunk-there]
         self.own.published.store(self.published, Ordering::Release);
@@ -128,7 +139,6 @@ impl Chunks {
             neighbour.announced = self.published;
             core.table.wake_word(neighbour.area.rank).notify();
         }
-        Ok(())
     }
 
     /// Sets the number of the next chunk to be read behind a link.
@@ -172,7 +182,7 @@ impl Chunks {
 impl Neighbour {
     /// Waits for the next chunk.
     fn wait(&self, core: &mut Core) -> Result<(), Error> {
-        // ORDERING: Acquire, pairs with the Release in publish at the neighbour [chunk-there]
+        // ORDERING: Acquire, pairs with the Release in announce at the neighbour [chunk-there]
         core.wait_at_own_word(|| (self.area.published.load(Ordering::Acquire) > self.next).then_some(()))
     }
 
@@ -183,7 +193,7 @@ impl Neighbour {
     /// Acknowledges the next chunk, and goes on to the one behind it.
     fn acknowledge(&mut self, core: &Core) {
         self.next = self.next.wrapping_add(1);
-        // ORDERING: Release, pairs with the Acquire in publish at the neighbour: what was there has been read [chunk-read]
+        // ORDERING: Release, pairs with the Acquire in wait_for_room at the neighbour: what was there has been read [chunk-read]
         self.read.store(self.next, Ordering::Release);
         core.table.wake_word(self.area.rank).notify();
     }

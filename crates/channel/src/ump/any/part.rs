@@ -11,6 +11,7 @@ use corecast_base::wait::Waiter;
 
 use super::receiver::{Receiver, WrongType, wrong_type};
 use super::sender::Sender;
+use super::signature::TypeOf;
 use crate::bytes::Plain;
 use crate::error::Closed;
 use crate::ump::header::Header;
@@ -47,7 +48,7 @@ impl Sender {
         assert!(len <= most, "{len} bytes do not fit into a message of {most}");
         let kind = match self.last {
             Some((id, kind)) if id == TypeId::of::<Part<T>>() => kind,
-            _ => self.tag_for::<Part<T>, E>(waiter, &mut check)?,
+            _ => self.tag_for(TypeOf::of::<Part<T>>(), waiter, &mut check)?,
         };
         let kind = kind.stamped(self.stamp);
         let room = match self.end.reserve(len) {
@@ -80,21 +81,21 @@ impl Receiver {
     {
         let mut header = self.end.wait_for_message(waiter, &mut check)?.ok_or(Closed)?;
         if !self.is_part_of::<T>(header) {
-            header = self.learn::<Part<T>, E>(header, waiter, &mut check)?;
+            header = self.learn(TypeOf::of::<Part<T>>(), header, waiter, &mut check)?;
             if !self.is_part_of::<T>(header) {
-                return Err(wrong_type::<Part<T>>().into());
+                return Err(wrong_type(TypeOf::of::<Part<T>>()).into());
             }
         }
         let len = header.stamped_len();
         let count = len.checked_div(size_of::<T>()).unwrap_or(0);
         if len > size_of_val(into) || count * size_of::<T>() != len {
-            return Err(wrong_type::<Part<T>>().into());
+            return Err(wrong_type(TypeOf::of::<Part<T>>()).into());
         }
         // SAFETY: there is room for `len` bytes, all initialised; the header was just peeked and tells this length.
         if unsafe { self.consume(header, into.as_mut_ptr().cast(), len) } {
             Ok(count)
         } else {
-            Err(self.tear::<Part<T>>().into())
+            Err(self.tear(TypeOf::of::<Part<T>>()).into())
         }
     }
 

@@ -1,6 +1,6 @@
 //! The receiving end for values of any plain types.
 
-use std::any::{TypeId, type_name};
+use std::any::TypeId;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::slice;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use corecast_base::wait::{Waiter, WakeWord};
 
-use super::signature::signature;
+use super::signature::TypeOf;
 use super::value::{ANNOUNCE, Announcement, FIRST_TAG, TAGS, parts};
 use crate::bytes::Plain;
 use crate::error::Closed;
@@ -90,9 +90,9 @@ impl Receiver {
     {
         let mut header = self.end.wait_for_message(waiter, &mut check)?.ok_or(Closed)?;
         if !self.is_of::<T>(header) {
-            header = self.learn::<T, E>(header, waiter, &mut check)?;
+            header = self.learn(TypeOf::of::<T>(), header, waiter, &mut check)?;
             if !self.is_of::<T>(header) {
-                return Err(wrong_type::<T>().into());
+                return Err(wrong_type(TypeOf::of::<T>()).into());
             }
         }
         self.recv_value(header, waiter, &mut check)
@@ -120,14 +120,14 @@ impl Receiver {
             if i > 0 {
                 header = self.wait_within(waiter, check)?;
                 if !header.tells(kind, len) {
-                    return Err(self.tear::<T>().into());
+                    return Err(self.tear(TypeOf::of::<T>()).into());
                 }
             }
             // SAFETY: the parts lie inside the value.
             let into = unsafe { value.as_mut_ptr().cast::<u8>().add(offset) };
             // SAFETY: `len` bytes of the value, zeroes where that is asked for; the header was just peeked and tells this length.
             if !unsafe { self.consume(header, into, len) } {
-                return Err(self.tear::<T>().into());
+                return Err(self.tear(TypeOf::of::<T>()).into());
             }
         }
         // SAFETY: all its parts have been copied in, and any bytes are a value of a plain type.
@@ -153,9 +153,9 @@ impl Receiver {
 
     /// Gives up within a value whose sender wrote what no sender writes.
     #[cold]
-    pub(super) fn tear<T>(&mut self) -> WrongType {
+    pub(super) fn tear(&mut self, expected: TypeOf) -> WrongType {
         (self.is_torn, self.last) = (true, None);
-        wrong_type::<T>()
+        wrong_type(expected)
     }
 
     /// The next part of a value of several parts. If there is none, the value stays torn, also where `check` panics.
@@ -172,10 +172,11 @@ impl Receiver {
         Ok(header)
     }
 
-    /// Takes in the announcements before the next message, and turns to its type if that is T.
+    /// Takes in the announcements before the next message, and turns to its type if that is the one expected.
     #[cold]
-    pub(super) fn learn<T: 'static, E: From<Closed> + From<WrongType>>(
+    pub(super) fn learn<E: From<Closed> + From<WrongType>>(
         &mut self,
+        expected: TypeOf,
         mut header: Header,
         waiter: &mut Waiter,
         check: &mut impl FnMut(Duration) -> Result<Duration, E>,
@@ -184,11 +185,11 @@ impl Receiver {
             return Err(Closed.into());
         }
         if header.stamp() != self.stamp {
-            return Err(wrong_type::<T>().into());
+            return Err(wrong_type(expected).into());
         }
         while header.kind() == ANNOUNCE {
             if !header.tells(ANNOUNCE.stamped(self.stamp), size_of::<Announcement>()) {
-                return Err(wrong_type::<T>().into());
+                return Err(wrong_type(expected).into());
             }
             let [index, signature] = self.recv_value::<Announcement, E>(header, waiter, check)?;
             let announced = Announced { signature, id: None };
@@ -196,13 +197,13 @@ impl Receiver {
             match usize::try_from(index) {
                 Ok(index) if index < self.types.len() => self.types[index] = announced,
                 Ok(index) if index == self.types.len() && index < TAGS => self.types.push(announced),
-                _ => return Err(self.tear::<T>().into()),
+                _ => return Err(self.tear(expected).into()),
             }
             header = self.end.wait_for_message(waiter, &mut *check)?.ok_or(Closed)?;
         }
         let kind = header.kind();
         let announced = kind.tag_index(FIRST_TAG).and_then(|index| self.types.get_mut(index));
-        self.last = announced.is_some_and(Announced::is::<T>).then(|| (TypeId::of::<T>(), kind));
+        self.last = announced.is_some_and(|announced| announced.is(expected)).then_some((expected.id, kind));
         Ok(header)
     }
 }
@@ -222,10 +223,10 @@ struct Announced {
 }
 
 impl Announced {
-    /// True if T was announced.
-    fn is<T: 'static>(&mut self) -> bool {
-        let id = Some(TypeId::of::<T>());
-        if self.id != id && self.signature == signature::<T>() {
+    /// True if this type was announced.
+    fn is(&mut self, of: TypeOf) -> bool {
+        let id = Some(of.id);
+        if self.id != id && self.signature == (of.signature)() {
             self.id = id;
         }
         self.id == id
@@ -233,8 +234,8 @@ impl Announced {
 }
 
 #[cold]
-pub(super) fn wrong_type<T>() -> WrongType {
-    WrongType { expected: type_name::<T>() }
+pub(super) fn wrong_type(of: TypeOf) -> WrongType {
+    WrongType { expected: (of.name)() }
 }
 
 impl fmt::Debug for Receiver {

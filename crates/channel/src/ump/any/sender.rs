@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use corecast_base::wait::Waiter;
 
-use super::signature::signature;
+use super::signature::TypeOf;
 use super::value::{ANNOUNCE, Announcement, FIRST_TAG, TAGS, parts};
 use crate::bytes::Plain;
 use crate::error::Closed;
@@ -63,7 +63,7 @@ impl Sender {
     {
         let kind = match self.last {
             Some((id, kind)) if id == TypeId::of::<T>() => kind,
-            _ => self.tag_for::<T, E>(waiter, &mut check)?,
+            _ => self.tag_for(TypeOf::of::<T>(), waiter, &mut check)?,
         };
         self.send_bytes(value, kind, waiter, &mut check)
     }
@@ -126,16 +126,16 @@ impl Sender {
 
     /// The tag of a type, announced to the receiver if it is new.
     #[cold]
-    pub(super) fn tag_for<T: 'static, E: From<Closed>>(
+    pub(super) fn tag_for<E: From<Closed>>(
         &mut self,
+        of: TypeOf,
         waiter: &mut Waiter,
         check: &mut impl FnMut(Duration) -> Result<Duration, E>,
     ) -> Result<Kind, E> {
         if self.is_torn {
             return Err(Closed.into());
         }
-        let id = TypeId::of::<T>();
-        let known = self.types.iter().position(|&known| known == id);
+        let known = self.types.iter().position(|&known| known == of.id);
         let index = match known {
             Some(index) => index,
             None if self.types.len() < TAGS => self.types.len(),
@@ -143,15 +143,15 @@ impl Sender {
         };
         let kind = Kind::tagged(FIRST_TAG + index as u8);
         if known.is_none() {
-            self.send_bytes::<Announcement, E>(&[index as u64, signature::<T>()], ANNOUNCE, waiter, check)?;
+            self.send_bytes::<Announcement, E>(&[index as u64, (of.signature)()], ANNOUNCE, waiter, check)?;
             if index < self.types.len() {
-                self.types[index] = id;
+                self.types[index] = of.id;
                 self.recycled = (self.recycled + 1) % TAGS;
             } else {
-                self.types.push(id);
+                self.types.push(of.id);
             }
         }
-        self.last = Some((id, kind));
+        self.last = Some((of.id, kind));
         Ok(kind)
     }
 }

@@ -3,7 +3,23 @@
 //! Two builds of a program agree on it. Two types of one name and size share it, which is sound, as any bytes are a value
 //! of a plain type.
 
-use std::any::type_name;
+use std::any::{TypeId, type_name};
+
+/// A type as a value, so that the rare paths of a channel are compiled once and not for each type.
+#[derive(Clone, Copy)]
+pub(super) struct TypeOf {
+    pub(super) id: TypeId,
+    pub(super) name: fn() -> &'static str,
+    /// Computed where it is needed only.
+    pub(super) signature: fn() -> u64,
+}
+
+impl TypeOf {
+    #[inline(always)]
+    pub(super) fn of<T: 'static>() -> Self {
+        Self { id: TypeId::of::<T>(), name: type_name::<T>, signature: signature::<T> }
+    }
+}
 
 /// The hash of a type's name and size: FNV-1a of 64 bits (Fowler, Noll, Vo). Computed when a type is first met only.
 #[must_use]
