@@ -25,7 +25,7 @@ else
     library=("-I$work/usr/include" "-L$work/usr/lib" -lcorecast)
 fi
 
-# What the last line of each example has to be.
+# The last line that each example has to print.
 expect() {
     case "$1" in
     stream) echo '^5000000 messages of 56 bytes, [0-9.]+ ns each$' ;;

@@ -1,4 +1,4 @@
-//! What is asked of corecast's channels by the commands that judge it, and shown by `corecast bench channels` as well.
+//! The demands on corecast's channels by the commands that judge them, shown by `corecast bench channels` as well.
 
 use corecast_race::gate::Demand;
 

@@ -182,7 +182,7 @@ fn waiting_groups_and_receivers_are_accounted_for() {
 }
 
 #[test]
-fn what_cannot_be_done_is_an_error_and_no_report() {
+fn an_impossible_request_is_an_error_and_no_report() {
     let absent = Options { cpus: Some("0-9999".parse().expect("a list")), ..quick() };
     let outcome = collectives(&this_machine(), &absent, &mut ()).map(drop);
     assert!(matches!(outcome, Err(BenchError::Cpu { .. })), "{outcome:?}");

@@ -26,7 +26,7 @@ const CRATES: [(&str, &str); 4] = [
     ("channel", "corecast_base::sync"),
     ("collective", "corecast_base::sync"),
 ];
-/// What is built along with the models of a crate.
+/// The features that are built along with the models of a crate.
 const FEATURES: [(&str, &str); 1] = [("lock", "hierarchical")];
 const WEAKER: [(&str, &[&str]); 4] = [
     ("Ordering::Acquire", &["Ordering::Relaxed"]),
@@ -54,9 +54,9 @@ pub fn fence_unless(ordering: Ordering, mutant: u32) {
     }
 }
 "#;
-/// What the weaker ordering of a fence is called that is left out.
+/// The name of the weaker ordering of a fence that is left out.
 const NO_FENCE: &str = "no fence";
-/// What a panic says about an operation that does not have its ordering.
+/// The words of a panic about an operation that does not have its ordering.
 const NO_SUCH_ORDERING: [&str; 2] = ["there is no such thing as", "unimplemented ordering"];
 
 /// One ordering made weaker.

@@ -21,7 +21,7 @@ pub enum GitError {
     Failed {
         /// The command.
         command: String,
-        /// What it said.
+        /// The message of git.
         reason: String,
     },
 }

@@ -30,7 +30,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Reads a manifest. What is no table and no `key = value` is passed over: cargo has already refused it.
+    /// Reads a manifest. A line that is neither a table nor `key = value` is passed over: cargo has already refused it.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut sections = vec![Section { header: String::new(), line: 0, entries: Vec::new() }];

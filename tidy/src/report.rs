@@ -1,4 +1,4 @@
-//! What the rules found: violations, and checks that could not be made.
+//! The findings of the rules: violations, and checks that could not be made.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct Violation {
     pub line: usize,
     /// The name of the broken rule.
     pub rule: &'static str,
-    /// What is wrong and what would be right.
+    /// The violation, and what would be right.
     pub message: String,
 }
 

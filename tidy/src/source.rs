@@ -62,7 +62,7 @@ impl SourceFile {
         functions(&self.tokens, &self.lines)
     }
 
-    /// What the file imports.
+    /// The imports of the file.
     #[must_use]
     pub fn imports(&self) -> Vec<Import> {
         imports(&self.tokens)

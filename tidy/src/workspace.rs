@@ -14,7 +14,7 @@ pub enum LoadError {
     /// A file or folder could not be read.
     #[error("cannot read {}", path.display())]
     Read {
-        /// What could not be read.
+        /// The path that could not be read.
         path: PathBuf,
         /// Why.
         source: io::Error,

@@ -2,7 +2,7 @@
 //!
 //! Foreign processes of one busy thread each run beside; members do a fixed number of operations, with a little work of
 //! their own between. Every run of a candidate is a process of its own, so that one that hangs can be ended, its CPU time is
-//! known, and nothing that it has learnt stays. What the foreign processes got meanwhile is known from their CPU time.
+//! known, and nothing that it has learnt stays. Their CPU time tells what the foreign processes got meanwhile.
 //!
 //! - [`operation`]: the operations and the candidates for each;
 //! - [`cell`], [`campaign`]: the situations, and all candidates in each of them, in turns;

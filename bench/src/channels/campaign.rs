@@ -24,7 +24,7 @@ use corecast_race::progress::{Part, Progress};
 /// of time at every lap of its ring.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Single messages are timed across CPUs only if their clocks do not differ by more. What they differ by is reported: it
+/// Single messages are timed across CPUs only if their clocks do not differ by more. The difference is reported: it
 /// is the error of every such time.
 const LARGEST_OFFSET: Duration = Duration::from_micros(1);
 

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lost_is_told() {
+    fn losses_are_told() {
         let share = |added, last| Share { ticks: Vec::new(), added, last };
         let shares = [share(3, 7), share(4, 9)];
         assert_eq!(check(Operation::Fai, &shares, 7), Ok(()));

@@ -27,7 +27,7 @@ pub(crate) struct Meeting<'a> {
 }
 
 impl Meeting<'_> {
-    /// Waits for all. What any of them wrote before is in its cache, and seen by all afterwards.
+    /// Waits for all. The earlier writes of each are in its cache, and seen by all afterwards.
     #[inline]
     pub(crate) fn meet(&self) -> Result<(), Failure> {
         self.point.meet(&self.abort)

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_is_what_must_come_of_it() {
+    fn each_operation_has_the_result_it_must_have() {
         for operation in ALL.into_iter().filter(|operation| operation.impossible().is_none()) {
             for compare in [64, 65] {
                 let (line, with) = (line(64, 0), Operands { compare, value: 77 });

@@ -1,7 +1,7 @@
 //! The state that a line is in before it is touched, and how it gets there.
 //!
-//! States are named after MOESI. What a protocol without the Owned state makes of a line that was written and then read
-//! elsewhere is measured under that name all the same: the preparation is the same.
+//! States are named after MOESI. A protocol without the Owned state leaves a line that was written and then read
+//! elsewhere in another state, which is measured under that name all the same: the preparation is the same.
 
 use corecast::base::sync::AtomicU64;
 

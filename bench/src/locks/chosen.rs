@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_of_auto_takes_part_when_it_is_asked_for() {
+    fn ablations_of_auto_take_part_when_they_are_asked_for() {
         let [locks, ..] = chosen_beside(&[], true).expect("all");
         assert_eq!(locks.len(), contenders().len() + ablations().len());
         let [locks, ..] = chosen(&["auto-spin", "auto"]).expect("both are known");

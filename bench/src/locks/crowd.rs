@@ -2,8 +2,8 @@
 //!
 //! In each critical section a thread reads and writes the line behind the lock, and between two it spins for a multiple of the
 //! time that it holds a lock, or, as in SSYNC's experiment, for a moment if there is one lock only: else a thread would take the
-//! lock again before the others have seen it free. Foreign threads may spin beside, which take no lock and want the CPUs. What
-//! was counted behind the locks is compared with what the threads have counted themselves.
+//! lock again before the others have seen it free. Foreign threads may spin beside, which take no lock and want the CPUs. The
+//! counts behind the locks are compared with those that the threads have kept themselves.
 
 use std::time::Duration;
 

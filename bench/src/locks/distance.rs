@@ -44,7 +44,7 @@ pub(super) struct Turns {
     pub(super) time: Duration,
 }
 
-/// So many acquisitions of each participant, in turns.
+/// Lets each participant acquire this many times, in turns.
 pub(super) fn handed<G: Guarded>(group: &Group, turns: Turns, domains: &Domains) -> Result<Vec<Handed>, Failure> {
     let mut setup = Setup::of_threads(group.cpus.len());
     setup.domains = domains.clone();

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_run_is_not_judged() {
+    fn cells_that_were_not_run_are_not_judged() {
         let loaded = LockCell { foreign: 2, ..cell(2, 0.9, 20.0) };
         let others = LockCell { locks: 4, ..cell(2, 0.9, 20.0) };
         assert_eq!(

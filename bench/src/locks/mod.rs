@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_named_is_not_run() {
+    fn contenders_that_are_not_named_are_not_run() {
         let run = |name: &str| {
             let options = Options { quick: true, contenders: vec![name.to_owned()], ..Options::default() };
             let (threads, locks_asked, writes) = (vec![1], vec![1], vec![10]);

@@ -1,7 +1,7 @@
 //! How long it takes until throughput is what it stays.
 //!
 //! It is looked at bin by bin, in the median over all flips into the same phase: so what the system does with the CPUs at any
-//! time is no matter, if there are enough flips. What it stays is the median of the second half of a phase. It has settled
+//! time is no matter, if there are enough flips. Its final level is the median of the second half of a phase. It has settled
 //! after the last window of three bins in the first half whose mean is below 0.8 of that: more than it stays is no harm. Half
 //! of a phase is the most that can be told; a lock that gets nothing done in the median bin is said to take so long.
 
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_after_one_flip_of_three_is_no_matter() {
+    fn a_disturbance_after_one_flip_of_three_is_no_matter() {
         let (calm, mut disturbed, mut slow) = ([100; 20], [100; 20], [100; 20]);
         disturbed[2..9].fill(0);
         slow[..4].fill(10);

@@ -66,7 +66,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_not_judged() {
+    fn cells_that_were_not_measured_are_not_judged() {
         let crowded = PairCell { oversubscribed: true, ..pair(Trip::OneWay, Some(1.0)) };
         let long = PairCell { bytes: 64, ..pair(Trip::OneWay, Some(1.0)) };
         let many = PairCell { pairs: 2, ..pair(Trip::OneWay, Some(1.0)) };

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lost_doubled_torn_or_nobodys_is_found() {
+    fn lost_doubled_torn_and_strange_messages_are_found() {
         let mut received = Received::nothing(2);
         assert_eq!(received.take_in(&message(1, 0)), Ok(1));
         assert_eq!(received.take_in(&message(0, 0)), Ok(0));

@@ -35,7 +35,7 @@ pub(super) struct Run<'a> {
     pub(super) cpus: Vec<CpuId>,
     pub(super) contenders: Vec<Contender>,
     pub(super) amount: Amount,
-    /// What a wake-up costs, if the machine's model tells.
+    /// The cost of a wake-up, if the machine's model tells.
     pub(super) wake_cost: Option<Duration>,
 }
 

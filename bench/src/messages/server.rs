@@ -41,7 +41,7 @@ pub(super) fn bodies<F: Family>(serving: &Serving) -> Vec<Box<dyn Body>> {
 }
 
 impl<R: ServerEnd, S: SendEnd<Item = Message>> Server<R, S> {
-    /// So many messages from each client.
+    /// Serves this many messages from each client.
     fn serve(&mut self, each: u64) -> Result<(), Failure> {
         let clients = self.serving.clients as u64;
         match self.serving.receive {

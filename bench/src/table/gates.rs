@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_not_judged() {
+    fn cells_that_were_not_measured_are_not_judged() {
         let verdicts = |cells: &[TableCell], cpus| {
             judge(&contenders(), cells, cpus, false).into_iter().map(|gate| gate.verdict).collect::<Vec<_>>()
         };

@@ -27,7 +27,7 @@ pub struct Published {
     pub mean: usize,
     /// One thread.
     pub one_thread: Point,
-    /// As many threads as a socket has cores (Niagara, Tilera: 8).
+    /// One thread for each core of a socket (Niagara, Tilera: 8).
     pub one_socket: Point,
     /// 18 threads.
     pub threads_18: Point,

@@ -47,7 +47,7 @@ mod tests {
     use crate::columns::tests::agree_with_json;
 
     #[test]
-    fn what_alternates_stands_above_its_table() {
+    fn the_alternating_quantity_stands_above_its_table() {
         let row = |contender: &str, skipped: Option<&str>| FlipRow {
             contender: contender.to_owned(),
             ours: true,

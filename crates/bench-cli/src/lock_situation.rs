@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_as_usual_is_not_told() {
+    fn usual_settings_are_not_told() {
         let (pinned, oversubscribed, rows) = (true, false, Vec::new());
         let usual = LockCell {
             threads: 2,

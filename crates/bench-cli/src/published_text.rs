@@ -35,7 +35,7 @@ mod tests {
     use crate::columns::tests::agree_with_json;
 
     #[test]
-    fn what_is_not_known_here_is_a_dash_and_nothing_is_no_table() {
+    fn an_unknown_figure_is_a_dash_and_nothing_is_no_table() {
         assert_eq!((describe(&[]), lines(&[])), (String::new(), String::new()));
         let transfer = LineTransfer { distance: "same package", cpus: [0, 3], line_ns: None };
         agree_with_json(LINES, &transfer);

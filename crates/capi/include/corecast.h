@@ -175,7 +175,7 @@ typedef enum {
   CORECAST_MCAST_DELIVERY_OVERWRITE = 1,
 } corecast_mcast_delivery;
 
-// What happens when a reader of a mcast channel falls behind.
+// How a mcast channel treats a reader that falls behind.
 typedef enum {
   // The senders wait, however long it takes.
   CORECAST_MCAST_POLICY_RELIABLE = 0,

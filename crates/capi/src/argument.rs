@@ -112,7 +112,7 @@ pub(crate) unsafe fn elements_mut<'a, T>(
 ) -> Result<&'a mut [T], Failure> {
     // SAFETY: the caller's promise.
     unsafe { elements(first, count, name) }?;
-    // SAFETY: what was just checked, and otherwise the caller's promise; for none any aligned pointer will do.
+    // SAFETY: the check above, and otherwise the caller's promise; for none any aligned pointer will do.
     Ok(if count == 0 { &mut [] } else { unsafe { std::slice::from_raw_parts_mut(first, count) } })
 }
 

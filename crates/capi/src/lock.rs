@@ -142,7 +142,7 @@ c_functions! {
         // SAFETY: C passes memory for a lock.
         unsafe { Lock::at(lock) }?;
         let made = AnyLock::new(algorithm_of(algorithm)?, &Setup::default());
-        // SAFETY: aligned, and C passes memory for a lock; what it was before is not looked at.
+        // SAFETY: aligned, and C passes memory for a lock; its old content is not looked at.
         unsafe { lock.cast::<AnyLock>().write(made) };
     }
 

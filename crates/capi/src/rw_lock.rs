@@ -61,7 +61,7 @@ impl Patience {
         Instant::now().checked_add(timeout).map_or(Self::Endless, Self::Until)
     }
 
-    /// What to say when the lock was held for that long.
+    /// The failure to report when the lock was held for that long.
     fn failure(self) -> Failure {
         match self {
             Self::None => Failure::new(Status::Taken, "the lock is held"),
@@ -155,7 +155,7 @@ impl fmt::Debug for Words {
     }
 }
 
-/// What a [`RwReader`] is for the library.
+/// A [`RwReader`] as the library sees it.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Kept {

@@ -4,9 +4,9 @@ use corecast::plan::{Effort, Operation, Plan, Problem, Scheme, Tightness};
 
 use crate::table;
 
-/// The tight bound is computed unasked with so many rounds up to so many members: a second or two.
+/// The tight bound is computed unasked up to these numbers of members, with these numbers of rounds: a second or two.
 const UNASKED: [(usize, u32); 2] = [(20, 300), (32, 200)];
-/// Rounds of the tight bound for who asks for it.
+/// Rounds of the tight bound if the user asks for it.
 const ASKED_ROUNDS: u32 = 1500;
 
 /// The plan with a lower bound: a quick one, and the tight one where it was asked for or takes little. It ends early with
@@ -25,7 +25,7 @@ pub(crate) fn bounded(problem: &Problem, plan: Plan, is_asked: bool, stop: &(dyn
     }
 }
 
-/// What is known of plans that cost less, as the end of a sentence.
+/// The program's knowledge of plans that cost less, as the end of a sentence.
 pub(crate) fn certainty(plan: &Plan) -> String {
     let from = if plan.is_root_given { format!(" from CPU {}", plan.root()) } else { String::new() };
     match (plan.is_proven, plan.bound, plan.gap()) {
@@ -61,7 +61,7 @@ mod tests {
     use corecast::{CpuId, Machine};
 
     #[test]
-    fn what_is_not_known_is_not_claimed() {
+    fn nothing_unknown_is_claimed() {
         let cpus = [4, 5].map(|id| Cpu::flat(CpuId::new(id))).to_vec();
         let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
         let problem = Problem::of_machine(&machine).expect("CPUs");

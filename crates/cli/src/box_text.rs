@@ -63,7 +63,7 @@ fn in_even_rows(things: usize, most: usize) -> usize {
     things.div_ceil(things.div_ceil(most.max(1)).max(1)).max(1)
 }
 
-/// What stands for each core.
+/// The text that stands for each core.
 fn tokens(cores: &[Vec<u32>]) -> Vec<String> {
     let digits = cores.iter().flatten().map(|id| id.to_string().len()).max().unwrap_or(1);
     let token = |core: &Vec<u32>| match &core[..] {

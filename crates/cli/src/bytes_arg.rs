@@ -3,7 +3,7 @@
 /// Reads a number of bytes; Ki and Mi stand for 1024 and 1024 times 1024.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// An error in words.
 pub fn parse(text: &str) -> Result<usize, String> {
     let units = [("Ki", 1 << 10), ("Mi", 1 << 20)];
     let with_unit = units.iter().find_map(|&(unit, factor)| Some((text.strip_suffix(unit)?, factor)));

@@ -26,7 +26,7 @@ pub(crate) struct CommandLine {
 }
 
 impl CommandLine {
-    /// What the user asks for.
+    /// The command line of the user.
     pub(crate) fn read() -> Result<Self, clap::Error> {
         let line: Self = parse()?;
         if line.command.is_some() && line.tune != tune::Arguments::default() {
@@ -45,7 +45,7 @@ impl CommandLine {
 /// Reads the command line of a program.
 ///
 /// # Errors
-/// What is wrong with it, or the help or the version that the user asked for.
+/// The error in it, or the help or the version that the user asked for.
 pub fn parse<C: Parser>() -> Result<C, clap::Error> {
     C::try_parse().map_err(harmless::<C>)
 }

@@ -7,7 +7,7 @@ use crate::bounding::{above, percent};
 use crate::planner_args::{EXACT, PlannerArgs, Timed, names};
 use crate::{screen, skipped, table};
 
-/// What everybody makes of one problem.
+/// The plans of all planners for one problem.
 #[derive(Debug)]
 pub(crate) struct Comparison {
     chosen: String,
@@ -15,7 +15,7 @@ pub(crate) struct Comparison {
     rows: Vec<Row>,
 }
 
-/// What no plan goes below: a bound over trees says nothing about those who meet otherwise.
+/// A cost that no plan goes below: a bound over trees says nothing about members that meet otherwise.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
     cost: Option<f64>,
@@ -108,7 +108,7 @@ pub(crate) struct Entry {
 }
 
 impl Row {
-    /// The cost; who has no plan comes last.
+    /// The cost; a row without a plan comes last.
     fn predicted(&self) -> f64 {
         self.made.as_ref().map_or(f64::INFINITY, |timed| timed.plan.predicted)
     }

@@ -13,7 +13,7 @@ pub(crate) struct CostArgs {
     model: CostModel,
 }
 
-/// What a message is taken to cost.
+/// The cost that a message is taken to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum CostModel {
     /// Send and receive of each pair of CPUs.

@@ -1,4 +1,4 @@
-//! What a message costs from every CPU to every other one, as a matrix in the terminal.
+//! The cost of a message from every CPU to every other one, as a matrix in the terminal.
 //!
 //! A cell is a number where there is room, with its shade behind it on a terminal with colours; else a shade alone. CPUs stand
 //! by NUMA node, cache and core, as in the report. Where there are more CPUs than fit beside each other, neighbours in that order
@@ -38,7 +38,7 @@ pub(crate) fn draw(machine: &Machine, shading: Shading) -> String {
     }
 }
 
-/// What a message costs both of its ends.
+/// The cost of a message to both of its ends.
 fn message(machine: &Machine, from: usize, to: usize) -> f64 {
     machine.send.get(from, to) + machine.receive.get(from, to)
 }

@@ -2,7 +2,7 @@
 //!
 //! | code | meaning |
 //! |---|---|
-//! | 0 | done; or whoever read standard output has read enough |
+//! | 0 | done; or the reader of standard output has read enough |
 //! | 1 | trouble of the environment: a full disk, a machine that cannot be measured |
 //! | 2 | bad input: options, files, CPUs |
 //! | 130 | Ctrl-C |
@@ -25,26 +25,26 @@ use miette::Diagnostic;
 
 use crate::cpus_arg::OutsideMachine;
 
-/// What an error is carried in.
+/// The type of an error of any kind.
 type Reason = Box<dyn Error + Send + Sync>;
 
 /// Why the program stops early.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// What the user gave will not do; the error names it and what was expected.
+    /// The user's input will not do; the error names it and what was expected.
     #[error("{error}")]
     Input {
-        /// What is wrong.
+        /// The error.
         error: Reason,
-        /// What to do about it.
+        /// Advice on a remedy.
         help: Option<String>,
     },
     /// The environment refuses.
     #[error("{error}")]
     Environment {
-        /// What it refuses.
+        /// The error.
         error: Reason,
-        /// What to do about it.
+        /// Advice on a remedy.
         help: Option<String>,
     },
     /// A program that was started ended badly.
@@ -52,7 +52,7 @@ pub enum Failure {
     Ended {
         /// Which one, and how.
         words: String,
-        /// What this one ends with too.
+        /// The exit code of this program too.
         code: u8,
     },
     /// The user pressed Ctrl-C.
@@ -67,7 +67,7 @@ pub enum Failure {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {what} to {}: {error}", path.display())]
 pub struct NotWritten {
-    /// What was to be written.
+    /// The name of the content.
     pub what: &'static str,
     /// Where to.
     pub path: PathBuf,
@@ -128,7 +128,7 @@ impl Diagnostic for Failure {
 }
 
 impl From<DiscoverError> for Failure {
-    /// What was asked for is at fault in all but what only the library behind can be blamed for.
+    /// The user's request is at fault, except where only the library behind can be blamed.
     fn from(error: DiscoverError) -> Self {
         match error {
             DiscoverError::HwlocLibrary { .. } | DiscoverError::NoSource => Self::environment(error),

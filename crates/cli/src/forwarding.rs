@@ -1,7 +1,7 @@
 //! Signals that would end this program, passed on to the processes that it has started, once.
 //!
 //! A key on the terminal (Ctrl-C) reaches every process in its foreground, those started here too, and the kernel tells that
-//! in what comes with the signal. What another process sends does not say whether it went to this program alone or to its
+//! in what comes with the signal. A signal of another process does not say whether it went to this program alone or to its
 //! whole group, as from a shell's `kill -INT -- -PGID`, so it is always passed on, and the members of such a group get it
 //! twice. A program that takes the second interrupt for impatience must not get two for one key, nor must this one: `timeout`
 //! signals the program that it has started and then its group. So the signals are held back in all threads, one of them
@@ -48,8 +48,8 @@ impl Signals {
     pub(crate) fn held() -> Result<Self, Failure> {
         let held: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
         held.thread_block().map_err(not_held)?;
-        // What a shell lets its background jobs ignore would never come, nor to those started here: who catches a signal
-        // starts others with what the system does by itself.
+        // A signal that a shell lets its background jobs ignore would never come here, nor to the processes started here: a process
+        // that catches a signal starts others with what the system does by itself.
         let passage = Arc::<Passage>::default();
         let seen = Arc::clone(&passage);
         ctrlc::set_handler(move || seen.come()).map_err(not_caught)?;
@@ -103,7 +103,7 @@ impl Passage {
         if state.is_open {
             state.has_come = true;
         } else {
-            // Too late for what was being done: once more, for whoever reads the signals that are held back.
+            // Too late for what was being done: once more, for the thread that reads the signals that are held back.
             let _ = kill_process(getpid(), Sent::INT);
         }
     }

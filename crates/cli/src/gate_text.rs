@@ -1,4 +1,4 @@
-//! What is asked of corecast's channels and how it fared, for people.
+//! The demands on corecast's channels and how it fared, for people.
 
 use corecast_race::{Gate, Verdict};
 

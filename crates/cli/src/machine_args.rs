@@ -159,7 +159,7 @@ impl MachineArgs {
         Ok(topology)
     }
 
-    /// What the user knows the machine as.
+    /// The words by which the user knows the machine.
     pub fn described(&self) -> String {
         let SourceArgs { machine, sysfs_root, synthetic } = &self.source;
         let file = machine.as_ref().or(sysfs_root.as_ref()).map(|path| path.display().to_string());

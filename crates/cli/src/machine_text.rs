@@ -13,7 +13,7 @@ pub(crate) fn describe(machine: &Machine) -> String {
     format!("{}\n\n{costs}{}{}", heading(machine), single_costs(machine), warnings.collect::<String>())
 }
 
-/// What the measurer tells beside the costs.
+/// The measurer's notes beside the costs.
 pub(crate) fn notes(machine: &Machine) -> String {
     machine.extended.notes.iter().map(|note| format!("note: {}\n", line(note))).collect()
 }
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_told_and_no_more() {
+    fn known_facts_are_told_and_no_more() {
         let mut three = machine(3);
         three.extended.warnings.push("a noisy neighbour".to_owned());
         three.extended.wake_ns = Some(12_000.4);

@@ -18,7 +18,7 @@ pub(crate) type Ended = (usize, io::Result<ExitStatus>);
 #[derive(Debug, Default)]
 pub(crate) struct Members(Arc<List>);
 
-/// Whoever has not ended, by rank.
+/// The processes that have not ended, by rank.
 #[derive(Debug, Default)]
 pub(crate) struct List(Mutex<Vec<Option<Child>>>);
 
@@ -28,7 +28,7 @@ impl Members {
         self.0.lock().push(Some(process));
     }
 
-    /// The same processes for whoever interrupts them; they are not killed when that one is gone.
+    /// The same processes for a thread that interrupts them; they are not killed when that one is gone.
     pub(crate) fn list(&self) -> Arc<List> {
         Arc::clone(&self.0)
     }
@@ -65,7 +65,7 @@ impl Drop for Members {
 }
 
 impl List {
-    /// Sends SIGINT to whoever has not ended.
+    /// Sends SIGINT to the processes that have not ended.
     pub(crate) fn interrupt(&self) {
         for process in self.lock().iter().flatten() {
             // One that has just ended needs none.

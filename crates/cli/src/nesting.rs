@@ -11,13 +11,13 @@ use corecast::machine::{CoreKind, Cpu};
 /// A group of CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Nest {
-    /// What it is: `package 0 · NUMA node 0`.
+    /// Its name: `package 0 · NUMA node 0`.
     pub(crate) name: String,
-    /// What it has.
+    /// Its contents.
     pub(crate) inside: Inside,
 }
 
-/// What a group has.
+/// The contents of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Inside {
     /// Smaller groups.

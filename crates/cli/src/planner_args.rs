@@ -1,4 +1,4 @@
-//! Who plans and how hard, as options that `plan` takes, and the plan that they ask for.
+//! The planner and its effort, as options that `plan` takes, and the plan that they ask for.
 
 use std::time::Instant;
 
@@ -10,10 +10,10 @@ use corecast::plan::{AUTO, Effort, Limits, Operation, Plan, PlanError, PlanJson,
 
 use crate::failure::Failure;
 
-/// Who plans, how hard, and within which limits.
+/// The planner, how hard it searches, and within which limits.
 #[derive(Clone, Debug, PartialEq, clap::Args)]
 pub struct PlannerArgs {
-    /// Who makes the plan: a planner or a shape; auto is the best that the effort finds.
+    /// The planner or shape that makes the plan; auto is the best that the effort finds.
     #[arg(long, visible_alias = "shape", value_name = "NAME", default_value = AUTO, value_parser = planner_parser())]
     pub planner: String,
     /// How hard to search.
@@ -31,7 +31,7 @@ pub struct PlannerArgs {
     /// Put no CPU further below the root than this.
     #[arg(long, value_name = "N", value_parser = limit_parser())]
     max_depth: Option<usize>,
-    /// Plan on costs that allow for noise of so many percent [without a number: as the model's spreads say].
+    /// Plan on costs that allow for noise of PERCENT percent [without a number: as the model's spreads say].
     #[arg(long, value_name = "PERCENT", require_equals = true, num_args = 0..=1, value_parser = parse_percent)]
     robust: Option<Option<f64>>,
 }
@@ -158,7 +158,7 @@ impl PlannerArgs {
     /// The plan by the planner asked for; a long search ends early with the best so far once `stop` is true.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// An error in words.
     pub fn plan(
         &self,
         operation: Operation,
@@ -171,7 +171,7 @@ impl PlannerArgs {
     /// The same by another planner or shape.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// An error in words.
     pub fn plan_by(
         &self,
         planner: &str,

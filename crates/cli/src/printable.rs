@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_is_escaped_and_letters_are_not() {
+    fn characters_that_a_terminal_obeys_are_escaped_and_letters_are_not() {
         let hostile = "a\x1b]0;b\x07\r\x7f\u{9b}31m\u{202e}\u{2066}\u{2028}ü漢\n";
         let shown = r"a\u{1b}]0;b\u{7}\u{d}\u{7f}\u{9b}31m\u{202e}\u{2066}\u{2028}ü漢";
         assert_eq!(text(hostile), format!("{shown}\n"));

@@ -1,6 +1,6 @@
-//! What a race says about the model: each of corecast's contenders beside the cost that the model predicts for it.
+//! A race as a check of the model: each of corecast's contenders beside the cost that the model predicts for it.
 //!
-//! Only what can be compared is: costs in nanoseconds, threads, operations that carry what the model is about, members with a
+//! Only comparable rows are compared: costs in nanoseconds, threads, operations that carry what the model is about, members with a
 //! CPU each, times without a barrier of the harness in them, and contenders that the model knows.
 
 use corecast::machine::{RaceCheck, Unit, measure};
@@ -8,7 +8,7 @@ use corecast::plan::{Operation, Problem, Request, SHAPES, planners};
 use corecast::{Barrier, CpuId, Group, Machine};
 use corecast_race::{self as bench, Place, Report, Timing};
 
-/// What the contenders that take the tree of one shape are called.
+/// The prefix of the contenders that take the tree of one shape.
 const OF_SHAPE: &str = "corecast/tree/";
 
 /// The checks that a race among CPUs of this machine allows.
@@ -41,7 +41,7 @@ fn of_group(machine: &Machine, group: &bench::Group) -> Vec<RaceCheck> {
     check.collect()
 }
 
-/// What one group of contenders did.
+/// The race of one group of contenders.
 struct Raced<'a> {
     machine: &'a Machine,
     problem: Problem,
@@ -50,7 +50,7 @@ struct Raced<'a> {
 }
 
 impl Raced<'_> {
-    /// What the model predicts for a contender of this name, if it knows it.
+    /// The model's prediction for a contender of this name, if it knows it.
     fn predicted(&self, contender: &str) -> Option<f64> {
         if let Some(shape) = contender.strip_prefix(OF_SHAPE) {
             let shape = SHAPES.iter().find(|known| known.name() == shape)?;
@@ -87,7 +87,7 @@ mod tests {
     use crate::report::example;
 
     #[test]
-    fn what_can_be_compared_is() {
+    fn comparable_rows_are_compared() {
         let mut machine = example::machine(2);
         let report = example::race(&[(2, 2), (8, 2)]);
         let found = checks(&machine, &report);

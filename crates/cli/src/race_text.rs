@@ -51,7 +51,7 @@ fn timed(timing: Timing) -> &'static str {
     }
 }
 
-/// What follows the name of an operation that carries another length than the usual one; else nothing.
+/// The words after the name of an operation that carries another length than the usual one; else none.
 pub fn length(group: &Group) -> String {
     if group.is_usual() { String::new() } else { format!(" of {} bytes", group.bytes) }
 }

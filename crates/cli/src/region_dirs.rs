@@ -46,7 +46,7 @@ impl RegionDirs {
         }
     }
 
-    /// What it means that a directory cannot be used: bad input if the user named it.
+    /// The failure for a directory that cannot be used: bad input if the user named it.
     pub(crate) fn unusable(&self, error: Unusable) -> Failure {
         match self.dir {
             Some(_) => Failure::input(error),

@@ -42,7 +42,7 @@ mod tests {
     use crate::table;
 
     #[test]
-    fn what_the_timer_cannot_tell_is_less_than_its_resolution() {
+    fn a_time_that_the_timer_cannot_tell_is_less_than_its_resolution() {
         let resolution = Resolution::of_ns(6.3);
         assert_eq!(
             [-3.0, 9.9, 10.0, 250.0].map(|ns| resolution.write(ns, table::cost)),

@@ -1,4 +1,4 @@
-//! What became of the contenders of a table: timed, left out, or broken down.
+//! The outcome of each contender of a table: timed, left out, or broken down.
 //!
 //! A contender that broke down (a time-out, a wrong result, a panic) stands in its table as `failed`, with its reason below. If
 //! it is corecast's own, [`OwnFailures`] repeats it in the summary, and the program ends with an exit code that is not 0.
@@ -9,10 +9,10 @@ use crate::failure::Failure;
 use crate::skipped;
 use crate::table::{self, Table};
 
-/// What stands in the place of a figure.
+/// The word in place of a figure.
 const FAILED: &str = "failed";
 
-/// What became of one contender.
+/// The outcome of one contender.
 #[derive(Clone, Copy, Debug)]
 pub struct RowOutcome<'a> {
     contender: &'a str,

@@ -1,4 +1,4 @@
-//! What standard output can show: how wide it is, and whether it has colours.
+//! The screen behind standard output: how wide it is, and whether it has colours.
 
 use std::io::{IsTerminal, stdout};
 

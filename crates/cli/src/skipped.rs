@@ -1,11 +1,11 @@
-//! Who was left out of a table and why, one line for each reason.
+//! The contenders that were left out of a table and why, one line for each reason.
 
 /// The lines for these pairs of a name and a reason.
 pub fn lines<'a>(skipped: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     reasons("skipped", skipped)
 }
 
-/// The same of those to whom something else happened.
+/// The same for contenders to which something else happened.
 pub fn reasons<'a>(what: &str, skipped: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, reason) in skipped {

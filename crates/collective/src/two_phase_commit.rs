@@ -187,7 +187,7 @@ impl Words {
 
     /// The last vote of a participant.
     fn vote(&self, seat: &Seat) -> u64 {
-        // ORDERING: Acquire, pairs with the Release in serve: what it wrote before it voted [vote]
+        // ORDERING: Acquire, pairs with the Release in serve: its writes before it voted [vote]
         self.votes[seat.rank].load(Ordering::Acquire)
     }
 }

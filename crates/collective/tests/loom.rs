@@ -211,7 +211,7 @@ fn leaders_of_three() {
 
 /// A mismatch found by one member reaches the other, which may be asleep by then.
 #[test]
-fn a_fault_wakes_whoever_sleeps() {
+fn a_fault_wakes_sleepers() {
     loom::model(|| {
         let group = group(2, Barrier::Dissemination, Wait::Park);
         run(&group, |me| {
@@ -237,7 +237,7 @@ fn a_commit_shows_what_was_written_before_the_votes() {
             0 => {
                 let mut coordinator = me.coordinator::<u64>().expect("nobody is lost");
                 assert_eq!(coordinator.commit(&1, Duration::MAX), Ok(true));
-                assert_eq!(written.load(Ordering::Relaxed), 1, "by who voted");
+                assert_eq!(written.load(Ordering::Relaxed), 1, "by the member that voted");
             }
             1 => {
                 let mut participant = me.participant::<u64>(0).expect("nobody is lost");

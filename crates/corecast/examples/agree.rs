@@ -14,7 +14,7 @@ const PROPOSALS: u32 = 9;
 const EVENTS: u32 = 100;
 const ENTRIES: u64 = 1000;
 
-/// What one member has seen: proposals applied, publishers of events in their order, entries processed.
+/// The observations of one member: proposals applied, publishers of events in their order, entries processed.
 type Seen = (u32, Vec<usize>, u64);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -18,7 +18,7 @@ use corecast::lock::Algorithm;
 use corecast::lock::shared::{self, SharedLock, SharedLockError};
 
 const TOTAL: u64 = 100;
-/// What the region's directory says of the accounts: any number of one's own.
+/// The accounts' kind in the region's directory: any number of one's own.
 const KIND_ACCOUNTS: u32 = 1000;
 
 type Outcome = Result<(), Box<dyn Error>>;

@@ -49,7 +49,7 @@ fn visit(name: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the end of a channel means.
+/// The meaning of the end of a channel.
 fn words(error: RecvError) -> Result<&'static str, RecvError> {
     match error {
         RecvError::Closed => Ok("the visitor left"),

@@ -21,8 +21,8 @@ use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 pub struct Array {
     /// The next number to draw. Written by every newcomer.
     next: CacheLine<AtomicU32>,
-    /// As many as a power of two, so that numbers wrap with them. Slot i holds the last number called there: one that is i
-    /// modulo their count. Written by the holder of the number before.
+    /// The number of slots is a power of two, so that numbers wrap with them. Slot i holds the last number called there: one that
+    /// is i modulo the number of slots. Written by the holder of the number before.
     slots: Box<[CacheLine<AtomicU32>]>,
 }
 
@@ -58,7 +58,7 @@ unsafe impl RawLock for Array {
 
     #[inline]
     unsafe fn lock(&self, node: &Cell<u32>) {
-        // ORDERING: Relaxed, what the last holder did comes with the number that is called
+        // ORDERING: Relaxed, the last holder's writes come with the number that is called
         let ticket = self.next.fetch_add(1, Ordering::Relaxed);
         let slot = self.slot(ticket);
         let mut spinner = Spinner::new();

@@ -134,5 +134,5 @@ impl Drop for Clh {
 // SAFETY: it tries again and again.
 unsafe impl RawTimed for Clh {}
 
-// SAFETY: the node is two numbers that only its owner reads; what is in the queue lies in the pool.
+// SAFETY: the node is two numbers that only its owner reads; the nodes in the queue lie in the pool.
 unsafe impl NodeMoves for Clh {}

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_machine_has_one_of_is_no_level() {
+    fn a_single_domain_of_a_machine_is_no_level() {
         let one = Domains::of_machine(&machine([(0, 0, 0), (0, 0, 0)]));
         assert_eq!((told(&one), one.count(), one.here()), ((vec![], vec![None]), 1, 0));
         let caches = Domains::of_machine(&machine([(0, 0, 3), (0, 0, 5), (0, 0, 3)]));

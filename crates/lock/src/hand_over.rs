@@ -1,9 +1,9 @@
 //! The time from one holder to the next, by how threads wait and how many do: measured for [`Params`].
 //!
-//! As many threads as wait, and one more, each on a CPU of its own, take a lock whose mode is pinned. A section lasts for 500
-//! ns, in which the holder before comes back to wait: so all but one wait when the lock is freed. The last holder comes back
-//! only once another one has it. The time passes from just before one frees the lock until another one has it, which
-//! had waited before; the cost of looking at the clock is taken off. Of each thread the median counts, and of all threads
+//! To time a number of waiters, that many threads and one more, each on a CPU of its own, take a lock whose mode is pinned. A
+//! section lasts for 500 ns, in which the holder before comes back to wait: so all but one wait when the lock is freed. The last
+//! holder comes back only once another one has it. The time passes from just before one frees the lock until another one, which
+//! had waited, has it; the cost of looking at the clock is taken off. Of each thread the median counts, and of all threads
 //! the mean: where the clocks of two CPUs differ, the surplus of one of two threads is the shortfall of the other. Of more
 //! threads that holds only as far as each takes the lock from every other one equally often. Blocks of all modes and numbers
 //! take turns, and the median of a mode's blocks is the result.
@@ -109,7 +109,7 @@ fn by_cluster(machine: &Machine) -> Vec<CpuId> {
     cpus.into_iter().map(|cpu| cpu.id).collect()
 }
 
-/// How many wait: powers of two, and as many as there are CPUs but one.
+/// The numbers of waiters: powers of two, and the number of CPUs less one.
 fn numbers(cpus: usize) -> Vec<usize> {
     let most = cpus - 1;
     let mut numbers: Vec<usize> = (0..).map(|power| 1 << power).take_while(|&n| n < most).collect();

@@ -180,5 +180,5 @@ impl Drop for Hclh {
 // SAFETY: it tries again and again.
 unsafe impl RawTimed for Hclh {}
 
-// SAFETY: the node is two numbers that only its owner reads; what is in the queues lies in the pool.
+// SAFETY: the node is two numbers that only its owner reads; the nodes in the queues lie in the pool.
 unsafe impl NodeMoves for Hclh {}

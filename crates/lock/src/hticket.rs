@@ -38,8 +38,8 @@ pub struct Hticket {
 #[derive(Debug)]
 struct Near {
     ticket: Ticket,
-    /// How often in turn it was handed over here: then the thread called here has the ticket of all, too. Read and written by who
-    /// is called.
+    /// How often in turn it was handed over here: then the thread called here has the ticket of all, too. Read and written by the
+    /// thread that is called.
     turn: AtomicU32,
 }
 

@@ -145,8 +145,8 @@ impl Mcs {
     pub(crate) unsafe fn hand_over(&self, node: &McsNode, state: u32) {
         // ORDERING: Relaxed, null is looked at again
         if node.next.load(Ordering::Relaxed).is_null() {
-            // ORDERING: Release, pairs with the Acquire of the next newcomer; Relaxed where it fails, as the link tells who has
-            // come [mcs-tail]
+            // ORDERING: Release, pairs with the Acquire of the next newcomer; Relaxed where it fails, as the link leads to
+            // the newcomer [mcs-tail]
             let freed =
                 self.tail.compare_exchange(node.address(), ptr::null_mut(), Ordering::Release, Ordering::Relaxed);
             if freed.is_ok() {

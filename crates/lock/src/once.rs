@@ -70,7 +70,7 @@ impl Once {
         let _running = self.running.lock();
         if !self.is_completed() {
             act();
-            // ORDERING: Release, pairs with the Acquire in is_completed: what was done is visible [once-done]
+            // ORDERING: Release, pairs with the Acquire in is_completed: the closure's writes are visible [once-done]
             self.is_done.store(true, Ordering::Release);
         }
     }

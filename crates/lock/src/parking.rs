@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn who_need_not_sleep_and_whose_time_is_over_is_in_no_queue() {
+    fn a_thread_that_need_not_sleep_or_whose_time_is_over_is_in_no_queue() {
         let byte = 0_u8;
         let lock = std::ptr::from_ref(&byte).addr();
         sleep_if(lock, Duration::MAX, || false);

@@ -21,7 +21,8 @@ const _: () = assert!(align_of::<LineAligned>() == corecast_base::LINE_BYTES);
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Setup {
-    /// How many threads will use it, as far as known: twice the CPUs by default. More are no harm but to the speed of some.
+    /// How many threads will use it, as far as known: twice the CPUs by default. Further threads are harmless but
+    /// slow some locks down.
     pub threads: usize,
     /// The CPUs that are near each other: all by default. For locks that hand over to a near thread.
     pub domains: Domains,

@@ -59,7 +59,7 @@ pub trait State: Debug + Send + Sync {
     fn wake_one(&self);
 }
 
-/// What all such locks have in common.
+/// The facts that all such locks have in common.
 pub(crate) const fn facts(name: &'static str, about: &'static str, source: &'static str) -> Facts {
     Facts { name, about, order: Order::Barging, node: NodeKind::Nothing, parks: true, source }
 }

@@ -65,7 +65,7 @@ unsafe impl RawLock for Ticket {
 
     #[inline]
     unsafe fn lock(&self, (): &()) {
-        // ORDERING: Relaxed, what the last holder did comes with the number that is called
+        // ORDERING: Relaxed, the last holder's writes come with the number that is called
         let ticket = self.next.fetch_add(1, Ordering::Relaxed);
         let mut spinner = Spinner::new();
         loop {

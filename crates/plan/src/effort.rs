@@ -49,7 +49,7 @@ impl Effort {
         }
     }
 
-    /// What it finds and how long it takes, in a line.
+    /// The quality of its plans and the time it takes, in a line.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! on the mean; in between the weight fades in. Classes whose entries differ by more than noise stay as they are.
-//! What this gains is in `docs/design/robust.md`.
+//! The gain is in `docs/design/robust.md`.
 //!
 //! Source: W. James, C. Stein, Estimation with quadratic loss, 1961.
 

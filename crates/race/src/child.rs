@@ -1,7 +1,7 @@
 //! Participants that are processes: each is this program again, which is told what to do over a socket.
 //!
-//! A [`Child`] is the process as the harness sees it; [`attend`] is the other side. What they say is JSON, one message for
-//! each, and descriptors come along. Every wait for a process ends: with its answer, with its end, or when the contender is
+//! A [`Child`] is the process as the harness sees it; [`attend`] is the other side. They exchange JSON, each text in a message
+//! of its own, and descriptors come along. Every wait for a process ends: with its answer, with its end, or when the contender is
 //! given up. A process ends when its parent does.
 
 use std::io::{self, IoSlice, IoSliceMut, Stdin};
@@ -31,7 +31,7 @@ const MOST_BYTES: usize = 128 << 10;
 /// How often is looked whether the contender was given up.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// What a process answers.
+/// The answer of a process.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Answer {
     /// It has what it needs.
@@ -172,8 +172,8 @@ impl Child {
 
     /// How it ended, when its end of the socket is closed.
     fn ended(&mut self) -> Failure {
-        // Whoever ends has its exit status before its descriptors are closed, and keeps it. One that goes on without them
-        // is of no use.
+        // A process that ends has its exit status before its descriptors are closed, and keeps it. One that goes on without
+        // them is of no use.
         let _ = self.process.kill();
         let how = self.process.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         Failure::Ended(format!("{} ended: {how}", self.who))
@@ -192,7 +192,7 @@ impl Drop for Child {
     }
 }
 
-/// What such a process does, with standard input as the way to its parent, who hears of a failure.
+/// The work of such a process, with standard input as the way to its parent, which hears of a failure.
 ///
 /// # Errors
 /// A `Failure` in words: the operation, a process that takes part, or the system did not do its part.
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_told_and_not_cut() {
+    fn a_message_that_is_too_long_is_told_and_not_cut() {
         let (one, other) = pair();
         let longest = "x".repeat(MOST_BYTES - 2);
         send(&one, &longest, &[]).expect("it fits with its quotes");
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_ended_is_named_with_its_exit_status() {
+    fn a_process_that_ended_is_named_with_its_exit_status() {
         let told = |words: &str| {
             let arguments = ["-c".to_owned(), words.to_owned()];
             let started = Child::start(

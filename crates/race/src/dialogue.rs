@@ -27,13 +27,13 @@ const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// The running program.
 #[derive(Debug)]
 pub struct Dialogue {
-    /// What to call it, such as "the Java program".
+    /// Its name in messages, such as "the Java program".
     name: &'static str,
     child: Child,
     /// `None` when it has been told to end.
     commands: Option<ChildStdin>,
     answers: ChildStdout,
-    /// What it says of errors.
+    /// The file that its standard error goes to.
     errors: fs::File,
     /// How long its farewell may take.
     farewell: Duration,
@@ -146,7 +146,7 @@ impl Drop for Dialogue {
             let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
             self.await_end(Instant::now() + SHORT_FAREWELL);
         }
-        // Whoever is still there has hung, and nobody waits for what it would say.
+        // A program that is still there has hung, and nobody waits for its words.
         self.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! Why a whole run ended without a report. What concerns one contender only stands in that contender's row instead.
+//! Why a whole run ended without a report. The error of one contender only stands in that contender's row instead.
 
 use corecast::base::{CpuId, CpuSet};
 use corecast::machine::pin::PinError;

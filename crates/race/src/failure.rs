@@ -1,6 +1,6 @@
 //! Why a contender did not finish its operation. It concerns that contender only: the others go on.
 
-/// What went wrong inside a contender, or on the way to run it.
+/// An error inside a contender, or on the way to run it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
@@ -18,7 +18,7 @@ pub enum Failure {
     Panicked {
         /// The participant.
         rank: usize,
-        /// What it said.
+        /// The message of the panic.
         message: String,
     },
     /// Participants were still busy when the time allowed was over.
@@ -43,7 +43,7 @@ impl Failure {
         Self::Refused(error.to_string())
     }
 
-    /// What was being done, and the system's error.
+    /// A failure that names the action and the system's error.
     pub fn while_doing(what: &str) -> impl Fn(std::io::Error) -> Self + '_ {
         move |error| Self::Refused(format!("cannot {what}: {error}"))
     }

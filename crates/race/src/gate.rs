@@ -1,4 +1,4 @@
-//! What is asked of corecast's channels and collectives, and whether it holds here.
+//! The demands on corecast's channels and collectives, and whether they are met here.
 //!
 //! A gate that this machine or this run cannot judge says what it would take. None is met by changing a baseline.
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 /// One demand and how it fared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gate {
-    /// What is compared or counted, in words.
+    /// The quantity that is compared or counted, in words.
     pub gate: String,
     /// The number that is asked for, a ratio unless the words say otherwise: at least this, or at most if `is_most`.
     pub limit: f64,
@@ -17,7 +17,7 @@ pub struct Gate {
     pub measured: Option<f64>,
     /// How it fared.
     pub verdict: Verdict,
-    /// What it would take to judge it; `null` if it was judged.
+    /// The means that it would take to judge it; `null` if it was judged.
     pub needs: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl Gate {
     }
 }
 
-/// What one command judges and others name.
+/// A demand that one command judges and others name.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand {
     /// As [`Gate::gate`].
@@ -58,7 +58,7 @@ pub struct Demand {
     pub limit: f64,
     /// As [`Gate::is_most`].
     pub is_most: bool,
-    /// What judges it.
+    /// The command that judges it.
     pub command: &'static str,
 }
 
@@ -68,7 +68,7 @@ impl Demand {
         Gate::new(self.gate.to_owned(), self.limit, self.is_most, found)
     }
 
-    /// What it would take to judge it elsewhere.
+    /// The means that it would take to judge it elsewhere.
     pub fn needs(&self) -> String {
         format!("`{}`, which judges it", self.command)
     }

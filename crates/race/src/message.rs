@@ -1,4 +1,4 @@
-//! What an operation carries, and how a receiver tells that it got the right one.
+//! The content of an operation, and how a receiver tells that it got the right one.
 
 use std::fmt::Debug;
 use std::num::NonZeroU64;
@@ -8,7 +8,7 @@ use crate::failure::Failure;
 /// A message that fills one slot: 56 bytes.
 pub type Message = [u64; 7];
 
-/// What channels carry, of which every number has one.
+/// The content of a channel's message, of which every number has one.
 pub trait Item: Copy + Debug + PartialEq {
     /// The one of this number.
     fn numbered(number: u64) -> Self;

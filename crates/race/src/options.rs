@@ -1,4 +1,4 @@
-//! What a caller may ask of a run.
+//! The options that a caller may set for a run.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ pub struct Options {
     pub leaf_echo: bool,
     /// Deals members of collectives over the NUMA nodes in turn, where there are fewer than CPUs, as Smelt's authors do.
     pub spread: bool,
-    /// What the members of collectives are, and which program the processes of `bench table` run.
+    /// Whether the members of collectives are threads or processes, and which program the processes of `bench table` run.
     pub place: Place,
     /// Fewer and shorter blocks.
     pub quick: bool,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// What participants are, but for those that the harness itself has to be.
+/// Whether participants are threads or processes, but for those that the harness itself has to be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Place {
     /// Threads of this process.
@@ -14,7 +14,7 @@ pub enum Place {
     Processes {
         /// The program.
         program: PathBuf,
-        /// What it is given.
+        /// The program's arguments.
         arguments: Vec<String>,
     },
 }

@@ -1,4 +1,4 @@
-//! What a run found, as values and as JSON. The field names are documented in docs/json/bench.md and stay.
+//! The results of a run, as values and as JSON. The field names are documented in docs/json/bench.md and stay.
 //!
 //! All times are nanoseconds per operation. `ratio` is the row's median divided by the median of the group's reference,
 //! corecast's own choice: above 1 the contender is slower than corecast, below 1 it is faster.
@@ -23,17 +23,17 @@ pub struct Report {
     pub quick: bool,
     /// How corecast's contenders waited.
     pub wait: String,
-    /// What participants were: `threads` or `processes`.
+    /// The kind of participants: `threads` or `processes`.
     pub place: &'static str,
     /// The median over all probes of one bare line transfer; `null` with one CPU.
     pub raw_line_ns: Option<f64>,
     /// How often the bare line changed its cost for longer than one probe: then medians mix two machines.
     pub placement_changes: u32,
-    /// What the reader should know before believing the numbers.
+    /// Warnings that the reader should know before believing the numbers.
     pub warnings: Vec<String>,
     /// One entry for each operation and number of participants.
     pub groups: Vec<Group>,
-    /// What is asked of corecast, and whether it holds here.
+    /// The demands on corecast, and whether they are met here.
     pub gates: Vec<Gate>,
 }
 
@@ -52,7 +52,7 @@ pub struct Group {
     pub cpus: Vec<u32>,
     /// True if participants share CPUs, or the container grants less CPU time than they could use.
     pub oversubscribed: bool,
-    /// What was timed.
+    /// The interval that was timed.
     pub timing: Timing,
     /// The rank that a rooted operation starts from or ends at; `null` for others.
     pub root: Option<usize>,
@@ -115,7 +115,7 @@ pub fn summary_or_nulls<S: Serializer>(summary: &Option<Summary>, serializer: S)
     fields.end()
 }
 
-/// What exactly was timed; each sample comes from one block, or from one window.
+/// The interval that was timed; each sample comes from one block, or from one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -126,8 +126,8 @@ pub enum Timing {
     /// Single operations: all participants begin at a time agreed upon, and the operation ends with the last of them.
     /// For rooted operations, where a plain loop would only show how fast the root can start one after the other.
     Windows,
-    /// Broadcasts by the root's clock alone: from its beginning until one of the others, who has got the value, has told the
-    /// root so by writing a line, which is **included**. The samples are those of the member that is slowest by the median.
+    /// Broadcasts by the root's clock alone: from its beginning until one of the others, having got the value, has told the root
+    /// so by writing a line, which is **included**. The samples are those of the member that is slowest by the median.
     LeafEcho,
     /// Operations with a barrier of the harness after each, which is **included**: for rooted operations where
     /// participants cannot all begin at one time, or the CPUs' clocks do not agree.

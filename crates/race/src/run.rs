@@ -14,13 +14,13 @@ use crate::progress::{Part, Progress};
 use crate::race::Race;
 use crate::report::{Group, Report, Timing};
 
-/// One group of the report: who is raced at what.
+/// One group of the report: an operation, and the contenders raced at it.
 pub struct Heat {
     /// The operation.
     pub op: Op,
     /// The events of one operation, where it is a burst.
     pub burst: Option<usize>,
-    /// What the operation carries.
+    /// The number of bytes that the operation carries.
     pub bytes: usize,
     /// The number of participants.
     pub participants: usize,
@@ -55,7 +55,7 @@ pub fn run(
     progress: &mut dyn Progress,
 ) -> Result<Report, BenchError> {
     let seed = options.seed_or_draw();
-    // Kept open, so that drivers are built once and not for each group; who needs one says why there is none.
+    // Kept open, so that drivers are built once and not for each group; a contender that needs one says why there is none.
     let _workshop = Workshop::open();
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut warnings = Vec::new();

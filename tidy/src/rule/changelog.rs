@@ -108,7 +108,7 @@ mod tests {
         assert!(caught.len() == 1 && caught[0].message.starts_with("bench/src/lib.rs changed since v1"), "{caught:?}");
         assert_eq!(found(root, Some("HEAD~2")).violations.len(), 1, "HEAD~2 brought the changelog");
         assert_eq!(found(root, Some("HEAD~3")).violations, []);
-        assert_eq!(found(root, Some("nonsense")).violations.len(), 1, "who names a base wants the check");
+        assert_eq!(found(root, Some("nonsense")).violations.len(), 1, "a caller that names a base wants the check");
     }
 
     #[test]

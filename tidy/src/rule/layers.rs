@@ -42,7 +42,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("corecast-tidy", &[]),
 ];
 
-/// What tests share. Any crate may depend on it for its tests, and none otherwise: it is not published.
+/// The crate that tests share. Any crate may depend on it for its tests, and none otherwise: it is not published.
 const FOR_TESTS: &str = "corecast-testing";
 
 pub(super) fn check(workspace: &Workspace, report: &mut Report) {
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tests_share_is_for_tests_only() {
+    fn the_crate_that_tests_share_is_for_tests_only() {
         let found = |table: &str| {
             let manifest = format!("[{table}]\ncorecast-testing.workspace = true\n");
             let files = [("tests/t.rs", "use corecast_testing::skipped;\n")];

@@ -87,7 +87,7 @@ impl Payload for Block {
     type Pen = Blocks;
 
     fn pen(wire: &Wire) -> Blocks {
-        // As many as can be in the queue, one under each receiver's eyes, and one under the pen.
+        // Enough blocks to fill the queue, one under each receiver's eyes, and one under the pen.
         let blocks = wire.depth + wire.receivers + 1;
         Blocks { len: wire.bytes, blocks: (0..blocks).map(|_| vec![0; wire.bytes].into()).collect(), turn: 0 }
     }

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_not_judged() {
+    fn cells_that_were_not_measured_are_not_judged() {
         let none = [(None, Verdict::NotJudged); 2];
         assert_eq!(found(&[(SPREAD, 1.0)], &[cell(1, 0, 10.0), cell(16, 0, 1.0)]), none);
         assert_eq!(found(&[(PARKING_LOT, 1.0)], &[cell(1, 10, 10.0), cell(2, 0, 19.0)]), none);

@@ -84,7 +84,7 @@ impl Field<'_> {
         Ok(self.contenders.iter().zip(found).map(row).collect())
     }
 
-    /// So many threads at one value.
+    /// The cell of this many threads at one value.
     fn cell(&self, threads: usize, writes: u32, order: &mut TurnOrder<'_>) -> Result<ReaderCell, BenchError> {
         let Self { cpus, domains, seed, .. } = *self;
         let crowd = Crowd { threads, writes, cpus, domains, time: self.amount.block, seed };

@@ -78,7 +78,7 @@ pub(super) enum Duty {
     Verify,
 }
 
-/// What a process does that is a server or a client of a table: it is told on standard input. For the hidden subcommand of a
+/// The work of a process that is a server or a client of a table, as standard input tells. For the hidden subcommand of a
 /// program that races tables.
 ///
 /// # Errors

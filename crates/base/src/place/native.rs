@@ -148,7 +148,7 @@ impl<T> fmt::Debug for PlaceSlice<T> {
     }
 }
 
-// SAFETY: what is reached through a place is shareable, hence Sync, and what keeps it is Send and Sync.
+// SAFETY: the value behind a place is shareable, hence Sync, and its keeper is Send and Sync.
 unsafe impl<T: Shareable> Send for Place<T> {}
 // SAFETY: as above.
 unsafe impl<T: Shareable> Sync for Place<T> {}

@@ -49,7 +49,7 @@ pub enum CreateError {
     NoSpace {
         /// The size asked for, in bytes.
         bytes: u64,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A region of this name is in use.
@@ -61,9 +61,9 @@ pub enum CreateError {
     /// The system refused another call.
     #[error("cannot {what}: {source}")]
     System {
-        /// What was tried on what.
+        /// The action that was tried, and on what.
         what: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -105,9 +105,9 @@ pub enum AttachError {
     /// The system refuses something.
     #[error("cannot {what}: {source}")]
     System {
-        /// What was tried on what.
+        /// The action that was tried, and on what.
         what: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -118,7 +118,7 @@ pub enum AttachError {
 pub struct Mismatch {
     /// The file or name.
     pub what: String,
-    /// What was found and what was expected.
+    /// The value that was found and the one that was expected.
     pub why: String,
 }
 

@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
     /// Also race auto with something left out: auto-prior decides by costs that are reckoned and not measured, auto-spin,
-    /// auto-queue and auto-park keep to a mode. What is asked of all locks is not judged then.
+    /// auto-queue and auto-park keep to a mode. The demands on all locks are not judged then.
     #[arg(long)]
     ablations: bool,
     /// The seed of all random choices [default: drawn, and reported].

@@ -14,8 +14,8 @@ pub(super) fn section(flips: &[LockFlips]) -> Markup {
             section {
                 h2 { "After a flip" }
                 p {
-                    "What threads do alternates. Throughput has settled once it stays above 0.8 of what it is in the second half "
-                    "of the phase; half of a phase is the most that can be told."
+                    "The number of threads alternates, or how long they hold the lock. Throughput has settled once it stays "
+                    "above 0.8 of what it is in the second half of the phase; half of a phase is the most that can be told."
                 }
                 @for flips in flips { (one(flips)) }
             }

@@ -151,7 +151,7 @@ fn combining(cells: &[LockCell]) -> Markup {
             section {
                 h2 { "Closures sent" }
                 p {
-                    "Threads want one piece of data for moments: they lock it, or send what they want done to whoever has it. "
+                    "Threads want one piece of data for moments: they lock it, or send closures to the thread that has it. "
                     "Of the threads of delegate one is its server."
                 }
                 (pictures(("accesses", "threads"), &cells.iter().map(situation).collect::<Vec<_>>()))

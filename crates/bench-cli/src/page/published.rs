@@ -1,4 +1,4 @@
-//! What others have published of other machines, beside the same as found here, on a page.
+//! Figures that others have published of other machines, beside the same figures found here, on a page.
 
 use corecast_bench::PublishedFigure;
 use maud::{Markup, html};

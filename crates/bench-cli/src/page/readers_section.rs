@@ -1,4 +1,4 @@
-//! What locks for readers and writers got done, on a page.
+//! The throughput of locks for readers and writers, on a page.
 
 use corecast_bench::{ReaderCell, ReaderReport, ReaderRow};
 use maud::{Markup, html};

@@ -38,7 +38,7 @@ pub enum McastZeroReaders {
     Block = 1,
 }
 
-/// What happens when a reader of a mcast channel falls behind.
+/// How a mcast channel treats a reader that falls behind.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum McastPolicy {

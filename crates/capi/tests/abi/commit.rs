@@ -50,7 +50,7 @@ fn serve(participant: *mut CommitParticipant, seen: &mut Seen) -> Status {
 }
 
 #[test]
-fn what_all_vote_for_is_applied_by_all() {
+fn a_proposal_that_all_vote_for_is_applied_by_all() {
     for longest in [10, 48, 49, 496] {
         let group = group(3);
         let proposals: Vec<Vec<u8>> = (0..=longest).map(|len| vec![len as u8; len]).collect();

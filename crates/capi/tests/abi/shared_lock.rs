@@ -133,7 +133,7 @@ fn another_object_of_a_lock_does_not_know_who_holds_it() {
 }
 
 #[test]
-fn who_takes_the_lock_of_one_that_is_gone_is_told_and_makes_it_good() {
+fn the_next_holder_after_one_that_is_gone_is_told_and_makes_it_good() {
     let [here, there] = two(LockAlgorithm::Word);
     does(there.1, corecast_shared_lock_lock);
     close(there);
@@ -148,7 +148,7 @@ fn who_takes_the_lock_of_one_that_is_gone_is_told_and_makes_it_good() {
 }
 
 #[test]
-fn what_cannot_be_declared_or_opened_is_named() {
+fn a_lock_that_cannot_be_declared_or_opened_is_named() {
     let plan = ump_plan(&["orders"]);
     let mcs = "lock 'queue' cannot be of the algorithm mcs, which is for the threads of one process".to_owned();
     let told = add(plan, c"queue".as_ptr(), LockAlgorithm::Mcs as u32);

@@ -44,13 +44,13 @@ fn members_work_in_parts_in_parts_of_parts_and_in_the_whole() {
         }
         assert_eq!(sum(me, rank), 10, "and the whole");
         corecast_member_leave(owned(part));
-        assert_eq!(sum(me, 1), 5, "who has left a part is still in the whole");
+        assert_eq!(sum(me, 1), 5, "a member that has left a part is still in the whole");
     });
     corecast_group_destroy(owned(group));
 }
 
 #[test]
-fn who_names_no_color_is_in_no_part() {
+fn a_member_without_a_color_is_in_no_part() {
     let group = group(3);
     run(group, |me| {
         let rank = corecast_member_rank(Some(me));

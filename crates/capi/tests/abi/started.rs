@@ -157,7 +157,7 @@ fn an_operation_closed_unfinished_leaves_its_member_nothing_but_to_leave() {
         } else {
             // Otherwise it is finished where it is started.
             closed.wait();
-            // As many barriers as it takes until the other one has left.
+            // Barriers until the other one has left.
             while corecast_member_barrier(Some(me)) == Status::Ok {}
             assert_eq!((corecast_member_lost(Some(me)), words().contains("member 0 left")), (0, true));
         }

@@ -57,7 +57,7 @@ fn messages_arrive_in_order_and_stay_until_released() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn a_message_that_does_not_fit_is_refused() {
     let (sender, receiver) = channel();
     let longest = output(|bytes| corecast_ump_sender_longest(Some(object(sender)), bytes));
     assert_eq!(longest, 16 * 64 - 8, "a quarter of 64 slots");

@@ -39,7 +39,7 @@ impl Peer {
         self.region.generation() == region.generation()
     }
 
-    /// True if a participant was at the other end and is gone for sure. What it did before is visible. The channel knows
+    /// True if a participant was at the other end and is gone for sure. Its earlier actions are visible. The channel knows
     /// whether it said goodbye.
     pub(crate) fn is_dead(&mut self) -> bool {
         // ORDERING: Acquire, pairs with the AcqRel in claim: the end is as its owner found it [end]

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     race: bool,
 }
 
-/// What is explained where nothing else is asked for: what a group does.
+/// The operations that are explained where nothing else is asked for: those of a group.
 const OF_A_GROUP: [Operation; 3] = [Operation::Broadcast, Operation::Reduce, Operation::Barrier];
 
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {

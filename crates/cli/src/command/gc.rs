@@ -36,7 +36,7 @@ struct Outcome {
 pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure> {
     let dirs = &arguments.dirs;
     dirs.check()?;
-    // What is wrong with one directory keeps nobody from clearing the other.
+    // Trouble with one directory does not keep the other from being cleared.
     let (regions, sockets) = (region::gc(&dirs.named()), rendezvous::gc(&dirs.sockets()));
     let mut removed = Vec::new();
     for region::Removed { path, bytes, .. } in regions.as_deref().unwrap_or_default().iter().cloned() {

@@ -16,7 +16,7 @@ use crate::{benchmarks, table};
 /// Options of `list`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// What to list [default: everything].
+    /// The registry to list [default: everything].
     what: Option<Registry>,
 }
 
@@ -24,11 +24,11 @@ pub(crate) struct Arguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 enum Registry {
-    /// What trees can be planned for.
+    /// The operations that trees can be planned for.
     Operations,
     /// The rules that make trees.
     Shapes,
-    /// Who searches for plans.
+    /// The planners that search for plans.
     Planners,
     /// How hard is searched.
     Efforts,
@@ -38,7 +38,7 @@ enum Registry {
     Locks,
     /// What `bench` races.
     Contenders,
-    /// Who can tell the topology.
+    /// The sources that can tell the topology.
     Sources,
 }
 
@@ -56,7 +56,7 @@ struct Entry {
     lock: Option<LockEntry>,
 }
 
-/// What there is to know of a lock before one chooses it.
+/// The facts about a lock that help to choose it.
 #[derive(Debug, Serialize)]
 struct LockEntry {
     /// The type that it is used by.
@@ -66,13 +66,13 @@ struct LockEntry {
     id: Option<u32>,
     /// Bytes of one lock, without its data and what it allocates.
     bytes: usize,
-    /// What an acquisition brings along.
+    /// The node that an acquisition brings along.
     node: String,
-    /// Who comes next.
+    /// The order of the waiters.
     order: String,
     /// True if threads that have waited for long sleep.
     parks: bool,
-    /// Who described it.
+    /// The authors who described it.
     source: &'static str,
 }
 

@@ -24,7 +24,7 @@ use super::tune::costs;
 /// Options of `measure`.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// What to measure. What locks cost is added to the model, which is measured first if there is none.
+    /// The costs to measure. Those of locks are added to the model, which is measured first if there is none.
     #[arg(default_value = "messages")]
     what: What,
     #[command(flatten)]
@@ -40,12 +40,12 @@ pub(crate) struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// What can be measured.
+/// The costs that can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum What {
-    /// What messages between every two CPUs cost.
+    /// The cost of messages between every two CPUs.
     Messages,
-    /// What the lock `auto` takes from holder to holder in each of its modes.
+    /// The time of the lock `auto` from holder to holder in each of its modes.
     Locks,
 }
 

@@ -21,7 +21,7 @@ use crate::benchmarks;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// What to do.
+/// The subcommand to run.
 #[derive(Debug, clap::Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "there is one, made once")]
 pub(crate) enum Command {

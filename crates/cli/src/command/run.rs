@@ -21,7 +21,7 @@ use crate::members::Members;
 use crate::output::Output;
 use crate::{bytes_arg, cpus_arg};
 
-/// What a shell says of a program that a signal killed is the signal and this.
+/// A shell reports a program that a signal killed as this number plus the signal's.
 const KILLED: i32 = 128;
 
 /// The most that may be set aside, in bytes: 64 GiB, which a group takes twice.
@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     /// The barrier to use [default: the one that suits the members best].
     #[arg(long, value_name = "NAME")]
     barrier: Option<Barrier>,
-    /// Set aside so many bytes, such as 64Mi, for what members make once they have joined, and for long slices [default: 4Mi].
+    /// Set aside BYTES, such as 64Mi, for objects that members make once they have joined, and for long slices [default: 4Mi].
     #[arg(long, value_name = "BYTES", value_parser = parse_room)]
     room: Option<usize>,
     /// Let the members race when they have joined, as `Builder::race` does; an earlier result is taken.
@@ -138,8 +138,8 @@ fn start_and_wait(
     signals.forward(members.list(), *output)?;
     let mut first = Ok(());
     for (rank, status) in members.ends().map_err(not_awaited)? {
-        // If it had not joined yet, it will not: the others need not wait for it. Where one has damaged the memory, those
-        // who come are told that.
+        // If it had not joined yet, it will not: the others need not wait for it. Where one has damaged the memory, members
+        // that come are told that.
         let _ = founding.give_up(rank);
         let untold = |error| Some(Failure::environment(format!("how rank {rank} ended is not known: {error}")));
         if let Some(failure) = status.map_or_else(untold, |status| failure_of(rank, status)) {

@@ -44,7 +44,7 @@ fn clients() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=4096)
 }
 
-/// What is said once clients can connect.
+/// The message that is written once clients can connect.
 #[derive(Debug, Serialize)]
 struct Ready {
     machine: String,

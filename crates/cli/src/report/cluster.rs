@@ -74,7 +74,7 @@ mod tests {
     use corecast::machine::{Cpu, Topology};
 
     #[test]
-    fn what_is_near_stands_together() {
+    fn near_cpus_stand_together() {
         // Numbered across two nodes, with two caches in each.
         let cpus = (0..8).map(|id| Cpu { numa: Some(id % 2), l3: Some(id % 4), ..Cpu::flat(CpuId::new(id)) }).collect();
         let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });

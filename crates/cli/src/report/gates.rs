@@ -1,4 +1,4 @@
-//! What is asked of corecast, and whether it held, on a page.
+//! The demands on corecast, and whether it met them, on a page.
 
 use corecast_race::{Gate, Verdict};
 use maud::{Markup, html};

@@ -21,7 +21,7 @@ pub(super) fn section(commands: &[String]) -> Markup {
                 "takes its children as they come. A barrier is a reduction followed by a broadcast, often over another "
                 "tree; or an exchange, in which everybody signals somebody in each round, of all members or of the "
                 "leaders of groups. Predictions add up these costs and know nothing else. A lower bound is proven: by "
-                "the same costs no plan is cheaper, whoever makes it."
+                "the same costs no plan of any planner is cheaper."
             }
             h3 { "Race" }
             p {

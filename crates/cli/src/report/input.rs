@@ -1,4 +1,4 @@
-//! What a report is made of, gathered by the caller: nothing here is measured or planned.
+//! The input of a report, gathered by the caller: nothing here is measured or planned.
 
 use corecast::Machine;
 use corecast::plan::{Plan, Problem};
@@ -13,9 +13,9 @@ pub(crate) struct ReportInput<'a> {
     pub(crate) machine: &'a Machine,
     /// The plans, in the order in which they are to be shown.
     pub(crate) trees: &'a [PlannedTree],
-    /// What was raced; `None` if nothing was.
+    /// The race; `None` if there was none.
     pub(crate) race: Option<&'a Report>,
-    /// What the reader should know before believing the numbers, beside the warnings of machine and race.
+    /// Further warnings that the reader should know before believing the numbers, beside those of machine and race.
     pub(crate) warnings: &'a [String],
     /// When the report was made: an RFC 3339 date, or any text.
     pub(crate) created_at: &'a str,

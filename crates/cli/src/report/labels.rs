@@ -13,7 +13,7 @@ pub(super) struct Label {
     pub(super) text: String,
 }
 
-/// What a column of so many names needs, in pixels.
+/// The height of a column of this many names, in pixels.
 pub(super) fn height(labels: usize) -> f64 {
     LINE * labels as f64
 }

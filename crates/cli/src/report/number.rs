@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_infinite_is_written_as_such() {
+    fn an_infinite_number_is_written_as_such() {
         assert_eq!([significant, time, ratio].map(|write| write(f64::INFINITY)), ["∞", "∞", "∞"]);
     }
 

@@ -20,7 +20,7 @@ pub(super) fn section(machine: &Machine) -> Markup {
             } @else {
                 p {
                     "Plans are chosen by what the model predicts; this is how far its predictions held when they were "
-                    "raced. What counts is that the ratios of one operation are alike: then the model ranks plans "
+                    "raced. It is enough that the ratios of one operation are alike: then the model ranks plans "
                     "rightly, even where it is too high or too low for all of them."
                 }
                 (table(machine, &races))

@@ -17,7 +17,7 @@ const NAMES: f64 = 600.0;
 const TOP: f64 = 22.0;
 const BELOW: f64 = 44.0;
 
-/// What the paper on diamond rings found on a machine of 80 hardware threads (Intel Xeon), without payload: microseconds of
+/// The results of the paper on diamond rings on a machine of 80 hardware threads (Intel Xeon), without payload: microseconds of
 /// one broadcast, broadcasts per microsecond in a burst. Read off its plot of the best of each kind.
 const PUBLISHED: [(&str, f64, f64); 3] =
     [("SDR, k = 6", 5.4, 0.35), ("SDR, k = 2", 6.0, 0.65), ("DR, k = 1", 17.0, 1.45)];
@@ -28,7 +28,7 @@ const SOURCE: &str = "the paper on diamond rings, a Xeon of 80 hardware threads"
 struct Kind {
     name: String,
     is_ours: bool,
-    /// What one broadcast takes until all have acknowledged it.
+    /// The time of one broadcast until all have acknowledged it.
     one_ns: f64,
     /// Broadcasts per microsecond in the longest burst.
     per_us: f64,
@@ -57,7 +57,7 @@ pub(super) fn of_report(report: &Report) -> Markup {
     }
 }
 
-/// The longest burst among so many members, and every kind that was timed in it and alone.
+/// The longest burst among this many members, and every kind that was timed in it and alone.
 fn kinds(report: &Report, members: usize) -> (usize, Vec<Kind>) {
     let groups = || {
         let acknowledged = report.groups.iter().filter(|group| group.op == Op::Acknowledged);

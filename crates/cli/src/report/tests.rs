@@ -111,7 +111,7 @@ fn provenance_and_warnings_cannot_be_missed() {
 }
 
 #[test]
-fn who_was_not_timed_is_listed_with_the_reason() {
+fn a_contender_that_was_not_timed_is_listed_with_the_reason() {
     let page = page(&example::machine(2), &[], Some(&example::race(&[(2, 2)])));
     assert!(page.contains("Not timed, for 2 participants only: two flags."));
 }

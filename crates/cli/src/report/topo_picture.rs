@@ -39,7 +39,7 @@ fn in_words(nest: &Nest) -> String {
     }
 }
 
-/// What a box has in rows, and how much room that takes.
+/// The contents of a box in rows, and how much room they take.
 struct Rows {
     sizes: Vec<Point>,
     beside: usize,

@@ -194,7 +194,7 @@ impl<'a> TreePicture<'a> {
         }
     }
 
-    /// By member: true on the way from the root to whoever is reached last, in the last phase down.
+    /// By member: true on the way from the root to the member reached last, in the last phase down.
     fn critical(&self) -> Vec<bool> {
         let mut is_critical = vec![false; self.tree.len()];
         let Some(phase) = self.phases.last().filter(|phase| phase.direction == Some(Direction::Down)) else {
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(orders.filter_map(|node| node.text()).collect::<Vec<_>>(), ["1", "2", "3", "4"]);
         let last =
             document.descendants().filter(|node| node.attribute("class").is_some_and(|c| c.contains("critical")));
-        assert_eq!(last.count(), 1, "one edge leads to whom is reached last");
+        assert_eq!(last.count(), 1, "one edge leads to the member reached last");
     }
 
     #[test]

@@ -72,7 +72,7 @@ fn facts(planned: &PlannedTree) -> String {
     format!("{members} members{tree}; planned in {time}\u{a0}ms; {}.", plan.why)
 }
 
-/// What the trees do not show.
+/// The part of a plan that its trees do not show.
 fn exchange(plan: &Plan) -> Option<String> {
     let list = |members: &[usize]| members.iter().map(|&member| plan.cpus[member].to_string()).collect::<Vec<_>>();
     match &plan.scheme {

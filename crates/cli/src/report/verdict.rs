@@ -5,7 +5,7 @@ use corecast_race::Group;
 use super::number::{ratio, time};
 use super::ranking::{Entrant, ranking};
 
-/// What corecast takes by itself, and the fastest contender that is not corecast's.
+/// The contender that corecast takes by itself, and the fastest one that is not corecast's.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Verdict<'a> {
     pub(super) ours: Entrant<'a>,
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_is_no_win() {
+    fn an_overlap_is_no_win() {
         assert_eq!(verdict(100.0, 105.0).0, Outcome::Level);
         assert_eq!(verdict(105.0, 100.0).0, Outcome::Level);
     }

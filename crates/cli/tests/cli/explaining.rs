@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::program::Program;
 
-/// What a race finds depends on the machine's mood; what is shown of it does not.
+/// The result of a race depends on the machine's mood; the parts shown of it do not.
 #[test]
 fn explain_shows_a_race_and_then_what_is_kept_of_it() {
     let program = Program::new();

@@ -1,4 +1,4 @@
-//! What is generated from the definition of the command line and from the registries.
+//! Texts that are generated from the definition of the command line and from the registries.
 
 use crate::program::Program;
 

@@ -21,7 +21,7 @@ fn a_model_is_written_cached_and_planned_with() {
 }
 
 #[test]
-fn what_locks_cost_is_added_to_the_model() {
+fn the_costs_of_locks_are_added_to_the_model() {
     let program = Program::new();
     let text = program.run(&["measure", "locks", "--quick", "--out", "model.json"]).succeeded().stdout;
     assert!(text.ends_with("model written to model.json\n"), "{text}");

@@ -18,7 +18,7 @@ pub(crate) fn first_cpu() -> String {
     pin::affinity().expect("own mask").as_slice()[0].to_string()
 }
 
-/// What a run of the program came to.
+/// The outcome of a run of the program.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,

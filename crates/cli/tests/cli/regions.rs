@@ -145,7 +145,7 @@ fn nothing_is_said_of_nothing() {
 }
 
 #[test]
-fn what_the_dead_left_is_removed_and_the_living_stay() {
+fn regions_of_the_dead_are_removed_and_those_of_the_living_stay() {
     let stage = Stage::new();
     let living = stage.named("living");
     let owner = Owner::start(&stage.dir);
@@ -164,7 +164,7 @@ fn what_the_dead_left_is_removed_and_the_living_stay() {
 }
 
 #[test]
-fn what_is_no_region_is_left_alone() {
+fn a_file_that_is_no_region_is_left_alone() {
     let stage = Stage::new();
     let _plan_service = UnixListener::bind(stage.dir.join("plan.sock")).expect("a free path");
     let victim = stage.program.file("victim", vec![7; 1 << 16]);
@@ -214,7 +214,7 @@ fn directories_that_will_not_do() {
 }
 
 #[test]
-fn who_is_there_and_how_far() {
+fn top_shows_participants_and_how_far_they_are() {
     let stage = Stage::new();
     let region = stage.named("file-2");
     let mut tx = ump::bytes::sender(&region, "orders").expect("free");

@@ -44,7 +44,7 @@ fn a_ring_on_a_machine_has_a_node_on_every_cpu() {
 }
 
 #[test]
-fn what_has_no_meaning_for_a_ring_is_refused() {
+fn options_without_a_meaning_for_a_ring_are_refused() {
     let program = Program::new();
     for (arguments, told) in [
         (vec!["--op", "acknowledged", "--n", "0"], "1 to 4096 nodes, not 0"),

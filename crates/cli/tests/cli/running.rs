@@ -16,7 +16,7 @@ use crate::terminal::Terminal;
 const ROLE: &str = "CORECAST_TEST_ROLE";
 /// Set for a process that starts `corecast run` on a terminal: where that program is.
 const SHELL_OF: &str = "CORECAST_TEST_SHELL_OF";
-/// What a member writes before its words, as the test harness writes to the same place.
+/// The prefix of a member's words, as the test harness writes to the same place.
 const SAYS: &str = "member: ";
 
 /// `corecast run` with these options, of this program in this role.
@@ -33,7 +33,7 @@ fn run(options: &[&str], role: &str) -> Run {
     Run::from(command(&Program::new(), options, role).output().expect("the program starts"))
 }
 
-/// What the members said, sorted.
+/// The members' words, sorted.
 fn said(run: &Run) -> Vec<&str> {
     let mut said: Vec<&str> = run.stdout.lines().filter_map(|line| Some(line.split_once(SAYS)?.1)).collect();
     said.sort_unstable();
@@ -232,7 +232,7 @@ fn nobody_waits_for_a_member_that_ended_before_it_joined() {
 }
 
 #[test]
-fn what_cannot_be_started_is_told() {
+fn a_program_that_cannot_be_started_is_told() {
     let program = Program::new();
     program.run(&["run", "-n", "2", "--", "/nowhere/program"]).failed(2, "cannot start /nowhere/program");
     program.run(&["run", "-n", "0", "--", "true"]).failed(2, "not 0");
@@ -311,7 +311,7 @@ fn an_interrupt_reaches_the_members_and_nothing_is_left_of_a_name() {
 #[test]
 fn nothing_is_left_of_a_start_that_is_interrupted() {
     let program = Program::new();
-    // The first member interrupts whoever starts the others, and all would stay for long.
+    // The first member interrupts the process that starts the others, and all would stay for long.
     let member = "echo $$ >> pids; if [ $CORECAST_RANK = 0 ]; then kill -INT $PPID; fi; exec sleep 600";
     let line = ["run", "-n", "300", "--no-pin", "--", "sh", "-c", member];
     let mut child = program.command(&line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");

@@ -1,4 +1,4 @@
-//! What people see: tables of 80 columns, and colours on terminals alone.
+//! Output as people see it: tables of 80 columns, and colours on terminals alone.
 
 use std::fs::File;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ fn model(name: &str) -> String {
 }
 
 #[test]
-fn what_is_printed_fits_80_columns() {
+fn output_fits_80_columns() {
     let program = Program::new();
     let (ivy, epyc) = (model("paper-xeon-ivb-2x10-20"), model("epyc-7742-2x32-128"));
     for arguments in [

@@ -98,7 +98,7 @@ fn the_default_socket_is_in_the_runtime_folder() {
 }
 
 #[test]
-fn what_is_no_socket_is_not_replaced() {
+fn a_file_that_is_no_socket_is_not_replaced() {
     let program = Program::new();
     let model = program.model(0..2);
     program.run(&["serve", "--machine", &model, "--socket", &model]).failed(2, "is not a socket: it is not replaced");

@@ -34,7 +34,7 @@ impl Terminal {
         self.screen.write_all(keys).expect("a terminal");
     }
 
-    /// What is shown until these words are, or until the program has closed its side.
+    /// The text that is shown up to these words, or until the program has closed its side.
     pub(crate) fn read_until(&mut self, words: Option<&str>) -> String {
         let mut shown = Vec::new();
         let mut chunk = [0; 4096];

@@ -42,7 +42,7 @@ pub enum AckError {
     /// failed.
     #[error("the members do not agree on the acknowledged broadcast's configuration or type of events")]
     Disagreement,
-    /// As many events are on their way as the window holds.
+    /// The window is full of events on their way.
     #[error("{window} events are on their way, as many as the window holds")]
     WindowFull {
         /// Their number.

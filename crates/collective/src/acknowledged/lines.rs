@@ -46,7 +46,7 @@ impl Lines {
 
     /// Marks the event of this number, which will be published next, as the end.
     pub(super) fn set_end(&self, number: u64) {
-        // ORDERING: Relaxed, what is published next carries it
+        // ORDERING: Relaxed, the next publication carries it
         self.0[self.0.len() - 1].store(number, Ordering::Relaxed);
     }
 }

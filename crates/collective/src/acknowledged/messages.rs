@@ -53,7 +53,7 @@ impl Wires for Messages {
     #[inline]
     fn read<T: Plain>(&self, number: u64) -> T {
         let carriers = self.own.carriers().iter().zip(&self.seen);
-        let (edge, _) = carriers.max_by_key(|(_, seen)| **seen).expect("who reads an event was brought one");
+        let (edge, _) = carriers.max_by_key(|(_, seen)| **seen).expect("a member that reads an event was brought one");
         self.rings.read(edge.number, self.rings.index(number))
     }
 

@@ -37,8 +37,8 @@
 //! within its calls. More members than CPUs work. A member that panics, leaves or drops its end early makes the others'
 //! calls fail.
 //!
-//! **Memory ordering:** what the root wrote before it published an event is visible to all members that process it. What a
-//! member did before it acknowledged is visible to the root once it has seen the acknowledgement.
+//! **Memory ordering:** what the root wrote before it published an event is visible to all members that process it. All that
+//! a member did before it acknowledged is visible to the root once it has seen the acknowledgement.
 //!
 //! Source: the paper on diamond rings; `docs/design/acknowledged.md` lists the differences and their reasons.
 

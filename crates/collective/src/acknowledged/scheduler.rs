@@ -166,7 +166,7 @@ impl Scheduler {
 
 /// The stamp in a word, for a guess at what the word holds.
 fn stamp(word: &AtomicU64) -> u32 {
-    // ORDERING: Relaxed, a free word holds nothing that was to be read, and who takes a task reads the word anew
+    // ORDERING: Relaxed, a free word holds nothing that was to be read, and a thread that takes a task reads the word anew
     (word.load(Ordering::Relaxed) >> 32) as u32
 }
 

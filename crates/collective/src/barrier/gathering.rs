@@ -46,7 +46,7 @@ impl Gathering {
         let followers: usize = groups.iter().map(|group| group.len() - 1).sum();
         let arrived: PlaceSlice<CacheLine<AtomicU64>> = site.arena.slice(followers)?;
         let released: PlaceSlice<CacheLine<AtomicU64>> = site.arena.slice(groups.len())?;
-        let arrived = |line: usize| arrived.place(line).expect("one for each who follows");
+        let arrived = |line: usize| arrived.place(line).expect("one for each follower");
         let mut part = Self { leads: Vec::new(), follows: None };
         let mut first = 0;
         for (group, members) in groups.iter().enumerate() {

@@ -68,7 +68,7 @@ impl PlanInputs {
         let mut cohort = self.cohort.clone();
         for gone in (0..self.members()).filter(|rank| ranks.binary_search(rank).is_err()) {
             let place = cohort.iter().position(|&cpu| cpu == self.problem.cpu(gone));
-            cohort.swap_remove(place.expect("members are among those who run beside them"));
+            cohort.swap_remove(place.expect("members are among those that run beside them"));
         }
         self.beside(ranks, cohort)
     }

@@ -63,7 +63,7 @@ pub(crate) struct Verdict {
     pub(crate) winner: usize,
     pub(crate) control: usize,
     /// The fastest that is no control, unless it was dropped.
-    #[cfg_attr(not(test), expect(dead_code, reason = "tests ask who came near"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests ask which one came near"))]
     pub(crate) challenger: Option<usize>,
     pub(crate) p: f64,
 }

@@ -191,7 +191,7 @@ mod tests {
         searcher.plan(&problem, Operation::Broadcast, "nobody", Effort::Quick).expect_err("no planner");
         assert!(searcher.news().expect("some").contains("planned by the service at"), "that was no trouble of its own");
         let patient = searcher.plan(&problem, Operation::Broadcast, AUTO, Effort::Patient).expect("a plan");
-        assert!(patient.why.ends_with("; served"), "who waits longer is served too: {patient:?}");
+        assert!(patient.why.ends_with("; served"), "a group that waits longer is served too: {patient:?}");
         stopper.stop();
         serving.join().expect("no panic").expect("no trouble");
         assert_eq!(broadcast(&searcher, &machine, AUTO), own);

@@ -48,7 +48,7 @@ use crate::call::{Call, Operation};
 use crate::error::Error;
 use crate::membership::{Origin, Step};
 
-/// What a member said: 1 for a part and 0 for none, the part's color, and the key's bits.
+/// A member's answer: 1 for a part and 0 for none, the part's color, and the key's bits.
 type Asked = [u64; 3];
 
 /// The members of a part by rank in the whole group, in the order of their ranks in the part.

@@ -1,4 +1,4 @@
-//! The members of a group as all of them see each other: who has left, died or called something else, and who is waited for.
+//! The members of a group as all of them see each other: those that left, died or called something else, and those waited for.
 //!
 //! - [`MemberTable`]: the state of every member and the fault of the group;
 //! - [`CallLog`]: the calls that each member has begun;

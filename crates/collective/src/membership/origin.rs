@@ -58,7 +58,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn only_who_gave_up_before_it_came_is_absent() {
+    fn only_a_member_that_gave_up_before_it_came_is_absent() {
         let whole = sites(3).next().expect("one of three").table;
         let wake_word = |cell| WakeWord::of_threads(Wait::Adaptive, cell);
         let part = MemberTable::lay_out(&mut Arena::heap(), 2, wake_word).expect("the heap has room");

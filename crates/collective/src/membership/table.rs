@@ -201,7 +201,7 @@ impl MemberTable {
     }
 
     fn has_left(&self, rank: usize) -> bool {
-        // ORDERING: Relaxed, written before the process gave up its place in the region, which whoever asks has seen
+        // ORDERING: Relaxed, written before the process gave up its place in the region, which the asking member has seen
         self.seats[rank].load(Ordering::Relaxed) & LEFT != 0
     }
 

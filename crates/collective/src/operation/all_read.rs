@@ -152,7 +152,7 @@ impl AllRead {
         let (stamp, signature) = (core.stamp.word(), self.last.signature::<T>());
         for rank in 0..self.members {
             let head = self.slot(rank);
-            // ORDERING: Relaxed, what said that it is there has been acquired
+            // ORDERING: Relaxed, the word that announced the value has been acquired
             if head[STAMP].load(Ordering::Relaxed) != stamp {
                 return Err(core.mismatched(rank));
             }

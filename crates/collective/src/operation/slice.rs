@@ -90,7 +90,7 @@ impl<'a, T: Plain> Slice<'a, T> {
     }
 }
 
-/// What travels in a step: the length, or the values at these places in a message or in a chunk.
+/// The content of a step: the length, or the values at these places in a message or in a chunk.
 enum Way {
     Length,
     Edge(Range<usize>),

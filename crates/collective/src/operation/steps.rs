@@ -4,7 +4,7 @@
 //! neighbour towards the root and passes on what it got. Upwards every member combines its own values with those of its
 //! neighbours away from the root and passes the result on. A root other than the plan's works over the same edges.
 //!
-//! What travels is a [`Message`] of one step or more. A member passes a step on before it takes the next one, so all
+//! A [`Message`] has one step or more. A member passes a step on before it takes the next one, so all
 //! levels of a tree work at once, whatever the length. The root of a broadcast may run ahead of the others by as many
 //! messages as an edge holds, and the leaves of a reduction return as soon as their values are on their way.
 //!

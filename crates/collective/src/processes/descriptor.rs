@@ -169,7 +169,7 @@ fn choice(text: &Text, problem: &Problem) -> Result<Choice, Doubt> {
     let barrier = text.barrier.parse::<Barrier>().map_err(in_words)?;
     let predicted = barrier.predicted(&Setup::of(problem, &meeting));
     let known = text.race.as_ref().and_then(|contest| contest.known.as_ref());
-    let known = known.map(|known| known.races().ok_or("what an earlier race found cannot be"));
+    let known = known.map(|known| known.races().ok_or("the result of an earlier race is impossible"));
     Ok(Choice {
         broadcast: plan(&text.broadcast, Operation::Broadcast)?,
         reduce: plan(&text.reduce, Operation::Reduce)?,

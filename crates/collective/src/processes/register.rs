@@ -100,7 +100,7 @@ impl Register {
     /// Writes the description, for which exactly its length was laid out. No other process has the memory yet.
     pub(super) fn write(&self, descriptor: &[u8]) {
         for (place, word) in self.descriptor.iter().zip(words(descriptor)) {
-            // ORDERING: Relaxed, who reads it gets the descriptor afterwards, which the kernel orders
+            // ORDERING: Relaxed, a reader gets the descriptor afterwards, which the kernel orders
             place.store(word, Ordering::Relaxed);
         }
     }

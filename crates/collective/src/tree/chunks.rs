@@ -193,7 +193,7 @@ impl Neighbour {
     /// Acknowledges the next chunk, and goes on to the one behind it.
     fn acknowledge(&mut self, core: &Core) {
         self.next = self.next.wrapping_add(1);
-        // ORDERING: Release, pairs with the Acquire in wait_for_room at the neighbour: what was there has been read [chunk-read]
+        // ORDERING: Release, pairs with the Acquire in wait_for_room at the neighbour: the old chunk has been read [chunk-read]
         self.read.store(self.next, Ordering::Release);
         core.table.wake_word(self.area.rank).notify();
     }

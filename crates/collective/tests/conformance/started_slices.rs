@@ -175,7 +175,7 @@ fn a_late_root_of_a_scatter_and_a_late_leaf_of_a_gather() {
         let mut second = second.start().gather(0, round + 1).expect("nobody is lost");
         assert!(is_timeout(&root.finish_timeout(Duration::ZERO)), "two are late");
         let third = third.start().gather(0, round + 2).expect("nobody is lost");
-        assert_eq!(third.finish(), Ok(None), "whoever is below everybody waits for nobody");
+        assert_eq!(third.finish(), Ok(None), "a member below all others waits for nobody");
         assert!((0..1000).any(|_| second.try_finish() == Ok(true) && root.try_finish() == Ok(true)));
         assert_eq!(second.finish(), Ok(None));
         assert_eq!(root.finish(), Ok(Some(vec![round, round + 1, round + 2])));
@@ -263,7 +263,7 @@ fn slices_that_cannot_be_started_are_refused_and_harm_nobody() {
 }
 
 #[test]
-fn another_length_is_told_to_whoever_polls() {
+fn another_length_is_told_to_members_that_poll() {
     let group = group(3, |builder| builder);
     let results = group.run(|me| {
         let mut values = vec![0u64; if me.rank() == 2 { 999 } else { 1000 }];

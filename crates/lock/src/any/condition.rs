@@ -1,7 +1,8 @@
 //! Waiting at a condition variable with a lock whose algorithm is chosen at run time.
 //!
-//! Only with those whose threads sleep: the others would spin for what their users expect to sleep for, and where they keep an
-//! order a woken thread that does not run yet keeps all behind it waiting. [`Condvar`] describes the rules of waits.
+//! Only locks whose threads sleep can be waited with: threads at the others would spin where their users expect them to sleep,
+//! and where a lock keeps an order, a woken thread that does not run yet keeps all behind it waiting. [`Condvar`] describes the
+//! rules of waits.
 //!
 //! **Progress** and **memory ordering:** those of [`Condvar`]. **Source:** as [`Condvar`].
 //!

@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use crate::raw::{RawLock, Setup};
 
-    /// One that somebody holds, and at which who comes is to do this.
+    /// One that somebody holds, and at which newcomers are to do this.
     fn held(manner: Manner) -> Auto {
         let lock = Auto::new(&Setup::default());
         lock.locked(|_, ledger| {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_stays_away_some_times_and_polls_then() {
+    fn a_newcomer_stays_away_some_times_and_polls_then() {
         let lock = held(Manner::BacksOff);
         assert_eq!(lock.back_off(), Duration::from_micros(20));
         let mut comer = Comer::new(&lock, None);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_polls_at_once_where_nobody_backs_off_or_its_time_is_over() {
+    fn a_newcomer_polls_at_once_where_nobody_backs_off_or_its_time_is_over() {
         for manner in [Manner::Polls, Manner::ChecksPolling] {
             let lock = held(manner);
             let mut comer = Comer::new(&lock, None);

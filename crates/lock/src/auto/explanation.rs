@@ -75,7 +75,7 @@ pub struct Explanation {
     pub periods_ns: Vec<(Mode, f64)>,
     /// Whether hand-overs of all modes were measured on this machine, and not reckoned.
     pub is_measured: bool,
-    /// Whether who finds it held stays away for a while, as that was seen to let more acquisitions by.
+    /// Whether threads that find it held stay away for a while, as that was seen to let more acquisitions by.
     pub backs_off: bool,
     /// How often the mode has changed: 65,535 stands for more as well.
     pub switches: u32,
@@ -108,7 +108,10 @@ impl fmt::Display for Explanation {
             write!(f, "\nns from one acquisition that waits to the next, with {basis} hand-overs: {periods}")?;
         }
         if self.backs_off {
-            write!(f, "\nwho finds the lock held stays away for a while: more acquisitions were seen to get by so")?;
+            write!(
+                f,
+                "\nthreads that find the lock held stay away for a while: more acquisitions were seen to get by so"
+            )?;
         }
         match self.last_switch {
             None => write!(f, "\nthe mode has not changed")?,
@@ -154,7 +157,7 @@ mod tests {
             explanation().to_string(),
             "mode queue; 6.0 threads waited at a time\n\
              ns from one acquisition that waits to the next, with measured hand-overs: spin 330, queue 180\n\
-             who finds the lock held stays away for a while: more acquisitions were seen to get by so\n\
+             threads that find the lock held stay away for a while: more acquisitions were seen to get by so\n\
              the mode has changed 3 times, last 2.1 s ago: it makes the time from one acquisition that waits to the next a fifth \
              shorter\n\
              this machine has 4 groups of CPUs near each other: keep these threads in one of them, as a line takes 45 ns \

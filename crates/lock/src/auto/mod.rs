@@ -34,7 +34,7 @@ const LOOK: u32 = 2;
 const OVERDUE: u32 = 3;
 /// The bits of these four.
 const WANTS: u32 = 3;
-/// Above them: for how many nanoseconds who finds the lock held stays away.
+/// The bits above them: for how many nanoseconds a thread that finds the lock held stays away.
 const BACK_OFF_SHIFT: u32 = 8;
 
 /// The lock that moves between ways to wait.
@@ -42,7 +42,7 @@ const BACK_OFF_SHIFT: u32 = 8;
 /// Take it unless you know better: with a word of data it is one cache line, costs what a test-and-set costs while nobody else
 /// wants it, and finds out how its threads should wait: all at its word ([`Mode::Spin`]), in a queue ([`Mode::Queue`]), or
 /// asleep ([`Mode::Park`]).
-/// Not where order matters, or where millions of locks do not fit.
+/// Take another lock where order matters, or where millions of these do not fit.
 ///
 /// Exclusion rests on one word: the thread whose exchange sets its lowest bit is the holder. All else only says how to wait, and
 /// may be late or wrong.
@@ -188,13 +188,13 @@ impl Auto {
         self.want.store(LOOK, Ordering::Relaxed);
     }
 
-    /// For one who finds it held in Spin: for how long to stay away.
+    /// For a thread that finds it held in Spin: for how long to stay away.
     fn back_off(&self) -> Duration {
         // ORDERING: Relaxed, it publishes nothing
         Duration::from_nanos((self.want.load(Ordering::Relaxed) >> BACK_OFF_SHIFT).into())
     }
 
-    /// For one who has spun in vain.
+    /// For a thread that has spun in vain.
     fn ask_to_park(&self) {
         // ORDERING: Relaxed, it publishes nothing
         self.want.store(OVERDUE, Ordering::Relaxed);
@@ -260,7 +260,7 @@ impl Auto {
     /// For the holder: frees the lock if there is nothing to decide and nobody to wake; false if not.
     #[inline]
     pub(crate) fn free_unwanted(&self) -> bool {
-        // ORDERING: Relaxed, what the last holder wrote came with the lock
+        // ORDERING: Relaxed, the last holder's writes came with the lock
         let is_unwanted = self.want.load(Ordering::Relaxed) & WANTS == NOTHING;
         if is_unwanted {
             // ORDERING: Release, pairs with the Acquire in lock, try_lock and take [auto-free]

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_head_is_who_comes_first_and_then_the_one_behind() {
+    fn the_head_is_the_first_to_come_and_then_the_one_behind() {
         let queue = Queue::new();
         let (first, second, third) = (queue.enter(), queue.enter(), queue.enter());
         assert!(first.is_head() && !second.is_head() && !third.is_head() && !queue.is_empty());
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nap_ends_by_itself_and_by_who_leaves() {
+    fn a_nap_ends_by_itself_and_by_a_leaver() {
         let queue = Queue::new();
         let (first, second) = (queue.enter(), queue.enter());
         second.nap(Duration::from_millis(1));

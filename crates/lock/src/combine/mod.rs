@@ -156,7 +156,7 @@ impl<T: Send> Combine<T> {
         ptr::from_ref(&self.queue).cast()
     }
 
-    /// For who has locked the queue: runs `f`, then its share of requests, and leaves.
+    /// For the thread that has locked the queue: runs `f`, then its share of requests, and leaves.
     fn run_locked<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         let result = chain::with(self.address(), || {
             // SAFETY: the queue is locked by this thread, so nobody else reaches the data.
@@ -167,7 +167,7 @@ impl<T: Send> Combine<T> {
         returned(result)
     }
 
-    /// For who has locked the queue.
+    /// For the thread that has locked the queue.
     fn serve_and_leave(&self) {
         let mut left = self.share;
         loop {

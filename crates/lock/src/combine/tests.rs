@@ -26,7 +26,7 @@ fn who_runs(share: usize, others: usize) -> Vec<ThreadId> {
 }
 
 #[test]
-fn who_has_the_data_runs_the_closures_of_those_who_wait() {
+fn the_holder_of_the_data_runs_the_closures_of_waiters() {
     assert_eq!(who_runs(8, 3), [thread::current().id(); 3]);
 }
 

@@ -122,7 +122,7 @@ impl<T> Claim<'_, T> {
     fn wait(&self) {
         let state = &self.0.state;
         let mut spinner = Spinner::new();
-        // ORDERING: Relaxed, what the server left is acquired behind the loop
+        // ORDERING: Relaxed, the server's result is acquired behind the loop
         while state.load(Ordering::Relaxed) & !ASLEEP != DONE {
             if IS_MODEL || spinner.is_spent() {
                 self.sleep();

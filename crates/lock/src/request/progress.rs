@@ -94,7 +94,7 @@ impl Progress {
 
     #[inline]
     fn look(self) -> Seen {
-        // ORDERING: Relaxed, what follows from it is acquired where it is found
+        // ORDERING: Relaxed, the results are acquired where the state is found
         let word = self.word().load(Ordering::Relaxed);
         if word & DONE != 0 {
             // ORDERING: Acquire, pairs with the Release in finish [combine-done]

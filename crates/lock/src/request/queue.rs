@@ -185,7 +185,7 @@ impl<T> Queue<T> {
                 let left = unsafe { &mut *left };
                 self.collect(left);
                 left.drop_withdrawn();
-                // SAFETY: what is left is alive.
+                // SAFETY: requests that are left are alive.
                 unsafe { left.oldest.as_ref() }.map(|request| request.progress)
             });
             let (free, taken) = (ptr::null_mut(), Self::taken(ptr::null_mut()));
@@ -206,7 +206,7 @@ impl<T> Request<T> {
 
 impl<T> Left<T> {
     fn append(&mut self, oldest: *mut Request<T>, youngest: *mut Request<T>) {
-        // SAFETY: what is left is alive.
+        // SAFETY: requests that are left are alive.
         match unsafe { self.youngest.as_ref() } {
             Some(last) => last.next.set(oldest),
             None => self.oldest = oldest,
@@ -216,7 +216,7 @@ impl<T> Left<T> {
 
     fn pop(&mut self) -> Option<*mut Request<T>> {
         let request = self.oldest;
-        // SAFETY: what is left is alive.
+        // SAFETY: requests that are left are alive.
         self.oldest = unsafe { request.as_ref() }?.next.get();
         if self.oldest.is_null() {
             self.youngest = ptr::null_mut();
@@ -226,7 +226,7 @@ impl<T> Left<T> {
 
     /// Frees those that are withdrawn before the first that is not.
     fn drop_withdrawn(&mut self) {
-        // SAFETY: what is left is alive.
+        // SAFETY: requests that are left are alive.
         while unsafe { self.oldest.as_ref() }.is_some_and(|request| request.progress.is_withdrawn()) {
             let request = self.pop().expect("there is an oldest one");
             // SAFETY: it is withdrawn, and taken from where others could find it.

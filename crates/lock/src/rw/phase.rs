@@ -148,7 +148,7 @@ unsafe impl RawRwLock for RwPhase {
 
     #[inline]
     fn write(&self) {
-        // ORDERING: Relaxed, what the last writer did comes with the turn
+        // ORDERING: Relaxed, the last writer's writes come with the turn
         let ticket = self.next.fetch_add(1, Ordering::Relaxed);
         let mut spinner = Spinner::new();
         // ORDERING: Acquire, pairs with the Release in end_turn [rw-phase-turn]

@@ -199,14 +199,14 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_taken_from_whoever_that_is() {
+    fn nonsense_is_taken_from_any_owner() {
         for nonsense in [1, AWAITED | 1, u32::MAX, GENERATION] {
             let word = OwnedWord { state: AtomicU32::new(nonsense) };
             assert_eq!(word.try_lock(owner(1, 1), |_| true), Outcome::TakenFromGone);
             let word = OwnedWord { state: AtomicU32::new(nonsense) };
             assert_eq!(word.lock(owner(1, 1), Scope::Process, |_| true, || None), Outcome::TakenFromGone);
         }
-        // Free, but for a bit that nobody leaves: not by a try, but who waits takes it.
+        // Free, but for a bit that nobody leaves: a try does not take it, but a waiter does.
         let word = OwnedWord { state: AtomicU32::new(AWAITED) };
         assert_eq!(word.lock(owner(1, 1), Scope::Process, |_| true, || Some(LONGEST_SLEEP)), Outcome::Taken);
     }

@@ -34,7 +34,7 @@ fn mutex<L: RawLock>() -> Mutex<(usize, usize), L> {
     Mutex::for_setup((0, 0), &setup)
 }
 
-/// As many of these threads as the system lets live at a time; how many that is.
+/// Spawns as many of these threads as the system lets live at a time; returns their number.
 fn spawn_many<'scope>(scope: &'scope Scope<'scope, '_>, count: usize, run: impl Fn() + Copy + Send + 'scope) -> usize {
     let spawn = || Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, run);
     (0..count).take_while(|_| spawn().is_ok()).count()

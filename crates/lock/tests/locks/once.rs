@@ -1,4 +1,4 @@
-//! What is done once: by one of many threads, and again by the next after a panic.
+//! Closures that run once: in one of many threads, and again in the next after a panic.
 
 use corecast_base::sync::{AtomicU32, Ordering};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -40,7 +40,7 @@ fn three_threads_spin() {
 }
 
 #[test]
-fn those_in_a_queue_are_told_by_who_leaves() {
+fn waiters_in_a_queue_are_told_by_the_one_that_leaves() {
     all_add(Mode::Queue, None);
 }
 

@@ -143,7 +143,7 @@ fn a_try_and_a_limit_find_a_killed_holder_too() {
 }
 
 #[test]
-fn who_repairs_and_is_killed_too_leaves_it_to_the_next() {
+fn a_repairer_that_is_killed_too_leaves_it_to_the_next() {
     let (region, lock) = opened(Algorithm::Word);
     for _ in 0..2 {
         // Each is killed while it holds what the one before left.
@@ -241,7 +241,7 @@ fn nonsense_in_the_word_is_nobody_who_lives() {
 }
 
 #[test]
-fn what_cannot_be_declared_or_opened_is_named() {
+fn a_lock_that_cannot_be_declared_or_opened_is_named() {
     let refused = shared::declare(RegionPlan::new(), "queue", Algorithm::Mcs).expect_err("it has pointers");
     assert!(matches!(refused, DeclareError::NotShared { .. }));
     assert_eq!(

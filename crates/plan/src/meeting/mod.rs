@@ -31,7 +31,7 @@ use exchange::Exchange;
 use two_trees::{Phases, TwoTrees, two_trees};
 
 /// A scheme stays in the race if its greedy plan costs at most this many times the cheapest one. Over the captured
-/// machines 1.07 to 1.3 find the same costs within 0.3 %; the more contenders, the less work each gets.
+/// machines 1.07 to 1.3 find the same costs within 0.3 %; with more contenders each gets less work.
 const NEAR: f64 = 1.1;
 /// The work of the race, in searches for one tree.
 const SEARCHES: f64 = 2.0;

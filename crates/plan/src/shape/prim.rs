@@ -99,7 +99,7 @@ fn span(problem: &Problem, root: Option<usize>, limit: usize, weight: impl Fn(us
     while !uninformed.is_empty() {
         let lightest = senders.iter().enumerate().filter_map(|(place, sender)| Some((place, sender.nearest?)));
         let (place, (_, child)) =
-            lightest.min_by(|a, b| a.1.0.total_cmp(&b.1.0)).expect("who has just joined has no child yet");
+            lightest.min_by(|a, b| a.1.0.total_cmp(&b.1.0)).expect("the member that joined last has no child yet");
         let parent = senders[place].member;
         children[parent].push(child);
         uninformed.retain(|&member| member != child);

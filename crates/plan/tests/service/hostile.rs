@@ -67,7 +67,7 @@ fn half_a_request_is_told_to_be_one() {
     let mut last = served.raw();
     last.send(STATUS);
     last.stream.shutdown(Shutdown::Write).expect("half closed");
-    assert!(last.answer().is_some(), "who has no more to ask is answered nevertheless");
+    assert!(last.answer().is_some(), "a client that has no more to ask is answered nevertheless");
     assert_eq!(last.answer(), None);
 }
 

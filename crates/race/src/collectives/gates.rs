@@ -1,4 +1,4 @@
-//! What is asked of corecast's collectives, as ratios between the rows of one race.
+//! The demands on corecast's collectives, as ratios between the rows of one race.
 
 use corecast::base::wait::Wait;
 
@@ -11,7 +11,7 @@ use crate::report::{Group, Row};
 const BARE: &str = "two-flags";
 /// The control: messages over the tree of the plain cluster shape.
 const CONTROL: &str = "corecast/tree/cluster";
-/// Barriers that put whoever waits to sleep.
+/// Barriers that put waiters to sleep.
 const BLOCKING: &[&str] = &["std", "pthread", "libgomp", "libomp"];
 const CONCURRENCY_KIT: &[&str] = &["ck/centralized", "ck/combining", "ck/dissemination", "ck/tournament", "ck/mcs"];
 
@@ -93,7 +93,7 @@ impl Rule {
     }
 }
 
-/// The barrier of two who poll, each on a CPU of its own.
+/// The barrier of two members that poll, each on a CPU of its own.
 fn spinning_pair(groups: &[Group], wait: Wait) -> Result<&Group, String> {
     let pair = barrier_of(groups, 2)?;
     if pair.oversubscribed {

@@ -1,7 +1,7 @@
 //! Acknowledged broadcasts: a burst of events from rank 0 to all others, until it knows that all have processed them.
 //!
-//! One operation is one burst. Whoever is not the root processes by adding up, and has passed on all that it knows when a
-//! block ends.
+//! One operation is one burst. A member that is not the root processes by adding up, and has passed on all that it knows when
+//! a block ends.
 
 use std::hint::black_box;
 use std::sync::Arc;

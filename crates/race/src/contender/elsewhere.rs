@@ -1,7 +1,7 @@
 //! The body of a participant whose operations are performed outside the harness's threads: a whole block at once.
 //!
-//! A thread of the harness stands for it and sleeps meanwhile. What that thread saw of the block is replaced by what was
-//! seen where it was performed, so the way there and back is not timed.
+//! A thread of the harness stands for it and sleeps meanwhile. The stamps of that thread are replaced by those of the place
+//! where the block was performed, so the way there and back is not timed.
 
 use crate::failure::Failure;
 use crate::harness::{Body, Stamps, Task};

@@ -43,7 +43,7 @@ pub trait Contender {
     /// Its name, unique for its operation. Ours begin with `corecast` or `ump`.
     fn name(&self) -> String;
 
-    /// What it is and how it waits, in one line.
+    /// A description in one line, with its way to wait.
     fn about(&self) -> String;
 
     /// True for what corecast offers, false for rivals and yardsticks.
@@ -61,7 +61,7 @@ pub trait Contender {
         None
     }
 
-    /// A body for each participant, by rank. Whoever polls gives up when `abort` is raised.
+    /// A body for each participant, by rank. A body that polls gives up when `abort` is raised.
     ///
     /// # Errors
     /// Why it cannot take part in this setting.
@@ -138,7 +138,7 @@ pub struct Listed {
     pub op: Op,
     /// Its name.
     pub contender: String,
-    /// What it is, in one line.
+    /// A description in one line.
     pub about: String,
     /// True for what corecast offers.
     pub ours: bool,

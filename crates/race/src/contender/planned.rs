@@ -21,8 +21,8 @@ use crate::op::Op;
 /// How the row of a tree that another row has already begins and ends its reason.
 pub const TWIN: [&str; 2] = ["the same tree as ", " here"];
 
-/// What slices travel in takes of a group's memory for each member, the most at once: the slots in which members show each
-/// other slices, or an area of chunks in each direction.
+/// The most that slices take of a group's memory for each member: the slots in which members show each other slices, or an
+/// area of chunks in each direction.
 const CHUNKS_BYTES: usize = 128 << 10;
 
 /// For each member. They take at most half of what is left of the memory, and where that is too little long slices go in
@@ -264,7 +264,7 @@ mod tests {
                 scope.spawn(move || attend().expect("performed"));
             }
         });
-        // What was broadcast grows by one from word to word, and a message is shorter than this.
+        // The values of the broadcast grow by one from word to word, and a message is shorter than this.
         let words = words(memory);
         let longest = words.chunk_by(|a, b| a.wrapping_add(1) == *b).map(<[u64]>::len).max();
         assert!(longest >= Some(1 << 10), "{longest:?} words side by side");

@@ -1,4 +1,4 @@
-//! What a contender is built for: the participants and where they run.
+//! The setting that a contender is built for: the participants and where they run.
 
 use std::cell::OnceCell;
 
@@ -33,7 +33,7 @@ pub struct Setting<'a> {
     pub oversubscribed: bool,
     /// How corecast's contenders wait.
     pub wait: Wait,
-    /// What the participants are.
+    /// Whether the participants are threads or processes.
     pub place: Place,
     /// The rank that broadcasts come from and reductions go to.
     pub root: usize,
@@ -108,12 +108,12 @@ impl<'a> Setting<'a> {
         self.op.is_usual(self.bytes)
     }
 
-    /// What the bodies of operations that carry slices are told.
+    /// The task of bodies whose operations carry slices.
     pub fn slice_task(&self) -> SliceTask {
         SliceTask::carrying(self.bytes, self.op, self.root, self.participants())
     }
 
-    /// The same where the group's own choice uses this tree: whoever has it too would race against itself.
+    /// The same where the group's own choice uses this tree: a contender that has it too would race against itself.
     pub fn choosing(self, tree: Option<Tree>) -> Self {
         Self { chosen: tree, trees: OnceCell::new(), ..self }
     }
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_the_tree_that_was_chosen_is_named_after_the_choice() {
+    fn a_contender_with_the_chosen_tree_is_named_after_the_choice() {
         let machine = machine(8);
         let plain = setting(&machine, Op::Broadcast, 8);
         let tree = plain.static_trees()[1].tree.clone();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_does_not_take_part_has_no_twin() {
+    fn a_contender_that_does_not_take_part_has_no_twin() {
         let machine = machine(2);
         let mut few = crate::contender::contenders(Op::Barrier);
         few.retain(|contender| ["corecast/tree/cluster", "corecast/tree/bad"].contains(&contender.name().as_str()));

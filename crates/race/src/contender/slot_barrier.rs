@@ -1,4 +1,4 @@
-//! What one writes with the standard library alone: shared slots, and `std::sync::Barrier` between writing and reading.
+//! A contender of the standard library alone: shared slots, and `std::sync::Barrier` between writing and reading.
 //!
 //! Two sets of slots take turns, so that one barrier per operation is enough: nobody can be writing a set that somebody
 //! still reads, because the barrier of the operation between lies between them.

@@ -5,7 +5,7 @@ use corecast::base::sync::{AtomicBool, Ordering};
 use crate::cancel::Cancel;
 use crate::failure::Failure;
 
-/// Set by the harness when a participant fails or the time is over; read by whoever polls, off the fast path.
+/// Set by the harness when a participant fails or the time is over; read by bodies that poll, off the fast path.
 #[derive(Debug, Default)]
 pub struct Abort {
     raised: AtomicBool,

@@ -1,4 +1,4 @@
-//! What a contender lends the harness for each participant: a loop over its operation, and a check of it.
+//! The part that a contender lends the harness for each participant: a loop over its operation, and a check of it.
 
 use super::task::{Stamps, Task};
 use crate::failure::Failure;
@@ -30,7 +30,7 @@ pub trait Body: Send {
         Err(Failure::Refused("its operations are no messages that could be sent at a pace".to_owned()))
     }
 
-    /// Called before the participants meet to begin `task`: whoever stands for a process tells it.
+    /// Called before the participants meet to begin `task`: a body that stands for a process tells it.
     ///
     /// # Errors
     /// As [`Body::run`].
@@ -39,7 +39,7 @@ pub trait Body: Send {
         Ok(())
     }
 
-    /// True for whoever stands for a participant elsewhere: its first call after [`ready`](Body::ready) performs the whole
+    /// True for a body that stands for a participant elsewhere: its first call after [`ready`](Body::ready) performs the whole
     /// task there.
     fn performs_elsewhere(&self) -> bool {
         false

@@ -36,11 +36,11 @@ pub struct Crew {
     threads: Vec<Sender<Order>>,
 }
 
-/// What a block leaves behind when all participants did their part: their bodies and what they saw, by rank.
+/// The bodies and the stamps that a block leaves behind when all participants did their part, by rank.
 pub struct Block {
     /// The bodies, by rank.
     pub bodies: Vec<Box<dyn Body>>,
-    /// What each participant saw, by rank.
+    /// The stamps of each participant, by rank.
     pub timings: Vec<Stamps>,
 }
 
@@ -111,7 +111,7 @@ impl Crew {
         if is_stopped {
             return Err(Failure::Aborted);
         }
-        // Whoever gave up because of another may have been seen before the other.
+        // A participant that gave up because of another may have been seen before the other.
         let failed = if failed == Some(Failure::Aborted) { board.failure() } else { failed };
         Err(failed.unwrap_or(Failure::Hung { missing, limit_ms: self.limit.as_millis() }))
     }
@@ -185,8 +185,8 @@ impl Board {
         }
     }
 
-    /// Waits until all have come or the time is over; with a flag also until one has failed or the flag is raised. Returns who
-    /// is missing: nobody, only if all came and, with a flag, none failed.
+    /// Waits until all have come or the time is over; with a flag also until one has failed or the flag is raised. Returns the
+    /// ranks that are missing: none, only if all came and, with a flag, none failed.
     fn wait(&self, limit: Duration, abort: Option<&Abort>) -> Vec<usize> {
         let deadline = Instant::now() + limit;
         let mut outcomes = self.lock();

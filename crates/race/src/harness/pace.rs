@@ -7,7 +7,7 @@ use crate::failure::Failure;
 /// The pace of a race.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// What a block should last.
+    /// The time that a block should last.
     pub block: Duration,
     /// Fewer rounds are run only if the contenders are so slow that the time is over twice before.
     pub min_rounds: usize,
@@ -15,8 +15,8 @@ pub struct Pace {
     pub max_rounds: usize,
     /// Operations verified before a contender is timed.
     pub check_rounds: u64,
-    /// What a block may last before its contender is given up. Long, as corecast's own fails the run then, and on a busy machine
-    /// a thread waits for its CPU for many times what a block takes.
+    /// The time that a block may last before its contender is given up. Long, as corecast's own fails the run then, and on a busy
+    /// machine a thread waits for its CPU for many times the length of a block.
     pub limit: Duration,
 }
 

@@ -51,7 +51,7 @@ impl Rendezvous {
         self.participants as usize
     }
 
-    /// Tells whoever awaits this number.
+    /// Tells the participant that awaits this number.
     #[inline]
     pub fn echo(&self, number: u64) {
         // ORDERING: Release, pairs with the Acquire in await_echo [echoed]

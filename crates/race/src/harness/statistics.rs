@@ -1,4 +1,4 @@
-//! What is reported of many samples: order statistics, which a few preempted blocks do not move.
+//! The figures reported of many samples: order statistics, which a few preempted blocks do not move.
 
 /// The distribution of a row's samples, in nanoseconds per operation. No sample is left out.
 #[derive(Clone, Copy, Debug, PartialEq)]

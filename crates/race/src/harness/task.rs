@@ -1,4 +1,4 @@
-//! What a participant does in one block, and the times it takes.
+//! The work of a participant in one block, and the times it takes.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ pub enum Task {
     },
 }
 
-/// What one participant saw of a block. Times are ticks of [`Clock`].
+/// The observations of one participant in a block. Times are ticks of [`Clock`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Stamps {
     /// When it began.
@@ -102,7 +102,7 @@ pub struct Share {
     pub rank: usize,
     /// The task of the block.
     pub task: Task,
-    /// What performs it.
+    /// The body that performs it.
     pub body: Box<dyn Body>,
     /// Where the participants meet to begin.
     pub start: Arc<Rendezvous>,

@@ -36,7 +36,7 @@ const NEVER_IN_TIME: &str = "in no start window did all participants begin in ti
 pub struct Entrant {
     contender: Box<dyn Contender>,
     op: Op,
-    /// What an operation carries.
+    /// The number of bytes that an operation carries.
     bytes: u64,
     abort: Arc<Abort>,
     /// The participants' parts, or why it is out of the race.
@@ -99,7 +99,7 @@ impl Entrant {
         self.note(outcome);
     }
 
-    /// What one participant's being late costs the others in CPU time, by rank; `None` if the contender is out.
+    /// The CPU time that one participant's delay costs the others, by rank; `None` if the contender is out.
     pub fn late(&mut self, crew: &mut Crew, rank: usize, delay: Duration) -> Option<Vec<Duration>> {
         let outcome = self.run(crew, Task::Late { rank, delay });
         let cpu = outcome.as_ref().ok().map(|timings| timings.iter().map(|timing| timing.cpu).collect());

@@ -27,7 +27,7 @@ const LONGER_PER_BYTE: Duration = Duration::from_nanos(200);
 pub struct Race<'a> {
     /// The participants and what they carry.
     pub setting: &'a Setting<'a>,
-    /// What is timed.
+    /// The interval that is timed.
     pub timing: Timing,
     /// How long blocks are.
     pub pace: Pace,

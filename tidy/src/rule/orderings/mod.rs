@@ -50,7 +50,7 @@ fn check_package(package: &Package, report: &mut Report) {
     }
 }
 
-/// What is wrong with one site, taken alone.
+/// The faults of one site, taken alone.
 fn faults(site: &Site) -> Vec<String> {
     if site.comment.is_empty() {
         let orders = site.orders.join(" and ");

@@ -68,7 +68,7 @@ public final class AeronStream {
     private long first;
     private long count;
     private boolean isVerified;
-    /** What participants saw of it, the sender first: each writes its own before the doors close. */
+    /** The observations of its participants, the sender first: each writes its own before the doors close. */
     private final long[] starts;
     private final long[] ends;
     private final long[] sums;
@@ -221,7 +221,7 @@ public final class AeronStream {
         }
     }
 
-    /** What a thread does in a block. */
+    /** The work of a thread in a block. */
     private interface Part {
         void perform(int rank);
     }

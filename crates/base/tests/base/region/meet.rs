@@ -171,7 +171,7 @@ fn an_observer_takes_no_slot() {
     let seen = observer.participants().expect("not forked");
     assert_eq!((seen.len(), seen[0].liveness), (1, Liveness::Alive));
     drop(host);
-    assert_eq!(files(&dir), [""; 0], "who only looks does not inherit");
+    assert_eq!(files(&dir), [""; 0], "an observer does not inherit");
 }
 
 #[test]

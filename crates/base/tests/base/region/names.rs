@@ -116,6 +116,6 @@ fn an_observer_takes_no_slot_and_writes_nothing() {
     assert_eq!((seen.len(), seen[0].pid, seen[0].liveness), (1, std::process::id(), Liveness::Alive));
     assert_eq!(observer.creator().1, std::process::id());
     drop(region);
-    assert_eq!(names(&dir), [""; 0], "who only looks does not count");
+    assert_eq!(names(&dir), [""; 0], "an observer does not count");
     assert_eq!(observer.participants(), Ok(Vec::new()));
 }

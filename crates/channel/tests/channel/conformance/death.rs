@@ -25,7 +25,7 @@ fn receiver(region: &SharedRegion) -> Receiver {
 }
 
 fn sender(region: &SharedRegion) -> Sender {
-    ump::bytes::sender(region, NAME).expect("nobody has it, or who had it is gone")
+    ump::bytes::sender(region, NAME).expect("nobody has it, or its owner is gone")
 }
 
 /// The longest message of the channel.
@@ -179,7 +179,7 @@ fn a_waiting_sender_learns_of_a_dead_receiver_which_has_no_successor() {
         actor.stop();
         let full =
             (100..).find_map(|number| tx.send_timeout(&message(number, longest), Duration::from_millis(120)).err());
-        assert_eq!(full, Some(SendTimeoutError::Timeout(())), "who is stopped is not dead");
+        assert_eq!(full, Some(SendTimeoutError::Timeout(())), "a stopped process is not dead");
         actor.signal(Signal::KILL);
         let len = tx.max_len();
         let refused = (0..).find_map(|_: u32| tx.send(&vec![0; len]).err());

@@ -51,7 +51,7 @@ fn play() {
 }
 
 fn open_sender(region: &SharedRegion) -> Sender {
-    ump::bytes::sender(region, NAME).expect("nobody has it, or who had it is gone")
+    ump::bytes::sender(region, NAME).expect("nobody has it, or its owner is gone")
 }
 
 fn send(tx: &mut Sender, count: u64) {

@@ -179,7 +179,7 @@ impl<S: Copy + Eq + Hash> Graph<S> {
         trace
     }
 
-    /// The nearest state where those go round in circles, or rest, who can no longer reach the end.
+    /// The nearest state where threads that can no longer reach the end go round in circles, or rest.
     fn first_stuck<M: Model<State = S>>(&self, model: &M) -> Option<usize> {
         let forward = &self.edges;
         let mut backward: Vec<(u32, u32)> = forward.iter().map(|&(from, to)| (to, from)).collect();

@@ -72,7 +72,7 @@ fn a_reader_with_a_nonsense_cursor_is_given_up_and_told_while_the_others_go_on()
                     "{nonsense:#x}: {told:?}, and it stays so"
                 );
             }
-            assert!(matches!(ring.victim.recv(), Err(RecvError::Corrupt(_))), "who would wait is told, too");
+            assert!(matches!(ring.victim.recv(), Err(RecvError::Corrupt(_))), "a reader that would wait is told, too");
 
             ring.victim = mcast::bytes::receiver(&ring.region, "c", Policy::Reliable).expect("a place");
             for number in ring.sent..ring.sent + 10 {

@@ -235,7 +235,7 @@ impl Scene for Multicast {
 }
 
 impl Multicast {
-    /// Checks what came of the dead sender, and of who followed at once; true if its last message came.
+    /// Checks what came of the dead sender, and of its immediate successor; true if its last message came.
     fn check_messages(&self, region: &SharedRegion, others: &mut Others) -> bool {
         let mut filled = 0;
         if self.is_followed_at_once {

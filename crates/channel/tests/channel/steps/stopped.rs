@@ -17,7 +17,7 @@ fn drain(reader: &Receiver) -> Vec<(u8, u8)> {
         match reader.try_recv() {
             Ok(message) => received.push(check_whole(&message.to_vec())),
             Err(TryRecvError::Empty) => return received,
-            Err(error) => panic!("who is stopped is not dead: {error}"),
+            Err(error) => panic!("a stopped process is not dead: {error}"),
         }
     }
 }

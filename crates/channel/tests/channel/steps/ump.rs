@@ -35,7 +35,7 @@ fn spec(credit: Credit) -> Spec {
 }
 
 fn sender(region: &SharedRegion) -> Sender {
-    ump::bytes::sender(region, NAME).expect("nobody has it, or who had it is dead")
+    ump::bytes::sender(region, NAME).expect("nobody has it, or its owner is dead")
 }
 
 fn receiver(region: &SharedRegion) -> Receiver {

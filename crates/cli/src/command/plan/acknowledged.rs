@@ -12,10 +12,10 @@ const ARITY: usize = 2;
 #[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 #[command(next_help_heading = "With --op acknowledged")]
 pub(super) struct RingArgs {
-    /// Let nodes send to so many others [default: 2].
+    /// Let each node send to K others [default: 2].
     #[arg(long, value_name = "K")]
     arity: Option<usize>,
-    /// Plan a ring of so many nodes, on no machine [default: a node on every CPU].
+    /// Plan a ring of N nodes, on no machine [default: a node on every CPU].
     #[arg(long, value_name = "N", conflicts_with_all = ["machine", "sysfs_root", "synthetic", "cpus", "root"])]
     pub(super) n: Option<usize>,
     /// Let one more node gather in the root's place.
@@ -24,7 +24,7 @@ pub(super) struct RingArgs {
 }
 
 impl RingArgs {
-    /// The ring of so many nodes.
+    /// The ring of this many nodes.
     pub(super) fn ring(&self, nodes: usize) -> Result<Diamond, Failure> {
         let make: fn(usize, usize) -> Result<Diamond, DiamondError> =
             if self.companion { Diamond::with_companion } else { Diamond::new };

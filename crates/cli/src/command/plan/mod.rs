@@ -37,7 +37,7 @@ const GIVEN: &str = "given";
 pub(crate) struct Arguments {
     #[command(flatten)]
     machine: MachineArgs,
-    /// What the plan is for.
+    /// The operation to plan for.
     #[arg(long, value_parser = planned_parser())]
     op: Planned,
     #[command(flatten)]
@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
     pictures: pictures::PictureArgs,
 }
 
-/// What is planned.
+/// The operation to plan for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Planned {
     /// Trees, or what else serves a barrier.

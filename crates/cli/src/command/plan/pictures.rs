@@ -9,7 +9,7 @@ use crate::failure::{Failure, NotWritten};
 use crate::output::Output;
 use crate::{dot, report};
 
-/// What stands for standard output instead of a file.
+/// The file name that stands for standard output.
 const STDOUT: &str = "-";
 
 /// Which pictures, and where to.

@@ -41,9 +41,12 @@ fn headline(timed: &Timed) -> String {
 fn drawn(plan: &Plan) -> String {
     let exchange = match &plan.scheme {
         Scheme::Dissemination(order) => {
-            return format!("everybody signals who is 1, 2, 4, ... places further on:\n{}\n", list(plan, order));
+            return format!(
+                "everybody signals the member that is 1, 2, 4, ... places further on:\n{}\n",
+                list(plan, order)
+            );
         }
-        Scheme::Counter => return "everybody increments one word; who comes last releases all others\n".to_owned(),
+        Scheme::Counter => return "everybody increments one word; the last to come releases all others\n".to_owned(),
         Scheme::ReleaseLine => {
             let up = format!("{UP}\n{}", tree_text::draw(plan, plan.up()));
             return format!("{up}then the root writes one line that all others read\n");

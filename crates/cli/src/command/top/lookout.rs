@@ -13,7 +13,7 @@ use crate::region_dirs::{RegionDirs, Unusable};
 /// How long a host may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What there was at one time.
+/// The regions at one time.
 #[derive(Debug)]
 pub(super) struct Look {
     pub(super) at: Instant,
@@ -64,7 +64,7 @@ impl Lookout {
         Ok(seen.collect())
     }
 
-    /// What is inside the region that is hosted under this name.
+    /// The contents of the region that is hosted under this name.
     fn observe(&mut self, name: &str) -> Result<Inside, RendezvousError> {
         // If nobody lives there any more, the name may be that of another region now.
         let known = self.hosted.get(name).map(Inside::of).filter(Inside::is_alive);

@@ -1,4 +1,4 @@
-//! What has moved between two looks.
+//! The rates of channels between two looks.
 
 use super::lookout::Look;
 use super::seen::{ChannelSeen, Inside, ReceiverSeen, RegionSeen};

@@ -1,4 +1,4 @@
-//! What is seen of a region, as JSON tells it.
+//! The state of a region as it is seen, and as JSON tells it.
 
 use corecast::base::region::{Entry, KIND_GROUP, KIND_LOCK, Liveness, Observer, Participant, ParticipantId};
 use corecast::channel::OpenChannelError;
@@ -29,7 +29,7 @@ pub(super) enum How {
     Hosted,
 }
 
-/// What is inside a region.
+/// The contents of a region.
 #[derive(Debug, Serialize)]
 pub(super) struct Inside {
     /// In hexadecimal digits: JSON's numbers are too short for some readers.
@@ -40,7 +40,7 @@ pub(super) struct Inside {
     pub(super) channels: Vec<ChannelSeen>,
 }
 
-/// Who is there.
+/// A participant of a region.
 #[derive(Debug, Serialize)]
 pub(super) struct ParticipantSeen {
     #[serde(skip)]
@@ -67,7 +67,7 @@ pub(super) struct ChannelSeen {
 #[derive(Debug, Serialize)]
 pub(super) struct State {
     pub(super) kind: &'static str,
-    /// What slots, positions and rates count.
+    /// The unit of slots, positions and rates.
     pub(super) counts: &'static str,
     pub(super) slots: u64,
     pub(super) sent: Option<u64>,
@@ -103,7 +103,7 @@ impl Inside {
         // This program forks nobody.
         let participants = observer.participants().unwrap_or_default();
         let participants: Vec<_> = participants.iter().map(ParticipantSeen::of).collect();
-        // The memory of a group of processes is no channel: who is in it tells all there is to show. Locks are none either.
+        // The memory of a group of processes is no channel: its participants tell all there is to show. Locks are none either.
         let channels = observer.entries().iter().filter(|entry| ![KIND_GROUP, KIND_LOCK].contains(&entry.kind));
         let channels = channels.map(|entry| ChannelSeen::of(observer, entry, &participants)).collect();
         Self {

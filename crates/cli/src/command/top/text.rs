@@ -1,4 +1,4 @@
-//! What is seen, for people.
+//! The regions as text, for people.
 
 use super::seen::{ChannelSeen, EndSeen, How, Inside, RegionSeen, State};
 use crate::{printable, table};
@@ -69,7 +69,7 @@ fn rows(state: &State) -> Vec<[String; 8]> {
         let state_text = end.map_or("", |end| end.state).to_owned();
         [what.to_owned(), pid, state_text, policy, position, behind, rate, state.counts.to_owned()]
     };
-    // What was sent is known of all senders together.
+    // The number of messages sent is known of all senders together.
     let mut totals = Some([String::new(), position(state.sent), String::new(), rate(state.sent_per_s)]);
     let mut rows = Vec::new();
     for end in &state.senders {

@@ -29,7 +29,7 @@ use race::Raced;
 
 /// Where the report goes if the user does not say.
 const REPORT: &str = "corecast-report.html";
-/// What is planned, in the order in which it is shown.
+/// The operations that are planned, in the order in which they are shown.
 const PLANNED: [Operation; 3] = [Operation::Broadcast, Operation::Reduce, Operation::Barrier];
 
 /// Options of `tune`.
@@ -81,7 +81,7 @@ pub(super) fn run(arguments: &Arguments, output: &Output) -> Result<(), Failure>
     }
 }
 
-/// Tells a part of the results. Whoever has read enough of them, as `head` does, still wants the files.
+/// Tells a part of the results. A user who has read enough of them, as with `head`, still wants the files.
 fn tell(output: &Output, text: &str) -> Result<(), Failure> {
     match output.text(text) {
         Err(Failure::StdoutClosed) => Ok(()),
@@ -132,7 +132,7 @@ fn trees(machine: &Machine, stop: &(dyn Fn() -> bool + Sync)) -> Result<Vec<Plan
     PLANNED.into_iter().map(planned).collect()
 }
 
-/// What is known before anything is raced.
+/// The results that are known before anything is raced.
 fn before_the_race(model: &Model, trees: &[PlannedTree]) -> String {
     let predicted = format!(">predicted {}", model.machine.unit);
     let headings = ["planned", "by", "scheme", ">root", &predicted, ">% gap", ">Smelt's tree", ">depth"];

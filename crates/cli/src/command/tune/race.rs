@@ -14,7 +14,7 @@ use crate::output::Output;
 const BUDGET: Duration = Duration::from_secs(10);
 const QUICK_BUDGET: Duration = Duration::from_secs(3);
 
-/// What the race found, or why nothing could be raced.
+/// The results of the race, or why nothing could be raced.
 pub(super) type Raced = Result<Report, String>;
 
 /// Races, unless the CPUs of the model are not ours to run on.

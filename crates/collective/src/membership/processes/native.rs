@@ -118,10 +118,10 @@ impl MemberProcesses {
     fn is_time_to_look(&self) -> bool {
         let (clock, nap) = (Clock::get(), LONGEST_SLEEP - Duration::from_millis(1));
         let now = clock.ticks();
-        // ORDERING: Relaxed, who looks once more than needed does no harm
+        // ORDERING: Relaxed, a member that looks once more than needed does no harm
         let is_time = now >= self.next_look.load(Ordering::Relaxed);
         if is_time {
-            // ORDERING: Relaxed, who looks once more than needed does no harm
+            // ORDERING: Relaxed, a member that looks once more than needed does no harm
             self.next_look.store(now + clock.ticks_in(nap), Ordering::Relaxed);
         }
         is_time

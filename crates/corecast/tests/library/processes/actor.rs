@@ -16,7 +16,7 @@ use super::{NAME, check, dir, message};
 
 const ROLE: &str = "CORECAST_TEST_ROLE";
 const FOLDER: &str = "CORECAST_TEST_FOLDER";
-/// What an actor writes before its words.
+/// The prefix of an actor's words.
 const SAYS: &str = "actor: ";
 
 /// A process with a role, killed at the end.

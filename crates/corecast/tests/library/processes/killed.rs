@@ -19,7 +19,7 @@ fn kill_senders(role: &str, stage: &Stage, mut next: impl FnMut() -> Result<u64,
             assert_eq!(next(), Ok(number), "round {round}");
         }
         actor.kill();
-        // What it had committed comes first, without a gap.
+        // The messages that it had committed come first, without a gap.
         let ended = (before_kill..).find_map(|number| next().map(|got| assert_eq!(got, number)).err());
         assert_eq!(ended, Some(RecvTimeoutError::Failed(RecvError::Died)), "round {round}");
     }
@@ -102,5 +102,5 @@ fn all_who_sit_in_a_named_region() {
     Actor::start("sit in a named region", folder.path()).kill();
     eventually("the dead one is seen", || region.reap(|_| ()).is_ok_and(|done| done));
     drop(region);
-    assert_eq!(files(), 0, "the last one who leaves takes the name away, whoever died before");
+    assert_eq!(files(), 0, "the last one to leave takes the name away, even if others died before");
 }

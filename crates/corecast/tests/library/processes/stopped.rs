@@ -1,4 +1,4 @@
-//! Stopped is not dead: who is reliable is waited for, who has a deadline is left behind and told so.
+//! Stopped is not dead: a sender waits for a reliable reader, and leaves behind one with a deadline, which is told so.
 
 use std::time::Duration;
 

@@ -54,7 +54,7 @@ pub(super) struct Ledger {
     waiting: f32,
     period_ns: f32,
     /// The same before the mode was changed for its cost; 0 once that has proved right, and if it was for another reason. In a
-    /// trial: ns from one acquisition to the next while who came polled.
+    /// trial: ns from one acquisition to the next while newcomers polled.
     before_ns: f32,
     /// How often the mode has changed, if not more often than it can say.
     switches: u16,
@@ -148,7 +148,7 @@ impl Ledger {
         let (next, why) = match kept {
             Some(kept) => {
                 self.stop_backing_off();
-                // For who asks for an explanation.
+                // For a caller that asks for an explanation.
                 if is_asked {
                     look(self);
                 }
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn many_queue_few_spin_and_who_is_in_between_stays() {
+    fn many_queue_few_spin_and_numbers_in_between_change_nothing() {
         let at = |mode, waiting| favours(mode, waiting, 0.0, &Params::ASSUMED);
         let modes = [2.0, 5.0, 6.0, 60.0].map(|waiting| at(Mode::Spin, waiting));
         assert_eq!(modes, [Mode::Spin, Mode::Spin, Mode::Queue, Mode::Queue]);
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_run_all_the_time_does_not_queue() {
+    fn threads_that_do_not_run_all_the_time_do_not_queue() {
         for mode in Mode::ALL {
             assert_eq!(favours_of(&Ledger { yields: 1, ..window(80, 0) }, mode, 1000), (Mode::Spin, Why::Yielded));
             assert_eq!(favours_of(&Ledger { yields: 1, ..window(80, 1) }, mode, 1000), (Mode::Park, Why::Slept));

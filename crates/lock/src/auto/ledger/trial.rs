@@ -1,7 +1,7 @@
-//! Whether who finds the lock held should stay away for a while, found out by trying.
+//! Whether a thread that finds the lock held should stay away for a while, found out by trying.
 //!
 //! Threads that take short sections in turns move the lock's line, and that of the data, with every turn, and get less done
-//! than one of them would alone: a seventh, where 2 threads on 2 CPUs took 4 locks and did nothing else. If who comes second
+//! than one of them would alone: a seventh, where 2 threads on 2 CPUs took 4 locks and did nothing else. If the second to come
 //! stays away for a moment, the other one has the lines to itself meanwhile. Where threads have other things to do, or sections
 //! are long, that moment is lost. The lock cannot see which it is. So it counts acquisitions, now and then, in slices with and
 //! without back-off in turn, and takes what lets more of them by.
@@ -74,7 +74,7 @@ impl Manner {
 }
 
 impl Ledger {
-    /// For how long who finds the lock held in Spin stays away: 0 if it polls.
+    /// For how long a thread that finds the lock held in Spin stays away: 0 if it polls.
     pub(in crate::auto) fn back_off_ns(&self) -> u32 {
         let tried_ns = TRIED * self.waiting * self.period_ns;
         match self.manner {
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn who_pins_a_mode_gets_it_bare_and_later_windows_are_judged_as_if_nothing_had_been_tried() {
+    fn a_pinned_mode_is_bare_and_later_windows_are_judged_as_if_nothing_had_been_tried() {
         let mut ledger = Ledger { manner: Manner::ChecksBackOff, before_ns: 15.0, tally: 900.0, ..Ledger::EMPTY };
         ledger.pin(Some(Mode::Spin));
         assert_eq!(ledger.decide(Mode::Spin, true, false), Mode::Spin);

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_counts_and_puts_right_what_was_not() {
+    fn measurements_count_and_put_right_what_was_not_measured() {
         let mut machine = machine(4);
         let curve = vec![(1, 230.0), (3, 575.0)];
         machine.extended.lock_hand_over_ns =

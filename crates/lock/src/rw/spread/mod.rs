@@ -237,7 +237,7 @@ impl RwSpread {
         if !self.lock_writers(deadline) {
             return None;
         }
-        // ORDERING: Relaxed, what writers did came with their lock, and this goes with it
+        // ORDERING: Relaxed, writers' changes came with their lock, and this one goes with it
         self.word.fetch_add(1, Ordering::Relaxed);
         // SAFETY: locked above.
         unsafe { self.writers.unlock(&()) };

@@ -1,4 +1,4 @@
-//! What a contender lends the harness for each participant: a loop over its operation, and a check of it.
+//! The part that a contender lends the harness for each participant: a loop over its operation, and a check of it.
 //!
 //! A contender implements the small trait of its operation ([`BarrierEnd`] and so on); the generic body around it holds
 //! the timed loop and the check, the same for all contenders and compiled for each.

@@ -12,14 +12,14 @@ use crate::op::Op;
 
 /// One participant's end of a broadcast, a reduction to the root or to all of wrapping sums, word by word.
 pub trait SliceEnd: Send + 'static {
-    /// Performs it. The root of a broadcast has the values, and whoever is to get results finds them there.
+    /// Performs it. The root of a broadcast has the values, and each participant that is to get results finds them there.
     ///
     /// # Errors
     /// A `Failure` in words: the operation, a process that takes part, or the system did not do its part.
     fn perform(&mut self, values: &mut [u64]) -> Result<(), Failure>;
 }
 
-/// What all participants are told.
+/// The task that all participants share.
 #[derive(Clone, Copy, Debug)]
 pub struct SliceTask {
     /// The operation.
@@ -72,7 +72,7 @@ impl<E: SliceEnd> SliceBody<E> {
         Ok(())
     }
 
-    /// The first word that this participant must find, of which each one after is so much greater; `None` if it gets none.
+    /// The first word that this participant must find, and by how much each one after is greater; `None` if it gets none.
     fn expected(&self, number: u64) -> Option<(u64, u64)> {
         let SliceTask { op, root, members, .. } = self.task;
         match op {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_is_looked_at_by_who_gets_it() {
+    fn every_word_is_looked_at_by_the_participant_that_gets_it() {
         for op in [Op::Broadcast, Op::Reduce, Op::Allreduce] {
             let task = SliceTask { op, root: 0, members: 1, words: 9 };
             let check = |rank, off, word| slice_body(task, rank, Off(off, word)).check(3);

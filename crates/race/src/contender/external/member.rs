@@ -87,7 +87,7 @@ impl Performer for Member {
     }
 
     fn amend(&self, timing: &mut Stamps) {
-        // All of them begin and end at the same ticks, so that whoever is asked says what the driver took.
+        // All of them begin and end at the same ticks, so that any of them tells the driver's time.
         timing.start = 0;
         timing.end = self.block.took;
         timing.cpu = self.block.cpu.get(self.rank).copied().unwrap_or_default();
@@ -104,7 +104,7 @@ impl Speaker {
     fn block(&mut self, task: Task) -> Result<Arc<Block>, Failure> {
         let block = Arc::new(self.ask_for(task)?);
         for other in &self.others {
-            // Whoever is gone has failed, and says so.
+            // A member that is gone has failed, and says so.
             let _ = other.send(Arc::clone(&block));
         }
         Ok(block)
@@ -142,7 +142,7 @@ impl Speaker {
     }
 }
 
-/// What an answer says.
+/// The block that an answer tells of.
 fn read(answer: &str) -> Result<Block, Failure> {
     let misunderstood = || Failure::Refused(format!("the driver answers '{answer}'"));
     let (kind, rest) = answer.split_once(' ').ok_or_else(misunderstood)?;

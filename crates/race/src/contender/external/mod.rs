@@ -1,12 +1,12 @@
 //! Collectives of OpenMP, MPI and Concurrency Kit, in programs of their own: a driver in C for each family of runtimes,
 //! kept as source in `driver/`, built when it is first raced and told of each block in a line.
 //!
-//! - [`runtimes`]: who takes part, and which compilers build its driver;
+//! - [`runtimes`]: the runtimes that take part, and which compilers build their drivers;
 //! - [`workshop`]: where drivers are built, once for a run;
-//! - [`member`]: who stands for the driver's members in the harness.
+//! - [`member`]: the harness's threads that stand for the driver's members.
 //!
-//! What is not installed is skipped with the command that installs it. What is not equal to a contender in the harness's
-//! own process stands in docs/design/collective-bench.md.
+//! A runtime that is not installed is skipped with the command that installs it. docs/design/collective-bench.md says where
+//! such a runtime is not equal to a contender in the harness's own process.
 
 mod member;
 mod runtimes;

@@ -8,19 +8,19 @@ use crate::op::Op;
 pub(super) struct Runtime {
     /// The contender's name.
     pub(super) name: &'static str,
-    /// What it is and how it waits, in one line.
+    /// A description in one line, with its way to wait.
     pub(super) about: &'static str,
     /// Its part of the driver.
     pub(super) source: &'static Source,
-    /// What builds its driver; the first that does is taken.
+    /// The toolchains for its driver; the first that builds it is taken.
     pub(super) toolchains: &'static [Toolchain],
-    /// What to do where none does.
+    /// Advice for the user where none builds it.
     pub(super) remedy: &'static str,
     /// The operations it has.
     pub(super) ops: &'static [Op],
     /// True if its operations carry any length but nothing; else the usual one.
     pub(super) any_length: bool,
-    /// What its driver is told besides; `None` stands for a file to share.
+    /// A further argument of its driver; `None` stands for a file to share.
     pub(super) detail: Option<&'static str>,
     /// True if it neither yields nor sleeps.
     pub(super) only_polls: bool,
@@ -38,11 +38,11 @@ pub(super) struct Toolchain {
     pub(super) launcher: Option<&'static Launcher>,
 }
 
-/// What starts a driver as many processes.
+/// A program that starts a driver as many processes.
 #[derive(Debug)]
 pub(super) struct Launcher {
     pub(super) program: &'static str,
-    /// What comes before the number of processes. Drivers bind themselves.
+    /// The arguments before the number of processes. Drivers bind themselves.
     pub(super) arguments: &'static [&'static str],
     pub(super) variables: &'static [(&'static str, &'static str)],
 }

@@ -23,7 +23,7 @@ pub(super) struct Source {
     pub(super) text: &'static str,
 }
 
-/// What all drivers include.
+/// The headers that all drivers include.
 const HEADERS: [Source; 2] = [
     Source { name: "driver.h", text: include_str!("driver/driver.h") },
     Source { name: "serve.h", text: include_str!("driver/serve.h") },
@@ -37,11 +37,11 @@ const FLAGS: &[&str] = &["-std=gnu11", "-O3"];
 /// The workshop that is open, if somebody keeps it so.
 static OPEN: Mutex<Weak<Workshop>> = Mutex::new(Weak::new());
 
-/// The directory, and what was built in it. It goes with the last who holds it.
+/// The directory, and what was built in it. It goes with its last holder.
 #[derive(Debug)]
 pub struct Workshop {
     directory: PathBuf,
-    /// What removes the directory at the end; `None` if it is another process's.
+    /// The guard that removes the directory at the end; `None` if it is another process's.
     _owned: Option<TempDir>,
     built: Mutex<HashMap<Key, Result<Built, String>>>,
 }
@@ -101,7 +101,7 @@ impl Workshop {
     /// The runtime's driver, built if it was not before.
     ///
     /// # Errors
-    /// What its first toolchain said.
+    /// The message of its first toolchain.
     pub(super) fn build(&self, runtime: &Runtime, abort: &Abort) -> Result<Built, String> {
         let first = runtime.toolchains.first().ok_or("nothing builds it")?;
         let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The harness's side of members that are processes: what they share, who is started, and who stands for each of them.
+//! The harness's side of members that are processes: the memory they share, and the threads that stand for them.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl Performer for Proxy {
     }
 }
 
-/// What the members of a contender share with each other and the harness: where they meet, and then the contender's.
+/// The memory of a contender's members and the harness: their meeting point, and then the contender's part.
 fn ground(members: usize) -> Result<(SharedRegion, Arena), String> {
     let seats = u32::try_from(members + 1).unwrap_or(u32::MAX);
     let bytes = (BYTES_PER_MEMBER * members + BYTES_BESIDE) as u64;
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_cannot_take_part_says_why() {
+    fn a_contender_that_cannot_take_part_says_why() {
         if !Clock::get().is_counter() {
             return skipped("processes that cannot take part", "needs a counter that all CPUs share");
         }

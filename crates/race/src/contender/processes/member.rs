@@ -15,8 +15,8 @@ use crate::failure::Failure;
 use crate::harness::{Body, Patience, Rendezvous, Share, Task};
 use crate::op::Op;
 
-/// What a process does that is a member: forms the group that it is told of on standard input, and does the tasks that
-/// follow until there are no more. For the hidden subcommand of a program that races collectives among processes.
+/// The work of a process that is a member: it forms the group named on standard input, and does the tasks that follow until
+/// there are no more. For the hidden subcommand of a program that races collectives among processes.
 ///
 /// # Errors
 /// Why the process cannot go on; its parent has been told.

@@ -24,13 +24,13 @@ pub use founder::bodies;
 pub use member::member;
 pub use seat::Seat;
 
-/// What a contender says that has no members but threads.
+/// The reason of a contender that has no members but threads.
 pub(super) const THREADS_ONLY: &str = "for threads only";
 
 /// The name of what the members share, in its region.
 const GROUND: &str = "ground";
 
-/// What a process is told first.
+/// The first message to a process.
 #[derive(Debug, Serialize, Deserialize)]
 struct Assignment {
     contender: String,

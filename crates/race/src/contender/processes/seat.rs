@@ -16,12 +16,12 @@ pub struct Seat {
     pub members: usize,
     /// The rank that a rooted operation starts from or ends at.
     pub root: usize,
-    /// What checks a barrier.
+    /// The witness that checks a barrier.
     pub witness: Witness,
 }
 
 impl Seat {
-    /// What the bodies of operations that carry slices are told; `None` if operations carry what they usually do.
+    /// The task of bodies whose operations carry slices; `None` if operations carry what they usually do.
     pub fn slice_task(&self) -> Option<SliceTask> {
         let Self { op, bytes, members, root, .. } = *self;
         (!op.is_usual(bytes)).then(|| SliceTask::carrying(bytes, op, root, members))

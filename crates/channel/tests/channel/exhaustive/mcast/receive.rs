@@ -46,7 +46,7 @@ impl Setup {
                 reader.pc = ReaderPc::Overrun;
                 ("finds the slot of ticket {} reused", Ok(next))
             }
-            // Nothing there. Only who was evicted has something to do meanwhile.
+            // Nothing there. Only an evicted reader has something to do meanwhile.
             _ if role.policy != Policy::Lossy && state.lines[role.line].ctl == Ctl::Lagged => {
                 reader.pc = ReaderPc::AmIEvicted;
                 ("finds ticket {} not there", Ok(next))

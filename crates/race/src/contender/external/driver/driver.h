@@ -69,7 +69,7 @@ struct command {
     uint64_t extra[3];
 };
 
-/* What one member leaves for member 0; written by that member. */
+/* The results that one member leaves for member 0; written by that member. */
 struct seat {
     alignas(LINE) uint64_t start;
     uint64_t end;
@@ -80,12 +80,12 @@ struct seat {
     char wrong[160];
 };
 
-/* What the members share; all zero at first. */
+/* The memory that the members share; all zero at first. */
 struct shared {
     /* Commands so far. Written by member 0, after the command; the others sleep on it. */
     alignas(LINE) _Atomic uint32_t commands;
     alignas(LINE) struct command command;
-    /* Who has come to the next meeting; added to by all, reset by the last. */
+    /* The number of members that have come to the next meeting; added to by all, reset by the last. */
     alignas(LINE) _Atomic int arrived;
     /* Meetings so far, and what the last to come said; written by the last, polled by the others. */
     alignas(LINE) _Atomic uint64_t meetings;
@@ -100,7 +100,7 @@ struct member {
     int rank;
     /* Values sent or summed so far; equal in all members between blocks. */
     uint64_t number;
-    /* What it brings to an operation and takes from it, of `room` words each. */
+    /* The values that it brings to an operation and takes from it, of `room` words each. */
     uint64_t *value;
     uint64_t *result;
     uint64_t room;
@@ -110,7 +110,7 @@ struct member {
     uint64_t *rounds;
 };
 
-/* What the runtime provides, to be called by all members. `broadcast` goes from the root's value to every value;
+/* The functions of the runtime, to be called by all members. `broadcast` goes from the root's value to every value;
  * `reduce` and `allreduce` add up the values' 64-bit words in the result of the root, or of all. */
 static bool performs(enum op op, uint64_t bytes);
 static void barrier(struct member *me);

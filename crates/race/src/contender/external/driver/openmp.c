@@ -41,7 +41,7 @@ static void reduce(struct member *me, const uint64_t *value, uint64_t *result, u
 
 static void allreduce(struct member *me, const uint64_t *value, uint64_t *result, uint64_t words)
 {
-    /* What the sums were before; nobody adds to them again before all have read them. */
+    /* The earlier sums; nobody adds to them again before all have read them. */
     static _Thread_local uint64_t before[2];
     int members = me->arguments->members, is_odd = me->number & 1;
     (void)words;

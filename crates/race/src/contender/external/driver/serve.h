@@ -1,4 +1,4 @@
-/* What a member does with the harness's commands; the second half of driver.h. */
+/* A member's work on the harness's commands; the second half of driver.h. */
 
 /* Every member's part in the sum of a round, as the harness has it. */
 static inline uint64_t contribution(int rank, uint64_t number)
