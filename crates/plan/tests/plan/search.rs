@@ -104,7 +104,7 @@ fn all_plans(problem: &Problem, root: Option<usize>, effort: Effort) -> Vec<Plan
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
     fn every_plan_holds(members in 1..12_u32, send in costs(), receive in costs(), root: Option<prop::sample::Index>) {
         let problem = problem(&machine_of(members, &send, &receive));

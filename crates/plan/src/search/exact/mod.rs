@@ -161,7 +161,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(200))]
+        #![proptest_config(ProptestConfig::with_cases(80))]
         #[test]
         fn no_sequence_of_messages_is_better(costs in some_costs(5)) {
             let optima: Vec<f64> = (0..costs.len()).map(|root| least(&costs, root)).collect();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(150))]
+        #![proptest_config(ProptestConfig::with_cases(40))]
         #[test]
         fn pruned_tables_hold_the_optimum(
             costs in prop_oneof![some_costs(7), clustered_costs(9)],
