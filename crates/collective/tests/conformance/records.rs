@@ -125,7 +125,7 @@ fn interrupted(mut started: Started<'_, ()>) -> Result<(), Error> {
 
 #[test]
 fn records_that_are_interrupted_again_and_again_are_combined_once() {
-    for members in SIZES {
+    for members in [1, 2, 3, 5, 8] {
         let group = group(members, |builder| builder.wait(Wait::Park));
         let results = group.run(|me| {
             for (size, count) in RECORD_BYTES.into_iter().flat_map(|size| [0, 40, 700].map(|count| (size, count))) {

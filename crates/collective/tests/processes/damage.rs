@@ -62,7 +62,7 @@ fn words_changed_at_random_are_refused_or_do_no_harm() {
     let seed = 0x5eed_0003;
     let mut random = fastrand::Rng::with_seed(seed);
     let mut harmless = 0;
-    for _ in 0..10_000 {
+    for _ in 0..3_000 {
         let mut bad = Copy { config: good.config, words: good.words.clone() };
         let word = match random.bool() {
             true => &mut bad.config[random.usize(0..6)],
@@ -75,7 +75,7 @@ fn words_changed_at_random_are_refused_or_do_no_harm() {
         };
         harmless += u32::from(bad.works());
     }
-    assert!(harmless > 0 && harmless < 10_000, "{harmless} of them, seed {seed:#x}");
+    assert!(harmless > 0 && harmless < 3_000, "{harmless} of them, seed {seed:#x}");
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub(crate) fn one_round(me: &mut Member, round: u64) -> Result<(), Error> {
 }
 
 pub(crate) fn all_operations(me: &mut Member) -> Result<(), Error> {
-    (1..=50).try_for_each(|round| one_round(me, round))?;
+    (1..=20).try_for_each(|round| one_round(me, round))?;
     me.barrier()
 }
 
