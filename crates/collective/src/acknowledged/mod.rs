@@ -57,7 +57,7 @@ mod scheduler;
 mod tasks;
 mod wires;
 
-pub use config::{AckConfig, AckOn, Edges, MAX_EVENT_BYTES, MAX_WINDOW, Variant};
+pub use config::{AckConfig, AckOn, AckTuning, Edges, MAX_EVENT_BYTES, MAX_WINDOW, Variant};
 pub use error::AckError;
 pub use follower::AckFollower;
 pub use root::AckRoot;
