@@ -21,7 +21,7 @@
 //! ```
 //! use corecast_collective::Group;
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let group = Group::builder(&machine).members(3).build()?;
 //! let seen = group.run(|me| {
 //!     let mut seen = Vec::new();
@@ -38,7 +38,7 @@
 
 use corecast_channel::ump::any::{Receiver as AnyReceiver, Sender as AnySender, rings as any_rings};
 
-use crate::call::{Call, Operation};
+use crate::call::{Call, CallKind};
 use crate::core::{Core, NEVER, NOW};
 use crate::error::{Error, Loss};
 use crate::link::{EDGE_SLOTS, LONGEST_MESSAGE};
@@ -348,7 +348,7 @@ impl Member {
     /// # Errors
     /// [`Error::Memory`], [`Error::MemberLost`], [`Error::Pending`].
     pub fn atomic_stream(&mut self) -> Result<AtomicStream<'_>, Error> {
-        let Ends { core, broadcast: edges, .. } = self.begin(Call::of(Operation::AtomicStream))?;
+        let Ends { core, broadcast: edges, .. } = self.begin(Call::of(CallKind::AtomicStream))?;
         let members = core.members;
         let rings = core.lay_out(|arena| any_rings(arena, 2 * (members - 1), EDGE_SLOTS))?;
         core.open();

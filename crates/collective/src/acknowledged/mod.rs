@@ -8,7 +8,7 @@
 //! use corecast_collective::Group;
 //! use corecast_collective::acknowledged::AckConfig;
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let group = Group::builder(&machine).members(3).build()?;
 //! let config = AckConfig::default();
 //! let sums = group.run(|me| {

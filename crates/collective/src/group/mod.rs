@@ -3,7 +3,7 @@
 //! ```
 //! use corecast_collective::Group;
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let group = Group::builder(&machine).members(3).build()?;
 //! let sums = group.run(|me| {
 //!     let mut greeting = if me.rank() == 0 { 42u64 } else { 0 };
@@ -72,7 +72,7 @@ impl Group {
     /// ```
     /// use corecast_collective::Group;
     /// use corecast_machine::{Machine, Topology, source};
-    /// let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+    /// let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
     /// let group = Group::builder(&machine).members(4).build()?;
     /// let pair = group.subgroup(&[3, 1])?;
     /// assert_eq!(pair.cpus(), [group.cpus()[3], group.cpus()[1]]);

@@ -28,7 +28,7 @@ use crate::call::Call;
 use crate::error::{Error, Loss};
 pub(crate) use ends::Ends;
 pub(crate) use memory::{GroupMemory, GroupPlan, ReservedMemory};
-use prepared::{Prepared, Seat, Steps};
+use prepared::{Prepared, RankAndSize, Steps};
 pub(crate) use seats::Seats;
 pub use shrink::Shrunk;
 pub use start::Start;
@@ -135,9 +135,9 @@ impl Member {
     }
 
     #[inline(always)]
-    fn seat(&self) -> Seat {
+    fn rank_and_size(&self) -> RankAndSize {
         let core = &self.ends().core;
-        Seat { rank: core.rank, members: core.members }
+        RankAndSize { rank: core.rank, members: core.members }
     }
 
     /// Makes the group fail as if this member had panicked.
