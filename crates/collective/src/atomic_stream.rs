@@ -36,6 +36,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::fmt;
+
 use corecast_channel::ump::any::{Receiver as AnyReceiver, Sender as AnySender, rings as any_rings};
 
 use crate::call::{Call, CallKind};
@@ -80,7 +82,6 @@ impl Event {
 /// One member's end of a stream of events.
 ///
 /// All members open it together and end it together, with [`finish`](Self::finish); dropping it before makes the group fail.
-#[derive(Debug)]
 pub struct AtomicStream<'a> {
     me: &'a mut Member,
     source: Source,
@@ -374,6 +375,13 @@ impl Member {
         let children = below.map(|rank| Child { rank, tx: sender(down(rank), rank), passed: 0 }).collect();
         let events = vec![Event::NONE; WINDOW as usize];
         Ok(AtomicStream { me: self, source, children, events, taken: 0, delivered: 0, ended: 0 })
+    }
+}
+
+impl fmt::Debug for AtomicStream<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rank, members) = (self.me.rank(), self.me.size());
+        write!(f, "AtomicStream(member {rank} of {members}, {} delivered)", self.delivered)
     }
 }
 

@@ -41,6 +41,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -119,7 +120,6 @@ impl Words {
 }
 
 /// The member that proposes.
-#[derive(Debug)]
 pub struct Coordinator<'a, T> {
     me: &'a mut Member,
     words: Words,
@@ -230,7 +230,6 @@ fn poll_votes<T: Plain>(
 }
 
 /// A member that votes.
-#[derive(Debug)]
 pub struct Participant<'a, T> {
     me: &'a mut Member,
     words: Words,
@@ -352,6 +351,20 @@ impl Member {
         let (own, table) = (core.rank, &core.table);
         let rx = rings.receiver(own, table.wake_word(own).clone(), table.wake_word(coordinator).clone());
         Ok(Participant { me: self, words, coordinator, rx: Some(rx), proposals: PhantomData })
+    }
+}
+
+impl<T> fmt::Debug for Coordinator<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rank, members) = (self.me.rank(), self.me.size());
+        write!(f, "Coordinator(member {rank} of {members}, {} proposals)", self.sequence)
+    }
+}
+
+impl<T> fmt::Debug for Participant<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rank, members) = (self.me.rank(), self.me.size());
+        write!(f, "Participant(member {rank} of {members}, coordinator {})", self.coordinator)
     }
 }
 

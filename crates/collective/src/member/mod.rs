@@ -20,6 +20,7 @@ mod started;
 mod values;
 
 use std::any::Any;
+use std::fmt;
 
 use corecast_base::sync::{Arc, Mutex};
 use corecast_base::wait::WaitCounts;
@@ -48,7 +49,6 @@ pub use started::Started;
 ///
 /// Dropping a member leaves the group. If that happens in a panic, or while others still wait for this member, their
 /// operations fail with [`Error::MemberLost`], which names it.
-#[derive(Debug)]
 pub struct Member {
     /// Taken out when dropped; `Some` until then.
     ends: Option<Ends>,
@@ -166,5 +166,11 @@ impl Drop for Member {
             Home::Threads(seats) => seats.leave(ends),
             Home::Own { .. } => ends.core.table.leave(ends.core.rank, ends.core.seat_word()),
         }
+    }
+}
+
+impl fmt::Debug for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Member({} of {})", self.rank(), self.size())
     }
 }

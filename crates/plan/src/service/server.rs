@@ -1,5 +1,6 @@
 //! The service: takes clients, each in a thread of its own, until it is told to stop.
 
+use std::fmt;
 use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -45,7 +46,6 @@ impl Default for Options {
 }
 
 /// A plan service that listens.
-#[derive(Debug)]
 pub struct Server {
     socket: BoundSocket,
     stopper: Stopper,
@@ -139,5 +139,11 @@ fn refuse(stream: UnixStream, options: Options) {
     if let Ok(mut lines) = Lines::over(stream) {
         // A client that cannot be told sees the connection closed.
         let _ = lines.send(&line, Patience { until: deadline(Duration::ZERO), stopper: None });
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Server({:?})", self.path())
     }
 }
