@@ -14,7 +14,8 @@
 //! use corecast_plan::diamond::{Diamond, Role};
 //! let ring = Diamond::new(93, 2)?;
 //! assert_eq!(ring.messages(), 124, "a tree and its acknowledgements take 184");
-//! assert_eq!((ring.role(0), ring.successors(0).len()), (Role::Root, 4));
+//! assert_eq!(ring.role(0), Role::Root);
+//! assert!((1..93).all(|node| ring.successors(node).len() <= 2));
 //! # Ok::<(), corecast_plan::diamond::DiamondError>(())
 //! ```
 
