@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use corecast::machine::source::{Request, discover};
+use corecast::machine::source::{DiscoveryRequest, discover};
 use corecast::machine::{Cache, CacheMiss, Fingerprint, RaceCheck, Topology, model_file};
 use corecast::{CpuSet, Machine};
 use corecast_race::Report;
@@ -147,7 +147,7 @@ impl MachineArgs {
 
     fn whole_topology(&self) -> Result<Topology, Failure> {
         let SourceArgs { machine, sysfs_root, synthetic } = self.source.clone();
-        let found = discover(&Request { file: machine, sysfs_root, synthetic });
+        let found = discover(&DiscoveryRequest { file: machine, sysfs_root, synthetic });
         // Nothing was given, so nothing given can be wrong.
         if self.source.is_given() { Ok(found?) } else { found.map_err(Failure::environment) }
     }
@@ -176,7 +176,7 @@ impl SourceArgs {
 
 /// True if the model was measured here: only then do races run here say something about it.
 fn is_of_this_machine(machine: &Machine) -> bool {
-    let Ok(mut topology) = discover(&Request::default()) else { return false };
+    let Ok(mut topology) = discover(&DiscoveryRequest::default()) else { return false };
     let cpus = machine.cpu_set();
     topology.cpus.retain(|cpu| cpus.contains(cpu.id));
     machine.extended.fingerprint == Some(Fingerprint::of_this_machine(&topology).id())

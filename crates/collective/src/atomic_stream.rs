@@ -21,7 +21,7 @@
 //! ```
 //! use corecast_collective::Group;
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let group = Group::builder(&machine).members(3).build()?;
 //! let seen = group.run(|me| {
 //!     let mut seen = Vec::new();
@@ -36,9 +36,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::fmt;
+
 use corecast_channel::ump::any::{Receiver as AnyReceiver, Sender as AnySender, rings as any_rings};
 
-use crate::call::{Call, Operation};
+use crate::call::{Call, CallKind};
 use crate::core::{Core, NEVER, NOW};
 use crate::error::{Error, Loss};
 use crate::link::{EDGE_SLOTS, LONGEST_MESSAGE};
@@ -80,7 +82,6 @@ impl Event {
 /// One member's end of a stream of events.
 ///
 /// All members open it together and end it together, with [`finish`](Self::finish); dropping it before makes the group fail.
-#[derive(Debug)]
 pub struct AtomicStream<'a> {
     me: &'a mut Member,
     source: Source,
@@ -348,7 +349,7 @@ impl Member {
     /// # Errors
     /// [`Error::Memory`], [`Error::MemberLost`], [`Error::Pending`].
     pub fn atomic_stream(&mut self) -> Result<AtomicStream<'_>, Error> {
-        let Ends { core, broadcast: edges, .. } = self.begin(Call::of(Operation::AtomicStream))?;
+        let Ends { core, broadcast: edges, .. } = self.begin(Call::of(CallKind::AtomicStream))?;
         let members = core.members;
         let rings = core.lay_out(|arena| any_rings(arena, 2 * (members - 1), EDGE_SLOTS))?;
         core.open();
@@ -374,6 +375,13 @@ impl Member {
         let children = below.map(|rank| Child { rank, tx: sender(down(rank), rank), passed: 0 }).collect();
         let events = vec![Event::NONE; WINDOW as usize];
         Ok(AtomicStream { me: self, source, children, events, taken: 0, delivered: 0, ended: 0 })
+    }
+}
+
+impl fmt::Debug for AtomicStream<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rank, members) = (self.me.rank(), self.me.size());
+        write!(f, "AtomicStream(member {rank} of {members}, {} delivered)", self.delivered)
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 /// An operation of a group, as an error names it. Started forms, and those with a limit, count as the plain ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Operation {
+pub enum CallKind {
     /// [`Member::barrier`](crate::Member::barrier).
     Barrier,
     /// [`Member::broadcast`](crate::Member::broadcast).
@@ -55,7 +55,7 @@ pub enum Operation {
     Race,
 }
 
-impl Operation {
+impl CallKind {
     /// By their codes, from 1.
     const ALL: [Self; 22] = [
         Self::Barrier,
@@ -87,7 +87,7 @@ impl Operation {
     }
 }
 
-impl fmt::Display for Operation {
+impl fmt::Display for CallKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Barrier => "barrier",
@@ -121,7 +121,7 @@ impl fmt::Display for Operation {
 #[non_exhaustive]
 pub struct Call {
     /// The operation.
-    pub operation: Operation,
+    pub operation: CallKind,
     /// The member to which or from which values travel; `None` for operations that have no such member.
     pub root: Option<usize>,
 }
@@ -129,17 +129,17 @@ pub struct Call {
 const CODE_BITS: u32 = 5;
 /// Those of one more than the root, or of 0.
 const ROOT_BITS: u32 = 13;
-const _: () = assert!(Operation::ALL.len() < 1 << CODE_BITS && crate::MAX_MEMBERS < 1 << ROOT_BITS);
+const _: () = assert!(CallKind::ALL.len() < 1 << CODE_BITS && crate::MAX_MEMBERS < 1 << ROOT_BITS);
 
 impl Call {
     /// The bits of a call in a word.
     pub(crate) const BITS: u32 = CODE_BITS + ROOT_BITS;
 
-    pub(crate) const fn of(operation: Operation) -> Self {
+    pub(crate) const fn of(operation: CallKind) -> Self {
         Self { operation, root: None }
     }
 
-    pub(crate) const fn rooted(operation: Operation, root: usize) -> Self {
+    pub(crate) const fn rooted(operation: CallKind, root: usize) -> Self {
         Self { operation, root: Some(root) }
     }
 
@@ -156,7 +156,7 @@ impl Call {
     /// The call in a word that any process may have written; `None` if no member of a group of `members` writes it.
     pub(crate) fn of_word(word: u64, members: usize) -> Option<Self> {
         let code = (word & ((1 << CODE_BITS) - 1)) as usize;
-        let operation = *Operation::ALL.get(code.checked_sub(1)?)?;
+        let operation = *CallKind::ALL.get(code.checked_sub(1)?)?;
         let root = (word >> CODE_BITS) as usize;
         (root <= members).then(|| Self { operation, root: root.checked_sub(1) })
     }
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn words_come_back_and_others_are_refused() {
-        for (place, operation) in Operation::ALL.into_iter().enumerate() {
+        for (place, operation) in CallKind::ALL.into_iter().enumerate() {
             assert_eq!(operation.code() as usize, place + 1, "{operation}");
             for call in [Call::of(operation), Call::rooted(operation, 0), Call::rooted(operation, 4095)] {
                 assert!(call.word() < 1 << Call::BITS);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn calls_are_told_with_their_roots() {
-        assert_eq!(Call::rooted(Operation::Broadcast, 3).to_string(), "broadcast with root 3");
-        assert_eq!(Call::of(Operation::AllreduceSlice).to_string(), "allreduce_slice");
+        assert_eq!(Call::rooted(CallKind::Broadcast, 3).to_string(), "broadcast with root 3");
+        assert_eq!(Call::of(CallKind::AllreduceSlice).to_string(), "allreduce_slice");
     }
 }

@@ -9,7 +9,7 @@ use corecast_base::{Arena, ArenaError};
 use corecast_channel::Plain;
 use corecast_channel::ump::any::{Receiver as AnyReceiver, Sender as AnySender};
 
-use crate::call::{Call, Operation};
+use crate::call::{Call, CallKind};
 use crate::error::{Error, Interrupted, Loss};
 use crate::link::Link;
 use crate::membership::{GAVE_UP, MemberTable, SUCCEEDED, SUSPICIOUS};
@@ -163,7 +163,7 @@ impl Core {
 
     /// Marks this member as having come to its part. It counts as an operation of the group for which no member waits.
     pub(crate) fn come(&mut self) {
-        self.enter(Call::of(Operation::Split));
+        self.enter(Call::of(CallKind::Split));
         self.table.say(self.rank, self.operation);
     }
 

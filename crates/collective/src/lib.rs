@@ -3,7 +3,7 @@
 //! ```
 //! use corecast_collective::Group;
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let group = Group::builder(&machine).members(4).build()?;
 //! let sums = group.run(|me| {
 //!     me.barrier()?;
@@ -21,7 +21,7 @@
 //! - [`Member::shrink`], [`Shrunk`]: a group of the members that are left after one has failed;
 //! - [`Member::start`], [`Started`]: an operation started now and finished later, or within a limit; [`Missing`]: the
 //!   members that were late;
-//! - [`Call`], [`Operation`]: the calls that an error names when members do not all call the same operation;
+//! - [`Call`], [`CallKind`]: the calls that an error names when members do not all call the same operation;
 //! - [`Coordinator`] and [`Participant`]: two-phase commit;
 //! - [`AtomicStream`]: events from any member, delivered to all members in one order;
 //! - [`Barrier`]: the registry of barrier families;
@@ -61,7 +61,7 @@ mod two_phase_commit;
 
 pub use atomic_stream::AtomicStream;
 pub use barrier::Barrier;
-pub use call::{Call, Operation};
+pub use call::{Call, CallKind};
 pub use choice::{Choice, Entry, Race, Races};
 pub use corecast_channel::Plain;
 pub use error::{BuildError, Error, Loss, RunError};

@@ -48,7 +48,7 @@ pub trait Op<T> {
 /// ```
 /// use corecast_collective::{Group, Order, op};
 /// use corecast_machine::{Machine, Topology, source};
-/// let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+/// let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 /// let group = Group::builder(&machine).members(3).build()?;
 /// // The first and the last of all members: associative, and operands must not change places.
 /// let ends = op::in_order(Order::Rank, |first: [usize; 2], last: [usize; 2]| [first[0], last[1]]);

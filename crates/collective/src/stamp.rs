@@ -66,13 +66,13 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::call::Operation;
+    use crate::call::CallKind;
 
     #[test]
     fn another_call_has_another_digest_and_so_have_all_that_follow() {
-        let calls: Vec<Call> = [Operation::Barrier, Operation::Allreduce, Operation::Race].map(Call::of).into();
+        let calls: Vec<Call> = [CallKind::Barrier, CallKind::Allreduce, CallKind::Race].map(Call::of).into();
         let rooted = (0..254).flat_map(|root| {
-            [Operation::Broadcast, Operation::Reduce, Operation::ScatterSlice].map(|kind| Call::rooted(kind, root))
+            [CallKind::Broadcast, CallKind::Reduce, CallKind::ScatterSlice].map(|kind| Call::rooted(kind, root))
         });
         let calls: Vec<Call> = calls.into_iter().chain(rooted).collect();
         let mut random = fastrand::Rng::with_seed(0x5eed_0007);
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn one_call_over_and_over_has_many_digests() {
-        for call in [Call::of(Operation::Barrier), Call::rooted(Operation::Broadcast, 7)] {
+        for call in [Call::of(CallKind::Barrier), Call::rooted(CallKind::Broadcast, 7)] {
             let stamps = std::iter::successors(Some(Stamp::default()), |stamp| Some(stamp.next(call)));
             let digests: HashSet<u16> = stamps.take(1 << Stamp::DIGEST_BITS).map(Stamp::digest).collect();
             assert_eq!(digests.len(), 1 << Stamp::DIGEST_BITS);
@@ -102,9 +102,9 @@ mod tests {
     /// The digests of the two differ by 2048, eight times which is 0 in 14 bits.
     #[test]
     fn shares_of_members_that_differ_make_no_sum_of_all() {
-        let rooted = |root| Call::rooted(Operation::Broadcast, root);
+        let rooted = |root| Call::rooted(CallKind::Broadcast, root);
         let after = |roots: [usize; 2]| roots.iter().fold(Stamp::default(), |stamp, &root| stamp.next(rooted(root)));
-        let barrier = Call::of(Operation::Barrier);
+        let barrier = Call::of(CallKind::Barrier);
         let (mine, theirs) = (after([0, 0]).next(barrier), after([5, 7]).next(barrier));
         assert_ne!(mine.digest(), theirs.digest());
         for members in [2, 3, 5, 9, 17, 100, crate::MAX_MEMBERS as u64] {
@@ -119,6 +119,6 @@ mod tests {
     #[test]
     fn numbers_begin_again_and_leave_the_digest_alone() {
         let last = Stamp(NUMBERS);
-        assert_eq!(last.next(Call::of(Operation::Barrier)), Stamp(3 << NUMBER_BITS));
+        assert_eq!(last.next(Call::of(CallKind::Barrier)), Stamp(3 << NUMBER_BITS));
     }
 }

@@ -25,7 +25,7 @@
 //! use std::time::Duration;
 //! use corecast_collective::Group;
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let group = Group::builder(&machine).members(3).build()?;
 //! group.run(|me| {
 //!     if me.rank() == 0 {
@@ -41,6 +41,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -49,7 +50,7 @@ use corecast_base::{CacheLine, Clock, PlaceSlice};
 use corecast_channel::Plain;
 use corecast_channel::ump::any::{Receiver as AnyReceiver, Rings, Sender as AnySender, rings as any_rings};
 
-use crate::call::{Call, Operation};
+use crate::call::{Call, CallKind};
 use crate::core::{Core, NEVER, NOW};
 use crate::error::Error;
 use crate::link::{EDGE_SLOTS, check_one_message};
@@ -119,19 +120,18 @@ impl Words {
 }
 
 /// The member that proposes.
-#[derive(Debug)]
 pub struct Coordinator<'a, T> {
     me: &'a mut Member,
     words: Words,
     /// The others.
-    participants: Vec<Seat>,
+    participants: Vec<ParticipantState>,
     sequence: u64,
     proposals: PhantomData<T>,
 }
 
 /// A participant as the coordinator knows it.
 #[derive(Debug)]
-struct Seat {
+struct ParticipantState {
     rank: usize,
     tx: AnySender,
     /// The last proposal sent to it.
@@ -154,8 +154,9 @@ impl<T: Plain> Coordinator<'_, T> {
         core.deadline = clock.ticks().saturating_add(clock.ticks_in(limit)).clamp(NOW + 1, NEVER - 1);
         // A slot is used again after all have finished with its proposal.
         let oldest = (*sequence + 1).saturating_sub(WINDOW);
-        let is_free =
-            core.wait_at_own_word(|| participants.iter().all(|seat| words.is_done(seat, oldest)).then_some(()));
+        let is_free = core.wait_at_own_word(|| {
+            participants.iter().all(|participant| words.is_done(participant, oldest)).then_some(())
+        });
         let all_agree = match is_free {
             Ok(()) => {
                 *sequence += 1;
@@ -179,16 +180,16 @@ impl<T: Plain> Coordinator<'_, T> {
 }
 
 impl Words {
-    fn is_done(&self, seat: &Seat, sequence: u64) -> bool {
+    fn is_done(&self, participant: &ParticipantState, sequence: u64) -> bool {
         // ORDERING: Relaxed, written after the decision was acquired, and the slot is overwritten only because of it
-        let done = self.done[seat.rank].load(Ordering::Relaxed);
-        done >= sequence.min(seat.sent) || self.vote(seat) == GONE
+        let done = self.done[participant.rank].load(Ordering::Relaxed);
+        done >= sequence.min(participant.sent) || self.vote(participant) == GONE
     }
 
     /// The last vote of a participant.
-    fn vote(&self, seat: &Seat) -> u64 {
+    fn vote(&self, participant: &ParticipantState) -> u64 {
         // ORDERING: Acquire, pairs with the Release in serve: its writes before it voted [vote]
-        self.votes[seat.rank].load(Ordering::Acquire)
+        self.votes[participant.rank].load(Ordering::Acquire)
     }
 }
 
@@ -197,23 +198,23 @@ impl Words {
 fn poll_votes<T: Plain>(
     core: &mut Core,
     words: &Words,
-    participants: &mut [Seat],
+    participants: &mut [ParticipantState],
     sequence: u64,
     proposal: &T,
 ) -> Result<bool, Error> {
     let mut all_agree = true;
-    let mut waiting: Vec<&mut Seat> = participants.iter_mut().collect();
+    let mut waiting: Vec<&mut ParticipantState> = participants.iter_mut().collect();
     while !waiting.is_empty() {
-        let has_voted = |seat: &Seat| words.vote(seat) >> 1 >= seat.sent;
+        let has_voted = |participant: &ParticipantState| words.vote(participant) >> 1 >= participant.sent;
         let find = || {
             // The coordinator sends what it can before it counts votes: those members then vote while it counts.
-            let unsent = waiting.iter().position(|seat| seat.sent < sequence && has_voted(seat));
-            unsent.or_else(|| waiting.iter().position(|seat| has_voted(seat)))
+            let unsent = waiting.iter().position(|participant| participant.sent < sequence && has_voted(participant));
+            unsent.or_else(|| waiting.iter().position(|participant| has_voted(participant)))
         };
         let found = core.wait_at_own_word(find)?;
         let vote = words.vote(waiting[found]);
         if vote != GONE && waiting[found].sent < sequence {
-            let Seat { rank, tx, sent } = &mut *waiting[found];
+            let ParticipantState { rank, tx, sent } = &mut *waiting[found];
             // ORDERING: Relaxed, released with the proposal; it has voted, so it has read the last one
             words.sent[*rank].store(sequence, Ordering::Relaxed);
             // Its edge is empty, so nothing waits here.
@@ -223,13 +224,12 @@ fn poll_votes<T: Plain>(
             all_agree &= vote != GONE && vote & 1 == 1;
             waiting.swap_remove(found);
         }
-        waiting.retain(|seat| all_agree || seat.sent < sequence);
+        waiting.retain(|participant| all_agree || participant.sent < sequence);
     }
     Ok(all_agree)
 }
 
 /// A member that votes.
-#[derive(Debug)]
 pub struct Participant<'a, T> {
     me: &'a mut Member,
     words: Words,
@@ -323,15 +323,15 @@ impl Member {
     pub fn coordinator<T: Plain>(&mut self) -> Result<Coordinator<'_, T>, Error> {
         check_one_message::<T>()?;
         let own = self.rank();
-        let core = &mut self.begin(Call::rooted(Operation::Commit, own))?.core;
+        let core = &mut self.begin(Call::rooted(CallKind::Commit, own))?.core;
         let (rings, words) = Words::lay_out(core)?;
         core.open();
         let (own, table) = (core.rank, &core.table);
-        let seat = |rank: usize| {
+        let participant = |rank: usize| {
             let tx = rings.sender(rank, table.wake_word(rank).clone(), table.wake_word(own).clone());
-            Seat { rank, tx, sent: 0 }
+            ParticipantState { rank, tx, sent: 0 }
         };
-        let participants = (0..core.members).filter(|&rank| rank != own).map(seat).collect();
+        let participants = (0..core.members).filter(|&rank| rank != own).map(participant).collect();
         Ok(Coordinator { me: self, words, participants, sequence: 0, proposals: PhantomData })
     }
 
@@ -345,12 +345,26 @@ impl Member {
             return Err(Error::BadRank { rank, members });
         }
         check_one_message::<T>()?;
-        let core = &mut self.begin(Call::rooted(Operation::Commit, coordinator))?.core;
+        let core = &mut self.begin(Call::rooted(CallKind::Commit, coordinator))?.core;
         let (rings, words) = Words::lay_out(core)?;
         core.open();
         let (own, table) = (core.rank, &core.table);
         let rx = rings.receiver(own, table.wake_word(own).clone(), table.wake_word(coordinator).clone());
         Ok(Participant { me: self, words, coordinator, rx: Some(rx), proposals: PhantomData })
+    }
+}
+
+impl<T> fmt::Debug for Coordinator<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rank, members) = (self.me.rank(), self.me.size());
+        write!(f, "Coordinator(member {rank} of {members}, {} proposals)", self.sequence)
+    }
+}
+
+impl<T> fmt::Debug for Participant<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rank, members) = (self.me.rank(), self.me.size());
+        write!(f, "Participant(member {rank} of {members}, coordinator {})", self.coordinator)
     }
 }
 

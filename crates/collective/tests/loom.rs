@@ -14,7 +14,7 @@ use std::time::Duration;
 use corecast_base::CpuId;
 use corecast_base::sync::{Arc, AtomicU64, Ordering};
 use corecast_base::wait::Wait;
-use corecast_collective::acknowledged::{AckConfig, AckOn, Discipline, Edges, Variant};
+use corecast_collective::acknowledged::{AckConfig, AckOn, AckTuning, Discipline, Edges, Variant};
 use corecast_collective::{Barrier, Error, Group, Loss, Member};
 use corecast_machine::{Cpu, Machine, Topology};
 use corecast_plan::Effort;
@@ -350,8 +350,8 @@ fn a_part_of_two() {
 
 /// The root publishes through a window of one, so that the slot is written over for the second event. Each of the others marks
 /// an event as processed with the weakest ordering; once it is acknowledged, the root sees all marks.
-fn nobody_acknowledges_early(members: u32, config: AckConfig, wait: Wait, events: u64) {
-    let config = AckConfig { window: 1, arity: 1, ..config };
+fn nobody_acknowledges_early(members: u32, tuning: AckTuning, wait: Wait, events: u64) {
+    let config = AckConfig::default().window(1).tuning(AckTuning { arity: 1, ..tuning });
     let body = move || {
         let group = group(members, Barrier::Ticket, wait);
         let processed = Arc::new((0..members).map(|_| AtomicU64::new(0)).collect::<Vec<_>>());
@@ -370,7 +370,7 @@ fn nobody_acknowledges_early(members: u32, config: AckConfig, wait: Wait, events
                 root.publish(&(10 * number)).expect("nobody is lost");
                 root.wait(number).expect("nobody is lost");
                 let others = processed.iter().enumerate().filter(|(other, _)| *other != rank);
-                if config.ack_on == AckOn::Processed {
+                if tuning.ack_on == AckOn::Processed {
                     others.for_each(|(_, processed)| assert!(processed.load(Ordering::Relaxed) >= number));
                 }
             }
@@ -383,36 +383,36 @@ fn nobody_acknowledges_early(members: u32, config: AckConfig, wait: Wait, events
 
 #[test]
 fn acknowledged_by_counters_of_two() {
-    nobody_acknowledges_early(2, AckConfig::default(), Wait::Spin, 2);
+    nobody_acknowledges_early(2, AckTuning::default(), Wait::Spin, 2);
 }
 
 #[test]
 fn acknowledged_on_receipt_of_two() {
-    nobody_acknowledges_early(2, AckConfig { ack_on: AckOn::Received, ..AckConfig::default() }, Wait::Spin, 2);
+    nobody_acknowledges_early(2, AckTuning { ack_on: AckOn::Received, ..AckTuning::default() }, Wait::Spin, 2);
 }
 
 #[test]
 fn acknowledged_asleep_of_two() {
-    nobody_acknowledges_early(2, AckConfig::default(), Wait::Park, 1);
+    nobody_acknowledges_early(2, AckTuning::default(), Wait::Park, 1);
 }
 
 #[test]
 fn acknowledged_by_counters_of_three() {
-    nobody_acknowledges_early(3, AckConfig::default(), Wait::Spin, 1);
+    nobody_acknowledges_early(3, AckTuning::default(), Wait::Spin, 1);
 }
 
 #[test]
 fn acknowledged_by_a_tree_of_three() {
-    nobody_acknowledges_early(3, AckConfig { variant: Variant::Tree, ..AckConfig::default() }, Wait::Spin, 1);
+    nobody_acknowledges_early(3, AckTuning { variant: Variant::Tree, ..AckTuning::default() }, Wait::Spin, 1);
 }
 
 #[test]
 fn acknowledged_by_messages_of_two() {
-    nobody_acknowledges_early(2, AckConfig { edges: Edges::Messages, ..AckConfig::default() }, Wait::Spin, 2);
+    nobody_acknowledges_early(2, AckTuning { edges: Edges::Messages, ..AckTuning::default() }, Wait::Spin, 2);
 }
 
 #[test]
 fn acknowledged_by_tasks_of_two() {
     let edges = Edges::Tasks(Discipline::Lifo);
-    nobody_acknowledges_early(2, AckConfig { edges, ..AckConfig::default() }, Wait::Spin, 2);
+    nobody_acknowledges_early(2, AckTuning { edges, ..AckTuning::default() }, Wait::Spin, 2);
 }

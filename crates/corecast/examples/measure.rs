@@ -7,10 +7,10 @@
 use corecast::UmpProbe;
 use corecast::machine::CostMatrix;
 use corecast::machine::measure::{Options, Silent, measure};
-use corecast::machine::source::{Request, discover};
+use corecast::machine::source::{DiscoveryRequest, discover};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let topology = discover(&Request::default())?;
+    let topology = discover(&DiscoveryRequest::default())?;
     let quick = Options { quick: std::env::args().all(|arg| arg != "--thorough"), ..Options::default() };
     let machine = measure(&topology, &UmpProbe, &quick, &mut Silent)?;
 

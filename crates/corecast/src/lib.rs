@@ -21,7 +21,7 @@
 //! - [`plan`]: trees and what they cost;
 //! - [`Group`], [`Member`]: barriers, broadcasts, reductions and more; [`collective`] has all of it, [`processes`] the same among
 //!   processes;
-//! - [`Mutex`], [`RwLock`], [`Condvar`]: locks; [`lock`] has more than a dozen, and what suits where;
+//! - [`Mutex`], [`RwLock`], [`Condvar`], [`Once`]: locks; [`lock`] has more than a dozen, and what suits where;
 //! - [`channel`]: message channels; [`region`], [`rendezvous`]: the memory that processes share, and how they find it.
 
 pub mod machine;
@@ -35,7 +35,9 @@ pub use corecast_channel as channel;
 pub use corecast_collective as collective;
 pub use corecast_collective::{Barrier, Group, Member, processes};
 pub use corecast_lock as lock;
-pub use corecast_lock::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub use corecast_lock::{Condvar, Once};
+pub use corecast_lock::{MappedMutexGuard, Mutex, MutexGuard};
+pub use corecast_lock::{MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use corecast_machine::Machine;
 pub use corecast_plan as plan;
 

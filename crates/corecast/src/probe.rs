@@ -5,9 +5,9 @@
 //!
 //! ```no_run
 //! use corecast::machine::measure::{Options, Silent, measure};
-//! use corecast::machine::source::{Request, discover};
+//! use corecast::machine::source::{DiscoveryRequest, discover};
 //! use corecast::UmpProbe;
-//! let topology = discover(&Request::default())?;
+//! let topology = discover(&DiscoveryRequest::default())?;
 //! let machine = measure(&topology, &UmpProbe, &Options { quick: true, ..Options::default() }, &mut Silent)?;
 //! println!("{}", machine.provenance.source);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

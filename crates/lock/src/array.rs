@@ -6,7 +6,7 @@ use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 /// Anderson's array lock: tickets, and each waiting thread polls a line of its own.
@@ -42,7 +42,7 @@ unsafe impl RawLock for Array {
     const FACTS: Facts = Facts {
         name: "array",
         about: "draws a number, each polls a line of its own",
-        order: Order::Fifo,
+        order: AcquisitionOrder::Fifo,
         node: NodeKind::Value,
         parks: false,
         source: "Anderson 1990",

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use corecast_base::sync::Ordering;
 use corecast_base::wait::Spinner;
 
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 use crate::pool::{self, Stay, StayWord};
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
@@ -70,7 +70,7 @@ unsafe impl RawLock for Clh {
     const FACTS: Facts = Facts {
         name: "clh",
         about: "a queue, each polls the node before",
-        order: Order::Fifo,
+        order: AcquisitionOrder::Fifo,
         node: NodeKind::Pooled,
         parks: false,
         source: "Craig 1993; Magnusson, Landin, Hagersten 1994",

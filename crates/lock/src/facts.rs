@@ -11,7 +11,7 @@ pub struct Facts {
     /// A description in one line.
     pub about: &'static str,
     /// The order in which threads get the lock.
-    pub order: Order,
+    pub order: AcquisitionOrder,
     /// The storage that an acquisition brings along.
     pub node: NodeKind,
     /// True if a thread that has waited for long sleeps. The others give up their CPU again and again.
@@ -23,7 +23,7 @@ pub struct Facts {
 /// The order in which threads get a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Order {
+pub enum AcquisitionOrder {
     /// First in, first out.
     Fifo,
     /// First in, first out in the domain of the last holder, for a number of turns or for all that came together; then the
@@ -53,7 +53,7 @@ pub enum NodeKind {
     Pooled,
 }
 
-impl fmt::Display for Order {
+impl fmt::Display for AcquisitionOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Fifo => "fifo",

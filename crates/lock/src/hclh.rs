@@ -8,7 +8,7 @@ use corecast_base::wait::Spinner;
 
 use crate::clh::ClhNodes;
 use crate::domains::Domains;
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 use crate::pool::{self, Stay, StayWord};
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
@@ -114,7 +114,7 @@ unsafe impl RawLock for Hclh {
     const FACTS: Facts = Facts {
         name: "hclh",
         about: "a queue of each domain, spliced into one of all",
-        order: Order::Bounded,
+        order: AcquisitionOrder::Bounded,
         node: NodeKind::Pooled,
         parks: false,
         source: "Luchangco, Nussbaum, Shavit 2006",

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::domains::Domains;
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 use crate::mcs::{HOLDS, Mcs, McsNode, hand_to};
 use crate::raw::{RawLock, RawTimed, Setup};
 
@@ -108,7 +108,7 @@ unsafe impl RawLock for Hmcs {
     const FACTS: Facts = Facts {
         name: "hmcs",
         about: "a tree of queues, handed over within a domain for a while",
-        order: Order::Bounded,
+        order: AcquisitionOrder::Bounded,
         node: NodeKind::Stack,
         parks: false,
         source: "Chabbi, Fagan, Mellor-Crummey 2015",

@@ -6,7 +6,7 @@ use corecast_base::CacheLine;
 use corecast_base::sync::{AtomicU32, Ordering};
 
 use crate::domains::Domains;
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 use crate::ticket::Ticket;
 
@@ -64,7 +64,7 @@ unsafe impl RawLock for Hticket {
     const FACTS: Facts = Facts {
         name: "hticket",
         about: "tickets of each domain and of all, handed over within a domain for a while",
-        order: Order::Bounded,
+        order: AcquisitionOrder::Bounded,
         node: NodeKind::Value,
         parks: false,
         source: "David, Guerraoui, Trigonakis 2013; Dice, Marathe, Shavit 2012",

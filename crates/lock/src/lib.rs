@@ -89,7 +89,7 @@ pub use combine::Combine;
 pub use condvar::{Condvar, WaitGuard, WaitTimeoutResult};
 pub use delegate::Delegate;
 pub use domains::Domains;
-pub use facts::{Facts, NodeKind, Order};
+pub use facts::{AcquisitionOrder, Facts, NodeKind};
 #[cfg(all(feature = "machine", not(loom)))]
 pub use hand_over::measure_hand_overs;
 #[cfg(feature = "hierarchical")]

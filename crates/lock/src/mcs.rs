@@ -5,7 +5,7 @@ use std::ptr;
 use corecast_base::sync::{AtomicPtr, AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 #[cfg(not(loom))]
 use crate::raw::RawConst;
 use crate::raw::{RawLock, RawTimed, Setup};
@@ -165,7 +165,7 @@ unsafe impl RawLock for Mcs {
     const FACTS: Facts = Facts {
         name: "mcs",
         about: "a queue, each polls its own node",
-        order: Order::Fifo,
+        order: AcquisitionOrder::Fifo,
         node: NodeKind::Stack,
         parks: false,
         source: "Mellor-Crummey, Scott 1991",

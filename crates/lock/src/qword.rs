@@ -6,7 +6,7 @@ use corecast_base::sync::{AtomicU32, Ordering, Scope, futex_wait, futex_wake};
 use corecast_base::wait::{LONGEST_SLEEP, Spinner};
 
 use crate::auto::queue::{Place, Queue};
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 #[cfg(not(loom))]
 use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
@@ -172,7 +172,7 @@ unsafe impl RawLock for Qword {
     const FACTS: Facts = Facts {
         name: "qword",
         about: "one word and a queue of waiters, which sleep",
-        order: Order::Barging,
+        order: AcquisitionOrder::Barging,
         node: NodeKind::Nothing,
         parks: true,
         source: "Scott 2013; Drepper 2004",

@@ -3,7 +3,7 @@
 use corecast_base::sync::{AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 #[cfg(not(loom))]
 use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
@@ -42,7 +42,7 @@ unsafe impl RawLock for Tas {
     const FACTS: Facts = Facts {
         name: "tas",
         about: "swaps one word until it was free",
-        order: Order::Barging,
+        order: AcquisitionOrder::Barging,
         node: NodeKind::Nothing,
         parks: false,
         source: "Anderson 1990",

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use corecast_base::sync::Ordering;
 use corecast_base::wait::{LONGEST_SLEEP, Spinner};
 
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 #[cfg(not(loom))]
 use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
@@ -61,7 +61,7 @@ pub trait State: Debug + Send + Sync {
 
 /// The facts that all such locks have in common.
 pub(crate) const fn facts(name: &'static str, about: &'static str, source: &'static str) -> Facts {
-    Facts { name, about, order: Order::Barging, node: NodeKind::Nothing, parks: true, source }
+    Facts { name, about, order: AcquisitionOrder::Barging, node: NodeKind::Nothing, parks: true, source }
 }
 
 impl<S: State> ThreeStates<S> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use corecast_base::sync::{AtomicU32, Ordering};
 use corecast_base::wait::Spinner;
 
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 #[cfg(not(loom))]
 use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
@@ -53,7 +53,7 @@ unsafe impl RawLock for Ticket {
     const FACTS: Facts = Facts {
         name: "ticket",
         about: "draws a number, with back-off in proportion to those ahead",
-        order: Order::Fifo,
+        order: AcquisitionOrder::Fifo,
         node: NodeKind::Nothing,
         parks: false,
         source: "Mellor-Crummey, Scott 1991",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use corecast_base::wait::Spinner;
 
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 #[cfg(not(loom))]
 use crate::raw::RawConst;
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
@@ -63,7 +63,7 @@ unsafe impl RawLock for Ttas {
     const FACTS: Facts = Facts {
         name: "ttas",
         about: "reads one word until it is free, with exponential back-off",
-        order: Order::Barging,
+        order: AcquisitionOrder::Barging,
         node: NodeKind::Nothing,
         parks: false,
         source: "Anderson 1990",

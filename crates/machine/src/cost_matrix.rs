@@ -3,6 +3,8 @@
 //! Rows and columns are positions in the machine's list of CPUs, not CPU ids. A matrix that exists is valid, so a
 //! planner that plans on one need not check it again.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// The highest cost that is accepted, in any unit: ten days in nanoseconds. Sums over all pairs of the largest machine
@@ -18,7 +20,7 @@ pub const MAX_COST: f64 = 1e15;
 /// assert!(CostMatrix::from_rows(vec![vec![0.0, 20.0]]).is_err(), "not square");
 /// # Ok::<(), corecast_machine::CostMatrixError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Vec<Option<f64>>>", into = "Vec<Vec<f64>>")]
 pub struct CostMatrix {
     len: usize,
@@ -183,6 +185,12 @@ impl TryFrom<Vec<Vec<Option<f64>>>> for CostMatrix {
 impl From<CostMatrix> for Vec<Vec<f64>> {
     fn from(matrix: CostMatrix) -> Self {
         matrix.rows().map(<[f64]>::to_vec).collect()
+    }
+}
+
+impl fmt::Debug for CostMatrix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CostMatrix({} rows, largest {})", self.len, self.largest())
     }
 }
 

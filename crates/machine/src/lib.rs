@@ -1,10 +1,10 @@
 //! A machine: its CPUs, what they share, and what messages between them cost.
 //!
 //! ```
-//! use corecast_machine::source::{Request, discover};
+//! use corecast_machine::source::{DiscoveryRequest, discover};
 //! use corecast_machine::Machine;
 //!
-//! let request = Request { synthetic: Some("pack:2 core:4 pu:2".into()), ..Request::default() };
+//! let request = DiscoveryRequest { synthetic: Some("pack:2 core:4 pu:2".into()), ..DiscoveryRequest::default() };
 //! let machine = Machine::from_topology(&discover(&request)?); // costs assumed from the topology
 //! assert_eq!(machine.cpus.len(), 16);
 //! assert!(machine.send.get(0, 15) > machine.send.get(0, 1), "another package is farther than a sibling");

@@ -50,7 +50,7 @@ impl fmt::Display for Unit {
 /// assert!(machine.send.get(0, 1) > 0.0);
 /// assert_eq!(machine.provenance.kind, "assumed");
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Machine {
     /// The name that people use: free text.
     pub name: String,
@@ -198,6 +198,12 @@ impl Machine {
     }
 }
 
+impl fmt::Debug for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Machine({:?}, {} CPUs, in {})", self.name, self.cpus.len(), self.unit)
+    }
+}
+
 fn check_race(race: &RaceCheck, cpus: &CpuSet) -> Result<(), MachineError> {
     race.check(cpus).map_err(|rule| no_race(race, rule))
 }
@@ -209,6 +215,7 @@ fn no_race(race: &RaceCheck, rule: String) -> MachineError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::Topology;
 
     fn machine(ids: &[u32]) -> Machine {
         let cpus: Vec<Cpu> = ids.iter().map(|&id| Cpu::flat(CpuId::new(id))).collect();
@@ -223,6 +230,15 @@ mod tests {
             provenance: Provenance::default(),
             extended: Extended { bounce: Some(costs), ..Extended::default() },
         }
+    }
+
+    #[test]
+    fn debug_is_one_short_line() {
+        let machine = machine(&std::array::from_fn::<_, 16, _>(|id| id as u32));
+        assert_eq!(format!("{machine:?}"), "Machine(\"test\", 16 CPUs, in ns)");
+        assert_eq!(format!("{:?}", machine.send), "CostMatrix(16 rows, largest 164)");
+        let topology = Topology { cpus: machine.cpus, source: "sysfs".to_owned(), ..Topology::default() };
+        assert_eq!(format!("{topology:?}"), "Topology(16 CPUs by sysfs)");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Group numbers (`core`, `package`, `l2`, `l3`) mean only equality: equal numbers share the thing, `None` is unknown.
 //! A machine about which nothing is known but its CPU numbers is a valid topology: flat.
 
+use std::fmt;
+
 use corecast_base::CpuId;
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +55,7 @@ pub struct NumaDistances {
 }
 
 /// The CPUs this process may use and what they share.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Topology {
     /// The usable CPUs, ascending by id, each once.
     pub cpus: Vec<Cpu>,
@@ -65,4 +67,10 @@ pub struct Topology {
     pub source: String,
     /// Oddities and gaps, in words for the user.
     pub notes: Vec<String>,
+}
+
+impl fmt::Debug for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Topology({} CPUs by {})", self.cpus.len(), self.source)
+    }
 }

@@ -4,11 +4,11 @@
 //! [`simulate`] computes the cost of a collective over that tree, and [`Schedule`] the time of each message.
 //!
 //! ```
-//! use corecast_machine::source::{Request as MachineRequest, discover};
+//! use corecast_machine::source::{DiscoveryRequest, discover};
 //! use corecast_machine::Machine;
 //! use corecast_plan::{Operation, Problem, Request};
 //!
-//! let request = MachineRequest { synthetic: Some("pack:2 core:4 pu:1".into()), ..MachineRequest::default() };
+//! let request = DiscoveryRequest { synthetic: Some("pack:2 core:4 pu:1".into()), ..DiscoveryRequest::default() };
 //! let machine = Machine::from_topology(&discover(&request)?);
 //! let plan = Request::new(Operation::Broadcast).plan(&Problem::of_machine(&machine)?)?;
 //! assert_eq!(plan.tree.len(), 8);

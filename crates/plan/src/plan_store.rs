@@ -4,6 +4,7 @@
 //! checked like a plan from a service (see [`service`](crate::service)), so a file that is cut off, belongs to other
 //! costs or another version, or was written by another program causes a new search and never a wrong plan.
 
+use std::fmt;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
@@ -45,7 +46,6 @@ const MAX_LEN_BYTES: u64 = 1 << 20;
 /// assert_eq!(store.load(&request), Some(plan));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub struct PlanStore {
     folder: PathBuf,
     /// The problem with members in place of CPUs, which may be shared.
@@ -145,6 +145,12 @@ fn digest(problem: &Problem) -> u64 {
         hasher.write_u64(problem.receive(from, to).to_bits());
     });
     hasher.finish()
+}
+
+impl fmt::Debug for PlanStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PlanStore({:?}, {} members)", self.folder, self.cpus.len())
+    }
 }
 
 #[cfg(test)]

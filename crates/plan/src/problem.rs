@@ -3,6 +3,8 @@
 //! Members are numbered from 0 (their *rank*). A problem is cut out of a [`Machine`] once and then only read: dense,
 //! with every cost checked, so that shapes and the simulator index by rank instead of CPU id.
 
+use std::fmt;
+
 use corecast_base::{CpuId, CpuSet};
 use corecast_machine::{CostMatrix, Machine, MachineError, Unit};
 
@@ -27,7 +29,7 @@ const SAME_CPU_COST: f64 = 1000.0;
 /// assert!(Problem::new(&machine, &"3-4".parse()?).is_err(), "the machine has no CPU 4");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Problem {
     machine: String,
     unit: Unit,
@@ -339,6 +341,12 @@ fn member_costs(positions: &[usize], matrix: &CostMatrix) -> Vec<f64> {
     costs
 }
 
+impl fmt::Debug for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Problem({} members of {:?}, in {})", self.len(), self.machine, self.unit)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -347,6 +355,15 @@ mod tests {
     fn machine(ids: &[u32]) -> Machine {
         let cpus = ids.iter().map(|&id| Cpu { package: Some(id / 4), ..Cpu::flat(CpuId::new(id)) }).collect();
         Machine::from_topology(&Topology { cpus, ..Topology::default() })
+    }
+
+    #[test]
+    fn debug_is_one_short_line() {
+        let machine = Machine { name: "rack".to_owned(), ..machine(&std::array::from_fn::<_, 16, _>(|id| id as u32)) };
+        let problem = Problem::of_machine(&machine).expect("CPUs");
+        assert_eq!(format!("{problem:?}"), "Problem(16 members of \"rack\", in ns)");
+        let store = crate::PlanStore::new("plans".into(), &problem);
+        assert_eq!(format!("{store:?}"), "PlanStore(\"plans\", 16 members)");
     }
 
     #[test]

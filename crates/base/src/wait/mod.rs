@@ -13,6 +13,24 @@
 //! so the waiter yields. A waiter yields only where another participant may be on its CPU, and only while yields come back
 //! soon: beside a foreign thread one yield costs milliseconds. Then it sleeps. `docs/design/waiting.md` has the states,
 //! what each costs, and the measurements behind them.
+//!
+//! The [front page](crate) has a waiter that sleeps. A thread that waits once, and cannot sleep, spins:
+//!
+//! ```
+//! use corecast_base::sync::{AtomicBool, Ordering};
+//! use corecast_base::wait::Spinner;
+//!
+//! let is_ready = AtomicBool::new(false);
+//! std::thread::scope(|scope| {
+//!     // ORDERING: Release, pairs with the Acquire of the waiter [example]
+//!     scope.spawn(|| is_ready.store(true, Ordering::Release));
+//!     let mut spinner = Spinner::new();
+//!     // ORDERING: Acquire, pairs with the Release of the writer [example]
+//!     while !is_ready.load(Ordering::Acquire) {
+//!         spinner.pause();
+//!     }
+//! });
+//! ```
 
 mod affinity;
 mod budget;

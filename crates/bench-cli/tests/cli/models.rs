@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use corecast::UmpProbe;
 use corecast::machine::measure::{self, Options, Silent};
 use corecast::machine::model_file;
-use corecast::machine::source::{self, Request};
+use corecast::machine::source::{self, DiscoveryRequest};
 use serde_json::Value;
 
 use crate::program::{Program, Run};
@@ -68,7 +68,7 @@ fn a_page_that_would_be_too_large_is_told_and_leaves_nothing() {
 
 /// Measures this machine quickly and writes the model.
 fn measure(path: &Path) {
-    let topology = source::discover(&Request::default()).expect("this machine");
+    let topology = source::discover(&DiscoveryRequest::default()).expect("this machine");
     let options = Options { quick: true, ..Options::default() };
     let machine = measure::measure(&topology, &UmpProbe, &options, &mut Silent).expect("two CPUs can be measured");
     model_file::write(&machine, path).expect("written");

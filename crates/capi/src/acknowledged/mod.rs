@@ -8,7 +8,7 @@ pub mod root;
 
 pub mod follower;
 
-use corecast::collective::acknowledged::{AckConfig as Settings, AckOn as On, Discipline, Edges, Variant};
+use corecast::collective::acknowledged::{AckConfig as Settings, AckOn as On, AckTuning, Discipline, Edges, Variant};
 
 use crate::argument::{Parameters, choice, within};
 use crate::error::Failure;
@@ -87,19 +87,19 @@ impl AckConfig {
     }
 
     fn settings(&self) -> Result<Settings, Failure> {
-        let default = Settings::default();
+        let default = AckTuning::default();
         let variants = [Variant::Auto, Variant::Tree, Variant::Ring, Variant::OrderedRing];
         let tasks = [Discipline::Fifo, Discipline::Lifo].map(Edges::Tasks);
         let or = |given: u32, default: usize| if given == 0 { default } else { given as usize };
-        Ok(Settings {
-            root: self.root as usize,
+        let tuning = AckTuning {
             variant: choice(self.variant, &variants, "config.variant")?,
             edges: choice(self.edges, &[Edges::Counters, Edges::Messages, tasks[0], tasks[1]], "config.edges")?,
             arity: or(self.arity, default.arity),
-            window: or(self.window, default.window),
             ack_on: choice(self.ack_on, &[On::Processed, On::Received], "config.ack_on")?,
             companion: within(self.companion, 0, 1, "config.companion")? == 1,
-        })
+        };
+        let settings = Settings::new(self.root as usize).tuning(tuning);
+        Ok(settings.window(or(self.window, settings.window)))
     }
 }
 

@@ -11,22 +11,58 @@ pub const MAX_EVENT_BYTES: usize = 4096;
 /// The configuration of an acknowledged broadcast. Every member gives the same.
 ///
 /// ```
-/// use corecast_collective::acknowledged::{AckConfig, Variant};
-/// let config = AckConfig { root: 2, variant: Variant::Tree, ..AckConfig::default() };
-/// assert_eq!((config.arity, config.window), (2, 128));
+/// use corecast_collective::acknowledged::{AckConfig, AckTuning, Variant};
+/// let config = AckConfig::new(2).window(64);
+/// assert_eq!((config.root, config.window), (2, 64));
+///
+/// let along_a_tree = config.tuning(AckTuning { variant: Variant::Tree, ..AckTuning::default() });
+/// assert_ne!(config, along_a_tree);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AckConfig {
     /// The rank that publishes.
     pub root: usize,
+    /// The number of events that may be on their way, 1 to [`MAX_WINDOW`].
+    pub window: usize,
+    pub(super) tuning: AckTuning,
+}
+
+impl AckConfig {
+    /// Rank `root` publishes; up to 128 events may be on their way; the tuning is the default one.
+    #[must_use]
+    pub const fn new(root: usize) -> Self {
+        Self { root, window: 128, tuning: AckTuning::USUAL }
+    }
+
+    /// Up to `events` events may be on their way, 1 to [`MAX_WINDOW`].
+    #[must_use]
+    pub const fn window(self, events: usize) -> Self {
+        Self { window: events, ..self }
+    }
+
+    /// Events and acknowledgements travel as `tuning` says.
+    #[must_use]
+    pub const fn tuning(self, tuning: AckTuning) -> Self {
+        Self { tuning, ..self }
+    }
+}
+
+impl Default for AckConfig {
+    /// Rank 0 publishes.
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
+/// The way in which events and acknowledgements travel, for measurements and unusual groups. The default suits most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AckTuning {
     /// The kind of graph.
     pub variant: Variant,
     /// The kind of edges.
     pub edges: Edges,
     /// The number of members to which a member passes an event on, from 1.
     pub arity: usize,
-    /// The number of events that may be on their way, 1 to [`MAX_WINDOW`].
-    pub window: usize,
     /// The moment at which a member acknowledges.
     pub ack_on: AckOn,
     /// Whether one member of a ring gathers in the root's place, so that the root receives one message for each event. The
@@ -34,17 +70,9 @@ pub struct AckConfig {
     pub companion: bool,
 }
 
-impl Default for AckConfig {
+impl Default for AckTuning {
     fn default() -> Self {
-        Self {
-            root: 0,
-            variant: Variant::Auto,
-            edges: Edges::Counters,
-            arity: 2,
-            window: 128,
-            ack_on: AckOn::Processed,
-            companion: false,
-        }
+        Self::USUAL
     }
 }
 
@@ -52,7 +80,7 @@ impl Default for AckConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Variant {
-    /// The variant that [`AckConfig::choice`] returns.
+    /// The variant that [`AckTuning::choice`] returns.
     #[default]
     Auto,
     /// BT: down a balanced tree, and the acknowledgements back up. Inner members act twice for each event.
@@ -88,7 +116,10 @@ pub enum AckOn {
     Processed,
 }
 
-impl AckConfig {
+impl AckTuning {
+    const USUAL: Self =
+        Self { variant: Variant::Auto, edges: Edges::Counters, arity: 2, ack_on: AckOn::Processed, companion: false };
+
     /// The variant in use, and the reason.
     #[must_use]
     pub fn choice(&self) -> (Variant, &'static str) {
@@ -103,17 +134,20 @@ impl AckConfig {
             (asked_for, _) => (asked_for, "as asked for"),
         }
     }
+}
 
+impl AckConfig {
     /// Whether such a broadcast can carry events of this many bytes.
     pub(crate) fn check(&self, event_bytes: usize) -> Result<(), AckError> {
-        let is_tree = self.choice().0 == Variant::Tree;
-        if !(1..=corecast_plan::diamond::MAX_NODES).contains(&self.arity) {
-            return Err(AckError::Arity { arity: self.arity });
+        let AckTuning { arity, companion, .. } = self.tuning;
+        let is_tree = self.tuning.choice().0 == Variant::Tree;
+        if !(1..=corecast_plan::diamond::MAX_NODES).contains(&arity) {
+            return Err(AckError::Arity { arity });
         }
         if !(1..=MAX_WINDOW).contains(&self.window) {
             return Err(AckError::Window { window: self.window });
         }
-        if self.companion && is_tree {
+        if companion && is_tree {
             return Err(AckError::CompanionOfTree);
         }
         if event_bytes > MAX_EVENT_BYTES {
@@ -136,7 +170,7 @@ mod tests {
 
     #[test]
     fn auto_orders_only_what_would_be_reordered() {
-        let with = |edges| AckConfig { edges, ..AckConfig::default() }.choice().0;
+        let with = |edges| AckTuning { edges, ..AckTuning::default() }.choice().0;
         assert_eq!(with(Edges::Tasks(Discipline::Lifo)), Variant::OrderedRing);
         assert_eq!(with(Edges::Tasks(Discipline::Fifo)), Variant::Ring);
         assert_eq!((with(Edges::Messages), with(Edges::Counters)), (Variant::Ring, Variant::Ring));
@@ -147,6 +181,8 @@ mod tests {
         let usual = AckConfig::default();
         assert_eq!(usual.signature::<u64>(), AckConfig::default().signature::<u64>());
         assert_ne!(usual.signature::<u64>(), usual.signature::<i64>());
-        assert_ne!(usual.signature::<u64>(), AckConfig { window: 64, ..usual }.signature::<u64>());
+        assert_ne!(usual.signature::<u64>(), usual.window(64).signature::<u64>());
+        let tuning = AckTuning { arity: 3, ..AckTuning::default() };
+        assert_ne!(usual.signature::<u64>(), usual.tuning(tuning).signature::<u64>());
     }
 }

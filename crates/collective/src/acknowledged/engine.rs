@@ -58,7 +58,7 @@ impl<T: Plain> Edged<T> {
         let lines = Lines::lay_out(arena, members)?;
         // Room for the window's events and the end.
         let slots = config.window + 1;
-        let edges = match config.edges {
+        let edges = match config.tuning.edges {
             Edges::Counters => {
                 let events = Slots::without_heads::<T>(arena, config.window)?;
                 Self::Counters(Counters { rank, own, lines: lines.clone(), events })

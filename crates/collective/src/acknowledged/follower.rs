@@ -1,5 +1,7 @@
 //! The end of an acknowledged broadcast at every member but the root.
 
+use std::fmt;
+
 use corecast_channel::Plain;
 
 use super::config::AckConfig;
@@ -17,7 +19,6 @@ const PART: usize = 16;
 ///
 /// All this happens within its calls, so others wait for a member that does not call. Use it until the broadcast is over:
 /// dropping it before makes the group fail.
-#[derive(Debug)]
 pub struct AckFollower<'m, T: Plain> {
     core: &'m mut Core,
     incoming: Incoming<T>,
@@ -172,5 +173,12 @@ impl<T: Plain> Drop for AckFollower<'_, T> {
         if !self.is_over() {
             abandon(self.core);
         }
+    }
+}
+
+impl<T: Plain> fmt::Debug for AckFollower<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rank, members) = (self.core.rank, self.core.members);
+        write!(f, "AckFollower(member {rank} of {members}, window {})", self.window)
     }
 }

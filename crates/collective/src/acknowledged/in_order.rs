@@ -43,7 +43,7 @@ pub(super) struct InOrder<T, W> {
 
 impl<T: Plain, W: Wires> InOrder<T, W> {
     pub(super) fn new(config: &AckConfig, lines: Lines, wires: W) -> Self {
-        let (ack_on, window) = (config.ack_on, config.window as u64);
+        let (ack_on, window) = (config.tuning.ack_on, config.window as u64);
         let copies = VecDeque::with_capacity(if ack_on == AckOn::Received { config.window } else { 0 });
         Self {
             wires,

@@ -8,7 +8,7 @@
 //! use corecast_collective::Group;
 //! use corecast_collective::acknowledged::AckConfig;
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let group = Group::builder(&machine).members(3).build()?;
 //! let config = AckConfig::default();
 //! let sums = group.run(|me| {
@@ -57,7 +57,7 @@ mod scheduler;
 mod tasks;
 mod wires;
 
-pub use config::{AckConfig, AckOn, Edges, MAX_EVENT_BYTES, MAX_WINDOW, Variant};
+pub use config::{AckConfig, AckOn, AckTuning, Edges, MAX_EVENT_BYTES, MAX_WINDOW, Variant};
 pub use error::AckError;
 pub use follower::AckFollower;
 pub use root::AckRoot;

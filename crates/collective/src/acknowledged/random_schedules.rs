@@ -6,7 +6,7 @@ use corecast_base::{Arena, CpuId};
 use corecast_machine::{Cpu, Machine, Topology};
 use corecast_plan::Problem;
 
-use super::config::{AckConfig, AckOn, Edges, Variant};
+use super::config::{AckConfig, AckOn, AckTuning, Edges, Variant};
 use super::engine::{Incoming, Outgoing};
 use super::route::Route;
 use super::scheduler::Discipline;
@@ -46,7 +46,8 @@ impl Run {
     }
 
     fn keeps_order(&self) -> bool {
-        self.config.edges != Edges::Tasks(Discipline::Lifo) || self.config.choice().0 == Variant::OrderedRing
+        self.config.tuning.edges != Edges::Tasks(Discipline::Lifo)
+            || self.config.tuning.choice().0 == Variant::OrderedRing
     }
 
     fn acked(&mut self) -> u64 {
@@ -77,7 +78,7 @@ impl Run {
     fn step_root(&mut self, before: u64) -> u64 {
         let acked = self.acked();
         assert!(acked >= before && acked <= self.published, "{acked} after {before}");
-        if self.config.ack_on == AckOn::Processed {
+        if self.config.tuning.ack_on == AckOn::Processed {
             for (index, events) in self.processed.iter().enumerate() {
                 let early = (before + 1..=acked.min(EVENTS)).find(|&number| !events[number as usize]);
                 assert_eq!(early, None, "acknowledged, and member {} has not processed it", index + 1);
@@ -131,7 +132,8 @@ fn play_all(edges: Edges, sizes: &[usize]) {
             ] {
                 for (window, ack_on) in [(1, AckOn::Processed), (5, AckOn::Received), (16, AckOn::Processed)] {
                     seed += 1;
-                    let config = AckConfig { root: 0, variant, edges, arity, window, ack_on, companion };
+                    let tuning = AckTuning { variant, edges, arity, ack_on, companion };
+                    let config = AckConfig::new(0).window(window).tuning(tuning);
                     Run::new(&problem, config, seed).play();
                 }
             }

@@ -1,5 +1,6 @@
 //! The root's end of an acknowledged broadcast.
 
+use std::fmt;
 use std::time::Duration;
 
 use corecast_channel::Plain;
@@ -13,7 +14,6 @@ use crate::error::{Error, Loss};
 /// Publishes events to all other members of a group, and learns how far they have got; see the [module](super).
 ///
 /// [Close](Self::close) it: dropping it before makes the group fail, so that no member waits for more events in vain.
-#[derive(Debug)]
 pub struct AckRoot<'m, T: Plain> {
     core: &'m mut Core,
     outgoing: Outgoing<T>,
@@ -187,6 +187,14 @@ impl<T: Plain> Drop for AckRoot<'_, T> {
         if !self.is_over {
             abandon(self.core);
         }
+    }
+}
+
+impl<T: Plain> fmt::Debug for AckRoot<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { core, window, published, acked, .. } = self;
+        let (rank, members) = (core.rank, core.members);
+        write!(f, "AckRoot(member {rank} of {members}, {published} published, {acked} acknowledged, window {window})")
     }
 }
 

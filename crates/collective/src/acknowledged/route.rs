@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use corecast_plan::Problem;
 use corecast_plan::diamond::{Diamond, place_along};
 
-use super::config::{AckConfig, Variant};
+use super::config::{AckConfig, AckTuning, Variant};
 
 /// One end of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,12 +75,12 @@ impl Route {
     /// If the configuration has not been checked, or there is no such root.
     pub(super) fn new(config: &AckConfig, problem: &Problem) -> Self {
         let nodes = problem.len();
-        let (links, walk) = match config.choice().0 {
-            Variant::Tree => (tree_links(nodes, config.arity), tree_walk(nodes, config.arity)),
+        let AckTuning { arity, companion, .. } = config.tuning;
+        let (links, walk) = match config.tuning.choice().0 {
+            Variant::Tree => (tree_links(nodes, arity), tree_walk(nodes, arity)),
             _ => {
-                let ring = if config.companion { Diamond::with_companion } else { Diamond::new };
-                let ring =
-                    ring(nodes, config.arity).expect("the arity was checked, and groups are no larger than rings");
+                let ring = if companion { Diamond::with_companion } else { Diamond::new };
+                let ring = ring(nodes, arity).expect("the arity was checked, and groups are no larger than rings");
                 (ring_links(&ring), ring.depth_first())
             }
         };
@@ -182,11 +182,14 @@ mod tests {
         Route::new(&config, &Problem::of_machine(&machine).expect("CPUs"))
     }
 
+    fn tree() -> AckTuning {
+        AckTuning { variant: Variant::Tree, ..AckTuning::default() }
+    }
+
     fn configs() -> impl Iterator<Item = AckConfig> {
-        let ring = |companion| AckConfig { companion, ..AckConfig::default() };
-        let tree = AckConfig { variant: Variant::Tree, ..AckConfig::default() };
-        let all = [ring(false), ring(true), tree];
-        (1..=4).flat_map(move |arity| all.map(|config| AckConfig { arity, ..config }))
+        let ring = |companion| AckTuning { companion, ..AckTuning::default() };
+        let all = [ring(false), ring(true), tree()];
+        (1..=4).flat_map(move |arity| all.map(|tuning| AckConfig::default().tuning(AckTuning { arity, ..tuning })))
     }
 
     #[test]
@@ -211,8 +214,7 @@ mod tests {
 
     #[test]
     fn a_tree_takes_an_acknowledgement_for_every_event() {
-        let tree = AckConfig { variant: Variant::Tree, ..AckConfig::default() };
-        assert_eq!(route(93, tree).edges, 184);
+        assert_eq!(route(93, AckConfig::default().tuning(tree())).edges, 184);
         assert_eq!(route(93, AckConfig::default()).edges, 124);
         assert_eq!(tree_walk(6, 2), [0, 1, 3, 4, 2, 5]);
     }

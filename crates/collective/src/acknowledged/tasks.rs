@@ -68,7 +68,7 @@ struct Arrival {
 
 impl<T: Plain> Tasks<T> {
     pub(super) fn new(config: &AckConfig, own: Neighbours, lines: Lines, slots: Slots, scheduler: Scheduler) -> Self {
-        let is_ordered = config.choice().0 == Variant::OrderedRing;
+        let is_ordered = config.tuning.choice().0 == Variant::OrderedRing;
         let blank = || Record { number: 0, arrived: 0, is_done: false, waiting: None };
         let records = std::iter::repeat_with(blank).take(slots.per_ring()).collect();
         Self {
@@ -76,7 +76,7 @@ impl<T: Plain> Tasks<T> {
             lines,
             slots,
             scheduler,
-            ack_on: config.ack_on,
+            ack_on: config.tuning.ack_on,
             is_ordered,
             records,
             unsent: VecDeque::new(),

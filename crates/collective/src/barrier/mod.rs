@@ -21,6 +21,15 @@
 //! | `diamond` | a signal through a diamond ring and back, a shared release line | seldom; it is there for leaders |
 //!
 //! **Memory ordering:** what a member wrote before entering is visible to every member after leaving.
+//!
+//! ```
+//! use corecast_collective::Barrier;
+//! let barrier: Barrier = "dissemination-4".parse()?;
+//! assert_eq!((barrier, barrier.to_string()), (Barrier::Dissemination4, "dissemination-4".to_owned()));
+//! assert!(Barrier::ALL.contains(&barrier));
+//! assert!("disseminate".parse::<Barrier>().is_err(), "the error names all barriers");
+//! # Ok::<(), corecast_collective::BuildError>(())
+//! ```
 
 mod diamond;
 mod dissemination;

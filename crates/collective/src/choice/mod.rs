@@ -42,7 +42,7 @@ pub(crate) enum Trees {
 }
 
 /// The tree or barrier that a group uses for each operation, and the reasons.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Choice {
     /// The tree that broadcasts go down.
     pub broadcast: Plan,
@@ -178,6 +178,13 @@ impl Planning<'_> {
             (_, Trees::Cheapest) => plan(SHALLOWEST),
             _ => self.trees(Operation::Barrier),
         }
+    }
+}
+
+impl fmt::Debug for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { barrier, broadcast, reduce, .. } = self;
+        write!(f, "Choice({barrier}, broadcast {}, reduce {})", broadcast.planner, reduce.planner)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The builder of groups: members, their CPUs, trees, barrier, waiting.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use crate::error::BuildError;
 use crate::member::GroupPlan;
 
 /// Settings of a future group; those that are not set are chosen.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Builder<'a> {
     pub(crate) machine: &'a Machine,
     cpus: Option<CpuSet>,
@@ -248,6 +249,17 @@ impl<'a> Builder<'a> {
         }
         let dealt: Vec<CpuId> = cpus.as_slice().iter().copied().cycle().take(members).collect();
         Ok(Problem::of_members(self.machine, &dealt)?)
+    }
+}
+
+impl fmt::Debug for Builder<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("machine", &self.machine.name)
+            .field("members", &self.members)
+            .field("wait", &self.wait)
+            .field("barrier", &self.barrier)
+            .finish_non_exhaustive()
     }
 }
 

@@ -3,7 +3,7 @@
 //! ```
 //! use corecast_collective::Group;
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let group = Group::builder(&machine).members(3).build()?;
 //! let sums = group.run(|me| {
 //!     let mut greeting = if me.rank() == 0 { 42u64 } else { 0 };
@@ -18,6 +18,7 @@
 mod builder;
 mod races_at_start;
 
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
@@ -39,7 +40,6 @@ use crate::member::{GroupMemory, GroupPlan, Home, Member, Seats};
 ///
 /// The members' ends wait here until a thread joins. [`run`](Self::run) spawns a thread for each; [`join`](Self::join) is
 /// for threads that exist already.
-#[derive(Debug)]
 pub struct Group {
     planned: GroupPlan,
     seats: Arc<Seats>,
@@ -72,7 +72,7 @@ impl Group {
     /// ```
     /// use corecast_collective::Group;
     /// use corecast_machine::{Machine, Topology, source};
-    /// let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+    /// let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
     /// let group = Group::builder(&machine).members(4).build()?;
     /// let pair = group.subgroup(&[3, 1])?;
     /// assert_eq!(pair.cpus(), [group.cpus()[3], group.cpus()[1]]);
@@ -201,6 +201,12 @@ impl Group {
                 outcome.map_err(|panic| RunError::Panicked { rank, message: message_of(&*panic) })
             }
         }
+    }
+}
+
+impl fmt::Debug for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Group({} members, {})", self.size(), self.choice().barrier)
     }
 }
 

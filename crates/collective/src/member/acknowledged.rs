@@ -5,7 +5,7 @@ use corecast_channel::Plain;
 use super::prepared::{self, Prepared};
 use super::{Ends, Member};
 use crate::acknowledged::{AckConfig, AckError, AckFollower, AckRoot};
-use crate::call::{Call, Operation};
+use crate::call::{Call, CallKind};
 use crate::error::Error;
 use crate::operation::Order;
 
@@ -38,7 +38,7 @@ impl Member {
         let own = self.check_part::<T>(config, is_root);
         let signature = config.signature::<T>();
         let range = if own.is_ok() { [signature, signature] } else { [0, u64::MAX] };
-        let call = Call::of(Operation::AcknowledgedBroadcast);
+        let call = Call::of(CallKind::AcknowledgedBroadcast);
         let agreeing = prepared::allreduce(Order::Plan, range, |a, b| [a[0].min(b[0]), a[1].max(b[1])]);
         let [least, most] = self.run(Prepared { call, ..agreeing })?;
         own?;

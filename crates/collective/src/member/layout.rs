@@ -84,7 +84,7 @@ pub(crate) mod tests {
     use std::thread;
 
     use super::*;
-    use crate::call::{Call, Operation};
+    use crate::call::{Call, CallKind};
     use crate::choice::Settings;
     use crate::error::Error;
     use crate::member::GroupPlan;
@@ -141,13 +141,13 @@ pub(crate) mod tests {
         let Ends { core, broadcast: down, reduce: up, barrier, .. } = ends;
         let lines = core.lay_out(|arena| arena.slice::<AtomicU64>(MEMBERS as usize))?;
         for round in 1..=50u64 {
-            core.begin(Call::of(Operation::Barrier))?;
+            core.begin(Call::of(CallKind::Barrier))?;
             lines[core.rank].store(round, Ordering::Relaxed);
             barrier.wait(core)?;
             assert!(lines.iter().all(|line| line.load(Ordering::Relaxed) >= round));
             let root = round as usize % core.members;
             let mut value = if core.rank == root { [round; 40] } else { [0; 40] };
-            core.begin(Call::rooted(Operation::Broadcast, root))?;
+            core.begin(Call::rooted(CallKind::Broadcast, root))?;
             broadcast(core, down, root, &mut Value(&mut value), &mut Progress::default())?;
             assert_eq!(value, [round; 40]);
             core.begin(Order::Rank.reduce(root))?;

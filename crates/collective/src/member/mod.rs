@@ -20,6 +20,7 @@ mod started;
 mod values;
 
 use std::any::Any;
+use std::fmt;
 
 use corecast_base::sync::{Arc, Mutex};
 use corecast_base::wait::WaitCounts;
@@ -28,7 +29,7 @@ use crate::call::Call;
 use crate::error::{Error, Loss};
 pub(crate) use ends::Ends;
 pub(crate) use memory::{GroupMemory, GroupPlan, ReservedMemory};
-use prepared::{Prepared, Seat, Steps};
+use prepared::{Prepared, RankAndSize, Steps};
 pub(crate) use seats::Seats;
 pub use shrink::Shrunk;
 pub use start::Start;
@@ -48,7 +49,6 @@ pub use started::Started;
 ///
 /// Dropping a member leaves the group. If that happens in a panic, or while others still wait for this member, their
 /// operations fail with [`Error::MemberLost`], which names it.
-#[derive(Debug)]
 pub struct Member {
     /// Taken out when dropped; `Some` until then.
     ends: Option<Ends>,
@@ -135,9 +135,9 @@ impl Member {
     }
 
     #[inline(always)]
-    fn seat(&self) -> Seat {
+    fn rank_and_size(&self) -> RankAndSize {
         let core = &self.ends().core;
-        Seat { rank: core.rank, members: core.members }
+        RankAndSize { rank: core.rank, members: core.members }
     }
 
     /// Makes the group fail as if this member had panicked.
@@ -166,5 +166,11 @@ impl Drop for Member {
             Home::Threads(seats) => seats.leave(ends),
             Home::Own { .. } => ends.core.table.leave(ends.core.rank, ends.core.seat_word()),
         }
+    }
+}
+
+impl fmt::Debug for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Member({} of {})", self.rank(), self.size())
     }
 }

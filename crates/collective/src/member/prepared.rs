@@ -5,7 +5,7 @@
 use corecast_channel::Plain;
 
 use super::ends::Ends;
-use crate::call::{Call, Operation};
+use crate::call::{Call, CallKind};
 use crate::error::Error;
 use crate::link::LONGEST_MESSAGE;
 use crate::operation::all_read::Reading;
@@ -25,14 +25,14 @@ pub(super) struct Prepared<S> {
     pub(super) steps: S,
 }
 
-/// A member's place in its group.
+/// A member's rank, and the number of members.
 #[derive(Clone, Copy)]
-pub(super) struct Seat {
+pub(super) struct RankAndSize {
     pub(super) rank: usize,
     pub(super) members: usize,
 }
 
-impl Seat {
+impl RankAndSize {
     #[inline(always)]
     pub(super) fn check(self, rank: usize) -> Result<(), Error> {
         let members = self.members;
@@ -50,38 +50,38 @@ impl Seat {
 
 #[inline(always)]
 pub(super) fn barrier() -> Prepared<impl Steps<()>> {
-    Prepared { call: Call::of(Operation::Barrier), steps: |ends: &mut Ends| ends.barrier.wait(&mut ends.core) }
+    Prepared { call: Call::of(CallKind::Barrier), steps: |ends: &mut Ends| ends.barrier.wait(&mut ends.core) }
 }
 
 #[inline(always)]
 pub(super) fn broadcast<'a, T: Plain>(
-    seat: Seat,
+    me: RankAndSize,
     root: usize,
     value: &'a mut T,
 ) -> Result<Prepared<impl Steps<()> + use<'a, T>>, Error> {
-    seat.check(root)?;
+    me.check(root)?;
     let mut progress = Progress::default();
     let steps = move |ends: &mut Ends| {
         operation::broadcast(&mut ends.core, &mut ends.broadcast, root, &mut Value(value), &mut progress)
     };
-    Ok(Prepared { call: Call::rooted(Operation::Broadcast, root), steps })
+    Ok(Prepared { call: Call::rooted(CallKind::Broadcast, root), steps })
 }
 
 #[inline(always)]
 pub(super) fn reduce<T: Plain, F: FnMut(T, T) -> T>(
-    seat: Seat,
+    me: RankAndSize,
     order: Order,
     root: usize,
     mut value: T,
     mut combine: F,
 ) -> Result<Prepared<impl Steps<Option<T>> + use<T, F>>, Error> {
-    seat.check(root)?;
+    me.check(root)?;
     let mut reduction = Reduction::default();
     let steps = move |ends: &mut Ends| {
         let (core, edges) = (&mut ends.core, &mut ends.reduce);
         let message = &mut Value(&mut value);
         combine_all(core, edges, root, order, message, &mut reduction, pairwise(&mut combine))?;
-        Ok((seat.rank == root).then_some(value))
+        Ok((me.rank == root).then_some(value))
     };
     Ok(Prepared { call: order.reduce(root), steps })
 }
@@ -113,27 +113,27 @@ pub(super) fn allreduce<T: Plain, F: FnMut(T, T) -> T>(
 }
 
 pub(super) fn gather<T: Plain>(
-    seat: Seat,
+    me: RankAndSize,
     root: usize,
     value: T,
 ) -> Result<Prepared<impl Steps<Option<Vec<T>>> + use<T>>, Error> {
-    seat.check(root)?;
+    me.check(root)?;
     let mut gathering = None;
     let steps = move |ends: &mut Ends| {
         let (core, edges) = (&mut ends.core, &mut ends.reduce);
         let gathering = gathering.get_or_insert_with(|| Gathering::of_value(core, edges, root, value));
         Ok(gathering.go_on(core, edges)?.map(|all| all.concat()))
     };
-    Ok(Prepared { call: Call::rooted(Operation::Gather, root), steps })
+    Ok(Prepared { call: Call::rooted(CallKind::Gather, root), steps })
 }
 
 pub(super) fn scatter<T: Plain, V: AsRef<[T]>>(
-    seat: Seat,
+    me: RankAndSize,
     root: usize,
     values: Option<V>,
 ) -> Result<Prepared<impl Steps<T> + use<T, V>>, Error> {
-    seat.check_given(root, values.as_ref().map(V::as_ref), 1)?;
-    let given = values.filter(|_| seat.rank == root);
+    me.check_given(root, values.as_ref().map(V::as_ref), 1)?;
+    let given = values.filter(|_| me.rank == root);
     let (mut scattering, mut own) = (None, [corecast_channel::zeroed()]);
     let steps = move |ends: &mut Ends| {
         let (core, edges) = (&mut ends.core, &mut ends.broadcast);
@@ -141,35 +141,35 @@ pub(super) fn scatter<T: Plain, V: AsRef<[T]>>(
         scattering.go_on(core, edges, given.as_ref().map(V::as_ref), &mut own)?;
         Ok(own[0])
     };
-    Ok(Prepared { call: Call::rooted(Operation::Scatter, root), steps })
+    Ok(Prepared { call: Call::rooted(CallKind::Scatter, root), steps })
 }
 
 pub(super) fn broadcast_slice<'a, T: Plain>(
-    seat: Seat,
+    me: RankAndSize,
     root: usize,
     values: &'a mut [T],
 ) -> Result<Prepared<impl Steps<()> + use<'a, T>>, Error> {
-    seat.check(root)?;
+    me.check(root)?;
     let (mut slice, mut progress) = (Slice::of(values), Progress::default());
     let steps = move |ends: &mut Ends| {
         operation::broadcast(&mut ends.core, &mut ends.broadcast, root, &mut slice, &mut progress)
     };
-    Ok(Prepared { call: Call::rooted(Operation::BroadcastSlice, root), steps })
+    Ok(Prepared { call: Call::rooted(CallKind::BroadcastSlice, root), steps })
 }
 
 pub(super) fn reduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
-    seat: Seat,
+    me: RankAndSize,
     root: usize,
     values: &'a mut [T],
     combine: F,
 ) -> Result<Prepared<impl Steps<()> + use<'a, T, F>>, Error> {
-    seat.check(root)?;
+    me.check(root)?;
     let (mut slice, mut reduction, mut each) = (Slice::of(values), Reduction::default(), pairwise(combine));
     let steps = move |ends: &mut Ends| {
         let (core, edges) = (&mut ends.core, &mut ends.reduce);
         combine_all(core, edges, root, Order::Plan, &mut slice, &mut reduction, &mut each)
     };
-    Ok(Prepared { call: Call::rooted(Operation::ReduceSlice, root), steps })
+    Ok(Prepared { call: Call::rooted(CallKind::ReduceSlice, root), steps })
 }
 
 /// Members show each other the values, if there are few members and there is room; otherwise a reduction, and a broadcast
@@ -195,15 +195,15 @@ pub(super) fn allreduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
         combine_all(core, up, *root, Order::Plan, &mut slice, &mut reduction, pairwise(&mut combine))?;
         operation::broadcast(core, down, *root, &mut slice, &mut progress)
     };
-    Prepared { call: Call::of(Operation::AllreduceSlice), steps }
+    Prepared { call: Call::of(CallKind::AllreduceSlice), steps }
 }
 
 pub(super) fn gather_slice<T: Plain>(
-    seat: Seat,
+    me: RankAndSize,
     root: usize,
     values: &[T],
 ) -> Result<Prepared<impl Steps<Option<Vec<Vec<T>>>> + use<T>>, Error> {
-    seat.check(root)?;
+    me.check(root)?;
     let (mut own, mut gathering) = (values.to_vec(), None);
     let steps = move |ends: &mut Ends| {
         let (core, edges) = (&mut ends.core, &mut ends.reduce);
@@ -211,36 +211,36 @@ pub(super) fn gather_slice<T: Plain>(
             gathering.get_or_insert_with(|| Gathering::of_slice(core, edges, root, std::mem::take(&mut own)));
         Ok(gathering.go_on(core, edges)?.map(|all| all.into_iter().map(<[T]>::to_vec).collect()))
     };
-    Ok(Prepared { call: Call::rooted(Operation::GatherSlice, root), steps })
+    Ok(Prepared { call: Call::rooted(CallKind::GatherSlice, root), steps })
 }
 
 pub(super) fn scatter_slice<'a, T: Plain, V: AsRef<[T]>>(
-    seat: Seat,
+    me: RankAndSize,
     root: usize,
     values: Option<V>,
     own: &'a mut [T],
 ) -> Result<Prepared<impl Steps<()> + use<'a, T, V>>, Error> {
-    seat.check_given(root, values.as_ref().map(V::as_ref), own.len())?;
-    let given = values.filter(|_| seat.rank == root);
+    me.check_given(root, values.as_ref().map(V::as_ref), own.len())?;
+    let given = values.filter(|_| me.rank == root);
     let mut scattering = None;
     let steps = move |ends: &mut Ends| {
         let (core, edges) = (&mut ends.core, &mut ends.broadcast);
         let scattering = scattering.get_or_insert_with(|| Scattering::of_slices(core, edges, root));
         scattering.go_on(core, edges, given.as_ref().map(V::as_ref), own)
     };
-    Ok(Prepared { call: Call::rooted(Operation::ScatterSlice, root), steps })
+    Ok(Prepared { call: Call::rooted(CallKind::ScatterSlice, root), steps })
 }
 
 #[track_caller]
 pub(super) fn reduce_records<'a, F: FnMut(&mut [u8], &[u8])>(
-    seat: Seat,
+    me: RankAndSize,
     order: Order,
     root: usize,
     records: &'a mut [u8],
     record_bytes: usize,
     combine: F,
 ) -> Result<Prepared<impl Steps<()> + use<'a, F>>, Error> {
-    seat.check(root)?;
+    me.check(root)?;
     check_records(records, record_bytes)?;
     let (mut slice, mut reduction) = (Slice::in_runs(records, record_bytes), Reduction::default());
     let mut each = record_by_record(record_bytes, combine);

@@ -13,7 +13,7 @@
 //! ```
 //! use corecast_collective::{Group, Order};
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let group = Group::builder(&machine).members(3).build()?;
 //! let last = group.run(|me| {
 //!     let mut words = *b"oneseven";
@@ -60,7 +60,7 @@ impl Member {
         record_bytes: usize,
         combine: impl FnMut(&mut [u8], &[u8]),
     ) -> Result<(), Error> {
-        self.run(prepared::reduce_records(self.seat(), order, root, records, record_bytes, combine)?)
+        self.run(prepared::reduce_records(self.rank_and_size(), order, root, records, record_bytes, combine)?)
     }
 
     /// Combines all members' records, as [`reduce_records`](Self::reduce_records) does, and leaves the results, the same

@@ -21,7 +21,7 @@
 //! ```
 //! use corecast_collective::Group;
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let group = Group::builder(&machine).members(3).build()?;
 //! let sums = group.run(|me| {
 //!     let mut counts = vec![me.rank() as u64; 10_000];
@@ -46,7 +46,7 @@ impl Member {
     /// [`Loss::OtherLength`](crate::Loss::OtherLength) and names the neighbour in the tree whose length differs,
     /// [`Error::Pending`].
     pub fn broadcast_slice<T: Plain>(&mut self, root: usize, values: &mut [T]) -> Result<(), Error> {
-        self.run(prepared::broadcast_slice(self.seat(), root, values)?)
+        self.run(prepared::broadcast_slice(self.rank_and_size(), root, values)?)
     }
 
     /// Combines all members' values, first with first and so on, in the order of the plan, and leaves the results in the
@@ -60,7 +60,7 @@ impl Member {
         values: &mut [T],
         combine: impl FnMut(T, T) -> T,
     ) -> Result<(), Error> {
-        self.run(prepared::reduce_slice(self.seat(), root, values, combine)?)
+        self.run(prepared::reduce_slice(self.rank_and_size(), root, values, combine)?)
     }
 
     /// Combines all members' values, first with first and so on, and leaves the results, the same bits, in the `values` of all.
@@ -78,7 +78,7 @@ impl Member {
     /// # Errors
     /// As for [`gather`](Self::gather).
     pub fn gather_slice<T: Plain>(&mut self, root: usize, values: &[T]) -> Result<Option<Vec<Vec<T>>>, Error> {
-        self.run(prepared::gather_slice(self.seat(), root, values)?)
+        self.run(prepared::gather_slice(self.rank_and_size(), root, values)?)
     }
 
     /// Gives each member its part of the root's `values`: the number for which its `own` has room, the first part to member
@@ -88,6 +88,6 @@ impl Member {
     /// [`Error::WrongCount`] at a root that gives another number of values than fill one `own` for each member, which is
     /// then as if it had not called; those of [`broadcast_slice`](Self::broadcast_slice).
     pub fn scatter_slice<T: Plain>(&mut self, root: usize, values: Option<&[T]>, own: &mut [T]) -> Result<(), Error> {
-        self.run(prepared::scatter_slice(self.seat(), root, values, own)?)
+        self.run(prepared::scatter_slice(self.rank_and_size(), root, values, own)?)
     }
 }

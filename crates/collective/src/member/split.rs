@@ -24,7 +24,7 @@
 //! ```
 //! use corecast_collective::Group;
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let group = Group::builder(&machine).members(5).build()?;
 //! let sums = group.run(|me| {
 //!     let rank = me.rank() as u32;
@@ -44,7 +44,7 @@ use corecast_channel::{Plain, zeroed};
 use super::memory::STEP;
 use super::prepared::{self, Prepared};
 use super::{GroupMemory, GroupPlan, Home, Member, ReservedMemory};
-use crate::call::{Call, Operation};
+use crate::call::{Call, CallKind};
 use crate::error::Error;
 use crate::membership::{Origin, Step};
 
@@ -138,10 +138,10 @@ impl Member {
     /// The values of all members, by rank, at all of them.
     fn all_gather<T: Plain>(&mut self, value: T) -> Result<Vec<T>, Error> {
         let (root, members) = (self.ends().reduce_root, self.size());
-        let call = Call::of(Operation::Split);
-        let gathered = self.run(Prepared { call, ..prepared::gather(self.seat(), root, value)? })?;
+        let call = Call::of(CallKind::Split);
+        let gathered = self.run(Prepared { call, ..prepared::gather(self.rank_and_size(), root, value)? })?;
         let mut values = gathered.unwrap_or_else(|| vec![zeroed(); members]);
-        self.run(Prepared { call, ..prepared::broadcast_slice(self.seat(), root, &mut values)? })?;
+        self.run(Prepared { call, ..prepared::broadcast_slice(self.rank_and_size(), root, &mut values)? })?;
         Ok(values)
     }
 }

@@ -2,7 +2,7 @@
 
 use corecast_channel::Plain;
 
-use super::prepared::{self, Prepared, Seat, Steps};
+use super::prepared::{self, Prepared, RankAndSize, Steps};
 use super::{Member, Started};
 use crate::error::Error;
 use crate::link::check_one_message;
@@ -24,7 +24,7 @@ impl Member {
     /// use std::time::Duration;
     /// use corecast_collective::Group;
     /// use corecast_machine::{Machine, Topology, source};
-    /// let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+    /// let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
     /// let group = Group::builder(&machine).members(2).build()?;
     /// let sums = group.run(|me| {
     ///     let rank = me.rank();
@@ -54,8 +54,8 @@ impl<'a> Start<'a> {
     /// # Errors
     /// Those of the plain operation; [`Error::TooLarge`].
     pub fn broadcast<T: Plain>(self, root: usize, value: &'a mut T) -> Result<Started<'a, ()>, Error> {
-        let seat = self.seat_for::<T>()?;
-        self.begin(prepared::broadcast(seat, root, value)?)
+        let me = self.rank_and_size_for::<T>()?;
+        self.begin(prepared::broadcast(me, root, value)?)
     }
 
     /// Begins to combine all members' values at `root`: [`Member::reduce`].
@@ -68,8 +68,8 @@ impl<'a> Start<'a> {
         value: T,
         combine: impl FnMut(T, T) -> T + Send + 'a,
     ) -> Result<Started<'a, Option<T>>, Error> {
-        let seat = self.seat_for::<T>()?;
-        self.begin(prepared::reduce(seat, Order::Plan, root, value, combine)?)
+        let me = self.rank_and_size_for::<T>()?;
+        self.begin(prepared::reduce(me, Order::Plan, root, value, combine)?)
     }
 
     /// Begins to combine all members' values for all of them: [`Member::allreduce`].
@@ -81,7 +81,7 @@ impl<'a> Start<'a> {
         value: T,
         combine: impl FnMut(T, T) -> T + Send + 'a,
     ) -> Result<Started<'a, T>, Error> {
-        self.seat_for::<T>()?;
+        self.rank_and_size_for::<T>()?;
         self.begin(prepared::allreduce(Order::Plan, value, combine))
     }
 
@@ -90,8 +90,8 @@ impl<'a> Start<'a> {
     /// # Errors
     /// Those of the plain operation; [`Error::TooLarge`].
     pub fn gather<T: Plain>(self, root: usize, value: T) -> Result<Started<'a, Option<Vec<T>>>, Error> {
-        let seat = self.seat_for::<T>()?;
-        self.begin(prepared::gather(seat, root, value)?)
+        let me = self.rank_and_size_for::<T>()?;
+        self.begin(prepared::gather(me, root, value)?)
     }
 
     /// Begins to give each member its value of the root's `values`, which are copied: [`Member::scatter`].
@@ -99,8 +99,8 @@ impl<'a> Start<'a> {
     /// # Errors
     /// Those of the plain operation; [`Error::TooLarge`].
     pub fn scatter<T: Plain>(self, root: usize, values: Option<&[T]>) -> Result<Started<'a, T>, Error> {
-        let seat = self.seat_for::<T>()?;
-        self.begin(prepared::scatter(seat, root, values.map(<[T]>::to_vec))?)
+        let me = self.rank_and_size_for::<T>()?;
+        self.begin(prepared::scatter(me, root, values.map(<[T]>::to_vec))?)
     }
 
     /// Begins to give the root's `values` to all members: [`Member::broadcast_slice`]. Until it is finished, only some of the
@@ -109,8 +109,8 @@ impl<'a> Start<'a> {
     /// # Errors
     /// Those of the plain operation; [`Error::TooLarge`].
     pub fn broadcast_slice<T: Plain>(self, root: usize, values: &'a mut [T]) -> Result<Started<'a, ()>, Error> {
-        let seat = self.seat_for::<T>()?;
-        self.begin(prepared::broadcast_slice(seat, root, values)?)
+        let me = self.rank_and_size_for::<T>()?;
+        self.begin(prepared::broadcast_slice(me, root, values)?)
     }
 
     /// Begins to combine all members' values in the root's `values`: [`Member::reduce_slice`].
@@ -123,8 +123,8 @@ impl<'a> Start<'a> {
         values: &'a mut [T],
         combine: impl FnMut(T, T) -> T + Send + 'a,
     ) -> Result<Started<'a, ()>, Error> {
-        let seat = self.seat_for::<T>()?;
-        self.begin(prepared::reduce_slice(seat, root, values, combine)?)
+        let me = self.rank_and_size_for::<T>()?;
+        self.begin(prepared::reduce_slice(me, root, values, combine)?)
     }
 
     /// Begins to combine all members' values in the `values` of all: [`Member::allreduce_slice`].
@@ -136,7 +136,7 @@ impl<'a> Start<'a> {
         values: &'a mut [T],
         combine: impl FnMut(T, T) -> T + Send + 'a,
     ) -> Result<Started<'a, ()>, Error> {
-        self.seat_for::<T>()?;
+        self.rank_and_size_for::<T>()?;
         self.begin(prepared::allreduce_slice(values, combine))
     }
 
@@ -145,8 +145,8 @@ impl<'a> Start<'a> {
     /// # Errors
     /// Those of the plain operation; [`Error::TooLarge`].
     pub fn gather_slice<T: Plain>(self, root: usize, values: &[T]) -> Result<Started<'a, Option<Vec<Vec<T>>>>, Error> {
-        let seat = self.seat_for::<T>()?;
-        self.begin(prepared::gather_slice(seat, root, values)?)
+        let me = self.rank_and_size_for::<T>()?;
+        self.begin(prepared::gather_slice(me, root, values)?)
     }
 
     /// Begins to give each member its part of the root's `values`, which are copied: [`Member::scatter_slice`]. Until it is
@@ -160,8 +160,8 @@ impl<'a> Start<'a> {
         values: Option<&[T]>,
         own: &'a mut [T],
     ) -> Result<Started<'a, ()>, Error> {
-        let seat = self.seat_for::<T>()?;
-        self.begin(prepared::scatter_slice(seat, root, values.map(<[T]>::to_vec), own)?)
+        let me = self.rank_and_size_for::<T>()?;
+        self.begin(prepared::scatter_slice(me, root, values.map(<[T]>::to_vec), own)?)
     }
 
     /// Begins to combine all members' records in the root's `records`: [`Member::reduce_records`].
@@ -180,7 +180,7 @@ impl<'a> Start<'a> {
         record_bytes: usize,
         combine: impl FnMut(&mut [u8], &[u8]) + Send + 'a,
     ) -> Result<Started<'a, ()>, Error> {
-        let prepared = prepared::reduce_records(self.me.seat(), order, root, records, record_bytes, combine)?;
+        let prepared = prepared::reduce_records(self.me.rank_and_size(), order, root, records, record_bytes, combine)?;
         self.begin(prepared)
     }
 
@@ -202,9 +202,9 @@ impl<'a> Start<'a> {
         self.begin(prepared::allreduce_records(order, records, record_bytes, combine)?)
     }
 
-    /// The member's place, unless a value of this type is too large.
-    fn seat_for<T>(&self) -> Result<Seat, Error> {
-        check_one_message::<T>().map(|()| self.me.seat())
+    /// The member's rank and the group's size, unless a value of this type is too large.
+    fn rank_and_size_for<T>(&self) -> Result<RankAndSize, Error> {
+        check_one_message::<T>().map(|()| self.me.rank_and_size())
     }
 
     fn begin<T>(self, prepared: Prepared<impl Steps<T> + Send + 'a>) -> Result<Started<'a, T>, Error> {

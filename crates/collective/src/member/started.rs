@@ -16,7 +16,7 @@
 //! ```
 //! use corecast_collective::Group;
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let group = Group::builder(&machine).members(2).build()?;
 //! let rounds = group.run(|me| {
 //!     let mut worked = 0;

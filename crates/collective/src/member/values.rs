@@ -26,7 +26,7 @@ impl Member {
     /// [`Error::MemberLost`]; [`Error::BadRank`] if there is no such root.
     #[inline]
     pub fn broadcast<T: Plain>(&mut self, root: usize, value: &mut T) -> Result<(), Error> {
-        self.run(prepared::broadcast(self.seat(), root, value)?)
+        self.run(prepared::broadcast(self.rank_and_size(), root, value)?)
     }
 
     /// Combines all members' values and returns the result at `root`, `None` elsewhere. `combine` must be associative and
@@ -42,7 +42,7 @@ impl Member {
         value: T,
         combine: impl FnMut(T, T) -> T,
     ) -> Result<Option<T>, Error> {
-        self.run(prepared::reduce(self.seat(), Order::Plan, root, value, combine)?)
+        self.run(prepared::reduce(self.rank_and_size(), Order::Plan, root, value, combine)?)
     }
 
     /// As [`reduce`](Self::reduce), with an operation of [`op`](crate::op), in the order that suits it or that
@@ -51,7 +51,9 @@ impl Member {
     /// # Errors
     /// As [`reduce`](Self::reduce).
     pub fn reduce_with<T: Plain>(&mut self, root: usize, value: T, op: impl Op<T>) -> Result<Option<T>, Error> {
-        self.run(prepared::reduce(self.seat(), op.order(), root, value, |left, right| op.combine(left, right))?)
+        self.run(prepared::reduce(self.rank_and_size(), op.order(), root, value, |left, right| {
+            op.combine(left, right)
+        })?)
     }
 
     /// Combines all members' values and returns the result, the same bits to all. In a small group each member combines all
@@ -80,7 +82,7 @@ impl Member {
     /// # Errors
     /// [`Error::BadRank`] if there is no such root, [`Error::MemberLost`], [`Error::Pending`].
     pub fn gather<T: Plain>(&mut self, root: usize, value: T) -> Result<Option<Vec<T>>, Error> {
-        self.run(prepared::gather(self.seat(), root, value)?)
+        self.run(prepared::gather(self.rank_and_size(), root, value)?)
     }
 
     /// Gives each member its value of the root's `values`, the first to member 0 and so on. The other members give `None`;
@@ -90,6 +92,6 @@ impl Member {
     /// [`Error::WrongCount`] at a root that gives another number of values than there are members, which is then as if it
     /// had not called; those of [`gather`](Self::gather).
     pub fn scatter<T: Plain>(&mut self, root: usize, values: Option<&[T]>) -> Result<T, Error> {
-        self.run(prepared::scatter(self.seat(), root, values)?)
+        self.run(prepared::scatter(self.rank_and_size(), root, values)?)
     }
 }

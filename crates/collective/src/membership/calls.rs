@@ -148,7 +148,7 @@ impl CallLog {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::call::Operation;
+    use crate::call::CallKind;
 
     /// Notes calls, as the member of this rank makes them.
     fn note(log: &CallLog, rank: usize, calls: &[Call]) {
@@ -163,13 +163,13 @@ mod tests {
         CallLog::lay_out(&mut Arena::heap(), members).expect("the heap has room")
     }
 
-    const BARRIER: Call = Call::of(Operation::Barrier);
-    const ALLREDUCE: Call = Call::of(Operation::Allreduce);
+    const BARRIER: Call = Call::of(CallKind::Barrier);
+    const ALLREDUCE: Call = Call::of(CallKind::Allreduce);
 
     #[test]
     fn those_who_call_the_same_do_not_differ_however_far_they_are() {
         let log = log(4);
-        let calls: Vec<Call> = (0..1000).map(|n| Call::rooted(Operation::Broadcast, n % 4)).collect();
+        let calls: Vec<Call> = (0..1000).map(|n| Call::rooted(CallKind::Broadcast, n % 4)).collect();
         for (rank, done) in [(0, 1000), (1, 950), (2, 300)] {
             note(&log, rank, &calls[..done]);
         }

@@ -265,7 +265,7 @@ fn decode_calls(word: u64, members: usize) -> Option<Error> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::call::Operation;
+    use crate::call::CallKind;
     use corecast_base::wait::{Wait, WakeWord};
 
     fn table(members: usize) -> MemberTable {
@@ -293,7 +293,7 @@ mod tests {
             table.fault.store(encode(1, loss), Ordering::Relaxed);
             assert_eq!(table.fault(), Some(Error::MemberLost { rank: 1, loss }));
         }
-        let (called, expected) = (Call::rooted(Operation::Reduce, 1), Call::of(Operation::Race));
+        let (called, expected) = (Call::rooted(CallKind::Reduce, 1), Call::of(CallKind::Race));
         table.fault.store(encode_calls([1, 0], [called, expected]), Ordering::Relaxed);
         assert_eq!(table.fault(), Some(Error::Mismatched { rank: 1, called, other: 0, expected }));
     }
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn members_that_call_different_operations_are_told_so_after_a_while() {
         let table = table(3);
-        let (called, expected) = (Call::rooted(Operation::Reduce, 1), Call::of(Operation::Barrier));
+        let (called, expected) = (Call::rooted(CallKind::Reduce, 1), Call::of(CallKind::Barrier));
         table.begin(0, 1, expected, Stamp::default().next(expected));
         table.begin(2, 1, called, Stamp::default().next(called));
         assert_eq!(table.check(0, 1, Duration::ZERO), Ok(SUSPICIOUS), "a short wait is not worth the look");
@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn those_who_lag_are_missing() {
         let table = table(3);
-        let call = Call::of(Operation::Barrier);
+        let call = Call::of(CallKind::Barrier);
         let begin = |rank, number| table.begin(rank, number, call, Stamp::default().next(call));
         [(0, 1), (0, 2), (2, 1)].into_iter().for_each(|(rank, number)| begin(rank, number));
         table.leave(2, 1);

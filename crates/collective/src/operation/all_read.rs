@@ -178,7 +178,7 @@ mod tests {
     use corecast_base::wait::{CpuSharing, Wait, Waiter};
 
     use super::*;
-    use crate::call::{Call, Operation};
+    use crate::call::{Call, CallKind};
     use crate::membership::tests::sites;
 
     /// Runs `body` as every member, on a thread each; returns the results by rank.
@@ -212,7 +212,7 @@ mod tests {
         value: T,
         combine: impl FnMut(T, T) -> T,
     ) -> Result<Option<T>, Error> {
-        core.begin(Call::of(Operation::Allreduce))?;
+        core.begin(Call::of(CallKind::Allreduce))?;
         slots.go_on(core, &value, &mut Reading::default(), combine)
     }
 

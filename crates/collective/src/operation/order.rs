@@ -1,6 +1,6 @@
 //! The order in which a reduction combines.
 
-use crate::call::{Call, Operation};
+use crate::call::{Call, CallKind};
 
 /// The order in which values are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,22 +21,22 @@ pub enum Order {
 impl Order {
     /// The call of a reduction to `root` in this order. The orders of the plan and of arrivals use the same messages.
     pub(crate) fn reduce(self, root: usize) -> Call {
-        Call::rooted(self.either(Operation::Reduce, Operation::ReduceByRank), root)
+        Call::rooted(self.either(CallKind::Reduce, CallKind::ReduceByRank), root)
     }
 
     pub(crate) fn allreduce(self) -> Call {
-        Call::of(self.either(Operation::Allreduce, Operation::AllreduceByRank))
+        Call::of(self.either(CallKind::Allreduce, CallKind::AllreduceByRank))
     }
 
     pub(crate) fn reduce_records(self, root: usize) -> Call {
-        Call::rooted(self.either(Operation::ReduceRecords, Operation::ReduceRecordsByRank), root)
+        Call::rooted(self.either(CallKind::ReduceRecords, CallKind::ReduceRecordsByRank), root)
     }
 
     pub(crate) fn allreduce_records(self) -> Call {
-        Call::of(self.either(Operation::AllreduceRecords, Operation::AllreduceRecordsByRank))
+        Call::of(self.either(CallKind::AllreduceRecords, CallKind::AllreduceRecordsByRank))
     }
 
-    fn either(self, in_place: Operation, by_rank: Operation) -> Operation {
+    fn either(self, in_place: CallKind, by_rank: CallKind) -> CallKind {
         match self {
             Self::Plan | Self::Arrival => in_place,
             Self::Rank => by_rank,

@@ -203,7 +203,7 @@ mod tests {
     use corecast_base::wait::{CpuSharing, Wait, Waiter};
 
     use super::*;
-    use crate::call::{Call, Operation};
+    use crate::call::{Call, CallKind};
     use crate::membership::tests::sites;
 
     /// Decimal numbers with their numbers of digits: combining two of them puts one behind the other.
@@ -220,7 +220,7 @@ mod tests {
         let mut wrong = Vec::new();
         for len in [0, 1, 3, 4, 5, 511, 513, 1000, 4096, 4097, 10_000] {
             let mut values: Vec<[u64; 2]> = (0..len).map(|i| digit(rank, i)).collect();
-            core.begin(Call::of(Operation::AllreduceSlice)).expect("nobody is lost");
+            core.begin(Call::of(CallKind::AllreduceSlice)).expect("nobody is lost");
             let done = Exchanging::default().go(way, core, exchange, &mut values, join);
             if done.is_err() || (0..len).any(|i| values[i] != expected(i)) {
                 wrong.push(format!("{len} by {way:?} of {members} at {rank}: {done:?}"));

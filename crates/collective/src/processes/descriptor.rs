@@ -75,7 +75,7 @@ pub(super) struct GroupDescriptor {
 }
 
 /// The reason why a text is refused, in words.
-type Doubt = String;
+type Malformed = String;
 
 /// The text of a group planned for the machine of this model, which is the text of a model file.
 pub(super) fn render(descriptor: &GroupDescriptor, model: String) -> String {
@@ -104,7 +104,7 @@ pub(super) fn render(descriptor: &GroupDescriptor, model: String) -> String {
 }
 
 /// Parses a text.
-pub(super) fn parse(text: &[u8]) -> Result<GroupDescriptor, Doubt> {
+pub(super) fn parse(text: &[u8]) -> Result<GroupDescriptor, Malformed> {
     let text: Text = serde_json::from_slice(text).map_err(in_words)?;
     if text.schema != SCHEMA {
         return Err(format!("its schema is {:?}, expected {SCHEMA}", text.schema));
@@ -123,7 +123,7 @@ pub(super) fn parse(text: &[u8]) -> Result<GroupDescriptor, Doubt> {
     Ok(GroupDescriptor { planned, records })
 }
 
-fn in_words<E: fmt::Display>(error: E) -> Doubt {
+fn in_words<E: fmt::Display>(error: E) -> Malformed {
     error.to_string()
 }
 
@@ -134,7 +134,7 @@ impl Contest {
         Self { folder, trees: format!("{:016x}", records.trees), known: choice.races.as_ref().map(RacesJson::of) }
     }
 
-    fn records(self, machine: Machine, cpus: &[CpuId]) -> Result<RaceStore, Doubt> {
+    fn records(self, machine: Machine, cpus: &[CpuId]) -> Result<RaceStore, Malformed> {
         let cpus = machine.cpus.into_iter().filter(|cpu| cpus.contains(&cpu.id)).collect();
         let trees = u64::from_str_radix(&self.trees, 16).map_err(in_words)?;
         Ok(RaceStore { folder: self.folder.map(PathBuf::from), cpus, are_processes: true, trees })
@@ -152,14 +152,14 @@ impl Asked {
         Self { barrier, shape, effort: settings.effort.name().to_owned() }
     }
 
-    fn settings(&self, wait: Wait) -> Result<Settings, Doubt> {
+    fn settings(&self, wait: Wait) -> Result<Settings, Malformed> {
         let barrier = self.barrier.as_deref().map(|name| name.parse::<Barrier>().map_err(in_words)).transpose()?;
         let trees = self.shape.clone().map_or(Trees::Cheapest, Trees::Shape);
         Ok(Settings { wait, trees, barrier, effort: self.effort.parse().map_err(in_words::<UnknownEffort>)? })
     }
 }
 
-fn choice(text: &Text, problem: &Problem) -> Result<Choice, Doubt> {
+fn choice(text: &Text, problem: &Problem) -> Result<Choice, Malformed> {
     let ranked = problem.by_rank();
     let plan = |json: &RawValue, operation| {
         let plan = read_plan(json.get(), &PlanRequest::new(operation), &ranked);

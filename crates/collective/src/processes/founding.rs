@@ -1,5 +1,6 @@
 //! A group of processes that is founded: planned, and written into a region for its members to join.
 
+use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -53,7 +54,6 @@ impl Builder<'_> {
 }
 
 /// A group of processes that is founded. It lives as long as this value, a descriptor of it or a member.
-#[derive(Debug)]
 pub struct Founding {
     region: SharedRegion,
     planned: GroupPlan,
@@ -118,6 +118,12 @@ impl Founding {
             // The process that came may be dead by now; the others will find that out.
             Err(_) => Ok(false),
         }
+    }
+}
+
+impl fmt::Debug for Founding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Founding({} members, {})", self.members(), self.choice().barrier)
     }
 }
 

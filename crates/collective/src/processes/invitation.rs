@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fmt;
 use std::os::fd::OwnedFd;
 use std::str::FromStr;
 use std::time::Duration;
@@ -26,7 +27,6 @@ pub const SIZE_VARIABLE: &str = "CORECAST_SIZE";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The way of one process into a group of processes: the memory to attach to, and the member to become.
-#[derive(Debug)]
 pub struct Invitation {
     region: SharedRegion,
     /// Stays open for as long as this process is a member.
@@ -145,6 +145,12 @@ impl Invitation {
         let mut me = checked.settle(rank, self.timeout).map(|ends| Member::new(ends, Home::Own { kept }))?;
         records.map_or(Ok(()), |records| me.race_when_joined(&records))?;
         Ok(me)
+    }
+}
+
+impl fmt::Debug for Invitation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Invitation").field("rank", &self.rank).field("members", &self.members).finish_non_exhaustive()
     }
 }
 

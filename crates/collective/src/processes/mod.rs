@@ -17,7 +17,7 @@
 //! ```
 //! use corecast_collective::{Group, processes::Invitation};
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let founding = Group::builder(&machine).members(1).found()?;
 //! // Any process of this user that has the descriptor:
 //! let mut me = Invitation::of_fd(founding.share()?)?.rank(0).join()?;

@@ -19,7 +19,7 @@
 //! ```
 //! use corecast_collective::Group;
 //! use corecast_machine::{Machine, Topology, source};
-//! let machine = Machine::from_topology(&source::discover(&source::Request::default())?);
+//! let machine = Machine::from_topology(&source::discover(&source::DiscoveryRequest::default())?);
 //! let group = Group::builder(&machine).build()?;
 //! let outcomes = group.run(|me| {
 //!     let races = me.race()?; // none on one CPU
@@ -37,7 +37,7 @@ use corecast_plan::Plan;
 
 use super::rounds::{Rounds, median};
 use crate::barrier::Part;
-use crate::call::{Call, Operation};
+use crate::call::{Call, CallKind};
 use crate::choice::{CONTROLS, CandidateCounts, Candidates, MOST, PlannedBarrier, edges, is_same};
 use crate::choice::{CandidateResult, Race, Races, Verdict};
 use crate::error::Error;
@@ -63,7 +63,7 @@ const LONGEST_NS: f64 = 20e6;
 type Told = [f64; MOST + 1];
 
 /// The operations that members call while they race, beside the barriers and allreductions by which they agree.
-const RACE: Call = Call::of(Operation::Race);
+const RACE: Call = Call::of(CallKind::Race);
 
 const UNPOISONED: &str = "planning does not panic";
 

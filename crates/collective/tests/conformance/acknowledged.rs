@@ -7,7 +7,7 @@ use corecast_base::sync::{AtomicBool, Ordering};
 use corecast_base::wait::Wait;
 use corecast_channel::Plain;
 use corecast_collective::acknowledged::{
-    AckConfig, AckError, AckFollower, AckOn, AckRoot, Discipline, Edges, Event, Variant,
+    AckConfig, AckError, AckFollower, AckOn, AckRoot, AckTuning, Discipline, Edges, Event, Variant,
 };
 use corecast_collective::{Error, Group, Loss, Member, RunError};
 
@@ -19,7 +19,7 @@ const ALL_EDGES: [Edges; 4] =
     [Edges::Counters, Edges::Messages, Edges::Tasks(Discipline::Fifo), Edges::Tasks(Discipline::Lifo)];
 
 /// Every kind of ring and tree, over all edges.
-fn kinds() -> impl Iterator<Item = AckConfig> {
+fn kinds() -> impl Iterator<Item = AckTuning> {
     let graphs = [
         (Variant::Tree, false),
         (Variant::Ring, false),
@@ -28,22 +28,34 @@ fn kinds() -> impl Iterator<Item = AckConfig> {
         (Variant::OrderedRing, true),
         (Variant::Auto, false),
     ];
-    let usual = AckConfig::default();
+    let usual = AckTuning::default();
     graphs.into_iter().flat_map(move |(variant, companion)| {
-        let with_edges = move |edges| AckConfig { variant, companion, edges, ..usual };
-        let acked = |config| [AckOn::Processed, AckOn::Received].map(|ack_on| AckConfig { ack_on, ..config });
+        let with_edges = move |edges| AckTuning { variant, companion, edges, ..usual };
+        let acked = |tuning| [AckOn::Processed, AckOn::Received].map(|ack_on| AckTuning { ack_on, ..tuning });
         ALL_EDGES.into_iter().map(with_edges).flat_map(acked)
     })
 }
 
-fn keeps_order(config: &AckConfig) -> bool {
-    config.edges != Edges::Tasks(Discipline::Lifo) || config.choice().0 == Variant::OrderedRing
+fn keeps_order(tuning: &AckTuning) -> bool {
+    tuning.edges != Edges::Tasks(Discipline::Lifo) || tuning.choice().0 == Variant::OrderedRing
+}
+
+/// A configuration, and the tuning that it was given.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    config: AckConfig,
+    tuning: AckTuning,
+}
+
+fn case(config: AckConfig, tuning: AckTuning) -> Case {
+    Case { config: config.tuning(tuning), tuning }
 }
 
 /// The events that each member has processed.
 type Processed = Vec<Vec<AtomicBool>>;
 
-fn publish_all(mut root: AckRoot<'_, u64>, config: &AckConfig, processed: &Processed) -> Result<(), AckError> {
+fn publish_all(mut root: AckRoot<'_, u64>, case: Case, processed: &Processed) -> Result<(), AckError> {
+    let Case { config, tuning } = case;
     let mut random = fastrand::Rng::with_seed(1);
     let mut checked = 0;
     let mut number = 0;
@@ -66,7 +78,7 @@ fn publish_all(mut root: AckRoot<'_, u64>, config: &AckConfig, processed: &Proce
         }
         let acked = root.acked()?;
         assert!(number - acked <= config.window as u64 && acked >= checked);
-        for early in (checked + 1..=acked).filter(|_| config.ack_on == AckOn::Processed) {
+        for early in (checked + 1..=acked).filter(|_| tuning.ack_on == AckOn::Processed) {
             for (rank, events) in processed.iter().enumerate().filter(|(rank, _)| *rank != config.root) {
                 // Relaxed on both sides: the acknowledgement itself must have carried it here.
                 let is_done = events[early as usize].load(Ordering::Relaxed);
@@ -82,15 +94,15 @@ fn publish_all(mut root: AckRoot<'_, u64>, config: &AckConfig, processed: &Proce
 fn follow(
     mut follower: AckFollower<'_, u64>,
     rank: usize,
-    config: &AckConfig,
+    tuning: &AckTuning,
     own: &[AtomicBool],
 ) -> Result<(), AckError> {
     let mut random = fastrand::Rng::with_seed(rank as u64);
     let mut last = 0;
     let mut count = 0;
     let mut process = |event: Event<u64>| {
-        assert_eq!(event.value, event.number * 7, "{config:?}");
-        assert!(!keeps_order(config) || event.number == last + 1, "{} after {last}: {config:?}", event.number);
+        assert_eq!(event.value, event.number * 7, "{tuning:?}");
+        assert!(!keeps_order(tuning) || event.number == last + 1, "{} after {last}: {tuning:?}", event.number);
         last = event.number;
         count += 1;
         if random.u8(..) < 10 {
@@ -109,19 +121,20 @@ fn follow(
             follower.flush()?;
         }
     }
-    assert_eq!(count, EVENTS, "all before the end: {config:?}");
+    assert_eq!(count, EVENTS, "all before the end: {tuning:?}");
     Ok(())
 }
 
-fn run(group: &Group, config: AckConfig) {
+fn run(group: &Group, case: Case) {
+    let Case { config, tuning } = case;
     let events = || (0..=EVENTS).map(|_| AtomicBool::new(false)).collect();
     let processed: Processed = (0..group.size()).map(|_| events()).collect();
     let results = group.run(|me| {
         let rank = me.rank();
         if rank == config.root {
-            publish_all(me.ack_root(config)?, &config, &processed)
+            publish_all(me.ack_root(config)?, case, &processed)
         } else {
-            follow(me.ack_follower(config)?, rank, &config, &processed[rank])
+            follow(me.ack_follower(config)?, rank, &tuning, &processed[rank])
         }
     });
     assert_eq!(results.expect("nobody panics"), vec![Ok(()); group.size()], "{config:?}");
@@ -130,9 +143,9 @@ fn run(group: &Group, config: AckConfig) {
 fn run_all(members: usize, arity: usize) {
     let group = group(members, |builder| builder);
     let root = members / 2;
-    for config in kinds() {
+    for tuning in kinds() {
         for window in [1, 2, 128] {
-            run(&group, AckConfig { root, window, arity, ..config });
+            run(&group, case(AckConfig::new(root).window(window), AckTuning { arity, ..tuning }));
         }
     }
 }
@@ -153,8 +166,8 @@ fn all_kinds_among_twenty_three_members() {
 fn all_ways_of_waiting() {
     for wait in [Wait::Yield, Wait::Park] {
         let group = group(4, |builder| builder.wait(wait));
-        for config in kinds() {
-            run(&group, AckConfig { window: 2, ..config });
+        for tuning in kinds() {
+            run(&group, case(AckConfig::default().window(2), tuning));
         }
     }
 }
@@ -162,7 +175,7 @@ fn all_ways_of_waiting() {
 fn sizes_of_events<T: Plain + Send + Sync + PartialEq + std::fmt::Debug>(event: T) {
     let group = group(3, |builder| builder);
     for edges in ALL_EDGES {
-        let config = AckConfig { edges, window: 3, ..AckConfig::default() };
+        let config = AckConfig::default().window(3).tuning(AckTuning { edges, ..AckTuning::default() });
         let results = group.run(|me| {
             if me.rank() == 0 {
                 let mut root = me.ack_root::<T>(config)?;
@@ -187,7 +200,8 @@ fn events_of_no_byte_to_many_lines() {
 
 /// The order in which the one follower gets three events that are all there before it looks.
 fn order_of_three(variant: Variant, discipline: Discipline) -> Vec<u64> {
-    let config = AckConfig { variant, edges: Edges::Tasks(discipline), ..AckConfig::default() };
+    let tuning = AckTuning { variant, edges: Edges::Tasks(discipline), ..AckTuning::default() };
+    let config = AckConfig::default().tuning(tuning);
     let group = group(2, |builder| builder);
     let all_published = Barrier::new(2);
     let results = group.run(|me| {
@@ -218,7 +232,7 @@ fn last_in_first_out_reorders_the_ring_and_never_the_ordered_ring() {
 #[test]
 fn a_full_window_takes_no_more_and_a_late_acknowledgement_is_timed_out() {
     for edges in ALL_EDGES {
-        let config = AckConfig { window: 3, edges, ..AckConfig::default() };
+        let config = AckConfig::default().window(3).tuning(AckTuning { edges, ..AckTuning::default() });
         let group = group(2, |builder| builder);
         let gate = Barrier::new(2);
         let results = group.run(|me| {
@@ -259,12 +273,12 @@ fn disagreement_is_an_error_and_the_group_goes_on() {
     let usual = AckConfig::default();
     let differs = |odd: AckConfig| open(&group, |rank| if rank == 1 { odd } else { usual });
     let disagree = Err(AckError::Disagreement);
-    assert_eq!(differs(AckConfig { window: 5, ..usual }), vec![disagree; 3]);
-    assert_eq!(differs(AckConfig { arity: 0, ..usual })[1], Err(AckError::Arity { arity: 0 }));
+    assert_eq!(differs(usual.window(5)), vec![disagree; 3]);
     assert_eq!(
-        differs(AckConfig { root: 1, ..usual }),
-        [disagree, Err(AckError::WrongPart { rank: 1, root: 1 }), disagree]
+        differs(usual.tuning(AckTuning { arity: 0, ..AckTuning::default() }))[1],
+        Err(AckError::Arity { arity: 0 })
     );
+    assert_eq!(differs(AckConfig::new(1)), [disagree, Err(AckError::WrongPart { rank: 1, root: 1 }), disagree]);
     assert_eq!(open(&group, |_| usual), vec![Ok(()); 3], "once they agree");
 }
 
@@ -273,10 +287,11 @@ fn settings_that_do_not_fit_are_named() {
     let group = group(2, |builder| builder);
     let usual = AckConfig::default();
     let refused = |config| open(&group, |_| config)[0].expect_err("refused").to_string();
-    assert!(refused(AckConfig { arity: 5000, ..usual }).contains("not 5000"));
-    assert!(refused(AckConfig { window: 0, ..usual }).contains("1 to 4096 events, not 0"));
-    assert!(refused(AckConfig { companion: true, variant: Variant::Tree, ..usual }).contains("a tree has none"));
-    assert!(refused(AckConfig { root: 2, ..usual }).contains("rank 2 is outside"));
+    assert!(refused(usual.tuning(AckTuning { arity: 5000, ..AckTuning::default() })).contains("not 5000"));
+    assert!(refused(usual.window(0)).contains("1 to 4096 events, not 0"));
+    let tree_with_companion = AckTuning { companion: true, variant: Variant::Tree, ..AckTuning::default() };
+    assert!(refused(usual.tuning(tree_with_companion)).contains("a tree has none"));
+    assert!(refused(AckConfig::new(2)).contains("rank 2 is outside"));
     let too_large = group.run(|me| match me.rank() {
         0 => me.ack_root::<[u64; 513]>(usual).map(drop),
         _ => me.ack_follower::<[u64; 513]>(usual).map(drop),
@@ -286,7 +301,7 @@ fn settings_that_do_not_fit_are_named() {
 
 /// Five members, one of which, `lost`, ends as `end` says after some events.
 fn lose(lost: usize, edges: Edges, end: impl Fn() + Sync) -> Vec<Result<(), AckError>> {
-    let config = AckConfig { edges, window: 4, ..AckConfig::default() };
+    let config = AckConfig::default().window(4).tuning(AckTuning { edges, ..AckTuning::default() });
     let group = group(5, |builder| builder);
     let results = std::sync::Mutex::new(Vec::new());
     let outcome = group.run(|me| {
@@ -350,7 +365,7 @@ fn broadcasts_follow_each_other_and_other_operations() {
     let group = group(4, |builder| builder);
     let results = group.run(|me| {
         for round in 0..4 {
-            let config = AckConfig { root: round, ..AckConfig::default() };
+            let config = AckConfig::new(round);
             let sum = if me.rank() == round {
                 let mut root = me.ack_root::<u64>(config)?;
                 (0..10).try_for_each(|event| root.publish(&event).map(drop))?;

@@ -98,7 +98,7 @@ fn thirty_two_members_get_through_on_any_machine() {
 #[test]
 fn members_that_share_cpus_get_through_pinned() {
     let cpus = corecast_machine::pin::affinity().expect("Linux tells the mask");
-    let topology = corecast_machine::source::discover(&corecast_machine::source::Request::default())
+    let topology = corecast_machine::source::discover(&corecast_machine::source::DiscoveryRequest::default())
         .expect("this machine has CPUs");
     let machine = corecast_machine::Machine::from_topology(&topology);
     let one: corecast_base::CpuSet = cpus.iter().take(1).collect();

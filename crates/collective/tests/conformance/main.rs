@@ -8,6 +8,7 @@ mod barrier;
 mod broadcast;
 #[path = "../calls/mod.rs"]
 mod calls;
+mod debug_lines;
 mod failure;
 mod mismatch;
 mod race;

@@ -2,7 +2,7 @@
 //! one.
 
 use corecast_base::wait::Wait;
-use corecast_collective::{Barrier, Error, Operation};
+use corecast_collective::{Barrier, CallKind, Error};
 
 use super::{briefly, group, run};
 
@@ -18,8 +18,8 @@ fn the_call_of_a_member_is_known_with_its_message() {
                 let mut value = 3u8;
                 let error = me.broadcast(0, &mut value).expect_err("the message is of the operation before");
                 let Error::Mismatched { rank: 1, called, other: 0, expected } = error else { panic!("{error}") };
-                assert_eq!((called.operation, called.root), (Operation::Broadcast, Some(1)));
-                assert_eq!((expected.operation, expected.root, value), (Operation::Broadcast, Some(0), 3));
+                assert_eq!((called.operation, called.root), (CallKind::Broadcast, Some(1)));
+                assert_eq!((expected.operation, expected.root, value), (CallKind::Broadcast, Some(0), 3));
             }
         });
     });

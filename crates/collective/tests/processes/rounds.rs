@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use corecast_collective::acknowledged::{AckConfig, AckError, AckOn, Discipline, Edges, Variant};
+use corecast_collective::acknowledged::{AckConfig, AckError, AckTuning, Discipline, Edges, Variant};
 use corecast_collective::op::{MaxLoc, Sum};
 use corecast_collective::{AtomicStream, Error, Member, Order};
 
@@ -23,10 +23,11 @@ pub(crate) const ALL: &[(&str, Rounds)] = &[
     ("commit", commit),
     ("stream", stream),
     ("acknowledged by counters", |me, after| acknowledged(me, COUNTERS, after)),
-    ("acknowledged by messages", |me, after| acknowledged(me, AckConfig { edges: Edges::Messages, ..COUNTERS }, after)),
-    ("acknowledged by tasks", |me, after| acknowledged(me, TASKS, after)),
+    ("acknowledged by messages", |me, after| acknowledged(me, by_edges(Edges::Messages), after)),
+    ("acknowledged by tasks", |me, after| acknowledged(me, by_edges(Edges::Tasks(Discipline::Lifo)), after)),
     ("acknowledged along a tree", |me, after| {
-        acknowledged(me, AckConfig { variant: Variant::Tree, ..COUNTERS }, after)
+        let tuning = AckTuning { variant: Variant::Tree, ..AckTuning::default() };
+        acknowledged(me, COUNTERS.tuning(tuning), after)
     }),
 ];
 
@@ -274,16 +275,11 @@ fn event(origin: usize, number: u64) -> Vec<u8> {
     vec![(origin as u64 + number) as u8; (number % 7) as usize * 80]
 }
 
-const COUNTERS: AckConfig = AckConfig {
-    root: 1,
-    variant: Variant::Auto,
-    edges: Edges::Counters,
-    arity: 2,
-    window: 8,
-    ack_on: AckOn::Processed,
-    companion: false,
-};
-const TASKS: AckConfig = AckConfig { edges: Edges::Tasks(Discipline::Lifo), ..COUNTERS };
+const COUNTERS: AckConfig = AckConfig::new(1).window(8);
+
+fn by_edges(edges: Edges) -> AckConfig {
+    COUNTERS.tuning(AckTuning { edges, ..AckTuning::default() })
+}
 
 /// The root publishes, and all members have processed every acknowledged event.
 fn acknowledged(me: &mut Member, config: AckConfig, after: &mut dyn FnMut() -> bool) -> Result<(), Error> {

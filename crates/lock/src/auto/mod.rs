@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use corecast_base::sync::{AtomicU32, Ordering, Scope, UnsafeCell, futex_wake};
 
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 #[cfg(not(loom))]
 use crate::raw::RawConst;
 use crate::raw::{LineAligned, NodeMoves, RawLock, RawTimed, Setup};
@@ -283,7 +283,7 @@ unsafe impl RawLock for Auto {
     const FACTS: Facts = Facts {
         name: "auto",
         about: "moves between polling, a queue and sleep",
-        order: Order::Barging,
+        order: AcquisitionOrder::Barging,
         node: NodeKind::Nothing,
         parks: true,
         source: "Antic, Chatzopoulos, Guerraoui, Trigonakis 2016; Drepper 2004",

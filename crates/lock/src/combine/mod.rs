@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use corecast_base::sync::UnsafeCell;
 
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 use crate::raw::Setup;
 use crate::request::{Outcome, Queue, chain, returned, send};
 
@@ -72,7 +72,7 @@ impl Combine<()> {
     pub const FACTS: Facts = Facts {
         name: "combine",
         about: "runs the closures of those who wait, too",
-        order: Order::Barging,
+        order: AcquisitionOrder::Barging,
         node: NodeKind::Pooled,
         parks: true,
         source: "Hendler, Incze, Shavit, Tzafrir 2010; Oyama, Taura, Yonezawa 1999",

@@ -52,7 +52,7 @@ use std::time::{Duration, Instant};
 
 use corecast_base::sync::Arc;
 
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 use crate::request::{Outcome, chain, returned, send};
 use server::Shared;
 
@@ -169,7 +169,7 @@ impl Delegate<()> {
     pub const FACTS: Facts = Facts {
         name: "delegate",
         about: "a thread owns the data and runs the closures of all",
-        order: Order::Rounds,
+        order: AcquisitionOrder::Rounds,
         node: NodeKind::Pooled,
         parks: true,
         source: "Roghanchi, Eriksson, Basu 2017",

@@ -6,7 +6,7 @@ use corecast_base::wait::Spinner;
 #[cfg(not(loom))]
 use super::raw::RawRwConst;
 use super::raw::{RawRwLock, RawRwTimed};
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 use crate::raw::Setup;
 
 /// A writer is present.
@@ -100,7 +100,7 @@ unsafe impl RawRwLock for RwPhase {
     const FACTS: Facts = Facts {
         name: "rw_phase",
         about: "readers and writers take turns, writers draw tickets",
-        order: Order::Phases,
+        order: AcquisitionOrder::Phases,
         node: NodeKind::Nothing,
         parks: false,
         source: "Brandenburg, Anderson 2010",

@@ -8,7 +8,7 @@ use corecast_base::wait::Spinner;
 #[cfg(not(loom))]
 use super::raw::RawRwConst;
 use super::raw::{RawRwLock, RawRwTimed, RawRwUpgrade};
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 use crate::raw::Setup;
 
 const FREE: u32 = 0;
@@ -127,7 +127,7 @@ unsafe impl RawRwLock for RwTtas {
     const FACTS: Facts = Facts {
         name: "rw_ttas",
         about: "one word: a writer, that one waits, the number of readers",
-        order: Order::WritersFirst,
+        order: AcquisitionOrder::WritersFirst,
         node: NodeKind::Nothing,
         parks: false,
         source: "David, Guerraoui, Trigonakis 2013",

@@ -10,7 +10,7 @@ use corecast_base::Plain;
 use corecast_base::sync::{AtomicU64, Ordering, fence};
 use corecast_base::wait::Spinner;
 
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 use crate::mutex::Mutex;
 use crate::raw::{RawLock, Setup};
 use crate::word::Word;
@@ -62,7 +62,7 @@ impl<T: Plain> Seq<T> {
     pub const FACTS: Facts = Facts {
         name: "seq",
         about: "readers copy the value until nobody wrote meanwhile, and write nothing",
-        order: Order::WritersFirst,
+        order: AcquisitionOrder::WritersFirst,
         node: NodeKind::Nothing,
         parks: true,
         source: "Lameter 2005; Boehm 2012",

@@ -29,10 +29,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// a warning. Doubts about what was measured are in [`Extended::warnings`](crate::Extended::warnings).
 ///
 /// ```no_run
-/// use corecast_machine::source::{Request, discover};
+/// use corecast_machine::source::{DiscoveryRequest, discover};
 /// use corecast_machine::LineProbe;
 /// use corecast_machine::measure::{Options, Silent, measure};
-/// let topology = discover(&Request::default())?;
+/// let topology = discover(&DiscoveryRequest::default())?;
 /// let machine = measure(&topology, &LineProbe, &Options { quick: true, ..Options::default() }, &mut Silent)?;
 /// assert_eq!(machine.provenance.kind, "measured");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

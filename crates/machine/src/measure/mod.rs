@@ -1,10 +1,10 @@
 //! Measuring what messages between the CPUs of this machine cost.
 //!
-//! [`measure()`] does it all: the clock and the costs of one CPU (`gauge`, `single_costs`), whether clocks agree
-//! (`clock_check`), how many pairs may be measured at once (`disturbance`), all pairs (`campaign`), what more than two
-//! cost (`curves`: bursts in `fan`, a line with many `readers`, a contended `fetch_add`), and the
-//! [`Machine`](crate::Machine) made of them (`findings`). The reason for each way of measuring is in
-//! `docs/design/measurement.md`, trap by trap.
+//! [`measure()`], which has an example, does it all: the clock and the costs of one CPU (`gauge`, `single_costs`),
+//! whether clocks agree (`clock_check`), how many pairs may be measured at once (`disturbance`), all pairs
+//! (`campaign`), what more than two cost (`curves`: bursts in `fan`, a line with many `readers`, a contended
+//! `fetch_add`), and the [`Machine`](crate::Machine) made of them (`findings`). The reason for each way of
+//! measuring is in `docs/design/measurement.md`, trap by trap.
 //!
 //! Below that: `tournament` schedules the pairs, `crew` are the pinned threads, `visit` is the work of two of them
 //! together, built from `bounce` (a bare line), `stream` (send) and `chain` (receive); `pairs` keeps what was found,

@@ -13,7 +13,7 @@ use crate::topology::Topology;
 ///
 /// If several are set, the first of `file`, `sysfs_root`, `synthetic` is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
+pub struct DiscoveryRequest {
     /// A file that describes a machine: a `corecast-machine/1` model or hwloc XML.
     pub file: Option<PathBuf>,
     /// The root directory of a Linux machine, such as a captured tree; `/` is this machine.
@@ -22,7 +22,7 @@ pub struct Request {
     pub synthetic: Option<String>,
 }
 
-impl Request {
+impl DiscoveryRequest {
     /// The root directory to read, if the request is for a Linux machine, this one or a captured one.
     pub(super) fn root(&self) -> Option<&Path> {
         match (&self.file, &self.sysfs_root, &self.synthetic) {
@@ -51,7 +51,7 @@ pub trait Source: Sync {
     /// # Errors
     ///
     /// The source is the one to ask, and its input cannot be used; the error names the input and what was expected.
-    fn discover(&self, request: &Request) -> Result<Option<Topology>, DiscoverError>;
+    fn discover(&self, request: &DiscoveryRequest) -> Result<Option<Topology>, DiscoverError>;
 }
 
 /// All sources, highest priority first.
@@ -67,8 +67,8 @@ pub const SOURCES: &[&dyn Source] = &[
 /// Asks [`SOURCES`] in order.
 ///
 /// ```
-/// use corecast_machine::source::{Request, discover};
-/// let made_up = Request { synthetic: Some("pack:2 core:4 pu:2".into()), ..Request::default() };
+/// use corecast_machine::source::{DiscoveryRequest, discover};
+/// let made_up = DiscoveryRequest { synthetic: Some("pack:2 core:4 pu:2".into()), ..DiscoveryRequest::default() };
 /// let topology = discover(&made_up)?;
 /// assert_eq!(topology.cpus.len(), 16);
 /// assert_eq!(topology.cpus[0].core, topology.cpus[1].core);
@@ -79,7 +79,7 @@ pub const SOURCES: &[&dyn Source] = &[
 /// # Errors
 ///
 /// The error of the first applicable source, or [`DiscoverError::NoUsableCpu`] if it finds a machine without CPUs.
-pub fn discover(request: &Request) -> Result<Topology, DiscoverError> {
+pub fn discover(request: &DiscoveryRequest) -> Result<Topology, DiscoverError> {
     for source in SOURCES {
         if let Some(mut topology) = source.discover(request)? {
             topology.source = source.name().to_owned();

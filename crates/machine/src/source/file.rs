@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::discover::{Request, Source};
+use super::discover::{DiscoveryRequest, Source};
 use super::error::DiscoverError;
 use crate::bounded_file::read_bounded;
 use crate::model_file::{self, ModelFileError};
@@ -30,7 +30,7 @@ impl Source for ModelFile {
         "file"
     }
 
-    fn discover(&self, request: &Request) -> Result<Option<Topology>, DiscoverError> {
+    fn discover(&self, request: &DiscoveryRequest) -> Result<Option<Topology>, DiscoverError> {
         let Some(path) = &request.file else { return Ok(None) };
         let Form::Model(text) = read(path)? else { return Ok(None) };
         let machine = model_file::parse(text).map_err(|problem| ModelFileError { path: path.clone(), problem })?;

@@ -6,7 +6,7 @@
 use hwlocality::Topology as Library;
 use hwlocality::topology::export::xml::XMLExportFlags;
 
-use super::discover::{Request, Source};
+use super::discover::{DiscoveryRequest, Source};
 use super::error::DiscoverError;
 use super::{hwloc_xml, sysfs};
 use crate::topology::Topology;
@@ -20,8 +20,8 @@ impl Source for HwlocLibrary {
     }
 
     /// Answers for this machine only: a request that names anything is not for it.
-    fn discover(&self, request: &Request) -> Result<Option<Topology>, DiscoverError> {
-        if *request != Request::default() {
+    fn discover(&self, request: &DiscoveryRequest) -> Result<Option<Topology>, DiscoverError> {
+        if *request != DiscoveryRequest::default() {
             return Ok(None);
         }
         let mut topology = hwloc_xml::parse(&export()?, "the hwloc library")?;

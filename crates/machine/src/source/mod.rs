@@ -1,6 +1,6 @@
 //! The sources of topologies.
 //!
-//! [`discover`] asks the entries of [`SOURCES`] in order of priority; the first that applies to the [`Request`]
+//! [`discover`] asks the entries of [`SOURCES`] in order of priority; the first that applies to the [`DiscoveryRequest`]
 //! answers, and its error is the answer too. To add a source, write a file with an `impl Source` and add it to that
 //! list.
 //!
@@ -24,5 +24,5 @@ mod place;
 mod synthetic;
 mod sysfs;
 
-pub use discover::{Request, SOURCES, Source, discover};
+pub use discover::{DiscoveryRequest, SOURCES, Source, discover};
 pub use error::DiscoverError;

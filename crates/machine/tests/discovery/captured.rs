@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use corecast_machine::Topology;
-use corecast_machine::source::{Request, discover};
+use corecast_machine::source::{DiscoveryRequest, discover};
 use corecast_testing::machines;
 use tempfile::TempDir;
 
@@ -49,7 +49,7 @@ impl Expected {
 }
 
 fn topology(name: &str, root: &Path) -> Topology {
-    let request = Request { sysfs_root: Some(root.to_owned()), ..Request::default() };
+    let request = DiscoveryRequest { sysfs_root: Some(root.to_owned()), ..DiscoveryRequest::default() };
     discover(&request).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 

@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-use corecast_machine::source::{DiscoverError, Request, SOURCES, discover};
+use corecast_machine::source::{DiscoverError, DiscoveryRequest, SOURCES, discover};
 use corecast_machine::{Machine, Topology, model_file};
 
 use crate::partition::cpu_ids;
 use crate::tree::Tree;
 
 fn read(path: PathBuf) -> Result<Topology, DiscoverError> {
-    discover(&Request { file: Some(path), ..Request::default() })
+    discover(&DiscoveryRequest { file: Some(path), ..DiscoveryRequest::default() })
 }
 
 #[test]
 fn a_model_file_tells_its_cpus() {
-    let made_up = Request { synthetic: Some("pack:2 core:2 pu:2".to_owned()), ..Request::default() };
+    let made_up = DiscoveryRequest { synthetic: Some("pack:2 core:2 pu:2".to_owned()), ..DiscoveryRequest::default() };
     let topology = discover(&made_up).expect("a made-up machine");
     let folder = Tree::empty();
     let path = folder.root().join("model.json");
@@ -65,7 +65,7 @@ fn a_huge_file_is_not_read() {
 #[test]
 fn the_highest_source_named_wins_even_by_its_error() {
     let tree = Tree::flat("0-2").file("broken.xml", "<topology>");
-    let mut request = Request {
+    let mut request = DiscoveryRequest {
         file: Some(tree.root().join("broken.xml")),
         sysfs_root: Some(tree.root().to_owned()),
         synthetic: Some("pu:7".to_owned()),

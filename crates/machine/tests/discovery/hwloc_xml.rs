@@ -1,6 +1,6 @@
 //! Machines as hwloc exports them.
 
-use corecast_machine::source::{DiscoverError, Request, discover};
+use corecast_machine::source::{DiscoverError, DiscoveryRequest, discover};
 use corecast_machine::{CoreKind, Cpu, NumaDistances, Topology};
 
 use crate::partition::{Partition, cpu_ids, groups, partition};
@@ -8,7 +8,7 @@ use crate::tree::Tree;
 
 fn read(text: &str) -> Result<Topology, DiscoverError> {
     let folder = Tree::empty().file("machine.xml", text);
-    discover(&Request { file: Some(folder.root().join("machine.xml")), ..Request::default() })
+    discover(&DiscoveryRequest { file: Some(folder.root().join("machine.xml")), ..DiscoveryRequest::default() })
 }
 
 fn topology(text: &str) -> Topology {

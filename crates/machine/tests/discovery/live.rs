@@ -1,12 +1,12 @@
 //! The machine that the tests run on.
 
-use corecast_machine::source::{Request, discover};
+use corecast_machine::source::{DiscoveryRequest, discover};
 use corecast_machine::{TopologyJson, pin};
 use serde_json::Value;
 
 #[test]
 fn usable_cpus_are_those_that_threads_can_be_pinned_to() {
-    let topology = discover(&Request::default()).expect("this machine");
+    let topology = discover(&DiscoveryRequest::default()).expect("this machine");
     let allowed = pin::affinity().expect("own mask");
     for cpu in &topology.cpus {
         assert!(allowed.contains(cpu.id), "CPU {}", cpu.id);
@@ -19,7 +19,8 @@ fn a_pinned_thread_finds_one_cpu() {
     std::thread::spawn(|| {
         let last = *pin::affinity().expect("own mask").as_slice().last().expect("a CPU to run on");
         let _pinned = pin::pin(last).expect("an allowed CPU");
-        let topology = discover(&Request { sysfs_root: Some("/".into()), ..Request::default() }).expect("this machine");
+        let topology = discover(&DiscoveryRequest { sysfs_root: Some("/".into()), ..DiscoveryRequest::default() })
+            .expect("this machine");
         assert_eq!(topology.cpus.iter().map(|cpu| cpu.id).collect::<Vec<_>>(), [last]);
     })
     .join()
@@ -28,7 +29,7 @@ fn a_pinned_thread_finds_one_cpu() {
 
 #[test]
 fn json_has_all_documented_fields() {
-    let topology = discover(&Request::default()).expect("this machine");
+    let topology = discover(&DiscoveryRequest::default()).expect("this machine");
     let json = serde_json::to_value(TopologyJson::from(&topology)).expect("plain data");
     let keys = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
     let mut documented = ["cpus", "quota", "numa_distances", "source", "notes"];
@@ -51,8 +52,9 @@ fn the_library_agrees_with_the_files() {
     use crate::partition::{cpu_ids, partition};
     use corecast_machine::Cpu;
 
-    let library = discover(&Request::default()).expect("this machine, by the library");
-    let files = discover(&Request { sysfs_root: Some("/".into()), ..Request::default() }).expect("this machine");
+    let library = discover(&DiscoveryRequest::default()).expect("this machine, by the library");
+    let files = discover(&DiscoveryRequest { sysfs_root: Some("/".into()), ..DiscoveryRequest::default() })
+        .expect("this machine");
     assert_eq!((library.source.as_str(), files.source.as_str()), ("hwloc", "sysfs"));
     assert_eq!(cpu_ids(&library), cpu_ids(&files));
     assert_eq!(library.quota, files.quota);

@@ -1,12 +1,12 @@
 //! Made-up machines in hwloc's notation.
 
 use corecast_machine::Topology;
-use corecast_machine::source::{DiscoverError, Request, discover};
+use corecast_machine::source::{DiscoverError, DiscoveryRequest, discover};
 
 use crate::partition::{Partition, cpu_ids, groups, partition};
 
 fn make(notation: &str) -> Result<Topology, DiscoverError> {
-    discover(&Request { synthetic: Some(notation.to_owned()), ..Request::default() })
+    discover(&DiscoveryRequest { synthetic: Some(notation.to_owned()), ..DiscoveryRequest::default() })
 }
 
 fn topology(notation: &str) -> Topology {

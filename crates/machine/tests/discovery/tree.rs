@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use corecast_machine::Topology;
-use corecast_machine::source::{DiscoverError, Request, discover};
+use corecast_machine::source::{DiscoverError, DiscoveryRequest, discover};
 use tempfile::TempDir;
 
 use crate::partition::ids;
@@ -106,7 +106,7 @@ impl Tree {
 
     /// The topology found below the root.
     pub(crate) fn discover(&self) -> Result<Topology, DiscoverError> {
-        discover(&Request { sysfs_root: Some(self.root().to_owned()), ..Request::default() })
+        discover(&DiscoveryRequest { sysfs_root: Some(self.root().to_owned()), ..DiscoveryRequest::default() })
     }
 
     /// The topology found below the root, which must not be empty.

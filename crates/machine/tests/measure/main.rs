@@ -7,11 +7,11 @@ mod real;
 use corecast_base::CpuSet;
 use corecast_machine::Topology;
 use corecast_machine::measure::Options;
-use corecast_machine::source::{Request, discover};
+use corecast_machine::source::{DiscoveryRequest, discover};
 
 /// This machine as discovered.
 fn here() -> Topology {
-    discover(&Request::default()).expect("this machine has a topology")
+    discover(&DiscoveryRequest::default()).expect("this machine has a topology")
 }
 
 /// Two CPUs of this machine, or `None`, said in words, if it has fewer.

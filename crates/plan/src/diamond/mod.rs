@@ -9,6 +9,15 @@
 //!
 //! Source: the paper on diamond rings; its formulas hold for some numbers of nodes only, `docs/design/diamond.md` says
 //! which and what stands here instead.
+//!
+//! ```
+//! use corecast_plan::diamond::{Diamond, Role};
+//! let ring = Diamond::new(93, 2)?;
+//! assert_eq!(ring.messages(), 124, "a tree and its acknowledgements take 184");
+//! assert_eq!(ring.role(0), Role::Root);
+//! assert!((1..93).all(|node| ring.successors(node).len() <= 2));
+//! # Ok::<(), corecast_plan::diamond::DiamondError>(())
+//! ```
 
 mod companion;
 mod diamond_json;

@@ -56,13 +56,13 @@ fn of_partition(costs: &Costs, root: Option<usize>, class_of: &[u32], most_steps
     if classes.steps() > most_steps {
         return None;
     }
-    let programme = Programme::solved(&classes);
-    let (class, time) = programme.best_root(root.map(|root| classes.of_member[root]));
+    let tables = CountTables::solved(&classes);
+    let (class, time) = tables.best_root(root.map(|root| classes.of_member[root]));
     let roots = match root {
         Some(root) => vec![root],
         None => nearest_roots(costs, classes.members[class].iter().copied()),
     };
-    let best = programme.sketch(class).fill(costs, &roots, &classes.room());
+    let best = tables.sketch(class).fill(costs, &roots, &classes.room());
     let is_best_sketch = classes.are_exact && costs.undrained().is_empty() && is_proof(time, costs.len());
     let is_optimal = is_best_sketch || best.cost == 0.0;
     Some(Seed { best, is_optimal })
@@ -126,17 +126,17 @@ impl Classes {
         (0..self.members.len()).map(|class| sends(class).sum::<f64>() + last(class)).fold(f64::INFINITY, f64::min)
     }
 
-    fn room(&self) -> ClassRoom<'_> {
-        ClassRoom { of_member: &self.of_member }
+    fn room(&self) -> RoomByClass<'_> {
+        RoomByClass { of_member: &self.of_member }
     }
 }
 
 #[derive(Clone)]
-struct ClassRoom<'a> {
+struct RoomByClass<'a> {
     of_member: &'a [usize],
 }
 
-impl Room for ClassRoom<'_> {
+impl Room for RoomByClass<'_> {
     fn has_place_for(&self, member: usize, kind: usize, _parent: usize) -> bool {
         self.of_member[member] == kind
     }
@@ -145,7 +145,7 @@ impl Room for ClassRoom<'_> {
 }
 
 /// The tables. Counts are one number: the first class counts by ones, each further one by its stride.
-struct Programme {
+struct CountTables {
     sizes: Vec<usize>,
     strides: Vec<usize>,
     send: Vec<u64>,
@@ -158,7 +158,7 @@ struct Programme {
     first: Vec<Vec<u64>>,
 }
 
-impl Programme {
+impl CountTables {
     fn solved(classes: &Classes) -> Self {
         let count = classes.members.len();
         let sizes: Vec<usize> = classes.members.iter().map(Vec::len).collect();
@@ -177,9 +177,9 @@ impl Programme {
         let mut table = vec![NEVER; states];
         table[0] = 0;
         let inform = vec![table; count];
-        let mut programme = Self { sizes, strides, send, edge, least_send, first: inform.clone(), inform };
-        programme.solve(states);
-        programme
+        let mut tables = Self { sizes, strides, send, edge, least_send, first: inform.clone(), inform };
+        tables.solve(states);
+        tables
     }
 
     fn solve(&mut self, states: usize) {

@@ -43,12 +43,12 @@ pub(crate) fn hierarchy(costs: &Costs, root: Option<usize>, levels: &[Vec<u32>])
     });
     let tried = subsets.filter_map(|levels| {
         let units = Units::of(costs.len(), &levels);
-        let sketch = Programme::solved(costs, &units)?.sketch();
-        let cost = sketch.fill(costs, &roots[..1], &UnitRoom::of(&units)).cost;
+        let sketch = StateTable::solved(costs, &units)?.sketch();
+        let cost = sketch.fill(costs, &roots[..1], &RoomByUnit::of(&units)).cost;
         Some((cost, sketch, units))
     });
     let (_, sketch, units) = tried.min_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(sketch.fill(costs, &roots, &UnitRoom::of(&units)))
+    Some(sketch.fill(costs, &roots, &RoomByUnit::of(&units)))
 }
 
 /// The unit of each member at each level: at level 0 itself, at the last one the only one.
@@ -87,7 +87,7 @@ fn most_parts(finer: &[u32], coarser: &[u32]) -> usize {
 }
 
 /// The table over all states; a state is one number, in which what is left at a level counts by its stride.
-struct Programme {
+struct StateTable {
     parts: Vec<usize>,
     strides: Vec<usize>,
     /// `[send, edge]` by level.
@@ -97,7 +97,7 @@ struct Programme {
     choice: Vec<(usize, usize)>,
 }
 
-impl Programme {
+impl StateTable {
     fn solved(costs: &Costs, units: &Units) -> Option<Self> {
         let parts = units.parts.clone();
         let mut strides = Vec::with_capacity(parts.len());
@@ -107,11 +107,11 @@ impl Programme {
             states = states.checked_mul(part).filter(|&states| states <= MOST_STATES)?;
         }
         let costs = costs_of_levels(costs, units);
-        let mut programme = Self { parts, strides, costs, inform: vec![0; states], choice: vec![(0, 0); states] };
+        let mut table = Self { parts, strides, costs, inform: vec![0; states], choice: vec![(0, 0); states] };
         for state in 1..states {
-            (programme.inform[state], programme.choice[state]) = programme.best_split(state);
+            (table.inform[state], table.choice[state]) = table.best_split(state);
         }
-        Some(programme)
+        Some(table)
     }
 
     /// The units left at a level.
@@ -185,19 +185,19 @@ fn costs_of_levels(costs: &Costs, units: &Units) -> Vec<[u64; 2]> {
 
 /// The units that have a member already.
 #[derive(Clone)]
-struct UnitRoom<'a> {
+struct RoomByUnit<'a> {
     units: &'a Units,
     is_touched: Vec<Vec<bool>>,
 }
 
-impl<'a> UnitRoom<'a> {
+impl<'a> RoomByUnit<'a> {
     fn of(units: &'a Units) -> Self {
         let none = |level: &Vec<u32>| vec![false; level.iter().max().map_or(0, |&last| last as usize + 1)];
         Self { units, is_touched: units.of_member.iter().map(none).collect() }
     }
 }
 
-impl Room for UnitRoom<'_> {
+impl Room for RoomByUnit<'_> {
     /// In an untouched unit of that level beside the parent's.
     fn has_place_for(&self, member: usize, level: usize, parent: usize) -> bool {
         let units = &self.units.of_member;
@@ -272,9 +272,9 @@ mod tests {
         let levels = [blocks(240, 2), blocks(240, 30), blocks(240, 120)];
         let costs = by_level(240, &levels, &[10.0, 20.0, 100.0, 400.0], &[10.0, 50.0, 200.0, 900.0]);
         let units = Units::of(240, &levels.each_ref().map(Vec::as_slice));
-        let programme = Programme::solved(&costs, &units).expect("a regular hierarchy");
-        assert_eq!(programme.inform.len(), 240);
-        let found = programme.sketch().fill(&costs, &[17], &UnitRoom::of(&units));
+        let table = StateTable::solved(&costs, &units).expect("a regular hierarchy");
+        assert_eq!(table.inform.len(), 240);
+        let found = table.sketch().fill(&costs, &[17], &RoomByUnit::of(&units));
         assert_eq!(levels.each_ref().map(|level| entries(&found.tree, level)), [119, 7, 1]);
     }
 

@@ -44,10 +44,10 @@
 
 mod answer;
 mod client;
-mod desk;
 mod gate;
 mod line;
 mod plan_cache;
+mod plan_service;
 mod protocol;
 mod readiness;
 mod served_plan;

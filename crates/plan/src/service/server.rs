@@ -1,5 +1,6 @@
 //! The service: takes clients, each in a thread of its own, until it is told to stop.
 
+use std::fmt;
 use std::io::{self, ErrorKind};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -10,8 +11,8 @@ use corecast_machine::Machine;
 use rustix::event::PollFlags;
 
 use super::answer::{Answer, Refusal, RefusalKind};
-use super::desk::Desk;
 use super::line::{Lines, Patience};
+use super::plan_service::PlanService;
 use super::readiness::{Stopper, Woken, deadline, wait};
 use super::session::Session;
 use super::socket::{BindError, BoundSocket};
@@ -45,12 +46,11 @@ impl Default for Options {
 }
 
 /// A plan service that listens.
-#[derive(Debug)]
 pub struct Server {
     socket: BoundSocket,
     stopper: Stopper,
     options: Options,
-    desk: Desk,
+    service: PlanService,
 }
 
 impl Server {
@@ -63,7 +63,7 @@ impl Server {
     pub fn bind(path: &Path, machine: Machine, options: Options) -> Result<Self, BindError> {
         let socket = BoundSocket::bind(path)?;
         let stopper = Stopper::new().map_err(|error| BindError::Io { path: path.to_owned(), error })?;
-        Ok(Self { socket, stopper, options, desk: Desk::new(machine, options) })
+        Ok(Self { socket, stopper, options, service: PlanService::new(machine, options) })
     }
 
     /// Where it listens.
@@ -114,11 +114,13 @@ impl Server {
     }
 
     fn take<'scope>(&'scope self, stream: UnixStream, scope: &'scope thread::Scope<'scope, '_>) {
-        let Some(seat) = self.desk.tally.seat(self.options.max_clients) else { return refuse(stream, self.options) };
+        let Some(client) = self.service.tally.admit(self.options.max_clients) else {
+            return refuse(stream, self.options);
+        };
         // A client that cannot get a thread is dropped, and sees the connection closed.
         let _ = thread::Builder::new().name("plan-client".to_owned()).spawn_scoped(scope, move || {
-            let _seat = seat;
-            if let Ok(session) = Session::new(stream, self.options, &self.stopper, &self.desk) {
+            let _client = client;
+            if let Ok(session) = Session::new(stream, self.options, &self.stopper, &self.service) {
                 session.serve();
             }
         });
@@ -137,5 +139,11 @@ fn refuse(stream: UnixStream, options: Options) {
     if let Ok(mut lines) = Lines::over(stream) {
         // A client that cannot be told sees the connection closed.
         let _ = lines.send(&line, Patience { until: deadline(Duration::ZERO), stopper: None });
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Server({:?})", self.path())
     }
 }

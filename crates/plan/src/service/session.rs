@@ -3,8 +3,8 @@
 use std::os::unix::net::UnixStream;
 
 use super::answer::{Answer, Refusal, RefusalKind};
-use super::desk::Desk;
 use super::line::{LineError, Lines, MAX_LINE_BYTES, Patience};
+use super::plan_service::PlanService;
 use super::protocol::parse_request;
 use super::readiness::{Stopper, deadline};
 use super::server::Options;
@@ -15,7 +15,7 @@ pub(super) struct Session<'a> {
     lines: Lines,
     options: Options,
     stopper: &'a Stopper,
-    desk: &'a Desk,
+    service: &'a PlanService,
 }
 
 impl<'a> Session<'a> {
@@ -23,9 +23,9 @@ impl<'a> Session<'a> {
         stream: UnixStream,
         options: Options,
         stopper: &'a Stopper,
-        desk: &'a Desk,
+        service: &'a PlanService,
     ) -> std::io::Result<Self> {
-        Ok(Self { lines: Lines::over(stream)?, options, stopper, desk })
+        Ok(Self { lines: Lines::over(stream)?, options, stopper, service })
     }
 
     /// Serves the client until it is done. It may go away at any time, which is not an error.
@@ -43,13 +43,13 @@ impl<'a> Session<'a> {
         if matches!(outcome, Ok(None) | Err(LineError::Stopped | LineError::Gone)) {
             return None;
         }
-        self.desk.tally.count_request();
+        self.service.tally.count_request();
         let (answer, is_last) = match outcome {
             Ok(line) => (self.answer(line?), false),
             Err(error) => (Answer::from(refusal(&error, self.options)), true),
         };
         if answer.error.is_some() {
-            self.desk.tally.count_refusal();
+            self.service.tally.count_refusal();
         }
         Some((answer, is_last))
     }
@@ -58,7 +58,7 @@ impl<'a> Session<'a> {
         let question = parse_request(&line);
         drop(line);
         let is_gone = || self.stopper.is_raised_or_gone(self.lines.stream());
-        question.map_or_else(Answer::from, |question| self.desk.answer(question, &is_gone))
+        question.map_or_else(Answer::from, |question| self.service.answer(question, &is_gone))
     }
 
     /// A reply that fits into the socket goes out even if the service ends; only waiting for the client ends with it.

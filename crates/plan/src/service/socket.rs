@@ -178,8 +178,8 @@ fn check_free(path: &Path) -> Result<(), BindError> {
 fn listen(path: &Path, folder: &Path) -> io::Result<(UnixListener, (u64, u64))> {
     // A name may be longer than those that can be connected to.
     SocketAddrUnix::new(path)?;
-    let nursery = Nursery::make(folder)?;
-    let unnamed = nursery.0.join("s");
+    let private = PrivateFolder::make(folder)?;
+    let unnamed = private.0.join("s");
     let listener = UnixListener::bind(&unnamed)?;
     listener.set_nonblocking(true)?;
     fs::set_permissions(&unnamed, Permissions::from_mode(0o600))?;
@@ -193,9 +193,9 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
 }
 
 /// A folder that no other user may enter; it goes when dropped, with the socket that may be left in it.
-struct Nursery(PathBuf);
+struct PrivateFolder(PathBuf);
 
-impl Nursery {
+impl PrivateFolder {
     /// Beside the socket to be, since only there can it be renamed; with a short name, as paths of sockets are short.
     fn make(folder: &Path) -> io::Result<Self> {
         let path = folder.join(format!(".c{}", std::process::id()));
@@ -212,16 +212,16 @@ impl Nursery {
     }
 }
 
-impl Drop for Nursery {
+impl Drop for PrivateFolder {
     fn drop(&mut self) {
         clear(&self.0);
     }
 }
 
-fn clear(nursery: &Path) {
+fn clear(private: &Path) {
     // Only what was put there is removed; a folder that will not go is an empty one of a hidden name.
-    let _ = fs::remove_file(nursery.join("s"));
-    let _ = fs::remove_dir(nursery);
+    let _ = fs::remove_file(private.join("s"));
+    let _ = fs::remove_dir(private);
 }
 
 #[cfg(test)]

@@ -19,19 +19,19 @@ pub(super) struct Counts {
     pub(super) refused: u64,
 }
 
-/// The seat of a client; dropping it frees it.
+/// A client that is counted until this is dropped.
 #[derive(Debug)]
-pub(super) struct Seat<'a>(&'a Tally);
+pub(super) struct CountedClient<'a>(&'a Tally);
 
 impl Tally {
-    /// A seat for one more client, if fewer than `most` are taken.
-    pub(super) fn seat(&self, most: usize) -> Option<Seat<'_>> {
+    /// Counts one more client, if there are fewer than `most`.
+    pub(super) fn admit(&self, most: usize) -> Option<CountedClient<'_>> {
         let mut counts = self.0.lock().expect(UNPOISONED);
         if counts.clients >= most {
             return None;
         }
         counts.clients += 1;
-        Some(Seat(self))
+        Some(CountedClient(self))
     }
 
     /// Counts a request, valid or not.
@@ -50,7 +50,7 @@ impl Tally {
     }
 }
 
-impl Drop for Seat<'_> {
+impl Drop for CountedClient<'_> {
     fn drop(&mut self) {
         self.0.0.lock().expect(UNPOISONED).clients -= 1;
     }

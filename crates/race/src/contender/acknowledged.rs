@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use corecast::base::CacheLine;
 use corecast::base::sync::{AtomicU64, Ordering};
-use corecast::collective::acknowledged::{AckConfig, AckFollower, AckRoot, Discipline, Edges, Variant};
+use corecast::collective::acknowledged::{AckConfig, AckFollower, AckRoot, AckTuning, Discipline, Edges, Variant};
 use corecast::collective::{Group, Member};
 use corecast::plan::Effort;
 
@@ -32,8 +32,8 @@ pub fn contenders(arities: &[usize], burst: usize) -> Vec<Box<dyn Contender>> {
     for &arity in arities {
         for (edges_name, edges) in EDGES {
             for (graph, variant) in GRAPHS {
-                let config = AckConfig { variant, edges, arity, window: burst.max(WINDOW), ..AckConfig::default() };
-                all.push(Box::new(Acknowledged { name: name(graph, edges_name, arity), config, burst }));
+                let tuning = AckTuning { variant, edges, arity, ..AckTuning::default() };
+                all.push(Box::new(Acknowledged { name: name(graph, edges_name, arity), tuning, burst }));
             }
         }
     }
@@ -48,8 +48,14 @@ pub fn name(graph: &str, edges: &str, arity: usize) -> String {
 
 struct Acknowledged {
     name: String,
-    config: AckConfig,
+    tuning: AckTuning,
     burst: usize,
+}
+
+impl Acknowledged {
+    fn config(&self) -> AckConfig {
+        AckConfig::default().window(self.burst.max(WINDOW)).tuning(self.tuning)
+    }
 }
 
 /// A channel to each member, and one count of all acknowledgements.
@@ -107,7 +113,8 @@ impl Contender for Acknowledged {
     }
 
     fn about(&self) -> String {
-        let AckConfig { variant, edges, arity, window, .. } = self.config;
+        let AckTuning { variant, edges, arity, .. } = self.tuning;
+        let window = self.config().window;
         format!("corecast: acknowledged broadcast, {variant:?} of arity {arity}, {edges:?}, window {window}")
     }
 
@@ -123,8 +130,8 @@ impl Contender for Acknowledged {
         let group = builder.build().map_err(|error| Unfit(error.to_string()))?;
         let join = |rank| group.join(rank).map_err(|error| Unfit(error.to_string()));
         let mut members = (0..group.size()).map(join).collect::<Result<Vec<_>, _>>()?.into_iter();
-        let root = members.next().map(|me| Opening::of(me, self.config)).expect("a group has a member");
-        Ok(bodies(root, members.map(|me| Opening::of(me, self.config)).collect(), self.burst))
+        let root = members.next().map(|me| Opening::of(me, self.config())).expect("a group has a member");
+        Ok(bodies(root, members.map(|me| Opening::of(me, self.config())).collect(), self.burst))
     }
 }
 

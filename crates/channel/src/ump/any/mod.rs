@@ -11,6 +11,23 @@
 //!
 //! Where the other end is another program, it may write nonsense at worst: kind and length of every message are compared
 //! with those expected, values are copied word by word, and any bytes are a value.
+//!
+//! ```
+//! use std::error::Error;
+//! use corecast_base::wait::{CpuSharing, LONGEST_SLEEP, Wait, WakeWord, Waiter};
+//! use corecast_channel::ump::any::channel;
+//!
+//! let (mut tx, mut rx) = channel(16, WakeWord::new(Wait::Park), WakeWord::new(Wait::Park));
+//! let mut waiter = Waiter::new(Wait::Park, CpuSharing::unpinned(2), None);
+//! let keep_waiting = |_waited| Ok::<_, Box<dyn Error>>(LONGEST_SLEEP);
+//! tx.send(&7u64, &mut waiter, keep_waiting)?;
+//! tx.send(&[1.5f32, 2.5], &mut waiter, keep_waiting)?;
+//! assert!(rx.recv::<i64, _>(&mut waiter, keep_waiting).is_err(), "of another type; the value stays");
+//! assert_eq!(rx.recv::<u64, _>(&mut waiter, keep_waiting)?, 7);
+//! assert_eq!(rx.recv::<[f32; 2], _>(&mut waiter, keep_waiting)?, [1.5, 2.5]);
+//! # Ok::<(), Box<dyn Error>>(())
+//! ```
+
 mod part;
 mod receiver;
 mod rings;

@@ -15,7 +15,7 @@ use corecast_base::wait::Spinner;
 use super::raw::RawRwConst;
 use super::raw::{RawRwLock, RawRwTimed, RawRwUpgrade};
 use crate::auto::Auto;
-use crate::facts::{Facts, NodeKind, Order};
+use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 #[cfg(not(loom))]
 use crate::raw::RawConst;
 use crate::raw::{RawLock, RawTimed, Setup};
@@ -323,7 +323,7 @@ unsafe impl RawRwLock for RwSpread {
     const FACTS: Facts = Facts {
         name: "rw_spread",
         about: "readers count themselves in one word, or on lines of their own",
-        order: Order::WritersFirst,
+        order: AcquisitionOrder::WritersFirst,
         node: NodeKind::Value,
         parks: true,
         source: "Hsieh, Weihl 1992; Dice, Kogan 2019",

@@ -1,7 +1,7 @@
 //! The source `hwloc-xml`.
 
 use super::parser;
-use crate::source::discover::{Request, Source};
+use crate::source::discover::{DiscoveryRequest, Source};
 use crate::source::error::DiscoverError;
 use crate::source::file::{self, Form};
 use crate::topology::Topology;
@@ -14,7 +14,7 @@ impl Source for HwlocXml {
         "hwloc-xml"
     }
 
-    fn discover(&self, request: &Request) -> Result<Option<Topology>, DiscoverError> {
+    fn discover(&self, request: &DiscoveryRequest) -> Result<Option<Topology>, DiscoverError> {
         let Some(path) = &request.file else { return Ok(None) };
         let Form::HwlocXml(text) = file::read(path)? else { return Ok(None) };
         parser::parse(&text, &path.display().to_string()).map(Some)

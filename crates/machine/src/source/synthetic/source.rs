@@ -3,7 +3,7 @@
 use corecast_base::{CpuId, MAX_CPU_ID};
 
 use super::level::{self, Kind, Level};
-use crate::source::discover::{Request, Source};
+use crate::source::discover::{DiscoveryRequest, Source};
 use crate::source::error::DiscoverError;
 use crate::source::place::{self, Place};
 use crate::topology::{Cpu, Topology};
@@ -16,7 +16,7 @@ impl Source for Synthetic {
         "synthetic"
     }
 
-    fn discover(&self, request: &Request) -> Result<Option<Topology>, DiscoverError> {
+    fn discover(&self, request: &DiscoveryRequest) -> Result<Option<Topology>, DiscoverError> {
         let Some(text) = request.notation() else { return Ok(None) };
         let cpus = build(text).map_err(|reason| DiscoverError::Synthetic { text: text.to_owned(), reason })?;
         Ok(Some(Topology { cpus, ..Topology::default() }))

@@ -5,7 +5,7 @@ use super::nodes::Nodes;
 use super::siblings::Siblings;
 use super::tree::Tree;
 use super::usable::Usable;
-use crate::source::discover::{Request, Source};
+use crate::source::discover::{DiscoveryRequest, Source};
 use crate::source::error::DiscoverError;
 use crate::topology::{Cpu, Topology};
 
@@ -17,7 +17,7 @@ impl Source for Sysfs {
         "sysfs"
     }
 
-    fn discover(&self, request: &Request) -> Result<Option<Topology>, DiscoverError> {
+    fn discover(&self, request: &DiscoveryRequest) -> Result<Option<Topology>, DiscoverError> {
         request.root().map(|root| read(&Tree::new(root))).transpose()
     }
 }

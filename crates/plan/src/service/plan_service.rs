@@ -21,7 +21,7 @@ use crate::terms::Terms;
 
 /// The state that all clients of a service share.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct PlanService {
     machine: Machine,
     options: Options,
     begun: Instant,
@@ -36,7 +36,7 @@ struct Made {
     is_stopped: bool,
 }
 
-impl Desk {
+impl PlanService {
     pub(super) fn new(machine: Machine, options: Options) -> Self {
         Self {
             machine,
