@@ -21,8 +21,10 @@ mod hwloc_library;
 mod hwloc_xml;
 mod mask;
 mod place;
+mod request;
 mod synthetic;
 mod sysfs;
 
-pub use discover::{Request, SOURCES, Source, discover};
+pub use discover::{SOURCES, discover};
 pub use error::DiscoverError;
+pub use request::{Request, Source};

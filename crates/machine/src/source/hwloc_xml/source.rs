@@ -1,9 +1,9 @@
 //! The source `hwloc-xml`.
 
 use super::parser;
-use crate::source::discover::{Request, Source};
 use crate::source::error::DiscoverError;
 use crate::source::file::{self, Form};
+use crate::source::request::{Request, Source};
 use crate::topology::Topology;
 
 /// A file of hwloc XML that the user names.
