@@ -5,9 +5,9 @@ use std::os::unix::net::UnixStream;
 use super::answer::{Answer, Refusal, RefusalKind};
 use super::desk::Desk;
 use super::line::{LineError, Lines, MAX_LINE_BYTES, Patience};
+use super::options::Options;
 use super::protocol::parse_request;
 use super::readiness::{Stopper, deadline};
-use super::server::Options;
 
 /// A client that is served.
 #[derive(Debug)]
