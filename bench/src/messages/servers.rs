@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use corecast::base::{Clock, CpuId};
 
-use super::contender::Serving;
+use super::family::Serving;
 use super::race::{Entrant, Outcome, Run, ticks};
 use super::report::{Receive, ServerCell, ServerRow, Trip};
 use crate::stats::{jain, least, median, median_of, most};

@@ -4,7 +4,8 @@
 use std::marker::PhantomData;
 use std::sync::mpsc;
 
-use super::{Connected, DEPTH, Family, ServerEnd, Serving};
+use super::super::family::{Connected, Family, ServerEnd, Serving};
+use super::DEPTH;
 use crate::messages::report::Receive;
 use crate::pair_body::{RecvEnd, SendEnd};
 use corecast_race::failure::Failure;

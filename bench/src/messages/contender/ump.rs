@@ -4,7 +4,8 @@ use corecast::base::wait::{CpuSharing, Waiter};
 use corecast::channel::select::{Select, Subset};
 use corecast::channel::ump::{Config, Receiver, Sender, channel_with};
 
-use super::{Connected, DEPTH, Family, ServerEnd, Serving};
+use super::super::family::{Connected, Family, ServerEnd, Serving};
+use super::DEPTH;
 use corecast_race::failure::Failure;
 use corecast_race::message::Message;
 
