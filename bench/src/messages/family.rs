@@ -1,4 +1,4 @@
-//! What a contender gives to the benchmark of servers: the ends of one server and of its clients.
+//! The trait of contenders in the benchmark of servers: it makes the ends of one server and of its clients.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Servers that receive from their clients, and answer them or not.
+//! Races of servers that receive from their clients, with and without answers.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The contenders of `corecast bench messages`, and what each does: channels between two, and ways of a server to receive.
+//! The contenders of `corecast bench messages`: channels between pairs, and ways for a server to receive.
 //!
 //! To add a pair: name a contender of `bench channels`. To add a server: a file here that implements [`Family`]. Either is a
 //! line in [`contenders`].

@@ -1,4 +1,4 @@
-//! One queue that all clients send into, and one back to each: what most programs take, from crossbeam or from the standard
+//! One queue that all clients send into, and one back to each: the common way, with crossbeam's queues or the standard
 //! library. The server cannot receive from some clients only.
 
 use std::marker::PhantomData;

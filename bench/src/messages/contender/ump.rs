@@ -1,4 +1,4 @@
-//! corecast's own: a ring of each client to the server, all of which it looks at through `Select`, and a ring back.
+//! corecast's `ump` between clients and server: one ring from each client, received from through `Select`, and one back.
 
 use corecast::base::wait::{CpuSharing, Waiter};
 use corecast::channel::select::{Select, Subset};
