@@ -204,7 +204,7 @@ impl Group {
     }
 }
 
-/// What every member of a run does.
+/// The work that every member of a run does.
 type Body<'a> = &'a (dyn Fn(&mut Member) + Sync);
 
 fn in_step(members: &[Member]) -> Result<(), RunError> {
