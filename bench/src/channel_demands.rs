@@ -1,4 +1,4 @@
-//! The demands on corecast's channels by the commands that judge them, shown by `corecast bench channels` as well.
+//! The demands on corecast's channels that other commands judge, listed so that `corecast bench channels` shows them as well.
 
 use corecast_race::gate::Demand;
 

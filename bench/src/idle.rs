@@ -1,4 +1,4 @@
-//! `corecast bench idle`: the CPU time that a group burns while it waits for one late member, and a receiver for a message.
+//! `corecast bench idle`: the CPU time that a group burns while it waits for a late member, and a receiver for a message.
 
 use std::time::Duration;
 

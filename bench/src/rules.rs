@@ -1,4 +1,4 @@
-//! Gates as tables: a rule is a demand and the way to find its number in what was measured, and one function judges them all.
+//! Gates as tables: a rule is a demand and a function that finds its figure in a report, and one function judges all rules.
 
 use corecast_race::gate::{Demand, Gate};
 

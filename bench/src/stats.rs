@@ -1,4 +1,4 @@
-//! Statistics of samples, one of each kind. Medians, summaries and Jain's index are those of the harness.
+//! Statistics of samples: one function for each kind. Medians, summaries and Jain's index are those of the harness.
 
 use std::iter;
 

@@ -7,8 +7,8 @@ use crate::token::Token;
 pub struct Import {
     /// The parts of the path; the last is `*` for a glob.
     pub path: Vec<String>,
-    /// True if the name is given another one by `as`.
-    pub renamed: bool,
+    /// The other name that `as` gives it.
+    pub alias: Option<String>,
     /// The line of the last part, counted from 0.
     pub line: usize,
 }
@@ -42,6 +42,7 @@ impl Tree<'_> {
     fn branch(&mut self, prefix: &[String]) {
         let mut path = prefix.to_vec();
         let (mut named, mut renamed) = (false, false);
+        let mut alias = None;
         let mut line = 0;
         while let Some(token) = self.tokens.get(self.at) {
             match token.text.as_str() {
@@ -49,16 +50,17 @@ impl Tree<'_> {
                 "{" => return self.group(&path),
                 "as" => renamed = true,
                 ":" | "#" => {}
-                // A later mention renames; a path that ends in `self` names its parent.
-                word if !renamed && word != "self" => path.push(word.to_owned()),
-                _ => {}
+                word if renamed => alias = Some(word.to_owned()),
+                // A path that ends in `self` names its parent.
+                "self" => {}
+                word => path.push(word.to_owned()),
             }
             named = true;
             line = token.line;
             self.at += 1;
         }
         if named {
-            self.found.push(Import { path, renamed, line });
+            self.found.push(Import { path, alias, line });
         }
     }
 
@@ -93,7 +95,7 @@ mod tests {
                 "crate::x"
             ]
         );
-        assert!(imports[3].renamed && !imports[2].renamed);
+        assert!(imports[3].alias.as_deref() == Some("O") && imports[2].alias.is_none());
         assert_eq!(imports[4].line, 1);
     }
 

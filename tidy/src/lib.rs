@@ -24,6 +24,7 @@ mod git;
 mod import;
 mod lexer;
 mod manifest;
+mod module_tree;
 #[cfg(test)]
 mod planted;
 mod report;

@@ -1,5 +1,5 @@
-//! `corecast bench atomics`: what many threads get from one word by compare and swap, test and set, fetch and increment,
-//! swap, and fetch and increment made of compare and swap.
+//! `corecast bench atomics`: the throughput of many threads that work on one word by compare and swap, test and set, fetch
+//! and increment, swap, and fetch and increment made of compare and swap.
 //!
 //! The stress of SSYNC (David, Guerraoui, Trigonakis, SOSP 2013). After each call a thread pauses for at least as long as a
 //! line takes between the farthest CPUs. Operations run in turns, in an order drawn anew for each round, each block over a

@@ -1,4 +1,4 @@
-//! The operations on one word, one type each: what a call does, and what must be there when all calls are done.
+//! The operations on one word, one type each: the call, and the value that the word must have after all calls.
 //!
 //! To add one: a type here, and a line in `contenders`.
 

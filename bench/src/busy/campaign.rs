@@ -1,4 +1,4 @@
-//! All cells, once after the other for each repetition, so that a machine that changes does so for all of them.
+//! The whole run of `bench busy`: each repetition runs all cells once, so that a change of the machine affects all of them.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The situations in which all candidates of an operation are run, how much is done in each, and what came of it.
+//! The situations in which all candidates of an operation run: how many rounds each does there, and the results.
 
 use std::time::Duration;
 

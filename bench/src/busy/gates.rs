@@ -1,4 +1,4 @@
-//! The demands on corecast beside foreign load, in every cell.
+//! The demands on how corecast performs beside foreign load, checked in every cell.
 
 use super::operation::STD;
 use super::report::{BusyCell, BusyRow};

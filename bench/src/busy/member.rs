@@ -1,4 +1,4 @@
-//! The work of a process of a run: it disturbs, or it is the one in which a candidate does its rounds.
+//! The work of a process of a run: it is a neighbour that keeps a CPU busy, or it runs the rounds of a candidate.
 
 use std::io::Stdin;
 use std::path::PathBuf;

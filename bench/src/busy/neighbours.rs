@@ -1,8 +1,8 @@
 //! Foreign load: processes of one busy thread each on the CPUs of the candidates, and how much CPU time they get.
 //!
-//! A neighbour ends with its parent, however that ends: the system kills it when the thread that started it is gone, and it
-//! looks itself now and then whether the socket to its parent has been closed, as it is also when the parent was killed
-//! before the neighbour could ask for that.
+//! A neighbour ends with its parent, however the parent ends. The system kills the neighbour when the thread that started it
+//! is gone. The neighbour also checks now and then whether the socket to its parent is closed, because the parent may have
+//! been killed before the neighbour asked the system for that.
 
 use std::hint::black_box;
 use std::io::Stdin;
@@ -26,12 +26,12 @@ const BURST: Duration = Duration::from_millis(1);
 const TURNS: u64 = 10_000;
 /// Looks at the clock between two looks at the parent.
 const LOOKS: u32 = 256;
-/// For so long the parent watches its neighbours alone: a hundred bursts.
+/// How long the parent watches its neighbours before a candidate runs beside them: a hundred bursts.
 const ALONE: Duration = Duration::from_millis(200);
 /// The weakest of nice values.
 const NICEST: i32 = 19;
 
-/// How a neighbour stands with the scheduler.
+/// A neighbour's priority with the scheduler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Neighbour {
@@ -40,7 +40,7 @@ pub enum Neighbour {
     Normal,
     /// With the weakest nice value, 19.
     Nice,
-    /// In the class of the system for what runs only where nothing else wants to.
+    /// In the scheduling class of processes that run only on CPUs that nothing else wants.
     Idle,
 }
 

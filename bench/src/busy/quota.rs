@@ -1,4 +1,4 @@
-//! A limit of the CPU time that a candidate gets: a control group of its own with a quota, where the program may make one.
+//! Limits the CPU time of a candidate by a control group with a quota, where the program may make one.
 //!
 //! With the unified hierarchy the group lies below the program's own; with a hierarchy for the controller `cpu`, below the
 //! program's group there. The groups of other programs, and which controllers groups have, stay as they are.

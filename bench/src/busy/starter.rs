@@ -1,4 +1,4 @@
-//! Starts the processes of a run, and waits for what they say no longer than the user wants.
+//! Starts the processes of a run and waits for their answers, until the user stops the run.
 
 use std::time::{Duration, Instant};
 
@@ -10,9 +10,9 @@ use corecast_race::child::Child;
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;
 
-/// How often is looked whether the user has stopped the run.
+/// The time between two checks whether the user has stopped the run.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-/// The longest that a process may take to be ready, which among many neighbours takes its time.
+/// The longest time that a process may take to be ready; beside many neighbours it needs seconds.
 const LONGEST_START: Duration = Duration::from_secs(30);
 
 /// Starts processes of the program that the options name.

@@ -1,7 +1,7 @@
-//! One run of one candidate: a process of its own, which does its rounds or is ended at its limit.
+//! One run of one candidate: a process of its own, which does its rounds or is killed at its time limit.
 //!
-//! The rounds that are asked for are a fixed number, and with a fast candidate over before the scheduler has dealt out any
-//! time. They are therefore repeated until that has had some turns, and neighbours are watched for as long.
+//! The number of rounds is fixed, and a fast candidate finishes them before the scheduler has switched threads even once.
+//! The rounds are therefore repeated until the scheduler has had some turns, and the neighbours are watched for as long.
 
 use std::time::{Duration, Instant};
 
@@ -46,12 +46,12 @@ pub(super) struct Unfinished {
 pub(super) struct Observed {
     /// CPU time of all of them.
     pub(super) theirs: Duration,
-    /// In this time.
+    /// How long they were watched.
     pub(super) time: Duration,
 }
 
 impl Observed {
-    /// How many CPUs' worth of time they got; `None` if nobody looked for as long as a scheduler takes to deal it out.
+    /// The number of CPUs whose time they got; `None` if they were watched for less than some turns of a scheduler.
     pub(super) fn cpus(&self) -> Option<f64> {
         (self.time >= SHORTEST_LOOK).then(|| self.theirs.as_secs_f64() / self.time.as_secs_f64())
     }

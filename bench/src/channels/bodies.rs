@@ -1,4 +1,4 @@
-//! The harness's loops around the ends: the sender's, and each receiver's.
+//! The loops that the harness runs around a channel's ends: one for the sender, one for each receiver.
 
 use corecast::base::Clock;
 

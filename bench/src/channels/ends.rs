@@ -1,4 +1,4 @@
-//! The traits of a contender, a sending end and a receiving end for bytes, and those that the harness calls.
+//! The traits of sending and receiving ends for bytes: those that a contender implements, and those that the harness calls.
 //!
 //! [`ByteSend`] and [`ByteRecv`] are small and generic, so that the harness's loops over them are compiled for each
 //! contender; [`Outlet`] and [`Inlet`] are those loops behind one call through a trait object for many messages.

@@ -9,8 +9,9 @@ use super::bodies::{Sink, Source};
 use super::contender::{Carrier, Inlets, Seed};
 use super::member::Proxy;
 use super::options::ChannelOptions;
+use super::program;
 use super::report::{ChannelRow, Latency};
-use super::traffic::{self, Traffic};
+use super::traffic::Traffic;
 use super::wire::Wire;
 use crate::participants::Participants;
 use crate::stats::{Samples, Summary, median};
@@ -81,7 +82,7 @@ impl Entrant {
         let Self { carrier, wire, .. } = *self;
         self.participants.make(|abort| match wanted.traffic {
             Traffic::Stream => bodies(carrier, &wire, &wanted.place, cpus, abort),
-            traffic => traffic::nodes(traffic, carrier, &wire, abort).map_err(Failure::Refused),
+            traffic => program::nodes(traffic, carrier, &wire, abort).map_err(Failure::Refused),
         })
     }
 

@@ -1,4 +1,4 @@
-//! The demands on corecast's channels as ratios between the rows of one race, and demands that other commands judge.
+//! The demands on corecast's channels: ratios between the rows of one race, and those that other commands judge.
 
 use super::report::{ChannelGroup, ChannelRow};
 use super::traffic::Traffic;

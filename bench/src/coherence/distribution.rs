@@ -1,4 +1,4 @@
-//! The distribution of many samples: all of them count, none is set to zero.
+//! The distribution of the samples of a case: every sample counts, and none is set to zero.
 
 use std::collections::BTreeMap;
 

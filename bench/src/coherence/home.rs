@@ -1,4 +1,4 @@
-//! On which NUMA node the lines of a pair lie: near one of the two, or elsewhere.
+//! Where the measured lines of a pair lie: on the NUMA node of one of the two CPUs, or on another one.
 //!
 //! The system puts a page near the CPU that touches it first, so a home is a CPU that does. That is as far as it goes: memory
 //! policies of the process (`numactl`) come before it, the kernel may move pages later, and a node whose CPUs this process

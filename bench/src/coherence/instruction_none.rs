@@ -1,4 +1,4 @@
-//! An architecture on which no instruction that flushes a line is known here: what needs one is skipped by name.
+//! For architectures without a known instruction that flushes a line: cases that need one are skipped by name.
 
 use corecast::base::sync::{AtomicU64, Ordering, fence};
 

@@ -1,4 +1,4 @@
-//! Instructions about caches and order that no stable intrinsic of every supported compiler names alike.
+//! Instructions of x86-64 for flushes and order for which the supported compilers have no common stable intrinsic.
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};

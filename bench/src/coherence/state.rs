@@ -1,4 +1,4 @@
-//! The state that a line is in before it is touched, and how it gets there.
+//! The states of a line before it is accessed, and how participants bring it there.
 //!
 //! States are named after MOESI. A protocol without the Owned state leaves a line that was written and then read
 //! elsewhere in another state, which is measured under that name all the same: the preparation is the same.

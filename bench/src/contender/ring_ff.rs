@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
-use corecast::channel::ff::{Config, Receiver, Sender, channel};
+use corecast::channel::ff::{Config, Receiver, Sender, channel_with};
 
 use crate::pair_body::{RecvEnd, SendEnd};
 use crate::pair_body::{channel_name, stream_bodies};
@@ -38,7 +38,7 @@ impl Contender for Ff {
     fn build(&self, setting: &Setting<'_>, _abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
         let wake_cost = setting.machine.extended.wake_ns.map(|ns| Duration::from_nanos(ns as u64));
         let config = Config { cells: self.cells, wait: setting.wait, wake_cost, ..Config::default() };
-        Ok(stream_bodies(channel(&config)))
+        Ok(stream_bodies(channel_with(config)))
     }
 }
 

@@ -103,8 +103,8 @@ impl Channel {
     /// The region for it.
     pub(super) fn plan(self, wait: Wait) -> Result<RegionPlan, Failure> {
         let spec = match self {
-            Self::Ump => ump::bytes::spec(&ump::Config { slots: SLOTS, wait, ..ump::Config::default() }),
-            Self::Ff => ff::spec(&ff::Config { cells: SLOTS, wait, ..ff::Config::default() }),
+            Self::Ump => ump::bytes::spec(ump::Config { slots: SLOTS, wait, ..ump::Config::default() }),
+            Self::Ff => ff::spec(ff::Config { cells: SLOTS, wait, ..ff::Config::default() }),
             Self::Mcast => mcast::bytes::spec(mcast::Config { slots: SLOTS, wait, ..mcast::Config::default() }),
         };
         spec.declare(RegionPlan::new(), NAME).map_err(Failure::refused)

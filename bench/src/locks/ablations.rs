@@ -1,4 +1,4 @@
-//! `auto` with something left out: what it is worth to choose, and to choose by what was measured.
+//! Variants of the lock `auto` with one part left out, which show what that part is worth.
 
 use corecast::lock::{Auto, Mode, Mutex, Params, Setup};
 

@@ -1,4 +1,4 @@
-//! All locks in one situation, interleaved.
+//! Races all locks in one situation, interleaved.
 
 use std::time::Duration;
 

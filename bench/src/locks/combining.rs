@@ -1,4 +1,4 @@
-//! Data that closures are sent to, beside every lock, where many threads want one piece of data for moments.
+//! Races `Combine` and `Delegate`, which run closures on data, beside every lock where many threads want the same data.
 //!
 //! Threads want it for no time, or 100 ns, beyond writing a line, and between two accesses stay outside as in SSYNC's experiment.
 //! A server is one of the threads: so `delegate` has one client fewer, and its server is bound to the first CPU. The regret

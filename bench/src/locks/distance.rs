@@ -1,4 +1,4 @@
-//! The cost of taking and freeing a lock that another CPU had last and no thread wants meanwhile.
+//! The cost of taking and freeing a free lock that another CPU had last, by the distance to that CPU.
 //!
 //! Two threads on a pair of CPUs take it in turns. They meet over lines of their own in between, so nobody waits for the lock;
 //! but its line, and that of the data, must come from the other CPU. Taking and freeing are timed apart, and what looking at

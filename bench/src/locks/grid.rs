@@ -1,4 +1,4 @@
-//! Where threads meet at locks: every combination of how many there are, how long they stay, and what goes on beside.
+//! The situations in which locks are raced: every combination of threads, lengths of sections, and load beside them.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! All contenders in one situation, in turns, until the time is over.
+//! Runs all contenders in one situation, in turns, until the time is over.
 
 use corecast_race::error::BenchError;
 use corecast_race::failure::Failure;

@@ -1,4 +1,4 @@
-//! How much is lost by a lock that is chosen once, over all situations.
+//! The regret of each lock: the throughput that a program loses if it takes this one lock in all situations.
 //!
 //! In each situation the best of the fixed locks, all but [`CHOOSER`] and its ablations, is found by the median of the odd
 //! rounds, and then asked how it did in the even ones: so luck does not choose. The regret of a lock there is that lock's

@@ -1,4 +1,4 @@
-//! How long it takes until throughput is what it stays.
+//! Finds the moment after a change from which a lock's throughput no longer changes.
 //!
 //! It is looked at bin by bin, in the median over all flips into the same phase: so what the system does with the CPUs at any
 //! time is no matter, if there are enough flips. Its final level is the median of the second half of a phase. It has settled

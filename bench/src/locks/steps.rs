@@ -1,4 +1,4 @@
-//! How far a run over all situations is, and how long each may take.
+//! The progress of a run over all situations, and how long each situation may take.
 //!
 //! Every step has a weight: the seconds that it takes where nothing else runs. A step may take its part of the time that is
 //! left, by weight; rounds stop then, after two at least. On a busy machine two rounds of every step may take longer than there
@@ -13,11 +13,11 @@ use corecast_race::progress::Progress;
 /// Starting a thread and waiting for its end, about.
 const THREAD: Duration = Duration::from_micros(100);
 
-/// How far all of it is.
+/// The progress of a run: the steps done, and the time left for the others.
 pub(super) struct Steps<'a> {
     pub(super) progress: &'a mut dyn Progress,
     budget: Budget,
-    /// When steps are left out.
+    /// From this instant on, steps are left out.
     end: Instant,
     done_s: f64,
     all_s: f64,
@@ -29,7 +29,7 @@ pub(super) struct Steps<'a> {
 pub(super) struct Allowance {
     /// The time that it should take at most.
     pub(super) usual: Duration,
-    /// Nothing is begun later.
+    /// No step begins later than this after the start.
     pub(super) longest: Duration,
 }
 
@@ -38,14 +38,14 @@ impl Allowance {
         Self { usual: Duration::from_secs(15 * 60), longest: Duration::from_secs(30 * 60) };
     pub(super) const QUICK: Self = Self { usual: Duration::from_secs(40), longest: Duration::from_secs(45) };
 
-    /// With so much more to do.
+    /// The allowance of a run with more to do, which takes this much longer.
     pub(super) fn and(self, more: Duration) -> Self {
         Self { usual: self.usual + more, longest: self.longest + 2 * more }
     }
 }
 
 impl<'a> Steps<'a> {
-    /// Begins now, with steps that weigh so much together.
+    /// Begins now, with steps whose weights add up to `all_s`.
     pub(super) fn begin(progress: &'a mut dyn Progress, allowance: Allowance, all_s: f64) -> Self {
         let (budget, end) = (Budget::starting_now(allowance.usual), Instant::now() + allowance.longest);
         Self { progress, budget, end, done_s: 0.0, all_s: all_s.max(f64::MIN_POSITIVE), left_out: 0 }

@@ -1,4 +1,4 @@
-//! Threads that begin together, and are told together that the time is over.
+//! Runs threads that begin at the same time and stop at the same time.
 //!
 //! All wait behind one gate until the last of them has come, so that none has the locks for itself at first.
 

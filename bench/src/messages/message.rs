@@ -1,4 +1,4 @@
-//! The messages of clients: every word tells which client sent it and its number, so that each can be checked where it
+//! The messages of clients: every word contains its client and its number, so that each can be checked where it
 //! arrives.
 //!
 //! Seven words: with the word that every channel here adds of its own they fill one line of 64 bytes.

@@ -10,6 +10,7 @@
 //! - `contender`: the registry; `report`, `published`, `gates`: what is told, what others have told, what is asked.
 
 mod contender;
+mod family;
 mod gates;
 mod message;
 mod pairs;

@@ -2,7 +2,7 @@
 
 use corecast::base::sync::spin_for;
 
-use super::contender::{Connected, Family, ServerEnd, Serving};
+use super::family::{Connected, Family, ServerEnd, Serving};
 use super::message::{Received, check_answer, message};
 use super::report::{Receive, Trip};
 use crate::pair_body::{RecvEnd, SendEnd};

@@ -1,10 +1,10 @@
-//! Servers that receive from their clients, and answer them or not.
+//! Races of servers that receive from their clients, with and without answers.
 
 use std::time::Duration;
 
 use corecast::base::{Clock, CpuId};
 
-use super::contender::Serving;
+use super::family::Serving;
 use super::race::{Entrant, Outcome, Run, ticks};
 use super::report::{Receive, ServerCell, ServerRow, Trip};
 use crate::stats::{jain, least, median, median_of, most};

@@ -1,4 +1,4 @@
-//! The part of its fair share that the worst of many channels gets while all of them are full.
+//! The fairness of `Select`: how much of its fair share the worst channel gets while all channels are full.
 //!
 //! Before each round the sender fills every channel, and tops all of them up, one message each in turns, while the round
 //! lasts. The receiver takes half of what they hold: no channel can run empty under a receiver that is fair, however slow

@@ -1,4 +1,4 @@
-//! One case: an operation among some CPUs of one machine, planned in every way there is.
+//! One case of the study: an operation among some CPUs of one machine, planned by every planner.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Which CPUs of a machine a case plans for.
+//! Chooses the CPUs of a machine that a case plans for.
 
 use std::collections::BTreeMap;
 

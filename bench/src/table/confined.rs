@@ -1,4 +1,4 @@
-//! Another table whose threads are all on the CPUs of one cluster, one each: what the rest of a large machine is worth.
+//! Runs another contender with one thread on each CPU of one cluster, to show what the rest of a large machine adds.
 
 use corecast::base::CpuId;
 use corecast::machine::Machine;

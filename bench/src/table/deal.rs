@@ -1,4 +1,4 @@
-//! Which participants are servers, and which buckets each of them owns.
+//! Chooses the participants that are servers, and deals out the buckets to them.
 //!
 //! Of n participants every K-th is a server, from the first on: every third in the paper, which found that best. Two are
 //! one server and one client, and so is one. Each server owns a contiguous range of buckets, and the buckets that

@@ -1,4 +1,4 @@
-//! Buckets of SSYNC's layout behind whatever lets one closure at a time at each of them, and a client that works through it.
+//! Buckets of SSYNC's layout behind a guard that runs one closure at a time on each, and a client that works through it.
 
 use corecast::base::sync::{Ordering, fence};
 use corecast::lock::table::Bucket;

@@ -1,4 +1,4 @@
-//! How long sampled operations took, in a memory that does not grow: each doubling of the time is divided into 32 parts.
+//! A histogram of the latencies of sampled operations, of fixed size: each doubling of the time is divided into 32 parts.
 //!
 //! So what is told is at most 3 % off. A block of a second on many threads would fill gigabytes with single times.
 

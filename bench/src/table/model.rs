@@ -1,4 +1,4 @@
-//! Every table against the standard library's map, one client at a time: what each operation says and shows.
+//! Tests every table against the standard library's map, one client at a time: the result of each operation, and its effect.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! corecast's table as it is offered, with the 64 bytes in place, as the maps that people use today hold them.
+//! corecast's own table as users get it, with 64 bytes in place as the value, as in the rival maps.
 
 use corecast::lock::{RawLock, Setup, Table};
 

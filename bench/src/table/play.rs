@@ -1,4 +1,4 @@
-//! The experiment itself: what each thread does to a table, and what came of it; and the check before.
+//! The experiment itself: the operations of each thread on a table, their results, and the check before.
 //!
 //! Of 128 draws 25 are updates, which put and remove in turns, and the others get. An operation that fails (the key is
 //! not there, or is already) is tried again with another key until it succeeds; every try counts. One of 128 tries is timed.

@@ -1,4 +1,4 @@
-//! The maps that people use today, each as its page says, with 64 bytes in place as the value.
+//! The rival maps that people use today, each used as its documentation says, with 64 bytes in place as the value.
 //!
 //! corecast's table takes a key modulo the number of buckets. These hash, and the standard library's hash would be most
 //! of what is measured: they get one of a multiplication. They are made for all elements that will come, and never grow.

@@ -1,4 +1,4 @@
-//! A table whose gets write nothing: they read a bucket between two looks at its number, and again if somebody wrote meanwhile.
+//! A table whose gets write nothing: they read a bucket between two looks at its number, and retry if a writer changed it.
 //!
 //! Writers of a bucket exclude each other by a lock, and make its number odd while they write, as in corecast's `Seq`, which
 //! copies its value whole; here only the 64 bytes of the key are copied. A bucket has a place for every key that may come to it:

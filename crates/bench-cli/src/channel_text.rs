@@ -1,4 +1,4 @@
-//! The outcome of a race of channels, for people: a table for each length and number of receivers, and the gates.
+//! The results of a race of channels as text: a table for each length and number of receivers, and the gates.
 
 use corecast_bench::channels::{ChannelGroup, ChannelReport, ChannelRow, Fan, ListedCarrier, Traffic};
 

@@ -1,4 +1,4 @@
-//! The results of locks while the work of the threads alternated, as tables for people.
+//! The results of locks under changing load, as tables for people.
 
 use corecast_bench::{FlipPhase, FlipRow, LockFlips};
 

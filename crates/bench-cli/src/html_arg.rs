@@ -1,4 +1,4 @@
-//! `--html FILE`: the page about its result that a benchmark may leave.
+//! `--html FILE`: writes an HTML page about the result of a benchmark.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -23,13 +23,13 @@ pub(crate) struct HtmlArg {
 }
 
 impl HtmlArg {
-    /// Finds out before the run, and not after it, that the file has no folder to go to.
+    /// Checks before the run that the folder of the file exists.
     pub(crate) fn check(&self) -> Result<(), NotWritten> {
         self.html.iter().try_for_each(|path| target_folder::check(WHAT, path))
     }
 
-    /// Prints a result, as `text` or as JSON, and writes the `page` about it, if one is wanted: that is made of the result, the
-    /// time, the version and the command that makes the same again.
+    /// Prints a result as `text` or as JSON, and writes the `page` about it if the user asked for one. `page` gets the result,
+    /// the time, the version, and the command that repeats the run.
     pub(crate) fn tell<R: Serialize>(
         &self,
         output: &Output,

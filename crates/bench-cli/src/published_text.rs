@@ -1,4 +1,4 @@
-//! Published figures and the cost of a bare line beside those found here, for people.
+//! Published figures, and the cost of a bare line, as text beside the figures of this run.
 
 use corecast_bench::{LineTransfer, PublishedFigure};
 

@@ -1,4 +1,4 @@
-//! Results in the form that was asked for.
+//! Prints results as text or as JSON, as the user asked.
 
 use corecast_cli::failure::Failure;
 use corecast_cli::output::Output;

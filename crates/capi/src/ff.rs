@@ -77,12 +77,12 @@ fn message(word: u64) -> Result<NonZeroU64, Failure> {
 c_functions! {
     /// Declares a ff channel.
     unsafe fn corecast_region_plan_add_ff(plan: &mut RegionPlan, name: text, config: parameters FfConfig) {
-        plan.change(|plan| ff::spec(&config).declare(plan, name))?
+        plan.change(|plan| ff::spec(config).declare(plan, name))?
     }
 
     /// A ff channel among two threads of this process. For one among processes, declare it in the plan of a region.
     unsafe fn corecast_ff_create(config: parameters FfConfig) -> (sender: new FfSender, receiver: new FfReceiver) {
-        let (sender, receiver) = ff::channel(&config);
+        let (sender, receiver) = ff::channel_with(config);
         (FfSender(sender), FfReceiver(receiver))
     }
 

@@ -9,7 +9,8 @@
 //! | `Corrupt` | another process wrote what the protocol does not allow | stop trusting the region |
 //! | `Forked` | the end was inherited by a forked child, which must not use it | attach anew in the child |
 //!
-//! Ends among the threads of one process fail only with `Closed`, besides being full, empty or late.
+//! Ends among the threads of one process fail only with `Closed` (and those for bytes with `TooLarge` and `Lagged`), besides
+//! being full, empty or late.
 
 use std::fmt;
 
@@ -88,6 +89,19 @@ pub enum TryRecvError {
 }
 
 /// Nothing can be received any more, or messages were missed.
+///
+/// | receiver of | among threads | in a region |
+/// |---|---|---|
+/// | [`ump`](crate::ump) | `Closed` | |
+/// | [`ump::bytes`](crate::ump::bytes) | `Closed` | `Closed`, `Died`, `Corrupt`, `Forked` |
+/// | [`ff`](crate::ff) | `Closed` | `Closed`, `Died`, `Forked`: each word is a message by itself, so none is damaged |
+/// | [`mcast`](crate::mcast) | `Closed` | |
+/// | [`mcast::bytes`](crate::mcast::bytes) | `Closed`, `Lagged` | `Closed`, `Died`, `Lagged`, `Corrupt`, `Forked` |
+///
+/// Only readers whose [`Policy`](crate::mcast::Policy) lets senders overtake them get `Lagged`. One type serves all channels
+/// because a [`Select`](crate::select::Select) receives from channels of several kinds, in regions or not, and returns the
+/// error of any of them; and because a program that moves a channel into a region, or takes another kind, keeps its error
+/// handling. A variant that a receiver never returns costs its caller one arm of `_`, which the enum asks for anyway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecvError {

@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_ring_of_bytes_tells_how_far_its_ends_are() {
         for (credit, longest) in [(Credit::AckLine, 200), (Credit::SlotClear, 56)] {
-            let stage = Stage::new(ump::bytes::spec(&ump::Config { slots: 16, credit, ..Default::default() }));
+            let stage = Stage::new(ump::bytes::spec(ump::Config { slots: 16, credit, ..Default::default() }));
             assert_eq!(stage.positions(), (0, vec![]));
             let mut tx = ump::bytes::sender(&stage.region, "news").expect("free");
             let mut rx = ump::bytes::receiver(&stage.region, "news").expect("free");
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn a_word_channel_tells_how_many_words_lie_in_it() {
-        let stage = Stage::new(ff::spec(&ff::Config::default()));
+        let stage = Stage::new(ff::spec(ff::Config::default()));
         let mut tx = ff::sender(&stage.region, "news").expect("free");
         let mut rx = ff::receiver(&stage.region, "news").expect("free");
         for word in 1..=5 {
@@ -157,14 +157,14 @@ mod tests {
     fn nonsense_is_seen_without_harm() {
         let mut random = fastrand::Rng::with_seed(7);
         for spec in [
-            ump::bytes::spec(&ump::Config::default()),
-            ump::bytes::spec(&ump::Config { credit: Credit::SlotClear, ..Default::default() }),
+            ump::bytes::spec(ump::Config::default()),
+            ump::bytes::spec(ump::Config { credit: Credit::SlotClear, ..Default::default() }),
             mcast::bytes::spec(mcast::Config { senders: 3, ..Default::default() }),
-            ff::spec(&ff::Config::default()),
+            ff::spec(ff::Config::default()),
             Spec { kind: 77, config: [0; 6], bytes: 128 },
-            Spec { bytes: 128, ..ump::bytes::spec(&ump::Config::default()) },
+            Spec { bytes: 128, ..ump::bytes::spec(ump::Config::default()) },
             Spec { bytes: 128, ..mcast::bytes::spec(mcast::Config::default()) },
-            Spec { config: [u64::MAX; 6], ..ump::bytes::spec(&ump::Config::default()) },
+            Spec { config: [u64::MAX; 6], ..ump::bytes::spec(ump::Config::default()) },
         ] {
             let stage = Stage::new(spec);
             let section = stage.region.section(&stage.observer.entries()[0]);

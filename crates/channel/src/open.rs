@@ -3,7 +3,7 @@
 //! ```
 //! use corecast_base::region::{RegionPlan, SharedRegion};
 //! use corecast_channel::ump;
-//! let plan = ump::bytes::spec(&ump::Config::default()).declare(RegionPlan::new(), "orders")?;
+//! let plan = ump::bytes::spec(ump::Config::default()).declare(RegionPlan::new(), "orders")?;
 //! let region = SharedRegion::memfd(&plan)?;
 //! let mut tx = ump::bytes::sender(&region, "orders")?;
 //! let mut rx = ump::bytes::receiver(&region, "orders")?;

@@ -1,4 +1,4 @@
-//! How far a plan can be from the best one: which lower bound is computed when, and what it says in words.
+//! How far a plan can be from the best one: chooses the lower bound to compute, and puts the result into words.
 
 use corecast::plan::{Effort, Operation, Plan, Problem, Scheme, Tightness};
 

@@ -1,4 +1,4 @@
-//! A plan for Graphviz: who sends to whom, in which order, for what, and when each CPU is reached.
+//! A plan for Graphviz: sender and receiver of each message, the order, the purpose, and when each CPU is reached.
 //!
 //! `corecast plan .. --dot - | dot -Tsvg` draws it.
 

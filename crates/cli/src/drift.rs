@@ -1,4 +1,4 @@
-//! Whether a race saw the machine that the model describes.
+//! Checks whether the machine behaved in a race as the model describes it.
 //!
 //! A virtual machine is moved between hosts, and a measurement may have been disturbed: then plans are made for costs that are
 //! not there. The bare line that a race probes is compared with the model's, and if these agree, or the model has none, the

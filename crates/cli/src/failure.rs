@@ -1,4 +1,4 @@
-//! Why the program stops early, and with which exit code.
+//! The reasons for which the program stops early, and their exit codes.
 //!
 //! | code | meaning |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The demands on corecast's channels and how it fared, for people.
+//! The demands on corecast's channels as text, each with the figure of this run.
 
 use corecast_race::{Gate, Verdict};
 

@@ -1,4 +1,4 @@
-//! How far a long run is: a bar with the time left on a terminal, a line now and then elsewhere.
+//! The progress of a long run: a bar with the time left on a terminal, a line now and then elsewhere.
 //!
 //! All of it goes to standard error. Dropping the meter clears the bar, whatever ended the run.
 

@@ -1,4 +1,4 @@
-//! This program's file, by which processes of a benchmark are started as this program again.
+//! Finds this program's own file, so that benchmarks can start further processes of it.
 
 use std::path::PathBuf;
 

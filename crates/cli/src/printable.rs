@@ -1,4 +1,4 @@
-//! Texts that a terminal shows and does not obey.
+//! Escapes control characters, so that a terminal shows a text and does not obey it.
 //!
 //! A model's name, a path, a region or an argument may hold control characters, which move the cursor, set the title or hide
 //! what follows, and characters that turn the direction of writing. [`Output`](crate::output::Output) and the printer of errors

@@ -1,4 +1,4 @@
-//! The screen behind standard output: how wide it is, and whether it has colours.
+//! The terminal behind standard output: its width, and whether it has colours.
 
 use std::io::{IsTerminal, stdout};
 

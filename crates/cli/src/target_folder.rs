@@ -1,4 +1,4 @@
-//! Looks, before a long run, whether the file that it is to leave has a folder to go to.
+//! Checks before a long run that the folder of its output file exists.
 
 use std::io;
 use std::path::Path;

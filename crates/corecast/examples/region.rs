@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return visit(&name);
     }
     let name = format!("shop-{}", std::process::id());
-    let channel = ump::bytes::spec(&ump::Config::default());
+    let channel = ump::bytes::spec(ump::Config::default());
     let plan = channel.declare(channel.declare(RegionPlan::new(), "orders")?, "answers")?;
     let region = SharedRegion::named(&RegionDir::of_user(), &name, &plan)?;
     let (mut rx, mut tx) = (ump::bytes::receiver(&region, "orders")?, ump::bytes::sender(&region, "answers")?);

@@ -57,7 +57,7 @@ impl Default for Setup {
 ///
 /// # Safety
 /// - Between a lock, or a try that returned true, and its unlock no other one succeeds.
-/// - What happened before an unlock happens before what follows the next lock.
+/// - Everything before an unlock happens before everything after the next lock.
 /// - A try never waits, and one that returned false leaves nothing behind.
 pub unsafe trait RawLock: Send + Sync + Sized {
     /// The storage of one acquisition; `()` where it needs none.

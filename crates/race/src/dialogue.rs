@@ -1,4 +1,4 @@
-//! A program of ours for somebody else's runtime as a child of this one: started, told what to do a line at a time, and
+//! Runs a driver, a small program for another runtime, as a child process: started, told what to do a line at a time, and
 //! ended when it is dropped.
 //!
 //! Every wait for it ends: with its answer, with its end, when the contender is given up, or after 30 seconds. If this

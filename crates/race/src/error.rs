@@ -1,4 +1,4 @@
-//! Why a whole run ended without a report. The error of one contender only stands in that contender's row instead.
+//! The errors that end a whole run without a report. The error of one contender only stands in that contender's row instead.
 
 use corecast::base::{CpuId, CpuSet};
 use corecast::machine::pin::PinError;

@@ -1,4 +1,4 @@
-//! Why a contender did not finish its operation. It concerns that contender only: the others go on.
+//! The reasons why a contender did not finish its operation. It concerns that contender only: the others go on.
 
 /// An error inside a contender, or on the way to run it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! The content of an operation, and how a receiver tells that it got the right one.
+//! The message that operations carry, and how a receiver checks that it got the right one.
 
 use std::fmt::Debug;
 use std::num::NonZeroU64;

@@ -1,4 +1,4 @@
-//! Whether the participants of a race are threads or processes.
+//! The choice between threads and processes as the participants of a race.
 
 use std::path::PathBuf;
 

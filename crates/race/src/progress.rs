@@ -1,4 +1,4 @@
-//! How a run tells how far it is; the library itself prints nothing.
+//! How a run reports its progress; the library itself prints nothing.
 
 /// Hears about the progress of a run, as a rule many times a second, on the thread that called for the run.
 pub trait Progress {

@@ -1,4 +1,4 @@
-//! Why a contender has no figures, and whether it broke down.
+//! The reasons why a contender has no figures, and whether it broke down.
 //!
 //! A contender that cannot take part (it is not installed, or not made for this number of participants) is no fault of a run.
 //! One that began and did not come to its end is: if it is corecast's own, the run has failed.

@@ -1,13 +1,16 @@
-//! Inside a crate arrows point down, too: its top-level modules form no circle of imports.
+//! Inside a crate arrows point down, too: the modules of a folder form no circle of imports that a subfolder is part of.
 //!
-//! A module depends on another one of the same crate if a file of it names `crate::other`, outside of tests. Files that only
-//! index (`lib.rs`, `main.rs`) are left out. In a circle no part can be understood, tested or moved without all others.
+//! That holds for the folders at every depth of `src/`. A module depends on its sibling if a file in or below it names an
+//! item in or below the sibling, outside of tests; re-exports are followed to the item. The folder's own `mod.rs`
+//! (`lib.rs`, `main.rs`) is left out: an index knows everything below it, and may hold words that all below it share. In a
+//! circle no part can be understood, tested or moved without all others.
+//!
+//! Files of one folder below the top may name each other in a circle: they are one idea, and are moved together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::module_tree::{ModulePath, ModuleTree};
 use crate::report::Report;
-use crate::source::SourceFile;
-use crate::token::reads;
 use crate::workspace::{Package, Workspace};
 
 pub(super) const NAME: &str = "circles";
@@ -16,45 +19,36 @@ type Graph = BTreeMap<String, BTreeSet<String>>;
 
 pub(super) fn check(workspace: &Workspace, report: &mut Report) {
     for package in &workspace.packages {
-        for circle in circles(&graph(package)) {
-            let list = Vec::from_iter(circle.iter().map(String::as_str)).join(", ");
-            let message = format!("modules that depend on each other in a circle: {list}");
-            report.violation(NAME, &format!("{}/src", package.dir), 1, message);
+        for (folder, graph) in graphs(package) {
+            let path = [&[format!("{}/src", package.dir)], &folder[..]].concat().join("/");
+            let has_folder = |circle: &BTreeSet<String>| circle.iter().any(|module| is_folder(package, &path, module));
+            for circle in circles(&graph).iter().filter(|circle| folder.is_empty() || has_folder(circle)) {
+                let list = Vec::from_iter(circle.iter().map(String::as_str)).join(", ");
+                let message = format!("modules that depend on each other in a circle: {list}");
+                report.violation(NAME, &path, 1, message);
+            }
         }
     }
 }
 
-/// Which top-level module names which.
-fn graph(package: &Package) -> Graph {
-    let sources: Vec<(String, &SourceFile)> =
-        package.sources.iter().filter_map(|source| Some((top_module(package, source)?, source))).collect();
-    let mut graph: Graph = sources.iter().map(|(module, _)| (module.clone(), BTreeSet::new())).collect();
-    let modules: BTreeSet<String> = graph.keys().cloned().collect();
-    for (module, source) in sources {
-        let mut named = named(source);
-        named.retain(|name| modules.contains(name) && *name != module);
-        graph.entry(module).or_default().append(&mut named);
+fn is_folder(package: &Package, path: &str, module: &str) -> bool {
+    let folder = format!("{path}/{module}/");
+    package.sources.iter().any(|source| source.path.starts_with(&folder))
+}
+
+/// For each folder of the package, which of its child modules names which.
+fn graphs(package: &Package) -> BTreeMap<ModulePath, Graph> {
+    let tree = ModuleTree::of(package);
+    let mut graphs: BTreeMap<ModulePath, Graph> = BTreeMap::new();
+    for (from, to) in tree.dependencies() {
+        let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+        if let (Some(child), Some(sibling)) = (from.get(shared), to.get(shared)) {
+            let graph = graphs.entry(to[..shared].to_vec()).or_default();
+            graph.entry(sibling.clone()).or_default();
+            graph.entry(child.clone()).or_default().insert(sibling.clone());
+        }
     }
-    graph
-}
-
-/// The top-level module that a file belongs to; `None` for an index, and for what is not in `src`.
-fn top_module(package: &Package, source: &SourceFile) -> Option<String> {
-    let path = source.path.strip_prefix(&format!("{}/src/", package.dir))?;
-    let top = path.split('/').next()?.trim_end_matches(".rs");
-    (!["lib", "main"].contains(&top)).then(|| top.to_owned())
-}
-
-/// The modules behind `crate::` in a file, outside of tests.
-fn named(source: &SourceFile) -> BTreeSet<String> {
-    let imports = source.imports().into_iter().filter(|import| !source.is_test_line(import.line));
-    let imported = imports.filter(|import| import.path.first().is_some_and(|first| first == "crate"));
-    let mut named: BTreeSet<String> = imported.filter_map(|import| import.path.get(1).cloned()).collect();
-    let tokens = &source.tokens;
-    let paths = (0..tokens.len())
-        .filter(|&at| reads(tokens, at, &["crate", ":", ":"]) && !source.is_test_line(tokens[at].line));
-    named.extend(paths.filter_map(|at| tokens.get(at + 3)).map(|token| token.text.clone()));
-    named
+    graphs
 }
 
 /// The sets of two modules or more each of which reaches all others of its set.
@@ -94,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_of_folders_is_found() {
+    fn a_circle_at_the_top_is_found() {
         let files = [
             ("src/lib.rs", "mod a;\nmod b;\nmod c;\n"),
             ("src/a/mod.rs", "use crate::b::B;\npub struct A(B);\n"),
@@ -104,6 +98,46 @@ mod tests {
         ];
         let found = found(&files);
         assert!(found.len() == 1 && found[0].contains("in a circle: a, b, c"), "{found:?}");
+    }
+
+    #[test]
+    fn a_circle_in_a_nested_folder_is_found() {
+        let files = [
+            ("src/lib.rs", "mod a;\n"),
+            ("src/a/mod.rs", "mod b;\nmod c;\nmod d;\npub use d::deep::D;\n"),
+            ("src/a/b/mod.rs", "mod below;\n"),
+            ("src/a/b/below.rs", "use super::super::c::{self, C};\n"),
+            ("src/a/c.rs", "use super::D;\npub struct C;\n"),
+            ("src/a/d/mod.rs", "pub mod deep;\n"),
+            ("src/a/d/deep.rs", "pub struct D;\nfn f() { crate::a::b::g(); }\n"),
+        ];
+        let found = found(&files);
+        assert!(found.len() == 1 && found[0].contains("src/a:1: circles: "), "{found:?}");
+        assert!(found[0].ends_with("in a circle: b, c, d"), "{found:?}");
+    }
+
+    #[test]
+    fn files_of_one_nested_folder_may_name_each_other() {
+        let files = [
+            ("src/lib.rs", "mod a;\n"),
+            ("src/a/mod.rs", "mod b;\nmod c;\n"),
+            ("src/a/b.rs", "use super::c::C;\npub struct B;\n"),
+            ("src/a/c.rs", "use super::b::B;\npub struct C;\n"),
+        ];
+        assert_eq!(found(&files), [""; 0]);
+        let top = [("src/lib.rs", ""), ("src/b.rs", "use crate::c::C;\n"), ("src/c.rs", "use crate::b::B;\n")];
+        assert!(found(&top)[0].ends_with("in a circle: b, c"));
+    }
+
+    #[test]
+    fn an_index_knows_what_lies_below_and_lends_its_words() {
+        let files = [
+            ("src/lib.rs", "mod a;\npub use a::A;\npub struct Shared;\n"),
+            ("src/a/mod.rs", "mod b;\nmod c;\npub use b::B as A;\npub struct Job(b::B, c::C);\n"),
+            ("src/a/b.rs", "use super::Job;\nuse crate::Shared;\n"),
+            ("src/a/c/mod.rs", "use crate::A;\nmod inner { use super::super::Job; }\n"),
+        ];
+        assert_eq!(found(&files), [""; 0]);
     }
 
     #[test]

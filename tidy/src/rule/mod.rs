@@ -15,6 +15,7 @@ mod models;
 mod module_doc;
 mod names;
 mod orderings;
+mod prose;
 mod rivals;
 mod sync_door;
 mod unwraps;
@@ -43,6 +44,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: module_doc::NAME, check: module_doc::check },
     Rule { name: names::NAME, check: names::check },
     Rule { name: markers::NAME, check: markers::check },
+    Rule { name: prose::NAME, check: prose::check },
     Rule { name: unwraps::NAME, check: unwraps::check },
     Rule { name: changelog::NAME, check: changelog::check },
 ];

@@ -1,4 +1,4 @@
-//! One way to perform an operation: what it is called, how it waits, and what makes its members' bodies.
+//! One way to perform an operation: its name, how it waits, and the function that makes its members' bodies.
 
 use std::sync::Arc;
 

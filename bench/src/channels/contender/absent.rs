@@ -1,4 +1,4 @@
-//! Contenders that this build lacks: they stand in every table with the reason and the way to have them.
+//! Contenders that this build lacks: every table lists them with the reason and how to build with them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A broadcast queue for async programs, through its blocking calls.
+//! The crate `async-broadcast`: a broadcast queue for async programs, used through its blocking calls.
 
 use async_broadcast::{Receiver, Sender, broadcast};
 

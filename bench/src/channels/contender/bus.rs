@@ -1,4 +1,4 @@
-//! A broadcast ring in which the last reader of a slot takes the value and the others clone it.
+//! The crate `bus`: a broadcast ring in which the last reader of a slot takes the value and the others clone it.
 
 use bus::BusReader;
 

@@ -1,4 +1,4 @@
-//! Ends over descriptors that are written and read: sockets and pipes. Every message is one call, as long as the kernel
+//! The ends of channels over file descriptors: sockets and pipes. Every message is one call, as long as the kernel
 //! takes it whole, and is copied in and out; an end that has to wait sleeps in the kernel.
 
 use std::fs::File;

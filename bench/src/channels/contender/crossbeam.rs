@@ -1,4 +1,4 @@
-//! The channel that most Rust programs take.
+//! The crate `crossbeam-channel`, the channel that most Rust programs use.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 

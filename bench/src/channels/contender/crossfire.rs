@@ -1,4 +1,4 @@
-//! A channel for async and blocking ends.
+//! The crate `crossfire`: a channel for async and blocking ends.
 
 use crossfire::spsc::{Array, bounded_blocking};
 use crossfire::{Rx, Tx};

@@ -1,4 +1,4 @@
-//! A channel without unsafe code of its own: a queue under a lock.
+//! The crate `flume`: a channel without unsafe code of its own, a queue under a lock.
 
 use flume::{Receiver, Sender, bounded};
 

@@ -1,5 +1,5 @@
-//! Publish and subscribe through shared memory, as many robots do: messages are loaned, written in place, and read in
-//! place.
+//! The crate `iceoryx2`: publish and subscribe through shared memory, as many robots do: messages are loaned, written in place,
+//! and read in place.
 //!
 //! Its thread-safe ports are raced, because the harness's ends move between threads; they take a lock that its other
 //! ports do without. The publisher waits for slow subscribers instead of overwriting, as all lossless contenders do.

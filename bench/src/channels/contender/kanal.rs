@@ -1,4 +1,4 @@
-//! A channel that writes straight to a waiting receiver's stack.
+//! The crate `kanal`: a channel that writes straight to a waiting receiver's stack.
 
 use kanal::{Receiver, Sender, bounded};
 

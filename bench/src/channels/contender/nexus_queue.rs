@@ -1,4 +1,4 @@
-//! A young ring of one sender and one receiver with cached indices.
+//! The crate `nexus-queue`: a young ring of one sender and one receiver with cached indices.
 
 use nexus_queue::spsc::{Consumer, Producer, ring_buffer};
 

@@ -1,5 +1,4 @@
-//! How messages in corecast's own memory are written and read: where they lie if the memory gives slices, else elsewhere
-//! and copied.
+//! How messages in corecast's channels are written and read: in place if the memory gives slices, otherwise through a copy.
 
 use corecast::channel::{Bytes, BytesMut};
 

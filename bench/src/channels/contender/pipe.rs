@@ -1,4 +1,4 @@
-//! Pipes, as large as the kernel lets them be for everybody.
+//! Pipes, as large as the kernel lets any user make them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Queues for values within a process: of one receiver, where each message is sent once to each of them, or of several.
+//! Queues for values within a process as contenders: one queue for each receiver, or one broadcast queue for all.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The most downloaded ring of one sender and one receiver.
+//! The crate `ringbuf`, the most downloaded ring of one sender and one receiver.
 
 use ringbuf::traits::{Consumer, Observer, Producer, Split};
 use ringbuf::{HeapCons, HeapProd, HeapRb};

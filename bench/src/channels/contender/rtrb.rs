@@ -1,4 +1,4 @@
-//! The best rival among rings of one sender and one receiver.
+//! The crate `rtrb`, the best rival among rings of one sender and one receiver.
 
 use rtrb::{Consumer, Producer, RingBuffer};
 

@@ -1,4 +1,4 @@
-//! A ring whose slots keep their values, for many senders.
+//! The crate `thingbuf`: a ring for many senders whose slots keep their values.
 
 use thingbuf::mpsc::blocking::{Receiver, Sender, channel};
 

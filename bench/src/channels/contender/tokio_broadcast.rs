@@ -1,4 +1,4 @@
-//! The broadcast channel of the async runtime that most programs take. It never makes the sender wait: a receiver that is a
+//! The broadcast channel of tokio, the async runtime that most programs use. It never makes the sender wait: a receiver that is a
 //! ring behind misses messages, and is told how many.
 
 use std::sync::Arc;

@@ -72,7 +72,7 @@ fn config(wire: &Wire) -> Config {
 }
 
 fn on_heap(wire: &Wire) -> (Vec<Sender>, Inlets) {
-    let channels = (0..wire.receivers).map(|_| ump::bytes::channel(&config(wire)));
+    let channels = (0..wire.receivers).map(|_| ump::bytes::channel(config(wire)));
     let (senders, inlets) = channels.map(|(sender, receiver)| (sender, inlet(receiver))).unzip();
     (senders, Inlets::Here(inlets))
 }
@@ -80,7 +80,7 @@ fn on_heap(wire: &Wire) -> (Vec<Sender>, Inlets) {
 fn in_region(wire: &Wire) -> Result<(Vec<Sender>, Inlets), Unfit> {
     let mut plan = RegionPlan::new().participants(wire.receivers as u32 + 1).map_err(unfit)?;
     for receiver in 0..wire.receivers as u64 {
-        plan = ump::bytes::spec(&config(wire)).declare(plan, &name(receiver)).map_err(unfit)?;
+        plan = ump::bytes::spec(config(wire)).declare(plan, &name(receiver)).map_err(unfit)?;
     }
     let region = SharedRegion::memfd(&plan).map_err(unfit)?;
     // SAFETY: only this program maps the region, which has no name, and all of it goes through the channels.

@@ -1,4 +1,4 @@
-//! The queues of this race as contenders of the race of single words.
+//! Lends the queues of this race to the race of single words, as contenders there.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

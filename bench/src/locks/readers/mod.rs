@@ -1,4 +1,4 @@
-//! Many that read and few that write: corecast's locks for them beside those of the standard library and `parking_lot`.
+//! Races reader-writer locks: corecast's beside those of the standard library and `parking_lot`.
 //!
 //! - `value`, `contenders`: what is read and written, and by which locks;
 //! - `alone`, `crowd`: the experiments;

@@ -2,7 +2,8 @@
 
 use crossbeam_channel::{Receiver, Select, Sender, bounded};
 
-use super::{Connected, DEPTH, Family, ServerEnd, Serving};
+use super::super::family::{Connected, Family, ServerEnd, Serving};
+use super::DEPTH;
 use corecast_race::failure::Failure;
 use corecast_race::message::Message;
 

@@ -1,4 +1,4 @@
-//! The contenders of `corecast bench messages`, and what each does: channels between two, and ways of a server to receive.
+//! The contenders of `corecast bench messages`: channels between pairs, and ways for a server to receive.
 //!
 //! To add a pair: name a contender of `bench channels`. To add a server: a file here that implements [`Family`]. Either is a
 //! line in [`contenders`].
@@ -8,70 +8,18 @@ mod one_queue;
 mod ump;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use corecast::base::wait::Wait;
-
-use super::report::{Receive, Trip};
+use super::family::{Family, Serving};
+use super::report::Trip;
 use super::server::bodies;
 use crate::channels::{self, Wire};
-use crate::pair_body::{RecvEnd, SendEnd};
-use corecast_race::failure::Failure;
 use corecast_race::harness::{Abort, Body};
-use corecast_race::message::Message;
 use crossbeam_select::CrossbeamSelect;
 use one_queue::{Crossbeam, Std};
 use ump::Ump;
 
 /// Messages that may be under way in one channel.
-pub(super) const DEPTH: usize = 64;
-
-/// The work of a server and its clients.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Serving {
-    pub(super) clients: usize,
-    pub(super) trip: Trip,
-    pub(super) receive: Receive,
-    /// The work of the server for each message.
-    pub(super) work: Duration,
-    /// How corecast's channels wait, and what a wake-up costs if that is known.
-    pub(super) wait: Wait,
-    pub(super) wake_cost: Option<Duration>,
-}
-
-/// A way to have one server for many clients.
-pub(super) trait Family: Sized {
-    type Sender: SendEnd<Item = Message>;
-    type Receiver: RecvEnd<Item = Message>;
-    type Server: ServerEnd;
-
-    /// Why it cannot receive so, if that is so.
-    fn refuses(receive: Receive) -> Option<&'static str> {
-        let _ = receive;
-        None
-    }
-
-    /// The ends of the server and of each client.
-    fn connect(serving: &Serving) -> Connected<Self>;
-}
-
-/// All ends of a server and its clients.
-pub(super) struct Connected<F: Family> {
-    pub(super) server: F::Server,
-    /// From the server to each client.
-    pub(super) answers: Vec<F::Sender>,
-    /// Of each client: to the server, and back.
-    pub(super) clients: Vec<(F::Sender, F::Receiver)>,
-}
-
-/// The clients that the server receives from.
-pub(super) trait ServerEnd: Send + 'static {
-    /// Waits for a message from any client.
-    fn receive(&mut self) -> Result<Message, Failure>;
-
-    /// Waits for a message from a client of one half: of those with even numbers (0), or with odd ones (1).
-    fn receive_from(&mut self, half: usize) -> Result<Message, Failure>;
-}
+const DEPTH: usize = 64;
 
 /// Makes the bodies of a server and its clients, or says why not.
 type Serve = fn(&Serving) -> Result<Vec<Box<dyn Body>>, String>;
@@ -115,8 +63,14 @@ impl Contender {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use corecast::base::wait::Wait;
+
+    use super::super::report::Receive;
     use super::*;
     use crate::this_machine::this_machine;
+    use corecast_race::failure::Failure;
     use corecast_race::harness::{Crew, Task};
 
     /// All bodies do this once more and more often.

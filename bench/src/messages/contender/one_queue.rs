@@ -1,10 +1,11 @@
-//! One queue that all clients send into, and one back to each: what most programs take, from crossbeam or from the standard
+//! One queue that all clients send into, and one back to each: the common way, with crossbeam's queues or the standard
 //! library. The server cannot receive from some clients only.
 
 use std::marker::PhantomData;
 use std::sync::mpsc;
 
-use super::{Connected, DEPTH, Family, ServerEnd, Serving};
+use super::super::family::{Connected, Family, ServerEnd, Serving};
+use super::DEPTH;
 use crate::messages::report::Receive;
 use crate::pair_body::{RecvEnd, SendEnd};
 use corecast_race::failure::Failure;

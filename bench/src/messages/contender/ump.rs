@@ -1,10 +1,11 @@
-//! corecast's own: a ring of each client to the server, all of which it looks at through `Select`, and a ring back.
+//! corecast's `ump` between clients and server: one ring from each client, received from through `Select`, and one back.
 
 use corecast::base::wait::{CpuSharing, Waiter};
 use corecast::channel::select::{Select, Subset};
 use corecast::channel::ump::{Config, Receiver, Sender, channel_with};
 
-use super::{Connected, DEPTH, Family, ServerEnd, Serving};
+use super::super::family::{Connected, Family, ServerEnd, Serving};
+use super::DEPTH;
 use corecast_race::failure::Failure;
 use corecast_race::message::Message;
 

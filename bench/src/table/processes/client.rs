@@ -1,4 +1,4 @@
-//! A process that asks the servers, as a client of the experiment.
+//! A client process: it asks the servers to perform the operations of the experiment.
 
 use std::panic::resume_unwind;
 

@@ -1,4 +1,4 @@
-//! The work of a process of a table: it is a server until its clients have left, or a client that does what it is told.
+//! The work of a process of a table: a server runs until its clients have left, and a client does the blocks it is given.
 
 use std::io::Stdin;
 use std::os::fd::OwnedFd;

@@ -57,7 +57,7 @@ pub(super) fn plan(setting: &Setting<'_>, deal: &Deal) -> Result<RegionPlan, Fai
     for client in 0..deal.clients.len() {
         for server in 0..deal.servers.len() {
             for name in [asks(client, server), replies(client, server)] {
-                plan = ump::bytes::spec(&config).declare(plan, &name).map_err(Failure::refused)?;
+                plan = ump::bytes::spec(config.clone()).declare(plan, &name).map_err(Failure::refused)?;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A process that owns buckets, and does what clients ask for.
+//! A server process: it owns buckets, and performs the operations that clients ask for.
 
 use corecast::base::region::SharedRegion;
 use corecast::base::wait::{CpuSharing, Waiter};

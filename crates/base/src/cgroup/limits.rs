@@ -2,13 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::control_file::read;
 use super::membership::{self, CPUSET, Membership};
 use super::mount::{self, Mount};
 use crate::CpuSet;
-use crate::small_file;
-
-/// The size limit of control files. None of interest comes near it.
-const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The kernel's default accounting period, for a `cpu.max` that names none.
 const DEFAULT_PERIOD_US: f64 = 100_000.0;
@@ -112,9 +109,4 @@ fn quota_of_cfs(dir: &Path) -> Option<f64> {
 fn cpus_of(quota_us: f64, period_us: f64) -> Option<f64> {
     let cpus = quota_us / period_us;
     (quota_us > 0.0 && cpus > 0.0 && cpus.is_finite()).then_some(cpus)
-}
-
-/// The text of a control file, `None` if it cannot be read.
-pub(super) fn read(path: &Path) -> Option<String> {
-    small_file::read(path, MAX_FILE_BYTES).ok()
 }

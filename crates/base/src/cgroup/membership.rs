@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::limits;
+use super::control_file;
 
 /// The controller that limits the CPUs and memory nodes.
 pub(super) const CPUSET: &str = "cpuset";
@@ -38,12 +38,12 @@ impl Membership {
 /// All memberships of the process. Where `proc/self/cgroup` is missing or empty, `proc/self/cpuset` names the group that
 /// matters most: kernels without the first have the second, and so do trees that were captured in batch jobs.
 pub(super) fn read(root: &Path) -> Vec<Membership> {
-    let mut memberships: Vec<Membership> = limits::read(&root.join("proc/self/cgroup"))
+    let mut memberships: Vec<Membership> = control_file::read(&root.join("proc/self/cgroup"))
         .map(|text| text.lines().filter_map(parse_line).collect())
         .unwrap_or_default();
     if memberships.is_empty() {
         memberships.extend(
-            limits::read(&root.join("proc/self/cpuset"))
+            control_file::read(&root.join("proc/self/cpuset"))
                 .map(|path| Membership { hierarchy: Hierarchy::Cpusets, path: path.trim().to_owned() }),
         );
     }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::limits::{Group, groups, read};
+use super::control_file::read;
+use super::limits::{Group, groups};
 
 /// The bytes that the control groups of the process whose `proc/self` lies below `root` let it take beyond what they use
 /// now, not counting file pages that the kernel can drop; `None` is no limit.

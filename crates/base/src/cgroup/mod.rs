@@ -14,6 +14,7 @@
 //! assert!(mine.quota.is_none_or(|cpus| cpus > 0.0));
 //! ```
 
+mod control_file;
 mod limits;
 mod membership;
 mod memory;

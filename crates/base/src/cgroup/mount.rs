@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::limits;
+use super::control_file;
 use super::membership::{CPUSET, Hierarchy};
 
 /// One mounted hierarchy of control groups.
@@ -62,10 +62,10 @@ impl Mount {
 
 /// All mounted hierarchies.
 pub(super) fn read(root: &Path) -> Vec<Mount> {
-    if let Some(text) = limits::read(&root.join("proc/self/mountinfo")) {
+    if let Some(text) = control_file::read(&root.join("proc/self/mountinfo")) {
         return text.lines().filter_map(parse_mountinfo).collect();
     }
-    let table = ["proc/self/mounts", "proc/mounts"].iter().find_map(|file| limits::read(&root.join(file)));
+    let table = ["proc/self/mounts", "proc/mounts"].iter().find_map(|file| control_file::read(&root.join(file)));
     table.map(|text| text.lines().filter_map(parse_mounts).collect()).unwrap_or_default()
 }
 

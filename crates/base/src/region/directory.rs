@@ -6,9 +6,8 @@
 //! | 0x40 | kind, generation u32; offset and bytes u32, both in units of 128 B |
 //! | 0x50 | config \[u64; 6\] |
 
-use super::header::CHANNEL_ALIGN;
+use super::places::{CHANNEL_ALIGN, ENTRY_BYTES};
 
-pub(super) const ENTRY_BYTES: usize = 128;
 pub(super) const ENTRY_WORDS: usize = ENTRY_BYTES / 8;
 const NAME_WORDS: usize = 8;
 

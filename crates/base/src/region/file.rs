@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::linux::fs::MetadataExt;
 
 use super::error::{AttachError, Subject};
-use super::header::places;
+use super::places::places;
 
 /// Checks the file and returns its length in bytes.
 pub(super) fn check_file(what: Subject<'_>, file: &File, owner: u32) -> Result<usize, AttachError> {

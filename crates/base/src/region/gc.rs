@@ -10,8 +10,8 @@ use super::attachment::{RegionLock, close};
 use super::error::{AttachError, Subject};
 use super::file::check_file;
 use super::header::MAGIC;
+use super::link::{Link, each, open};
 use super::lock;
-use super::named::{Link, each, open};
 use super::region_dir::{DirLock, RegionDir};
 
 /// A removed region.

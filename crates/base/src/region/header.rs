@@ -13,11 +13,11 @@
 //! The checksum covers 0x00 to 0x70 and the directory.
 
 use super::crc32c;
-use super::directory::{Declared, ENTRY_BYTES};
-use super::participant::RECORD_BYTES;
+use super::directory::Declared;
+use super::places::{PARTICIPANTS_AT, places};
 use super::plan::RegionPlan;
 use super::process;
-use crate::{CacheLine, LINE_BYTES};
+use crate::LINE_BYTES;
 
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"corecast");
 pub(super) const ABI_MAJOR: u16 = 1;
@@ -29,34 +29,9 @@ pub(super) const POINTER_BYTES: u8 = size_of::<usize>() as u8;
 pub(super) const HEADER_WORDS: usize = 15;
 /// The offset of the state, in bytes; also the byte that is locked to exclude others.
 pub(super) const STATE_AT: usize = 0x80;
-/// The offset of the participants, in bytes.
-pub(super) const PARTICIPANTS_AT: usize = 0x1000;
-/// The alignment of channels, in bytes.
-pub(super) const CHANNEL_ALIGN: u64 = 128;
-/// The size of a parker, in bytes.
-pub(super) const PARKER_BYTES: usize = size_of::<CacheLine<crate::sync::EventCount>>();
-
-pub(super) const MAX_PARTICIPANTS: u32 = 1280;
-pub(super) const MAX_CHANNELS: u32 = 4096;
-
 /// The states of a region.
 pub(super) const READY: u32 = 2;
 pub(super) const CLOSED: u32 = 3;
-
-/// The offsets of the parts of a region, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Places {
-    pub(super) parkers: usize,
-    pub(super) directory: usize,
-    pub(super) channels: usize,
-}
-
-/// The parts of a region with these numbers of participants and channels, each behind the one before.
-pub(super) fn places(participants: u32, channels: u32) -> Places {
-    let parkers = PARTICIPANTS_AT + participants as usize * RECORD_BYTES;
-    let directory = parkers + participants as usize * PARKER_BYTES;
-    Places { parkers, directory, channels: directory + channels as usize * ENTRY_BYTES }
-}
 
 /// The first words of a new region, and its directory.
 pub(super) fn encode(plan: &RegionPlan, total_bytes: u64) -> ([u64; HEADER_WORDS], Vec<u64>) {

@@ -41,6 +41,7 @@ mod fork;
 mod gc;
 mod header;
 mod kind;
+mod link;
 mod lock;
 mod mapping;
 mod memfd;
@@ -48,6 +49,7 @@ mod name;
 mod named;
 mod observer;
 mod participant;
+mod places;
 mod plan;
 mod process;
 mod region_dir;
@@ -57,7 +59,7 @@ mod storage;
 mod validate;
 
 pub(crate) use fork::OwnFile;
-pub(crate) use named::is_named;
+pub(crate) use link::is_named;
 pub(crate) use process::own_uid;
 
 pub use crate::liveness::Liveness;

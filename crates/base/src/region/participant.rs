@@ -13,14 +13,12 @@ use std::fs::File;
 use std::io;
 
 use super::directory::halves;
-use super::header::{PARKER_BYTES, PARTICIPANTS_AT};
 use super::mapping::Mapping;
+use super::places::{PARKER_BYTES, PARTICIPANTS_AT, RECORD_BYTES};
 use super::{lock, process};
 use crate::liveness::Liveness;
 use crate::sync::Ordering;
 use crate::wait::{AFFINITY_WORDS, Affinity};
-
-pub(super) const RECORD_BYTES: usize = 256;
 
 const PID: usize = 0x08;
 const FLAGS: usize = 0x0c;

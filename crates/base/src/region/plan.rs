@@ -2,8 +2,8 @@
 
 use super::directory::Declared;
 use super::error::RegionPlanError;
-use super::header::{CHANNEL_ALIGN, MAX_CHANNELS, MAX_PARTICIPANTS, places};
 use super::name::check_channel_name;
+use super::places::{CHANNEL_ALIGN, MAX_CHANNELS, MAX_PARTICIPANTS, places};
 
 /// The size limit of a region unless its plan says otherwise, in bytes.
 pub const DEFAULT_LIMIT_BYTES: u64 = 1 << 30;

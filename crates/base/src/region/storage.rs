@@ -9,8 +9,9 @@ use rustix::process::{Resource, getrlimit};
 
 use super::attachment::publish;
 use super::error::CreateError;
-use super::header::{encode, places};
+use super::header::encode;
 use super::mapping::Mapping;
+use super::places::places;
 use super::plan::RegionPlan;
 use crate::cgroup::memory_left;
 use crate::small_file;

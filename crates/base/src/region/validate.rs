@@ -8,10 +8,10 @@ use std::collections::HashSet;
 use super::directory::{ENTRY_WORDS, Entry, halves};
 use super::error::{AttachError, Subject};
 use super::header::{
-    ABI_MAJOR, ABI_MINOR, CHANNEL_ALIGN, CLOSED, ENDIAN_TAG, HEADER_WORDS, MAGIC, MAX_CHANNELS, MAX_PARTICIPANTS,
-    PARTICIPANTS_AT, POINTER_BYTES, Places, READY, checksum, places, type_hash,
+    ABI_MAJOR, ABI_MINOR, CLOSED, ENDIAN_TAG, HEADER_WORDS, MAGIC, POINTER_BYTES, READY, checksum, type_hash,
 };
 use super::name::check_channel_name;
+use super::places::{CHANNEL_ALIGN, MAX_CHANNELS, MAX_PARTICIPANTS, PARTICIPANTS_AT, Places, places};
 use super::process;
 use crate::LINE_BYTES;
 

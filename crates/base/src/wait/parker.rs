@@ -3,13 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::process_parkers;
-use crate::CacheLine;
-use crate::place::PlaceSlice;
+use super::process_parkers::{self, Parkers};
 use crate::sync::{EventCount, Scope};
-
-/// The parkers of one memory.
-pub type Parkers = PlaceSlice<CacheLine<EventCount>>;
 
 /// An event count to sleep on. Two sleepers may share one: each is then woken for the other now and then.
 #[derive(Clone)]
@@ -106,7 +101,7 @@ mod tests {
     use super::*;
     use crate::sync::Fences;
     use crate::wait::{LONGEST_SLEEP, WakeCell, WakeWord};
-    use crate::{CacheLine, Place};
+    use crate::{CacheLine, Place, PlaceSlice};
 
     #[test]
     fn a_word_of_either_memory_wakes_the_sleeper() {

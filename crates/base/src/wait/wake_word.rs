@@ -34,7 +34,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::parker::{Parker, Parkers, wake_parker};
+use super::parker::{Parker, wake_parker};
+use super::process_parkers::Parkers;
 use super::{SleepOutcome, SleepPlace, Wait};
 use crate::CacheLine;
 use crate::place::{Place, Shareable};

@@ -1,4 +1,4 @@
-//! `corecast bench atomics`: what many threads get from one word, by atomic operation.
+//! `corecast bench atomics`: the throughput of many threads on one word, by atomic operation.
 
 use std::time::Duration;
 

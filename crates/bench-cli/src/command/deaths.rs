@@ -1,4 +1,4 @@
-//! `corecast bench deaths`: how long a killed process is waited for, and the process that is killed.
+//! `corecast bench deaths`: how long a process waits for a peer that was killed, and the process that is killed.
 
 use std::path::PathBuf;
 

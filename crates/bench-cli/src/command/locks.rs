@@ -1,4 +1,4 @@
-//! `corecast bench locks`: what locks cost alone, and what many threads get from them.
+//! `corecast bench locks`: the cost of a lock without contention, and the throughput of many threads.
 
 use std::time::Duration;
 

@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     /// The numbers of elements in a bucket, on average.
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "12,48", value_parser = count(MOST_ELEMENTS))]
     elements: Vec<usize>,
-    /// One of this number of participants is a server, where there are servers.
+    /// One participant in K is a server, for the contenders that have servers.
     #[arg(long, value_name = "K", default_value = "3", value_parser = clap::value_parser!(u64).range(2..=MOST_THREADS))]
     every: u64,
     /// Draw keys by Zipf's law with this exponent [default: uniformly].
@@ -120,7 +120,7 @@ fn own_failures(report: &TableReport) -> OwnFailures {
     own
 }
 
-/// In what it is not the paper's experiment.
+/// The ways in which this run differs from the paper's experiment.
 fn departures(report: &TableReport) -> String {
     let zipf = report.zipf.map(|exponent| format!("keys by Zipf's law, {exponent}"));
     let unpinned = report.unpinned.then(|| "threads not bound".to_owned());

@@ -1,4 +1,4 @@
-//! How soon locks settle, on a page.
+//! The section of a page on how soon locks settle after a change.
 
 use corecast_bench::LockFlips;
 use maud::{Markup, html};

@@ -1,4 +1,4 @@
-//! The pages about results that a benchmark may leave: each is one HTML file that needs nothing but itself.
+//! The HTML pages that benchmarks write about their results: each is one file that needs no other.
 //!
 //! - `locks_page` with `flips_section` and `readers_section`, `table_page`, `atomics_page`, `messages_page`, `coherence_page`
 //!   with `coherence_map`: a page for each benchmark;

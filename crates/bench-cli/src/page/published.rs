@@ -1,4 +1,4 @@
-//! Figures that others have published of other machines, beside the same figures found here, on a page.
+//! The section of a page that shows published figures of other machines beside the figures of this run.
 
 use corecast_bench::PublishedFigure;
 use maud::{Markup, html};

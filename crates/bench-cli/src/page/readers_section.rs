@@ -1,4 +1,4 @@
-//! The throughput of locks for readers and writers, on a page.
+//! The section of a page on the throughput of reader-writer locks.
 
 use corecast_bench::{ReaderCell, ReaderReport, ReaderRow};
 use maud::{Markup, html};

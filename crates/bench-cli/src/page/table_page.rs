@@ -1,4 +1,4 @@
-//! A page about hash tables: what threads get done with each, beside what was published of other machines.
+//! A page about hash tables: the throughput of each, beside figures published of other machines.
 
 use corecast_bench::{Published, TableCell, TableReport};
 use maud::{Markup, html};

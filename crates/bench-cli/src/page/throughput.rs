@@ -1,4 +1,4 @@
-//! The work that many participants get done in a second, against their number: curves for all situations that differ in
+//! Charts of throughput against the number of participants: curves for all situations that differ in
 //! that alone.
 
 use maud::{Markup, html};

@@ -69,12 +69,12 @@ impl UmpConfig {
 c_functions! {
     /// Declares a ump channel.
     unsafe fn corecast_region_plan_add_ump(plan: &mut RegionPlan, name: text, config: parameters UmpConfig) {
-        plan.change(|plan| ump::bytes::spec(&config).declare(plan, name))?
+        plan.change(|plan| ump::bytes::spec(config).declare(plan, name))?
     }
 
     /// A ump channel among two threads of this process. For one among processes, declare it in the plan of a region.
     unsafe fn corecast_ump_create(config: parameters UmpConfig) -> (sender: new UmpSender, receiver: new UmpReceiver) {
-        let (sender, receiver) = ump::bytes::channel(&config);
+        let (sender, receiver) = ump::bytes::channel(config);
         (UmpSender::new(sender), UmpReceiver::new(receiver))
     }
 }

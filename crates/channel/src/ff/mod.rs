@@ -23,7 +23,7 @@
 //! ```
 //! use corecast_channel::ff;
 //! use std::num::NonZeroU64;
-//! let (mut tx, mut rx) = ff::channel(&ff::Config::default());
+//! let (mut tx, mut rx) = ff::channel(1024);
 //! let sum = std::thread::spawn(move || std::iter::from_fn(|| rx.recv().ok()).map(NonZeroU64::get).sum::<u64>());
 //! for word in 1..=1000 {
 //!     tx.send(NonZeroU64::new(word).expect("not zero"))?;
@@ -111,14 +111,24 @@ pub enum Probe {
     Line,
 }
 
-/// A channel among the threads of one process.
+/// A channel of `cells` words with the default configuration; see [`Config`] for what `cells` may be.
 ///
 /// # Panics
 /// If it would have more than [`MAX_CELLS`] cells.
 #[track_caller]
 #[must_use]
-pub fn channel(config: &Config) -> (Sender, Receiver) {
-    let shared = Arc::new(Shared::new(config, cells(config), WakeWord::new(config.wait), WakeWord::new(config.wait)));
+pub fn channel(cells: usize) -> (Sender, Receiver) {
+    channel_with(Config { cells, ..Config::default() })
+}
+
+/// A channel with this configuration, among the threads of one process.
+///
+/// # Panics
+/// If it would have more than [`MAX_CELLS`] cells.
+#[track_caller]
+#[must_use]
+pub fn channel_with(config: Config) -> (Sender, Receiver) {
+    let shared = Arc::new(Shared::new(&config, cells(&config), WakeWord::new(config.wait), WakeWord::new(config.wait)));
     let waiter = Waiter::new(config.wait, CpuSharing::unpinned(2), config.wake_cost);
     let sender =
         Sender { shared: Arc::clone(&shared), position: SendPosition::default(), waiter: waiter.clone(), peer: None };

@@ -37,8 +37,8 @@ const RECEIVER: &str = "receiver";
 /// If it would have more than [`MAX_CELLS`] cells.
 #[track_caller]
 #[must_use]
-pub fn spec(config: &Config) -> Spec {
-    let cells = cells(config);
+pub fn spec(config: Config) -> Spec {
+    let cells = cells(&config);
     let probe = u64::from(config.probe == Probe::Line);
     let slip = match config.slip {
         Slip::None => 0,

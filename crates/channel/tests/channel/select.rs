@@ -143,12 +143,12 @@ fn too_many_channels_break_a_rule() {
 #[test]
 fn a_sleeper_is_woken_by_channels_of_any_kind_and_memory() {
     let plan = RegionPlan::new();
-    let plan = ump::bytes::spec(&Config::default()).declare(plan, "work").expect("a good name");
+    let plan = ump::bytes::spec(Config::default()).declare(plan, "work").expect("a good name");
     let plan = mcast::bytes::spec(mcast::Config::default()).declare(plan, "news").expect("a good name");
     let region = SharedRegion::memfd(&plan).expect("a region");
     let there = SharedRegion::from_fd(region.share().expect("a descriptor")).expect("the same region");
 
-    let (mut ump_here, end) = ump::bytes::channel(&Config::default());
+    let (mut ump_here, end) = ump::bytes::channel(Config::default());
     let mut select: Select<Mixed> = Select::new();
     let mut tokens = vec![select.add(end.into())];
     let (mut mcast_here, source) = mcast::bytes::channel(mcast::Config::default());
@@ -193,9 +193,9 @@ fn is_told<R: Selectable>(select: &mut Select<R>, notifier: &mut Notifier) -> bo
 
 #[test]
 fn a_forked_child_gets_an_error_and_disturbs_no_end() {
-    let plan = ump::bytes::spec(&Config::default()).declare(RegionPlan::new(), "ump").expect("a plan");
+    let plan = ump::bytes::spec(Config::default()).declare(RegionPlan::new(), "ump").expect("a plan");
     let plan = mcast::bytes::spec(mcast::Config::default()).declare(plan, "mcast").expect("a plan");
-    let plan = ff::spec(&ff::Config::default()).declare(plan, "ff").expect("a plan");
+    let plan = ff::spec(ff::Config::default()).declare(plan, "ff").expect("a plan");
     let region = SharedRegion::memfd(&plan).expect("memory");
     let mut tx = ump::bytes::sender(&region, "ump").expect("the end is free");
     let (mut ump, mut mcast, mut ff) = of_each_kind(&region);

@@ -30,7 +30,7 @@ unsafe impl Sync for Buffers {}
 /// Sends words that stand for buffers, which are used again without asking as soon as the channel's promise lets them be.
 fn buffers_go_round(probe: Probe, count: usize) {
     loom::model(move || {
-        let (mut tx, mut rx) = ff::channel(&config(probe, Slip::None, Wait::Spin));
+        let (mut tx, mut rx) = ff::channel_with(config(probe, Slip::None, Wait::Spin));
         let buffers = Arc::new(Buffers(std::array::from_fn(|_| UnsafeCell::new(0))));
         let theirs = Arc::clone(&buffers);
         let sender = thread::spawn(move || {
@@ -64,7 +64,7 @@ fn buffers_go_round_by_lines() {
 fn sleepers_are_woken() {
     for probe in [Probe::Cell, Probe::Line] {
         loom::model(move || {
-            let (mut tx, mut rx) = ff::channel(&config(probe, Slip::None, Wait::Park));
+            let (mut tx, mut rx) = ff::channel_with(config(probe, Slip::None, Wait::Park));
             let sender = thread::spawn(move || {
                 (0..CELLS + 1).for_each(|number| tx.send(word(number)).expect("the receiver stays"));
             });
@@ -89,7 +89,7 @@ fn try_until_there(rx: &mut Receiver) -> Result<NonZeroU64, RecvError> {
 fn parts_of_lines_are_let_go() {
     for probe in [Probe::Cell, Probe::Line] {
         loom::model(move || {
-            let (mut tx, mut rx) = ff::channel(&config(probe, Slip::Line(Duration::MAX), Wait::Spin));
+            let (mut tx, mut rx) = ff::channel_with(config(probe, Slip::Line(Duration::MAX), Wait::Spin));
             let sender = thread::spawn(move || {
                 tx.send(word(0)).expect("there is room");
                 tx.flush().expect("not forked");

@@ -26,7 +26,7 @@ fn bytes(number: u64, words: usize) -> Vec<u8> {
 #[test]
 fn a_loan_is_seen_whole_or_not_at_all() {
     loom::model(|| {
-        let (mut tx, mut rx) = ump::bytes::channel(&config(8, Credit::AckLine, Wait::Spin));
+        let (mut tx, mut rx) = ump::bytes::channel(config(8, Credit::AckLine, Wait::Spin));
         let sender = thread::spawn(move || {
             // Aborted: the second slot is covered by what looks like the header of the message that will be there.
             let mut loan = tx.reserve(10 * 8).expect("there is room");
@@ -49,7 +49,7 @@ fn a_loan_is_seen_whole_or_not_at_all() {
 #[test]
 fn a_batch_appears_at_once() {
     loom::model(|| {
-        let (mut tx, mut rx) = ump::bytes::channel(&config(8, Credit::AckLine, Wait::Spin));
+        let (mut tx, mut rx) = ump::bytes::channel(config(8, Credit::AckLine, Wait::Spin));
         let sender = thread::spawn(move || {
             let batch = [bytes(1, 1), bytes(2, 9), bytes(3, 1)];
             assert_eq!(tx.send_batch(batch.iter().map(Vec::as_slice)), Ok(3));
@@ -83,7 +83,7 @@ fn cleared_slots_are_used_again_when_they_were_read() {
 fn an_open_message_is_not_written_over() {
     for credit in [Credit::AckLine, Credit::SlotClear] {
         loom::model(move || {
-            let (mut tx, mut rx) = ump::bytes::channel(&config(4, credit, Wait::Spin));
+            let (mut tx, mut rx) = ump::bytes::channel(config(4, credit, Wait::Spin));
             let sender = thread::spawn(move || {
                 (0..5).for_each(|number| tx.send(&bytes(number, 1)).expect("the receiver stays"));
             });

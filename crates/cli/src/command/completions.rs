@@ -1,4 +1,4 @@
-//! `corecast completions`: what a shell needs to complete the command line, from the same definitions that parse it.
+//! `corecast completions`: scripts for shells that complete the command line, made from the definitions that parse it.
 
 use clap_complete::Shell;
 

@@ -1,4 +1,4 @@
-//! `corecast explain`: what a group of this machine would use, what it was chosen from, and why.
+//! `corecast explain`: the algorithms that a group on this machine would use, their alternatives, and the reasons.
 
 use corecast::collective::{Choice, Entry as Racer, Race};
 use corecast::machine::pin;

@@ -1,4 +1,4 @@
-//! `corecast gc`: takes away what dead programs left of this user's regions.
+//! `corecast gc`: removes the regions of this user that dead programs left.
 
 use corecast::base::{region, rendezvous};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The subcommands, one file each: its options, and what it does.
+//! The subcommands, one file each with its options and its work.
 //!
 //! To add one: a file with `Arguments` and `run`, and its lines in [`Command`]. Help, completions and the manual page
 //! follow from those.

@@ -1,4 +1,4 @@
-//! The costs of CPUs at one distance: the heat maps in a few lines of a table.
+//! The costs by distance: a table that sums up the heat maps in a few lines.
 
 use corecast::machine::CostMatrix;
 

@@ -1,4 +1,4 @@
-//! The page as a whole.
+//! The report as a whole page: its sections in order.
 
 use maud::html;
 

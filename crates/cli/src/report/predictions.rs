@@ -1,4 +1,4 @@
-//! The section on the model itself: what races found beside what it had predicted.
+//! The section on the model itself: measured costs of races beside its predictions.
 
 use corecast::Machine;
 use corecast::machine::RaceCheck;

@@ -1,4 +1,4 @@
-//! The section on the race: who won in a table, then a chart and its numbers for each group.
+//! The section on the race: a table of the winners, then a chart and its numbers for each group.
 
 use corecast_race::{Group, Listed, Report, Timing, list};
 use maud::{Markup, html};

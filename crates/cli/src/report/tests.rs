@@ -1,4 +1,4 @@
-//! The page as a whole, on machines from one CPU to 256.
+//! Tests of the whole page, on machines from one CPU to 256.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! A planned tree over time: a row for each CPU, with what it sends and receives when, as predicted.
+//! A planned tree over time: a row for each CPU with the predicted times of its sends and receives.
 
 use corecast::plan::{Direction, Problem, Schedule, Transfer};
 

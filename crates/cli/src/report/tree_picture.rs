@@ -1,4 +1,4 @@
-//! A planned tree as a picture: who sends to whom, in which order, and when each member is reached.
+//! A planned tree as a picture: the edges, the order of sending, and when each member is reached.
 //!
 //! The tree grows downwards if it fits into the page so, else to the right. One that fits neither way, or has more than
 //! 64 members, is not drawn: the table of [`super::tree_table`] stands in.

@@ -1,4 +1,4 @@
-//! Whether corecast won: what it takes by itself against the fastest rival, said as plainly when it loses.
+//! The verdict of a race: corecast's own choice against the fastest rival, as plain when it loses as when it wins.
 
 use corecast_race::Group;
 

@@ -60,7 +60,7 @@ impl Stage {
 }
 
 fn plan() -> RegionPlan {
-    let plan = ump::bytes::spec(&ump::Config::default()).declare(RegionPlan::new(), "orders");
+    let plan = ump::bytes::spec(ump::Config::default()).declare(RegionPlan::new(), "orders");
     let config = mcast::Config { slots: 8, ..mcast::Config::default() };
     plan.and_then(|plan| mcast::bytes::spec(config).declare(plan, "news")).expect("good names")
 }

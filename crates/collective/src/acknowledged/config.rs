@@ -1,12 +1,8 @@
 //! The configuration of an acknowledged broadcast, on which all members agree.
 
 use super::AckError;
+use super::limits::{MAX_EVENT_BYTES, MAX_WINDOW};
 use super::scheduler::Discipline;
-
-/// The widest window.
-pub const MAX_WINDOW: usize = 4096;
-/// The largest event.
-pub const MAX_EVENT_BYTES: usize = 4096;
 
 /// The configuration of an acknowledged broadcast. Every member gives the same.
 ///

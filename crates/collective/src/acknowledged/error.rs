@@ -16,7 +16,7 @@ pub enum AckError {
         arity: usize,
     },
     /// The window is out of range.
-    #[error("the window of an acknowledged broadcast is 1 to {} events, not {window}", super::MAX_WINDOW)]
+    #[error("the window of an acknowledged broadcast is 1 to {} events, not {window}", super::limits::MAX_WINDOW)]
     Window {
         /// The number asked for.
         window: usize,
@@ -25,7 +25,7 @@ pub enum AckError {
     #[error("only rings have a companion, a tree has none")]
     CompanionOfTree,
     /// An event is too large.
-    #[error("an event has at most {} bytes, not {bytes}", super::MAX_EVENT_BYTES)]
+    #[error("an event has at most {} bytes, not {bytes}", super::limits::MAX_EVENT_BYTES)]
     TooLarge {
         /// Its size.
         bytes: usize,

@@ -48,6 +48,7 @@ mod engine;
 mod error;
 mod follower;
 mod in_order;
+mod limits;
 mod lines;
 mod messages;
 
@@ -57,9 +58,10 @@ mod scheduler;
 mod tasks;
 mod wires;
 
-pub use config::{AckConfig, AckOn, AckTuning, Edges, MAX_EVENT_BYTES, MAX_WINDOW, Variant};
+pub use config::{AckConfig, AckOn, AckTuning, Edges, Variant};
 pub use error::AckError;
 pub use follower::AckFollower;
+pub use limits::{MAX_EVENT_BYTES, MAX_WINDOW};
 pub use root::AckRoot;
 pub(crate) use route::Routes;
 pub use scheduler::Discipline;

@@ -210,7 +210,7 @@ impl fmt::Debug for Group {
     }
 }
 
-/// What every member of a run does.
+/// The work that every member of a run does.
 type Body<'a> = &'a (dyn Fn(&mut Member) + Sync);
 
 fn in_step(members: &[Member]) -> Result<(), RunError> {

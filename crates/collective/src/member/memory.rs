@@ -93,20 +93,21 @@ struct Reservation {
     asked: usize,
 }
 
-/// Memories begin where slices may.
+/// The alignment of memories: that of the slices in them.
 pub(crate) const STEP: usize = size_of::<CacheLine<u8>>();
 
 const UNPOISONED: &str = "planning does not panic";
 
 impl ReservedMemory {
-    /// The next `bytes` bytes of a memory; on the heap as much as is used.
+    /// Reserves the next `bytes` bytes of the arena; an arena on the heap gives as much as is used instead.
     pub(crate) fn reserve(arena: &mut Arena, bytes: usize) -> Result<Self, ArenaError> {
         let part = arena.part(bytes)?;
         arena.share(|| Self(Arc::new(Mutex::new(Reservation { arena: part, memory: None, asked: 0 }))))
     }
 
-    /// Memory for the survivors of a group that has laid out its own memory: the same amount, and half of the remainder, or
-    /// nothing if there is less. The room behind it is for objects that members make later.
+    /// Reserves memory for the survivors of a group that has laid out its own: as much as the group took, and half of the
+    /// remainder. Reserves nothing if less than the group took is left. The room behind it is for objects that members make
+    /// later.
     pub(crate) fn of_successor(arena: &mut Arena) -> Result<Self, ArenaError> {
         let (left, lines) = (arena.left().unwrap_or(0), arena.bytes());
         let bytes = if left < lines { 0 } else { (left + lines) / 2 / STEP * STEP };

@@ -4,9 +4,9 @@ use std::fmt;
 
 /// Held, by the thread whose exchange set this bit.
 pub(super) const LOCKED: u32 = 1;
-/// While the mode is [`Mode::Park`]: somebody may sleep.
+/// While the mode is [`Mode::Park`]: a thread may be asleep.
 pub(super) const PARKED: u32 = 1 << 1;
-/// While the mode is [`Mode::Park`]: somebody has slept for long, and newcomers leave it a moment.
+/// While the mode is [`Mode::Park`]: a thread has slept for long, so newcomers hold back for a moment and let it go first.
 pub(super) const NOBARGE: u32 = 1 << 2;
 /// The mode: 0 is [`Mode::Spin`], and 2 is kept for queues by cache domain.
 const MODE: u32 = 3 << 4;
@@ -33,7 +33,7 @@ impl Mode {
     /// All modes.
     pub const ALL: [Self; 3] = [Self::Spin, Self::Queue, Self::Park];
 
-    /// That of a word.
+    /// The mode that this word of a lock names.
     #[inline]
     pub(super) fn of(word: u32) -> Self {
         match word & MODE {

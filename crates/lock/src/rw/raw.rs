@@ -15,7 +15,7 @@ use crate::raw::Setup;
 /// # Safety
 /// - Between a writer's lock, or a try of one that returned true, and its unlock no other lock succeeds.
 /// - Between a reader's lock and its unlock no writer's lock succeeds.
-/// - What happened before an unlock happens before what follows the next lock, unless both are readers'.
+/// - Everything before an unlock happens before everything after the next lock, unless both are readers'.
 /// - A try never waits, and one that failed leaves nothing behind.
 pub unsafe trait RawRwLock: Send + Sync + Sized {
     /// The state that a reader keeps until it ends: where it was counted, say; `()` where that is nothing.

@@ -1,8 +1,7 @@
-//! Errors of locks among processes.
+//! Why a lock among processes could not be declared or opened.
 
 use corecast_base::region::{Forked, RegionPlanError, SectionError};
 
-use super::lock::SharedGuard;
 use crate::registry::Algorithm;
 
 /// Why a lock could not be declared.
@@ -54,25 +53,6 @@ pub enum OpenError {
         error: SectionError,
     },
     /// This process is a forked child of the one that attached to the region.
-    #[error(transparent)]
-    Forked(#[from] Forked),
-}
-
-/// Why a lock was not taken, or not as it should be.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SharedLockError<'a> {
-    /// Another thread or process holds it.
-    #[error("the lock is held")]
-    WouldBlock,
-    /// It was held until the limit passed.
-    #[error("the lock stayed held until the deadline")]
-    Timeout,
-    /// **The lock is taken**, from a process that is gone and may have left half done what it did: repair that, and drop the
-    /// guard, or keep it to keep all others out. If this process dies before, the next one is told the same.
-    #[error("the process that held the lock is gone: repair what it left half changed, then drop the guard")]
-    OwnerDied(SharedGuard<'a>),
-    /// This process is a forked child of the one that opened the lock, and has to open its own.
     #[error(transparent)]
     Forked(#[from] Forked),
 }

@@ -9,7 +9,7 @@ use corecast_base::sync::Scope;
 use corecast_base::wait::LONGEST_SLEEP;
 use corecast_base::{LINE_BYTES, Place, Shareable};
 
-use super::error::{DeclareError, OpenError, SharedLockError};
+use super::error::{DeclareError, OpenError};
 use super::owned_word::{Outcome, OwnedWord, Owner};
 use crate::patience::Patience;
 use crate::raw::RawTimed;
@@ -211,6 +211,25 @@ fn acquire_polled<L: RawTimed<Node = ()>>(lock: &L, patience: Patience) -> Outco
 fn release_polled<L: RawTimed<Node = ()>>(lock: &L) {
     // SAFETY: the caller holds it.
     unsafe { lock.unlock(&()) };
+}
+
+/// Why a lock was not taken, or not as it should be.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SharedLockError<'a> {
+    /// Another thread or process holds it.
+    #[error("the lock is held")]
+    WouldBlock,
+    /// It was held until the limit passed.
+    #[error("the lock stayed held until the deadline")]
+    Timeout,
+    /// **The lock is taken**, from a process that is gone and may have left half done what it did: repair that, and drop the
+    /// guard, or keep it to keep all others out. If this process dies before, the next one is told the same.
+    #[error("the process that held the lock is gone: repair what it left half changed, then drop the guard")]
+    OwnerDied(SharedGuard<'a>),
+    /// This process is a forked child of the one that opened the lock, and has to open its own.
+    #[error(transparent)]
+    Forked(#[from] Forked),
 }
 
 /// A lock that is held. Dropped, it frees it; forgotten, this process holds it for as long as it is a participant. It stays on

@@ -42,7 +42,7 @@ mod lock;
 pub mod owned_word;
 
 #[cfg(not(loom))]
-pub use error::{DeclareError, OpenError, SharedLockError};
+pub use error::{DeclareError, OpenError};
 #[cfg(not(loom))]
-pub use lock::{ALGORITHMS, KIND_LOCK, SharedGuard, SharedLock, declare};
+pub use lock::{ALGORITHMS, KIND_LOCK, SharedGuard, SharedLock, SharedLockError, declare};
 pub use owned_word::{Outcome, OwnedWord, Owner};

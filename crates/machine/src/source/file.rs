@@ -4,8 +4,8 @@
 
 use std::path::Path;
 
-use super::discover::{DiscoveryRequest, Source};
 use super::error::DiscoverError;
+use super::request::{DiscoveryRequest, Source};
 use crate::bounded_file::read_bounded;
 use crate::model_file::{self, ModelFileError};
 use crate::topology::Topology;

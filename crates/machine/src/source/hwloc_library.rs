@@ -6,8 +6,8 @@
 use hwlocality::Topology as Library;
 use hwlocality::topology::export::xml::XMLExportFlags;
 
-use super::discover::{DiscoveryRequest, Source};
 use super::error::DiscoverError;
+use super::request::{DiscoveryRequest, Source};
 use super::{hwloc_xml, sysfs};
 use crate::topology::Topology;
 

@@ -21,8 +21,10 @@ mod hwloc_library;
 mod hwloc_xml;
 mod mask;
 mod place;
+mod request;
 mod synthetic;
 mod sysfs;
 
-pub use discover::{DiscoveryRequest, SOURCES, Source, discover};
+pub use discover::{SOURCES, discover};
 pub use error::DiscoverError;
+pub use request::{DiscoveryRequest, Source};

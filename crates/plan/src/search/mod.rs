@@ -16,8 +16,10 @@ mod moving_tree;
 pub(crate) mod order;
 mod portfolio;
 mod sketch;
+pub(crate) mod stop;
 mod ticks;
 mod trial;
+mod trial_buffers;
 
 pub(crate) use costs::Costs;
 

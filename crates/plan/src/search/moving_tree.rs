@@ -6,7 +6,7 @@
 //! member, the member is written into a journal, from which [`MovingTree::undo`] restores it.
 
 use super::ticks::Ticks;
-use super::trial::Trials;
+use super::trial_buffers::TrialBuffers;
 
 /// The parent of the root.
 pub(crate) const NOBODY: u32 = u32::MAX;
@@ -32,7 +32,7 @@ pub(crate) struct MovingTree<'a> {
     written: Vec<u64>,
     change: u64,
     root_before: u32,
-    pub(super) trials: Trials,
+    pub(super) trials: TrialBuffers,
 }
 
 /// A member as it was before the change.
@@ -63,7 +63,7 @@ impl<'a> MovingTree<'a> {
             change: 0,
             informed: vec![0; len],
             root_before: 0,
-            trials: Trials::new(len),
+            trials: TrialBuffers::new(len),
         }
     }
 

@@ -20,22 +20,6 @@ pub(super) struct End {
     pub(super) tail: u64,
 }
 
-/// Buffers that trials reuse.
-#[derive(Clone, Debug)]
-pub(super) struct Trials {
-    /// By member: the last trial whose first path it was on.
-    on_path: Vec<u64>,
-    count: u64,
-    tails: Vec<(u64, u32)>,
-    pub(super) members: Vec<u32>,
-}
-
-impl Trials {
-    pub(super) fn new(len: usize) -> Self {
-        Self { on_path: vec![0; len], count: 0, tails: Vec::new(), members: Vec::new() }
-    }
-}
-
 impl MovingTree<'_> {
     /// True if moving `member` with all below it to `parent` may cost at most `limit`.
     ///

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::protocol::VERSION;
+use super::version::VERSION;
 use crate::effort::Effort;
 use crate::operation::Operation;
 use crate::planner;

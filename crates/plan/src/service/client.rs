@@ -86,8 +86,7 @@ impl Client {
         Ok(Self { path: path.to_owned(), lines, timeout })
     }
 
-    /// A plan over the members of `problem`, which are the CPUs that the request names of the machine that it names,
-    /// with the terms that it names.
+    /// A plan over the members of `problem`: machine, CPUs and terms of `problem` must be those that the request names.
     ///
     /// # Errors
     ///

@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 
 use super::answer::{Answer, Catalogue, Refusal, RefusalKind, ServiceStatus};
 use super::gate::Gate;
+use super::options::Options;
 use super::plan_cache::{Key, PlanCache};
 use super::protocol::{MachineSource, PlanRequest, Question, TermsChoice};
-use super::server::Options;
 use super::tally::Tally;
 use crate::bounding::Tightness;
 use crate::plan_json::PlanJson;

@@ -8,13 +8,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::answer::{Refusal, RefusalKind};
+use super::version::VERSION;
 use crate::effort::Effort;
 use crate::limits::Limits;
 use crate::operation::Operation;
 use crate::request::AUTO;
-
-/// The version of the protocol: the value of `corecast-plan` in every request and answer.
-pub const VERSION: u64 = 1;
 
 /// The requests of a client.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,6 +12,7 @@ use rustix::event::PollFlags;
 
 use super::answer::{Answer, Refusal, RefusalKind};
 use super::line::{Lines, Patience};
+use super::options::Options;
 use super::plan_service::PlanService;
 use super::readiness::{Stopper, Woken, deadline, wait};
 use super::session::Session;
@@ -19,31 +20,6 @@ use super::socket::{BindError, BoundSocket};
 
 /// How long the service takes no clients after the system refused one, as when it is out of file descriptors.
 const BREATH: Duration = Duration::from_millis(100);
-
-/// The limits of a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// How long a client may take to send a request, or to read an answer.
-    pub idle_timeout: Duration,
-    /// How many clients are served at once; a further one is told that the service is busy.
-    pub max_clients: usize,
-    /// How many searches run at once, at least one; other requests wait for their turn.
-    pub searches: usize,
-    /// How long one search may take; the answer is then the best plan found.
-    pub search_limit: Duration,
-}
-
-impl Default for Options {
-    /// 30 s for a client, 64 clients, as many searches as there are CPUs for this process, a minute for each.
-    fn default() -> Self {
-        Self {
-            idle_timeout: Duration::from_secs(30),
-            max_clients: 64,
-            searches: thread::available_parallelism().map_or(1, usize::from),
-            search_limit: Duration::from_secs(60),
-        }
-    }
-}
 
 /// A plan service that listens.
 pub struct Server {

@@ -4,10 +4,10 @@ use std::os::unix::net::UnixStream;
 
 use super::answer::{Answer, Refusal, RefusalKind};
 use super::line::{LineError, Lines, MAX_LINE_BYTES, Patience};
+use super::options::Options;
 use super::plan_service::PlanService;
 use super::protocol::parse_request;
 use super::readiness::{Stopper, deadline};
-use super::server::Options;
 
 /// A client that is served.
 #[derive(Debug)]

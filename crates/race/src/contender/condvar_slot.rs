@@ -1,4 +1,4 @@
-//! The textbook way: one mutex around the state of an operation, one condition variable for all that wait.
+//! The textbook contender: one mutex around the state of an operation, one condition variable for all that wait.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The dissemination barrier as published, each flag on a line of its own.
+//! The dissemination barrier as published, with each flag on a cache line of its own.
 //!
 //! In round r member i signals member i + 2^r and waits for member i - 2^r (modulo n); after ceil(log2 n) rounds everybody
 //! has heard of everybody. Flags carry the number of the episode, so that they are never reset.

@@ -16,6 +16,7 @@ pub mod processes;
 mod pthread_barrier;
 mod raw_line;
 mod rendezvous_barrier;
+mod row_name;
 mod setting;
 mod slot_barrier;
 mod std_barrier;
@@ -32,8 +33,9 @@ pub use processes::member as collective_member;
 pub use setting::Setting;
 
 pub use external::Workshop;
-pub use planned::{CHOSEN, TWIN, as_planned};
+pub use planned::{TWIN, as_planned};
 pub use raw_line::RawLine;
+pub use row_name::CHOSEN;
 
 use crate::harness::{Abort, Body};
 use crate::op::Op;

@@ -12,6 +12,7 @@ use super::bodies::{
     AllreduceEnd, BarrierEnd, BroadcastEnd, ReduceEnd, SliceEnd, Witness, allreduce_body, barrier_body, broadcast_body,
     reduce_body, slice_body,
 };
+use super::row_name::{CHOSEN, of_shape};
 use super::{Contender, Seat, Setting, Unfit};
 use crate::failure::Failure;
 use crate::harness::{Abort, Body};
@@ -28,14 +29,6 @@ const CHUNKS_BYTES: usize = 128 << 10;
 /// For each member. They take at most half of what is left of the memory, and where that is too little long slices go in
 /// messages, and nobody is told: a race would measure these. So there is more than what would do.
 const ROOM_BYTES: usize = 3 * CHUNKS_BYTES;
-
-/// The row of the group's own choice.
-pub const CHOSEN: &str = "corecast";
-
-/// The row of the tree of a shape.
-pub(crate) fn of_shape(shape: &str) -> String {
-    format!("{CHOSEN}/tree/{shape}")
-}
 
 struct Planned {
     variant: Variant,

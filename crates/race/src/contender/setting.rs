@@ -9,7 +9,7 @@ use corecast::plan::{Problem, SHAPES, Tree};
 
 use super::Contender;
 use super::bodies::SliceTask;
-use super::planned::{CHOSEN, of_shape};
+use super::row_name::{CHOSEN, of_shape};
 use crate::harness::Patience;
 use crate::op::Op;
 use crate::place::Place;

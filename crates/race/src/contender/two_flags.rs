@@ -1,4 +1,4 @@
-//! The least that a barrier of two can do: each writes a flag of its own and polls the other's.
+//! The cheapest barrier of two participants: each writes a flag of its own and polls the other's.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How long a run may take, dealt out to its groups.
+//! The time that a run may take, divided among its groups.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Whether the CPUs' clocks agree, so that a time taken on one may be subtracted from a time taken on another.
+//! Checks whether the CPUs' clocks agree, so that a time taken on one may be subtracted from a time taken on another.
 //!
 //! Two participants exchange a line; the answer carries the time at which it was given. In the fastest of many exchanges
 //! the answer was given half-way, give or take the difference between the two directions (D. Mills, Network Time

@@ -1,4 +1,4 @@
-//! Whether participants have to wait for a CPU.
+//! Decides whether participants have to wait for a CPU.
 
 use corecast::base::wait::CpuSharing;
 

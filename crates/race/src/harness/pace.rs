@@ -1,4 +1,4 @@
-//! How long blocks last, and how many there are.
+//! Chooses how long blocks last, and how many there are.
 
 use std::time::Duration;
 

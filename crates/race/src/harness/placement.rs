@@ -1,4 +1,4 @@
-//! Notices when a line transfer between the same two CPUs begins to cost something else.
+//! Notices when the cost of a line transfer between the same two CPUs changes.
 //!
 //! A hypervisor moves virtual CPUs between core complexes without telling: a transfer then takes five times as long, for
 //! tens of seconds. Numbers from before and after must not be compared, so a probe runs beside every round and this counts

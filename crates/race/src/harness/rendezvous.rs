@@ -1,4 +1,4 @@
-//! Where participants meet: before a block begins, and between operations that must not overlap.
+//! The meeting of participants before a block begins, and between operations that must not overlap.
 //!
 //! A central barrier that counts arrivals on one line and announces the meeting's number on another; the last to arrive
 //! may leave a word for the others, such as the time at which all shall begin. Blocking; whatever was written before a

@@ -1,4 +1,4 @@
-//! From when to when a block is counted: to the last end, and from the common start.
+//! The span of a block: from the common start to the last end.
 
 use super::task::Stamps;
 use crate::op::Op;

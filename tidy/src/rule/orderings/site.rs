@@ -88,7 +88,7 @@ pub(super) fn hidden(source: &SourceFile) -> Vec<usize> {
         let Some(at) = path.iter().position(|part| part == "Ordering") else { return false };
         !path.iter().any(|part| part == "cmp") && (renamed || at + 1 < path.len())
     };
-    let imports = source.imports().into_iter().filter(|import| hides(&import.path, import.renamed));
+    let imports = source.imports().into_iter().filter(|import| hides(&import.path, import.alias.is_some()));
     imports.map(|import| import.line).filter(|&line| !source.is_test_line(line)).collect()
 }
 

@@ -1,4 +1,4 @@
-//! The parts that the contender needs and may not find: a Java machine that runs source files, and Aeron's jar.
+//! Finds the two things that the Aeron contender needs: a JDK that runs source files, and Aeron's jar.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
-//! Aeron's IPC, from its Java package: the participants are threads of a Java machine, told of each block in a line.
+//! Aeron's IPC, from its Java package. The participants are threads of a Java program, which gets a line of text for each block.
 //!
 //! A single publication and a subscription for each receiver, with an embedded media driver, all in the program
-//! `AeronStream.java` beside this file. The harness's participants stand for its threads: each gives its thread the CPUs
-//! that it has itself, and sleeps while the block lasts; the first receiver talks to the program. A block's times are those
-//! that the program took, so that telling it is not timed; its single messages are not timed. The program writes and sums
-//! the harness's pattern, and the sums of a check are compared with the harness's own.
+//! `AeronStream.java` beside this file. Each of the harness's participants stands for one thread of the program: it binds
+//! that thread to its own CPUs, and sleeps while the block lasts. The first receiver talks to the program. The program takes
+//! the times of a block, so that the conversation is not timed; single messages are not timed. The program writes and sums
+//! the harness's pattern, and the harness compares the sums of a check with its own.
 //!
 //! Without a JDK or the jar the row is skipped and says what to get.
 
@@ -80,7 +80,7 @@ impl Carrier for AeronIpc {
         Traits::BROADCAST
     }
 
-    /// The nodes of other traffic wait for each other's messages, which are not of one program.
+    /// Streams only: in other traffic a node waits for messages of several channels, and each channel is a program of its own.
     fn plays(&self, traffic: Traffic) -> bool {
         traffic == Traffic::Stream
     }

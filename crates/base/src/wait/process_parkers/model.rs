@@ -1,9 +1,9 @@
 //! The parkers of a model, made anew in every run.
 
+use super::Parkers;
 use crate::CacheLine;
 use crate::place::PlaceSlice;
 use crate::sync::{EventCount, Mutex, in_each_run};
-use crate::wait::Parkers;
 
 in_each_run! {
     static ref PARKERS: Parkers = PlaceSlice::new((0..2).map(|_| CacheLine::new(EventCount::new())).collect());

@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
+use super::Parkers;
 use crate::CacheLine;
 use crate::place::PlaceSlice;
 use crate::sync::{AtomicU32, EventCount, Ordering};
-use crate::wait::Parkers;
 
 /// More than the threads of one process that wait on several channels at once, as a rule. Further threads share parkers.
 const COUNT: usize = 256;

@@ -1,11 +1,13 @@
 //! A received message.
 
+use std::cell::RefCell;
 use std::fmt;
 
 use corecast_base::sync::AtomicU64;
 
-use super::receiver::Receiver;
+use super::slots::ByteSlots;
 use crate::bytes::{Bytes, Plain};
+use crate::mcast::recv_end::RecvEnd;
 
 /// The number of copies for which a receiver keeps memory.
 const KEPT_BUFFERS: usize = 4;
@@ -13,7 +15,10 @@ const KEPT_BUFFERS: usize = 4;
 /// A received message. Dropping it releases its slot. Forgetting one is safe: its slot is kept until the receiver is
 /// dropped.
 pub struct Msg<'a> {
-    pub(super) receiver: &'a Receiver,
+    /// The end that received it, and releases it.
+    pub(super) end: &'a RecvEnd<ByteSlots>,
+    /// The receiver's memory for copies, where the copy goes back to.
+    pub(super) buffers: &'a RefCell<Vec<Box<[AtomicU64]>>>,
     pub(super) len: usize,
     pub(super) body: Body<'a>,
 }
@@ -31,7 +36,7 @@ impl Msg<'_> {
     #[inline]
     #[must_use]
     pub fn bytes(&self) -> Bytes<'_> {
-        let is_trusted = self.receiver.end.ring.slots.is_trusted;
+        let is_trusted = self.end.ring.slots.is_trusted;
         match &self.body {
             Body::Pinned(_, words) if !is_trusted => Bytes::shared(words, self.len),
             Body::Pinned(_, words) => {
@@ -78,9 +83,9 @@ impl Drop for Msg<'_> {
     #[inline]
     fn drop(&mut self) {
         match &mut self.body {
-            Body::Pinned(ticket, _) => self.receiver.end.release(*ticket),
+            Body::Pinned(ticket, _) => self.end.release(*ticket),
             Body::Copied(copy) => {
-                let mut kept = self.receiver.buffers.borrow_mut();
+                let mut kept = self.buffers.borrow_mut();
                 if kept.len() < KEPT_BUFFERS {
                     kept.push(std::mem::take(copy));
                 }

@@ -29,7 +29,7 @@ pub struct Receiver {
     pub(super) end: RecvEnd<ByteSlots>,
     waiter: RefCell<EndWaiter>,
     /// Memory for copies, not in use now.
-    pub(super) buffers: RefCell<Vec<Box<[AtomicU64]>>>,
+    buffers: RefCell<Vec<Box<[AtomicU64]>>>,
 }
 
 impl Receiver {
@@ -164,7 +164,7 @@ impl Receiver {
         let head = slots.head(index);
         let words = slots.message(index, head).ok_or(RecvError::Corrupt(NO_LENGTH))?;
         self.end.pins.pin();
-        Ok(Some(Msg { receiver: self, len: head.len, body: Body::Pinned(ticket, words) }))
+        Ok(Some(Msg { end: &self.end, buffers: &self.buffers, len: head.len, body: Body::Pinned(ticket, words) }))
     }
 
     /// Copies a message that a sender may overwrite at any time.
@@ -183,7 +183,7 @@ impl Receiver {
         let copy = copy.ok_or(RecvError::Corrupt(NO_LENGTH))?;
         self.end.pins.pin();
         self.end.release(ticket);
-        Ok(Some(Msg { receiver: self, len: head.len, body: Body::Copied(copy) }))
+        Ok(Some(Msg { end: &self.end, buffers: &self.buffers, len: head.len, body: Body::Copied(copy) }))
     }
 
     fn copy_words(&self, words: &[AtomicU64]) -> Box<[AtomicU64]> {

@@ -29,7 +29,7 @@ pub use sender::{Loan, Sender};
 ///
 /// ```
 /// use corecast_channel::ump::{self, Config};
-/// let (mut tx, mut rx) = ump::bytes::channel(&Config::default().holding(4096));
+/// let (mut tx, mut rx) = ump::bytes::channel(Config::default().holding(4096));
 /// let mut loan = tx.reserve(4096)?;
 /// loan.bytes().as_mut_slice().expect("among threads").fill(7);
 /// loan.commit();
@@ -42,7 +42,7 @@ pub use sender::{Loan, Sender};
 /// If the ring would have more than [`MAX_SLOTS`](super::MAX_SLOTS) slots.
 #[track_caller]
 #[must_use]
-pub fn channel(config: &Config) -> (Sender, Receiver) {
+pub fn channel(config: Config) -> (Sender, Receiver) {
     let slots = ring_slots(config.slots, 1);
     let shared = Shared::new(slots, config.credit, WakeWord::new(config.wait), WakeWord::new(config.wait));
     let waiter = Waiter::new(config.wait, CpuSharing::unpinned(2), config.wake_cost);

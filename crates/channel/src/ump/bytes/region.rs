@@ -42,7 +42,7 @@ const RECEIVER: &str = "receiver";
 /// If the ring would have more than [`MAX_SLOTS`] slots.
 #[track_caller]
 #[must_use]
-pub fn spec(config: &Config) -> Spec {
+pub fn spec(config: Config) -> Spec {
     let slots = ring_slots(config.slots, 1);
     let credit = u64::from(config.credit == Credit::SlotClear);
     let [wait, wake_cost, fences] = Waiting::new(config.wait, config.wake_cost).to_words();

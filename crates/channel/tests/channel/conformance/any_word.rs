@@ -77,7 +77,7 @@ fn ump_case(region: &SharedRegion, spoil: &dyn Fn()) {
 fn any_word_of_a_ring_of_bytes_may_be_spoilt() {
     watched(|begin| {
         for credit in [Credit::AckLine, Credit::SlotClear] {
-            let spec = ump::bytes::spec(&ump::Config { slots: 16, credit, ..ump::Config::default() });
+            let spec = ump::bytes::spec(ump::Config { slots: 16, credit, ..ump::Config::default() });
             let slots = (0..16).flat_map(|slot| [0, 8].map(|word| SLOTS_AT + 64 * slot + word));
             for_each_word(spec, 16, CONTROL.into_iter().chain(slots), ump_case, begin);
         }
@@ -97,7 +97,7 @@ fn any_word_may_be_spoilt_where_a_sender_succeeds_a_dead_one() {
     };
     watched(move |begin| {
         for credit in [Credit::AckLine, Credit::SlotClear] {
-            let spec = ump::bytes::spec(&ump::Config { slots: 16, credit, ..ump::Config::default() });
+            let spec = ump::bytes::spec(ump::Config { slots: 16, credit, ..ump::Config::default() });
             for_each_word(spec, 16, [0, 0x80].into_iter().chain((0..16).map(|slot| SLOTS_AT + 64 * slot)), case, begin);
         }
     });
@@ -127,7 +127,7 @@ fn any_word_of_a_word_channel_may_be_spoilt() {
     watched(|begin| {
         for slip in [Slip::None, Slip::Line(Duration::from_micros(50))] {
             for probe in [Probe::Cell, Probe::Line] {
-                let spec = ff::spec(&ff::Config { cells: 32, slip, probe, ..ff::Config::default() });
+                let spec = ff::spec(ff::Config { cells: 32, slip, probe, ..ff::Config::default() });
                 let cells = (0..32).step_by(3).map(|cell| SLOTS_AT + 8 * cell);
                 for_each_word(spec, 32, CONTROL.into_iter().chain(cells), ff_case, begin);
             }

@@ -211,7 +211,7 @@ fn a_waiting_end_learns_of_the_goodbye_too() {
 
 #[test]
 fn slices_are_given_among_threads_and_by_promise() {
-    let (mut tx, mut rx) = ump::bytes::channel(&Config::default());
+    let (mut tx, mut rx) = ump::bytes::channel(Config::default());
     tx.reserve(100).expect("there is room").bytes().as_mut_slice().expect("on the heap").fill(1);
     tx.send(&[2; 100]).expect("there is room");
     assert_eq!(rx.recv().expect("sent").as_slice(), Some([2; 100].as_slice()));
@@ -244,6 +244,7 @@ fn a_promise_holds_for_its_own_region_only() {
 #[test]
 fn room_for_long_messages_can_be_asked_for() {
     let config = Config { credit: Credit::AckLine, ..Config::default() }.holding(1 << 20);
-    let (tx, _rx) = ump::bytes::channel(&config);
-    assert!(tx.max_len() >= 1 << 20, "{} slots", config.slots);
+    let slots = config.slots;
+    let (tx, _rx) = ump::bytes::channel(config);
+    assert!(tx.max_len() >= 1 << 20, "{slots} slots");
 }

@@ -30,7 +30,8 @@ fn header(seq: u64, len: u64, kind: u64) -> u64 {
 
 #[test]
 fn headers_that_no_sender_writes_are_corrupt() {
-    let long = ump::bytes::channel(&credits()[0]).0.max_len() as u64;
+    let [first, _] = credits();
+    let long = ump::bytes::channel(first).0.max_len() as u64;
     for (config, bad) in [
         (&credits()[0], header(1, long + 1, 1)),
         (&credits()[0], header(1, 0xff_ffff, 1)),

@@ -32,7 +32,7 @@ fn sender(region: &SharedRegion) -> Sender {
 pub(crate) fn longest_of(region: &SharedRegion) -> usize {
     let config = region.entry(NAME).expect("declared").config;
     let credit = if config[1] == 0 { Credit::AckLine } else { Credit::SlotClear };
-    ump::bytes::channel(&Config { slots: config[0] as usize, credit, ..Config::default() }).0.max_len()
+    ump::bytes::channel(Config { slots: config[0] as usize, credit, ..Config::default() }).0.max_len()
 }
 
 /// A message that tells who sent it as which one, and whether it is whole.

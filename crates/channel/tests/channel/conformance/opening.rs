@@ -53,7 +53,7 @@ fn other_channels_are_told_apart() {
 
 #[test]
 fn directories_that_contradict_themselves_are_refused() {
-    let good = ump::bytes::spec(&Config::default());
+    let good = ump::bytes::spec(Config::default());
     let [slots, credit, wait, cost, fences, rest] = good.config;
     for (config, bytes) in [
         ([3, credit, wait, cost, fences, rest], good.bytes),

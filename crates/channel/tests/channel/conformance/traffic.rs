@@ -13,14 +13,14 @@ pub(crate) type Make = fn(&Config) -> (Sender, Receiver);
 
 /// Where a channel among threads can lie: beside its ends, in a region on the heap, in a memfd.
 pub(crate) const MEMORIES: [Make; 3] = [
-    ump::bytes::channel,
+    |config| ump::bytes::channel(config.clone()),
     |config| ends(&SharedRegion::heap(&plan(config)).expect("there is memory")),
     |config| ends(&SharedRegion::memfd(&plan(config)).expect("there is memory")),
 ];
 
 /// A region with one channel.
 pub(crate) fn plan(config: &Config) -> RegionPlan {
-    ump::bytes::spec(config).declare(RegionPlan::new(), NAME).expect("one channel with a good name")
+    ump::bytes::spec(config.clone()).declare(RegionPlan::new(), NAME).expect("one channel with a good name")
 }
 
 fn ends(region: &SharedRegion) -> (Sender, Receiver) {

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const NEVER: Slip = Slip::Line(Duration::from_secs(3600));
 
 fn region(config: &Config) -> SharedRegion {
-    let plan = ff::spec(config).declare(RegionPlan::new(), NAME).expect("one channel with a good name");
+    let plan = ff::spec(config.clone()).declare(RegionPlan::new(), NAME).expect("one channel with a good name");
     SharedRegion::memfd(&plan).expect("there is memory")
 }
 
@@ -39,9 +39,9 @@ fn configs() -> Vec<Config> {
 /// Runs the test for every memory and configuration.
 fn for_each(test: impl Fn(Sender, Receiver)) {
     for config in configs() {
-        let (tx, rx) = ff::channel(&config);
-        test(tx, rx);
         let (tx, rx) = ends(&region(&config));
+        test(tx, rx);
+        let (tx, rx) = ff::channel_with(config);
         test(tx, rx);
     }
 }
@@ -56,7 +56,7 @@ fn streams_arrive_whole_and_in_order() {
     for wait in Wait::ALL {
         for config in configs() {
             let count = if wait == Wait::Spin { 2_000 } else { 20_000 };
-            let (mut tx, mut rx) = ff::channel(&Config { wait, ..config });
+            let (mut tx, mut rx) = ff::channel_with(Config { wait, ..config });
             let sender = thread::spawn(move || (0..count).for_each(|n| tx.send(word(n)).expect("received")));
             for number in 0..count {
                 assert_eq!(rx.recv(), Ok(word(number)), "word {number}");
@@ -84,7 +84,7 @@ fn a_full_channel_gives_the_word_back_and_an_empty_one_says_so() {
 
 #[test]
 fn a_part_of_a_line_waits_for_the_rest_or_for_a_flush_or_a_goodbye() {
-    let (mut tx, mut rx) = ff::channel(&Config { slip: NEVER, ..Config::default() });
+    let (mut tx, mut rx) = ff::channel_with(Config { slip: NEVER, ..Config::default() });
     (0..3).for_each(|number| tx.send(word(number)).expect("there is room"));
     assert_eq!(rx.try_recv(), Err(TryRecvError::Empty));
     tx.flush().expect("not forked");
@@ -120,7 +120,7 @@ fn the_other_end_learns_of_the_goodbye() {
 fn buffers_that_words_stand_for_can_be_used_again_without_asking() {
     const CELLS: u64 = 32;
     for config in configs() {
-        let (mut tx, mut rx) = ff::channel(&config);
+        let (mut tx, mut rx) = ff::channel_with(config);
         // When word n + cells was sent, the receiver has taken word n and is done with all before it. The last word that was
         // sent is the one before.
         let buffers: Arc<Vec<_>> = Arc::new((0..CELLS + 2).map(|_| AtomicU64::new(0)).collect());
@@ -190,7 +190,7 @@ fn ends_have_one_owner_and_directories_are_checked() {
     assert!(matches!(ff::sender(&good, NAME), Err(OpenChannelError::Closed { end: "sender", .. })));
     drop(rx);
     assert!(matches!(ff::receiver(&good, NAME), Err(OpenChannelError::Closed { end: "receiver", .. })));
-    let spec = ff::spec(&Config::default());
+    let spec = ff::spec(Config::default());
     for (at, nonsense) in [(0, 33), (0, 16), (0, 1 << 60), (0, 2048), (1, 2), (3, 9), (5, 99)] {
         let mut config = spec.config;
         config[at] = nonsense;

@@ -20,7 +20,7 @@ struct Send(Probe);
 struct Receive(Probe);
 
 fn spec(probe: Probe) -> Spec {
-    ff::spec(&Config { cells: MIN_CELLS, probe, ..Config::default() })
+    ff::spec(Config { cells: MIN_CELLS, probe, ..Config::default() })
 }
 
 fn sender(region: &SharedRegion) -> Sender {

@@ -31,7 +31,7 @@ struct Receive {
 }
 
 fn spec(credit: Credit) -> Spec {
-    ump::bytes::spec(&Config { slots: SLOTS, credit, ..Config::default() })
+    ump::bytes::spec(Config { slots: SLOTS, credit, ..Config::default() })
 }
 
 fn sender(region: &SharedRegion) -> Sender {

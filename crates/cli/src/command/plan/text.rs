@@ -1,4 +1,4 @@
-//! A plan for people: what it is, how good it is, and its trees.
+//! A plan as text: its planner, its quality, and its trees.
 
 use corecast::plan::{Operation, Plan, Scheme};
 

@@ -1,4 +1,4 @@
-//! `corecast top`: the regions of this user, who is in them, and how far the ends of their channels are. It only looks.
+//! `corecast top`: the regions of this user, their participants, and how far the ends of their channels are. It changes nothing.
 //!
 //! - `lookout`: looks, and keeps in touch with hosted regions between two looks;
 //! - `seen`: what is seen, as JSON tells it; `rates`: what has moved between two looks; `text`: the same for people;

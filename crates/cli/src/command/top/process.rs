@@ -1,4 +1,4 @@
-//! Names of processes that tell their number and when they began.
+//! Finds the names of processes by their number and start time.
 
 use corecast::base::small_file;
 

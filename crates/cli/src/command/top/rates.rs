@@ -1,4 +1,4 @@
-//! The rates of channels between two looks.
+//! The rates of channels between two observations.
 
 use super::lookout::Look;
 use super::seen::{ChannelSeen, Inside, ReceiverSeen, RegionSeen};

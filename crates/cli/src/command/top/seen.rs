@@ -1,4 +1,4 @@
-//! The state of a region as it is seen, and as JSON tells it.
+//! The state of a region at one observation, and its JSON.
 
 use corecast::base::region::{Entry, KIND_GROUP, KIND_LOCK, Liveness, Observer, Participant, ParticipantId};
 use corecast::channel::OpenChannelError;

@@ -1,4 +1,4 @@
-//! The model that `tune` and `measure locks` work with: given, cached, measured now, or in the end assumed.
+//! Gets the model for `tune` and `measure locks`: given by the user, cached, measured now, or as a last resort assumed.
 
 use corecast::Machine;
 use corecast::machine::Topology;

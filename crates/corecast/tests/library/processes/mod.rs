@@ -32,7 +32,7 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
-        let plan = ump::bytes::spec(&ump::Config::default().holding(LONGEST)).declare(RegionPlan::new(), "ump");
+        let plan = ump::bytes::spec(ump::Config::default().holding(LONGEST)).declare(RegionPlan::new(), "ump");
         let config = mcast::Config {
             slots: 8,
             block_bytes: LONGEST,

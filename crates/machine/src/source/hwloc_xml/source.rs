@@ -1,9 +1,9 @@
 //! The source `hwloc-xml`.
 
 use super::parser;
-use crate::source::discover::{DiscoveryRequest, Source};
 use crate::source::error::DiscoverError;
 use crate::source::file::{self, Form};
+use crate::source::request::{DiscoveryRequest, Source};
 use crate::topology::Topology;
 
 /// A file of hwloc XML that the user names.

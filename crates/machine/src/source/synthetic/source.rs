@@ -3,9 +3,9 @@
 use corecast_base::{CpuId, MAX_CPU_ID};
 
 use super::level::{self, Kind, Level};
-use crate::source::discover::{DiscoveryRequest, Source};
 use crate::source::error::DiscoverError;
 use crate::source::place::{self, Place};
+use crate::source::request::{DiscoveryRequest, Source};
 use crate::topology::{Cpu, Topology};
 
 /// A made-up machine.

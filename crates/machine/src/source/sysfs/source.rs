@@ -5,8 +5,8 @@ use super::nodes::Nodes;
 use super::siblings::Siblings;
 use super::tree::Tree;
 use super::usable::Usable;
-use crate::source::discover::{DiscoveryRequest, Source};
 use crate::source::error::DiscoverError;
+use crate::source::request::{DiscoveryRequest, Source};
 use crate::topology::{Cpu, Topology};
 
 /// This machine, or the captured tree of another.

@@ -8,12 +8,7 @@
 use std::ops::Range;
 
 use super::budgets::{Budgets, Kind};
-use super::network::{Group, Network};
-
-/// The number of times computed at once for messages that keep the sender busy for as long.
-pub(super) const MANY: usize = 32;
-/// The number for the other messages: beyond what is valid, sums are too small and computed again.
-pub(super) const FEW: usize = 8;
+use super::network::{FEW, Group, MANY, Network};
 
 /// Rows of sums, one for each state, in times from 0.
 pub(super) struct Earnings {

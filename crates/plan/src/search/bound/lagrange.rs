@@ -9,7 +9,7 @@
 //! `docs/design/bounds.md` has the proof, what else was tried, and how tight the bound is.
 
 use super::super::costs::Costs;
-use super::super::exact::Stop;
+use super::super::stop::Stop;
 use super::budgets::Budgets;
 use super::grid::{Grid, ROUNDING};
 use super::network::Network;

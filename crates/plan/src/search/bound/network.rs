@@ -1,8 +1,12 @@
 //! The possible messages, their times, and the part of the sender's budget that each takes.
 
 use super::budgets::{Budgets, Kind};
-use super::earnings::{FEW, MANY};
 use super::grid::Grid;
+
+/// The number of times computed at once for messages that keep the sender busy for as long.
+pub(super) const MANY: usize = 32;
+/// The number for the other messages: beyond what is valid, sums are too small and computed again.
+pub(super) const FEW: usize = 8;
 
 /// Messages of one sender with the same effect on it: they keep it busy for as long and take as much of its budget.
 pub(super) struct Group {

@@ -1,15 +1,16 @@
 //! Prices for the parts of trees from one root, where only trees better than a known one matter.
 
 use super::super::costs::Costs;
-use super::super::exact::Stop;
+use super::super::stop::Stop;
 use super::budgets::Budgets;
 use super::grid::Grid;
 use super::hull::Hull;
 use super::network::Network;
-use super::potential::STEPS;
 use super::prices::Constraints;
 use super::relaxed::Relaxed;
 
+/// The number of ticks in the known tree's time.
+pub(super) const STEPS: usize = 2000;
 /// Rounds of the search for prices. With 30 the subset programme takes ten times as long where ten roots are nearly as
 /// good, since few of them are ruled out; with 300 no less.
 const ROUNDS: u32 = 100;

@@ -16,10 +16,8 @@
 use super::super::costs::Costs;
 use super::budgets::Budgets;
 use super::grid::Grid;
-use super::part_prices::PartPrices;
+use super::part_prices::{PartPrices, STEPS};
 
-/// The number of ticks in the known tree's time.
-pub(super) const STEPS: usize = 2000;
 /// The number of steps that the worth of a part is rounded down to.
 const WORTHS: usize = 1 << 13;
 /// Sums are cut off here: far above what any part is worth, far below where `f64` skips whole numbers.

@@ -28,6 +28,7 @@ mod tables;
 use super::bound::Potential;
 use super::costs::Costs;
 use super::order::Ordered;
+use super::stop::Stop;
 use tables::Tables;
 
 /// The most members that the programme is offered for.
@@ -94,9 +95,6 @@ pub(crate) fn optimum_bytes(n: usize) -> u64 {
     // what each set earns, twice; and some MB for the prices.
     n.saturating_mul(sets(n - 2)).saturating_mul(12).saturating_add(12 * sets(n - 1)).saturating_add(50_000_000)
 }
-
-/// Called from time to time, from many threads.
-pub(crate) type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
 #[cfg(test)]
 mod tests {

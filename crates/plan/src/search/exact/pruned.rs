@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use super::super::bound::{PartPrices, Potential};
 use super::super::costs::Costs;
 use super::super::order::Ordered;
-use super::Stop;
+use super::super::stop::Stop;
 use super::gate::Gate;
 use super::sets::{packed, spread, subsets};
 use super::tables::{NEVER, Tables};

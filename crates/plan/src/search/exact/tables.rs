@@ -2,8 +2,9 @@
 
 use super::super::costs::Costs;
 use super::super::order::{Ordered, ordered};
+use super::super::stop::Stop;
+use super::WHOLE;
 use super::sets::{handed, member, ones, subsets};
-use super::{Stop, WHOLE};
 use crate::parallel;
 
 /// The cost of the known tree in ticks.

@@ -1,4 +1,4 @@
-//! The loop around a reduction whose result everybody gets, and the check of every sum.
+//! The loop around a reduction whose result all participants get, and the check of every sum.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! The loop around a barrier, and the check that nobody leaves it before all have entered.
+//! The loop around a barrier, and the check that no participant leaves it before all have entered.
 
 use corecast::base::sync::{AtomicU64, Ordering, spin_hint, yield_now};
 use corecast::base::{Arena, ArenaError, CacheLine, PlaceSlice};

@@ -1,4 +1,4 @@
-//! The loop around a broadcast of 56 bytes, and the check that everybody gets every message in order.
+//! The loop around a broadcast of 56 bytes, and the check that every participant gets every message in order.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! Where drivers are built: a temporary directory, and each driver once as long as somebody keeps it open.
+//! Builds the drivers in a temporary directory, each once as long as a contender keeps it open.
 
 use std::collections::HashMap;
 use std::io::{Read, Seek};

@@ -1,4 +1,4 @@
-//! A member's part in an operation, as a contender is told it, wherever the member is.
+//! A member's part in an operation, as contenders get it for threads and processes alike.
 
 use crate::contender::bodies::{SliceTask, Witness};
 use crate::op::Op;
