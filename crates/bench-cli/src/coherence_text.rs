@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn the_table_has_medians_and_tails_and_what_was_skipped() {
         let measured = report().groups.into_iter().flat_map(|group| group.cells).find(|cell| cell.times.is_some());
-        agree_with_json(CASES, &measured.expect("a case"));
+        agree_with_json(CASES, &measured.expect("a case"), "cc", "cells[]");
         let text = describe(&report());
         for words in [
             "CPUs 0 and 3, same package\n",

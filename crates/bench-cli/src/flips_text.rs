@@ -49,7 +49,7 @@ mod tests {
             skipped: skipped.map(str::to_owned),
             failed: false,
         };
-        agree_with_json(COLUMNS, &row("auto", None));
+        agree_with_json(COLUMNS, &row("auto", None), "bench locks", "flips[].rows[]");
         let phases = [FlipPhase { threads: 1, hold_ns: 0 }, FlipPhase { threads: 16, hold_ns: 20_000 }];
         let rows = vec![row("auto", None), row("std", Some("no thread"))];
         let text = describe(&[LockFlips { phases, phase_ms: 100, oversubscribed: true, rows }]);

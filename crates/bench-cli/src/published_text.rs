@@ -28,7 +28,17 @@ mod tests {
     fn an_unknown_figure_is_a_dash_and_nothing_is_no_table() {
         assert_eq!((describe(&[]), lines(&[])), (String::new(), String::new()));
         let transfer = LineTransfer { distance: "same package", cpus: [0, 3], line_ns: None };
-        agree_with_json(LINES, &transfer);
+        let figure = PublishedFigure {
+            figure: "one word",
+            machine: "a Xeon",
+            least: 20.0,
+            most: 21.5,
+            source: "somebody",
+            here: None,
+        };
+        agree_with_json(PUBLISHED, &figure, "bench atomics", "published[]");
+        agree_with_json(PUBLISHED, &figure, "cc", "published[]");
+        agree_with_json(LINES, &transfer, "bench atomics", "lines[]");
         let text = lines(&[transfer]);
         assert!(text.contains("same package") && text.contains("0, 3") && text.trim_end().ends_with('-'), "{text}");
     }

@@ -54,8 +54,8 @@ mod tests {
         let rows = vec![row("seq", None), row("rw_std", Some("a writer was lost"))];
         let cell = ReaderCell { threads: 16, writes: 10, oversubscribed: true, rows };
         let pair = ReaderPairRow { contender: "seq".to_owned(), ours: true, read_ns: 2.25, write_ns: 12.0 };
-        agree_with_json(PAIR, &pair);
-        cell.rows.iter().for_each(|row| agree_with_json(CELL, row));
+        agree_with_json(PAIR, &pair, "bench locks", "readers.pairs[]");
+        cell.rows.iter().for_each(|row| agree_with_json(CELL, row, "bench locks", "readers.cells[].rows[]"));
         let text = describe(&ReaderReport { pairs: vec![pair], cells: vec![cell] });
         for words in [
             "2.2",

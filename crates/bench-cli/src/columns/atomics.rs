@@ -31,7 +31,7 @@ mod tests {
     #[test]
     fn the_table_shows_what_json_has() {
         let row = AtomicRow { contender: "cas", calls: 2, tries: 3, mops: Some(21.5), ..AtomicRow::default() };
-        agree_with_json(CELL, &row);
+        agree_with_json(CELL, &row, "bench atomics", "cells[].rows[]");
         assert_eq!((instructions_per_call(&row), instructions_per_call(&AtomicRow::default())), (Some(1.5), None));
     }
 }

@@ -56,7 +56,19 @@ mod tests {
     fn the_table_shows_what_json_has() {
         let (contender, servers, clients) = ("messages".to_owned(), 1, 2);
         let row = TableRow { contender, servers, clients, mops: Some(12.5), p50_ns: Some(45.0), ..TableRow::default() };
-        agree_with_json(CELL, &row);
+        agree_with_json(CELL, &row, "bench table", "cells[].rows[]");
         assert_eq!(participants(&row), "1 server, 2 clients");
+        let point = Point { mops: 7.76, lock: "ticket" };
+        let published = Published {
+            machine: "Opteron",
+            buckets: 12,
+            mean: 48,
+            one_thread: point,
+            one_socket: point,
+            threads_18: point,
+            threads_36: point,
+            messages_36: Some(18.5),
+        };
+        agree_with_json(PUBLISHED, &published, "bench table", "published[]");
     }
 }

@@ -57,8 +57,15 @@ mod tests {
         agree_with_json(
             CELL,
             &LockRow { contender: contender(), mops: Some(2.5), jain: Some(0.5), ..LockRow::default() },
+            "bench locks",
+            "cells[].rows[]",
         );
-        agree_with_json(PAIR, &PairRow { contender: contender(), ours: true, median_ns: 9.5, min_ns: 8.5 });
+        agree_with_json(
+            PAIR,
+            &PairRow { contender: contender(), ours: true, median_ns: 9.5, min_ns: 8.5 },
+            "bench locks",
+            "pairs[]",
+        );
         let regret = RegretRow {
             contender: contender(),
             ours: true,
@@ -68,7 +75,7 @@ mod tests {
             max: 3.0,
             curve: vec![1.0],
         };
-        agree_with_json(REGRET, &regret);
+        agree_with_json(REGRET, &regret, "bench locks", "regrets[]");
         assert_eq!(interval(&regret), "1.00 to 2.00");
         let distance = DistanceRow {
             contender: contender(),
@@ -78,6 +85,6 @@ mod tests {
             release_p50_ns: Some(3.0),
             ..DistanceRow::default()
         };
-        agree_with_json(DISTANCE, &distance);
+        agree_with_json(DISTANCE, &distance, "bench locks", "distances[].rows[]");
     }
 }

@@ -38,10 +38,10 @@ mod tests {
         let summary = Summary::of(&[1.0, 2.0, 4.0]);
         let (contender, lines, mops) = ("ump", Some(1.5), Some(12.5));
         let row = MessagePairRow { contender, messages: 9, summary, lines, mops, ..MessagePairRow::default() };
-        agree_with_json(PAIR, &row);
-        agree_with_json(PAIR, &MessagePairRow::default());
+        agree_with_json(PAIR, &row, "bench messages", "pairs[].rows[]");
+        agree_with_json(PAIR, &MessagePairRow::default(), "bench messages", "pairs[].rows[]");
         let (min_mops, client_ns) = (Some(11.5), Some(80.0));
         let row = ServerRow { contender, messages: 9, mops, min_mops, lines, client_ns, ..ServerRow::default() };
-        agree_with_json(SERVER, &row);
+        agree_with_json(SERVER, &row, "bench messages", "servers[].rows[]");
     }
 }

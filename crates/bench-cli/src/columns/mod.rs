@@ -1,11 +1,13 @@
 //! Tables as data: a column has a name, a heading, a unit, a value and a format, and a list of columns is a table.
 //!
-//! The name is that of the field in `--json`, which has the same value: [`tests::agree_with_json`] tests it for every list. A
-//! list that a page shows as the terminal does has a file here; one that only the terminal shows is beside the code that
-//! prints it.
+//! The name is that of the field in `--json`, which has the same value and is described in `docs/json`:
+//! [`tests::agree_with_json`] tests it for every list. A list that a page shows as the terminal does has a file here; one that
+//! only the terminal shows is beside the code that prints it.
 
 pub(crate) mod atomics;
 pub(crate) mod coherence;
+#[cfg(test)]
+mod documentation;
 pub(crate) mod flips;
 pub(crate) mod hash_tables;
 pub(crate) mod locks;
@@ -200,11 +202,19 @@ fn written<'a, R: 'a>(
 pub(crate) mod tests {
     use serde::Serialize;
 
+    pub(crate) use super::documentation::assert_documented;
     use super::*;
 
-    /// Every column with a name has the value of that field, and fields that were not measured are `null`.
-    pub(crate) fn agree_with_json<R: Serialize>(columns: &[Column<R>], row: &R) {
-        let json = serde_json::to_value(row).expect("a row is JSON");
+    /// Every column with a name has the value of that field, fields that were not measured are `null`, and `docs/json` describes
+    /// them as fields of `path` in the section of `command`.
+    pub(crate) fn agree_with_json<R: Serialize>(columns: &[Column<R>], row: &R, command: &str, path: &str) {
+        assert_documented(columns, command, path);
+        assert_values(columns, row, row);
+    }
+
+    /// The same where `row` is more than what is written as JSON, which `written` is.
+    pub(crate) fn assert_values<R>(columns: &[Column<R>], row: &R, written: &impl Serialize) {
+        let json = serde_json::to_value(written).expect("a row is JSON");
         for column in columns.iter().filter(|column| !column.name.is_empty()) {
             let field = json.pointer(&format!("/{}", column.name));
             let field = field.unwrap_or_else(|| panic!("there is no field {} in {json}", column.name));
@@ -245,7 +255,7 @@ pub(crate) mod tests {
         assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["a", "12.3", "2.50", "1", "234", "567", "50.0"]);
         assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>(), ["b", "-", "-", "9"]);
         assert_eq!(plain(COLUMNS, &[]), "");
-        rows.iter().for_each(|row| agree_with_json(COLUMNS, row));
+        rows.iter().for_each(|row| assert_values(COLUMNS, row, row));
     }
 
     #[test]
