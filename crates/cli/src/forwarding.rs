@@ -48,8 +48,8 @@ impl Signals {
     pub(crate) fn held() -> Result<Self, Failure> {
         let held: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
         held.thread_block().map_err(not_held)?;
-        // A signal that a shell lets its background jobs ignore would never come here, nor to the processes started here: a process
-        // that catches a signal starts others with what the system does by itself.
+        // A signal that a shell lets its background jobs ignore would never come here, nor to the processes started here: a
+        // process that catches a signal starts others with what the system does by itself.
         let passage = Arc::<Passage>::default();
         let seen = Arc::clone(&passage);
         ctrlc::set_handler(move || seen.come()).map_err(not_caught)?;

@@ -1,8 +1,8 @@
 //! The only way to standard output and standard error.
 //!
 //! Control characters and the like are escaped here, see [`printable`]; completions and manual pages are written as they are.
-//! Results go to standard output, whole and flushed; everything else (progress, remarks, errors) to standard error, where it never
-//! mixes with JSON. A reader that goes away early is no error worth telling: see [`Failure::StdoutClosed`].
+//! Results go to standard output, whole and flushed; everything else (progress, remarks, errors) to standard error, where it
+//! never mixes with JSON. A reader that goes away early is no error worth telling: see [`Failure::StdoutClosed`].
 
 use std::borrow::Cow;
 use std::error::Error;

@@ -1,7 +1,7 @@
 //! A race as a check of the model: each of corecast's contenders beside the cost that the model predicts for it.
 //!
-//! Only comparable rows are compared: costs in nanoseconds, threads, operations that carry what the model is about, members with a
-//! CPU each, times without a barrier of the harness in them, and contenders that the model knows.
+//! Only comparable rows are compared: costs in nanoseconds, threads, operations that carry what the model is about, members
+//! with a CPU each, times without a barrier of the harness in them, and contenders that the model knows.
 
 use corecast::machine::{RaceCheck, Unit, measure};
 use corecast::plan::{Operation, Problem, Request, SHAPES, planners};
