@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The Debian package: both programs, manual pages, completions, and the C library with its header, built by dpkg-deb, unpacked into
-# an empty folder and tried there. With a folder as its argument the package is left in it.
+# The Debian package: both programs, manual pages, completions, and the C library with its header. `cargo deb` builds it if that is
+# installed, else dpkg-deb, from the same list in crates/cli/Cargo.toml; then it is unpacked into an empty folder and tried there.
+# With a folder as its argument the package is left in it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,68 +15,114 @@ kept="${1:-}"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
-root="$work/root"
-version="$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)"
-architecture="$(dpkg-deb --version >/dev/null && dpkg --print-architecture)"
-library_folder="/usr/lib/$(cc -print-multiarch 2>/dev/null || true)"
-
-# --- build and stage ---------------------------------------------------------------------------------------------------------
-cargo build --release --package corecast-cli --package corecast-bench-cli
-install -d "$root/usr/bin" "$root/usr/share/man/man1" "$root/usr/share/doc/corecast" "$root/DEBIAN"
-install -m 755 "$target/release/corecast" "$target/release/corecast-bench" "$root/usr/bin"
-make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" DESTDIR="$root" PREFIX=/usr LIBDIR="${library_folder%/}"
-strip --strip-unneeded "$root/usr/bin"/* "$root${library_folder%/}"/libcorecast.so.*.*
-
-program="$root/usr/bin/corecast"
-"$program" man | gzip -9n >"$root/usr/share/man/man1/corecast.1.gz"
-for command in tune topo measure plan explain serve bench cc run top gc list completions man; do
-    "$program" man "$command" | gzip -9n >"$root/usr/share/man/man1/corecast-$command.1.gz"
-done
-complete_for() {
-    install -d "$root$(dirname "$2")"
-    "$program" completions "$1" >"$root$2"
+made="$target/release/deb"
+crate="crates/cli"
+# A key of a table of a manifest: key_of FILE TABLE KEY.
+key_of() {
+    sed -n '/^\['"$2"'\]$/,/^\[/s/^'"$3"' = "\(.*\)"$/\1/p' "$1"
 }
-complete_for bash /usr/share/bash-completion/completions/corecast
-complete_for zsh /usr/share/zsh/vendor-completions/_corecast
-complete_for fish /usr/share/fish/vendor_completions.d/corecast.fish
+deb() {
+    key_of "$crate/Cargo.toml" package.metadata.deb "$1"
+}
+version="$(key_of Cargo.toml workspace.package version)"
+architecture="$(dpkg --print-architecture)"
+library_folder="/usr/lib/$(cc -print-multiarch 2>/dev/null || true)"
+library_folder="${library_folder%/}"
+package="$work/$(deb name)_${version}_$architecture.deb"
 
-install -m 644 README.md CHANGELOG.md "$root/usr/share/doc/corecast"
-cat LICENSE-MIT LICENSE-APACHE >"$root/usr/share/doc/corecast/copyright"
-cat >"$root/DEBIAN/control" <<CONTROL
-Package: corecast
+# --- build what the list names -----------------------------------------------------------------------------------------------
+cargo build --release --package corecast-cli --package corecast-bench-cli
+rm -rf "$made"
+install -d "$made"
+make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" DESTDIR="$made/root" PREFIX=/usr LIBDIR="$library_folder"
+strip --strip-unneeded "$made/root$library_folder"/libcorecast.so.*.*
+"$target/release/corecast" man --all "$made/manual"
+gzip -9n "$made/manual"/*.1
+cat LICENSE-MIT LICENSE-APACHE >"$made/copyright"
+
+# --- package -----------------------------------------------------------------------------------------------------------------
+# Source, destination and mode of each asset, one a line.
+assets() {
+    sed -n '/^\[package.metadata.deb\]$/,/^\[/s/^    \["\(.*\)", "\(.*\)", "\(.*\)"\],$/\1 \2 \3/p' "$crate/Cargo.toml"
+}
+# Installs a file as `cargo deb` does: below the destination if that ends in /, links as links.
+put() {
+    local to="$root/$2"
+    [ "${2%/}" = "$2" ] || to="$to$(basename "$1")"
+    install -d "$(dirname "$to")"
+    if [ -L "$1" ]; then cp --no-dereference "$1" "$to"; else install -m "$3" "$1" "$to"; fi
+}
+by_dpkg() {
+    local root="$work/root" source to mode base file
+    install -d "$root/DEBIAN"
+    while read -r source to mode; do
+        case "$source" in
+        target/release/*) source="$target/${source#target/}" ;;
+        *) source="$crate/$source" ;;
+        esac
+        case "$source" in
+        *'/**/*')
+            base="${source%'/**/*'}"
+            while read -r file; do
+                put "$base/$file" "$to$(dirname "$file")/" "$mode"
+            done < <(cd "$base" && find . -type f -o -type l)
+            ;;
+        # The shell finds the files of a pattern.
+        *) for file in $source; do put "$file" "$to" "$mode"; done ;;
+        esac
+    done < <(assets)
+    cat >"$root/DEBIAN/control" <<CONTROL
+Package: $(deb name)
 Version: $version
 Architecture: $architecture
-Maintainer: The corecast authors <corecast@localhost>
-Section: devel
-Priority: optional
-Depends: libc6, libgcc-s1
+Maintainer: $(deb maintainer)
+Section: $(deb section)
+Priority: $(deb priority)
+Depends: $(deb depends)
 Installed-Size: $(du --summarize --block-size=1024 "$root/usr" | cut --fields=1)
-Homepage: $(sed -n 's/^repository = "\(.*\)"/\1/p' Cargo.toml)
-Description: channels, locks and collectives planned for the machine
- corecast measures what a message costs between every two cores of a machine
- and plans who talks to whom in which order. The package has its programs, and
- its library with the header for C and C++.
+Homepage: $(key_of Cargo.toml workspace.package repository)
+Description: $(key_of "$crate/Cargo.toml" package description)
+$(deb extended-description | fold --spaces --width=76 | sed 's/^/ /; s/ *$//')
 CONTROL
-printf '#!/bin/sh\nset -e\n[ "$1" != configure ] || ldconfig\n' >"$root/DEBIAN/postinst"
-printf '#!/bin/sh\nset -e\n[ "$1" != remove ] || ldconfig\n' >"$root/DEBIAN/postrm"
-chmod 755 "$root/DEBIAN/postinst" "$root/DEBIAN/postrm"
-package="$work/corecast_${version}_$architecture.deb"
-dpkg-deb --build --root-owner-group -Zxz "$root" "$package"
+    install -m 644 "$crate/$(deb triggers-file)" "$root/DEBIAN/triggers"
+    dpkg-deb --build --root-owner-group -Zxz "$root" "$package"
+}
+if cargo deb --version >/dev/null 2>&1; then
+    cargo deb --package corecast-cli --no-build --output "$package"
+else
+    by_dpkg
+fi
 
 # --- unpack and try ----------------------------------------------------------------------------------------------------------
 installed="$work/installed"
 dpkg-deb --extract "$package" "$installed"
-dpkg-deb --info "$package" | grep --quiet '^ Package: corecast$'
+dpkg-deb --info "$package" >"$work/info"
+for line in "Package: corecast" "Version: $version" "Depends: libc6, libgcc-s1"; do
+    grep --quiet --line-regexp --fixed-strings " $line" "$work/info"
+done
 "$installed/usr/bin/corecast" --version | tee "$work/version"
 grep --quiet --fixed-strings "$version" "$work/version"
 "$installed/usr/bin/corecast" topo >/dev/null
-"$installed/usr/bin/corecast-bench" --help >/dev/null
+"$installed/usr/bin/corecast" bench --help >/dev/null
 gzip --test "$installed"/usr/share/man/man1/*.gz
-bash -n "$installed/usr/share/bash-completion/completions/corecast"
-lib="$installed${library_folder%/}"
+for program in corecast corecast-bench; do
+    for page in "$program" "$program-man" "$program-completions"; do
+        test -s "$installed/usr/share/man/man1/$page.1.gz"
+    done
+    bash -n "$installed/usr/share/bash-completion/completions/$program"
+    test -s "$installed/usr/share/zsh/vendor-completions/_$program"
+    test -s "$installed/usr/share/fish/vendor_completions.d/$program.fish"
+done
+test -s "$installed/usr/share/man/man1/corecast-bench-locks.1.gz"
+for file in README.md CHANGELOG.md; do
+    test -s "$installed/usr/share/doc/corecast/$file" || test -s "$installed/usr/share/doc/corecast/$file.gz"
+done
+grep --quiet "Permission is hereby granted" "$installed/usr/share/doc/corecast/copyright"
+lib="$installed$library_folder"
+test -L "$lib/libcorecast.so"
 cc -std=c11 -Wall -Werror -pthread crates/capi/examples/region.c -o "$work/region" "-I$installed/usr/include" "-L$lib" -lcorecast
 LD_LIBRARY_PATH="$lib" timeout 60 "$work/region" | tail -n 1 | grep '^in the shop: 1, this process$'
-grep --quiet "^libdir=${library_folder%/}$" "$lib/pkgconfig/corecast.pc"
+grep --quiet "^libdir=$library_folder$" "$lib/pkgconfig/corecast.pc"
 
 [ -z "$kept" ] || install -m 644 "$package" "$kept"
 echo "package: $(basename "$package"), $(du --apparent-size --block-size=1024 "$package" | cut --fields=1) KiB, passed"

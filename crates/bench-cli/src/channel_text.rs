@@ -47,14 +47,32 @@ fn columns<'a>() -> [Column<Marked<'a>>; 10] {
     [
         Column::words("", "contender", |(row, is_reference)| name(row, *is_reference).into()),
         Column::words("", "", |(row, _)| fan(row.fan).into()),
-        Column::figure("", "messages/s", "", |(row, _)| figure(row.messages_per_s), Thousands),
-        Column::figure("", "sender", "ns", |(row, _)| figure(row.sender_ns), Cost),
-        Column::figure("", "p50", "ns", |(row, _)| figure(row.latency.map(|latency| latency.p50_ns)), Cost),
-        Column::figure("", "p99", "ns", |(row, _)| figure(row.latency.map(|latency| latency.p99_ns)), Cost),
-        Column::figure("", "p99.9", "ns", |(row, _)| figure(row.latency.and_then(|latency| latency.p999_ns)), Cost),
-        Column::figure("", "CPU s/M", "", |(row, _)| figure(row.cpu_s_per_million), Digits(2)),
+        Column::figure("messages_per_s", "messages/s", "", |(row, _)| figure(row.messages_per_s), Thousands),
+        Column::figure("sender_ns", "sender", "ns", |(row, _)| figure(row.sender_ns), Cost),
+        Column::figure(
+            "latency/p50_ns",
+            "p50",
+            "ns",
+            |(row, _)| figure(row.latency.map(|latency| latency.p50_ns)),
+            Cost,
+        ),
+        Column::figure(
+            "latency/p99_ns",
+            "p99",
+            "ns",
+            |(row, _)| figure(row.latency.map(|latency| latency.p99_ns)),
+            Cost,
+        ),
+        Column::figure(
+            "latency/p999_ns",
+            "p99.9",
+            "ns",
+            |(row, _)| figure(row.latency.and_then(|latency| latency.p999_ns)),
+            Cost,
+        ),
+        Column::figure("cpu_s_per_million", "CPU s/M", "", |(row, _)| figure(row.cpu_s_per_million), Digits(2)),
         Column::figure("", "lost", "%", |(row, _)| figure(row.lost_share.filter(|_| !row.lossless)), Percent),
-        Column::figure("", "x ours", "", |(row, _)| figure(row.ratio), Digits(2)),
+        Column::figure("ratio", "x ours", "", |(row, _)| figure(row.ratio), Digits(2)),
     ]
 }
 
@@ -94,4 +112,34 @@ pub(crate) fn list(carriers: &[ListedCarrier]) -> String {
         table.add_row([contender, fan(traits.fan), receivers, arrives, about]);
     }
     table::text(&table)
+}
+
+#[cfg(test)]
+mod tests {
+    use corecast_bench::channels::Latency;
+
+    use super::*;
+    use crate::columns::tests::{assert_documented, assert_values};
+
+    #[test]
+    fn the_table_shows_what_json_has() {
+        let row = ChannelRow {
+            contender: "ump",
+            ours: true,
+            fan: Fan::Unicast,
+            lossless: true,
+            summary: None,
+            messages_per_s: Some(2e6),
+            deliveries_per_s: None,
+            sender_ns: Some(15.5),
+            latency: Some(Latency { p50_ns: 90.5, p99_ns: 121.0, p999_ns: None, samples: 100 }),
+            cpu_s_per_million: Some(0.5),
+            lost_share: Some(0.0),
+            ratio: Some(1.0),
+            skipped: None,
+            failed: false,
+        };
+        assert_documented(&columns(), "bench channels", "rows[]");
+        assert_values(&columns(), &(&row, true), &row);
+    }
 }

@@ -1,10 +1,10 @@
 //! The report of `corecast cc`, and its cases, as tables.
 
-use corecast_bench::{CoherenceCell, CoherenceGroup, CoherenceReport, ListedCase, Placement};
+use corecast_bench::{CoherenceGroup, CoherenceReport, ListedCase, Placement};
 
 use crate::coherence_grid::{Grid, timer_resolution, title};
-use crate::columns::Format::Cost;
-use crate::columns::{self, Column, figure};
+use crate::columns;
+use crate::columns::coherence::CASES;
 use crate::published_text;
 use corecast_cli::resolution::Resolution;
 use corecast_cli::{skipped, table};
@@ -69,15 +69,6 @@ fn describe_grid(grid: &Grid<'_>, resolution: Resolution) -> String {
     table::text(&table)
 }
 
-const CASES: &[Column<CoherenceCell>] = &[
-    Column::words("case", "case", |cell| cell.case.as_str().into()),
-    Column::figure("times/p50_ns", "p50", "", |cell| figure(cell.times.as_ref().map(|times| times.p50_ns)), Cost),
-    Column::figure("times/p90_ns", "p90", "", |cell| figure(cell.times.as_ref().map(|times| times.p90_ns)), Cost),
-    Column::figure("times/p99_ns", "p99", "", |cell| figure(cell.times.as_ref().map(|times| times.p99_ns)), Cost),
-    Column::figure("times/max_ns", "max", "", |cell| figure(cell.times.as_ref().map(|times| times.max_ns)), Cost),
-    Column::figure("times/mean_ns", "mean", "", |cell| figure(cell.times.as_ref().map(|times| times.mean_ns)), Cost),
-];
-
 #[cfg(test)]
 mod tests {
     use corecast_bench::CoherenceHome;
@@ -97,7 +88,7 @@ mod tests {
     #[test]
     fn the_table_has_medians_and_tails_and_what_was_skipped() {
         let measured = report().groups.into_iter().flat_map(|group| group.cells).find(|cell| cell.times.is_some());
-        agree_with_json(CASES, &measured.expect("a case"));
+        agree_with_json(CASES, &measured.expect("a case"), "cc", "cells[]");
         let text = describe(&report());
         for words in [
             "CPUs 0 and 3, same package\n",

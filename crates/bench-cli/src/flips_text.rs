@@ -1,9 +1,9 @@
 //! The results of locks under changing load, as tables for people.
 
-use corecast_bench::{FlipPhase, FlipRow, LockFlips};
+use corecast_bench::{FlipPhase, LockFlips};
 
-use crate::columns::Format::Digits;
-use crate::columns::{self, Column, figure};
+use crate::columns;
+use crate::columns::flips::COLUMNS;
 use corecast_cli::row_outcome::OwnFailures;
 use corecast_cli::table::many;
 
@@ -24,14 +24,6 @@ pub(crate) fn describe(flips: &[LockFlips]) -> String {
     flips.iter().map(describe_one).collect()
 }
 
-const COLUMNS: &[Column<FlipRow>] = &[
-    Column::words("contender", "lock", |row| row.contender.as_str().into()),
-    Column::figure("mops/0", "M/s, first", "", |row| figure(row.mops[0]), Digits(3)),
-    Column::figure("mops/1", "second", "", |row| figure(row.mops[1]), Digits(3)),
-    Column::figure("settled_ms/0", "settled, ms, first", "", |row| figure(row.settled_ms[0]), Digits(0)),
-    Column::figure("settled_ms/1", "second", "", |row| figure(row.settled_ms[1]), Digits(0)),
-];
-
 fn describe_one(flips: &LockFlips) -> String {
     format!("{}\n{}", words(flips), columns::contenders(COLUMNS, &flips.rows))
 }
@@ -45,6 +37,7 @@ pub(crate) fn add_own_failures(flips: &[LockFlips], own: &mut OwnFailures) {
 mod tests {
     use super::*;
     use crate::columns::tests::agree_with_json;
+    use corecast_bench::FlipRow;
 
     #[test]
     fn the_alternating_quantity_stands_above_its_table() {
@@ -56,7 +49,7 @@ mod tests {
             skipped: skipped.map(str::to_owned),
             failed: false,
         };
-        agree_with_json(COLUMNS, &row("auto", None));
+        agree_with_json(COLUMNS, &row("auto", None), "bench locks", "flips[].rows[]");
         let phases = [FlipPhase { threads: 1, hold_ns: 0 }, FlipPhase { threads: 16, hold_ns: 20_000 }];
         let rows = vec![row("auto", None), row("std", Some("no thread"))];
         let text = describe(&[LockFlips { phases, phase_ms: 100, oversubscribed: true, rows }]);

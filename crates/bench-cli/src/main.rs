@@ -3,7 +3,7 @@
 //!
 //! - `command`: what the user can ask for, one file per benchmark;
 //! - `channel_text`, `coherence_text` with `coherence_grid`, `flips_text`, `readers_text`, `published_text`,
-//!   `lock_situation`: results in a terminal; `columns`: what their tables are made of; `page`: results as pages, which
+//!   `lock_situation`: results in a terminal; `columns`: the tables of terminal and pages; `page`: results as pages, which
 //!   `html_arg` writes; `tell`: results as text or as JSON;
 //! - what it shares with `corecast` (output, errors, interruption, tables, drawing) is in the library of that program.
 
@@ -29,7 +29,9 @@ use corecast_cli::{command_line, end, file_limit};
 /// Races corecast against what people use today, and runs its load tests.
 #[derive(Debug, Parser)]
 #[command(name = "corecast-bench", bin_name = "corecast bench", version, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 done, 1 trouble of the environment, 2 bad input, 130 interrupted.")]
+#[command(
+    after_help = "Exit codes: 0 done, 1 trouble of the environment, 2 bad input, 130 interrupted.\n\nExamples:\n  corecast bench locks --quick\n  corecast bench collectives --op barrier --html race.html"
+)]
 struct CommandLine {
     /// Print results as JSON with documented fields.
     #[arg(long, global = true, help_heading = "Output")]
@@ -58,9 +60,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_benchmark_has_an_example_that_parses() {
+    fn the_program_and_every_benchmark_have_an_example_that_parses() {
         let program = CommandLine::command();
-        for benchmark in program.get_subcommands().filter(|benchmark| !benchmark.is_hide_set()) {
+        let shown = program.get_subcommands().filter(|benchmark| !benchmark.is_hide_set());
+        for benchmark in shown.chain([&program]) {
             let examples = manual::examples(benchmark);
             assert!(!examples.is_empty(), "{}", benchmark.get_name());
             for example in examples {
@@ -77,9 +80,10 @@ mod tests {
 
     #[test]
     fn corecast_knows_the_names_of_all_benchmarks() {
+        const OTHERS: [&str; 3] = ["cc", "completions", "man"];
         let program = CommandLine::command();
         let shown = program.get_subcommands().filter(|benchmark| !benchmark.is_hide_set());
-        let names: Vec<&str> = shown.map(clap::Command::get_name).filter(|&name| name != "cc").collect();
+        let names: Vec<&str> = shown.map(clap::Command::get_name).filter(|name| !OTHERS.contains(name)).collect();
         assert_eq!(names, benchmarks::NAMES);
     }
 }

@@ -1,9 +1,9 @@
 //! The throughput of locks for readers and writers, as tables for people.
 
-use corecast_bench::{ReaderCell, ReaderPairRow, ReaderReport, ReaderRow};
+use corecast_bench::{ReaderCell, ReaderReport};
 
-use crate::columns::Format::Digits;
-use crate::columns::{self, Column, figure};
+use crate::columns;
+use crate::columns::readers::{CELL, PAIR};
 use corecast_cli::row_outcome::OwnFailures;
 use corecast_cli::table::many;
 
@@ -12,18 +12,6 @@ pub(crate) fn words(cell: &ReaderCell) -> String {
     let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
     format!("{}, {} % writes{shared}", many(cell.threads, "thread"), cell.writes)
 }
-
-const PAIR: &[Column<ReaderPairRow>] = &[
-    Column::words("contender", "lock", |row| row.contender.as_str().into()),
-    Column::figure("read_ns", "read", "ns", |row| figure(row.read_ns), Digits(1)),
-    Column::figure("write_ns", "write", "ns", |row| figure(row.write_ns), Digits(1)),
-];
-const CELL: &[Column<ReaderRow>] = &[
-    Column::words("contender", "lock", |row| row.contender.as_str().into()),
-    Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(3)),
-    Column::figure("write_mops", "of them writes", "", |row| figure(row.write_mops), Digits(3)),
-    Column::figure("jain", "Jain", "", |row| figure(row.jain), Digits(2)),
-];
 
 /// A table for each situation; nothing if no lock took part.
 pub(crate) fn describe(report: &ReaderReport) -> String {
@@ -51,6 +39,7 @@ pub(crate) fn add_own_failures(report: &ReaderReport, own: &mut OwnFailures) {
 mod tests {
     use super::*;
     use crate::columns::tests::agree_with_json;
+    use corecast_bench::{ReaderPairRow, ReaderRow};
 
     #[test]
     fn each_situation_has_a_table_and_nobody_none() {
@@ -65,8 +54,8 @@ mod tests {
         let rows = vec![row("seq", None), row("rw_std", Some("a writer was lost"))];
         let cell = ReaderCell { threads: 16, writes: 10, oversubscribed: true, rows };
         let pair = ReaderPairRow { contender: "seq".to_owned(), ours: true, read_ns: 2.25, write_ns: 12.0 };
-        agree_with_json(PAIR, &pair);
-        cell.rows.iter().for_each(|row| agree_with_json(CELL, row));
+        agree_with_json(PAIR, &pair, "bench locks", "readers.pairs[]");
+        cell.rows.iter().for_each(|row| agree_with_json(CELL, row, "bench locks", "readers.cells[].rows[]"));
         let text = describe(&ReaderReport { pairs: vec![pair], cells: vec![cell] });
         for words in [
             "2.2",

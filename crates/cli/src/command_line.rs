@@ -11,7 +11,9 @@ use crate::printable;
 /// Without a subcommand it does what `corecast tune` does: discover, measure, plan, race, and write a report.
 #[derive(Debug, Parser)]
 #[command(name = "corecast", version, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 done, 1 trouble of the environment, 2 bad input, 130 interrupted.")]
+#[command(
+    after_help = "Exit codes: 0 done, 1 trouble of the environment, 2 bad input, 130 interrupted.\n\nExamples:\n  corecast --quick\n  corecast plan --op barrier --compare"
+)]
 pub(crate) struct CommandLine {
     /// Print results as JSON with documented fields.
     #[arg(long, global = true, help_heading = "Output")]
@@ -71,8 +73,9 @@ mod tests {
     }
 
     #[test]
-    fn every_subcommand_has_an_example_that_parses() {
-        for command in CommandLine::command().get_subcommands() {
+    fn the_program_and_every_subcommand_have_an_example_that_parses() {
+        let program = CommandLine::command();
+        for command in program.get_subcommands().chain([&program]) {
             let examples = manual::examples(command);
             assert!(!examples.is_empty(), "{}", command.get_name());
             for example in examples {

@@ -1,7 +1,8 @@
 //! The program `corecast`: measures what messages between the CPUs of a machine cost, plans collectives for them, and
 //! races the plans against what is used today.
 //!
-//! - `command_line`, `command`: what the user can ask for, one file per subcommand;
+//! - `command_line`, `command`: what the user can ask for, one file per subcommand; `manual`, `completions`: what follows
+//!   from that definition;
 //! - `machine_args`, `cpus_arg`: which machine and which of its CPUs; `bytes_arg`: how long, and how much;
 //! - `planner_args`, `cost_args`: who plans how hard, and which costs count; `bounding`, `comparison`: how good it is;
 //! - `service_plan`: plans made by a plan service;
@@ -24,6 +25,7 @@ pub mod bytes_arg;
 mod command;
 pub mod command_line;
 mod comparison;
+pub mod completions;
 mod cost_args;
 mod cost_matrix;
 mod cpus_arg;

@@ -1,20 +1,43 @@
-//! Manual pages and completion scripts, from the definition of a command line.
+//! `man` of every program: manual pages, from the definition that parses the command line.
 
 use std::fs;
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-use clap_complete::Shell;
 use clap_mangen::Man;
 
+use crate::completions;
 use crate::failure::{Failure, NotWritten};
+use crate::output::Output;
+
+/// Options of `man`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ManualArgs {
+    /// The subcommand to write the page of [default: the program itself].
+    command: Option<String>,
+    /// Write the pages of all subcommands and the completion scripts of all shells into this folder.
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    all: Option<PathBuf>,
+}
+
+impl ManualArgs {
+    /// Prints one page of a program with this command line, or writes all of them and its completions into the folder.
+    ///
+    /// # Errors
+    /// There is no such subcommand, or what is asked for cannot be written.
+    pub fn write(&self, program: clap::Command, output: &Output) -> Result<(), Failure> {
+        let Some(folder) = &self.all else { return output.bytes(&page(program, self.command.as_deref())?) };
+        write_pages(program.clone(), folder)?;
+        Ok(completions::write_all(program, folder)?)
+    }
+
+    /// The folder that all pages go to.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.all.as_deref()
+    }
+}
 
 /// The manual page of the program, or of one of its subcommands.
-///
-/// # Errors
-/// There is no subcommand of this name.
-pub fn page(mut program: clap::Command, subcommand: Option<&str>) -> Result<Vec<u8>, Failure> {
+fn page(mut program: clap::Command, subcommand: Option<&str>) -> Result<Vec<u8>, Failure> {
     // Gives every subcommand its full name and the options that all share.
     program.build();
     let page = match subcommand {
@@ -27,22 +50,9 @@ pub fn page(mut program: clap::Command, subcommand: Option<&str>) -> Result<Vec<
 }
 
 /// Writes the pages of the program and of all its subcommands into a folder, which is made if it is missing.
-///
-/// # Errors
-/// The folder or a page cannot be written.
-pub fn write_pages(program: clap::Command, folder: &Path) -> Result<(), NotWritten> {
+fn write_pages(program: clap::Command, folder: &Path) -> Result<(), NotWritten> {
     let written = fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(program, folder));
-    written.map_err(|error| not_written("the manual pages", folder, error))
-}
-
-/// Writes a completion script for every shell into a folder.
-pub(crate) fn write_completions(mut program: clap::Command, folder: &Path) -> Result<(), NotWritten> {
-    let name = program.get_name().to_owned();
-    for &shell in Shell::value_variants() {
-        let written = clap_complete::generate_to(shell, &mut program, &name, folder);
-        written.map_err(|error| not_written("the completion scripts", folder, error))?;
-    }
-    Ok(())
+    written.map_err(|error| NotWritten { what: "the manual pages", path: folder.to_owned(), error })
 }
 
 /// The examples in the help of a command, each as a user types it.
@@ -51,10 +61,6 @@ pub fn examples(command: &clap::Command) -> Vec<String> {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let lines = help.lines().filter(|line| line.starts_with("  corecast "));
     lines.map(|line| line.trim().to_owned()).collect()
-}
-
-fn not_written(what: &'static str, folder: &Path, error: io::Error) -> NotWritten {
-    NotWritten { what, path: folder.to_owned(), error }
 }
 
 fn find(program: &clap::Command, name: &str) -> Result<clap::Command, Failure> {

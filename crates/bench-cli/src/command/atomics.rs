@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use corecast_bench::{AtomicCell, AtomicOptions, AtomicReport, AtomicRow, atomics};
+use corecast_bench::{AtomicCell, AtomicOptions, AtomicReport, atomics};
 use corecast_race::Options;
 
-use crate::columns::Format::Digits;
-use crate::columns::{self, Column, figure};
+use crate::columns::{self, atomics::CELL};
 use crate::html_arg::HtmlArg;
 use crate::page::render_atomics;
 use crate::published_text;
@@ -74,39 +73,9 @@ fn describe(report: &AtomicReport) -> String {
     )
 }
 
-const CELL: &[Column<AtomicRow>] = &[
-    Column::words("contender", "operation", |row| row.contender.into()),
-    Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(2)),
-    Column::figure("mean_mops", "mean", "", |row| figure(row.mean_mops), Digits(2)),
-    Column::figure("max_mops", "most", "", |row| figure(row.max_mops), Digits(2)),
-    Column::figure("success_mops", "successful M/s", "", |row| figure(row.success_mops), Digits(2)),
-    Column::figure("jain", "Jain", "", |row| figure(row.jain), Digits(2)),
-    Column::figure("", "instructions/call", "", |row| figure(instructions_per_call(row)), Digits(2)),
-    Column::figure("p50_ns", "p50", "ns", |row| figure(row.p50_ns), Digits(0)),
-    Column::figure("p99_ns", "p99", "", |row| figure(row.p99_ns), Digits(0)),
-    Column::figure("p999_ns", "p99.9", "", |row| figure(row.p999_ns), Digits(0)),
-];
-
-fn instructions_per_call(row: &AtomicRow) -> Option<f64> {
-    (row.calls > 0).then(|| row.tries as f64 / row.calls as f64)
-}
-
 fn describe_cell(cell: &AtomicCell) -> String {
     let rows = columns::filled(CELL, cell.rows.iter().filter(|row| row.skipped.is_none()));
     let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
     let skipped = cell.rows.iter().filter_map(|row| Some((row.contender, row.skipped.as_deref()?)));
     format!("{}{shared}\n{}{}", many(cell.threads, "thread"), table::text(&rows), skipped::lines(skipped))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::columns::tests::agree_with_json;
-
-    #[test]
-    fn the_table_shows_what_json_has() {
-        let row = AtomicRow { contender: "cas", calls: 2, tries: 3, mops: Some(21.5), ..AtomicRow::default() };
-        agree_with_json(CELL, &row);
-        assert_eq!((instructions_per_call(&row), instructions_per_call(&AtomicRow::default())), (Some(1.5), None));
-    }
 }

@@ -233,7 +233,7 @@ mod tests {
     fn the_table_shows_what_json_has() {
         let row =
             BusyRow { contender: "std", runs: 3, wall_ms: Some(1.5), median_ns: Some(2500.0), ..BusyRow::default() };
-        agree_with_json(CELL, &row);
+        agree_with_json(CELL, &row, "bench busy", "cells[].rows[]");
         assert!(columns::plain(CELL, [&row]).contains(" 2.50 "));
     }
 }

@@ -91,6 +91,6 @@ mod tests {
             max_ms: 3.5,
             left: 0,
         };
-        agree_with_json(ROWS, &row);
+        agree_with_json(ROWS, &row, "bench deaths", "rows[]");
     }
 }

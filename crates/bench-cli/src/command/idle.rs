@@ -76,7 +76,7 @@ mod tests {
     fn the_tables_show_what_json_has() {
         let (contender, skipped) = ("ump".to_owned(), None);
         let row = IdleRow { contender, ours: true, cpu_percent: Some(1.5), skipped, failed: false };
-        agree_with_json(BARRIER, &row);
-        agree_with_json(CHANNEL, &row);
+        agree_with_json(BARRIER, &row, "bench idle", "rows[]");
+        agree_with_json(CHANNEL, &row, "bench idle", "rows[]");
     }
 }

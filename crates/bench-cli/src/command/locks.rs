@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
-use corecast_bench::{
-    DistanceRow, LockCell, LockDistance, LockOptions, LockReport, LockRow, PairRow, RegretRow, locks,
-};
+use corecast_bench::{LockCell, LockDistance, LockOptions, LockReport, RegretRow, locks};
 use corecast_race::Options;
 
-use crate::columns::Format::{Digits, Right};
-use crate::columns::{self, Column, figure};
+use crate::columns::{self, locks as lists};
 use crate::html_arg::HtmlArg;
 use crate::page::render_locks;
 use crate::{flips_text, lock_situation, readers_text};
@@ -131,48 +128,12 @@ impl Arguments {
     }
 }
 
-const PAIR: &[Column<PairRow>] = &[
-    Column::words("contender", "lock", |row| row.contender.as_str().into()),
-    Column::figure("median_ns", "ns", "", |row| figure(row.median_ns), Digits(1)),
-    Column::figure("min_ns", "best", "", |row| figure(row.min_ns), Digits(1)),
-];
-const DISTANCE: &[Column<DistanceRow>] = &[
-    Column::words("contender", "lock", |row| row.contender.as_str().into()),
-    Column::figure("acquire_p50_ns", "take p50", "ns", |row| figure(row.acquire_p50_ns), Digits(1)),
-    Column::figure("acquire_p99_ns", "p99", "", |row| figure(row.acquire_p99_ns), Digits(1)),
-    Column::figure("release_p50_ns", "free p50", "ns", |row| figure(row.release_p50_ns), Digits(1)),
-    Column::figure("release_p99_ns", "p99", "", |row| figure(row.release_p99_ns), Digits(1)),
-];
-const CELL: &[Column<LockRow>] = &[
-    Column::words("contender", "lock", |row| row.contender.as_str().into()),
-    Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(3)),
-    Column::figure("regret", "regret", "", |row| figure(row.regret), Digits(2)),
-    Column::figure("jain", "Jain", "", |row| figure(row.jain), Digits(2)),
-    Column::figure("most_to_fewest", "most/fewest", "", |row| figure(row.most_to_fewest), Digits(1)),
-    Column::figure("wait_p50_ns", "wait p50", "ns", |row| figure(row.wait_p50_ns), Digits(0)),
-    Column::figure("wait_p99_ns", "p99", "", |row| figure(row.wait_p99_ns), Digits(0)),
-    Column::figure("wait_p999_ns", "p99.9", "", |row| figure(row.wait_p999_ns), Digits(0)),
-    Column::figure("longest_to_mean", "longest/mean", "", |row| figure(row.longest_to_mean), Digits(0)),
-];
-const REGRET: &[Column<RegretRow>] = &[
-    Column::words("contender", "lock", |row| row.contender.as_str().into()),
-    Column::figure("mean", "mean regret", "", |row| figure(row.mean), Digits(2)),
-    Column::figure("", "of 95 in 100 draws", "", |row| interval(row).into(), Right),
-    Column::figure("p95", "p95", "", |row| figure(row.p95), Digits(2)),
-    Column::figure("max", "worst", "", |row| figure(row.max), Digits(2)),
-];
-
-fn interval(row: &RegretRow) -> String {
-    let [low, high] = row.interval;
-    format!("{low:.2} to {high:.2}")
-}
-
 fn describe(report: &LockReport) -> String {
     let distances: Vec<String> = report.distances.iter().map(describe_distance).collect();
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
     format!(
         "lock and unlock by one thread, ns\n{}\n{}\n{}\n{}{}{}{}\n{}{}",
-        table::text(&columns::filled(PAIR, &report.pairs)),
+        table::text(&columns::filled(lists::PAIR, &report.pairs)),
         distances.join("\n"),
         cells.join("\n"),
         describe_combining(&report.combining),
@@ -201,7 +162,7 @@ fn own_failures(report: &LockReport) -> OwnFailures {
 }
 
 fn describe_distance(distance: &LockDistance) -> String {
-    format!("{}\n{}", distance_title(distance), columns::contenders(DISTANCE, &distance.rows))
+    format!("{}\n{}", distance_title(distance), columns::contenders(lists::DISTANCE, &distance.rows))
 }
 
 fn distance_title(distance: &LockDistance) -> String {
@@ -220,12 +181,12 @@ fn describe_combining(cells: &[LockCell]) -> String {
 fn describe_regrets(regrets: &[RegretRow]) -> String {
     format!(
         "over all situations: throughput of the lock that was best in the odd rounds / of this one, in the even ones\n{}",
-        table::text(&columns::filled(REGRET, regrets))
+        table::text(&columns::filled(lists::REGRET, regrets))
     )
 }
 
 fn describe_cell(cell: &LockCell) -> String {
-    format!("{}\n{}", cell_title(cell), columns::contenders(CELL, &cell.rows))
+    format!("{}\n{}", cell_title(cell), columns::contenders(lists::CELL, &cell.rows))
 }
 
 fn cell_title(cell: &LockCell) -> String {
@@ -233,33 +194,4 @@ fn cell_title(cell: &LockCell) -> String {
     let free = if cell.pinned { "" } else { ", unpinned" };
     let words = lock_situation::words(cell);
     format!("{}, {}{words}{free}{shared}", table::many(cell.threads, "thread"), table::many(cell.locks, "lock"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::columns::tests::agree_with_json;
-
-    #[test]
-    fn tables_show_what_json_has() {
-        let contender = || "tas".to_owned();
-        agree_with_json(
-            CELL,
-            &LockRow { contender: contender(), mops: Some(2.5), jain: Some(0.5), ..LockRow::default() },
-        );
-        agree_with_json(PAIR, &PairRow { contender: contender(), ours: true, median_ns: 9.5, min_ns: 8.5 });
-        let (mean, interval, p95, max) = (1.5, [1.0, 2.0], 2.5, 3.0);
-        let regret = RegretRow { contender: contender(), ours: true, mean, interval, p95, max, curve: vec![1.0] };
-        agree_with_json(REGRET, &regret);
-        assert!(describe_regrets(&[regret]).contains("1.00 to 2.00"));
-        let distance = DistanceRow {
-            contender: contender(),
-            ours: true,
-            acquire_p50_ns: Some(1.0),
-            acquire_p99_ns: Some(2.0),
-            release_p50_ns: Some(3.0),
-            ..DistanceRow::default()
-        };
-        agree_with_json(DISTANCE, &distance);
-    }
 }

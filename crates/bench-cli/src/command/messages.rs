@@ -2,14 +2,11 @@
 
 use std::time::Duration;
 
-use corecast_bench::{
-    MAX_PAIR_BYTES, MessageOptions, MessagePairRow, MessageReport, PairCell, Receive, ServerCell, ServerRow, Trip,
-    messages,
-};
+use corecast_bench::{MAX_PAIR_BYTES, MessageOptions, MessageReport, PairCell, Receive, ServerCell, Trip, messages};
 use corecast_race::Options;
 
-use crate::columns::Format::Digits;
-use crate::columns::{self, Column, figure};
+use crate::columns;
+use crate::columns::messages::{PAIR, SERVER};
 use crate::html_arg::HtmlArg;
 use crate::page::render_messages;
 use crate::published_text;
@@ -128,26 +125,6 @@ fn place(oversubscribed: bool, line_ns: Option<f64>, placement_changes: u32) -> 
     format!("{crowded}{line}{changes}")
 }
 
-const PAIR: &[Column<MessagePairRow>] = &[
-    Column::words("contender", "channel", |row| row.contender.into()),
-    Column::figure("median_ns", "ns", "", |row| figure(row.summary.map(|summary| summary.median_ns)), Digits(1)),
-    Column::figure("p99_ns", "p99", "", |row| figure(row.summary.map(|summary| summary.p99_ns)), Digits(1)),
-    Column::figure("mad_ns", "spread", "", |row| figure(row.summary.map(|summary| summary.mad_ns)), Digits(1)),
-    Column::figure("lines", "lines", "", |row| figure(row.lines), Digits(2)),
-    Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(2)),
-    Column::figure("messages", "messages", "", |row| figure(row.messages as f64), Digits(0)),
-];
-const SERVER: &[Column<ServerRow>] = &[
-    Column::words("contender", "channel", |row| row.contender.into()),
-    Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(2)),
-    Column::figure("min_mops", "least", "", |row| figure(row.min_mops), Digits(2)),
-    Column::figure("max_mops", "most", "", |row| figure(row.max_mops), Digits(2)),
-    Column::figure("lines", "lines", "", |row| figure(row.lines), Digits(2)),
-    Column::figure("client_ns", "ns of a client", "", |row| figure(row.client_ns), Digits(0)),
-    Column::figure("jain", "Jain", "", |row| figure(row.jain), Digits(2)),
-    Column::figure("messages", "messages", "", |row| figure(row.messages as f64), Digits(0)),
-];
-
 fn describe_pair(cell: &PairCell) -> String {
     let place = place(cell.oversubscribed, cell.line_ns, cell.placement_changes);
     format!("{}{place}\n{}", pair_title(cell), columns::contenders(PAIR, &cell.rows))
@@ -171,23 +148,4 @@ fn server_title(cell: &ServerCell) -> String {
     let work = if cell.work_ns == 0 { String::new() } else { format!(", {} ns of work", cell.work_ns) };
     let (servers, clients) = (many(cell.servers, "server"), many(cell.clients, "client"));
     format!("{servers}, {clients}, {from}, {}{work}", trip(cell.trip))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::columns::tests::agree_with_json;
-    use corecast_race::Summary;
-
-    #[test]
-    fn the_tables_show_what_json_has() {
-        let summary = Summary::of(&[1.0, 2.0, 4.0]);
-        let (contender, lines, mops) = ("ump", Some(1.5), Some(12.5));
-        let row = MessagePairRow { contender, messages: 9, summary, lines, mops, ..MessagePairRow::default() };
-        agree_with_json(PAIR, &row);
-        agree_with_json(PAIR, &MessagePairRow::default());
-        let (min_mops, client_ns) = (Some(11.5), Some(80.0));
-        let row = ServerRow { contender, messages: 9, mops, min_mops, lines, client_ns, ..ServerRow::default() };
-        agree_with_json(SERVER, &row);
-    }
 }

@@ -8,7 +8,6 @@ mod channels;
 mod deaths;
 mod idle;
 mod locks;
-mod man;
 mod messages;
 mod planner;
 mod race;
@@ -16,15 +15,19 @@ mod setup;
 mod stream;
 mod table;
 
+use clap::CommandFactory;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use corecast::Wait;
 use corecast_race::Options;
 
+use crate::CommandLine;
 use crate::tell::tell;
 use corecast_cli::benchmarks::Contender;
+use corecast_cli::completions::CompletionsArgs;
 use corecast_cli::failure::Failure;
 use corecast_cli::interrupt::Interrupt;
 use corecast_cli::machine_args::{MachineArgs, Model};
+use corecast_cli::manual::ManualArgs;
 use corecast_cli::output::Output;
 
 /// The options of the benchmark.
@@ -98,9 +101,12 @@ pub(crate) enum Benchmark {
     /// The contenders of all benchmarks, which `corecast list contenders` asks for.
     #[command(hide = true)]
     Contenders,
-    /// Print a manual page, or write all of them as `corecast man --all` asks for.
-    #[command(hide = true)]
-    Man(man::Arguments),
+    /// Print a completion script for a shell.
+    #[command(after_help = "Example:\n  corecast bench completions bash")]
+    Completions(CompletionsArgs),
+    /// Print a manual page.
+    #[command(after_help = "Examples:\n  corecast bench man locks\n  corecast bench man --all manual")]
+    Man(ManualArgs),
 }
 
 /// The options that all benchmarks share.
@@ -148,7 +154,8 @@ impl Benchmark {
             Self::Cc(arguments) => cc::run(arguments, output),
             Self::Planner(arguments) => arguments.run(output),
             Self::Contenders => contenders(output),
-            Self::Man(arguments) => arguments.run(output),
+            Self::Completions(arguments) => arguments.print(CommandLine::command(), output),
+            Self::Man(arguments) => arguments.write(CommandLine::command(), output),
         }
     }
 }

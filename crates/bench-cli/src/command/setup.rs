@@ -55,6 +55,11 @@ mod tests {
 
     #[test]
     fn the_table_shows_what_json_has() {
-        agree_with_json(ROWS, &SetupRow { members: 16, searched_ms: 9.5, kept_ms: 2.5, kept_p99_ms: 3.5 });
+        agree_with_json(
+            ROWS,
+            &SetupRow { members: 16, searched_ms: 9.5, kept_ms: 2.5, kept_p99_ms: 3.5 },
+            "bench setup",
+            "rows[]",
+        );
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use corecast_bench::{Point, Published, TableCell, TableOptions, TableReport, TableRow, table, table_member};
+use corecast_bench::{Published, TableCell, TableOptions, TableReport, table, table_member};
 use corecast_race::{Options, Place};
 
-use crate::columns::Format::{Digits, Right};
-use crate::columns::{self, Column, Value, count as counted, figure};
+use crate::columns;
+use crate::columns::hash_tables::{CELL, PUBLISHED, SITUATION};
 use crate::html_arg::HtmlArg;
 use crate::page::render_table;
 use corecast_cli::failure::Failure;
@@ -129,47 +129,6 @@ fn departures(report: &TableReport) -> String {
     [zipf, unpinned, written, every].into_iter().flatten().map(|words| format!("; {words}")).collect()
 }
 
-const CELL: &[Column<TableRow>] = &[
-    Column::words("contender", "table", |row| row.contender.as_str().into()),
-    Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(3)),
-    Column::figure("mean_mops", "mean", "", |row| figure(row.mean_mops), Digits(3)),
-    Column::figure("min_mops", "least", "", |row| figure(row.min_mops), Digits(3)),
-    Column::figure("max_mops", "most", "", |row| figure(row.max_mops), Digits(3)),
-    Column::figure("regret", "regret", "", |row| figure(row.regret), Digits(2)),
-    Column::figure("hit_mops", "hits", "", |row| figure(row.hit_mops), Digits(3)),
-    Column::figure("p50_ns", "p50", "", |row| figure(row.p50_ns), Digits(0)),
-    Column::figure("p99_ns", "p99", "", |row| figure(row.p99_ns), Digits(0)),
-    Column::figure("p999_ns", "p99.9", "", |row| figure(row.p999_ns), Digits(0)),
-    Column::figure("jain", "Jain", "", |row| figure(row.jain), Digits(2)),
-    Column::figure("most_to_fewest", "most/fewest", "", |row| figure(row.most_to_fewest), Digits(1)),
-    Column::words("", "participants", |row| participants(row).into()),
-];
-/// Two tables, as one of all columns would be wider than a screen.
-const PUBLISHED: [&[Column<&Published>]; 2] = [
-    &[
-        MACHINE,
-        BUCKETS,
-        MEAN,
-        Column::figure("", "1 thread", "", |row| point(row.one_thread), Right),
-        Column::figure("", "threads of a socket", "", |row| point(row.one_socket), Right),
-    ],
-    &[
-        MACHINE,
-        BUCKETS,
-        MEAN,
-        Column::figure("", "18 threads", "", |row| point(row.threads_18), Right),
-        Column::figure("", "36 threads", "", |row| point(row.threads_36), Right),
-        Column::figure("messages_36", "messages", "", |row| figure(row.messages_36), Digits(2)),
-    ],
-];
-const MACHINE: Column<&Published> = Column::words("machine", "machine", |row| row.machine.into());
-const BUCKETS: Column<&Published> = Column::figure("buckets", "buckets", "", |row| counted(row.buckets), Digits(0));
-const MEAN: Column<&Published> = Column::figure("mean", "elements", "", |row| counted(row.mean), Digits(0));
-
-fn point(point: Point) -> Value {
-    format!("{:.2} {}", point.mops, point.lock).into()
-}
-
 fn describe_cell(cell: &TableCell) -> String {
     format!("{}; hits in M/s, times in ns\n{}", title(cell), columns::contenders(CELL, &cell.rows))
 }
@@ -178,13 +137,6 @@ fn title(cell: &TableCell) -> String {
     let threads = many(cell.threads, "thread");
     let shared = if cell.oversubscribed { ", more threads than CPUs" } else { "" };
     format!("{} buckets of {} on average, {threads}{shared}", cell.buckets, cell.mean)
-}
-
-fn participants(row: &TableRow) -> String {
-    match row.servers {
-        0 => String::new(),
-        servers => format!("{}, {}", many(servers, "server"), many(row.clients, "client")),
-    }
 }
 
 /// The published figures of the tables that were run.
@@ -198,20 +150,10 @@ fn describe_published(report: &TableReport) -> String {
     }
     let head = "published of other machines, of 2010 to 2012 (David, Guerraoui, Trigonakis, SOSP 2013, files in \
                 LPD-EPFL/CLHT): M/s and name of the best lock, and M/s of messages with 36 threads";
-    let tables = PUBLISHED.map(|columns| columns::plain(columns, &published));
+    // Two tables, as one of all columns would be wider than a screen.
+    let (situation, figures) = PUBLISHED.split_at(SITUATION);
+    let (few_threads, many_threads) = figures.split_at(2);
+    let tables = [few_threads, many_threads]
+        .map(|figures| columns::plain(&[situation, figures].concat(), published.iter().copied()));
     format!("{head}\n{}\n", tables.join("\n"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::columns::tests::agree_with_json;
-
-    #[test]
-    fn the_table_shows_what_json_has() {
-        let (contender, servers, clients) = ("messages".to_owned(), 1, 2);
-        let row = TableRow { contender, servers, clients, mops: Some(12.5), p50_ns: Some(45.0), ..TableRow::default() };
-        agree_with_json(CELL, &row);
-        assert_eq!(participants(&row), "1 server, 2 clients");
-    }
 }

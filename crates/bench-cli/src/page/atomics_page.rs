@@ -3,11 +3,13 @@
 use corecast_bench::{AtomicCell, AtomicReport, LineTransfer};
 use maud::{Markup, html};
 
+use super::column_table::table;
 use super::published;
 use super::throughput::{Rate, Situation, pictures};
+use crate::columns::atomics::CELL;
+use crate::columns::published::LINES;
 use corecast_cli::report::frame::Frame;
-use corecast_cli::report::number::significant;
-use corecast_cli::report::plain_table::{or_dash, reasons, table};
+use corecast_cli::report::plain_table::reasons;
 use corecast_cli::table::many;
 
 /// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
@@ -43,25 +45,14 @@ fn situation(cell: &AtomicCell) -> Situation<'_> {
 }
 
 fn table_of_cell(cell: &AtomicCell) -> Markup {
-    let rows = cell.rows.iter().map(|row| {
-        let numbers =
-            [row.mops, row.mean_mops, row.max_mops, row.success_mops, row.jain, row.p50_ns, row.p99_ns, row.p999_ns];
-        let numbers = numbers.map(|number| or_dash(number, significant));
-        std::iter::once(row.contender.to_owned()).chain(numbers).collect()
-    });
     let reasons = reasons(cell.rows.iter().map(|row| (row.contender, row.skipped.as_deref())));
-    let headings = ["operation", "M/s", "mean", "most", "successful M/s", "Jain", "p50, ns", "p99", "p99.9"];
-    html! { details { summary { (many(cell.threads, "thread")) } (table("", &headings, rows)) (reasons) } }
+    html! { details { summary { (many(cell.threads, "thread")) } (table("", CELL, &cell.rows)) (reasons) } }
 }
 
 fn lines(lines: &[LineTransfer]) -> Markup {
-    let rows = lines.iter().map(|line| {
-        let [from, to] = line.cpus;
-        vec![line.distance.to_owned(), format!("{from}, {to}"), or_dash(line.line_ns, significant)]
-    });
     html! {
         @if !lines.is_empty() {
-            section { h2 { "A bare line" } (table("one way", &["distance", "CPUs", "ns"], rows)) }
+            section { h2 { "A bare line" } (table("one way", LINES, lines)) }
         }
     }
 }

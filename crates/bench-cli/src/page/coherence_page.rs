@@ -3,11 +3,12 @@
 use corecast_bench::{CoherenceGroup, CoherenceReport, Placement};
 use maud::{Markup, PreEscaped, html};
 
+use super::column_table::resolved;
 use super::{coherence_map, published};
 use crate::coherence_grid::{Grid, timer_resolution, title};
+use crate::columns::coherence::CASES;
 use corecast_cli::report::frame::Frame;
-use corecast_cli::report::number::{significant, time};
-use corecast_cli::report::plain_table::table;
+use corecast_cli::report::number::time;
 use corecast_cli::resolution::Resolution;
 
 /// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
@@ -39,22 +40,10 @@ fn section(group: &CoherenceGroup, resolution: Resolution) -> Markup {
         section {
             h2 { (title) }
             @if let Some(picture) = picture { figure class="wide" { (PreEscaped(picture)) } }
-            (table_of_group(group, resolution))
+            (resolved("in ns", CASES, group.cells.iter().filter(|cell| cell.times.is_some()), resolution))
             @for (case, reason) in grid.skipped() { p class="note" { (case) ": skipped, " (reason) } }
         }
     }
-}
-
-fn table_of_group(group: &CoherenceGroup, resolution: Resolution) -> Markup {
-    let measured = group.cells.iter().filter_map(|cell| Some((cell, cell.times.as_ref()?)));
-    let rows = measured.map(|(cell, times)| {
-        let number = cell.number.map_or_else(|| "–".to_owned(), |number| number.to_string());
-        let ns = [times.p50_ns, times.p90_ns, times.p99_ns, times.max_ns, times.mean_ns];
-        let ns = ns.map(|ns| resolution.write(ns, significant));
-        let names = [cell.case.to_owned(), number, cell.sharers.to_string()];
-        names.into_iter().chain(ns).chain([times.samples.to_string()]).collect()
-    });
-    table("in ns", &["case", "number", "sharers", "p50", "p90", "p99", "largest", "mean", "samples"], rows)
 }
 
 #[cfg(test)]

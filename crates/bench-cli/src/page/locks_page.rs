@@ -3,15 +3,17 @@
 use corecast_bench::{LockCell, LockDistance, LockReport, RegretRow};
 use maud::{Markup, html};
 
+use super::column_table::{self, contenders, folded_contenders};
 use super::flips_section;
 use super::readers_section;
 use super::throughput::{Rate, Situation, pictures};
+use crate::columns::locks::{CELL, DISTANCE, PAIR, REGRET};
 use crate::lock_situation;
 use corecast_cli::report::frame::Frame;
 use corecast_cli::report::gates;
 use corecast_cli::report::line_chart::{Line, LineChart};
 use corecast_cli::report::number::{ratio, significant};
-use corecast_cli::report::plain_table::{or_dash, row_reasons, table};
+use corecast_cli::report::plain_table::table;
 use corecast_cli::table::many;
 
 /// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
@@ -19,12 +21,10 @@ use corecast_cli::table::many;
 pub(crate) fn render_locks(report: &LockReport, created_at: &str, version: &str, command: &str) -> String {
     let heading = "Locks, raced";
     let frame = Frame { kind: "corecast bench locks", heading, machine: &report.machine, created_at, version };
-    let pairs =
-        report.pairs.iter().map(|row| vec![row.contender.clone(), significant(row.median_ns), significant(row.min_ns)]);
     let main = html! {
         section {
             h2 { "Alone" }
-            (table("ns to lock and unlock by one thread", &["lock", "median", "best"], pairs))
+            (column_table::table("ns to lock and unlock by one thread", PAIR, &report.pairs))
         }
         @for distance in &report.distances { (section_of_distance(distance)) }
         (section_of_regret(&report.regrets))
@@ -50,21 +50,10 @@ fn section_of_distance(distance: &LockDistance) -> Markup {
         1 => format!("Taken again and again on CPU {cpus}"),
         _ => format!("Taken in turns by CPUs {cpus}: {}", distance.distance),
     };
-    let rows = distance.rows.iter().map(|row| {
-        let times = [row.acquire_p50_ns, row.acquire_p99_ns, row.release_p50_ns, row.release_p99_ns];
-        let times = times.map(|ns| or_dash(ns, significant));
-        std::iter::once(row.contender.clone()).chain(times).collect()
-    });
-    let reasons = row_reasons(&distance.rows);
-    let headings = ["lock", "take, p50", "p99", "free, p50", "p99"];
-    html! { section { h2 { (title) } (table("in ns; nobody waits for it", &headings, rows)) (reasons) } }
+    html! { section { h2 { (title) } (contenders("in ns; nobody waits for it", DISTANCE, &distance.rows)) } }
 }
 
 fn section_of_regret(regrets: &[RegretRow]) -> Markup {
-    let rows = regrets.iter().map(|row| {
-        let [low, high] = row.interval.map(ratio);
-        vec![row.contender.clone(), ratio(row.mean), format!("{low} – {high}"), ratio(row.p95), ratio(row.max)]
-    });
     html! {
         section {
             h2 { "Regret" }
@@ -73,7 +62,7 @@ fn section_of_regret(regrets: &[RegretRow]) -> Markup {
                 "the lock shown, both in the even rounds. 1 is as good as if one had known; lower is better."
             }
             (regret_curves(regrets))
-            (table("", &["lock", "geometric mean", "of 95 in 100 draws", "p95", "worst"], rows))
+            (column_table::table("", REGRET, regrets))
         }
     }
 }
@@ -123,25 +112,8 @@ fn situation(cell: &LockCell) -> Situation<'_> {
 }
 
 fn table_of_cell(cell: &LockCell) -> Markup {
-    let rows = cell.rows.iter().map(|row| {
-        vec![
-            row.contender.clone(),
-            or_dash(row.mops, significant),
-            or_dash(row.regret, ratio),
-            or_dash(row.jain, significant),
-            or_dash(row.most_to_fewest, ratio),
-            or_dash(row.wait_p50_ns, significant),
-            or_dash(row.wait_p99_ns, significant),
-            or_dash(row.wait_p999_ns, significant),
-            or_dash(row.wait_max_ns, significant),
-            or_dash(row.longest_to_mean, ratio),
-        ]
-    });
-    let reasons = row_reasons(&cell.rows);
-    let headings =
-        ["lock", "M/s", "regret", "Jain", "most/fewest", "wait p50, ns", "p99", "p99.9", "longest", "longest/mean"];
-    let caption = format!("{}, {}", many(cell.threads, "thread"), words(cell));
-    html! { details { summary { (caption) } (table("", &headings, rows)) (reasons) } }
+    let situation = format!("{}, {}", many(cell.threads, "thread"), words(cell));
+    folded_contenders(&situation, CELL, &cell.rows)
 }
 
 /// Nothing if nobody took part.

@@ -3,12 +3,12 @@
 use corecast_bench::{MessageReport, PairCell, Receive, ServerCell, Trip};
 use maud::{Markup, html};
 
+use super::column_table::folded_contenders;
 use super::published;
 use super::throughput::{Rate, Situation, pictures};
+use crate::columns::messages::{PAIR, SERVER};
 use corecast_cli::report::frame::Frame;
 use corecast_cli::report::gates;
-use corecast_cli::report::number::significant;
-use corecast_cli::report::plain_table::{or_dash, row_reasons, table};
 use corecast_cli::table::many;
 
 /// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
@@ -58,16 +58,8 @@ fn situation_of_pairs(cell: &PairCell) -> Situation<'_> {
 }
 
 fn table_of_pairs(cell: &PairCell) -> Markup {
-    let rows = cell.rows.iter().map(|row| {
-        let times = row.summary.map(|summary| [summary.median_ns, summary.p99_ns, summary.mad_ns]);
-        let times = (0..3).map(|at| or_dash(times.map(|times| times[at]), significant));
-        let name = std::iter::once(row.contender.to_owned());
-        name.chain(times).chain([row.lines, row.mops].map(|number| or_dash(number, significant))).collect()
-    });
-    let reasons = row_reasons(&cell.rows);
-    let headings = ["channel", "median, ns", "p99", "spread", "bare lines", "M/s"];
-    let caption = format!("{}, {}", words_of_pairs(cell), many(cell.pairs, "pair"));
-    html! { details { summary { (caption) } (table("", &headings, rows)) (reasons) } }
+    let situation = format!("{}, {}", words_of_pairs(cell), many(cell.pairs, "pair"));
+    folded_contenders(&situation, PAIR, &cell.rows)
 }
 
 fn words_of_servers(cell: &ServerCell) -> String {
@@ -90,15 +82,8 @@ fn situation_of_servers(cell: &ServerCell) -> Situation<'_> {
 }
 
 fn table_of_servers(cell: &ServerCell) -> Markup {
-    let rows = cell.rows.iter().map(|row| {
-        let numbers = [row.mops, row.min_mops, row.max_mops, row.lines, row.client_ns, row.jain];
-        let numbers = numbers.map(|number| or_dash(number, significant));
-        std::iter::once(row.contender.to_owned()).chain(numbers).collect()
-    });
-    let reasons = row_reasons(&cell.rows);
-    let headings = ["channel", "M/s", "least", "most", "bare lines", "ns of a client", "Jain"];
-    let caption = format!("{}, {}", words_of_servers(cell), many(cell.clients, "client"));
-    html! { details { summary { (caption) } (table("", &headings, rows)) (reasons) } }
+    let situation = format!("{}, {}", words_of_servers(cell), many(cell.clients, "client"));
+    folded_contenders(&situation, SERVER, &cell.rows)
 }
 
 #[cfg(test)]

@@ -2,11 +2,13 @@
 //!
 //! - `locks_page` with `flips_section` and `readers_section`, `table_page`, `atomics_page`, `messages_page`, `coherence_page`
 //!   with `coherence_map`: a page for each benchmark;
-//! - `throughput`: curves against the number of threads; `published`: figures that others have published.
+//! - `column_table`: the tables of the terminal; `throughput`: curves against the number of threads; `published`: figures that
+//!   others have published.
 
 mod atomics_page;
 mod coherence_map;
 mod coherence_page;
+mod column_table;
 mod flips_section;
 mod locks_page;
 mod messages_page;

@@ -3,23 +3,21 @@
 use corecast_bench::{ReaderCell, ReaderReport, ReaderRow};
 use maud::{Markup, html};
 
+use super::column_table::{folded_contenders, table};
 use super::throughput::{Rate, Situation, pictures};
+use crate::columns::readers::{CELL, PAIR};
 use crate::readers_text;
-use corecast_cli::report::number::significant;
-use corecast_cli::report::plain_table::{or_dash, row_reasons, table};
 
 /// Nothing if nobody took part.
 pub(super) fn section(report: &ReaderReport) -> Markup {
-    let pairs =
-        report.pairs.iter().map(|row| vec![row.contender.clone(), significant(row.read_ns), significant(row.write_ns)]);
     html! {
         @if !report.pairs.is_empty() {
             section {
                 h2 { "Readers and writers" }
                 p { "Each thread goes from one access of 32 bytes to the next; what it does is drawn. Further up is better." }
-                (table("ns for one thread alone", &["lock", "read", "write"], pairs))
+                (table("for one thread alone", PAIR, &report.pairs))
                 (pictures(("accesses", "threads"), &report.cells.iter().map(situation).collect::<Vec<_>>()))
-                @for cell in &report.cells { (table_of_cell(cell)) }
+                @for cell in &report.cells { (folded_contenders(&readers_text::words(cell), CELL, &cell.rows)) }
             }
         }
     }
@@ -36,16 +34,6 @@ fn situation(cell: &ReaderCell) -> Situation<'_> {
         is_oversubscribed: cell.oversubscribed,
         rates: cell.rows.iter().map(rate).collect(),
     }
-}
-
-fn table_of_cell(cell: &ReaderCell) -> Markup {
-    let rows = cell.rows.iter().map(|row| {
-        let numbers = [row.mops, row.write_mops, row.jain].map(|value| or_dash(value, significant));
-        std::iter::once(row.contender.clone()).chain(numbers).collect()
-    });
-    let reasons = row_reasons(&cell.rows);
-    let headings = ["lock", "M/s", "of them writes", "Jain"];
-    html! { details { summary { (readers_text::words(cell)) } (table("", &headings, rows)) (reasons) } }
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use corecast_bench::{Published, TableCell, TableReport};
 use maud::{Markup, html};
 
+use super::column_table::{contenders, table};
 use super::throughput::{Rate, Situation, pictures};
+use crate::columns::hash_tables::{CELL, PUBLISHED};
 use corecast_cli::report::frame::Frame;
 use corecast_cli::report::gates;
-use corecast_cli::report::number::{ratio, significant};
-use corecast_cli::report::plain_table::{or_dash, row_reasons, table};
 use corecast_cli::table::many;
 
 /// The result as an HTML document in UTF-8, which loads and runs nothing, as [`render`](super::render)'s. `created_at` is
@@ -47,57 +47,19 @@ fn situation(cell: &TableCell) -> Situation<'_> {
 }
 
 fn table_of_cell(cell: &TableCell) -> Markup {
-    let rows = cell.rows.iter().map(|row| {
-        vec![
-            row.contender.clone(),
-            or_dash(row.mops, significant),
-            or_dash(row.mean_mops, significant),
-            or_dash(row.min_mops, significant),
-            or_dash(row.max_mops, significant),
-            or_dash(row.regret, ratio),
-            or_dash(row.hit_mops, significant),
-            or_dash(row.p50_ns, significant),
-            or_dash(row.p99_ns, significant),
-            or_dash(row.p999_ns, significant),
-            or_dash(row.jain, significant),
-            or_dash(row.most_to_fewest, ratio),
-        ]
-    });
-    let reasons = row_reasons(&cell.rows);
-    let headings = [
-        "table",
-        "M/s",
-        "mean",
-        "least",
-        "most",
-        "regret",
-        "hits M/s",
-        "p50 ns",
-        "p99 ns",
-        "p99.9 ns",
-        "Jain",
-        "most/fewest",
-    ];
-    let caption = format!("{}, {}", words(cell), many(cell.threads, "thread"));
-    html! { details { summary { (caption) } (table("", &headings, rows)) (reasons) } }
+    let situation = format!("{}, {}", words(cell), many(cell.threads, "thread"));
+    html! { details { summary { (situation) } (contenders("hits in M/s, times in ns", CELL, &cell.rows)) } }
 }
 
 fn published(published: &[Published]) -> Markup {
-    let rows = published.iter().map(|row| {
-        let best = [row.one_thread, row.one_socket, row.threads_18, row.threads_36];
-        let best = best.map(|point| format!("{} {}", significant(point.mops), point.lock));
-        let names = [row.machine.to_owned(), row.buckets.to_string(), row.mean.to_string()];
-        names.into_iter().chain(best).chain([or_dash(row.messages_36, significant)]).collect()
-    });
-    let headings = ["machine", "buckets", "elements", "1 thread", "a socket", "18", "36", "messages, 36"];
     html! {
         section {
             h2 { "Published of other machines" }
             p {
                 "Millions of tries in a second and the best lock, on machines of 2010 to 2012 (David, Guerraoui, Trigonakis, "
-                "SOSP 2013; files in LPD-EPFL/CLHT). Shapes may be compared, heights may not."
+                "SOSP 2013; files in LPD-EPFL/CLHT); of messages with 36 threads. Shapes may be compared, heights may not."
             }
-            (table("", &headings, rows))
+            (table("", PUBLISHED, published))
         }
     }
 }
@@ -166,7 +128,7 @@ mod tests {
         let page = render_table(&report, "today", "0.0.0", "corecast bench table --seed 4");
         assert!(!page.contains("<script>") && !page.contains("<b>"), "{page}");
         for words in
-            ["<svg", "12 buckets of 48 on average", "4*", "7.76 ticket", "<td>45", "p99.9 ns", "<td>–</td>", "--seed 4"]
+            ["<svg", "12 buckets of 48 on average", "4*", "7.76 ticket", "<td>45", "p99.9", "<td>–</td>", "--seed 4"]
         {
             assert!(page.contains(words), "'{words}' is not in {page}");
         }

@@ -1,29 +1,22 @@
-//! `corecast man`: manual pages, from the same definitions that parse the command line.
+//! `corecast man`: the manual pages of `corecast`, and with `--all` those of `corecast-bench`.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 
+use crate::benchmarks;
 use crate::failure::Failure;
+use crate::manual::ManualArgs;
 use crate::output::Output;
-use crate::{benchmarks, manual};
-
-/// Options of `man`.
-#[derive(Clone, Debug, clap::Args)]
-pub(crate) struct Arguments {
-    /// The subcommand to write the page of [default: corecast itself].
-    command: Option<String>,
-    /// Write the pages of all subcommands and the completion scripts of all shells into this folder.
-    #[arg(long, value_name = "DIR", conflicts_with = "command")]
-    all: Option<PathBuf>,
-}
 
 /// The pages of a program with this `command_line`.
-pub(super) fn run(arguments: &Arguments, command_line: clap::Command, output: &Output) -> Result<(), Failure> {
-    let Some(folder) = &arguments.all else {
-        return output.bytes(&manual::page(command_line, arguments.command.as_deref())?);
-    };
-    manual::write_pages(command_line.clone(), folder)?;
-    manual::write_completions(command_line, folder)?;
+pub(super) fn run(arguments: &ManualArgs, command_line: clap::Command, output: &Output) -> Result<(), Failure> {
+    arguments.write(command_line, output)?;
+    arguments.folder().map_or(Ok(()), |folder| write_benchmarks(folder, output))
+}
+
+/// Has the benchmarks' program write what belongs to it. It comes second: its page `corecast-bench` is that of a program, and
+/// takes the place of the subcommand's.
+fn write_benchmarks(folder: &Path, output: &Output) -> Result<(), Failure> {
     let program = benchmarks::path()?;
     if !program.exists() {
         output.remark(&format!("the benchmarks have no pages without corecast-bench: {}", benchmarks::BUILD));

@@ -4,7 +4,6 @@
 //! follow from those.
 
 mod bench;
-mod completions;
 mod explain;
 mod gc;
 mod list;
@@ -18,7 +17,9 @@ mod topo;
 pub(crate) mod tune;
 
 use crate::benchmarks;
+use crate::completions::CompletionsArgs;
 use crate::failure::Failure;
+use crate::manual::ManualArgs;
 use crate::output::Output;
 
 /// The subcommand to run.
@@ -65,10 +66,10 @@ pub(crate) enum Command {
     List(list::Arguments),
     /// Print a completion script for a shell.
     #[command(after_help = "Example:\n  corecast completions bash")]
-    Completions(completions::Arguments),
+    Completions(CompletionsArgs),
     /// Print a manual page.
     #[command(after_help = "Examples:\n  corecast man plan\n  corecast man --all manual")]
-    Man(man::Arguments),
+    Man(ManualArgs),
 }
 
 impl Command {
@@ -87,7 +88,7 @@ impl Command {
             Self::Top(arguments) => top::run(arguments, output),
             Self::Gc(arguments) => gc::run(arguments, output),
             Self::List(arguments) => list::run(arguments, output),
-            Self::Completions(arguments) => completions::run(arguments, command_line, output),
+            Self::Completions(arguments) => arguments.print(command_line, output),
             Self::Man(arguments) => man::run(arguments, command_line, output),
         }
     }

@@ -1,6 +1,19 @@
 //! Tables as data: a column has a name, a heading, a unit, a value and a format, and a list of columns is a table.
 //!
-//! The name is that of the field in `--json`, which has the same value: [`tests::agree_with_json`] tests it for every list.
+//! The name is that of the field in `--json`, which has the same value and is described in `docs/json`:
+//! [`tests::agree_with_json`] tests it for every list. A list that a page shows as the terminal does has a file here; one that
+//! only the terminal shows is beside the code that prints it.
+
+pub(crate) mod atomics;
+pub(crate) mod coherence;
+#[cfg(test)]
+mod documentation;
+pub(crate) mod flips;
+pub(crate) mod hash_tables;
+pub(crate) mod locks;
+pub(crate) mod messages;
+pub(crate) mod published;
+pub(crate) mod readers;
 
 use corecast_cli::resolution::Resolution;
 use corecast_cli::row_outcome::finish;
@@ -17,6 +30,8 @@ pub(crate) struct Column<R> {
     pub(crate) unit: &'static str,
     pub(crate) value: fn(&R) -> Value,
     pub(crate) format: Format,
+    /// Whether a terminal without room for all columns leaves it out before others. A page shows it always.
+    pub(crate) is_optional: bool,
 }
 
 /// The contents of one cell, before it is written.
@@ -36,6 +51,8 @@ pub(crate) enum Format {
     Right,
     /// A number of digits behind the point.
     Digits(usize),
+    /// How many times as much something is, with a number of digits behind the point.
+    Ratio(usize),
     /// Nanoseconds as microseconds.
     Micros,
     /// A time with one digit behind the point below 100, and none above.
@@ -46,10 +63,18 @@ pub(crate) enum Format {
     Thousands,
 }
 
+impl<R> Clone for Column<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Column<R> {}
+
 impl<R> Column<R> {
     /// Words to the left, such as the name of a contender.
     pub(crate) const fn words(name: &'static str, heading: &'static str, value: fn(&R) -> Value) -> Self {
-        Self { name, heading, unit: "", value, format: Format::Words }
+        Self { name, heading, unit: "", value, format: Format::Words, is_optional: false }
     }
 
     /// Figures with their unit.
@@ -60,21 +85,39 @@ impl<R> Column<R> {
         value: fn(&R) -> Value,
         format: Format,
     ) -> Self {
-        Self { name, heading, unit, value, format }
+        Self { name, heading, unit, value, format, is_optional: false }
     }
 
-    /// As [`table::table`] takes it.
-    fn head(&self) -> String {
-        let (mark, blank) =
-            (if self.format == Format::Words { "" } else { ">" }, if self.unit.is_empty() { "" } else { " " });
-        format!("{mark}{}{blank}{}", self.heading, self.unit)
+    /// The same, left out where there is no room.
+    pub(crate) const fn optional(self) -> Self {
+        Self { is_optional: true, ..self }
     }
 
-    fn cell(&self, row: &R, resolution: Option<Resolution>) -> String {
+    /// The heading with its unit.
+    pub(crate) fn head(&self) -> String {
+        format!("{} {}", self.heading, self.unit).trim_end().to_owned()
+    }
+
+    /// The heading as [`table::table`] takes it.
+    fn marked_head(&self) -> String {
+        let optional = if self.is_optional { "?" } else { "" };
+        let number = if self.format == Format::Words { "" } else { ">" };
+        format!("{optional}{number}{}", self.head())
+    }
+
+    /// The text of a cell, in which `write` writes figures. With a resolution a cost below it is written as less than it.
+    pub(crate) fn cell(
+        &self,
+        row: &R,
+        resolution: Option<Resolution>,
+        write: impl Fn(Format, Option<f64>) -> String,
+    ) -> String {
         match ((self.value)(row), resolution, self.format) {
             (Value::Words(words), ..) => words,
-            (Value::Figure(Some(ns)), Some(resolution), Format::Cost) => resolution.write(ns, table::cost),
-            (Value::Figure(figure), ..) => self.format.write(figure),
+            (Value::Figure(Some(ns)), Some(resolution), Format::Cost) => {
+                resolution.write(ns, |ns| write(Format::Cost, Some(ns)))
+            }
+            (Value::Figure(figure), ..) => write(self.format, figure),
         }
     }
 }
@@ -83,7 +126,7 @@ impl Format {
     fn write(self, figure: Option<f64>) -> String {
         match self {
             Self::Words | Self::Right => number(figure, 0),
-            Self::Digits(digits) => number(figure, digits),
+            Self::Digits(digits) | Self::Ratio(digits) => number(figure, digits),
             Self::Micros => number(figure.map(|ns| ns / 1e3), 2),
             Self::Cost => figure.map_or_else(|| "-".to_owned(), table::cost),
             Self::Percent => figure.map_or_else(String::new, |share| number(Some(100.0 * share), 1)),
@@ -147,10 +190,10 @@ fn written<'a, R: 'a>(
     rows: impl IntoIterator<Item = &'a R>,
     resolution: Option<Resolution>,
 ) -> table::Table {
-    let heads: Vec<String> = columns.iter().map(Column::head).collect();
+    let heads: Vec<String> = columns.iter().map(Column::marked_head).collect();
     let mut table = table::table(&heads.iter().map(String::as_str).collect::<Vec<_>>());
     for row in rows {
-        table.add_row(columns.iter().map(|column| column.cell(row, resolution)));
+        table.add_row(columns.iter().map(|column| column.cell(row, resolution, Format::write)));
     }
     table
 }
@@ -159,11 +202,19 @@ fn written<'a, R: 'a>(
 pub(crate) mod tests {
     use serde::Serialize;
 
+    pub(crate) use super::documentation::assert_documented;
     use super::*;
 
-    /// Every column with a name has the value of that field, and fields that were not measured are `null`.
-    pub(crate) fn agree_with_json<R: Serialize>(columns: &[Column<R>], row: &R) {
-        let json = serde_json::to_value(row).expect("a row is JSON");
+    /// Every column with a name has the value of that field, fields that were not measured are `null`, and `docs/json` describes
+    /// them as fields of `path` in the section of `command`.
+    pub(crate) fn agree_with_json<R: Serialize>(columns: &[Column<R>], row: &R, command: &str, path: &str) {
+        assert_documented(columns, command, path);
+        assert_values(columns, row, row);
+    }
+
+    /// The same where `row` is more than what is written as JSON, which `written` is.
+    pub(crate) fn assert_values<R>(columns: &[Column<R>], row: &R, written: &impl Serialize) {
+        let json = serde_json::to_value(written).expect("a row is JSON");
         for column in columns.iter().filter(|column| !column.name.is_empty()) {
             let field = json.pointer(&format!("/{}", column.name));
             let field = field.unwrap_or_else(|| panic!("there is no field {} in {json}", column.name));
@@ -204,7 +255,7 @@ pub(crate) mod tests {
         assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["a", "12.3", "2.50", "1", "234", "567", "50.0"]);
         assert_eq!(lines[2].split_whitespace().collect::<Vec<_>>(), ["b", "-", "-", "9"]);
         assert_eq!(plain(COLUMNS, &[]), "");
-        rows.iter().for_each(|row| agree_with_json(COLUMNS, row));
+        rows.iter().for_each(|row| assert_values(COLUMNS, row, row));
     }
 
     #[test]
