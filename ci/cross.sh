@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The libraries compile for 64-bit ARM, where other code counts ticks, flushes lines and pauses. Nothing is run.
+# The libraries are built for 64-bit ARM, where other code counts ticks, flushes lines and pauses. Code is generated, without
+# optimisation as that is quicker; nothing is linked, which takes another linker, and nothing is run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,4 +11,10 @@ if ! rustup target list --installed 2>/dev/null | grep --quiet --line-regexp "$t
         exit 0
     }
 fi
-cargo check --target "$target" --package corecast --package corecast-capi
+options=(--target "$target" --lib)
+for package in base plan channel collective; do
+    options+=(--config "profile.dev.package.corecast-$package.opt-level=0")
+done
+# The C library is linked otherwise, so only its code is generated.
+cargo build "${options[@]}" --package corecast
+cargo rustc "${options[@]}" --package corecast-capi --crate-type rlib

@@ -29,3 +29,5 @@ under_miri corecast-base place::native region::crc32c region::name region::plan
 under_miri corecast-lock auto::queue pool::tests::a_thread pool::tests::no_node pool::tests::stays
 # Nor properties, each case of which takes Miri seconds.
 under_miri corecast-channel mcast::bytes::slots mcast::config mcast::presence
+# Nor searches, simulations and files of whole plans: a single test of those takes Miri up to four minutes.
+under_miri corecast-plan tree:: shape:: bound::grid bound::prices meeting::leaders

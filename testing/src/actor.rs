@@ -53,11 +53,26 @@ impl Actor {
     #[must_use]
     #[track_caller]
     pub fn start(play: &str, role: &str, place: &str) -> Self {
+        Self::spawn(play, role, place, Stdio::piped())
+    }
+
+    /// The same with this descriptor as the standard input of the role, which cannot wait for its dismissal then.
+    ///
+    /// # Panics
+    /// If the program cannot be started.
+    #[must_use]
+    #[track_caller]
+    pub fn reading(play: &str, role: &str, place: &str, stdin: OwnedFd) -> Self {
+        Self::spawn(play, role, place, Stdio::from(stdin))
+    }
+
+    #[track_caller]
+    fn spawn(play: &str, role: &str, place: &str, stdin: Stdio) -> Self {
         let mut child = Command::new(env::current_exe().expect("a program has a path"))
             .args(["--exact", play, "--nocapture"])
             .env(ROLE, role)
             .env(PLACE, place)
-            .stdin(Stdio::piped())
+            .stdin(stdin)
             .stdout(Stdio::piped())
             .spawn()
             .expect("this program can be started");
@@ -81,7 +96,7 @@ impl Actor {
     /// # Panics
     /// If the actor ends without them.
     #[track_caller]
-    pub fn hear(&mut self) -> &str {
+    pub fn hear(&mut self) -> String {
         let mut line = String::new();
         loop {
             line.clear();
@@ -89,7 +104,7 @@ impl Actor {
             // The test harness may have left its own text on the same line.
             if let Some((_, said)) = line.trim_end().split_once(SAYS) {
                 said.clone_into(&mut self.said);
-                return &self.said;
+                return said.to_owned();
             }
         }
     }
@@ -123,6 +138,16 @@ impl Actor {
     /// Kills it, and returns when it is dead.
     pub fn kill(self) {
         drop(self);
+    }
+
+    /// Lets it go on from where it waits for its dismissal.
+    ///
+    /// # Panics
+    /// If it has ended, or reads something else.
+    #[track_caller]
+    pub fn nod(&mut self) {
+        let written = self.child.stdin.as_mut().expect("piped").write_all(b".");
+        written.expect("it waits for that");
     }
 
     /// Lets it end by itself, and returns when it has.
@@ -192,7 +217,7 @@ pub fn say(words: &str) {
     writeln!(out, "{SAYS}{words}").and_then(|()| out.flush()).expect("a pipe");
 }
 
-/// Waits until the test lets this process end: see [`Actor::dismiss`].
+/// Waits until the test lets this process go on or end: see [`Actor::nod`] and [`Actor::dismiss`].
 pub fn wait_for_dismissal() {
     let _ = std::io::stdin().read(&mut [0]);
 }

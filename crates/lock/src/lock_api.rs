@@ -6,13 +6,15 @@
 //! `lock_api` passes nothing from a lock to its unlock, so locks with a node do not fit it, nor does `rw_spread`, whose readers
 //! keep their place.
 //!
+//! A reader that can become a writer is to be had of `rw_phase`: it waits for a writer's turn, and reads beside others.
+//!
 //! No lock is handed over to the thread that has waited longest: `RawMutexFair` would be for `ticket` what it does anyway, and
 //! for the others not to be had.
 //!
 //! **Progress** and **memory ordering:** those of the lock.
 //!
 //! ```
-//! use corecast_lock::lock_api::{Mutex, MutexOf, RwLock};
+//! use corecast_lock::lock_api::{Mutex, MutexOf, RwLock, RwLockUpgradableReadGuard};
 //! use corecast_lock::Word;
 //!
 //! static COUNT: Mutex<u32> = Mutex::new(7); // over auto
@@ -22,7 +24,10 @@
 //! assert_eq!(*word.lock(), 0);
 //! let names = RwLock::new(vec!["one"]); // over rw_phase
 //! names.write().push("two");
-//! assert_eq!(names.read().len(), 2);
+//! let reader = names.upgradable_read(); // beside other readers
+//! assert_eq!(reader.len(), 2);
+//! RwLockUpgradableReadGuard::upgrade(reader).clear();
+//! assert!(names.read().is_empty());
 //! ```
 //!
 //! A lock with a node is refused:
@@ -34,7 +39,10 @@
 
 use std::time::{Duration, Instant};
 
-use ::lock_api::{GuardNoSend, RawMutex, RawMutexTimed, RawRwLock as ApiRwLock, RawRwLockDowngrade, RawRwLockTimed};
+use ::lock_api::{
+    GuardNoSend, RawMutex, RawMutexTimed, RawRwLock as ApiRwLock, RawRwLockDowngrade, RawRwLockTimed, RawRwLockUpgrade,
+    RawRwLockUpgradeDowngrade,
+};
 
 use crate::auto::Auto;
 use crate::raw::{RawConst, RawTimed};
@@ -54,6 +62,8 @@ pub type RwLock<T> = RwLockOf<T, RwPhase>;
 pub type RwLockReadGuard<'a, T> = ::lock_api::RwLockReadGuard<'a, Raw<RwPhase>, T>;
 /// Its guard for writing.
 pub type RwLockWriteGuard<'a, T> = ::lock_api::RwLockWriteGuard<'a, Raw<RwPhase>, T>;
+/// Its guard for reading, of which one at a time can become a guard for writing.
+pub type RwLockUpgradableReadGuard<'a, T> = ::lock_api::RwLockUpgradableReadGuard<'a, Raw<RwPhase>, T>;
 /// A reader-writer lock of `lock_api` over another lock of this crate.
 pub type RwLockOf<T, L> = ::lock_api::RwLock<Raw<L>, T>;
 
@@ -159,6 +169,52 @@ unsafe impl<L: RawRwConst<Reader = ()>> RawRwLockDowngrade for Raw<L> {
     unsafe fn downgrade(&self) {
         // SAFETY: the caller writes.
         unsafe { self.0.downgrade() };
+    }
+}
+
+// SAFETY: the reader that can become a writer has a writer's turn: neither a writer nor another of its kind comes in meanwhile.
+unsafe impl RawRwLockUpgrade for Raw<RwPhase> {
+    #[inline]
+    fn lock_upgradable(&self) {
+        self.0.read_upgradable();
+    }
+
+    #[inline]
+    fn try_lock_upgradable(&self) -> bool {
+        self.0.try_read_upgradable()
+    }
+
+    #[inline]
+    unsafe fn unlock_upgradable(&self) {
+        // SAFETY: the caller reads and can become a writer.
+        unsafe { self.0.unlock_upgradable() };
+    }
+
+    #[inline]
+    unsafe fn upgrade(&self) {
+        // SAFETY: the caller reads and can become a writer.
+        unsafe { self.0.upgrade() };
+    }
+
+    #[inline]
+    unsafe fn try_upgrade(&self) -> bool {
+        // SAFETY: the caller reads and can become a writer.
+        unsafe { self.0.try_upgrade() }
+    }
+}
+
+// SAFETY: nobody writes before and after either step but the caller.
+unsafe impl RawRwLockUpgradeDowngrade for Raw<RwPhase> {
+    #[inline]
+    unsafe fn downgrade_upgradable(&self) {
+        // SAFETY: the caller reads and can become a writer.
+        unsafe { self.0.downgrade_upgradable() };
+    }
+
+    #[inline]
+    unsafe fn downgrade_to_upgradable(&self) {
+        // SAFETY: the caller writes.
+        unsafe { self.0.downgrade_to_upgradable() };
     }
 }
 

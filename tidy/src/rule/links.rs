@@ -1,7 +1,9 @@
-//! Relative links in Markdown lead to a file that exists, and pages of the book do not link out of it.
+//! Relative links in Markdown lead to a file that exists, pages of the book do not link out of it, and its summary lists all of
+//! them.
 //!
-//! `docs/` is published as a book by itself, so a link from there to `crates/` would be dead for its readers. Anchors within
-//! a page, links with a scheme, and everything in a code block are not looked at.
+//! `docs/` is published as a book by itself, so a link from there to `crates/` would be dead for its readers, and a page that the
+//! summary does not list is no part of the book. Anchors within a page, links with a scheme, and everything in a code block are
+//! not looked at.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -12,6 +14,7 @@ use crate::workspace::Workspace;
 pub(super) const NAME: &str = "links";
 
 const BOOK: &str = "docs";
+const SUMMARY: &str = "docs/SUMMARY.md";
 
 /// Folders with texts of others, or that a build has made.
 const FOREIGN: [&str; 4] = ["target", "artifacts", "corpus", "book"];
@@ -20,6 +23,7 @@ pub(super) fn check(workspace: &Workspace, report: &mut Report) {
     let mut pages = Vec::new();
     collect_pages(&workspace.root, Path::new(""), &mut pages);
     pages.sort();
+    check_summary(workspace, &pages, report);
     for page in pages {
         if let Ok(text) = fs::read_to_string(workspace.root.join(&page)) {
             check_page(&workspace.root, &page, &text, report);
@@ -42,6 +46,17 @@ fn collect_pages(root: &Path, folder: &Path, pages: &mut Vec<PathBuf>) {
             collect_pages(root, &path, pages);
         } else if !is_folder && name.ends_with(".md") {
             pages.push(path);
+        }
+    }
+}
+
+fn check_summary(workspace: &Workspace, pages: &[PathBuf], report: &mut Report) {
+    let text = fs::read_to_string(workspace.root.join(SUMMARY)).unwrap_or_default();
+    let links = relative_links(&text);
+    let listed: Vec<_> = links.iter().filter_map(|(_, target)| resolved(Path::new(BOOK), target)).collect();
+    for page in pages.iter().filter(|page| page.starts_with(BOOK) && *page != Path::new(SUMMARY)) {
+        if !listed.contains(page) {
+            report.violation(NAME, SUMMARY, 1, format!("{} is not listed", page.display()));
         }
     }
 }
@@ -114,6 +129,7 @@ mod tests {
     fn a_dead_link_is_caught() {
         let caught = found(&[
             ("a.md", "see [b](b.md)\n[c](docs/c.md#x) and [d](d.md#y)"),
+            ("docs/SUMMARY.md", "[c](c.md)"),
             ("docs/c.md", "[a](#x)"),
             ("b.md", ""),
         ]);
@@ -125,12 +141,20 @@ mod tests {
         let caught = found(&[
             ("docs/design/x.md", "[y](../y.md) [z](../../z.rs) [w](../../../w)"),
             ("docs/y.md", ""),
+            ("docs/SUMMARY.md", "[x](design/x.md)\n[y](y.md)"),
             ("z.rs", ""),
         ]);
         assert!(
             caught.len() == 2 && caught[0].contains("out of the book") && caught[1].contains("out of the repository"),
             "{caught:?}"
         );
+    }
+
+    #[test]
+    fn a_page_that_the_summary_does_not_list_is_caught() {
+        let caught =
+            found(&[("docs/SUMMARY.md", "- [a](a/b.md)"), ("docs/a/b.md", ""), ("docs/b.md", ""), ("b.md", "")]);
+        assert_eq!(caught, ["docs/SUMMARY.md:1: links: docs/b.md is not listed"]);
     }
 
     #[test]

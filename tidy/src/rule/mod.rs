@@ -16,6 +16,7 @@ mod module_doc;
 mod names;
 mod orderings;
 mod prose;
+mod published;
 mod rivals;
 mod sync_door;
 mod unwraps;
@@ -35,6 +36,7 @@ pub const RULES: &[Rule] = &[
     Rule { name: circles::NAME, check: circles::check },
     Rule { name: rivals::NAME, check: rivals::check },
     Rule { name: inherited_lints::NAME, check: inherited_lints::check },
+    Rule { name: published::NAME, check: published::check },
     Rule { name: forbid_unsafe::NAME, check: forbid_unsafe::check },
     Rule { name: sync_door::NAME, check: sync_door::check },
     Rule { name: orderings::NAME, check: orderings::check },

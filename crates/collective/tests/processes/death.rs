@@ -9,8 +9,8 @@ use corecast_collective::processes::{Founding, Invitation, JoinError};
 use corecast_collective::{Barrier, Error, Loss};
 use rustix::process::{Pid, Signal, WaitOptions, waitpid};
 
-use crate::actor::Actor;
 use crate::founding;
+use crate::roles;
 
 #[test]
 fn members_killed_at_any_time_are_told_by_rank() {
@@ -19,14 +19,14 @@ fn members_killed_at_any_time_are_told_by_rank() {
     for &barrier in Barrier::ALL {
         for wait in [Wait::Adaptive, Wait::Yield, Wait::Park] {
             let founding = founding(3, |builder| builder.barrier(barrier).wait(wait));
-            let mut actors = Actor::start_all("work for ever", &founding);
+            let mut actors = roles::start_all("work for ever", &founding);
             actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
             let victim = random.usize(0..3);
             std::thread::sleep(Duration::from_micros(random.u64(0..2000)));
             actors.remove(victim).kill();
             for mut survivor in actors {
                 assert_eq!(survivor.hear(), format!("member {victim} died"), "{barrier} {wait}, seed {seed:#x}");
-                survivor.expect_end();
+                survivor.dismiss();
             }
         }
     }
@@ -35,7 +35,7 @@ fn members_killed_at_any_time_are_told_by_rank() {
 #[test]
 fn a_stopped_member_is_waited_for() {
     let founding = founding(3, |builder| builder);
-    let mut actors = Actor::start_all("work for ever", &founding);
+    let mut actors = roles::start_all("work for ever", &founding);
     actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
     actors[1].stop();
     // Long enough for several checks of the members' lives.
@@ -44,7 +44,7 @@ fn a_stopped_member_is_waited_for() {
     actors.remove(2).kill();
     for mut survivor in actors {
         assert_eq!(survivor.hear(), "member 2 died", "and not the one that was stopped");
-        survivor.expect_end();
+        survivor.dismiss();
     }
 }
 
@@ -55,11 +55,11 @@ fn leaving_and_panicking_are_told_apart() {
         ("panic after 5", "member 1 panicked"),
     ] {
         let founding = founding(3, |builder| builder);
-        let others = [0, 2].map(|rank| Actor::start("meet for ever", &founding, rank));
-        Actor::start(role, &founding, 1).expect_end();
+        let others = [0, 2].map(|rank| roles::start("meet for ever", &founding, rank));
+        roles::start(role, &founding, 1).dismiss();
         for mut other in others {
             assert_eq!((other.hear().as_str(), other.hear().as_str()), ("begun", told));
-            other.expect_end();
+            other.dismiss();
         }
     }
 }
@@ -67,7 +67,7 @@ fn leaving_and_panicking_are_told_apart() {
 #[test]
 fn a_member_that_dies_before_all_have_come_is_named() {
     let founding = founding(3, |builder| builder);
-    let early = Actor::start("wait for others", &founding, 2);
+    let early = roles::start("wait for others", &founding, 2);
     let region = founding.region();
     let section = region.section(&region.entry("group").expect("declared"));
     let places = section.slice::<CacheLine<AtomicU64>>(0, 3).expect("a line for each member comes first");
@@ -88,12 +88,12 @@ fn a_member_that_will_never_come_can_be_given_up() {
 }
 
 fn give_up_the_second(founding: &Founding) {
-    let mut early = [0, 2].map(|rank| Actor::start("join in a minute", founding, rank));
+    let mut early = [0, 2].map(|rank| roles::start("join in a minute", founding, rank));
     early.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "comes"));
     assert!(founding.give_up(1).expect("good memory"), "nobody had come as member 1");
     for mut actor in early {
         assert_eq!(actor.hear(), "member 1 died", "long before the minute is over");
-        actor.expect_end();
+        actor.dismiss();
     }
     assert!(!founding.give_up(1).expect("good memory"), "once is enough");
     let late = Invitation::of_region(founding.region().clone()).rank(1).join();
@@ -105,7 +105,7 @@ fn give_up_the_second(founding: &Founding) {
 #[test]
 fn a_member_that_has_come_is_not_given_up() {
     let founding = founding(2, |builder| builder);
-    let mut actors = Actor::start_all("meet for ever", &founding);
+    let mut actors = roles::start_all("meet for ever", &founding);
     actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
     assert!(!founding.give_up(0).expect("good memory"));
     actors.remove(0).kill();

@@ -9,7 +9,7 @@ use corecast_collective::processes::{Invitation, JoinError};
 use corecast_collective::{Error, Group, Loss};
 use corecast_plan::Effort;
 
-use crate::actor::Actor;
+use crate::roles;
 use crate::{PATIENCE, founding};
 
 #[test]
@@ -63,7 +63,7 @@ fn a_name_of_a_group_of_another_size_is_refused() {
 #[test]
 fn a_member_that_never_comes_is_named_by_rank() {
     let founding = founding(4, |builder| builder);
-    let mut first = Actor::start("join", &founding, 2);
+    let mut first = roles::start("join", &founding, 2);
     let second = Invitation::of_region(founding.region().clone()).rank(0).timeout(Duration::from_millis(300)).join();
     let told = |missing: &[usize]| matches!(missing, [1, 2, 3] | [1, 3]);
     assert!(matches!(&second, Err(JoinError::SetupTimeout { missing }) if told(missing)), "{second:?}");
@@ -74,7 +74,7 @@ fn a_member_that_never_comes_is_named_by_rank() {
 #[test]
 fn a_place_is_taken_once_and_ranks_have_an_end() {
     let founding = founding(2, |builder| builder);
-    let stays = Actor::start("work for ever", &founding, 0);
+    let stays = roles::start("work for ever", &founding, 0);
     let invitation = || Invitation::of_fd(founding.share().expect("/proc")).expect("a good region").timeout(PATIENCE);
     let outside = invitation().rank(2).join();
     assert!(matches!(outside, Err(JoinError::Member(Error::BadRank { rank: 2, members: 2 }))), "{outside:?}");

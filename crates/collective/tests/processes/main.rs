@@ -1,10 +1,9 @@
 //! Groups whose members are processes: their results, in the plain operations (`work.rs`) and all others (`operations.rs`),
 //! and their fate when one is killed, stopped or forked.
 //!
-//! A test starts this very program several times with a role (`actor.rs`).
+//! A test starts this very program several times with a role (`roles.rs`).
 #![cfg(not(loom))]
 
-mod actor;
 #[path = "../calls/mod.rs"]
 mod calls;
 mod damage;
@@ -14,6 +13,7 @@ mod mismatch;
 mod operations;
 mod parts;
 mod races;
+mod roles;
 #[path = "../round/mod.rs"]
 mod round;
 mod rounds;

@@ -1,10 +1,11 @@
 //! Processes that do not call the same operation: each of them gets an error with the members and their calls.
 
 use corecast_collective::{Error, Member};
+use corecast_testing::actor::{Actor, say};
 
-use crate::actor::{Actor, say};
 use crate::calls::{ALL, SAME};
 use crate::founding;
+use crate::roles;
 
 /// Pairs of calls that meet in messages, in words or nowhere: that of one member, and that of all others.
 const PAIRS: &[[&str; 2]] = &[
@@ -46,13 +47,13 @@ fn a_member_with_another_call_gets_an_error_and_so_do_all_others() {
         for members in [2, 3, 5] {
             let (founding, differs) = (founding(members, |builder| builder), i % members);
             let role = |rank| format!("call {}", if rank == differs { own } else { others });
-            let mut actors: Vec<Actor> = (0..members).map(|rank| Actor::start(&role(rank), &founding, rank)).collect();
+            let mut actors: Vec<Actor> = (0..members).map(|rank| roles::start(&role(rank), &founding, rank)).collect();
             let told: Vec<String> = actors.iter_mut().map(Actor::hear).collect();
             let circumstances = format!("{own} at member {differs} of {members}, {others} at the others");
             assert!(told.iter().all(|words| *words == told[0]), "{circumstances}: {told:?}");
             let is_named = told[0].contains(&format!("member {differs} called ")) && told[0].contains(" where member ");
             assert!(is_named, "{circumstances}: {told:?}");
-            actors.into_iter().for_each(Actor::expect_end);
+            actors.into_iter().for_each(Actor::dismiss);
         }
     }
 }
@@ -62,9 +63,9 @@ fn forms_of_one_operation_may_be_mixed() {
     for [a, b] in SAME {
         let founding = founding(2, |builder| builder);
         let mut actors =
-            [(0, a), (1, b)].map(|(rank, call)| Actor::start(&format!("call {}", call.0), &founding, rank));
+            [(0, a), (1, b)].map(|(rank, call)| roles::start(&format!("call {}", call.0), &founding, rank));
         let told = actors.each_mut().map(Actor::hear);
         assert_eq!(told, ["complete"; 2], "{} and {}", a.0, b.0);
-        actors.into_iter().for_each(Actor::expect_end);
+        actors.into_iter().for_each(Actor::dismiss);
     }
 }

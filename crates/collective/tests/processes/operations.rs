@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use corecast_testing::actor::Actor;
 use rustix::process::Signal;
 
-use crate::actor::Actor;
+use crate::roles;
 use crate::{founding, rounds};
 
 /// Members started for rounds without end, each of which has done some.
 fn begun(name: &str, members: usize) -> Vec<Actor> {
     let founding = founding(members, |builder| builder);
-    let mut actors = Actor::start_all(&format!("{name} for ever"), &founding);
+    let mut actors = roles::start_all(&format!("{name} for ever"), &founding);
     actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun", "{name}"));
     actors
 }
@@ -19,7 +20,7 @@ fn begun(name: &str, members: usize) -> Vec<Actor> {
 fn expect_told(survivors: Vec<Actor>, told: &str, circumstances: &str) {
     for mut survivor in survivors {
         assert_eq!(survivor.hear(), told, "{circumstances}");
-        survivor.expect_end();
+        survivor.dismiss();
     }
 }
 
@@ -28,7 +29,7 @@ fn all_operations_among_two_to_five() {
     for (name, _) in rounds::ALL {
         for members in 2..=5 {
             let founding = founding(members, |builder| builder);
-            Actor::start_all(&format!("{name} for some time"), &founding).into_iter().for_each(Actor::expect_end);
+            roles::start_all(&format!("{name} for some time"), &founding).into_iter().for_each(Actor::dismiss);
         }
     }
 }
@@ -72,7 +73,7 @@ fn survivors_of_a_commit_have_applied_the_same() {
     let mut random = fastrand::Rng::with_seed(seed);
     for victim in (0..4).cycle().take(20) {
         let founding = founding(4, |builder| builder);
-        let mut actors = Actor::start_all("commit and count", &founding);
+        let mut actors = roles::start_all("commit and count", &founding);
         actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
         std::thread::sleep(Duration::from_micros(random.u64(0..3000)));
         actors.remove(victim).kill();
@@ -106,7 +107,7 @@ fn a_member_that_only_polls_gets_the_error_too() {
 #[test]
 fn a_limit_names_the_stopped_one_and_the_operation_goes_on() {
     let founding = founding(3, |builder| builder);
-    let mut actors = Actor::start_all("meet with limits for ever", &founding);
+    let mut actors = roles::start_all("meet with limits for ever", &founding);
     actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
     actors[1].stop();
     // The stopped member may have entered the current barrier; it has not entered the next.

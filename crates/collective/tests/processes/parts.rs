@@ -5,9 +5,10 @@ use std::time::Duration;
 use corecast_base::ArenaError;
 use corecast_base::wait::Wait;
 use corecast_collective::{Barrier, Error, Member};
+use corecast_testing::actor::{Actor, say};
 
-use crate::actor::{Actor, say};
 use crate::founding;
+use crate::roles;
 use crate::work::one_round;
 
 /// Works in parts, a part of a part, and the whole in turns.
@@ -63,11 +64,11 @@ fn parts_work_among_two_to_five_by_every_barrier() {
     for (line, &barrier) in Barrier::ALL.iter().enumerate() {
         let members = 2 + line % 4;
         let founding = founding(members, |builder| builder.barrier(barrier));
-        Actor::start_all("split", &founding).into_iter().for_each(Actor::expect_end);
+        roles::start_all("split", &founding).into_iter().for_each(Actor::dismiss);
     }
     for wait in [Wait::Yield, Wait::Park] {
         let founding = founding(4, |builder| builder.wait(wait).shape("binary"));
-        Actor::start_all("split", &founding).into_iter().for_each(Actor::expect_end);
+        roles::start_all("split", &founding).into_iter().for_each(Actor::dismiss);
     }
 }
 
@@ -75,12 +76,12 @@ fn parts_work_among_two_to_five_by_every_barrier() {
 fn a_room_that_is_used_up_is_told_to_all_alike() {
     for room in [0, 1 << 20] {
         let founding = founding(3, |builder| builder.room_bytes(room));
-        let mut actors = Actor::start_all("split until full", &founding);
+        let mut actors = roles::start_all("split until full", &founding);
         let told: Vec<String> = actors.iter_mut().map(Actor::hear).collect();
         assert!(told.iter().all(|other| *other == told[0]), "{told:?}");
         let parts: usize = told[0].rsplit(' ').next().expect("a word").parse().expect("a number");
         assert_eq!(parts == 0, room == 0, "{}", told[0]);
-        actors.into_iter().for_each(Actor::expect_end);
+        actors.into_iter().for_each(Actor::dismiss);
     }
 }
 
@@ -90,7 +91,7 @@ fn a_killed_member_is_lost_to_its_part_and_the_whole_and_to_no_other_part() {
     let mut random = fastrand::Rng::with_seed(seed);
     for wait in [Wait::Adaptive, Wait::Yield, Wait::Park, Wait::Adaptive] {
         let founding = founding(4, |builder| builder.wait(wait));
-        let mut actors = Actor::start_all("split and work for ever", &founding);
+        let mut actors = roles::start_all("split and work for ever", &founding);
         actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
         std::thread::sleep(Duration::from_micros(random.u64(0..3000)));
         actors.pop().expect("four").kill();
@@ -98,7 +99,7 @@ fn a_killed_member_is_lost_to_its_part_and_the_whole_and_to_no_other_part() {
             let told = survivor.hear();
             let expected = if rank == 1 { "member 1 died" } else { "works" };
             assert!(told.ends_with(&format!("died; {expected}")), "{rank}: {told}, {wait}, seed {seed:#x}");
-            survivor.expect_end();
+            survivor.dismiss();
         }
     }
 }

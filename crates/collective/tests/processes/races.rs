@@ -7,10 +7,11 @@ use std::time::Duration;
 use corecast_base::ArenaError;
 use corecast_collective::processes::Founding;
 use corecast_collective::{Barrier, Error, Member, Races};
+use corecast_testing::actor::{Actor, say};
 use corecast_testing::skipped;
 
-use crate::actor::{Actor, say};
 use crate::founding;
+use crate::roles;
 use crate::work::one_round;
 
 /// The reason why members do not race.
@@ -47,10 +48,10 @@ fn in_words(races: Option<&Races>) -> String {
 
 /// The report of all members, which is the same.
 fn hear_all(role: &str, founding: &Founding) -> String {
-    let mut actors = Actor::start_all(role, founding);
+    let mut actors = roles::start_all(role, founding);
     let told: Vec<String> = actors.iter_mut().map(Actor::hear).collect();
     assert!(told.iter().all(|other| *other == told[0]), "{told:?}");
-    actors.into_iter().for_each(Actor::expect_end);
+    actors.into_iter().for_each(Actor::dismiss);
     told[0].clone()
 }
 
@@ -141,12 +142,12 @@ fn a_member_killed_in_a_race_is_named() {
         if founding.choice().is_crowded {
             return skipped("a member killed in a race", CROWDED);
         }
-        let mut actors = Actor::start_all("race for ever", &founding);
+        let mut actors = roles::start_all("race for ever", &founding);
         actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
         std::thread::sleep(Duration::from_micros(random.u64(0..3000)));
         actors.remove(victim).kill();
         let mut survivor = actors.pop().expect("the other one");
         assert_eq!(survivor.hear(), format!("member {victim} died"), "seed {seed:#x}");
-        survivor.expect_end();
+        survivor.dismiss();
     }
 }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use corecast_base::wait::Wait;
 use corecast_collective::{Barrier, Member};
+use corecast_testing::actor::{Actor, say};
 
-use crate::actor::{Actor, say};
+use crate::roles;
 use crate::work::one_round;
 use crate::{PATIENCE, founding};
 
@@ -44,7 +45,7 @@ fn the_others_go_on_when_a_member_is_killed_at_any_time() {
     for (turn, &barrier) in Barrier::ALL.iter().enumerate() {
         let wait = [Wait::Adaptive, Wait::Yield, Wait::Park][turn % 3];
         let founding = founding(4, |builder| builder.barrier(barrier).wait(wait));
-        let mut actors = Actor::start_all("survive", &founding);
+        let mut actors = roles::start_all("survive", &founding);
         actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
         // Down to the last member with only some barriers, as the others take a tenth of a second to notice each loss.
         let most = if turn % 4 == 0 { 3 } else { 1 };
@@ -57,7 +58,7 @@ fn the_others_go_on_when_a_member_is_killed_at_any_time() {
             assert!(told.iter().all(|told| *told == expected), "{told:?}, {barrier} {wait}, seed {seed:#x}");
         }
         if most == 3 {
-            actors.into_iter().for_each(Actor::expect_end);
+            actors.into_iter().for_each(Actor::dismiss);
         }
     }
 }
@@ -69,7 +70,7 @@ fn the_others_go_on_when_a_member_is_killed_while_they_shrink() {
     for turn in 0..6 {
         let wait = [Wait::Adaptive, Wait::Yield, Wait::Park][turn % 3];
         let founding = founding(5, |builder| builder.wait(wait));
-        let mut actors = Actor::start_all("survive", &founding);
+        let mut actors = roles::start_all("survive", &founding);
         actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
         for _ in 0..3 {
             actors.swap_remove(random.usize(0..actors.len())).kill();
@@ -79,14 +80,14 @@ fn the_others_go_on_when_a_member_is_killed_while_they_shrink() {
         expect_left(&mut actors, "2 left");
         actors.pop().expect("two").kill();
         expect_left(&mut actors, "1 left");
-        actors.into_iter().for_each(Actor::expect_end);
+        actors.into_iter().for_each(Actor::dismiss);
     }
 }
 
 #[test]
 fn a_group_without_room_for_another_generation_says_so_to_all_alike() {
     let founding = founding(5, |builder| builder.room_bytes(0));
-    let mut actors = Actor::start_all("survive", &founding);
+    let mut actors = roles::start_all("survive", &founding);
     actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "begun"));
     actors.pop().expect("five").kill();
     expect_left(&mut actors, "4 left, of 5 without [4]");
@@ -94,5 +95,5 @@ fn a_group_without_room_for_another_generation_says_so_to_all_alike() {
     let told: Vec<String> = actors.iter_mut().map(Actor::hear).collect();
     assert!(told.iter().all(|told| told.contains("bytes more do not fit")), "{told:?}");
     assert!(told.iter().all(|other| *other == told[0]), "{told:?}");
-    actors.into_iter().for_each(Actor::expect_end);
+    actors.into_iter().for_each(Actor::dismiss);
 }

@@ -2,9 +2,10 @@
 
 use corecast_base::wait::Wait;
 use corecast_collective::{Barrier, Builder, Error, Member};
+use corecast_testing::actor::Actor;
 
-use crate::actor::Actor;
 use crate::founding;
+use crate::roles;
 use crate::round::one_round as plain_round;
 
 /// The size of the group whose members take any place.
@@ -36,7 +37,7 @@ pub(crate) fn all_operations(me: &mut Member) -> Result<(), Error> {
 #[track_caller]
 fn run(members: usize, change: impl FnOnce(Builder<'_>) -> Builder<'_>) {
     let founding = founding(members, change);
-    Actor::start_all("work", &founding).into_iter().for_each(Actor::expect_end);
+    roles::start_all("work", &founding).into_iter().for_each(Actor::dismiss);
 }
 
 #[test]
@@ -78,5 +79,5 @@ fn one_member_is_a_group() {
 #[test]
 fn members_that_name_no_rank_get_one_each() {
     let founding = founding(ANYBODY, |builder| builder);
-    Actor::start_all("work in any place", &founding).into_iter().for_each(Actor::expect_end);
+    roles::start_all("work in any place", &founding).into_iter().for_each(Actor::dismiss);
 }

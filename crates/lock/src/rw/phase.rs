@@ -63,17 +63,52 @@ pub struct RwPhase {
 }
 
 impl RwPhase {
-    /// Ends the turn of the writer with this ticket.
-    fn end_turn(&self, ticket: u32) {
-        // ORDERING: Release, pairs with the Acquire in write and try_write: the next writer comes after the last one's bits, and
-        // what it wrote [rw-phase-turn]
+    /// Draws a ticket and waits until its turn comes.
+    #[inline]
+    fn wait_for_turn(&self) {
+        // ORDERING: Relaxed, the last writer's writes come with the turn
+        let ticket = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut spinner = Spinner::new();
+        // ORDERING: Acquire, pairs with the Release in end_turn [rw-phase-turn]
+        while self.turn.load(Ordering::Acquire) != ticket {
+            spinner.pause();
+        }
+    }
+
+    /// Draws a ticket if its turn is now.
+    fn try_turn(&self) -> bool {
+        // ORDERING: Acquire, pairs with the Release in end_turn [rw-phase-turn]
+        let ticket = self.turn.load(Ordering::Acquire);
+        // Nobody draws this ticket again, so the exchange needs no more than it.
+        // ORDERING: Relaxed, as in wait_for_turn
+        self.next.compare_exchange(ticket, ticket.wrapping_add(1), Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// For the thread whose turn it is: ends it.
+    fn end_turn(&self) {
+        // ORDERING: Relaxed, only the thread whose turn it is writes it
+        let ticket = self.turn.load(Ordering::Relaxed);
+        // ORDERING: Release, pairs with the Acquire in wait_for_turn and try_turn: the next writer comes after the last one's
+        // bits, and what it wrote [rw-phase-turn]
         self.turn.store(ticket.wrapping_add(1), Ordering::Release);
     }
 
-    /// For the writer whose turn it is: its own ticket.
-    fn ticket(&self) -> u32 {
-        // ORDERING: Relaxed, only the writer whose turn it is writes it
-        self.turn.load(Ordering::Relaxed)
+    /// For the writer whose turn it is: says that it is present, and waits until all readers that came before have left.
+    #[inline]
+    fn enter(&self) {
+        // ORDERING: Relaxed, readers that come see a bit that publishes nothing; those who have left are in the other word
+        let came = self.came.fetch_or(PRESENT, Ordering::Relaxed) & !STATE;
+        let mut spinner = Spinner::new();
+        while !self.have_left(came) {
+            spinner.pause();
+        }
+    }
+
+    /// For the writer that is present: takes that back and turns the phase, so that the readers that wait go in.
+    #[inline]
+    fn leave(&self) {
+        // ORDERING: Release, pairs with the Acquire in read and try_read [rw-phase-written]
+        self.came.fetch_xor(STATE, Ordering::Release);
     }
 
     /// Whether this number of readers has left.
@@ -89,6 +124,63 @@ impl RwPhase {
         // ORDERING: Relaxed, readers that come see a bit that publishes nothing; those who have left are in the other word
         self.have_left(came & !STATE)
             && self.came.compare_exchange(came, came | PRESENT, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
+/// A reader that can become a writer: it has a writer's turn, which keeps writers and others of its kind away, without being
+/// present, which would keep readers away.
+#[cfg(all(feature = "lock_api", not(loom)))]
+impl RwPhase {
+    #[inline]
+    pub(crate) fn read_upgradable(&self) {
+        self.wait_for_turn();
+    }
+
+    #[inline]
+    pub(crate) fn try_read_upgradable(&self) -> bool {
+        self.try_turn()
+    }
+
+    /// # Safety
+    /// - The caller reads and can become a writer.
+    #[inline]
+    pub(crate) unsafe fn unlock_upgradable(&self) {
+        self.end_turn();
+    }
+
+    /// Makes a writer of the reader.
+    ///
+    /// # Safety
+    /// - As of [`unlock_upgradable`](Self::unlock_upgradable).
+    #[inline]
+    pub(crate) unsafe fn upgrade(&self) {
+        self.enter();
+    }
+
+    /// Makes a writer of the reader if there is no other reader.
+    ///
+    /// # Safety
+    /// - As of [`unlock_upgradable`](Self::unlock_upgradable).
+    pub(crate) unsafe fn try_upgrade(&self) -> bool {
+        self.enter_at_once()
+    }
+
+    /// Makes a plain reader of one that can become a writer.
+    ///
+    /// # Safety
+    /// - As of [`unlock_upgradable`](Self::unlock_upgradable).
+    pub(crate) unsafe fn downgrade_upgradable(&self) {
+        // ORDERING: Relaxed, the next writer sees it with its turn
+        self.came.fetch_add(READER, Ordering::Relaxed);
+        self.end_turn();
+    }
+
+    /// Makes a writer a reader that can become a writer again.
+    ///
+    /// # Safety
+    /// - The caller writes.
+    pub(crate) unsafe fn downgrade_to_upgradable(&self) {
+        self.leave();
     }
 }
 
@@ -148,52 +240,32 @@ unsafe impl RawRwLock for RwPhase {
 
     #[inline]
     fn write(&self) {
-        // ORDERING: Relaxed, the last writer's writes come with the turn
-        let ticket = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut spinner = Spinner::new();
-        // ORDERING: Acquire, pairs with the Release in end_turn [rw-phase-turn]
-        while self.turn.load(Ordering::Acquire) != ticket {
-            spinner.pause();
-        }
-        // ORDERING: Relaxed, readers that come see a bit that publishes nothing; those who have left are in the other word
-        let came = self.came.fetch_or(PRESENT, Ordering::Relaxed) & !STATE;
-        while !self.have_left(came) {
-            spinner.pause();
-        }
+        self.wait_for_turn();
+        self.enter();
     }
 
     fn try_write(&self) -> bool {
-        // ORDERING: Acquire, pairs with the Release in end_turn [rw-phase-turn]
-        let ticket = self.turn.load(Ordering::Acquire);
-        // Nobody draws this ticket again, so the exchange needs no more than it.
-        // ORDERING: Relaxed, as in write
-        let drawn = self.next.compare_exchange(ticket, ticket.wrapping_add(1), Ordering::Relaxed, Ordering::Relaxed);
-        if drawn.is_err() {
-            return false;
-        }
-        let is_in = self.enter_at_once();
-        if !is_in {
-            self.end_turn(ticket);
+        let has_turn = self.try_turn();
+        let is_in = has_turn && self.enter_at_once();
+        if has_turn && !is_in {
+            self.end_turn();
         }
         is_in
     }
 
     #[inline]
     unsafe fn unlock_write(&self) {
-        let ticket = self.ticket();
-        // ORDERING: Release, pairs with the Acquire in read and try_read [rw-phase-written]
-        self.came.fetch_xor(STATE, Ordering::Release);
-        self.end_turn(ticket);
+        self.leave();
+        self.end_turn();
     }
 
     unsafe fn downgrade(&self) {
-        let ticket = self.ticket();
         // One step turns the phase, takes back the presence and counts a reader.
         // ORDERING: Relaxed, nobody else writes the lowest bits
         let state = self.came.load(Ordering::Relaxed) & STATE;
         // ORDERING: Release, pairs with the Acquire in read and try_read [rw-phase-written]
         self.came.fetch_add(READER + (state ^ STATE) - state, Ordering::Release);
-        self.end_turn(ticket);
+        self.end_turn();
     }
 }
 

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use corecast_lock::lock_api::{Mutex, MutexGuard, MutexOf, Raw, RwLockOf};
+use corecast_lock::lock_api::{Mutex, MutexGuard, MutexOf, Raw, RwLock, RwLockOf, RwLockUpgradableReadGuard};
 use corecast_lock::{Auto, Mode, RawConst, RawTimed, RwPhase, RwTtas, Tas, Ticket, Ttas, Word};
 use lock_api::{RawMutex, RawMutexTimed};
 
@@ -137,4 +137,70 @@ where
 fn reader_writer_locks_conform() {
     readers_and_writers_exclude_each_other(&RwLockOf::<(usize, usize), RwTtas>::default());
     readers_and_writers_exclude_each_other(&RwLockOf::<(usize, usize), RwPhase>::default());
+}
+
+/// Readers that can become writers, beside all others: no change is lost between the read and the write.
+#[test]
+fn upgradable_readers_exclude_each_other_and_writers() {
+    let lock = RwLock::new((0, 0));
+    let run = |seed| {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut once = || match random.u8(..6) {
+            0 => {
+                let read = lock.upgradable_read();
+                let before = *read;
+                let mut pair = RwLockUpgradableReadGuard::upgrade(read);
+                assert_eq!(*pair, before);
+                add(&mut pair);
+                let read = lock_api::RwLockWriteGuard::downgrade_to_upgradable(pair);
+                assert_eq!(*read, (before.0 + 1, before.1 + 1));
+                true
+            }
+            1 => lock.try_upgradable_read().is_some_and(|read| {
+                let before = *read;
+                let added = RwLockUpgradableReadGuard::try_upgrade(read).map(|mut pair| {
+                    assert_eq!(*pair, before);
+                    add(&mut pair);
+                });
+                added.is_ok()
+            }),
+            2 => {
+                let read = lock.upgradable_read();
+                let before = *read;
+                assert_eq!(*RwLockUpgradableReadGuard::downgrade(read), before);
+                false
+            }
+            3 => {
+                add(&mut lock.write());
+                true
+            }
+            _ => {
+                let pair = lock.read();
+                assert_eq!(pair.0, pair.1);
+                false
+            }
+        };
+        (0..ROUNDS).filter(|_| once()).count()
+    };
+    let added: usize = thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS as u64).map(|seed| scope.spawn(move || run(seed))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no thread panics")).sum()
+    });
+    assert_eq!(*lock.read(), (added, added));
+    assert!(!lock.is_locked());
+}
+
+#[test]
+fn one_upgradable_reader_reads_beside_others() {
+    let lock = RwLock::new(0);
+    let reader = lock.read();
+    let upgradable = lock.try_upgradable_read().expect("nobody writes");
+    assert!(lock.try_read().is_some() && lock.try_upgradable_read().is_none() && lock.try_write().is_none());
+    let upgradable = RwLockUpgradableReadGuard::try_upgrade(upgradable).expect_err("another thread reads");
+    drop(reader);
+    let mut writer = RwLockUpgradableReadGuard::upgrade(upgradable);
+    *writer += 1;
+    assert!(lock.try_read().is_none());
+    drop(lock_api::RwLockWriteGuard::downgrade_to_upgradable(writer));
+    assert_eq!(lock.try_write().as_deref(), Some(&1));
 }

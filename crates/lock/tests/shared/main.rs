@@ -1,20 +1,20 @@
 //! Locks among processes: exclusion, and the lock of a participant that is killed.
 //!
-//! A test that needs another process starts this very program with a role (`actor.rs`).
+//! A test that needs another process starts this very program with a role (`roles.rs`).
 #![cfg(not(loom))]
 
-mod actor;
+mod roles;
 
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use actor::Actor;
 use corecast_base::PlaceSlice;
 use corecast_base::region::{RegionPlan, SharedRegion};
 use corecast_base::sync::{AtomicU64, Ordering};
 use corecast_lock::Algorithm;
 use corecast_lock::shared::{self, DeclareError, KIND_LOCK, OpenError, SharedLock, SharedLockError};
+use corecast_testing::actor::Actor;
 use rustix::process::Signal;
 
 const LOCK: &str = "lock";
@@ -77,15 +77,15 @@ fn processes_and_threads_exclude_each_other_whatever_the_lock() {
         let (region, lock) = opened(algorithm);
         assert_eq!(lock.algorithm(), algorithm);
         let counter = Counter::of(&region);
-        let mut actors = [(); 2].map(|()| Actor::start("count", &region));
-        actors.iter_mut().for_each(|actor| assert_eq!(actor.says(), "ready"));
+        let mut actors = [(); 2].map(|()| roles::start("count", &region));
+        actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "ready"));
         actors.iter_mut().for_each(Actor::nod);
         thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| (0..ROUNDS).for_each(|_| counter.add(&lock)));
             }
         });
-        actors.iter_mut().for_each(|actor| assert_eq!(actor.says(), "done", "{algorithm}"));
+        actors.iter_mut().for_each(|actor| assert_eq!(actor.hear(), "done", "{algorithm}"));
         assert_eq!(counter.value(), 4 * ROUNDS, "{algorithm}");
     }
 }
@@ -94,14 +94,14 @@ fn processes_and_threads_exclude_each_other_whatever_the_lock() {
 fn a_try_and_a_limit_fail_while_another_process_holds_it() {
     for algorithm in shared::ALGORITHMS {
         let (region, lock) = opened(algorithm);
-        let mut actor = Actor::start("hold", &region);
-        assert_eq!(actor.says(), "held");
+        let mut actor = roles::start("hold", &region);
+        assert_eq!(actor.hear(), "held");
         assert!(matches!(lock.try_lock(), Err(SharedLockError::WouldBlock)), "{algorithm}");
         let (start, limit) = (Instant::now(), Duration::from_millis(3));
         assert!(matches!(lock.lock_timeout(limit), Err(SharedLockError::Timeout)), "{algorithm}");
         assert!(start.elapsed() >= limit, "it gave up early");
         actor.nod();
-        assert_eq!(actor.says(), "freed");
+        assert_eq!(actor.hear(), "freed");
         drop(lock.try_lock().expect("it is free"));
         drop(lock.lock_timeout(Duration::MAX).expect("it is free"));
         actor.dismiss();
@@ -111,15 +111,15 @@ fn a_try_and_a_limit_fail_while_another_process_holds_it() {
 #[test]
 fn the_lock_of_a_killed_process_goes_to_one_of_those_who_wait_who_is_told() {
     let (region, lock) = opened(Algorithm::Word);
-    let mut holder = Actor::start("hold", &region);
-    assert_eq!(holder.says(), "held");
-    let mut waiting = [(); 3].map(|()| Actor::start("wait", &region));
+    let mut holder = roles::start("hold", &region);
+    assert_eq!(holder.hear(), "held");
+    let mut waiting = [(); 3].map(|()| roles::start("wait", &region));
     for actor in &mut waiting {
-        assert_eq!(actor.says(), "waiting");
-        actor.await_sleep();
+        assert_eq!(actor.hear(), "waiting");
+        roles::await_sleep(actor);
     }
     holder.kill();
-    let mut told: Vec<String> = waiting.iter_mut().map(Actor::says).collect();
+    let mut told: Vec<String> = waiting.iter_mut().map(Actor::hear).collect();
     told.sort_unstable();
     assert_eq!(told, ["taken", "taken", "the owner died"]);
     drop(lock.lock().expect("nobody died since"));
@@ -129,8 +129,8 @@ fn the_lock_of_a_killed_process_goes_to_one_of_those_who_wait_who_is_told() {
 fn a_try_and_a_limit_find_a_killed_holder_too() {
     let (region, lock) = opened(Algorithm::Word);
     for by_try in [true, false] {
-        let mut holder = Actor::start("hold", &region);
-        assert_eq!(holder.says(), "held");
+        let mut holder = roles::start("hold", &region);
+        assert_eq!(holder.hear(), "held");
         holder.kill();
         let taken = if by_try { lock.try_lock() } else { lock.lock_timeout(LONG) };
         let Err(error) = taken else { panic!("nobody told that the holder died") };
@@ -147,8 +147,8 @@ fn a_repairer_that_is_killed_too_leaves_it_to_the_next() {
     let (region, lock) = opened(Algorithm::Word);
     for _ in 0..2 {
         // Each is killed while it holds what the one before left.
-        let mut holder = Actor::start("hold", &region);
-        let said = thread::scope(|scope| scope.spawn(|| holder.says()).join());
+        let mut holder = roles::start("hold", &region);
+        let said = thread::scope(|scope| scope.spawn(|| holder.hear()).join());
         assert_eq!(said.expect("it says so"), "held");
         holder.kill();
         let Err(SharedLockError::OwnerDied(guard)) = lock.lock() else { panic!("the holder died") };
@@ -161,10 +161,10 @@ fn a_repairer_that_is_killed_too_leaves_it_to_the_next() {
 fn a_killed_waiter_holds_nobody_up() {
     let (region, lock) = opened(Algorithm::Word);
     let guard = lock.lock().expect("it is free");
-    let mut waiting = [(); 3].map(|()| Actor::start("wait", &region));
+    let mut waiting = [(); 3].map(|()| roles::start("wait", &region));
     for actor in &mut waiting {
-        assert_eq!(actor.says(), "waiting");
-        actor.await_sleep();
+        assert_eq!(actor.hear(), "waiting");
+        roles::await_sleep(actor);
     }
     let [killed, stopped, mut last] = waiting;
     // The first was stopped, so that it is the one that is woken and can do nothing, and is killed then.
@@ -172,27 +172,27 @@ fn a_killed_waiter_holds_nobody_up() {
     killed.kill();
     drop(guard);
     stopped.kill();
-    assert_eq!(last.says(), "taken");
+    assert_eq!(last.hear(), "taken");
 }
 
 #[test]
 fn a_stopped_holder_is_alive() {
     let (region, lock) = opened(Algorithm::Word);
-    let mut holder = Actor::start("hold", &region);
-    assert_eq!(holder.says(), "held");
+    let mut holder = roles::start("hold", &region);
+    assert_eq!(holder.hear(), "held");
     holder.signal(Signal::STOP);
     assert!(matches!(lock.lock_timeout(Duration::from_millis(150)), Err(SharedLockError::Timeout)));
     holder.signal(Signal::CONT);
     holder.nod();
-    assert_eq!(holder.says(), "freed");
+    assert_eq!(holder.hear(), "freed");
     drop(lock.lock().expect("it is free"));
 }
 
 #[test]
 fn one_that_leaves_without_a_word_leaves_the_lock_to_others() {
     let (region, lock) = opened(Algorithm::Word);
-    let mut leaves = Actor::start("leave", &region);
-    assert_eq!(leaves.says(), "held");
+    let mut leaves = roles::start("leave", &region);
+    assert_eq!(leaves.hear(), "held");
     assert!(matches!(lock.try_lock(), Err(SharedLockError::WouldBlock)));
     leaves.dismiss();
     assert!(matches!(lock.lock(), Err(SharedLockError::OwnerDied(_))));
@@ -203,8 +203,8 @@ fn one_that_leaves_without_a_word_leaves_the_lock_to_others() {
 fn a_forked_child_has_no_part_in_it() {
     for role in ["fork", "fork with the memory"] {
         let (region, lock) = opened(Algorithm::Word);
-        let mut forks = Actor::start(role, &region);
-        assert_eq!(forks.says(), "refused", "{role}");
+        let mut forks = roles::start(role, &region);
+        assert_eq!(forks.hear(), "refused", "{role}");
         assert!(matches!(lock.try_lock(), Err(SharedLockError::WouldBlock)), "{role}: its parent holds it");
         forks.dismiss();
         drop(lock.lock().expect("the parent has freed it"));

@@ -4,13 +4,13 @@ use corecast::base::rendezvous;
 use corecast::base::sync::{AtomicBool, Ordering};
 use corecast::channel::mcast::{self, Policy};
 
-use super::actor::Actor;
+use super::roles;
 use super::{NAME, PATIENCE, Stage, check, dir, message};
 
 #[test]
 fn a_thousand_join_and_leave_under_load() {
     let stage = Stage::new();
-    let mut steady = Actor::start("receive reliable", stage.path());
+    let mut steady = roles::start("receive reliable", stage.path());
     let mut tx = mcast::bytes::sender(stage.region(), "mcast").expect("the only one");
     let is_done = AtomicBool::new(false);
     let sent = std::thread::scope(|scope| {
@@ -42,7 +42,7 @@ fn a_thousand_join_and_leave_under_load() {
         sender.join().expect("the sender does not panic")
     });
     assert_eq!(steady.hear(), format!("{sent} 0"));
-    steady.end();
+    steady.dismiss();
     assert_eq!(stage.region().participants().expect("not forked").len(), 1, "all seats are free again");
     stage.end();
 }

@@ -5,15 +5,16 @@ use std::time::Duration;
 use corecast::base::region::{RegionDir, RegionPlan, SharedRegion, gc};
 use corecast::channel::mcast::{self, Policy};
 use corecast::channel::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TrySendError, ump};
+use corecast_testing::actor::Actor;
 
-use super::actor::Actor;
+use super::roles;
 use super::{PATIENCE, Stage, check, eventually, message};
 
 /// Kills one sender after the other under a stream that `next` receives: a number, or how it ended.
 fn kill_senders(role: &str, stage: &Stage, mut next: impl FnMut() -> Result<u64, RecvTimeoutError>) {
     let mut random = fastrand::Rng::with_seed(4);
     for round in 0..12 {
-        let actor = Actor::start(role, stage.path());
+        let actor = roles::start(role, stage.path());
         let before_kill = random.u64(0..400);
         for number in 0..before_kill {
             assert_eq!(next(), Ok(number), "round {round}");
@@ -47,7 +48,7 @@ fn senders_of_mcast_one_after_the_other() {
 fn the_receiver_of_ump() {
     let stage = Stage::new();
     let mut tx = ump::bytes::sender(stage.region(), "ump").expect("the only one");
-    let actor = Actor::start("receive ump", stage.path());
+    let actor = roles::start("receive ump", stage.path());
     (0..500).for_each(|number| tx.send(&message(number)).expect("a receiver"));
     actor.kill();
     let ended = (500..).find_map(|number| tx.send_timeout(&message(number), PATIENCE).err());
@@ -61,11 +62,11 @@ fn the_receiver_of_ump() {
 fn readers_of_mcast_under_a_stream() {
     let stage = Stage::new();
     let mut tx = mcast::bytes::sender(stage.region(), "mcast").expect("the only one");
-    let mut survivor = Actor::start("receive reliable", stage.path());
+    let mut survivor = roles::start("receive reliable", stage.path());
     let mut random = fastrand::Rng::with_seed(5);
     let mut number = 0;
     for _ in 0..8 {
-        let actor = Actor::start("receive reliable", stage.path());
+        let actor = roles::start("receive reliable", stage.path());
         for step in 0..random.u64(1..300) + 300 {
             if step == 200 {
                 actor.stop(); // So that it holds messages, and the sender back, when it dies.
@@ -81,7 +82,7 @@ fn readers_of_mcast_under_a_stream() {
     }
     drop(tx);
     assert_eq!(survivor.hear(), format!("{number} 0"));
-    survivor.end();
+    survivor.dismiss();
     stage.end();
 }
 
@@ -92,14 +93,14 @@ fn all_who_sit_in_a_named_region() {
     let dir = RegionDir::at(folder.path().join("regions"));
     let files = || std::fs::read_dir(dir.path()).expect("ours").count();
     let region = SharedRegion::named(&dir, super::NAME, &RegionPlan::new()).expect("a free name");
-    let actors = [(); 2].map(|()| Actor::start("sit in a named region", folder.path()));
+    let actors = [(); 2].map(|()| roles::start("sit in a named region", folder.path()));
     drop(region);
     assert_eq!((files(), gc(&dir).expect("ours").len()), (1, 0), "two live there");
     actors.into_iter().for_each(Actor::kill);
     assert_eq!((gc(&dir).expect("ours").len(), files()), (1, 0));
 
     let region = SharedRegion::named(&dir, super::NAME, &RegionPlan::new()).expect("a free name");
-    Actor::start("sit in a named region", folder.path()).kill();
+    roles::start("sit in a named region", folder.path()).kill();
     eventually("the dead one is seen", || region.reap(|_| ()).is_ok_and(|done| done));
     drop(region);
     assert_eq!(files(), 0, "the last one to leave takes the name away, even if others died before");

@@ -1,12 +1,12 @@
 //! Processes that share channels, and are killed, stopped or forked meanwhile: what the others get, and what is left.
 //!
-//! A test that needs another process starts this very program with a role (`actor.rs`). Each test has a directory of its
+//! A test that needs another process starts this very program with a role (`roles.rs`). Each test has a directory of its
 //! own, and looks in the end whether anything is left there.
 
-mod actor;
 mod crowd;
 mod forked;
 mod killed;
+mod roles;
 mod stopped;
 
 use std::path::Path;

@@ -1,109 +1,39 @@
-//! Other processes: this program, started as a member of a group with the memory as its standard input.
+//! The roles of other processes: this program, started as a member of a group with the memory as its standard input.
 
-use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsFd;
-use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use corecast_collective::processes::{Founding, Invitation, JoinError};
 use corecast_collective::{Error, Member};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use corecast_testing::actor::{Actor, Role, say};
 
 use super::{PATIENCE, mismatch, parts, races, rounds, shrink, work};
 
-const ROLE: &str = "CORECAST_TEST_ROLE";
 /// The text after the name of the rounds that are its role.
 const FOR_EVER: &str = " for ever";
 const FOR_SOME_TIME: &str = " for some time";
 /// The text before the name of the call that is its role.
 const CALL: &str = "call ";
-const RANK: &str = "CORECAST_TEST_RANK";
-/// The mark before an actor's words.
-const SAYS: &str = "actor: ";
 
-/// A member that is a process, killed at the end.
-pub(crate) struct Actor {
-    child: Child,
-    lines: BufReader<ChildStdout>,
+/// A member of this rank that is a process.
+pub(crate) fn start(role: &str, founding: &Founding, rank: usize) -> Actor {
+    Actor::reading("roles::play", role, &rank.to_string(), founding.share().expect("/proc is there"))
 }
 
-impl Actor {
-    pub(crate) fn start(role: &str, founding: &Founding, rank: usize) -> Self {
-        let mut child = Command::new(std::env::current_exe().expect("a program has a path"))
-            .args(["--exact", "actor::play", "--nocapture"])
-            .env(ROLE, role)
-            .env(RANK, rank.to_string())
-            .stdin(Stdio::from(founding.share().expect("/proc is there")))
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("this program can be started");
-        let lines = BufReader::new(child.stdout.take().expect("piped"));
-        Self { child, lines }
-    }
-
-    /// A process for each member.
-    pub(crate) fn start_all(role: &str, founding: &Founding) -> Vec<Self> {
-        (0..founding.members()).map(|rank| Self::start(role, founding, rank)).collect()
-    }
-
-    /// The actor's next message.
-    pub(crate) fn hear(&mut self) -> String {
-        let mut line = String::new();
-        loop {
-            line.clear();
-            assert_ne!(self.lines.read_line(&mut line).expect("a pipe"), 0, "the actor ended without a word");
-            // The test harness may have left its own text on the same line.
-            if let Some((_, said)) = line.trim_end().split_once(SAYS) {
-                return said.to_owned();
-            }
-        }
-    }
-
-    pub(crate) fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).expect("our child, not waited for");
-    }
-
-    /// Kills it, and returns without waiting for its end.
-    pub(crate) fn kill(&self) {
-        self.signal(Signal::KILL);
-    }
-
-    /// Stops it, and returns when it is stopped.
-    pub(crate) fn stop(&self) {
-        self.signal(Signal::STOP);
-        let pid = Some(Pid::from_child(&self.child));
-        let (_, status) = waitpid(pid, WaitOptions::UNTRACED).expect("our child").expect("it has stopped");
-        assert!(status.stopped());
-    }
-
-    /// Returns when it has ended well by itself.
-    #[track_caller]
-    pub(crate) fn expect_end(mut self) {
-        assert!(self.child.wait().expect("our child").success());
-    }
-}
-
-impl Drop for Actor {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-pub(crate) fn say(words: &str) {
-    let mut out = std::io::stdout();
-    writeln!(out, "{SAYS}{words}").and_then(|()| out.flush()).expect("a pipe");
+/// A process for each member.
+pub(crate) fn start_all(role: &str, founding: &Founding) -> Vec<Actor> {
+    (0..founding.members()).map(|rank| start(role, founding, rank)).collect()
 }
 
 /// Not a test: the program's work when it is an actor.
 #[test]
 fn play() {
-    let Ok(role) = std::env::var(ROLE) else { return };
+    let Some(role) = Role::of_this_process() else { return };
     end_in_time();
-    let rank = std::env::var(RANK).expect("a rank").parse().expect("a number");
+    let rank = role.place.parse().expect("a rank");
     let fd = std::io::stdin().as_fd().try_clone_to_owned().expect("a descriptor");
     let invitation = Invitation::of_fd(fd).expect("a good region").rank(rank);
-    match role.as_str() {
+    match role.name.as_str() {
         "work" => work::all_operations(&mut invitation.join().expect("a free place")).expect("nobody is lost"),
         "work in any place" => {
             let fd = std::io::stdin().as_fd().try_clone_to_owned().expect("a descriptor");
