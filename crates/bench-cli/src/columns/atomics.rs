@@ -5,7 +5,7 @@ use corecast_bench::AtomicRow;
 use super::Format::Digits;
 use super::{Column, figure};
 
-/// What threads get from a word by one operation.
+/// The columns of a table: what threads get from a word by one operation.
 pub(crate) const CELL: &[Column<AtomicRow>] = &[
     Column::words("contender", "operation", |row| row.contender.into()),
     Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(2)),

@@ -5,7 +5,7 @@ use corecast_bench::CoherenceCell;
 use super::Format::{Cost, Digits};
 use super::{Column, Value, count, figure};
 
-/// What one operation costs, over all samples, in nanoseconds.
+/// The columns of a table: what one operation costs, over all samples, in nanoseconds.
 pub(crate) const CASES: &[Column<CoherenceCell>] = &[
     Column::words("case", "case", |cell| cell.case.as_str().into()),
     Column::optional(Column::figure("number", "number", "", |cell| figure(cell.number.map(f64::from)), Digits(0))),

@@ -5,7 +5,7 @@ use corecast_bench::FlipRow;
 use super::Format::Digits;
 use super::{Column, figure};
 
-/// What each of the two phases gets, and how soon it settles.
+/// The columns of a table: what each of the two phases gets, and how soon it settles.
 pub(crate) const COLUMNS: &[Column<FlipRow>] = &[
     Column::words("contender", "lock", |row| row.contender.as_str().into()),
     Column::figure("mops/0", "M/s, first", "", |row| figure(row.mops[0]), Digits(3)),

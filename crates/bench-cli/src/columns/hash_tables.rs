@@ -6,7 +6,7 @@ use corecast_cli::table::many;
 use super::Format::{Digits, Ratio, Right};
 use super::{Column, Value, count, figure};
 
-/// What threads get done with a table.
+/// The columns of a table: what threads get done with a table.
 pub(crate) const CELL: &[Column<TableRow>] = &[
     Column::words("contender", "table", |row| row.contender.as_str().into()),
     Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(3)),
@@ -22,7 +22,7 @@ pub(crate) const CELL: &[Column<TableRow>] = &[
     Column::figure("most_to_fewest", "most/fewest", "", |row| figure(row.most_to_fewest), Ratio(1)),
     Column::words("", "participants", |row| participants(row).into()),
 ];
-/// What was published of other machines.
+/// The columns of a table: what was published of other machines.
 pub(crate) const PUBLISHED: &[Column<Published>] = &[
     Column::words("machine", "machine", |row| row.machine.into()),
     Column::figure("buckets", "buckets", "", |row| count(row.buckets), Digits(0)),

@@ -5,13 +5,13 @@ use corecast_bench::{DistanceRow, LockRow, PairRow, RegretRow};
 use super::Format::{Digits, Ratio, Right};
 use super::{Column, figure};
 
-/// What a lock costs one thread alone.
+/// The columns of a table: what a lock costs one thread alone.
 pub(crate) const PAIR: &[Column<PairRow>] = &[
     Column::words("contender", "lock", |row| row.contender.as_str().into()),
     Column::figure("median_ns", "median", "ns", |row| figure(row.median_ns), Digits(1)),
     Column::figure("min_ns", "best", "", |row| figure(row.min_ns), Digits(1)),
 ];
-/// What taking and freeing cost while nobody waits.
+/// The columns of a table: what taking and freeing cost while nobody waits.
 pub(crate) const DISTANCE: &[Column<DistanceRow>] = &[
     Column::words("contender", "lock", |row| row.contender.as_str().into()),
     Column::figure("acquire_p50_ns", "take p50", "ns", |row| figure(row.acquire_p50_ns), Digits(1)),
@@ -19,7 +19,7 @@ pub(crate) const DISTANCE: &[Column<DistanceRow>] = &[
     Column::figure("release_p50_ns", "free p50", "ns", |row| figure(row.release_p50_ns), Digits(1)),
     Column::figure("release_p99_ns", "p99", "", |row| figure(row.release_p99_ns), Digits(1)),
 ];
-/// What many threads get from locks, how fairly, and how long they wait.
+/// The columns of a table: what many threads get from locks, how fairly, and how long they wait.
 pub(crate) const CELL: &[Column<LockRow>] = &[
     Column::words("contender", "lock", |row| row.contender.as_str().into()),
     Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(3)),
@@ -32,7 +32,7 @@ pub(crate) const CELL: &[Column<LockRow>] = &[
     Column::optional(Column::figure("wait_max_ns", "longest", "", |row| figure(row.wait_max_ns), Digits(0))),
     Column::figure("longest_to_mean", "longest/mean", "", |row| figure(row.longest_to_mean), Ratio(0)),
 ];
-/// What a lock loses over all situations.
+/// The columns of a table: what a lock loses over all situations.
 pub(crate) const REGRET: &[Column<RegretRow>] = &[
     Column::words("contender", "lock", |row| row.contender.as_str().into()),
     Column::figure("mean", "mean regret", "", |row| figure(row.mean), Ratio(2)),

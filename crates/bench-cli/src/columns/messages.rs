@@ -5,7 +5,7 @@ use corecast_bench::{MessagePairRow, ServerRow};
 use super::Format::Digits;
 use super::{Column, figure};
 
-/// What messages between pairs cost.
+/// The columns of a table: what messages between pairs cost.
 pub(crate) const PAIR: &[Column<MessagePairRow>] = &[
     Column::words("contender", "channel", |row| row.contender.into()),
     Column::figure("median_ns", "median", "ns", |row| figure(row.summary.map(|summary| summary.median_ns)), Digits(1)),
@@ -15,7 +15,7 @@ pub(crate) const PAIR: &[Column<MessagePairRow>] = &[
     Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(2)),
     Column::optional(Column::figure("messages", "messages", "", |row| figure(row.messages as f64), Digits(0))),
 ];
-/// What servers receive from their clients.
+/// The columns of a table: what servers receive from their clients.
 pub(crate) const SERVER: &[Column<ServerRow>] = &[
     Column::words("contender", "channel", |row| row.contender.into()),
     Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(2)),

@@ -5,7 +5,7 @@ use corecast_bench::{LineTransfer, PublishedFigure};
 use super::Format::Digits;
 use super::{Column, figure};
 
-/// What others have published, and the same as found here.
+/// The columns of a table: what others have published, and the same as found here.
 pub(crate) const PUBLISHED: &[Column<PublishedFigure>] = &[
     Column::words("figure", "figure", |row| row.figure.into()),
     Column::words("machine", "machine", |row| row.machine.into()),
@@ -14,7 +14,7 @@ pub(crate) const PUBLISHED: &[Column<PublishedFigure>] = &[
     Column::figure("here", "here", "", |row| figure(row.here), Digits(2)),
     Column::words("source", "source", |row| row.source.into()),
 ];
-/// What a bare line costs at each distance.
+/// The columns of a table: what a bare line costs at each distance.
 pub(crate) const LINES: &[Column<LineTransfer>] = &[
     Column::words("distance", "distance", |row| row.distance.into()),
     Column::words("", "CPUs", |row| row.cpus.map(|cpu| cpu.to_string()).join(", ").into()),
