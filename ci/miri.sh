@@ -9,7 +9,9 @@ skip() {
     exit 0
 }
 
-cargo +nightly miri --version >/dev/null 2>&1 || skip "not installed (rustup component add miri rust-src --toolchain nightly)"
+cargo +nightly miri --version >/dev/null 2>&1 \
+    || timeout 300 rustup component add miri rust-src --toolchain nightly \
+    || skip "not installed (rustup component add miri rust-src --toolchain nightly)"
 target_dir="$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}")/miri"
 cargo +nightly miri setup --target-dir "$target_dir" || skip "the standard library for it cannot be built here (see above)"
 

@@ -108,8 +108,8 @@ pub use registry::{Algorithm, UnknownLock};
 #[cfg(not(loom))]
 pub use rw::RawRwConst;
 pub use rw::{
-    MappedRwLockReadGuard, MappedRwLockWriteGuard, RawRwLock, RawRwTimed, RawRwUpgrade, RwAlgorithm, RwLock,
-    RwLockReadGuard, RwLockWriteGuard, RwPhase, RwSpread, RwTtas,
+    MappedRwLockReadGuard, MappedRwLockWriteGuard, RawRwLock, RawRwTimed, RawRwUpgradable, RawRwUpgrade, RwAlgorithm,
+    RwLock, RwLockReadGuard, RwLockWriteGuard, RwPhase, RwSpread, RwTtas,
 };
 pub use seq::Seq;
 pub use table::Table;

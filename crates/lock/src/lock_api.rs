@@ -46,7 +46,7 @@ use ::lock_api::{
 
 use crate::auto::Auto;
 use crate::raw::{RawConst, RawTimed};
-use crate::rw::{RawRwConst, RawRwTimed, RwPhase};
+use crate::rw::{RawRwConst, RawRwTimed, RawRwUpgradable, RwPhase};
 
 /// A mutex of `lock_api` over [`Auto`].
 pub type Mutex<T> = MutexOf<T, Auto>;
@@ -172,8 +172,8 @@ unsafe impl<L: RawRwConst<Reader = ()>> RawRwLockDowngrade for Raw<L> {
     }
 }
 
-// SAFETY: the reader that can become a writer has a writer's turn: neither a writer nor another of its kind comes in meanwhile.
-unsafe impl RawRwLockUpgrade for Raw<RwPhase> {
+// SAFETY: RawRwUpgradable keeps writers and others of its kind away.
+unsafe impl<L: RawRwConst<Reader = ()> + RawRwUpgradable> RawRwLockUpgrade for Raw<L> {
     #[inline]
     fn lock_upgradable(&self) {
         self.0.read_upgradable();
@@ -204,7 +204,7 @@ unsafe impl RawRwLockUpgrade for Raw<RwPhase> {
 }
 
 // SAFETY: nobody writes before and after either step but the caller.
-unsafe impl RawRwLockUpgradeDowngrade for Raw<RwPhase> {
+unsafe impl<L: RawRwConst<Reader = ()> + RawRwUpgradable> RawRwLockUpgradeDowngrade for Raw<L> {
     #[inline]
     unsafe fn downgrade_upgradable(&self) {
         // SAFETY: the caller reads and can become a writer.

@@ -4,7 +4,7 @@
 //! not rare, a [`Mutex`](crate::Mutex) is faster, as a reader of most of these writes to the lock twice.
 //!
 //! - [`RwLock`]: the safe front, with closures and guards;
-//! - [`RawRwLock`], [`RawRwTimed`], [`RawRwUpgrade`]: what an algorithm is;
+//! - [`RawRwLock`], [`RawRwTimed`], [`RawRwUpgrade`], [`RawRwUpgradable`]: what an algorithm is;
 //! - [`RwTtas`]: one word; [`RwPhase`]: readers and writers take turns; [`RwSpread`]: readers that do not
 //!   disturb each other;
 //! - [`RwAlgorithm`]: all of them by name.
@@ -20,7 +20,7 @@ pub use lock::{MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockRead
 pub use phase::RwPhase;
 #[cfg(not(loom))]
 pub use raw::RawRwConst;
-pub use raw::{RawRwLock, RawRwTimed, RawRwUpgrade};
+pub use raw::{RawRwLock, RawRwTimed, RawRwUpgradable, RawRwUpgrade};
 pub use registry::RwAlgorithm;
 pub use spread::RwSpread;
 pub use ttas::RwTtas;

@@ -5,7 +5,7 @@ use corecast_base::wait::Spinner;
 
 #[cfg(not(loom))]
 use super::raw::RawRwConst;
-use super::raw::{RawRwLock, RawRwTimed};
+use super::raw::{RawRwLock, RawRwTimed, RawRwUpgradable};
 use crate::facts::{AcquisitionOrder, Facts, NodeKind};
 use crate::raw::Setup;
 
@@ -127,63 +127,6 @@ impl RwPhase {
     }
 }
 
-/// A reader that can become a writer: it has a writer's turn, which keeps writers and others of its kind away, without being
-/// present, which would keep readers away.
-#[cfg(all(feature = "lock_api", not(loom)))]
-impl RwPhase {
-    #[inline]
-    pub(crate) fn read_upgradable(&self) {
-        self.wait_for_turn();
-    }
-
-    #[inline]
-    pub(crate) fn try_read_upgradable(&self) -> bool {
-        self.try_turn()
-    }
-
-    /// # Safety
-    /// - The caller reads and can become a writer.
-    #[inline]
-    pub(crate) unsafe fn unlock_upgradable(&self) {
-        self.end_turn();
-    }
-
-    /// Makes a writer of the reader.
-    ///
-    /// # Safety
-    /// - As of [`unlock_upgradable`](Self::unlock_upgradable).
-    #[inline]
-    pub(crate) unsafe fn upgrade(&self) {
-        self.enter();
-    }
-
-    /// Makes a writer of the reader if there is no other reader.
-    ///
-    /// # Safety
-    /// - As of [`unlock_upgradable`](Self::unlock_upgradable).
-    pub(crate) unsafe fn try_upgrade(&self) -> bool {
-        self.enter_at_once()
-    }
-
-    /// Makes a plain reader of one that can become a writer.
-    ///
-    /// # Safety
-    /// - As of [`unlock_upgradable`](Self::unlock_upgradable).
-    pub(crate) unsafe fn downgrade_upgradable(&self) {
-        // ORDERING: Relaxed, the next writer sees it with its turn
-        self.came.fetch_add(READER, Ordering::Relaxed);
-        self.end_turn();
-    }
-
-    /// Makes a writer a reader that can become a writer again.
-    ///
-    /// # Safety
-    /// - The caller writes.
-    pub(crate) unsafe fn downgrade_to_upgradable(&self) {
-        self.leave();
-    }
-}
-
 // SAFETY: each turn is one writer's, which goes in once all readers that came before it said to be present have left, and those
 // that come after wait until it has left. No number wraps but tickets, and no 2^32 writers wait.
 unsafe impl RawRwLock for RwPhase {
@@ -266,6 +209,44 @@ unsafe impl RawRwLock for RwPhase {
         // ORDERING: Release, pairs with the Acquire in read and try_read [rw-phase-written]
         self.came.fetch_add(READER + (state ^ STATE) - state, Ordering::Release);
         self.end_turn();
+    }
+}
+
+// SAFETY: an upgradable reader has a writer's turn, which keeps writers and others of its kind away until it ends. It is not present,
+// which would keep readers away, before it writes.
+unsafe impl RawRwUpgradable for RwPhase {
+    #[inline]
+    fn read_upgradable(&self) {
+        self.wait_for_turn();
+    }
+
+    #[inline]
+    fn try_read_upgradable(&self) -> bool {
+        self.try_turn()
+    }
+
+    #[inline]
+    unsafe fn unlock_upgradable(&self) {
+        self.end_turn();
+    }
+
+    #[inline]
+    unsafe fn upgrade(&self) {
+        self.enter();
+    }
+
+    unsafe fn try_upgrade(&self) -> bool {
+        self.enter_at_once()
+    }
+
+    unsafe fn downgrade_upgradable(&self) {
+        // ORDERING: Relaxed, the next writer sees it with its turn
+        self.came.fetch_add(READER, Ordering::Relaxed);
+        self.end_turn();
+    }
+
+    unsafe fn downgrade_to_upgradable(&self) {
+        self.leave();
     }
 }
 

@@ -102,6 +102,51 @@ pub unsafe trait RawRwUpgrade: RawRwLock {
     unsafe fn try_upgrade(&self, reader: Self::Reader) -> bool;
 }
 
+/// A reader-writer lock one reader of which may say beforehand that it may write: it reads beside plain readers, and can wait until
+/// it writes, as writers and others of its kind wait for it.
+///
+/// # Safety
+/// - From [`read_upgradable`](Self::read_upgradable), or a try of it that returned true, to the end of that reader, or of the writer
+///   or plain reader that it became, no writer's lock and no other upgradable reader's succeeds.
+/// - Nobody else writes between the two kinds of a step that makes one of the other.
+pub unsafe trait RawRwUpgradable: RawRwLock {
+    /// Waits until nobody writes or reads as this one does, and reads.
+    fn read_upgradable(&self);
+
+    /// Reads as [`read_upgradable`](Self::read_upgradable), if that is possible at once.
+    fn try_read_upgradable(&self) -> bool;
+
+    /// Ends the upgradable reader.
+    ///
+    /// # Safety
+    /// - The caller is the upgradable reader, which ends now.
+    unsafe fn unlock_upgradable(&self);
+
+    /// Waits until all other readers have ended, and writes.
+    ///
+    /// # Safety
+    /// - As of [`unlock_upgradable`](Self::unlock_upgradable).
+    unsafe fn upgrade(&self);
+
+    /// Writes if there is no other reader; else the upgradable reader reads on.
+    ///
+    /// # Safety
+    /// - As of [`unlock_upgradable`](Self::unlock_upgradable), if it returns true.
+    unsafe fn try_upgrade(&self) -> bool;
+
+    /// Makes the upgradable reader a plain one.
+    ///
+    /// # Safety
+    /// - As of [`unlock_upgradable`](Self::unlock_upgradable).
+    unsafe fn downgrade_upgradable(&self) -> Self::Reader;
+
+    /// Makes the writer an upgradable reader.
+    ///
+    /// # Safety
+    /// - The caller writes, which ends now.
+    unsafe fn downgrade_to_upgradable(&self);
+}
+
 /// A reader-writer lock of which a free one is a constant, so that it may be a static.
 #[cfg(not(loom))]
 pub trait RawRwConst: RawRwLock {

@@ -244,3 +244,123 @@ fn two_writers_and_a_reader_take_turns() {
         assert_eq!(lock.with_read(|value| *value), added);
     });
 }
+
+mod a_reader_that_may_write {
+    //! The reader that waits until it writes, by the calls of the lock itself: the safe front has none.
+    use corecast_lock::{RawRwUpgradable, RwPhase, Setup};
+    use loom::cell::UnsafeCell;
+
+    use super::*;
+
+    struct Guarded<L> {
+        lock: L,
+        value: UnsafeCell<u32>,
+    }
+
+    // SAFETY: the value is only reached under the lock, as the steps below call it.
+    unsafe impl<L: Sync> Sync for Guarded<L> {}
+
+    impl<L: RawRwUpgradable> Guarded<L> {
+        /// The value, for a reader or the writer.
+        fn read(&self) -> u32 {
+            // SAFETY: the caller reads or writes; the model finds a writer that is there too.
+            self.value.with(|value| unsafe { *value })
+        }
+
+        /// Adds one, as the writer.
+        fn add(&self) {
+            // SAFETY: the caller writes; the model finds anyone else who is there.
+            self.value.with_mut(|value| unsafe { *value += 1 });
+        }
+
+        fn writes(&self) -> u32 {
+            self.lock.write();
+            self.add();
+            // SAFETY: the writer of the first line.
+            unsafe { self.lock.unlock_write() };
+            1
+        }
+
+        fn reads(&self) -> u32 {
+            let reader = self.lock.read();
+            assert!(self.read() < 3);
+            // SAFETY: the reader of the first line.
+            unsafe { self.lock.unlock_read(reader) };
+            0
+        }
+
+        fn upgrades(&self) -> u32 {
+            self.lock.read_upgradable();
+            let before = self.read();
+            // SAFETY: the reader of the first line.
+            unsafe { self.lock.upgrade() };
+            assert_eq!(self.read(), before, "another thread wrote in between");
+            self.add();
+            // SAFETY: the writer that it became.
+            unsafe { self.lock.unlock_write() };
+            1
+        }
+
+        fn tries(&self) -> u32 {
+            if !self.lock.try_read_upgradable() {
+                return 0;
+            }
+            // SAFETY: the reader that the try made.
+            let writes = unsafe { self.lock.try_upgrade() };
+            if writes {
+                self.add();
+                // SAFETY: the writer that it became.
+                unsafe { self.lock.downgrade_to_upgradable() };
+            }
+            let _ = self.read();
+            // SAFETY: the upgradable reader that it is or was made again.
+            unsafe { self.lock.unlock_upgradable() };
+            u32::from(writes)
+        }
+
+        fn reads_on(&self) -> u32 {
+            self.lock.read_upgradable();
+            let before = self.read();
+            // SAFETY: the reader of the first line.
+            let reader = unsafe { self.lock.downgrade_upgradable() };
+            assert_eq!(self.read(), before, "another thread wrote beside a reader");
+            // SAFETY: the reader that it became.
+            unsafe { self.lock.unlock_read(reader) };
+            0
+        }
+    }
+
+    type Step<L> = fn(&Guarded<L>) -> u32;
+
+    /// Two threads do one step each at the same time; the steps say how often they added.
+    fn both<L: RawRwUpgradable + 'static>(mine: Step<L>, theirs: Step<L>) {
+        loom::model(move || {
+            let guarded = Arc::new(Guarded { lock: L::new(&Setup::of_threads(2)), value: UnsafeCell::new(0) });
+            let shared = Arc::clone(&guarded);
+            let other = thread::spawn(move || theirs(&shared));
+            let added = mine(&guarded) + other.join().expect("it ends");
+            assert!(guarded.lock.try_write(), "something was left behind");
+            assert_eq!(guarded.read(), added);
+        });
+    }
+
+    #[test]
+    fn it_writes_after_all_others() {
+        both::<RwPhase>(Guarded::upgrades, Guarded::writes);
+        both::<RwPhase>(Guarded::upgrades, Guarded::reads);
+        both::<RwPhase>(Guarded::upgrades, Guarded::upgrades);
+    }
+
+    #[test]
+    fn it_tries_and_reads_again() {
+        both::<RwPhase>(Guarded::tries, Guarded::writes);
+        both::<RwPhase>(Guarded::tries, Guarded::reads);
+        both::<RwPhase>(Guarded::tries, Guarded::tries);
+    }
+
+    #[test]
+    fn it_becomes_a_plain_reader() {
+        both::<RwPhase>(Guarded::reads_on, Guarded::writes);
+        both::<RwPhase>(Guarded::reads_on, Guarded::upgrades);
+    }
+}
