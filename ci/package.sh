@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The Debian package: both programs, manual pages, completions, and the C library with its header. `cargo deb` builds it if that is
 # installed, else dpkg-deb, from the same list in crates/cli/Cargo.toml; then it is unpacked into an empty folder and tried there.
-# With a folder as its argument the package is left in it.
+# With a folder as its argument the package is left in it. With PACKAGE_PROGRAMS=debug it holds the programs as tests build them:
+# all is tried in seconds instead of minutes, and the package is nothing to ship.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,6 +13,7 @@ for tool in dpkg-deb cc; do
     fi
 done
 kept="${1:-}"
+programs="${PACKAGE_PROGRAMS:-release}"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 target="$(realpath -m "${CARGO_TARGET_DIR:-target}")"
@@ -31,12 +33,17 @@ library_folder="${library_folder%/}"
 package="$work/$(deb name)_${version}_$architecture.deb"
 
 # --- build what the list names -----------------------------------------------------------------------------------------------
-cargo build --release --package corecast-cli --package corecast-bench-cli
+case "$programs" in
+release) options=(--release) compression=(-Zxz) ;;
+debug) options=() compression=(-Zgzip -z1) ;;
+*) echo "PACKAGE_PROGRAMS is '$programs', not release or debug" >&2 && exit 2 ;;
+esac
+cargo build "${options[@]}" --package corecast-cli --package corecast-bench-cli
 rm -rf "$made"
 install -d "$made"
 make --silent --directory crates/capi install CARGO_TARGET_DIR="$target" DESTDIR="$made/root" PREFIX=/usr LIBDIR="$library_folder"
 strip --strip-unneeded "$made/root$library_folder"/libcorecast.so.*.*
-"$target/release/corecast" man --all "$made/manual"
+"$target/$programs/corecast" man --all "$made/manual"
 gzip -9n "$made/manual"/*.1
 cat LICENSE-MIT LICENSE-APACHE >"$made/copyright"
 
@@ -57,7 +64,8 @@ by_dpkg() {
     install -d "$root/DEBIAN"
     while read -r source to mode; do
         case "$source" in
-        target/release/*) source="$target/${source#target/}" ;;
+        target/release/deb/*) source="$target/${source#target/}" ;;
+        target/release/*) source="$target/$programs/${source#target/release/}" ;;
         *) source="$crate/$source" ;;
         esac
         case "$source" in
@@ -85,9 +93,9 @@ Description: $(key_of "$crate/Cargo.toml" package description)
 $(deb extended-description | fold --spaces --width=76 | sed 's/^/ /; s/ *$//')
 CONTROL
     install -m 644 "$crate/$(deb triggers-file)" "$root/DEBIAN/triggers"
-    dpkg-deb --build --root-owner-group -Zxz "$root" "$package"
+    dpkg-deb --build --root-owner-group "${compression[@]}" "$root" "$package"
 }
-if cargo deb --version >/dev/null 2>&1; then
+if [ "$programs" = release ] && cargo deb --version >/dev/null 2>&1; then
     cargo deb --package corecast-cli --no-build --output "$package"
 else
     by_dpkg

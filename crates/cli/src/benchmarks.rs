@@ -11,9 +11,9 @@ use crate::own_program;
 
 /// The file name of the benchmarks' program.
 const PROGRAM: &str = "corecast-bench";
-/// The commands that build and install it.
-pub(crate) const BUILD: &str =
-    "`cargo build --release --bin corecast-bench` builds it, and `cargo install corecast-bench-cli` installs it";
+/// The commands that build and install it. It is not published, as its rivals are not the users' concern.
+pub(crate) const BUILD: &str = "in a checkout of corecast `cargo build --release --bin corecast-bench` builds it, and \
+     `cargo install --path crates/bench-cli` installs it";
 /// The names of all benchmarks. A test of `corecast-bench` compares them with its subcommands.
 pub const NAMES: [&str; 15] = [
     "collectives",

@@ -11,7 +11,7 @@ use corecast_collective::acknowledged::{
 };
 use corecast_collective::{Error, Group, Loss, Member, RunError};
 
-use crate::{SIZES, group};
+use crate::group;
 
 const EVENTS: u64 = 150;
 
@@ -152,7 +152,7 @@ fn run_all(members: usize, arity: usize) {
 
 #[test]
 fn all_kinds_among_one_to_nine_members() {
-    for members in SIZES {
+    for members in [1, 2, 3, 6, 9] {
         run_all(members, 1 + members % 3);
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn split(me: &mut Member) -> Result<(), Error> {
     assert_eq!(halves.size(), (members + 1 - rank % 2) / 2);
     let mut others = me.split((rank > 0).then_some(1), 0)?;
     assert_eq!(others.as_ref().map(Member::size), (rank > 0).then_some(members - 1));
-    for round in 1..=8 {
+    for round in 1..=4 {
         one_round(&mut halves, round)?;
         one_round(me, round)?;
         others.iter_mut().try_for_each(|others| one_round(others, round))?;

@@ -212,8 +212,8 @@ unsafe impl RawRwLock for RwPhase {
     }
 }
 
-// SAFETY: an upgradable reader has a writer's turn, which keeps writers and others of its kind away until it ends. It is not present,
-// which would keep readers away, before it writes.
+// SAFETY: an upgradable reader has a writer's turn, which keeps writers and others of its kind away until it ends. It is not
+// present, which would keep readers away, before it writes.
 unsafe impl RawRwUpgradable for RwPhase {
     #[inline]
     fn read_upgradable(&self) {

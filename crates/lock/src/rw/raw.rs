@@ -102,13 +102,13 @@ pub unsafe trait RawRwUpgrade: RawRwLock {
     unsafe fn try_upgrade(&self, reader: Self::Reader) -> bool;
 }
 
-/// A reader-writer lock one reader of which may say beforehand that it may write: it reads beside plain readers, and can wait until
-/// it writes, as writers and others of its kind wait for it.
+/// A reader-writer lock one reader of which may say beforehand that it may write: it reads beside plain readers, and can
+/// wait until it writes, as writers and others of its kind wait for it.
 ///
 /// # Safety
-/// - From [`read_upgradable`](Self::read_upgradable), or a try of it that returned true, to the end of that reader, or of the writer
-///   or plain reader that it became, no writer's lock and no other upgradable reader's succeeds.
-/// - Nobody else writes between the two kinds of a step that makes one of the other.
+/// - From [`read_upgradable`](Self::read_upgradable), or a try of it that returned true, until that reader, or the writer
+///   that it became, has ended or become a plain reader, neither a writer's lock nor another upgradable reader's succeeds.
+/// - Between the two kinds of a step that makes one of the other no other thread writes.
 pub unsafe trait RawRwUpgradable: RawRwLock {
     /// Waits until nobody writes or reads as this one does, and reads.
     fn read_upgradable(&self);

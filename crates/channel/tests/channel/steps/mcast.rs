@@ -13,7 +13,7 @@ use crate::steps::scene::{NAME, Scene, check_numbers, check_whole, eventually, k
 const SLOTS: usize = 4;
 /// Lengths of messages that lie in a slot, and in a block.
 pub(crate) const INLINE: usize = 20;
-pub(crate) const IN_BLOCK: usize = 300;
+pub(crate) const IN_BLOCK: usize = 200;
 /// Messages that the parent sends first, so that blocks have moved.
 const WARM_UP: u8 = 6;
 
