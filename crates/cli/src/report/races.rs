@@ -60,7 +60,7 @@ fn summary(report: &Report) -> Markup {
             thead { tr {
                 th class="words" scope="col" { "race" } th scope="col" { "corecast" } th scope="col" { "fastest rival" }
                 th class="words" scope="col" { "which" } th scope="col" { "factor" }
-                th class="words" scope="col" { "corecast is" }
+                th class="words" scope="col" { "verdict" }
             } }
             tbody {
                 @for (group, verdict) in report.groups.iter().filter_map(|group| Some((group, Verdict::of(group)?))) {
