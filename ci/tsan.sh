@@ -106,7 +106,7 @@ require_toolchain
 prove_it_sees
 # Programs by name, in one build: those that search states on one thread or follow a process step by step have nothing for
 # the sanitizer, and between processes it sees nothing. corecast-collective forbids unsafe code, so a race there is one of the
-# crates below it. Its tests take 80 s here and run with --all only.
+# crates below it. Its tests run with --all only: they took 27 s here, and their build.
 packages=(--package corecast-base --package corecast-channel --package corecast-lock)
 [ "${1:-}" != --all ] || packages+=(--package corecast-collective)
 under_tsan "${packages[@]}" \
