@@ -20,7 +20,7 @@
 /// - Any bytes are a value of it.
 /// - It has no padding: each of its bytes is initialised.
 /// - Its layout is fixed: `repr(C)`, `repr(transparent)` or primitive.
-pub unsafe trait Plain: Copy + Send + 'static {}
+pub unsafe trait Plain: Copy + Send + Sync + 'static {}
 
 /// The value of all zeroes, as room to receive into.
 #[must_use]

@@ -3,6 +3,7 @@
 //! - [`ump`]: one sender, one receiver, messages of any length; the edges of every planned tree;
 //! - [`ff`]: one sender, one receiver, words of 8 bytes, eight to a line;
 //! - [`mcast`]: each message is written once and read by many receivers, from one sender or several, in one order for all;
+//! - [`window`]: slices that a thread lets others read in place while it waits;
 //! - [`select`]: receiving from whichever of many channels has something;
 //! - [`inspect`]: how far the ends of a channel are, for an observer that takes no part.
 //!
@@ -69,6 +70,7 @@ pub mod ump;
 mod view;
 #[cfg(not(loom))]
 mod waiting;
+pub mod window;
 
 pub use bytes::{Bytes, BytesMut, Plain, zeroed};
 pub use error::{

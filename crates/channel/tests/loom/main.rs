@@ -6,3 +6,4 @@ mod mcast;
 mod select;
 mod ump;
 mod ump_bytes;
+mod window;

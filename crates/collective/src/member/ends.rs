@@ -7,6 +7,7 @@ use crate::core::Core;
 use crate::membership::Survivors;
 use crate::operation::all_read::AllRead;
 use crate::operation::exchange::Exchange;
+use crate::operation::in_place::InPlace;
 use crate::tree::TreeEdges;
 
 use super::memory::ReservedMemory;
@@ -25,6 +26,9 @@ pub(crate) struct Ends {
     pub(crate) all_read: Option<AllRead>,
     /// Memory for allreduces of slices; `None` until the first one, and where there is no room for it.
     pub(crate) exchange: Option<Box<Exchange>>,
+    /// The members' windows for long slices; `None` if there are too many members for it, they are processes, or trees were asked
+    /// for.
+    pub(crate) in_place: Option<InPlace>,
     /// The ways of acknowledged broadcasts, worked out once for all members in this process.
     pub(crate) routes: std::sync::Arc<Routes>,
     /// The inputs from which parts of the group are planned.

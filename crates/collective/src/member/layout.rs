@@ -15,6 +15,7 @@ use crate::choice::{Choice, PlanInputs, Trees};
 use crate::core::Core;
 use crate::membership::{Site, Survivors};
 use crate::operation::all_read::AllRead;
+use crate::operation::in_place::InPlace;
 use crate::tree::TreeLayout;
 
 /// The inputs from which all members' ends are built.
@@ -48,11 +49,13 @@ impl<'a> Layout<'a> {
         let broadcast = self.broadcast.edges(&[], &mut site)?;
         let reduce = self.reduce.edges(&[], &mut site)?;
         let barrier = self.barrier.part(&self.setup, &mut site)?;
-        let all_read = match self.inputs.settings.trees {
-            Trees::Cheapest if self.choice.is_open() => {
-                AllRead::lay_out(self.inputs.members(), self.choice.is_crowded, &mut site)?
-            }
-            _ => None,
+        let (members, is_crowded) = (self.inputs.members(), self.choice.is_crowded);
+        let (all_read, in_place) = match self.inputs.settings.trees {
+            Trees::Cheapest if self.choice.is_open() => (
+                AllRead::lay_out(members, is_crowded, &mut site)?,
+                InPlace::lay_out(site.rank, members, is_crowded, &mut site.arena)?,
+            ),
+            _ => (None, None),
         };
         let Site { rank, table, mut arena } = site;
         let survivors = Survivors::lay_out(&mut arena, self.inputs.members())?;
@@ -67,6 +70,7 @@ impl<'a> Layout<'a> {
             barrier,
             all_read,
             exchange: None,
+            in_place,
             routes: std::sync::Arc::clone(&self.inputs.routes),
             inputs: std::sync::Arc::clone(self.inputs),
             choice: std::sync::Arc::clone(self.choice),

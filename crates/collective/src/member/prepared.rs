@@ -6,10 +6,13 @@ use corecast_channel::Plain;
 
 use super::ends::Ends;
 use crate::call::{Call, CallKind};
+use crate::core::Core;
 use crate::error::Error;
 use crate::link::LONGEST_MESSAGE;
 use crate::operation::all_read::Reading;
 use crate::operation::exchange::Exchange;
+use crate::operation::heading::Heading;
+use crate::operation::in_place::{self, InPlaceProgress};
 use crate::operation::reduce::{pairwise, record_by_record};
 use crate::operation::slice_exchange::{self, Exchanging};
 use crate::operation::{self, Gathering, Order, Progress, Reduction, Scattering, Slice, Value, reduce as combine_all};
@@ -150,9 +153,16 @@ pub(super) fn broadcast_slice<'a, T: Plain>(
     values: &'a mut [T],
 ) -> Result<Prepared<impl Steps<()> + use<'a, T>>, Error> {
     me.check(root)?;
-    let (mut slice, mut progress) = (Slice::of(values), Progress::default());
+    let (bytes, len) = (size_of_val(values), values.len());
+    let (mut slice, mut progress, mut in_place_progress) =
+        (Slice::of(values), Progress::default(), InPlaceProgress::default());
     let steps = move |ends: &mut Ends| {
-        operation::broadcast(&mut ends.core, &mut ends.broadcast, root, &mut slice, &mut progress)
+        let Ends { core, broadcast: edges, in_place, .. } = ends;
+        let Some(in_place) = in_place.as_mut().filter(|in_place| in_place.suits(bytes)) else {
+            return operation::broadcast(core, edges, root, &mut slice, &mut progress);
+        };
+        let agree = |core: &mut Core| operation::broadcast(core, edges, root, &mut Heading { len }, &mut progress);
+        in_place::broadcast(core, in_place, root, slice.values, agree, &mut in_place_progress)
     };
     Ok(Prepared { call: Call::rooted(CallKind::BroadcastSlice, root), steps })
 }
@@ -161,13 +171,21 @@ pub(super) fn reduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
     me: RankAndSize,
     root: usize,
     values: &'a mut [T],
-    combine: F,
+    mut combine: F,
 ) -> Result<Prepared<impl Steps<()> + use<'a, T, F>>, Error> {
     me.check(root)?;
-    let (mut slice, mut reduction, mut each) = (Slice::of(values), Reduction::default(), pairwise(combine));
+    let (bytes, len) = (size_of_val(values), values.len());
+    let (mut slice, mut reduction) = (Slice::of(values), Reduction::default());
+    let (mut agreeing, mut in_place_progress) = (Reduction::default(), InPlaceProgress::default());
     let steps = move |ends: &mut Ends| {
-        let (core, edges) = (&mut ends.core, &mut ends.reduce);
-        combine_all(core, edges, root, Order::Plan, &mut slice, &mut reduction, &mut each)
+        let Ends { core, reduce: edges, in_place, .. } = ends;
+        let Some(in_place) = in_place.as_mut().filter(|in_place| in_place.suits(bytes)) else {
+            return combine_all(core, edges, root, Order::Plan, &mut slice, &mut reduction, pairwise(&mut combine));
+        };
+        let agree = |core: &mut Core| {
+            combine_all(core, edges, root, Order::Plan, &mut Heading { len }, &mut agreeing, |_, _| {})
+        };
+        in_place::reduce(core, in_place, Some(root), slice.values, &mut combine, agree, &mut in_place_progress)
     };
     Ok(Prepared { call: Call::rooted(CallKind::ReduceSlice, root), steps })
 }
@@ -178,15 +196,29 @@ pub(super) fn allreduce_slice<'a, T: Plain, F: FnMut(T, T) -> T>(
     values: &'a mut [T],
     mut combine: F,
 ) -> Prepared<impl Steps<()> + use<'a, T, F>> {
+    let (bytes, len) = (size_of_val(values), values.len());
     let (mut slice, mut exchanging) = (Slice::of(values), Exchanging::default());
-    let (mut reduction, mut progress) = (Reduction::default(), Progress::default());
+    let (mut reduction, mut progress, mut in_place_progress) =
+        (Reduction::default(), Progress::default(), InPlaceProgress::default());
     let steps = move |ends: &mut Ends| {
-        let Ends { core, broadcast: down, reduce: up, reduce_root: root, exchange, inputs, .. } = ends;
-        if exchange.is_none() && slice_exchange::suits(core.members, inputs.is_crowded) {
+        let Ends { core, broadcast: down, reduce: up, reduce_root: root, exchange, in_place, inputs, .. } = ends;
+        if exchange.is_none() && (in_place.is_some() || slice_exchange::suits(core.members, inputs.is_crowded)) {
             let (rank, members) = (core.rank, core.members);
             *exchange = core.lay_out(|arena| Exchange::lay_out(rank, members, arena))?.map(Box::new);
         }
         if let Some(exchange) = exchange {
+            if let Some(in_place) = in_place.as_mut().filter(|in_place| in_place.suits_allreduce(bytes)) {
+                let agree = |core: &mut Core| exchanging.agree(core, exchange, len);
+                return in_place::reduce(
+                    core,
+                    in_place,
+                    None,
+                    slice.values,
+                    &mut combine,
+                    agree,
+                    &mut in_place_progress,
+                );
+            }
             slice_exchange::allreduce(core, exchange, slice.values, &mut exchanging, &mut combine)?;
             if slice_exchange::fits::<T>() {
                 return Ok(());

@@ -11,6 +11,10 @@
 //! on before it receives the next, so all levels of the tree work at once, whatever the length. A message is written once
 //! for each child; a chunk is written once, and all children read it in place.
 //!
+//! Among up to eight threads no long slice is copied on its way: all read it where it lies. A slice is long from 32 KiB on for an
+//! allreduction; for a broadcast and a reduction from 256 KiB on where members share CPUs, and from 1 MiB on elsewhere. The root of such
+//! a broadcast returns when all have read its values, and the members of such a reduction when the root has.
+//!
 //! Slices that are gathered or scattered stay apart: they travel in the depth-first order of their members, each behind its
 //! length and in messages of up to 504 bytes. A member keeps the slices that it gathers until they have been passed on, so
 //! it needs room for its subtree's slices. Scattered slices pass through it message by message.
@@ -49,8 +53,8 @@ impl Member {
         self.run(prepared::broadcast_slice(self.rank_and_size(), root, values)?)
     }
 
-    /// Combines all members' values, first with first and so on, in the order of the plan, and leaves the results in the
-    /// root's `values`. The others' `values` are of no use afterwards.
+    /// Combines all members' values, first with first and so on, in the order of the plan, or by rank in a long slice among few
+    /// threads, and leaves the results in the root's `values`. The others' `values` are of no use afterwards.
     ///
     /// # Errors
     /// As for [`broadcast_slice`](Self::broadcast_slice).

@@ -6,12 +6,16 @@
 //! - [`steps`]: from one to all and from all to one, for everything that is a [`Message`]: a [`Value`] or a [`Slice`];
 //! - [`reduce`]: the orders of combining;
 //! - [`gather`], [`scatter`]: values and slices that stay apart;
-//! - [`all_read`], [`exchange`]: a few members show each other a value or a slice.
+//! - [`all_read`], [`exchange`]: a few members show each other a value or a slice;
+//! - [`in_place`]: threads read each other's long slices where they lie.
 
 pub(crate) mod all_read;
 pub(crate) mod exchange;
 pub(crate) mod gather;
+pub(crate) mod heading;
+pub(crate) mod in_place;
 pub(crate) mod order;
+mod part;
 pub(crate) mod reduce;
 pub(crate) mod scatter;
 pub(crate) mod slice;

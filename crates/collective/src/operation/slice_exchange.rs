@@ -9,11 +9,10 @@
 //! Every slice begins with a chunk, even of no values, and every chunk tells the length and type of the slice. So members
 //! that differ find out, and the way of a slice may follow from both.
 
-use std::ops::Range;
-
 use corecast_channel::{Plain, zeroed};
 
 use super::exchange::{Exchange, Word};
+use super::part::part;
 use super::slice::piece_len;
 use crate::core::Core;
 use crate::error::Error;
@@ -30,8 +29,6 @@ const MOST_IN_CROWD: usize = 4;
 /// that of parts, on the same machine: among 3 members for 8 KiB 1.16 and 0.94, 16 KiB 1.03 and 0.99, 32 KiB 1.00 and 1.06;
 /// among 4 for 4 KiB 1.08 and 0.85, 8 KiB 0.98 and 0.90, 16 KiB 0.87 and 0.99.
 const MOST_BYTES_FOR_ALL: usize = if cfg!(loom) { 8 } else { 8 << 10 };
-/// Parts begin with lines, where values lie evenly in them: no two members write or read half of one.
-const LINE_BYTES: usize = 64;
 
 /// True if members are few enough.
 pub(crate) fn suits(members: usize, is_crowded: bool) -> bool {
@@ -99,6 +96,24 @@ pub(crate) fn allreduce<T: Plain>(
 }
 
 impl<T: Plain> Exchanging<T> {
+    /// Finds out whether all members have as many values, without showing any.
+    pub(crate) fn agree(&mut self, core: &mut Core, exchange: &mut Exchange, len: usize) -> Result<(), Error> {
+        if self.chunks > 0 {
+            return Ok(());
+        }
+        if matches!(self.stage, Stage::Show) {
+            exchange.show::<T>(core, len, &[]);
+            self.stage = Stage::Hear(0);
+        }
+        if let Stage::Hear(heard) = &mut self.stage {
+            exchange.wait(core, Word::Shown, heard)?;
+            exchange.compare(core)?;
+        }
+        exchange.advance();
+        self.chunks = 1;
+        Ok(())
+    }
+
     fn go(
         &mut self,
         way: Way,
@@ -144,7 +159,7 @@ impl<T: Plain> Exchanging<T> {
                 self.combine(exchange, own, 0, chunk, combine);
                 return Ok(());
             }
-            let part = part(chunk, own, members);
+            let part = part::<T>(chunk.len(), own, members);
             self.combine(exchange, own, part.start, &mut chunk[part.clone()], combine);
             exchange.change(core, part.start, &chunk[part]);
             self.stage = Stage::HearParts(0);
@@ -152,7 +167,7 @@ impl<T: Plain> Exchanging<T> {
         if let Stage::HearParts(heard) = &mut self.stage {
             exchange.wait(core, Word::Changed, heard)?;
             for rank in (0..members).filter(|&rank| rank != own) {
-                let part = part(chunk, rank, members);
+                let part = part::<T>(chunk.len(), rank, members);
                 exchange.read(rank, part.start, &mut chunk[part]);
             }
         }
@@ -186,14 +201,6 @@ impl<T: Plain> Exchanging<T> {
             first += own.len();
         }
     }
-}
-
-/// The places of the values that the member of this rank combines.
-fn part<T>(chunk: &[T], rank: usize, members: usize) -> Range<usize> {
-    let line = (LINE_BYTES / size_of::<T>().max(1)).max(1);
-    let len = chunk.len().div_ceil(members).next_multiple_of(line);
-    let place = |rank: usize| chunk.len().min(rank * len);
-    place(rank)..place(rank + 1)
 }
 
 #[cfg(all(test, not(loom)))]
@@ -245,17 +252,6 @@ mod tests {
                     });
                 }
             });
-        }
-    }
-
-    #[test]
-    fn parts_are_whole_lines_and_make_up_the_chunk() {
-        for (members, len) in [(1, 0), (2, 1), (3, 24), (3, 25), (8, 1000), (9, 8192), (9, 3)] {
-            let chunk = vec![0u64; len];
-            let parts: Vec<Range<usize>> = (0..members).map(|rank| part(&chunk, rank, members)).collect();
-            assert!(parts.iter().all(|part| part.is_empty() || part.start % 8 == 0), "{parts:?}");
-            let all: Vec<usize> = parts.into_iter().flatten().collect();
-            assert_eq!(all, (0..len).collect::<Vec<_>>(), "{len} of {members}");
         }
     }
 
