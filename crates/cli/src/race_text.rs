@@ -119,6 +119,7 @@ mod tests {
             raw_line_ns: None,
             raw_line_probes_ns: Vec::new(),
             placement_changes: 0,
+            rounds_left_out: 0,
             reference: "corecast".to_owned(),
             rows: vec![
                 row("corecast", Some(100.0), None),

@@ -58,10 +58,12 @@ pub struct Group {
     pub root: Option<usize>,
     /// The median of this group's probes of one bare line transfer between ranks 0 and 1; `null` with one CPU.
     pub raw_line_ns: Option<f64>,
-    /// Each round's probe.
+    /// The probes before each round and after the last.
     pub raw_line_probes_ns: Vec<f64>,
     /// As in the report, within this group.
     pub placement_changes: u32,
+    /// The rounds that count for nobody, as the bare line changed its cost in them or cost something else in most.
+    pub rounds_left_out: usize,
     /// The contender to which ratios refer.
     pub reference: String,
     /// One entry for each contender.

@@ -97,6 +97,7 @@ fn group(op: Op, members: usize, cpus: usize) -> Group {
         raw_line_ns: Some(60.5),
         raw_line_probes_ns: Vec::new(),
         placement_changes: 0,
+        rounds_left_out: 0,
         reference: "corecast".to_owned(),
         rows,
     }

@@ -13,6 +13,11 @@ const BARE: &str = "two-flags";
 const CONTROL: &str = "corecast/tree/cluster";
 /// Barriers that put waiters to sleep.
 const BLOCKING: &[&str] = &["std", "pthread", "libgomp", "libomp"];
+/// Trees that do not follow the machine.
+const STATIC_TREES: &[&str] =
+    &["corecast/tree/sequential", "corecast/tree/binary", "corecast/tree/fibonacci", "corecast/tree/mst"];
+/// The fewest members of a wide group.
+const WIDE: usize = 16;
 const CONCURRENCY_KIT: &[&str] = &["ck/centralized", "ck/combining", "ck/dissemination", "ck/tournament", "ck/mcs"];
 
 /// A demand.
@@ -25,6 +30,8 @@ enum Rule {
     Crowd { members: usize, most: f64 },
     /// In every group of the operation, corecast's choice takes at most this multiple of the control.
     Control { op: Op, most: f64 },
+    /// Among [`WIDE`] members or more with a CPU each, the fastest of these takes at least this multiple of corecast's time.
+    Wide { op: Op, name: &'static str, rivals: &'static [&'static str], least: f64 },
 }
 
 const RULES: &[Rule] = &[
@@ -45,6 +52,24 @@ const RULES: &[Rule] = &[
     Rule::Control { op: Op::Broadcast, most: 1.02 },
     Rule::Control { op: Op::Reduce, most: 1.02 },
     Rule::Control { op: Op::Allreduce, most: 1.02 },
+    Rule::Wide { op: Op::Broadcast, name: "Open MPI", rivals: &["openmpi"], least: 1.6 },
+    Rule::Wide { op: Op::Reduce, name: "Open MPI", rivals: &["openmpi"], least: 1.6 },
+    Rule::Wide { op: Op::Barrier, name: "Open MPI", rivals: &["openmpi"], least: 2.0 },
+    Rule::Wide { op: Op::Barrier, name: "libgomp", rivals: &["libgomp"], least: 1.5 },
+    Rule::Wide {
+        op: Op::Barrier,
+        name: "the unpadded dissemination barrier",
+        rivals: &["mcs-dissemination-unpadded"],
+        least: 2.0,
+    },
+    Rule::Wide {
+        op: Op::Barrier,
+        name: "the padded dissemination barrier",
+        rivals: &["mcs-dissemination"],
+        least: 1.0,
+    },
+    Rule::Wide { op: Op::Broadcast, name: "the best static tree", rivals: STATIC_TREES, least: 1.16 },
+    Rule::Wide { op: Op::Reduce, name: "the best static tree", rivals: STATIC_TREES, least: 1.16 },
 ];
 
 /// Judges every demand by what was raced.
@@ -70,6 +95,9 @@ impl Rule {
             Self::Control { op, most } => {
                 (format!("{op}, the chosen plan's time / the cluster tree's, the worst group"), most, true)
             }
+            Self::Wide { op, name, least, .. } => {
+                (format!("{name} / corecast, time of a {op} of {WIDE} or more"), least, false)
+            }
         }
     }
 
@@ -89,6 +117,10 @@ impl Rule {
                 Ok(median_ns(crowd, CHOSEN)? / fastest_ns(crowd, BLOCKING)?)
             }
             Self::Control { op, .. } => worst_of_controls(groups, op),
+            Self::Wide { op, rivals, .. } => {
+                let group = wide_group(groups, op)?;
+                Ok(fastest_ns(group, rivals)? / median_ns(group, CHOSEN)?)
+            }
         }
     }
 }
@@ -135,17 +167,30 @@ fn fastest_ns(group: &Group, names: &[&str]) -> Result<f64, String> {
     timed.min_by(f64::total_cmp).map_or_else(|| median_ns(group, names[0]), Ok)
 }
 
-/// The control's time: that of the row which has its tree, if it is not its own.
-fn control_ns(group: &Group) -> Result<f64, String> {
+/// The time of the chosen plan divided by the control's, which is that of the row that has its tree if it is not its own; `None` if
+/// that row is the chosen plan's, which would be compared with itself.
+fn over_control(group: &Group) -> Result<Option<f64>, String> {
     let skipped = row(group, CONTROL)?.skipped.as_deref().unwrap_or_default();
     let twin = skipped.strip_prefix(TWIN[0]).and_then(|rest| rest.strip_suffix(TWIN[1]));
-    median_ns(group, twin.unwrap_or(CONTROL))
+    match twin.unwrap_or(CONTROL) {
+        CHOSEN => Ok(None),
+        control => Ok(Some(median_ns(group, CHOSEN)? / median_ns(group, control)?)),
+    }
 }
 
 fn worst_of_controls(groups: &[Group], op: Op) -> Result<f64, String> {
-    let ratios = groups.iter().filter(|group| group.op == op);
-    let ratios = ratios.map(|group| Ok(median_ns(group, CHOSEN)? / control_ns(group)?));
-    ratios.reduce(|worst, next| Ok(f64::max(worst?, next?))).unwrap_or_else(|| Err(format!("--op {op}")))
+    let of_op: Vec<&Group> = groups.iter().filter(|group| group.op == op).collect();
+    let ratios: Result<Vec<Option<f64>>, String> = of_op.iter().map(|group| over_control(group)).collect();
+    let needs =
+        if of_op.is_empty() { format!("--op {op}") } else { "a group whose chosen plan is not the control".to_owned() };
+    ratios?.into_iter().flatten().reduce(f64::max).ok_or(needs)
+}
+
+/// The group of the operation, with the bytes it usually has, of the most members, if these have a CPU each and are enough.
+fn wide_group(groups: &[Group], op: Op) -> Result<&Group, String> {
+    let is_meant = |group: &&Group| group.op == op && group.is_usual() && !group.oversubscribed;
+    let widest = groups.iter().filter(is_meant).max_by_key(|group| group.participants);
+    widest.filter(|group| group.participants >= WIDE).ok_or_else(|| format!("{WIDE} CPUs"))
 }
 
 #[cfg(test)]
@@ -188,6 +233,7 @@ mod tests {
             raw_line_ns: None,
             raw_line_probes_ns: Vec::new(),
             placement_changes: 0,
+            rounds_left_out: 0,
             reference: CHOSEN.to_owned(),
             rows: rows.iter().map(row).collect(),
         }
@@ -243,7 +289,21 @@ mod tests {
         assert_eq!(judged(&rule, &[], Wait::Adaptive), unjudged("--op reduce"));
         let chosen = format!("{}{CHOSEN}{}", TWIN[0], TWIN[1]);
         let itself = [group(Op::Reduce, &[0, 1], &[(CHOSEN, Ok(55.0)), (CONTROL, Err(&chosen))])];
-        assert_eq!(judged(&rule, &itself, Wait::Adaptive), (Verdict::Holds, Some(1.0), None));
+        assert_eq!(judged(&rule, &itself, Wait::Adaptive), unjudged("a group whose chosen plan is not the control"));
+    }
+
+    #[test]
+    fn wide_groups_need_as_many_cpus() {
+        let rule = Rule::Wide { op: Op::Reduce, name: "a", rivals: &["a"], least: 1.6 };
+        let rows = [(CHOSEN, Ok(50.0)), ("a", Ok(100.0))];
+        let cpus: Vec<u32> = (0..16).collect();
+        let mut wide = group(Op::Reduce, &cpus, &rows);
+        assert_eq!(judged(&rule, &[wide.clone()], Wait::Adaptive), unjudged("16 CPUs"), "they share CPUs");
+        wide.oversubscribed = false;
+        assert_eq!(judged(&rule, &[wide.clone()], Wait::Adaptive), (Verdict::Holds, Some(2.0), None));
+        assert_eq!(judged(&rule, &[group(Op::Reduce, &[0, 1], &rows)], Wait::Adaptive), unjudged("16 CPUs"));
+        wide.op = Op::Broadcast;
+        assert_eq!(judged(&rule, &[wide], Wait::Adaptive), unjudged("16 CPUs"));
     }
 
     #[test]

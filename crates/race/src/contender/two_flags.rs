@@ -28,7 +28,7 @@ impl Contender for TwoFlags {
     }
 
     fn about(&self) -> String {
-        "bare exchange of two flags, the least a barrier of two can do; polls for 50 us".to_owned()
+        "bare exchange of two flags on lines of their own; polls for 50 us".to_owned()
     }
 
     fn only_for(&self) -> Option<usize> {

@@ -35,7 +35,7 @@ pub use crew::Crew;
 pub use crowded::is_crowded;
 pub use evenness::{jain, most_to_fewest};
 pub use pace::{Pace, iterations_that_fill};
-pub(crate) use placement::Placement;
+pub(crate) use placement::{Placement, steady_rounds};
 pub use span::of as ticks_of;
 pub(crate) use span::of_windows as ticks_of_windows;
 pub use statistics::{median, percentile, sorted};

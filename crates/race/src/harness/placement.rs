@@ -42,6 +42,17 @@ fn agree(a: f64, b: f64) -> bool {
     a.max(b) <= FACTOR * a.min(b)
 }
 
+/// Which of the rounds between these probes count: those during which the cost did not change, at the cost that most rounds had. All
+/// count if none would.
+pub(crate) fn steady_rounds(probes_ns: &[f64]) -> Vec<bool> {
+    let rounds: Vec<(f64, f64)> = probes_ns.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    let alike = |at: f64| rounds.iter().filter(|&&(before, after)| agree(before, at) && agree(after, at)).count();
+    let usual = rounds.iter().map(|&(before, _)| before).max_by_key(|&at| alike(at)).unwrap_or(0.0);
+    let is_steady = |&(before, after): &(f64, f64)| agree(before, after) && agree(before, usual) && agree(after, usual);
+    let steady: Vec<bool> = rounds.iter().map(is_steady).collect();
+    if steady.contains(&true) { steady } else { vec![true; steady.len()] }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +61,16 @@ mod tests {
         let mut placement = Placement::default();
         probes.iter().for_each(|&probe| placement.observe(probe));
         placement.changes()
+    }
+
+    #[test]
+    fn rounds_in_which_the_cpus_were_moved_do_not_count_and_those_elsewhere_neither() {
+        assert_eq!(steady_rounds(&[50.0, 52.0, 49.0, 250.0, 260.0, 255.0]), [true, true, false, false, false]);
+        assert_eq!(steady_rounds(&[250.0, 260.0, 50.0, 51.0, 52.0, 50.0]), [false, false, true, true, true]);
+        assert_eq!(steady_rounds(&[50.0, 400.0, 50.0, 51.0]), [false, false, true]);
+        assert_eq!(steady_rounds(&[50.0, 200.0]), [true], "there is no other");
+        assert_eq!(steady_rounds(&[50.0]), [false; 0]);
+        assert_eq!(steady_rounds(&[]), [false; 0]);
     }
 
     #[test]

@@ -42,12 +42,35 @@ pub struct Entrant {
     /// The participants' parts, or why it is out of the race.
     bodies: Result<Vec<Box<dyn Body>>, Skip>,
     task: Task,
-    samples_ns: Vec<f64>,
-    /// Of echoed operations: the samples of each participant but the root, in the order of ranks.
-    by_leaf_ns: Vec<Vec<f64>>,
+    /// A block each, in the order of the rounds.
+    blocks: Vec<Samples>,
     root: usize,
+}
+
+/// The samples of one block, or of all that count.
+#[derive(Default)]
+struct Samples {
+    ns: Vec<f64>,
+    /// Of echoed operations: those of each participant but the root, in the order of ranks.
+    by_leaf_ns: Vec<Vec<f64>>,
     cpu_ns: Vec<f64>,
     discarded: usize,
+}
+
+impl Samples {
+    fn add(&mut self, block: &Self) {
+        self.ns.extend(&block.ns);
+        self.by_leaf_ns.resize(self.by_leaf_ns.len().max(block.by_leaf_ns.len()), Vec::new());
+        self.by_leaf_ns.iter_mut().zip(&block.by_leaf_ns).for_each(|(all, some)| all.extend(some));
+        self.cpu_ns.extend(&block.cpu_ns);
+        self.discarded += block.discarded;
+    }
+
+    /// Those of the slowest participant, where each has its own.
+    fn deciding_ns(&self) -> &[f64] {
+        let slowest = slowest(&self.by_leaf_ns);
+        if slowest.is_empty() { &self.ns } else { slowest }
+    }
 }
 
 impl Entrant {
@@ -61,10 +84,8 @@ impl Entrant {
             _ => processes::bodies(&*contender, setting, &abort),
         };
         let task = Task::Batch { iterations: 1 };
-        let (samples_ns, cpu_ns, root) = (Vec::new(), Vec::new(), setting.root);
-        let by_leaf_ns = vec![Vec::new(); setting.participants().saturating_sub(1)];
-        let (op, bytes) = (setting.op, setting.bytes as u64);
-        Self { contender, op, bytes, abort, bodies, task, samples_ns, by_leaf_ns, root, cpu_ns, discarded: 0 }
+        let (op, bytes, root) = (setting.op, setting.bytes as u64, setting.root);
+        Self { contender, op, bytes, abort, bodies, task, blocks: Vec::new(), root }
     }
 
     /// The contender's name.
@@ -117,9 +138,11 @@ impl Entrant {
         self.contender.is_ours()
     }
 
-    /// The contender's line of the report, still without its ratio.
-    pub fn row(&self) -> Row {
-        let (summary, skipped) = match (self.skipped(), Summary::of(self.samples_ns())) {
+    /// The contender's line of the report, still without its ratio, of the rounds that are `steady`.
+    pub fn row(&self, steady: impl Fn(usize) -> bool) -> Row {
+        let mut samples = Samples::default();
+        self.blocks.iter().enumerate().filter(|&(round, _)| steady(round)).for_each(|(_, block)| samples.add(block));
+        let (summary, skipped) = match (self.skipped(), Summary::of(samples.deciding_ns())) {
             (Some(skip), _) => (None, Some(skip.clone())),
             (None, None) => (None, Some(Skip::unfit(NEVER_IN_TIME))),
             (None, summary) => (summary, None),
@@ -128,18 +151,12 @@ impl Entrant {
             contender: self.name(),
             ours: self.is_ours(),
             summary,
-            cpu_ns: summary.and_then(|_| median(&self.cpu_ns)),
-            discarded: self.discarded,
+            cpu_ns: summary.and_then(|_| median(&samples.cpu_ns)),
+            discarded: samples.discarded,
             ratio: None,
             failed: skipped.as_ref().is_some_and(|skip| skip.failed),
             skipped: skipped.map(|skip| skip.reason),
         }
-    }
-
-    /// Those of the slowest participant, where each has its own.
-    fn samples_ns(&self) -> &[f64] {
-        let slowest = slowest(&self.by_leaf_ns);
-        if slowest.is_empty() { &self.samples_ns } else { slowest }
     }
 
     /// Runs a block; afterwards the bodies are back, or gone with the failure that is returned.
@@ -190,35 +207,36 @@ impl Entrant {
 
     fn keep_batch(&mut self, timings: &[Stamps], iterations: u64) {
         let operations = iterations as f64 * self.op.per_iteration();
-        self.samples_ns.push(Clock::get().ns(ticks_of(self.op, timings)) / operations);
-        let cpu: Duration = timings.iter().map(|timing| timing.cpu).sum();
-        self.cpu_ns.push(cpu.as_nanos() as f64 / operations);
+        let ns = vec![Clock::get().ns(ticks_of(self.op, timings)) / operations];
+        self.blocks.push(Samples { ns, cpu_ns: vec![cpu_ns(timings, operations)], ..Samples::default() });
     }
 
     fn keep_echoes(&mut self, timings: &[Stamps], root: usize, operations: u64) {
         let clock = Clock::get();
         let times = timings[root].windows.chunks(operations.max(1) as usize);
-        for (samples, times) in self.by_leaf_ns.iter_mut().zip(times) {
-            samples.extend(times.iter().flatten().map(|&ticks| clock.ns(ticks)));
-        }
-        let operations = operations as f64 * self.by_leaf_ns.len() as f64;
-        let cpu: Duration = timings.iter().map(|timing| timing.cpu).sum();
-        self.cpu_ns.push(cpu.as_nanos() as f64 / operations);
+        let by_leaf_ns: Vec<Vec<f64>> =
+            times.map(|times| times.iter().flatten().map(|&ticks| clock.ns(ticks)).collect()).collect();
+        let cpu_ns = cpu_ns(timings, operations as f64 * timings.len().saturating_sub(1) as f64);
+        self.blocks.push(Samples { by_leaf_ns, cpu_ns: vec![cpu_ns], ..Samples::default() });
     }
 
     fn keep_windows(&mut self, timings: &[Stamps], count: u64, width: u64) {
         let clock = Clock::get();
         let windows = ticks_of_windows(timings);
-        let kept = windows.iter().flatten().map(|&ticks| clock.ns(ticks));
-        let before = self.samples_ns.len();
-        self.samples_ns.extend(kept);
-        let late = windows.len() - (self.samples_ns.len() - before);
-        self.discarded += late;
+        let ns: Vec<f64> = windows.iter().flatten().map(|&ticks| clock.ns(ticks)).collect();
+        let late = windows.len() - ns.len();
+        self.blocks.push(Samples { ns, discarded: late, ..Samples::default() });
         if 2 * late > windows.len() {
             let width = (2 * width).min(clock.ticks_in(self.widest()));
             self.task = Task::Windows { count, width };
         }
     }
+}
+
+/// The CPU time of all participants for one of the operations.
+fn cpu_ns(timings: &[Stamps], operations: f64) -> f64 {
+    let cpu: Duration = timings.iter().map(|timing| timing.cpu).sum();
+    cpu.as_nanos() as f64 / operations
 }
 
 /// The samples with the greatest median; none if there are none.

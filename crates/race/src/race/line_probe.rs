@@ -7,7 +7,7 @@ use corecast::base::{Clock, CpuSet};
 use corecast::machine::pin::PinError;
 
 use crate::contender::RawLine;
-use crate::harness::{Abort, Body, Crew, Placement, Task, median, ticks_of};
+use crate::harness::{Abort, Body, Crew, Placement, Task, median, steady_rounds, ticks_of};
 use crate::op::Op;
 
 /// Round trips of one batch, some 50 us.
@@ -63,6 +63,11 @@ impl LineProbe {
     /// The median of all probes.
     pub fn median_ns(&self) -> Option<f64> {
         median(&self.probes_ns)
+    }
+
+    /// Which of the rounds count, where a probe was taken before and after each: [`steady_rounds`].
+    pub fn steady_rounds(&self) -> Vec<bool> {
+        steady_rounds(&self.probes_ns)
     }
 
     /// How often the virtual CPUs seem to have been moved.

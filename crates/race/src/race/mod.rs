@@ -1,7 +1,9 @@
 //! One group of the report: all contenders of one operation among the same participants, in turns.
 //!
 //! First each contender is built, verified and paced. Then come rounds: in each, a probe of the bare line and one block of
-//! every contender, in an order drawn anew from the seed: when the machine changes its speed, it does so for all of them.
+//! every contender, in an order drawn anew from the seed: when the machine changes its speed, it does so for all of them. A round
+//! in which the bare line changed its cost counts for nobody, as the blocks before the change and after it cannot be compared;
+//! another round takes its place.
 
 mod entrant;
 mod line_probe;
@@ -59,10 +61,12 @@ impl Race<'_> {
             entrant.prepare(&mut crew, self.timing, &self.pace);
             entrants.push(entrant);
         }
+        probe.iter_mut().for_each(LineProbe::probe);
         let mut rounds = 0;
-        while self.wants_round(rounds, start, until) {
+        while self.wants_round(rounds, probe.as_ref(), start, until) {
             progress.step(elapsed_share(start, until), &self.title());
-            self.round(&mut crew, probe.as_mut(), &mut entrants)?;
+            self.round(&mut crew, &mut entrants)?;
+            probe.iter_mut().for_each(LineProbe::probe);
             rounds += 1;
         }
         // A block that was stopped counts as a failure of its contender, which it is not.
@@ -83,22 +87,17 @@ impl Race<'_> {
         format!("{} of {}", self.setting.op, self.setting.participants())
     }
 
-    fn wants_round(&self, rounds: usize, start: Instant, until: Instant) -> bool {
+    fn wants_round(&self, rounds: usize, probe: Option<&LineProbe>, start: Instant, until: Instant) -> bool {
         let now = Instant::now();
+        let spoilt = probe.map_or(0, |probe| probe.steady_rounds().into_iter().filter(|is_steady| !is_steady).count());
+        // A machine that never rests would go on for ever.
+        let rounds = rounds - spoilt.min(self.pace.min_rounds);
         let far_over = now > until + until.saturating_duration_since(start);
         let enough = if far_over { self.pace.min_rounds.min(5) } else { self.pace.min_rounds };
         rounds < enough || (rounds < self.pace.max_rounds && now < until)
     }
 
-    fn round(
-        &mut self,
-        crew: &mut Crew,
-        probe: Option<&mut LineProbe>,
-        entrants: &mut [Entrant],
-    ) -> Result<(), BenchError> {
-        if let Some(probe) = probe {
-            probe.probe();
-        }
+    fn round(&mut self, crew: &mut Crew, entrants: &mut [Entrant]) -> Result<(), BenchError> {
         let mut order: Vec<usize> = (0..entrants.len()).collect();
         self.rng.shuffle(&mut order);
         for i in order {
@@ -109,7 +108,9 @@ impl Race<'_> {
     }
 
     fn group(&self, entrants: &[Entrant], probe: Option<&LineProbe>) -> Group {
-        let mut rows: Vec<Row> = entrants.iter().map(Entrant::row).collect();
+        let steady = probe.map(LineProbe::steady_rounds).unwrap_or_default();
+        let is_steady = |round: usize| steady.get(round).copied().unwrap_or(true);
+        let mut rows: Vec<Row> = entrants.iter().map(|entrant| entrant.row(is_steady)).collect();
         let reference = rows.first().map(|row| row.contender.clone()).unwrap_or_default();
         let base = rows.first().and_then(|row| row.summary).map(|summary| summary.median_ns);
         for row in &mut rows {
@@ -127,6 +128,7 @@ impl Race<'_> {
             raw_line_ns: probe.and_then(LineProbe::median_ns),
             raw_line_probes_ns: probe.map(|probe| probe.probes_ns().to_vec()).unwrap_or_default(),
             placement_changes: probe.map_or(0, LineProbe::placement_changes),
+            rounds_left_out: steady.iter().filter(|is_steady| !**is_steady).count(),
             reference,
             rows,
         }

@@ -100,14 +100,16 @@ impl External {
         let mut command = match built.launcher {
             Some(launcher) => {
                 let mut command = Command::new(launcher.program);
-                command.args(launcher.arguments).arg(setting.participants().to_string()).arg(&built.driver);
+                let members = setting.participants().to_string();
+                command.args(launcher.arguments.iter().map(|argument| argument.replace("{members}", &members)));
+                command.arg(members).arg(&built.driver);
                 command.envs(launcher.variables.iter().copied());
                 command
             }
             None => Command::new(&built.driver),
         };
-        if setting.oversubscribed {
-            command.envs(self.runtime.if_oversubscribed.iter().copied());
+        if let Some(variable) = self.runtime.if_oversubscribed {
+            command.env(variable, u8::from(setting.oversubscribed).to_string());
         }
         let mut cpus = String::new();
         for (rank, cpu) in setting.seats.iter().enumerate() {

@@ -24,8 +24,8 @@ pub(super) struct Runtime {
     pub(super) detail: Option<&'static str>,
     /// True if it neither yields nor sleeps.
     pub(super) only_polls: bool,
-    /// Variables by which it learns that its members share CPUs, where it cannot see that.
-    pub(super) if_oversubscribed: &'static [(&'static str, &'static str)],
+    /// The variable by which it learns whether its members share CPUs, where it cannot see that.
+    pub(super) if_oversubscribed: Option<&'static str>,
 }
 
 /// A compiler, and what starts what it makes.
@@ -42,7 +42,7 @@ pub(super) struct Toolchain {
 #[derive(Debug)]
 pub(super) struct Launcher {
     pub(super) program: &'static str,
-    /// The arguments before the number of processes. Drivers bind themselves.
+    /// The arguments before the number of processes, which stands for `{members}`. Drivers bind themselves.
     pub(super) arguments: &'static [&'static str],
     pub(super) variables: &'static [(&'static str, &'static str)],
 }
@@ -54,7 +54,8 @@ const OPENMP_SOURCE: Source = Source { name: "openmp.c", text: include_str!("dri
 
 /// Open MPI refuses to start as root unless told twice.
 const OPEN_MPI_VARIABLES: &[(&str, &str)] = &[("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")];
-const OPEN_MPI_ARGUMENTS: &[&str] = &["--bind-to", "none", "--oversubscribe", "-n"];
+/// With as many slots as processes: with fewer it would yield at every look, even where each has a CPU.
+const OPEN_MPI_ARGUMENTS: &[&str] = &["--bind-to", "none", "--host", "localhost:{members}", "-n"];
 const HYDRA_ARGUMENTS: &[&str] = &["-bind-to", "none", "-n"];
 
 const fn mpi(compiler: &'static str, flag: &'static [&'static str], launcher: &'static Launcher) -> Toolchain {
@@ -106,7 +107,7 @@ const fn of_concurrency_kit(name: &'static str, about: &'static str, kind: &'sta
         any_length: false,
         detail: Some(kind),
         only_polls: true,
-        if_oversubscribed: &[],
+        if_oversubscribed: None,
     }
 }
 
@@ -120,7 +121,7 @@ const LIBGOMP: Runtime = Runtime {
     any_length: false,
     detail: Some("-"),
     only_polls: false,
-    if_oversubscribed: &[],
+    if_oversubscribed: None,
 };
 
 const OPEN_MPI: Runtime = Runtime {
@@ -134,7 +135,7 @@ const OPEN_MPI: Runtime = Runtime {
     detail: None,
     only_polls: false,
     // Open MPI looks at the machine's CPUs and not at those it may use; the others do not know this name.
-    if_oversubscribed: &[("OMPI_MCA_mpi_yield_when_idle", "1")],
+    if_oversubscribed: Some("OMPI_MCA_mpi_yield_when_idle"),
 };
 
 /// Every runtime.
