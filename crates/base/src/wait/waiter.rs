@@ -146,16 +146,20 @@ impl Waiter {
         let start = Clock::get().ticks();
         self.counts.long_waits += 1;
         self.yields.forget(start);
-        let is_over = self.spin(start, poll, check) || self.yield_some(start, poll, check);
+        let is_over = match self.spin_ticks() {
+            0 => self.yield_some(start, start, poll, check),
+            budget => {
+                self.spin(start, budget, poll, check) || self.yield_some(start, Clock::get().ticks(), poll, check)
+            }
+        };
         if !is_over {
             self.sleep(start, place, poll, check);
         }
     }
 
     /// True if the wait is over.
-    fn spin(&mut self, start: u64, poll: Poll<'_>, check: Check<'_>) -> bool {
+    fn spin(&mut self, start: u64, budget: u64, poll: Poll<'_>, check: Check<'_>) -> bool {
         let clock = Clock::get();
-        let budget = self.spin_ticks();
         let mut waited = 0;
         while waited < budget {
             for _ in 0..POLLS_PER_LOOK {
@@ -186,15 +190,15 @@ impl Waiter {
     }
 
     /// True if the wait is over.
-    fn yield_some(&mut self, start: u64, poll: Poll<'_>, check: Check<'_>) -> bool {
+    fn yield_some(&mut self, start: u64, now: u64, poll: Poll<'_>, check: Check<'_>) -> bool {
         let clock = Clock::get();
-        let most = self.most_yields(are_expected_here(clock.ticks()));
+        let mut before = now;
+        let most = self.most_yields(are_expected_here(before));
         // The question whether another participant runs here is asked only where nothing else tells.
         let asks = most == Some(YIELDS_ALONE);
         let switches_before = if asks { switches() } else { 0 };
         let mut yields = 0;
         while most.is_none_or(|most| yields < most) {
-            let before = clock.ticks();
             yield_now();
             let now = clock.ticks();
             yields = yields.wrapping_add(1);
@@ -212,6 +216,7 @@ impl Waiter {
             if !goes_on {
                 break;
             }
+            before = now;
         }
         false
     }
