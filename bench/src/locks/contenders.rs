@@ -3,6 +3,7 @@
 use corecast::lock::{Algorithm, Combine, Delegate, Domains, Mutex, for_each_lock};
 use spin::mutex::TicketMutex;
 
+use super::crates::HandedOn;
 use super::crowd::{Crowd, Turn, crowd};
 use super::distance::{Handed, Turns, handed};
 use super::flips::{Flipped, Flips, flips};
@@ -56,10 +57,12 @@ pub(super) fn contenders() -> Vec<Contender> {
     for_each_lock!(ours);
     all.push(contender::<std::sync::Mutex<Line>>("std", false, true));
     all.push(contender::<parking_lot::Mutex<Line>>("parking_lot", false, true));
+    all.push(contender::<HandedOn>("parking_lot_fair", false, true));
     all.push(contender::<Pthread<{ libc::PTHREAD_MUTEX_NORMAL }>>("pthread", false, true));
     all.push(contender::<Pthread<{ libc::PTHREAD_MUTEX_ADAPTIVE_NP }>>("pthread_adaptive", false, true));
     all.push(contender::<TicketMutex<Line>>(SPIN_TICKET, false, false));
     all.push(contender::<mcslock::raw::spins::Mutex<Line>>(MCSLOCK, false, false));
+    all.push(contender::<clhlock::raw::spins::Mutex<Line>>(CLHLOCK, false, false));
     all
 }
 
@@ -67,6 +70,8 @@ pub(super) fn contenders() -> Vec<Contender> {
 pub(super) const SPIN_TICKET: &str = "spin_ticket";
 /// The queue of crate `mcslock`.
 pub(super) const MCSLOCK: &str = "mcslock";
+/// The queue of crate `clhlock`.
+pub(super) const CLHLOCK: &str = "clhlock";
 
 /// The lock whose holder runs the closures of the waiters.
 pub(super) const COMBINE: &str = "combine";

@@ -6,7 +6,7 @@ use corecast_base::sync::Ordering;
 use corecast_base::wait::Spinner;
 
 use crate::facts::{AcquisitionOrder, Facts, NodeKind};
-use crate::pool::{self, BUSY, Stay, StayWord};
+use crate::pool::{self, BUSY, PoolNode, Stay, StayWord};
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 const IDLE: u32 = 0;
@@ -73,9 +73,9 @@ fn await_idle(before: u32) {
 
 /// Gives back a node that is out of the queue, busy for its next stay.
 #[inline]
-fn retire(number: u32) {
+fn retire(number: u32, node: &PoolNode) {
     // ORDERING: Relaxed, released by the thread that puts it into a queue
-    pool::node(number).is_busy.store(BUSY, Ordering::Relaxed);
+    node.is_busy.store(BUSY, Ordering::Relaxed);
     pool::give(number);
 }
 
@@ -133,18 +133,18 @@ unsafe impl RawLock for Clh {
 
     #[inline]
     unsafe fn unlock(&self, node: &ClhNodes) {
+        let (own, held) = (node.own.get(), pool::node(node.own()));
         // ORDERING: Release, pairs with the Acquire in await_idle and try_lock [clh-idle]
-        pool::node(node.own()).is_busy.store(IDLE, Ordering::Release);
-        let own = node.own.get();
+        held.is_busy.store(IDLE, Ordering::Release);
         // ORDERING: Relaxed, the exchange looks again
         let is_last = self.tail.load(Ordering::Relaxed) == own;
         // ORDERING: Release, pairs with the Acquire in lock and try_lock; Relaxed where it fails, as the one behind has the node
         // [clh-tail]
         if is_last && self.tail.compare_exchange(own, FREE, Ordering::Release, Ordering::Relaxed).is_ok() {
-            retire(node.own());
+            retire(node.own(), held);
         }
         if node.before.get() != FREE {
-            retire(node.before());
+            retire(node.before(), pool::node(node.before()));
         }
     }
 }
@@ -155,7 +155,8 @@ impl Drop for Clh {
         let last = self.tail.load(Ordering::Relaxed);
         if last != FREE {
             // A guard was forgotten.
-            retire(Stay::of_word(last).number);
+            let number = Stay::of_word(last).number;
+            retire(number, pool::node(number));
         }
     }
 }
@@ -163,5 +164,5 @@ impl Drop for Clh {
 // SAFETY: it tries again and again.
 unsafe impl RawTimed for Clh {}
 
-// SAFETY: the node is two numbers that only its owner reads; the nodes in the queue lie in the pool.
+// SAFETY: the node is two words that only its owner reads; the nodes in the queue lie in the pool.
 unsafe impl NodeMoves for Clh {}
