@@ -3,6 +3,7 @@
 use corecast::lock::{Algorithm, Combine, Delegate, Domains, Mutex, for_each_lock};
 use spin::mutex::TicketMutex;
 
+use super::c_locks::c_locks;
 use super::crates::HandedOn;
 use super::crowd::{Crowd, Turn, crowd};
 use super::distance::{Handed, Turns, handed};
@@ -23,7 +24,7 @@ pub(super) struct Contender {
     /// Whether it is a lock of the registry with something left out, raced only when it is asked for.
     pub(super) is_ablation: bool,
     /// Nanoseconds to take and free it, alone.
-    pub(super) pair_ns: fn(u32, &Domains) -> f64,
+    pub(super) pair_ns: fn(u32, &Domains) -> Result<f64, Failure>,
     /// A few threads in turns, for a number of turns.
     pub(super) handed: fn(&Group, Turns, &Domains) -> Result<Vec<Handed>, Failure>,
     /// Many threads at once.
@@ -63,6 +64,7 @@ pub(super) fn contenders() -> Vec<Contender> {
     all.push(contender::<TicketMutex<Line>>(SPIN_TICKET, false, false));
     all.push(contender::<mcslock::raw::spins::Mutex<Line>>(MCSLOCK, false, false));
     all.push(contender::<clhlock::raw::spins::Mutex<Line>>(CLHLOCK, false, false));
+    all.extend(c_locks());
     all
 }
 

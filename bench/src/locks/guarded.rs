@@ -15,7 +15,12 @@ pub(crate) type Line = CacheLine<u64>;
 
 /// A line that one thread at a time reaches.
 pub(crate) trait Guarded: Sync + Sized {
-    /// Free, made for this.
+    /// An error with the reason if there is no such lock here.
+    fn is_there() -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Free, made for this, if it is there.
     fn new(setup: &Setup) -> Self;
 
     /// Threads of its own that work on the line, and count among those of a crowd.

@@ -44,17 +44,20 @@ pub struct ClhNodes {
 
 impl ClhNodes {
     /// Keeps the words of two stays.
+    #[inline]
     pub(crate) fn hold(&self, own: u64, before: u64) {
         self.own.set(own);
         self.before.set(before);
     }
 
     /// The number of the node that was put into a queue.
+    #[inline]
     pub(crate) fn own(&self) -> u32 {
         Stay::of_word(self.own.get()).number
     }
 
     /// The number of the node that was before it, and is given back.
+    #[inline]
     pub(crate) fn before(&self) -> u32 {
         Stay::of_word(self.before.get()).number
     }

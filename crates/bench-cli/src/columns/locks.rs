@@ -70,7 +70,13 @@ mod tests {
         );
         agree_with_json(
             PAIR,
-            &PairRow { contender: contender(), ours: true, median_ns: 9.5, min_ns: 8.5 },
+            &PairRow {
+                contender: contender(),
+                ours: true,
+                median_ns: Some(9.5),
+                min_ns: Some(8.5),
+                ..PairRow::default()
+            },
             "bench locks",
             "pairs[]",
         );

@@ -135,7 +135,7 @@ fn describe(report: &LockReport) -> String {
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
     format!(
         "lock and unlock by one thread, ns\n{}\n{}\n{}\n{}{}{}{}\n{}{}",
-        table::text(&columns::filled(lists::PAIR, &report.pairs)),
+        columns::contenders(lists::PAIR, &report.pairs),
         distances.join("\n"),
         cells.join("\n"),
         describe_combining(&report.combining),
@@ -156,6 +156,7 @@ fn left_out(situations: usize) -> String {
 
 fn own_failures(report: &LockReport) -> OwnFailures {
     let mut own = OwnFailures::default();
+    own.add("lock and unlock by one thread", &report.pairs);
     report.distances.iter().for_each(|distance| own.add(&distance_title(distance), &distance.rows));
     report.cells.iter().chain(&report.combining).for_each(|cell| own.add(&cell_title(cell), &cell.rows));
     readers_text::add_own_failures(&report.readers, &mut own);

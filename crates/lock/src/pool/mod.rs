@@ -63,6 +63,7 @@ impl PoolNode {
 
 impl Stay {
     /// The next stay of this node, which is the caller's.
+    #[inline]
     pub(crate) fn next(number: u32) -> Self {
         let rounds = &node(number).rounds;
         // ORDERING: Relaxed, it went from thread to thread with the node
@@ -72,10 +73,12 @@ impl Stay {
         Self { number, round }
     }
 
+    #[inline]
     pub(crate) fn word(self) -> u64 {
         u64::from(self.round) << 32 | u64::from(self.number)
     }
 
+    #[inline]
     pub(crate) fn of_word(word: u64) -> Self {
         Self { number: word as u32, round: (word >> 32) as u32 }
     }
