@@ -3,7 +3,7 @@
 use corecast::lock::{Algorithm, Combine, Delegate, Domains, Mutex, for_each_lock};
 use spin::mutex::TicketMutex;
 
-use super::c_locks::c_locks;
+use super::c_locks::{Foreign, KINDS};
 use super::crates::HandedOn;
 use super::crowd::{Crowd, Turn, crowd};
 use super::distance::{Handed, Turns, handed};
@@ -44,6 +44,11 @@ impl Trusted for Contender {
     }
 }
 
+/// That of a C library, by its number among [`KINDS`].
+fn c_lock<const KIND: usize>() -> Contender {
+    contender::<Foreign<KIND>>(KINDS[KIND].name, false, Foreign::<KIND>::GIVES_WAY)
+}
+
 /// All of them, but for [ablations](super::ablations).
 pub(super) fn contenders() -> Vec<Contender> {
     let mut all = Vec::new();
@@ -64,7 +69,7 @@ pub(super) fn contenders() -> Vec<Contender> {
     all.push(contender::<TicketMutex<Line>>(SPIN_TICKET, false, false));
     all.push(contender::<mcslock::raw::spins::Mutex<Line>>(MCSLOCK, false, false));
     all.push(contender::<clhlock::raw::spins::Mutex<Line>>(CLHLOCK, false, false));
-    all.extend(c_locks());
+    all.extend([c_lock::<0>(), c_lock::<1>(), c_lock::<2>(), c_lock::<3>(), c_lock::<4>()]);
     all
 }
 

@@ -1,8 +1,8 @@
 //! corecast's ticket lock and queues beside those of other libraries.
 //!
 //! The demand is to be no slower than the best rival: crate `spin` for the ticket lock, the MCS queue of crate `mcslock`, and the
-//! CLH queue of crate `clhlock`, each with its counterpart in Concurrency Kit; `clh` is held against `mcslock`, too. libvsync is in
-//! no package and is not raced: what a gate says here says nothing of it.
+//! CLH queue of crate `clhlock`, each with its counterpart in Concurrency Kit; `clh` is held against `mcslock`, too. libvsync is
+//! in no package and is not raced: what a gate says here says nothing of it.
 
 use super::contenders::{CLHLOCK, MCSLOCK, SPIN_TICKET};
 use super::report::{LockCell, LockRow};

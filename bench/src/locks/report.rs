@@ -157,8 +157,8 @@ pub struct LockRow {
     pub regret: Option<f64>,
     /// Jain's index of the threads' acquisitions, the median: 1 if all are equal, 1 / threads if one has them all.
     pub jain: Option<f64>,
-    /// The same over one block of 100 ms, in which the system gives each thread several turns; `null` for one thread, and of a quick
-    /// run but for `auto` and `std`.
+    /// The same over one block of 100 ms, in which the system gives each thread several turns; `null` for one thread, and in a
+    /// quick run for all but `auto` and `std`.
     pub jain_100ms: Option<f64>,
     /// The longest wait in that block, of those that were timed, ns.
     pub wait_max_100ms_ns: Option<f64>,

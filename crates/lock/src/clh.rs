@@ -83,8 +83,8 @@ fn retire(number: u32, node: &PoolNode) {
 }
 
 // SAFETY: a thread holds the lock if it came to a free one, or once the node before is idle, which its thread stores when it
-// unlocks. Only the one behind adopts a node, or its own thread takes it back, which finds it last: so it is polled by nobody else
-// and not used again before. A try that succeeds finds the lock free, or the very stay whose node it saw idle.
+// unlocks. Only the one behind adopts a node, or its own thread takes it back, which finds it last: so it is polled by nobody
+// else and not used again before. A try that succeeds finds the lock free, or the very stay whose node it saw idle.
 unsafe impl RawLock for Clh {
     type Node = ClhNodes;
     type Alignment = ();
@@ -116,16 +116,16 @@ unsafe impl RawLock for Clh {
 
     #[inline]
     unsafe fn try_lock(&self, node: &ClhNodes) -> bool {
-        // ORDERING: Acquire, pairs with the Release of the thread that put the node into the queue: it was busy then; and with that
-        // in unlock [clh-tail]
+        // ORDERING: Acquire, pairs with the Release of the thread that put the node into the queue: it was busy then; and with
+        // that in unlock [clh-tail]
         let before = self.tail.load(Ordering::Acquire);
         // ORDERING: Acquire, pairs with the Release in unlock [clh-idle]
         if before != FREE && pool::node(Stay::of_word(before).number).is_busy.load(Ordering::Acquire) == BUSY {
             return false;
         }
         let own = Stay::next(pool::take());
-        // ORDERING: AcqRel, pairs with itself, as in lock, and with the Release in unlock, which may have freed it again since the load
-        // above; Relaxed where it fails, as nothing was taken [clh-tail]
+        // ORDERING: AcqRel, pairs with itself, as in lock, and with the Release in unlock, which may have freed it again since
+        // the load above; Relaxed where it fails, as nothing was taken [clh-tail]
         if self.tail.compare_exchange(before, own.word(), Ordering::AcqRel, Ordering::Relaxed).is_err() {
             pool::give(own.number);
             return false;

@@ -2,8 +2,8 @@
 //!
 //! Each library's locks are wrapped by a small source beside this file, which the library's first compiler that can builds as a
 //! shared object, once for a run. The object is loaded into the benchmark, so that these locks are raced by the same threads as
-//! all others. Each lock and each unlock is a call, as of the C library's mutex, in which the lock's own code is inline. What is
-//! not installed puts its locks out of the race, with the compiler's first error and the command that installs it.
+//! all others. Each lock and each unlock is a call, as of the C library's mutex, in which the lock's own code is inline. A
+//! library that is not installed has rows with the compiler's first error and the command that installs it.
 
 use std::ffi::{CStr, CString, c_void};
 use std::mem::MaybeUninit;
@@ -14,7 +14,6 @@ use corecast::base::CacheLine;
 use corecast::base::sync::UnsafeCell;
 use corecast::lock::Setup;
 
-use super::contenders::{Contender, contender};
 use super::guarded::{Guarded, Line};
 use corecast_race::failure::Failure;
 
@@ -44,31 +43,21 @@ const ABSL: Library = Library {
 };
 
 /// One lock of a library.
-struct Kind {
-    /// What its functions' names begin with, after `corecast_bench_`.
-    name: &'static str,
+pub(super) struct Kind {
+    /// Its functions' names begin with it, after `corecast_bench_`.
+    pub(super) name: &'static str,
     library: &'static Library,
     gives_way: bool,
 }
 
-const KINDS: [Kind; 5] = [
+/// All of them.
+pub(super) const KINDS: [Kind; 5] = [
     Kind { name: "ck_fas", library: &CK, gives_way: false },
     Kind { name: "ck_ticket", library: &CK, gives_way: false },
     Kind { name: "ck_mcs", library: &CK, gives_way: false },
     Kind { name: "ck_clh", library: &CK, gives_way: false },
     Kind { name: "absl", library: &ABSL, gives_way: true },
 ];
-
-/// All of them.
-pub(super) fn c_locks() -> Vec<Contender> {
-    vec![
-        contender::<Foreign<0>>(KINDS[0].name, false, false),
-        contender::<Foreign<1>>(KINDS[1].name, false, false),
-        contender::<Foreign<2>>(KINDS[2].name, false, false),
-        contender::<Foreign<3>>(KINDS[3].name, false, false),
-        contender::<Foreign<4>>(KINDS[4].name, false, true),
-    ]
-}
 
 type Call = unsafe extern "C" fn(*mut c_void);
 
@@ -91,7 +80,7 @@ fn calls(kind: usize) -> &'static Result<Calls, String> {
     })
 }
 
-/// What `dlopen` has returned.
+/// The handle that `dlopen` returned.
 #[derive(Clone, Copy)]
 struct Object(*mut c_void);
 
@@ -130,7 +119,7 @@ impl Library {
         Err(why)
     }
 
-    /// What to link, if `pkg-config` knows: else the headers have to be enough.
+    /// The flags to link with, if `pkg-config` knows them: else the headers have to be enough.
     fn flags(&self) -> Vec<String> {
         let asked = Command::new("pkg-config").args(["--cflags", "--libs", self.package]).output();
         let words = asked.ok().filter(|done| done.status.success()).map(|done| done.stdout).unwrap_or_default();
@@ -171,7 +160,7 @@ fn reason() -> String {
 const LOCK_BYTES: usize = 128;
 
 /// A lock of this number, on lines of its own.
-struct Foreign<const KIND: usize> {
+pub(super) struct Foreign<const KIND: usize> {
     raw: Box<CacheLine<UnsafeCell<MaybeUninit<[u8; LOCK_BYTES]>>>>,
     calls: Calls,
     line: UnsafeCell<Line>,

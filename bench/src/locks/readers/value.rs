@@ -8,7 +8,7 @@ pub(super) type Words = [u64; 4];
 
 /// Words that many threads read, or one adds to.
 pub(super) trait Value: Sync + Sized {
-    /// What a thread needs to read, made once.
+    /// A thread makes one before it reads.
     type Reader;
 
     /// Zeroes, made for this.
