@@ -6,7 +6,7 @@ use super::Amount;
 use super::contenders::Contender;
 use super::crowd::{Crowd, Turn};
 use super::interleaved::interleaved;
-use super::regret::Outcome;
+use super::regret::{CHOOSER, Outcome};
 use super::report::{LockCell, LockRow};
 use crate::stats::{Samples, jain, mean, median_of, most, most_to_fewest};
 use crate::turns::{Raced, TurnOrder};
@@ -32,6 +32,43 @@ pub(super) fn measure(
     Ok((LockCell { threads, locks, hold_ns, gap, gap_ns, foreign, pinned, oversubscribed, rows }, outcome))
 }
 
+/// How long threads share locks before it is said how evenly: some turns of the system's scheduler for each.
+const SHARED: Duration = Duration::from_millis(100);
+/// The locks that are asked for it in a quick run too.
+const ASKED: [&str; 2] = [CHOOSER, "std"];
+
+/// The contenders that share the locks for long, if there are threads to share with.
+fn sharing<'a>(contenders: &'a [Contender], crowd: &Crowd<'_>, quick: bool) -> impl Iterator<Item = &'a Contender> {
+    let is_shared = crowd.threads > 1;
+    contenders.iter().filter(move |contender| is_shared && (!quick || ASKED.contains(&contender.name)))
+}
+
+/// The seconds that it takes.
+pub(super) fn sharing_s(contenders: &[Contender], crowd: &Crowd<'_>, quick: bool) -> f64 {
+    sharing(contenders, crowd, quick).count() as f64 * SHARED.as_secs_f64()
+}
+
+/// Adds to the rows how evenly threads share the locks for long.
+pub(super) fn share(
+    contenders: &[Contender],
+    crowd: &Crowd<'_>,
+    (amount, quick): (&Amount, bool),
+    order: &mut TurnOrder<'_>,
+    cell: &mut LockCell,
+) -> Result<(), BenchError> {
+    let sharing: Vec<Contender> = sharing(contenders, crowd, quick).copied().collect();
+    let (once, long) = (Amount { rounds: 1, ..*amount }, Crowd { time: SHARED, ..*crowd });
+    let found = interleaved(&sharing, &once, order, |contender| (contender.crowd)(&long))?;
+    for (contender, raced) in sharing.iter().zip(&found) {
+        let row = cell.rows.iter_mut().find(|row| row.contender == contender.name);
+        if let Some((row, turn)) = row.zip(raced.blocks.first()) {
+            row.jain_100ms = jain(&turn.counts);
+            row.wait_max_100ms_ns = most(turn.waits_ns.iter().copied());
+        }
+    }
+    Ok(())
+}
+
 fn row(contender: &Contender, raced: &Raced<Turn>) -> LockRow {
     let turns = &raced.blocks;
     let waits = Samples::of(turns.iter().flat_map(|turn| turn.waits_ns.iter().copied()));
@@ -41,6 +78,8 @@ fn row(contender: &Contender, raced: &Raced<Turn>) -> LockRow {
         mops: median_of(turns.iter().map(Turn::mops)),
         regret: None,
         jain: median_of(turns.iter().map(|turn| jain(&turn.counts))),
+        jain_100ms: None,
+        wait_max_100ms_ns: None,
         most_to_fewest: most_to_fewest(turns.iter().map(|turn| &turn.counts[..])),
         wait_mean_ns: waits.mean(),
         wait_p50_ns: waits.quantile(0.5),

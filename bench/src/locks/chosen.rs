@@ -2,6 +2,7 @@
 
 use super::ablations::ablations;
 use super::contenders::{Contender, combining, contenders};
+use super::ticket_variants::ticket_variants;
 use super::{LockOptions, readers};
 use corecast_race::error::BenchError;
 
@@ -18,6 +19,7 @@ impl Chosen {
         let LockOptions { options, ablations: are_wanted, .. } = options;
         let (mut locks, mut combining, mut readers) = (contenders(), combining(), readers::contenders());
         locks.extend(ablations());
+        locks.extend(ticket_variants());
         let all = locks.iter().chain(&combining).map(|lock| lock.name).chain(readers.iter().map(|lock| lock.name));
         let names: Vec<&str> = options.chosen(all.collect(), |name| *name)?;
         let is_wanted = |lock: &Contender| *are_wanted || !options.contenders.is_empty() || !lock.is_ablation;
@@ -51,7 +53,7 @@ mod tests {
     #[test]
     fn ablations_of_auto_take_part_when_they_are_asked_for() {
         let [locks, ..] = chosen_beside(&[], true).expect("all");
-        assert_eq!(locks.len(), contenders().len() + ablations().len());
+        assert_eq!(locks.len(), contenders().len() + ablations().len() + ticket_variants().len());
         let [locks, ..] = chosen(&["auto-spin", "auto"]).expect("both are known");
         assert_eq!(locks, ["auto", "auto-spin"]);
     }

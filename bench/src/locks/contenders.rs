@@ -3,6 +3,8 @@
 use corecast::lock::{Algorithm, Combine, Delegate, Domains, Mutex, for_each_lock};
 use spin::mutex::TicketMutex;
 
+use super::c_locks::{Foreign, KINDS};
+use super::crates::HandedOn;
 use super::crowd::{Crowd, Turn, crowd};
 use super::distance::{Handed, Turns, handed};
 use super::flips::{Flipped, Flips, flips};
@@ -22,7 +24,7 @@ pub(super) struct Contender {
     /// Whether it is a lock of the registry with something left out, raced only when it is asked for.
     pub(super) is_ablation: bool,
     /// Nanoseconds to take and free it, alone.
-    pub(super) pair_ns: fn(u32, &Domains) -> f64,
+    pub(super) pair_ns: fn(u32, &Domains) -> Result<f64, Failure>,
     /// A few threads in turns, for a number of turns.
     pub(super) handed: fn(&Group, Turns, &Domains) -> Result<Vec<Handed>, Failure>,
     /// Many threads at once.
@@ -42,6 +44,11 @@ impl Trusted for Contender {
     }
 }
 
+/// That of a C library, by its number among [`KINDS`].
+fn c_lock<const KIND: usize>() -> Contender {
+    contender::<Foreign<KIND>>(KINDS[KIND].name, false, Foreign::<KIND>::GIVES_WAY)
+}
+
 /// All of them, but for [ablations](super::ablations).
 pub(super) fn contenders() -> Vec<Contender> {
     let mut all = Vec::new();
@@ -56,10 +63,13 @@ pub(super) fn contenders() -> Vec<Contender> {
     for_each_lock!(ours);
     all.push(contender::<std::sync::Mutex<Line>>("std", false, true));
     all.push(contender::<parking_lot::Mutex<Line>>("parking_lot", false, true));
+    all.push(contender::<HandedOn>("parking_lot_fair", false, true));
     all.push(contender::<Pthread<{ libc::PTHREAD_MUTEX_NORMAL }>>("pthread", false, true));
     all.push(contender::<Pthread<{ libc::PTHREAD_MUTEX_ADAPTIVE_NP }>>("pthread_adaptive", false, true));
     all.push(contender::<TicketMutex<Line>>(SPIN_TICKET, false, false));
     all.push(contender::<mcslock::raw::spins::Mutex<Line>>(MCSLOCK, false, false));
+    all.push(contender::<clhlock::raw::spins::Mutex<Line>>(CLHLOCK, false, false));
+    all.extend([c_lock::<0>(), c_lock::<1>(), c_lock::<2>(), c_lock::<3>(), c_lock::<4>()]);
     all
 }
 
@@ -67,6 +77,8 @@ pub(super) fn contenders() -> Vec<Contender> {
 pub(super) const SPIN_TICKET: &str = "spin_ticket";
 /// The queue of crate `mcslock`.
 pub(super) const MCSLOCK: &str = "mcslock";
+/// The queue of crate `clhlock`.
+pub(super) const CLHLOCK: &str = "clhlock";
 
 /// The lock whose holder runs the closures of the waiters.
 pub(super) const COMBINE: &str = "combine";

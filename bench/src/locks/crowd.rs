@@ -114,8 +114,9 @@ pub(super) fn crowd<G: Guarded>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     turn(threads.into_iter().flatten().collect(), behind)
 }
 
-/// An error if the threads have to share CPUs, and waiting threads would not let the others run.
+/// An error if there is no such lock, or the threads have to share CPUs and waiting threads would not let the others run.
 pub(super) fn refuse_crowd<G: Guarded>(threads: usize, cpus: usize) -> Result<(), Failure> {
+    G::is_there()?;
     if !G::GIVES_WAY && is_crowded(threads, cpus) {
         return Err(Failure::Refused("a waiting thread never gives up its CPU, and there are more threads".to_owned()));
     }

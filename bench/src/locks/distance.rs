@@ -46,6 +46,7 @@ pub(super) struct Turns {
 
 /// Lets each participant acquire this many times, in turns.
 pub(super) fn handed<G: Guarded>(group: &Group, turns: Turns, domains: &Domains) -> Result<Vec<Handed>, Failure> {
+    G::is_there()?;
     let mut setup = Setup::of_threads(group.cpus.len());
     setup.domains = domains.clone();
     let guarded = G::new(&setup);

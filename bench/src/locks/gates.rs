@@ -12,11 +12,11 @@ use crate::stats::{Samples, geometric_mean, least, most};
 use corecast_race::gate::Gate;
 
 const COMMAND: &str = "corecast bench locks";
-const CROWD: &str = "corecast bench locks --threads 16 --locks 1";
-const CROWDED: &str =
-    "auto, 16 threads on fewer CPUs, one lock: acquisitions / those of the best other lock that sleeps, the worst";
-const COLLAPSE: &str =
-    "16 threads on fewer CPUs, one lock: acquisitions of the best lock that sleeps / of corecast's slowest, the worst";
+const CROWD: &str = "corecast bench locks --threads 4,16,64 --locks 1";
+/// The numbers of threads in a crowd, where there are fewer CPUs.
+const CROWDS: [usize; 3] = [4, 16, 64];
+const CROWDED: &str = "auto, 4, 16 and 64 threads on fewer CPUs, one lock: acquisitions / those of the best other lock that sleeps, the worst";
+const COLLAPSE: &str = "4, 16 and 64 threads on fewer CPUs, one lock: acquisitions of the best lock that sleeps / of corecast's slowest, the worst";
 
 /// The measurements by which mutexes are judged.
 struct Evidence<'a> {
@@ -26,7 +26,7 @@ struct Evidence<'a> {
     distances: &'a [LockDistance],
     /// Of the lock that chooses, over the grid; `None` if that is not complete.
     regrets: Option<Samples>,
-    /// 16 threads on fewer CPUs.
+    /// 4, 16 or 64 threads on fewer CPUs.
     crowded: Vec<&'a LockCell>,
 }
 
@@ -78,7 +78,8 @@ fn of_mutexes(
     distances: &[LockDistance],
     cells: &[LockCell],
 ) -> Vec<Gate> {
-    let is_crowded = |cell: &&LockCell| (cell.threads, cell.locks) == (16, 1) && cell.oversubscribed && cell.is_plain();
+    let is_crowded =
+        |cell: &&LockCell| CROWDS.contains(&cell.threads) && cell.locks == 1 && cell.oversubscribed && cell.is_plain();
     let evidence = Evidence {
         contenders: field.unwrap_or_default(),
         pairs: if field.is_some() { pairs } else { &[] },
@@ -92,8 +93,8 @@ fn of_mutexes(
 impl Evidence<'_> {
     fn alone(&self) -> Result<f64, String> {
         let of = |row: &PairRow| row.median_ns;
-        let own = self.pairs.iter().find(|row| row.contender == CHOOSER).map(of);
-        let others = least(self.pairs.iter().filter(|row| row.contender != CHOOSER).map(of));
+        let own = self.pairs.iter().find(|row| row.contender == CHOOSER).and_then(of);
+        let others = least(self.pairs.iter().filter(|row| row.contender != CHOOSER).filter_map(of));
         own.zip(others).map(|(own, best)| own / best).ok_or_else(|| "all locks, none chosen".to_owned())
     }
 
@@ -152,7 +153,7 @@ fn grid_regrets(cells: &[LockCell]) -> Option<Samples> {
 }
 
 fn needs_crowd() -> String {
-    "16 threads on fewer CPUs, one lock, and all locks, none chosen".to_owned()
+    "4, 16 or 64 threads on fewer CPUs, one lock, and all locks, none chosen".to_owned()
 }
 
 #[cfg(test)]
@@ -177,8 +178,8 @@ mod tests {
         let pair = |(contender, median_ns): (&str, f64)| PairRow {
             contender: contender.to_owned(),
             ours: true,
-            median_ns,
-            min_ns: 1.0,
+            median_ns: Some(median_ns),
+            ..PairRow::default()
         };
         let pairs = [("tas", 8.0), ("auto", 10.0)].map(pair);
         let gates = of_mutexes(Some(&contenders()), &pairs, &[], cells);
@@ -199,8 +200,8 @@ mod tests {
         let pairs = [("tas", 8.0), ("auto", 10.0)].map(|(name, median_ns)| PairRow {
             contender: name.to_owned(),
             ours: true,
-            median_ns,
-            min_ns: 1.0,
+            median_ns: Some(median_ns),
+            ..PairRow::default()
         });
         let cells = [cell(16, 1, (true, 0), [4.0, 8.0, 8.0])];
         let gates = of_mutexes(None, &pairs, &[], &cells);

@@ -7,8 +7,6 @@ use corecast::base::sync::{AtomicU32, Ordering, UnsafeCell};
 use corecast::base::{CacheLine, CpuId};
 use corecast::lock::{Combine, Delegate, Mutex, RawLock, Setup};
 use corecast::machine::pin::{self, Pinned};
-use mcslock::raw::MutexNode;
-use spin::mutex::TicketMutex;
 
 use corecast_race::failure::Failure;
 
@@ -17,7 +15,12 @@ pub(crate) type Line = CacheLine<u64>;
 
 /// A line that one thread at a time reaches.
 pub(crate) trait Guarded: Sync + Sized {
-    /// Free, made for this.
+    /// An error with the reason if there is no such lock here.
+    fn is_there() -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Free, made for this, if it is there.
     fn new(setup: &Setup) -> Self;
 
     /// Threads of its own that work on the line, and count among those of a crowd.
@@ -47,28 +50,6 @@ impl<L: RawLock> Guarded for Mutex<Line, L> {
     }
 }
 
-impl Guarded for std::sync::Mutex<Line> {
-    fn new(_setup: &Setup) -> Self {
-        Self::default()
-    }
-
-    #[inline(always)]
-    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
-        work(&mut self.lock().expect("no work panics"))
-    }
-}
-
-impl Guarded for parking_lot::Mutex<Line> {
-    fn new(_setup: &Setup) -> Self {
-        Self::default()
-    }
-
-    #[inline(always)]
-    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
-        work(&mut self.lock())
-    }
-}
-
 impl Guarded for Combine<Line> {
     fn new(setup: &Setup) -> Self {
         Self::for_setup(Line::default(), setup)
@@ -94,32 +75,6 @@ impl Guarded for Delegate<Line> {
     #[inline(always)]
     fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
         self.run(work)
-    }
-}
-
-impl Guarded for TicketMutex<Line> {
-    const GIVES_WAY: bool = false;
-
-    fn new(_setup: &Setup) -> Self {
-        Self::default()
-    }
-
-    #[inline(always)]
-    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
-        work(&mut self.lock())
-    }
-}
-
-impl Guarded for mcslock::raw::spins::Mutex<Line> {
-    const GIVES_WAY: bool = false;
-
-    fn new(_setup: &Setup) -> Self {
-        Self::new(Line::default())
-    }
-
-    #[inline(always)]
-    fn with<R: Send>(&self, work: impl FnOnce(&mut Line) -> R + Send) -> R {
-        self.lock_with_then(&mut MutexNode::new(), work)
     }
 }
 

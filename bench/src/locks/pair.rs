@@ -6,9 +6,11 @@ use corecast::base::Clock;
 use corecast::lock::{Domains, Setup};
 
 use super::guarded::Guarded;
+use corecast_race::failure::Failure;
 
 /// Nanoseconds for one of `pairs` pairs of acquire and release, by a thread in one of these domains.
-pub(super) fn pair_ns<G: Guarded>(pairs: u32, domains: &Domains) -> f64 {
+pub(super) fn pair_ns<G: Guarded>(pairs: u32, domains: &Domains) -> Result<f64, Failure> {
+    G::is_there()?;
     let mut setup = Setup::of_threads(1);
     setup.domains = domains.clone();
     let guarded = G::new(&setup);
@@ -20,5 +22,5 @@ pub(super) fn pair_ns<G: Guarded>(pairs: u32, domains: &Domains) -> f64 {
     let ticks = clock.ticks_in_order().saturating_sub(start);
     let counted = guarded.with(|line| line.0);
     assert_eq!(counted, u64::from(pairs), "every pair has counted");
-    clock.ns(ticks) / f64::from(pairs)
+    Ok(clock.ns(ticks) / f64::from(pairs))
 }

@@ -7,7 +7,7 @@ use super::readers::ReaderReport;
 use corecast_race::contender_rows;
 use corecast_race::gate::Gate;
 
-contender_rows!(LockRow, DistanceRow, FlipRow);
+contender_rows!(LockRow, DistanceRow, FlipRow, PairRow);
 
 /// The outcome of `corecast bench locks`.
 #[derive(Clone, Debug, Serialize)]
@@ -45,16 +45,20 @@ pub struct LockReport {
 }
 
 /// The cost of taking and freeing one lock, alone.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct PairRow {
     /// Its name.
     pub contender: String,
     /// True for what corecast offers.
     pub ours: bool,
-    /// The median over the rounds, for one pair.
-    pub median_ns: f64,
+    /// The median over the rounds, for one pair; `null` if it was skipped.
+    pub median_ns: Option<f64>,
     /// The fastest round.
-    pub min_ns: f64,
+    pub min_ns: Option<f64>,
+    /// Why it was not measured; `null` if it was.
+    pub skipped: Option<String>,
+    /// True if it took part and broke down. False if it was timed, or could not take part.
+    pub failed: bool,
 }
 
 /// All locks taken in turns by two CPUs, or by one.
@@ -153,6 +157,11 @@ pub struct LockRow {
     pub regret: Option<f64>,
     /// Jain's index of the threads' acquisitions, the median: 1 if all are equal, 1 / threads if one has them all.
     pub jain: Option<f64>,
+    /// The same over one block of 100 ms, in which the system gives each thread several turns; `null` for one thread, and in a
+    /// quick run for all but `auto` and `std`.
+    pub jain_100ms: Option<f64>,
+    /// The longest wait in that block, of those that were timed, ns.
+    pub wait_max_100ms_ns: Option<f64>,
     /// The most acquisitions of a thread divided by the fewest, the median; `null` if one had none in half of them or more.
     pub most_to_fewest: Option<f64>,
     /// Of the acquisitions that were timed, one of 16: the mean wait.

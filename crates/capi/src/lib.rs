@@ -8,7 +8,8 @@
 //! Each object has a file, whose comments are the header's, and whose functions are written in the form of `c_functions`.
 //! [`error`] is the border itself. `argument` checks what every call passes, `failure` gives every error of the library its
 //! status, `lending` holds messages without lifetimes, `home` and `opened` keep a member's place in its group, `sized` packs
-//! bytes of any length into values of a type, and `header` compares the header.
+//! bytes of any length into values of a type, `thread_number` is how the fast calls
+//! of locks know their thread, and `header` compares the header.
 #![allow(clippy::missing_safety_doc, reason = "the header tells once, at its head, what holds for all pointers")]
 
 #[macro_use]
@@ -23,6 +24,7 @@ mod home;
 mod lending;
 mod opened;
 mod sized;
+mod thread_number;
 
 // In the order of the header.
 pub mod status;

@@ -8,6 +8,7 @@ use corecast::lock::{Algorithm, AnyLock, Setup};
 use crate::argument::required;
 use crate::error::{Failure, call, copy_text};
 use crate::status::Status;
+use crate::thread_number;
 
 /// The algorithm of a lock. `corecast list locks` describes each, and says when to take it. The number of an algorithm
 /// never changes.
@@ -107,26 +108,49 @@ pub(crate) fn algorithm_of(number: u32) -> Result<Algorithm, Failure> {
     Algorithm::of_number(number).ok_or_else(unknown)
 }
 
-/// Tries a step that needs neither a message nor a frame: it cannot panic, and returns false where it would have to
-/// explain.
+/// Tries to take it in a step that needs neither a message nor a frame: it cannot panic, and returns false where it would have
+/// to explain, or where this thread has not kept its number yet.
 ///
 /// # Safety
 /// - As of [`Lock::at`].
 #[inline]
-unsafe fn at_once(lock: *mut Lock, step: impl FnOnce(&AnyLock) -> bool) -> bool {
+unsafe fn lock_at_once(lock: *mut Lock) -> bool {
+    if lock.is_null() || !lock.is_aligned() {
+        return false;
+    }
     // SAFETY: neither NULL nor askew; any bytes are a line, and otherwise the caller's promise.
-    !lock.is_null() && lock.is_aligned() && step(unsafe { &*lock.cast::<AnyLock>() })
+    let lock = unsafe { &*lock.cast::<AnyLock>() };
+    // SAFETY: the number is this thread's, or 0.
+    unsafe { lock.lock_at_once(thread_number::kept()) }
 }
 
-/// Runs the rest, in a frame of its own that [`at_once`] does without.
+/// The same for freeing it.
+///
+/// # Safety
+/// - As of [`Lock::at`].
+#[inline]
+unsafe fn unlock_at_once(lock: *mut Lock) -> bool {
+    if lock.is_null() || !lock.is_aligned() {
+        return false;
+    }
+    // SAFETY: neither NULL nor askew; any bytes are a line, and otherwise the caller's promise.
+    let lock = unsafe { &*lock.cast::<AnyLock>() };
+    // SAFETY: the number is this thread's, or 0.
+    unsafe { lock.unlock_at_once(thread_number::kept()) }
+}
+
+/// Runs the rest, in a frame of its own that those at once do without.
 ///
 /// # Safety
 /// - As of [`Lock::at`].
 #[cold]
 #[inline(never)]
 unsafe fn with_words(lock: *mut Lock, body: impl FnOnce(&AnyLock) -> Result<(), Failure>) -> Status {
-    // SAFETY: the caller's promise.
-    call(|| body(unsafe { Lock::at(lock) }?))
+    call(|| {
+        thread_number::keep();
+        // SAFETY: the caller's promise.
+        body(unsafe { Lock::at(lock) }?)
+    })
 }
 
 c_functions! {
@@ -149,7 +173,7 @@ c_functions! {
     /// Waits until the lock is free, and takes it.
     unsafe fn corecast_lock_lock(lock: *mut Lock) => (Status) {
         // SAFETY: C passes a lock.
-        if unsafe { at_once(lock, AnyLock::lock_at_once) } {
+        if unsafe { lock_at_once(lock) } {
             return Status::Ok;
         }
         // SAFETY: C passes a lock.
@@ -159,7 +183,7 @@ c_functions! {
     /// Takes the lock if it is free; CORECAST_TAKEN if not, even if this thread holds it.
     unsafe fn corecast_lock_try_lock(lock: *mut Lock) => (Status) {
         // SAFETY: C passes a lock.
-        if unsafe { at_once(lock, AnyLock::lock_at_once) } {
+        if unsafe { lock_at_once(lock) } {
             return Status::Ok;
         }
         let try_lock = |lock: &AnyLock| match lock.try_lock()? {
@@ -175,7 +199,7 @@ c_functions! {
     /// others it tries again and again.
     unsafe fn corecast_lock_lock_timeout_ns(lock: *mut Lock, timeout_ns: u64) => (Status) {
         // SAFETY: C passes a lock.
-        if unsafe { at_once(lock, AnyLock::lock_at_once) } {
+        if unsafe { lock_at_once(lock) } {
             return Status::Ok;
         }
         let lock_until = |lock: &AnyLock| {
@@ -195,7 +219,7 @@ c_functions! {
     /// Frees the lock, which this thread holds.
     unsafe fn corecast_lock_unlock(lock: *mut Lock) => (Status) {
         // SAFETY: C passes a lock.
-        if unsafe { at_once(lock, AnyLock::unlock_at_once) } {
+        if unsafe { unlock_at_once(lock) } {
             return Status::Ok;
         }
         // SAFETY: C passes a lock.

@@ -6,63 +6,85 @@ use corecast_base::sync::Ordering;
 use corecast_base::wait::Spinner;
 
 use crate::facts::{AcquisitionOrder, Facts, NodeKind};
-use crate::pool::{self, Stay, StayWord};
+use crate::pool::{self, BUSY, PoolNode, Stay, StayWord};
 use crate::raw::{NodeMoves, RawLock, RawTimed, Setup};
 
 const IDLE: u32 = 0;
-const BUSY: u32 = 1;
+/// The tail of a lock that nobody holds or waits for: no node has the number in it.
+const FREE: u64 = u64::MAX;
 
 /// The CLH queue: a newcomer swaps its node for the last one, and polls that until its thread is done.
 ///
-/// Take it as `mcs`, which it resembles; an unlock is one store here and never waits. A thread leaves its node to the
-/// one behind and adopts the one before, so nodes are pooled and guards are possible. The tail names a node together
-/// with the number of its stay in the queue: a try that has seen a node idle must not succeed once that was enqueued
-/// again.
+/// Take it as `mcs`, which it resembles; an unlock here never waits. A thread leaves its node to the one behind and adopts the
+/// one before, so nodes are pooled and guards are possible. The tail names a node together with the number of its stay in the
+/// queue: a try that has seen a node idle must not succeed once that was enqueued again.
+///
+/// In the paper a free lock keeps the last node, idle. Here a thread that frees the lock takes its node back if nobody has come:
+/// so a free lock has no node, and its next user reads no line but the lock's. It does so once the lock is free, so nobody waits
+/// for it. A node is busy again as soon as it is out of the queue, when that store delays nobody, rather than when it is
+/// enqueued: there the exchange of the tail would have to wait until the other CPU has let the node's line go.
 ///
 /// **Progress:** blocking, first in first out. **Memory ordering:** that of [`RawLock`].
 /// Source: T. Craig, Building FIFO and Priority-Queueing Spin Locks from Atomic Swap, 1993; P. Magnusson, A. Landin,
 /// E. Hagersten, Queue Locks on Cache Coherent Multiprocessors, 1994.
 #[derive(Debug)]
 pub struct Clh {
-    /// The last node of the queue, idle if the lock is free. Written by every newcomer.
+    /// The last node of the queue, or [`FREE`]. Written by every newcomer, and by a thread that has freed the lock with nobody
+    /// behind it.
     tail: StayWord,
 }
 
-/// The numbers of an acquisition's nodes.
+/// The nodes of an acquisition.
 #[derive(Debug, Default)]
 pub struct ClhNodes {
-    own: Cell<u32>,
-    before: Cell<u32>,
+    /// The words of their stays, each written at once: a word that is written in halves is not forwarded to its next reader.
+    own: Cell<u64>,
+    before: Cell<u64>,
 }
 
 impl ClhNodes {
-    /// A node that is busy, for its next stay in a queue.
-    fn busy() -> Stay {
-        let stay = Stay::next(pool::take());
-        // ORDERING: Relaxed, released by the thread that puts it into the queue
-        pool::node(stay.number).is_busy.store(BUSY, Ordering::Relaxed);
-        stay
+    /// Keeps the words of two stays.
+    #[inline]
+    pub(crate) fn hold(&self, own: u64, before: u64) {
+        self.own.set(own);
+        self.before.set(before);
     }
 
-    pub(crate) fn hold(&self, own: Stay, before: Stay) {
-        self.own.set(own.number);
-        self.before.set(before.number);
-    }
-
-    /// The node that was put into a queue.
+    /// The number of the node that was put into a queue.
+    #[inline]
     pub(crate) fn own(&self) -> u32 {
-        self.own.get()
+        Stay::of_word(self.own.get()).number
     }
 
-    /// The node that was before it, and is given back.
+    /// The number of the node that was before it, and is given back.
+    #[inline]
     pub(crate) fn before(&self) -> u32 {
-        self.before.get()
+        Stay::of_word(self.before.get()).number
     }
 }
 
-// SAFETY: a thread holds the lock once the node before is idle, which its thread stores when it unlocks. Only the one behind
-// adopts a node, so it is polled by nobody else and not used again before. A try that succeeds finds the very stay whose
-// node it saw idle.
+/// Waits until the thread with this node has freed the lock.
+#[inline]
+fn await_idle(before: u32) {
+    let polled = pool::node_before(before);
+    let mut spinner = Spinner::new();
+    // ORDERING: Acquire, pairs with the Release in unlock [clh-idle]
+    while polled.is_busy.load(Ordering::Acquire) == BUSY {
+        spinner.pause();
+    }
+}
+
+/// Gives back a node that is out of the queue, busy for its next stay.
+#[inline]
+fn retire(number: u32, node: &PoolNode) {
+    // ORDERING: Relaxed, released by the thread that puts it into a queue
+    node.is_busy.store(BUSY, Ordering::Relaxed);
+    pool::give(number);
+}
+
+// SAFETY: a thread holds the lock if it came to a free one, or once the node before is idle, which its thread stores when it
+// unlocks. Only the one behind adopts a node, or its own thread takes it back, which finds it last: so it is polled by nobody
+// else and not used again before. A try that succeeds finds the lock free, or the very stay whose node it saw idle.
 unsafe impl RawLock for Clh {
     type Node = ClhNodes;
     type Alignment = ();
@@ -77,62 +99,73 @@ unsafe impl RawLock for Clh {
     };
 
     fn new(_setup: &Setup) -> Self {
-        let stay = Stay::next(pool::take());
-        // ORDERING: Relaxed, the lock is not shared yet
-        pool::node(stay.number).is_busy.store(IDLE, Ordering::Relaxed);
-        Self { tail: StayWord::new(stay.word()) }
+        Self { tail: StayWord::new(FREE) }
     }
 
     #[inline]
     unsafe fn lock(&self, node: &ClhNodes) {
-        let own = ClhNodes::busy();
-        // ORDERING: AcqRel, pairs with itself: the next newcomer finds a node that is busy [clh-tail]
-        let before = Stay::of_word(self.tail.swap(own.word(), Ordering::AcqRel));
-        let polled = pool::node(before.number);
-        let mut spinner = Spinner::new();
-        // ORDERING: Acquire, pairs with the Release in unlock [clh-idle]
-        while polled.is_busy.load(Ordering::Acquire) == BUSY {
-            spinner.pause();
+        let own = Stay::next(pool::take()).word();
+        // ORDERING: AcqRel, pairs with itself, where a newcomer finds a node that is busy, and with the Release in unlock
+        // [clh-tail]
+        let before = self.tail.swap(own, Ordering::AcqRel);
+        if before != FREE {
+            await_idle(Stay::of_word(before).number);
         }
         node.hold(own, before);
     }
 
     #[inline]
     unsafe fn try_lock(&self, node: &ClhNodes) -> bool {
-        // ORDERING: Acquire, pairs with the Release of the thread that put the node into the queue: it was busy then [clh-tail]
+        // ORDERING: Acquire, pairs with the Release of the thread that put the node into the queue: it was busy then; and with
+        // that in unlock [clh-tail]
         let before = self.tail.load(Ordering::Acquire);
         // ORDERING: Acquire, pairs with the Release in unlock [clh-idle]
-        if pool::node(Stay::of_word(before).number).is_busy.load(Ordering::Acquire) == BUSY {
+        if before != FREE && pool::node(Stay::of_word(before).number).is_busy.load(Ordering::Acquire) == BUSY {
             return false;
         }
-        let own = ClhNodes::busy();
-        // ORDERING: Release, pairs with the Acquire of the next newcomer, as the load above did with that of the one before;
-        // Relaxed where it fails, as nothing was taken [clh-tail]
-        if self.tail.compare_exchange(before, own.word(), Ordering::Release, Ordering::Relaxed).is_err() {
+        let own = Stay::next(pool::take());
+        // ORDERING: AcqRel, pairs with itself, as in lock, and with the Release in unlock, which may have freed it again since
+        // the load above; Relaxed where it fails, as nothing was taken [clh-tail]
+        if self.tail.compare_exchange(before, own.word(), Ordering::AcqRel, Ordering::Relaxed).is_err() {
             pool::give(own.number);
             return false;
         }
-        node.hold(own, Stay::of_word(before));
+        node.hold(own.word(), before);
         true
     }
 
     #[inline]
     unsafe fn unlock(&self, node: &ClhNodes) {
-        // ORDERING: Release, pairs with the Acquire in lock and try_lock [clh-idle]
-        pool::node(node.own()).is_busy.store(IDLE, Ordering::Release);
-        pool::give(node.before());
+        let (own, held) = (node.own.get(), pool::node(node.own()));
+        // ORDERING: Release, pairs with the Acquire in await_idle and try_lock [clh-idle]
+        held.is_busy.store(IDLE, Ordering::Release);
+        // ORDERING: Relaxed, the exchange looks again
+        let is_last = self.tail.load(Ordering::Relaxed) == own;
+        // ORDERING: Release, pairs with the Acquire in lock and try_lock; Relaxed where it fails, as the one behind has the node
+        // [clh-tail]
+        if is_last && self.tail.compare_exchange(own, FREE, Ordering::Release, Ordering::Relaxed).is_ok() {
+            retire(node.own(), held);
+        }
+        if node.before.get() != FREE {
+            retire(node.before(), pool::node(node.before()));
+        }
     }
 }
 
 impl Drop for Clh {
     fn drop(&mut self) {
         // ORDERING: Relaxed, nobody else has the lock any more
-        pool::give(Stay::of_word(self.tail.load(Ordering::Relaxed)).number);
+        let last = self.tail.load(Ordering::Relaxed);
+        if last != FREE {
+            // A guard was forgotten.
+            let number = Stay::of_word(last).number;
+            retire(number, pool::node(number));
+        }
     }
 }
 
 // SAFETY: it tries again and again.
 unsafe impl RawTimed for Clh {}
 
-// SAFETY: the node is two numbers that only its owner reads; the nodes in the queue lie in the pool.
+// SAFETY: the node is two words that only its owner reads; the nodes in the queue lie in the pool.
 unsafe impl NodeMoves for Clh {}

@@ -137,7 +137,7 @@ unsafe impl RawLock for Hclh {
         // ORDERING: AcqRel, pairs with itself: the next newcomer finds a node that is busy [hclh-near]
         let before = Stay::of_word(near.swap(own.word(), Ordering::AcqRel));
         let before = if await_near(before) { before } else { self.splice(near) };
-        node.hold(own, before);
+        node.hold(own.word(), before.word());
     }
 
     #[inline]
@@ -155,7 +155,7 @@ unsafe impl RawLock for Hclh {
             pool::give(own.number);
             return false;
         }
-        node.hold(own, Stay::of_word(before));
+        node.hold(own.word(), before);
         true
     }
 

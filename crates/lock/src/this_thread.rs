@@ -22,16 +22,10 @@ thread_local! {
 #[inline]
 #[must_use]
 pub fn number() -> u32 {
-    match known_number() {
+    match NUMBER.get() {
         0 => ask(),
         number => number,
     }
-}
-
-/// The same without a call of the system: 0 if this thread has never asked.
-#[inline]
-pub(crate) fn known_number() -> u32 {
-    NUMBER.get()
 }
 
 #[cold]

@@ -7,8 +7,10 @@ pub(super) const NAME: &str = "rivals";
 
 /// The rivals. `tokio` is one too, and besides what an example runs on.
 const RIVALS: &[&str] = &[
+    "arc-swap",
     "async-broadcast",
     "bus",
+    "clhlock",
     "crossbeam-channel",
     "crossbeam-queue",
     "crossfire",
@@ -19,6 +21,7 @@ const RIVALS: &[&str] = &[
     "iceoryx2",
     "ipc-channel",
     "kanal",
+    "left-right",
     "mcslock",
     "nexus-queue",
     "papaya",

@@ -12,6 +12,7 @@ pub(super) fn alone<V: Value>(count: u32, domains: &Domains) -> [f64; 2] {
     let mut setup = Setup::of_threads(1);
     setup.domains = domains.clone();
     let value = V::new(&setup);
+    let reader = value.reader();
     let clock = Clock::get();
     let time = |work: &dyn Fn()| {
         let start = clock.ticks_in_order();
@@ -21,9 +22,9 @@ pub(super) fn alone<V: Value>(count: u32, domains: &Domains) -> [f64; 2] {
     let write_ns = time(&|| (0..count).for_each(|_| black_box(&value).add_one()));
     let read_ns = time(&|| {
         (0..count).for_each(|_| {
-            black_box(black_box(&value).read());
+            black_box(black_box(&value).read(&reader));
         });
     });
-    assert_eq!(value.read(), [u64::from(count); 4], "every write has counted");
+    assert_eq!(value.read(&reader), [u64::from(count); 4], "every write has counted");
     [read_ns, write_ns]
 }

@@ -1,10 +1,12 @@
 //! The locks for readers and writers to race: those of corecast's registry, the sequence lock, and what people use today.
 
+use arc_swap::ArcSwap;
 use corecast::base::CacheLine;
 use corecast::lock::{Domains, RwAlgorithm, RwLock, Seq, for_each_rw_lock};
 
 use super::super::interleaved::Trusted;
 use super::alone::alone;
+use super::copies::LeftRight;
 use super::crowd::{Crowd, Turn, crowd};
 use super::value::{Value, Words};
 use corecast_race::failure::Failure;
@@ -47,6 +49,8 @@ pub(crate) fn contenders() -> Vec<Contender> {
     all.push(contender::<CacheLine<Seq<Words>>>(Seq::<Words>::FACTS.name, true));
     all.push(contender::<std::sync::RwLock<CacheLine<Words>>>("rw_std", false));
     all.push(contender::<parking_lot::RwLock<CacheLine<Words>>>(PARKING_LOT, false));
+    all.push(contender::<LeftRight>("left-right", false));
+    all.push(contender::<CacheLine<ArcSwap<Words>>>("arc-swap", false));
     all
 }
 

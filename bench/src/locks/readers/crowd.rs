@@ -69,7 +69,7 @@ pub(super) fn crowd<V: Value>(crowd: &Crowd<'_>) -> Result<Turn, Failure> {
     let value = V::new(&setup);
     let seats: Vec<_> = in_turn(crowd.cpus, crowd.threads).collect();
     let threads = together(&seats, crowd.time, &|rank, stop| take(crowd, &value, rank, stop))?;
-    turn(&threads, value.read())
+    turn(&threads, value.read(&value.reader()))
 }
 
 /// The counts of the threads, if the values they saw and the values left are right.
@@ -89,13 +89,14 @@ fn turn(threads: &[Thread], left: Words) -> Result<Turn, Failure> {
 fn take<V: Value>(crowd: &Crowd<'_>, value: &V, rank: usize, stop: &Stop) -> Thread {
     let clock = Clock::get();
     let mut random = Rng::with_seed(crowd.seed ^ (rank as u64) << 32);
+    let reader = value.reader();
     let mut thread = Thread { start: clock.ticks(), ..Thread::default() };
     while !stop.is_over() {
         if crowd.writes > 0 && random.u32(..100) < crowd.writes {
             value.add_one();
             thread.writes += 1;
         } else {
-            thread.look(black_box(value.read()));
+            thread.look(black_box(value.read(&reader)));
         }
         thread.count += 1;
     }

@@ -1,11 +1,12 @@
 //! Races reader-writer locks: corecast's beside those of the standard library and `parking_lot`.
 //!
-//! - `value`, `contenders`: what is read and written, and by which locks;
+//! - `value`, `copies`, `contenders`: what is read and written, and by which locks;
 //! - `alone`, `crowd`: the experiments;
 //! - `gates`, `report`: what is asked, and what is told.
 
 mod alone;
 mod contenders;
+mod copies;
 mod crowd;
 mod gates;
 mod report;

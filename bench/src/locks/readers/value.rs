@@ -8,17 +8,24 @@ pub(super) type Words = [u64; 4];
 
 /// Words that many threads read, or one adds to.
 pub(super) trait Value: Sync + Sized {
+    /// A thread makes one before it reads.
+    type Reader;
+
     /// Zeroes, made for this.
     fn new(setup: &Setup) -> Self;
 
+    /// For a thread that will read.
+    fn reader(&self) -> Self::Reader;
+
     /// A copy.
-    fn read(&self) -> Words;
+    fn read(&self, reader: &Self::Reader) -> Words;
 
     /// Adds one to each word.
     fn add_one(&self);
 }
 
-fn one_more(words: Words) -> Words {
+/// These, each one more.
+pub(super) fn one_more(words: Words) -> Words {
     words.map(|word| word + 1)
 }
 
@@ -26,12 +33,16 @@ fn one_more(words: Words) -> Words {
 type Line = CacheLine<Words>;
 
 impl<L: RawRwLock> Value for RwLock<Line, L> {
+    type Reader = ();
+
+    fn reader(&self) {}
+
     fn new(setup: &Setup) -> Self {
         Self::for_setup(Line::default(), setup)
     }
 
     #[inline(always)]
-    fn read(&self) -> Words {
+    fn read(&self, (): &()) -> Words {
         self.with_read(|line| line.0)
     }
 
@@ -43,12 +54,16 @@ impl<L: RawRwLock> Value for RwLock<Line, L> {
 
 /// Its number lies beside the words: that is what it is.
 impl Value for CacheLine<Seq<Words>> {
+    type Reader = ();
+
+    fn reader(&self) {}
+
     fn new(setup: &Setup) -> Self {
         Self(Seq::for_setup(Words::default(), setup))
     }
 
     #[inline(always)]
-    fn read(&self) -> Words {
+    fn read(&self, (): &()) -> Words {
         self.0.read()
     }
 
@@ -59,12 +74,16 @@ impl Value for CacheLine<Seq<Words>> {
 }
 
 impl Value for std::sync::RwLock<Line> {
+    type Reader = ();
+
+    fn reader(&self) {}
+
     fn new(_setup: &Setup) -> Self {
         Self::default()
     }
 
     #[inline(always)]
-    fn read(&self) -> Words {
+    fn read(&self, (): &()) -> Words {
         std::sync::RwLock::read(self).expect("no thread panics").0
     }
 
@@ -76,12 +95,16 @@ impl Value for std::sync::RwLock<Line> {
 }
 
 impl Value for parking_lot::RwLock<Line> {
+    type Reader = ();
+
+    fn reader(&self) {}
+
     fn new(_setup: &Setup) -> Self {
         Self::default()
     }
 
     #[inline(always)]
-    fn read(&self) -> Words {
+    fn read(&self, (): &()) -> Words {
         parking_lot::RwLock::read(self).0
     }
 

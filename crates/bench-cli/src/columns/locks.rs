@@ -25,11 +25,19 @@ pub(crate) const CELL: &[Column<LockRow>] = &[
     Column::figure("mops", "M/s", "", |row| figure(row.mops), Digits(3)),
     Column::figure("regret", "regret", "", |row| figure(row.regret), Ratio(2)),
     Column::figure("jain", "Jain", "", |row| figure(row.jain), Digits(2)),
+    Column::optional(Column::figure("jain_100ms", "in 100 ms", "", |row| figure(row.jain_100ms), Digits(2))),
     Column::figure("most_to_fewest", "most/fewest", "", |row| figure(row.most_to_fewest), Ratio(1)),
     Column::figure("wait_p50_ns", "wait p50", "ns", |row| figure(row.wait_p50_ns), Digits(0)),
     Column::figure("wait_p99_ns", "p99", "", |row| figure(row.wait_p99_ns), Digits(0)),
     Column::figure("wait_p999_ns", "p99.9", "", |row| figure(row.wait_p999_ns), Digits(0)),
     Column::optional(Column::figure("wait_max_ns", "longest", "", |row| figure(row.wait_max_ns), Digits(0))),
+    Column::optional(Column::figure(
+        "wait_max_100ms_ns",
+        "in 100 ms",
+        "",
+        |row| figure(row.wait_max_100ms_ns),
+        Digits(0),
+    )),
     Column::figure("longest_to_mean", "longest/mean", "", |row| figure(row.longest_to_mean), Ratio(0)),
 ];
 /// The columns of a table: what a lock loses over all situations.
@@ -62,7 +70,13 @@ mod tests {
         );
         agree_with_json(
             PAIR,
-            &PairRow { contender: contender(), ours: true, median_ns: 9.5, min_ns: 8.5 },
+            &PairRow {
+                contender: contender(),
+                ours: true,
+                median_ns: Some(9.5),
+                min_ns: Some(8.5),
+                ..PairRow::default()
+            },
             "bench locks",
             "pairs[]",
         );

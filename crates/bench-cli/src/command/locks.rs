@@ -10,6 +10,7 @@ use crate::html_arg::HtmlArg;
 use crate::page::render_locks;
 use crate::{flips_text, lock_situation, readers_text};
 use corecast_cli::failure::Failure;
+use corecast_cli::machine_args::MachineArgs;
 use corecast_cli::meter::Meter;
 use corecast_cli::output::Output;
 use corecast_cli::row_outcome::OwnFailures;
@@ -31,7 +32,7 @@ const MOST_SPUN_NS: u64 = 1_000_000_000;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    shared: Shared,
+    machine: MachineArgs,
     /// The numbers of threads [default: 1, 2, 4, 8 and 16, or 1, 2 and 16 with --quick; for readers and writers 1, 2, 4, and two
     /// and eight times the CPUs, or 1, one and eight times the CPUs; for closures 2, 4, 8 and 16, or 2 and 16].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = count(MOST_THREADS))]
@@ -64,7 +65,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
     /// Also race auto with something left out: auto-prior decides by costs that are reckoned and not measured, auto-spin,
-    /// auto-queue and auto-park keep to a mode. The demands on all locks are not judged then.
+    /// auto-queue and auto-park keep to a mode; and the ticket locks of SSYNC's figure 3, ticket-plain, ticket-backoff and
+    /// ticket-prefetchw. The demands on all locks are not judged then.
     #[arg(long)]
     ablations: bool,
     /// The seed of all random choices [default: drawn, and reported].
@@ -90,7 +92,7 @@ impl Arguments {
     pub(super) fn run(&self, output: &Output) -> Result<(), Failure> {
         self.html.check()?;
         self.check_spinning()?;
-        let (model, options) = self.shared.prepare(output)?;
+        let (model, options) = Shared::of_machine(&self.machine).prepare(output)?;
         let Self { quick, seed, flips, ablations, .. } = *self;
         let options = Options { quick, seed, contenders: self.contenders.clone(), ..options };
         let (threads, locks_asked) = (self.threads.clone(), self.locks.clone());
@@ -133,7 +135,7 @@ fn describe(report: &LockReport) -> String {
     let cells: Vec<String> = report.cells.iter().map(describe_cell).collect();
     format!(
         "lock and unlock by one thread, ns\n{}\n{}\n{}\n{}{}{}{}\n{}{}",
-        table::text(&columns::filled(lists::PAIR, &report.pairs)),
+        columns::contenders(lists::PAIR, &report.pairs),
         distances.join("\n"),
         cells.join("\n"),
         describe_combining(&report.combining),
@@ -154,6 +156,7 @@ fn left_out(situations: usize) -> String {
 
 fn own_failures(report: &LockReport) -> OwnFailures {
     let mut own = OwnFailures::default();
+    own.add("lock and unlock by one thread", &report.pairs);
     report.distances.iter().for_each(|distance| own.add(&distance_title(distance), &distance.rows));
     report.cells.iter().chain(&report.combining).for_each(|cell| own.add(&cell_title(cell), &cell.rows));
     readers_text::add_own_failures(&report.readers, &mut own);

@@ -168,6 +168,11 @@ fn contenders(output: &Output) -> Result<(), Failure> {
 }
 
 impl Shared {
+    /// Of a benchmark whose contenders wait as they are made to.
+    fn of_machine(machine: &MachineArgs) -> Self {
+        Self { machine: machine.clone(), wait: Wait::Adaptive }
+    }
+
     /// The machine to run on, and the options that all kinds share. From here on Ctrl-C is caught.
     fn prepare(&self, output: &Output) -> Result<(Model, Options), Failure> {
         let model = self.machine.model(output)?;

@@ -201,7 +201,13 @@ mod tests {
             seed: 4,
             quick: true,
             cpus: vec![0, 1],
-            pairs: vec![PairRow { contender: "<b>tas".to_owned(), ours: true, median_ns: 9.0, min_ns: 8.7 }],
+            pairs: vec![PairRow {
+                contender: "<b>tas".to_owned(),
+                ours: true,
+                median_ns: Some(9.0),
+                min_ns: Some(8.7),
+                ..PairRow::default()
+            }],
             distances: Vec::new(),
             cells: vec![cell(1), cell(16)],
             combining: vec![LockCell { hold_ns: 100, ..cell(2) }, LockCell { hold_ns: 100, ..cell(16) }],

@@ -25,12 +25,14 @@ const REPORT: [&str; 15] = [
 const DISTANCE_ROW: [&str; 8] =
     ["contender", "ours", "acquire_p50_ns", "acquire_p99_ns", "release_p50_ns", "release_p99_ns", "skipped", "failed"];
 const CELL: [&str; 9] = ["threads", "locks", "hold_ns", "gap", "gap_ns", "foreign", "pinned", "oversubscribed", "rows"];
-const ROW: [&str; 14] = [
+const ROW: [&str; 16] = [
     "contender",
     "ours",
     "mops",
     "regret",
     "jain",
+    "jain_100ms",
+    "wait_max_100ms_ns",
     "most_to_fewest",
     "wait_mean_ns",
     "wait_p50_ns",
@@ -101,7 +103,9 @@ fn the_time_outside_and_a_load_beside_are_axes_too() {
     assert_eq!(found, [[0, 0, 0], [0, 0, 3], [10, 1000, 0], [10, 1000, 3]].map(|cell| cell.map(Some)));
     let text = program.run(&[&QUICK[..], &beside].concat()).succeeded().stdout;
     assert!(text.contains("each held for 100 ns, 10 times that between, 3 foreign threads beside"), "{text}");
-    for nonsense in [["--gap", "1.5"], ["--gap", "1001"], ["--foreign", "1001"], ["--foreign", "some"]] {
+    for nonsense in
+        [["--gap", "1.5"], ["--gap", "1001"], ["--foreign", "1001"], ["--foreign", "some"], ["--wait", "spin"]]
+    {
         program.run(&[&["locks"], &nonsense[..]].concat()).failed(2, nonsense[0]);
     }
 }

@@ -132,17 +132,17 @@ impl AnyLock {
 
     /// Takes the lock for this thread if it is an [`Auto`] that nobody holds or waits for, and returns whether it did. False
     /// says nothing: another call has to find out why. For callers to whom the other calls cost more than the lock, as they
-    /// may panic or have errors: this one does neither, and asks the system for nothing.
+    /// may panic or have errors: this one does neither, and asks nobody for the number of the thread, which the caller keeps
+    /// where it reaches it sooner. With 0 it takes nothing.
+    ///
+    /// # Safety
+    /// - `thread` is what [`this_thread::number`] returns to this thread, or 0.
     #[inline]
     #[must_use]
-    pub fn lock_at_once(&self) -> bool {
+    pub unsafe fn lock_at_once(&self, thread: u32) -> bool {
         let label = self.label();
         // ORDERING: Relaxed, the exchange looks again whether somebody holds it
-        if label.load(Ordering::Relaxed) != FREE_AUTO {
-            return false;
-        }
-        let thread = this_thread::known_number();
-        if thread == 0 || !self.auto().take_unwanted() {
+        if label.load(Ordering::Relaxed) != FREE_AUTO || thread == 0 || !self.auto().take_unwanted() {
             return false;
         }
         // ORDERING: Relaxed, other threads only see that it is none of theirs
@@ -152,13 +152,16 @@ impl AnyLock {
 
     /// Frees the lock if it is an [`Auto`] that this thread holds, and which nobody waits for, and returns whether it did. As
     /// [`lock_at_once`](Self::lock_at_once) otherwise.
+    ///
+    /// # Safety
+    /// - As of [`lock_at_once`](Self::lock_at_once).
     #[inline]
     #[must_use]
-    pub fn unlock_at_once(&self) -> bool {
+    pub unsafe fn unlock_at_once(&self, thread: u32) -> bool {
         let label = self.label();
         // ORDERING: Relaxed, a thread sees its own store, and no other one has its number
         let holder = label.load(Ordering::Relaxed);
-        if !HELD_AUTO.contains(&holder) || holder != this_thread::known_number() {
+        if !HELD_AUTO.contains(&holder) || holder != thread {
             return false;
         }
         // ORDERING: Relaxed, as above; the next holder's store comes after this one, by the lock

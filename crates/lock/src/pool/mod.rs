@@ -12,10 +12,14 @@ use corecast_base::sync::{AtomicU32, AtomicU64, Ordering};
 
 pub(crate) use slabs::{give, node, node_before, take};
 
+/// A node's thread waits or holds the lock, or the node is in no queue.
+pub(crate) const BUSY: u32 = 1;
+
 /// One node.
 #[derive(Debug)]
 pub(crate) struct PoolNode {
-    /// Whether its thread waits or holds the lock. Written by that thread, polled by the one behind.
+    /// Whether its thread waits or holds the lock; of a node in no queue, that it does. Written by that thread, polled by the one
+    /// behind.
     pub(crate) is_busy: AtomicU32,
     /// How often it has been in a queue. Written by its thread.
     rounds: AtomicU32,
@@ -45,7 +49,7 @@ pub(crate) struct Stay {
 impl PoolNode {
     fn new() -> CacheLine<Self> {
         CacheLine::new(Self {
-            is_busy: AtomicU32::new(0),
+            is_busy: AtomicU32::new(BUSY),
             rounds: AtomicU32::new(0),
             next: AtomicU32::new(0),
             state: AtomicU32::new(0),
@@ -59,6 +63,7 @@ impl PoolNode {
 
 impl Stay {
     /// The next stay of this node, which is the caller's.
+    #[inline]
     pub(crate) fn next(number: u32) -> Self {
         let rounds = &node(number).rounds;
         // ORDERING: Relaxed, it went from thread to thread with the node
@@ -68,10 +73,12 @@ impl Stay {
         Self { number, round }
     }
 
+    #[inline]
     pub(crate) fn word(self) -> u64 {
         u64::from(self.round) << 32 | u64::from(self.number)
     }
 
+    #[inline]
     pub(crate) fn of_word(word: u64) -> Self {
         Self { number: word as u32, round: (word >> 32) as u32 }
     }

@@ -1,6 +1,6 @@
 //! The pool of this process.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::OnceLock;
 
 use corecast_base::CacheLine;
@@ -27,16 +27,50 @@ struct Shared {
     made: u32,
 }
 
+/// No node's number.
+const NONE: u32 = u32::MAX;
+
 /// The free nodes of a thread.
-struct Own(RefCell<Vec<u32>>);
+struct Own {
+    /// The one to take next, or [`NONE`]: threads mostly give back one and take one.
+    next: Cell<u32>,
+    rest: RefCell<Vec<u32>>,
+}
 
 thread_local! {
-    static OWN: Own = const { Own(RefCell::new(Vec::new())) };
+    static OWN: Own = const { Own { next: Cell::new(NONE), rest: RefCell::new(Vec::new()) } };
+}
+
+impl Own {
+    #[inline]
+    fn take(&self) -> Option<u32> {
+        match self.next.replace(NONE) {
+            NONE => self.rest.borrow_mut().pop(),
+            number => Some(number),
+        }
+    }
+
+    #[inline]
+    fn give(&self, number: u32) {
+        let before = self.next.replace(number);
+        if before != NONE {
+            self.put_aside(before);
+        }
+    }
+
+    fn put_aside(&self, number: u32) {
+        let mut rest = self.rest.borrow_mut();
+        rest.push(number);
+        if rest.len() > MOST_OWN {
+            shared(|all| all.free.extend(rest.drain(MOST_OWN / 2..)));
+        }
+    }
 }
 
 impl Drop for Own {
     fn drop(&mut self) {
-        shared(|all| all.free.append(self.0.get_mut()));
+        let next = Some(self.next.get()).filter(|&next| next != NONE);
+        shared(|all| all.free.extend(self.rest.get_mut().drain(..).chain(next)));
     }
 }
 
@@ -58,20 +92,13 @@ pub(crate) fn node_before(number: u32) -> &'static PoolNode {
 #[inline]
 pub(crate) fn take() -> u32 {
     // A thread that ends has no nodes of its own any more.
-    OWN.try_with(|own| own.0.borrow_mut().pop()).ok().flatten().unwrap_or_else(take_shared)
+    OWN.try_with(Own::take).ok().flatten().unwrap_or_else(take_shared)
 }
 
 /// Gives a node back, to the next thread that takes one.
 #[inline]
 pub(crate) fn give(number: u32) {
-    let kept = OWN.try_with(|own| {
-        let mut own = own.0.borrow_mut();
-        own.push(number);
-        if own.len() > MOST_OWN {
-            shared(|all| all.free.extend(own.drain(MOST_OWN / 2..)));
-        }
-    });
-    if kept.is_err() {
+    if OWN.try_with(|own| own.give(number)).is_err() {
         shared(|all| all.free.push(number));
     }
 }

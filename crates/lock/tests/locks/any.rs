@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use corecast_base::sync::UnsafeCell;
-use corecast_lock::{Algorithm, AnyLock, Mode, Setup, WrongUse};
+use corecast_lock::{Algorithm, AnyLock, Mode, Setup, WrongUse, this_thread};
 
 const THREADS: usize = 6;
 const ROUNDS: usize = 2000;
@@ -36,7 +36,7 @@ impl Counter {
             *count += 1;
             *count
         });
-        if count % 2 == 0 || !self.lock.unlock_at_once() {
+        if count % 2 == 0 || !unlock_at_once(&self.lock) {
             self.lock.unlock().expect("this thread holds it");
         }
     }
@@ -45,6 +45,16 @@ impl Counter {
         self.lock.lock().expect("another thread may hold it");
         self.add_held();
     }
+}
+
+fn lock_at_once(lock: &AnyLock) -> bool {
+    // SAFETY: it is this thread's number.
+    unsafe { lock.lock_at_once(this_thread::number()) }
+}
+
+fn unlock_at_once(lock: &AnyLock) -> bool {
+    // SAFETY: it is this thread's number.
+    unsafe { lock.unlock_at_once(this_thread::number()) }
 }
 
 fn each(test: impl Fn(Algorithm)) {
@@ -60,7 +70,7 @@ fn nobody_else_is_inside_whatever_it_is() {
                 let mut random = fastrand::Rng::with_seed(seed);
                 let mut once = || {
                     let taken = match random.u8(..4) {
-                        3 => Ok(counter.lock.lock_at_once()),
+                        3 => Ok(lock_at_once(&counter.lock)),
                         0 => counter.lock.try_lock(),
                         1 => counter.lock.lock_until(Instant::now() + Duration::from_micros(random.u64(..100))),
                         _ => counter.lock.lock().map(|()| true),
@@ -161,23 +171,24 @@ fn at_once_only_an_auto_that_nobody_holds_is_taken_and_only_its_holder_frees_it(
     each(|algorithm| {
         let lock = AnyLock::new(algorithm, &Setup::default());
         let is_auto = algorithm == Algorithm::Auto;
-        assert!(!lock.unlock_at_once());
-        thread::scope(|scope| _ = scope.spawn(|| assert!(!lock.lock_at_once(), "its number was never asked for")));
+        assert!(!unlock_at_once(&lock));
+        // SAFETY: 0 is any thread's.
+        assert!(!unsafe { lock.lock_at_once(0) }, "a thread without a number");
         lock.lock().expect("it is free");
-        assert!(!lock.lock_at_once());
+        assert!(!lock_at_once(&lock));
         thread::scope(|scope| {
             scope.spawn(|| {
                 assert_eq!(lock.try_lock(), Ok(false));
-                assert!(!lock.lock_at_once() && !lock.unlock_at_once(), "{algorithm}");
+                assert!(!lock_at_once(&lock) && !unlock_at_once(&lock), "{algorithm}");
             });
         });
-        assert_eq!(lock.unlock_at_once(), is_auto);
+        assert_eq!(unlock_at_once(&lock), is_auto);
         assert_eq!(lock.unlock().is_err(), is_auto);
-        assert_eq!(lock.lock_at_once(), is_auto);
+        assert_eq!(lock_at_once(&lock), is_auto);
         assert_eq!(lock.unlock().is_ok(), is_auto);
         // SAFETY: nobody else uses it.
         unsafe { lock.destroy() }.expect("it is free");
-        assert!(!lock.lock_at_once() && !lock.unlock_at_once());
+        assert!(!lock_at_once(&lock) && !unlock_at_once(&lock));
     });
 }
 
