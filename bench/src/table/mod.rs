@@ -133,24 +133,34 @@ pub fn table(
         cells.push(cell(&contenders, &setting, &raced));
     }
     progress.step(1.0, "done");
-    Ok(TableReport {
+    Ok(report(machine, options, &usual, rounds, cells))
+}
+
+fn report(
+    machine: &Machine,
+    options: &TableOptions,
+    usual: &Setting<'_>,
+    rounds: usize,
+    cells: Vec<TableCell>,
+) -> TableReport {
+    TableReport {
         machine: machine.name.clone(),
         commit: options.options.commit.clone(),
-        seed,
-        quick: shared.quick,
-        cpus: cpus.iter().map(|cpu| cpu.get()).collect(),
-        wait: shared.wait.to_string(),
-        every: options.every(),
-        zipf: options.zipf,
-        unpinned: options.unpinned,
-        writes_payload: options.writes_payload,
-        fence: !options.without_fence,
+        seed: usual.seed,
+        quick: options.options.quick,
+        cpus: usual.cpus.iter().map(|cpu| cpu.get()).collect(),
+        wait: usual.wait.to_string(),
+        every: usual.every,
+        zipf: usual.zipf,
+        unpinned: !usual.is_pinned,
+        writes_payload: usual.writes_payload,
+        fence: usual.section.is_fenced,
         block_ms: u64::try_from(usual.time.as_millis()).unwrap_or(u64::MAX),
         rounds,
-        gates: gates::judge(&cells, cpus.len(), options.departs()),
+        gates: gates::judge(&cells, usual.cpus.len(), options.departs()),
         cells,
         published: published::PUBLISHED,
-    })
+    }
 }
 
 /// The settings that all situations share, but for the seed.

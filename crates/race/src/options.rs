@@ -36,8 +36,8 @@ pub struct Options {
     pub external: bool,
     /// How corecast's contenders wait.
     pub wait: Wait,
-    /// Times collectives by the root's clock, until one member's echo has come, or from the message that lets one member begin: the
-    /// protocol of Smelt's authors.
+    /// Times collectives by the root's clock, until one member's echo has come, or from the message that lets one member
+    /// begin: the protocol of Smelt's authors.
     pub leaf_echo: bool,
     /// Deals members of collectives over the NUMA nodes in turn, where there are fewer than CPUs, as Smelt's authors do.
     pub spread: bool,

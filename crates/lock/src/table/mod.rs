@@ -6,10 +6,10 @@
 //! other here.
 //!
 //! **How it works.** The key is multiplied by a constant, and the product says its bucket: keys in a row, and multiples of a
-//! number, are dealt evenly, unless they were chosen against the constant, which is no secret. A bucket is two lines of its own: its
-//! lock, and a byte of each key that says which keys may be the one its holder wants. With a lock of up to 8 bytes all of a bucket
-//! of 39 keys is on the first line. Keys and values lie elsewhere, and grow with their number, up to 55; a bucket of more keys is
-//! a chain, and a search goes through it.
+//! number, are dealt evenly, unless they were chosen against the constant, which is no secret. A bucket is two lines of its
+//! own: its lock, and a byte of each key that says which keys may be the one its holder wants. With a lock of up to 8 bytes
+//! all of a bucket of 39 keys is on the first line. Keys and values lie elsewhere, and grow with their number, up to 55; a
+//! bucket of more keys is a chain, and a search goes through it.
 //!
 //! A value lies in its place, also where there is none yet, and places are made on the stack, up to 56 at once, before they are
 //! moved: values of 35 KB would need the 2 MiB that a thread has unless it asks for more. So box large values.

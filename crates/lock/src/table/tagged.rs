@@ -1,8 +1,8 @@
 //! Places for keys with a tag of a byte each, which lie beside the lock of a bucket.
 //!
-//! A holder looks at keys only where a tag is equal: so a search in vain mostly reads the tags alone, and one that finds reads one
-//! more line for the key and the value's. Behind a lock of up to 8 bytes the first 39 tags are on its line; behind one of 56
-//! bytes, as [`Auto`](crate::Auto), the tags fill the next.
+//! A holder looks at keys only where a tag is equal: so a search in vain mostly reads the tags alone, and one that finds
+//! reads one more line for the key and the value's. Behind a lock of up to 8 bytes the first 39 tags are on its line; behind
+//! one of 56 bytes, as [`Auto`](crate::Auto), the tags fill the next.
 //!
 //! Keys and values lie elsewhere, eight and eight: a line of keys with their values behind. Without keys there are none.
 //!

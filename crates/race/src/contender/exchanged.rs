@@ -20,17 +20,11 @@ use crate::op::Op;
 
 /// The most words of a proposal.
 const MOST_PROPOSED: usize = 63;
-/// The most words of an event.
-const MOST_PUBLISHED: usize = 62;
-
-/// Refuses what a proposal or an event has no room for.
+/// Refuses what a proposal has no room for.
 pub(super) fn check_length(setting: &Setting<'_>) -> Result<(), Unfit> {
-    let most = match setting.op {
-        Op::Commit => MOST_PROPOSED,
-        Op::AtomicStream => MOST_PUBLISHED,
-        _ => return Ok(()),
-    } * size_of::<u64>();
-    if setting.bytes > most { Err(Unfit(format!("it carries up to {most} bytes"))) } else { Ok(()) }
+    let most = MOST_PROPOSED * size_of::<u64>();
+    let is_too_long = setting.op == Op::Commit && setting.bytes > most;
+    if is_too_long { Err(Unfit(format!("it carries up to {most} bytes"))) } else { Ok(()) }
 }
 
 /// The body of a member.

@@ -1,7 +1,7 @@
 //! The textbook atomic broadcast among threads: a log behind one mutex, and one condition variable for all that wait.
 //!
-//! The log keeps the events of two rounds: a member publishes in a round when it has delivered the one before, so that no event is
-//! overwritten that a member has still to deliver.
+//! The log keeps the events of two rounds: a member publishes in a round when it has delivered the one before, so that no
+//! event is overwritten that a member has still to deliver.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 

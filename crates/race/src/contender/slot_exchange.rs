@@ -19,7 +19,7 @@ use crate::op::Op;
 
 pub(super) struct SlotExchange(pub(super) Op);
 
-/// What a member shows in one operation; written by that member before a barrier, read by others after it.
+/// The words that a member shows in one operation; written by that member before a barrier, read by others after it.
 struct Slot {
     words: Box<[AtomicU64]>,
     /// 1 if it votes for what is proposed.

@@ -1,5 +1,5 @@
-//! The loop around an atomic broadcast in which every member publishes an event a round, and the check that all members deliver the
-//! same events in the same order.
+//! The loop around an atomic broadcast in which every member publishes an event a round, and the check that all members
+//! deliver the same events in the same order.
 //!
 //! A round ends for a member when it has delivered the events of all, its own too. In rounds that are checked an event names
 //! the order that its publisher has seen so far, which each member compares with its own.
