@@ -3,22 +3,27 @@
 use corecast::lock::table::Bucket;
 use corecast::lock::{Combine, Setup};
 
-use super::guarded::{Guarded, Standalone, Stored, bucket_of, ending_section};
+use super::guarded::{Guarded, Standalone, Stored, bucket_of};
 use super::host::Setting;
+use super::section::Section;
 
 /// See the [module](self).
-pub(super) struct Combined(Box<[Combine<Bucket<Stored>>]>);
+pub(super) struct Combined {
+    buckets: Box<[Combine<Bucket<Stored>>]>,
+    section: Section,
+}
 
 impl Guarded for Combined {
     #[inline]
     fn write<R: Send>(&self, key: u64, change: impl FnOnce(&mut Bucket<Stored>) -> R + Send) -> R {
-        self.0[bucket_of(key, self.0.len())].run(|bucket| ending_section(change(bucket)))
+        self.buckets[bucket_of(key, self.buckets.len())].run(|bucket| self.section.ending(change(bucket)))
     }
 }
 
 impl Standalone for Combined {
     fn make(setting: &Setting<'_>) -> Self {
         let setup = Setup::of_threads(setting.threads);
-        Self((0..setting.buckets).map(|_| Combine::for_setup(Bucket::default(), &setup)).collect())
+        let buckets = (0..setting.buckets).map(|_| Combine::for_setup(Bucket::default(), &setup)).collect();
+        Self { buckets, section: setting.section }
     }
 }

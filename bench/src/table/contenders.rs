@@ -13,17 +13,15 @@ use super::packed::Packed;
 use super::play::{Turn, check, turn};
 use super::processes;
 use super::readers::Readers;
-use super::rivals::{Dashmap, Papaya, Rival, Scc, Std};
+use super::rivals::{Dashmap, Papaya, Rival, Scc, Std, StdSharded};
 use super::sequenced::Sequenced;
 use corecast_race::failure::Failure;
 
 /// The origin of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// SSYNC's table with a lock of the registry, or corecast's.
-    Lock,
-    /// corecast's in another way: readers, combining, servers.
-    Other,
+    /// corecast's, or SSYNC's with what corecast offers: locks, readers, combining, servers.
+    Ours,
     /// Another project's.
     Rival,
 }
@@ -57,28 +55,29 @@ pub(super) fn contenders() -> Vec<Contender> {
     let mut all = Vec::new();
     macro_rules! ours {
         ($($variant:ident = $number:literal: $lock:ty,)*) => {
-            $(all.push(contender::<Locked<$lock>>(Algorithm::$variant.name(), Kind::Lock));)*
+            $(all.push(contender::<Locked<$lock>>(Algorithm::$variant.name(), Kind::Ours));)*
         };
     }
     for_each_lock!(ours);
-    all.push(contender::<Packed<Tas>>("packed-tas", Kind::Lock));
-    all.push(unhurried::<Packed<Ticket>>("packed-ticket", Kind::Lock));
-    all.push(contender::<Packed<Auto>>("packed-auto", Kind::Lock));
-    all.push(unhurried::<Confined<Locked<Tas>>>("confined-tas", Kind::Other));
-    all.push(unhurried::<Confined<Locked<Ticket>>>("confined-ticket", Kind::Other));
-    all.push(unhurried::<Confined<Locked<Clh>>>("confined-clh", Kind::Other));
-    all.push(unhurried::<Readers<RwTtas>>("rw_ttas", Kind::Other));
-    all.push(unhurried::<Readers<RwPhase>>("rw_phase", Kind::Other));
-    all.push(unhurried::<Readers<RwSpread>>("rw_spread", Kind::Other));
-    all.push(unhurried::<Sequenced>("seq", Kind::Other));
-    all.push(unhurried::<Combined>("combined", Kind::Other));
-    all.push(unhurried::<Delegated>("delegated", Kind::Other));
-    all.push(contender::<Messages>("messages", Kind::Other));
+    all.push(contender::<Packed<Tas>>("packed-tas", Kind::Ours));
+    all.push(unhurried::<Packed<Ticket>>("packed-ticket", Kind::Ours));
+    all.push(contender::<Packed<Auto>>("packed-auto", Kind::Ours));
+    all.push(unhurried::<Confined<Locked<Tas>>>("confined-tas", Kind::Ours));
+    all.push(unhurried::<Confined<Locked<Ticket>>>("confined-ticket", Kind::Ours));
+    all.push(unhurried::<Confined<Locked<Clh>>>("confined-clh", Kind::Ours));
+    all.push(unhurried::<Readers<RwTtas>>("rw_ttas", Kind::Ours));
+    all.push(unhurried::<Readers<RwPhase>>("rw_phase", Kind::Ours));
+    all.push(unhurried::<Readers<RwSpread>>("rw_spread", Kind::Ours));
+    all.push(unhurried::<Sequenced>("seq", Kind::Ours));
+    all.push(unhurried::<Combined>("combined", Kind::Ours));
+    all.push(unhurried::<Delegated>("delegated", Kind::Ours));
+    all.push(contender::<Messages>("messages", Kind::Ours));
     let (servers, check, turn) = (deal::servers as fn(&Setting<'_>) -> usize, processes::check, processes::turn);
-    all.push(Contender { name: "messages-processes", kind: Kind::Other, is_quick: false, servers, check, turn });
+    all.push(Contender { name: "messages-processes", kind: Kind::Ours, is_quick: false, servers, check, turn });
     all.push(contender::<Rival<Dashmap>>("dashmap", Kind::Rival));
     all.push(contender::<Rival<Papaya>>("papaya", Kind::Rival));
     all.push(contender::<Rival<Scc>>("scc", Kind::Rival));
     all.push(contender::<Rival<Std>>("std", Kind::Rival));
+    all.push(contender::<Rival<StdSharded>>("std-sharded", Kind::Rival));
     all
 }

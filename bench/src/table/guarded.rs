@@ -1,6 +1,5 @@
 //! Buckets of SSYNC's layout behind a guard that runs one closure at a time on each, and a client that works through it.
 
-use corecast::base::sync::{Ordering, fence};
 use corecast::lock::table::Bucket;
 
 use super::host::{Client, Host, Setting, Words, Work, seats};
@@ -13,21 +12,6 @@ pub(super) struct Payload(pub(super) Words);
 
 /// The value of a key in a bucket; empty places have none.
 pub(super) type Stored = Option<Box<Payload>>;
-
-/// The experiment's critical section ends so, with every contender that has one.
-#[inline(always)]
-pub(super) fn end_of_section() {
-    // ORDERING: SeqCst, pairs with itself in other threads; no outcome is forbidden by it that matters here, as it stands for
-    // what the original's critical section costs [section-end]
-    fence(Ordering::SeqCst);
-}
-
-/// A result, at the end of a critical section.
-#[inline(always)]
-pub(super) fn ending_section<R>(result: R) -> R {
-    end_of_section();
-    result
-}
 
 /// Buckets that closures are let at.
 pub(super) trait Guarded: Sync {

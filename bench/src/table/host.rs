@@ -8,6 +8,7 @@ use corecast::base::wait::Wait;
 
 use super::draw::Mix;
 use super::play::{self, Tally};
+use super::section::Section;
 use corecast_race::cancel::Cancel;
 use corecast_race::failure::Failure;
 use corecast_race::place::Place;
@@ -34,6 +35,8 @@ pub(super) struct Setting<'a> {
     pub(super) zipf: Option<f64>,
     /// Whether a put writes its 64 bytes.
     pub(super) writes_payload: bool,
+    /// How critical sections end.
+    pub(super) section: Section,
     /// Which program processes run, where there are processes.
     pub(super) place: &'a Place,
     /// How channels wait.

@@ -4,11 +4,15 @@ use corecast::base::LINE_BYTES;
 use corecast::lock::table::Bucket;
 use corecast::lock::{Mutex, RawLock, Setup, Word};
 
-use super::guarded::{Guarded, Standalone, Stored, bucket_of, ending_section};
+use super::guarded::{Guarded, Standalone, Stored, bucket_of};
 use super::host::Setting;
+use super::section::Section;
 
 /// See the [module](self).
-pub(super) struct Locked<L: RawLock>(Box<[Mutex<Bucket<Stored>, L>]>);
+pub(super) struct Locked<L: RawLock> {
+    buckets: Box<[Mutex<Bucket<Stored>, L>]>,
+    section: Section,
+}
 
 // A lock shares its lines with no keys, neither its own bucket's nor another's.
 const _: () = assert!(
@@ -19,13 +23,14 @@ const _: () = assert!(
 impl<L: RawLock> Guarded for Locked<L> {
     #[inline]
     fn write<R: Send>(&self, key: u64, change: impl FnOnce(&mut Bucket<Stored>) -> R + Send) -> R {
-        self.0[bucket_of(key, self.0.len())].with(|bucket| ending_section(change(bucket)))
+        self.buckets[bucket_of(key, self.buckets.len())].with(|bucket| self.section.ending(change(bucket)))
     }
 }
 
 impl<L: RawLock> Standalone for Locked<L> {
     fn make(setting: &Setting<'_>) -> Self {
         let setup = Setup::of_threads(setting.threads);
-        Self((0..setting.buckets).map(|_| Mutex::for_setup(Bucket::default(), &setup)).collect())
+        let buckets = (0..setting.buckets).map(|_| Mutex::for_setup(Bucket::default(), &setup)).collect();
+        Self { buckets, section: setting.section }
     }
 }

@@ -27,6 +27,7 @@ mod published;
 mod readers;
 mod report;
 mod rivals;
+mod section;
 mod sequenced;
 
 use std::time::Duration;
@@ -49,6 +50,7 @@ use play::Turn;
 pub use processes::table_member;
 pub use published::{Point, Published};
 pub use report::{TableCell, TableReport, TableRow};
+use section::Section;
 
 /// The options of the benchmark.
 #[derive(Clone, Debug, Default)]
@@ -70,6 +72,8 @@ pub struct TableOptions {
     pub unpinned: bool,
     /// Whether a put writes its 64 bytes; it leaves them untouched by default, as in the paper.
     pub writes_payload: bool,
+    /// Whether critical sections end without the full fence of the paper's, of every contender.
+    pub without_fence: bool,
     /// How long a block is; a second by default, as in the paper, 5 ms if quick.
     pub block: Option<Duration>,
 }
@@ -81,7 +85,7 @@ impl TableOptions {
 
     /// From the paper's experiment, but for its sizes and servers.
     fn departs(&self) -> bool {
-        self.zipf.is_some() || self.unpinned || self.writes_payload
+        self.zipf.is_some() || self.unpinned || self.writes_payload || self.without_fence
     }
 
     #[track_caller]
@@ -129,23 +133,34 @@ pub fn table(
         cells.push(cell(&contenders, &setting, &raced));
     }
     progress.step(1.0, "done");
-    Ok(TableReport {
+    Ok(report(machine, options, &usual, rounds, cells))
+}
+
+fn report(
+    machine: &Machine,
+    options: &TableOptions,
+    usual: &Setting<'_>,
+    rounds: usize,
+    cells: Vec<TableCell>,
+) -> TableReport {
+    TableReport {
         machine: machine.name.clone(),
         commit: options.options.commit.clone(),
-        seed,
-        quick: shared.quick,
-        cpus: cpus.iter().map(|cpu| cpu.get()).collect(),
-        wait: shared.wait.to_string(),
-        every: options.every(),
-        zipf: options.zipf,
-        unpinned: options.unpinned,
-        writes_payload: options.writes_payload,
+        seed: usual.seed,
+        quick: options.options.quick,
+        cpus: usual.cpus.iter().map(|cpu| cpu.get()).collect(),
+        wait: usual.wait.to_string(),
+        every: usual.every,
+        zipf: usual.zipf,
+        unpinned: !usual.is_pinned,
+        writes_payload: usual.writes_payload,
+        fence: usual.section.is_fenced,
         block_ms: u64::try_from(usual.time.as_millis()).unwrap_or(u64::MAX),
         rounds,
-        gates: gates::judge(&contenders, &cells, cpus.len(), options.departs()),
+        gates: gates::judge(&cells, usual.cpus.len(), options.departs()),
         cells,
         published: published::PUBLISHED,
-    })
+    }
 }
 
 /// The settings that all situations share, but for the seed.
@@ -161,6 +176,7 @@ fn usual<'a>(options: &'a TableOptions, (cpus, cluster): (&'a [CpuId], &'a [CpuI
         every: options.every(),
         zipf,
         writes_payload,
+        section: Section { is_fenced: !options.without_fence },
         place,
         wait,
         time: options.block.unwrap_or(if quick { QUICK_BLOCK } else { BLOCK }),
@@ -334,11 +350,19 @@ mod tests {
         let options = Options { quick: true, contenders, ..Options::default() };
         let (threads, buckets, means) = (vec![2], vec![12], vec![12]);
         let block = Some(Duration::from_millis(20));
-        let changed =
-            TableOptions { zipf: Some(0.99), unpinned: true, writes_payload: true, ..TableOptions::default() };
+        let changed = TableOptions {
+            zipf: Some(0.99),
+            unpinned: true,
+            writes_payload: true,
+            without_fence: true,
+            ..TableOptions::default()
+        };
         let options = TableOptions { options, threads, buckets, means, block, ..changed };
         let report = table(&this_machine(), &options, &mut ()).expect("it runs");
-        assert_eq!((report.zipf, report.unpinned, report.writes_payload), (Some(0.99), true, true));
+        assert_eq!(
+            (report.zipf, report.unpinned, report.writes_payload, report.fence),
+            (Some(0.99), true, true, false)
+        );
         for row in &report.cells[0].rows {
             if row.contender == "confined-tas" {
                 assert!(row.skipped.as_ref().is_some_and(|reason| reason.contains("not bound")), "{row:?}");

@@ -246,6 +246,7 @@ pub(super) mod tests {
 
     use super::*;
     use crate::table::host::seats;
+    use crate::table::section::Section;
     use corecast_race::place::Place;
 
     /// Loses a key now and then, or shows a wrong value.
@@ -286,6 +287,7 @@ pub(super) mod tests {
         every: 3,
         zipf: None,
         writes_payload: false,
+        section: Section { is_fenced: true },
         place: &Place::Threads,
         wait: Wait::Adaptive,
         time: Duration::from_millis(2),

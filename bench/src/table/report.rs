@@ -31,6 +31,8 @@ pub struct TableReport {
     pub unpinned: bool,
     /// True if a put wrote its 64 bytes.
     pub writes_payload: bool,
+    /// True if critical sections ended by a full fence, as in the paper.
+    pub fence: bool,
     /// How long a block was.
     pub block_ms: u64,
     /// Blocks of each contender in each situation.

@@ -4,16 +4,26 @@
 //! of what is measured: they get one of a multiplication. They are made for all elements that will come, and never grow.
 
 use std::collections::HashMap;
+use std::collections::hash_map;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Mutex;
 
-use super::guarded::end_of_section;
+use corecast::base::CacheLine;
+
 use super::host::{Client, Host, Setting, Words, Work, seats};
+use super::section::Section;
 use corecast_race::failure::Failure;
 
 /// Hashes one u64: multiplied by an odd constant (the golden ratio's), with the upper half folded into the lower.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Multiply(u64);
+
+impl Multiply {
+    #[inline]
+    fn product(key: u64) -> u64 {
+        key.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
 
 impl BuildHasher for Multiply {
     type Hasher = Self;
@@ -27,7 +37,7 @@ impl BuildHasher for Multiply {
 impl Hasher for Multiply {
     #[inline]
     fn write_u64(&mut self, key: u64) {
-        let product = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let product = Self::product(key);
         self.0 = product ^ product >> 32;
     }
 
@@ -43,10 +53,11 @@ impl Hasher for Multiply {
 
 /// A map that threads share.
 pub(super) trait Shared: Sync + Sized {
-    fn for_elements(elements: usize) -> Self;
-    fn get(&self, key: u64, into: &mut Words) -> bool;
-    fn put(&self, key: u64, words: Words) -> bool;
-    fn remove(&self, key: u64) -> bool;
+    /// For all keys that will come; of tables with a number of buckets, this is it.
+    fn for_keys(keys: usize, buckets: usize) -> Self;
+    fn get(&self, key: u64, into: &mut Words, section: Section) -> bool;
+    fn put(&self, key: u64, words: Words, section: Section) -> bool;
+    fn remove(&self, key: u64, section: Section) -> bool;
 }
 
 pub(super) type Dashmap = dashmap::DashMap<u64, Words, Multiply>;
@@ -55,152 +66,191 @@ pub(super) type Scc = scc::HashMap<u64, Words, Multiply>;
 /// One mutex around all of it.
 pub(super) type Std = Mutex<HashMap<u64, Words, Multiply>>;
 
+/// A map behind a mutex for each of at least as many shards as the other tables have buckets, a power of two.
+pub(super) struct StdSharded(Box<[CacheLine<Std>]>);
+
 impl Shared for Dashmap {
-    fn for_elements(elements: usize) -> Self {
-        Self::with_capacity_and_hasher(elements, Multiply::default())
+    fn for_keys(keys: usize, _buckets: usize) -> Self {
+        Self::with_capacity_and_hasher(keys, Multiply::default())
     }
 
     #[inline]
-    fn get(&self, key: u64, into: &mut Words) -> bool {
+    fn get(&self, key: u64, into: &mut Words, section: Section) -> bool {
         let found = self.get(&key);
         let is_in = found.as_ref().map(|words| *into = **words).is_some();
-        end_of_section();
+        section.end();
         is_in
     }
 
     #[inline]
-    fn put(&self, key: u64, words: Words) -> bool {
+    fn put(&self, key: u64, words: Words, section: Section) -> bool {
         match self.entry(key) {
             dashmap::Entry::Occupied(_entry) => {
-                end_of_section();
+                section.end();
                 false
             }
             dashmap::Entry::Vacant(entry) => {
                 let _held = entry.insert(words);
-                end_of_section();
+                section.end();
                 true
             }
         }
     }
 
     #[inline]
-    fn remove(&self, key: u64) -> bool {
+    fn remove(&self, key: u64, section: Section) -> bool {
         let was_in = self.remove(&key).is_some();
-        end_of_section();
+        section.end();
         was_in
     }
 }
 
 impl Shared for Papaya {
-    fn for_elements(elements: usize) -> Self {
-        Self::with_capacity_and_hasher(elements, Multiply::default())
+    fn for_keys(keys: usize, _buckets: usize) -> Self {
+        Self::with_capacity_and_hasher(keys, Multiply::default())
     }
 
     #[inline]
-    fn get(&self, key: u64, into: &mut Words) -> bool {
+    fn get(&self, key: u64, into: &mut Words, section: Section) -> bool {
         let is_in = self.pin().get(&key).map(|words| *into = *words).is_some();
-        end_of_section();
+        section.end();
         is_in
     }
 
     #[inline]
-    fn put(&self, key: u64, words: Words) -> bool {
+    fn put(&self, key: u64, words: Words, section: Section) -> bool {
         let is_in = self.pin().try_insert(key, words).is_ok();
-        end_of_section();
+        section.end();
         is_in
     }
 
     #[inline]
-    fn remove(&self, key: u64) -> bool {
+    fn remove(&self, key: u64, section: Section) -> bool {
         let was_in = self.pin().remove(&key).is_some();
-        end_of_section();
+        section.end();
         was_in
     }
 }
 
 impl Shared for Scc {
-    fn for_elements(elements: usize) -> Self {
-        Self::with_capacity_and_hasher(elements, Multiply::default())
+    fn for_keys(keys: usize, _buckets: usize) -> Self {
+        Self::with_capacity_and_hasher(keys, Multiply::default())
     }
 
     #[inline]
-    fn get(&self, key: u64, into: &mut Words) -> bool {
+    fn get(&self, key: u64, into: &mut Words, section: Section) -> bool {
         let read = |_: &u64, words: &Words| {
             *into = *words;
-            end_of_section();
+            section.end();
         };
         let is_in = self.read_sync(&key, read).is_some();
         if !is_in {
-            end_of_section();
+            section.end();
         }
         is_in
     }
 
     #[inline]
-    fn put(&self, key: u64, words: Words) -> bool {
+    fn put(&self, key: u64, words: Words, section: Section) -> bool {
         let is_in = self.insert_sync(key, words).is_ok();
-        end_of_section();
+        section.end();
         is_in
     }
 
     #[inline]
-    fn remove(&self, key: u64) -> bool {
+    fn remove(&self, key: u64, section: Section) -> bool {
         let was_in = self.remove_sync(&key).is_some();
-        end_of_section();
+        section.end();
         was_in
     }
 }
 
 impl Shared for Std {
-    fn for_elements(elements: usize) -> Self {
-        Self::new(HashMap::with_capacity_and_hasher(elements, Multiply::default()))
+    fn for_keys(keys: usize, _buckets: usize) -> Self {
+        Self::new(HashMap::with_capacity_and_hasher(keys, Multiply::default()))
     }
 
     #[inline]
-    fn get(&self, key: u64, into: &mut Words) -> bool {
+    fn get(&self, key: u64, into: &mut Words, section: Section) -> bool {
         let map = self.lock().expect("nobody panics inside");
         let is_in = map.get(&key).map(|words| *into = *words).is_some();
-        end_of_section();
+        section.end();
         is_in
     }
 
     #[inline]
-    fn put(&self, key: u64, words: Words) -> bool {
+    fn put(&self, key: u64, words: Words, section: Section) -> bool {
         let mut map = self.lock().expect("nobody panics inside");
-        let is_new = !map.contains_key(&key);
-        if is_new {
-            map.insert(key, words);
-        }
-        end_of_section();
+        let is_new = match map.entry(key) {
+            hash_map::Entry::Occupied(_) => false,
+            hash_map::Entry::Vacant(entry) => {
+                entry.insert(words);
+                true
+            }
+        };
+        section.end();
         is_new
     }
 
     #[inline]
-    fn remove(&self, key: u64) -> bool {
+    fn remove(&self, key: u64, section: Section) -> bool {
         let mut map = self.lock().expect("nobody panics inside");
         let was_in = map.remove(&key).is_some();
-        end_of_section();
+        section.end();
         was_in
     }
 }
 
+impl StdSharded {
+    #[inline]
+    fn shard(&self, key: u64) -> &Std {
+        // The upper half of the product, of which a map takes the lowest and the highest bits.
+        &self.0[(Multiply::product(key) >> 32) as usize & (self.0.len() - 1)]
+    }
+}
+
+impl Shared for StdSharded {
+    fn for_keys(keys: usize, buckets: usize) -> Self {
+        let shards = buckets.next_power_of_two();
+        Self((0..shards).map(|_| CacheLine::new(Std::for_keys(keys.div_ceil(shards), 1))).collect())
+    }
+
+    #[inline]
+    fn get(&self, key: u64, into: &mut Words, section: Section) -> bool {
+        self.shard(key).get(key, into, section)
+    }
+
+    #[inline]
+    fn put(&self, key: u64, words: Words, section: Section) -> bool {
+        self.shard(key).put(key, words, section)
+    }
+
+    #[inline]
+    fn remove(&self, key: u64, section: Section) -> bool {
+        self.shard(key).remove(key, section)
+    }
+}
+
 /// A thread's way to one of them.
-pub(super) struct Through<'a, M>(&'a M);
+pub(super) struct Through<'a, M> {
+    map: &'a M,
+    section: Section,
+}
 
 impl<M: Shared> Client for Through<'_, M> {
     #[inline]
     fn get(&mut self, key: u64, into: &mut Words) -> bool {
-        self.0.get(key, into)
+        self.map.get(key, into, self.section)
     }
 
     #[inline]
     fn put(&mut self, key: u64, words: Option<&Words>) -> bool {
-        self.0.put(key, words.copied().unwrap_or_default())
+        self.map.put(key, words.copied().unwrap_or_default(), self.section)
     }
 
     #[inline]
     fn remove(&mut self, key: u64) -> bool {
-        self.0.remove(key)
+        self.map.remove(key, self.section)
     }
 }
 
@@ -209,7 +259,7 @@ pub(super) struct Rival<M>(std::marker::PhantomData<M>);
 
 impl<M: Shared + 'static> Host for Rival<M> {
     fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
-        let map = M::for_elements(setting.keys() as usize);
-        work(seats(setting, || Through(&map)))
+        let map = M::for_keys(setting.keys() as usize, setting.buckets);
+        work(seats(setting, || Through { map: &map, section: setting.section }))
     }
 }

@@ -13,8 +13,9 @@ use corecast::base::sync::{AtomicU64, Ordering, fence};
 use corecast::base::wait::Spinner;
 use corecast::lock::{Mutex, Tas};
 
-use super::guarded::{bucket_of, ending_section};
+use super::guarded::bucket_of;
 use super::host::{Client, Host, Setting, Words, Work, seats};
+use super::section::Section;
 use corecast_race::failure::Failure;
 
 /// Keys and what belongs to them, the first `used` of which are there. Written by the writer whose turn it is, read by all.
@@ -26,16 +27,18 @@ struct Bucket {
     words: Box<[[AtomicU64; 8]]>,
     /// Held by the thread that writes.
     writers: Mutex<(), Tas>,
+    section: Section,
 }
 
 impl Bucket {
-    fn new(room: usize) -> Self {
+    fn new(room: usize, section: Section) -> Self {
         Self {
             number: AtomicU64::new(0),
             used: AtomicU64::new(0),
             keys: (0..room).map(|_| AtomicU64::new(0)).collect(),
             words: (0..room).map(|_| array::from_fn(|_| AtomicU64::new(0))).collect(),
             writers: Mutex::from(()),
+            section,
         }
     }
 
@@ -104,7 +107,7 @@ impl Bucket {
                     self.used.store(used + 1, Ordering::Relaxed);
                 });
             }
-            ending_section(is_new)
+            self.section.ending(is_new)
         })
     }
 
@@ -124,7 +127,7 @@ impl Bucket {
                     self.used.store(last, Ordering::Relaxed);
                 });
             }
-            ending_section(found.is_some())
+            self.section.ending(found.is_some())
         })
     }
 }
@@ -135,7 +138,7 @@ pub(super) struct Sequenced(Box<[CacheLine<Bucket>]>);
 impl Host for Sequenced {
     fn with(setting: &Setting<'_>, work: Work<'_>) -> Result<(), Failure> {
         let room = setting.keys() as usize / setting.buckets + 1;
-        let table = Self((0..setting.buckets).map(|_| CacheLine::new(Bucket::new(room))).collect());
+        let table = Self((0..setting.buckets).map(|_| CacheLine::new(Bucket::new(room, setting.section))).collect());
         work(seats(setting, || Reader(&table)))
     }
 }
@@ -181,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_reader_does_not_keep_what_it_read_while_somebody_wrote() {
-        let bucket = Bucket::new(2);
+        let bucket = Bucket::new(2, Section { is_fenced: true });
         assert!(bucket.put(7, &[1; 8]));
         assert_eq!((bucket.try_get(7), bucket.try_get(8)), (Ok(Some([1; 8])), Ok(None)));
         bucket.writing(|| assert_eq!((bucket.try_get(7), bucket.try_get(8)), (Err(()), Err(()))));

@@ -1373,15 +1373,17 @@ corecast_status corecast_atomic_stream_open(corecast_member *member, corecast_at
 // not ended makes the group fail.
 void corecast_atomic_stream_close(corecast_atomic_stream *stream);
 
-// Publishes an event of up to 500 bytes, waiting for room. Events that must be delivered before there is room go to
-// `deliver`. CORECAST_TOO_LARGE for more bytes.
+// Publishes an event, and returns when all of it has been sent. Events that must be delivered before there is room go to
+// `deliver`.
 corecast_status corecast_atomic_stream_publish(corecast_atomic_stream *stream,
                                                const void *data,
                                                size_t len,
                                                corecast_deliver deliver,
                                                void *context);
 
-// The same without waiting, and without delivering: CORECAST_FULL if there is no room.
+// The same without waiting, and without delivering: CORECAST_FULL if there is no room. Of an event of more than 500
+// bytes only the first part need have room: the others are kept, and sent by the following calls, until which there is
+// room for no other event.
 corecast_status corecast_atomic_stream_try_publish(corecast_atomic_stream *stream,
                                                    const void *data,
                                                    size_t len);

@@ -45,8 +45,8 @@ c_functions! {
     /// not ended makes the group fail.
     closing fn corecast_atomic_stream_close(stream: AtomicStream);
 
-    /// Publishes an event of up to 500 bytes, waiting for room. Events that must be delivered before there is room go to
-    /// `deliver`. CORECAST_TOO_LARGE for more bytes.
+    /// Publishes an event, and returns when all of it has been sent. Events that must be delivered before there is room go to
+    /// `deliver`.
     unsafe fn corecast_atomic_stream_publish(
         stream: &mut AtomicStream,
         data: bytes[len],
@@ -57,7 +57,9 @@ c_functions! {
         stream.0.with(|stream| stream.publish(data, deliver))?
     }
 
-    /// The same without waiting, and without delivering: CORECAST_FULL if there is no room.
+    /// The same without waiting, and without delivering: CORECAST_FULL if there is no room. Of an event of more than 500
+    /// bytes only the first part need have room: the others are kept, and sent by the following calls, until which there is
+    /// room for no other event.
     unsafe fn corecast_atomic_stream_try_publish(stream: &mut AtomicStream, data: bytes[len]) {
         if !stream.0.with(|stream| stream.try_publish(data))? {
             return Err(Failure::new(Status::Full, "the stream has no room for an event now"));

@@ -45,7 +45,7 @@ fn timed(timing: Timing) -> &'static str {
     match timing {
         Timing::Batches => "; timed back to back",
         Timing::Windows => "; timed from a common start to the last member's end",
-        Timing::LeafEcho => "; timed by the root until a leaf's echo",
+        Timing::LeafEcho => "; timed by the root, with a message from or to each leaf in turn",
         Timing::Separated => "; timed with a barrier after each",
         _ => "",
     }
@@ -133,7 +133,7 @@ mod tests {
         let timed = [Timing::Windows, Timing::LeafEcho, Timing::Separated];
         let told = timed.map(|timing| headline(&Group { timing, ..long.clone() }));
         assert!(told[0].ends_with("; timed from a common start to the last member's end"), "{told:?}");
-        assert!(told[1].ends_with("; timed by the root until a leaf's echo"), "{told:?}");
+        assert!(told[1].ends_with("; timed by the root, with a message from or to each leaf in turn"), "{told:?}");
         assert!(told[2].ends_with("; timed with a barrier after each"), "{told:?}");
         let text = rows(&group);
         assert!(text.find("  std").expect("timed") < text.find("* corecast").expect("timed"), "{text}");

@@ -9,7 +9,11 @@
 //! members deliver the same events in the same order, those of one member in the order in which it published them, and
 //! nothing before what its publisher had delivered.
 //!
-//! Each member keeps the last 64 events until it has delivered them and passed them on; if it does neither, the stream
+//! An event of more than 500 bytes goes in parts, each with a place of its own in the order, among which events of other
+//! members may lie; it is delivered where its last part lies, so that numbers of events ascend with gaps. Only the receivers
+//! need memory for all of it at once, and the publisher for what it could not send yet.
+//!
+//! Each member keeps the last 64 events, or parts, until it has delivered them and passed them on; if it does neither, the stream
 //! stops when its edge is full. So the root must call a method of its stream now and then, and so must inner members.
 //!
 //! **Progress:** `try_publish`, `deliver` and `progress` do not wait; the others block. **Memory ordering:** what a member
@@ -36,6 +40,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::collections::VecDeque;
 use std::fmt;
 
 use corecast_channel::ump::any::{Receiver as AnyReceiver, Sender as AnySender, rings as any_rings};
@@ -50,10 +55,12 @@ use crate::member::{Ends, Member};
 const WINDOW: u64 = 64;
 /// The prefix of an event's bytes: the rank of its member, combined with [`END`] in its last event.
 const ORIGIN_BYTES: usize = 4;
-/// The longest event.
+/// The longest part of an event.
 const MOST: usize = LONGEST_MESSAGE - ORIGIN_BYTES;
 /// Set in the origin of a member's last event, which is not delivered.
 const END: u32 = 1 << 31;
+/// Set in the origin of each part of an event but the last.
+const MORE: u32 = 1 << 30;
 
 #[derive(Debug, Clone)]
 struct Event {
@@ -70,6 +77,11 @@ impl Event {
         self.len = ORIGIN_BYTES + bytes.len();
         self.message[..ORIGIN_BYTES].copy_from_slice(&origin.to_le_bytes());
         self.message[ORIGIN_BYTES..self.len].copy_from_slice(bytes);
+    }
+
+    /// The member that published it.
+    fn publisher(&self) -> usize {
+        (self.parts().0 & !(END | MORE)) as usize
     }
 
     /// Its origin and its bytes.
@@ -93,6 +105,10 @@ pub struct AtomicStream<'a> {
     delivered: u64,
     /// Last events of members that have been delivered.
     ended: usize,
+    /// The bytes still to be sent of the last event of this member.
+    rest: VecDeque<u8>,
+    /// The parts that have been delivered of an event of each member, by rank.
+    parts: Vec<Vec<u8>>,
 }
 
 /// The source of a member's events, and the way of its own.
@@ -120,27 +136,48 @@ struct Child {
 }
 
 impl AtomicStream<'_> {
-    /// Publishes an event of up to 500 bytes, if there is room for it now.
+    /// Publishes an event, if there is room for it now. Of an event of more than 500 bytes only the first part need have
+    /// room: the others are kept, and sent by the following calls, until which there is room for no other event.
     ///
     /// # Errors
-    /// [`Error::TooLarge`], [`Error::MemberLost`].
+    /// [`Error::MemberLost`].
     pub fn try_publish(&mut self, bytes: &[u8]) -> Result<bool, Error> {
-        if bytes.len() > MOST {
-            return Err(Error::TooLarge { bytes: bytes.len(), most: MOST });
-        }
         let own = self.me.rank() as u32;
-        self.try_send(own, bytes)
+        let (first, rest) = bytes.split_at(bytes.len().min(MOST));
+        if !self.rest.is_empty() {
+            self.progress()?;
+        }
+        if !self.rest.is_empty() || !self.try_send(if rest.is_empty() { own } else { own | MORE }, first)? {
+            return Ok(false);
+        }
+        if !rest.is_empty() {
+            self.rest.extend(rest);
+            self.progress()?;
+        }
+        Ok(true)
     }
 
-    /// Publishes an event of up to 500 bytes. Events that have to be delivered before there is room are passed to
-    /// `deliver`, as by [`deliver`](Self::deliver).
+    /// Publishes an event, and returns when all of it has been sent. Events that have to be delivered before there is room
+    /// are passed to `deliver`, as by [`deliver`](Self::deliver).
     ///
     /// # Errors
     /// As [`try_publish`](Self::try_publish).
     pub fn publish(&mut self, bytes: &[u8], mut deliver: impl FnMut(u64, usize, &[u8])) -> Result<(), Error> {
         while !self.try_publish(bytes)? {
             if self.deliver(&mut deliver)? == 0 {
-                self.wait(Some(ORIGIN_BYTES + bytes.len()))?;
+                let next = if self.rest.is_empty() { bytes.len() } else { self.rest.len() };
+                self.wait(Some(ORIGIN_BYTES + next.min(MOST)))?;
+            }
+        }
+        if self.rest.is_empty() { Ok(()) } else { self.send_rest(deliver) }
+    }
+
+    /// Waits until all of an event has been sent.
+    #[cold]
+    fn send_rest(&mut self, mut deliver: impl FnMut(u64, usize, &[u8])) -> Result<(), Error> {
+        while !self.rest.is_empty() {
+            if self.deliver(&mut deliver)? == 0 && !self.rest.is_empty() {
+                self.wait(Some(ORIGIN_BYTES + self.rest.len().min(MOST)))?;
             }
         }
         Ok(())
@@ -154,13 +191,22 @@ impl AtomicStream<'_> {
         self.progress()?;
         let mut count = 0;
         while self.delivered < self.taken {
-            let (origin, bytes) = self.events[(self.delivered % WINDOW) as usize].parts();
-            if origin & END == 0 {
+            let event = &self.events[(self.delivered % WINDOW) as usize];
+            let ((origin, bytes), publisher) = (event.parts(), event.publisher());
+            let parts = &mut self.parts[publisher];
+            if origin & END != 0 {
                 // The last event of each member has a number, too. It is not delivered, and no member needs it.
-                deliver(self.delivered, origin as usize, bytes);
+                self.ended += 1;
+            } else if origin & MORE != 0 {
+                parts.extend_from_slice(bytes);
+            } else if parts.is_empty() {
+                deliver(self.delivered, publisher, bytes);
                 count += 1;
             } else {
-                self.ended += 1;
+                let mut whole = std::mem::take(parts);
+                whole.extend_from_slice(bytes);
+                deliver(self.delivered, publisher, &whole);
+                count += 1;
             }
             self.delivered += 1;
         }
@@ -196,6 +242,7 @@ impl AtomicStream<'_> {
     /// [`Error::MemberLost`].
     pub fn finish(mut self, mut deliver: impl FnMut(u64, usize, &[u8])) -> Result<(), Error> {
         let (own, members) = (self.me.rank() as u32, self.me.size());
+        self.send_rest(&mut deliver)?;
         while !self.try_send(own | END, &[])? {
             if self.deliver(&mut deliver)? == 0 {
                 self.wait(Some(ORIGIN_BYTES))?;
@@ -211,13 +258,21 @@ impl AtomicStream<'_> {
 
     fn try_send(&mut self, origin: u32, bytes: &[u8]) -> Result<bool, Error> {
         self.progress()?;
+        let is_sent = self.send(origin, bytes)?;
+        if is_sent && matches!(self.source, Source::Publishers(..)) {
+            self.progress()?;
+        }
+        Ok(is_sent)
+    }
+
+    /// Sends an event, or a part of one, to the root if there is room for it.
+    fn send(&mut self, origin: u32, bytes: &[u8]) -> Result<bool, Error> {
         let has_room = self.kept() < WINDOW;
         match &mut self.source {
             Source::Publishers(..) => {
                 if has_room {
                     self.events[(self.taken % WINDOW) as usize].set(origin, bytes);
                     self.taken += 1;
-                    self.progress()?;
                 }
                 Ok(has_room)
             }
@@ -235,12 +290,27 @@ impl AtomicStream<'_> {
         self.taken - self.children.iter().map(|child| child.passed).fold(self.delivered, u64::min)
     }
 
-    /// Passes one event on to each child, and takes one in; false if neither was possible.
+    /// Sends the next part of this member's event if there is room for it.
+    #[cold]
+    fn send_part(&mut self) -> Result<bool, Error> {
+        let own = self.me.rank() as u32;
+        let mut part = [0; MOST];
+        let len = self.rest.len().min(MOST);
+        part.iter_mut().zip(&self.rest).for_each(|(byte, rest)| *byte = *rest);
+        let is_sent = self.send(if len < self.rest.len() { own | MORE } else { own }, &part[..len])?;
+        if is_sent {
+            self.rest.drain(..len);
+        }
+        Ok(is_sent)
+    }
+
+    /// Passes one event on to each child, takes one in, and sends a part of one's own; false if nothing of it was possible.
     fn step(&mut self) -> Result<bool, Error> {
+        let has_sent = !self.rest.is_empty() && self.send_part()?;
         let has_room = self.kept() < WINDOW;
         let Self { me, source, children, events, taken, .. } = self;
         let core = &mut me.ends_mut().core;
-        let mut has_moved = false;
+        let mut has_moved = has_sent;
         for child in children.iter_mut().filter(|child| child.passed < *taken) {
             if send_now(core, child.rank, &mut child.tx, &events[(child.passed % WINDOW) as usize])? {
                 child.passed += 1;
@@ -255,7 +325,7 @@ impl AtomicStream<'_> {
                 Err(Error::Timeout { .. }) => return Ok(true),
                 Err(error) => return Err(error),
             }
-            if event.len < ORIGIN_BYTES || (event.parts().0 & !END) as usize >= core.members {
+            if event.len < ORIGIN_BYTES || event.publisher() >= core.members {
                 return Err(core.fail(rank, Loss::Mismatched));
             }
             *taken += 1;
@@ -374,7 +444,8 @@ impl Member {
         let below = edges.links[..parent.unwrap_or(edges.links.len())].iter().map(|link| link.rank);
         let children = below.map(|rank| Child { rank, tx: sender(down(rank), rank), passed: 0 }).collect();
         let events = vec![Event::NONE; WINDOW as usize];
-        Ok(AtomicStream { me: self, source, children, events, taken: 0, delivered: 0, ended: 0 })
+        let (rest, parts) = (VecDeque::new(), vec![Vec::new(); members]);
+        Ok(AtomicStream { me: self, source, children, events, taken: 0, delivered: 0, ended: 0, rest, parts })
     }
 }
 

@@ -18,6 +18,14 @@ pub enum Op {
     Reduce,
     /// The same, at all.
     Allreduce,
+    /// 8 bytes of each, or as many as asked for, at the root.
+    Gather,
+    /// 8 bytes to each, or as many as asked for, from the root.
+    Scatter,
+    /// A proposal of 8 bytes, or as many as asked for, of the root, which all vote on, until all know the decision.
+    Commit,
+    /// An event of 8 bytes, or as many as asked for, of each member, until all have delivered all of them in one order.
+    AtomicStream,
     /// A burst of events of 8 bytes from rank 0 to all others, until it knows that all have processed them.
     Acknowledged,
     /// One message of 56 bytes from one CPU to another: half of a round trip.
@@ -35,11 +43,15 @@ pub enum Op {
 
 impl Op {
     /// All operations, those of groups first.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::Barrier,
         Self::Broadcast,
         Self::Reduce,
         Self::Allreduce,
+        Self::Gather,
+        Self::Scatter,
+        Self::Commit,
+        Self::AtomicStream,
         Self::Acknowledged,
         Self::OneWay,
         Self::Stream,
@@ -49,7 +61,22 @@ impl Op {
     ];
 
     /// The operations of a group of any size.
-    pub const COLLECTIVES: [Self; 4] = [Self::Barrier, Self::Broadcast, Self::Reduce, Self::Allreduce];
+    pub const COLLECTIVES: [Self; 8] = [
+        Self::Barrier,
+        Self::Broadcast,
+        Self::Reduce,
+        Self::Allreduce,
+        Self::Gather,
+        Self::Scatter,
+        Self::Commit,
+        Self::AtomicStream,
+    ];
+
+    /// Those of them in which members tell each other what differs from member to member, or agree on it.
+    pub const EXCHANGES: [Self; 4] = [Self::Gather, Self::Scatter, Self::Commit, Self::AtomicStream];
+
+    /// Those that are raced where none is named.
+    pub const USUAL: [Self; 4] = [Self::Barrier, Self::Broadcast, Self::Reduce, Self::Allreduce];
 
     /// The operation's name in reports and on the command line.
     #[must_use]
@@ -59,6 +86,10 @@ impl Op {
             Self::Broadcast => "broadcast",
             Self::Reduce => "reduce",
             Self::Allreduce => "allreduce",
+            Self::Gather => "gather",
+            Self::Scatter => "scatter",
+            Self::Commit => "commit",
+            Self::AtomicStream => "atomic_stream",
             Self::Acknowledged => "acknowledged",
             Self::OneWay => "one_way",
             Self::Stream => "stream",
@@ -71,7 +102,20 @@ impl Op {
     /// True if one member may be a whole operation ahead of another, so that operations back to back would overlap.
     #[must_use]
     pub fn is_rooted(self) -> bool {
-        matches!(self, Self::Broadcast | Self::Reduce)
+        matches!(self, Self::Broadcast | Self::Reduce | Self::Gather | Self::Scatter)
+    }
+
+    /// True if only the root gets what comes of it.
+    #[must_use]
+    pub fn ends_at_root(self) -> bool {
+        matches!(self, Self::Reduce | Self::Gather)
+    }
+
+    /// True if it can be timed by one message of one member in turn: from the root's begin to that member's echo, or, if it
+    /// ends at the root, from the message by which the root tells that member to begin.
+    #[must_use]
+    pub fn can_echo(self) -> bool {
+        matches!(self, Self::Broadcast | Self::Reduce | Self::Gather | Self::Scatter | Self::Commit)
     }
 
     /// True if a sender need not wait for its receiver.
@@ -84,7 +128,14 @@ impl Op {
     pub fn bytes(self) -> usize {
         match self {
             Self::Barrier => 0,
-            Self::Reduce | Self::Allreduce | Self::Acknowledged | Self::Words => size_of::<u64>(),
+            Self::Reduce
+            | Self::Allreduce
+            | Self::Gather
+            | Self::Scatter
+            | Self::Commit
+            | Self::AtomicStream
+            | Self::Acknowledged
+            | Self::Words => size_of::<u64>(),
             Self::Broadcast | Self::OneWay | Self::Stream | Self::Select | Self::Idle => size_of::<Message>(),
         }
     }
@@ -115,8 +166,8 @@ impl Serialize for Op {
 /// A text that names no [`Op`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown operation '{0}': expected barrier, broadcast, reduce, allreduce, acknowledged, one_way, stream, words, select \
-     or idle"
+    "unknown operation '{0}': expected barrier, broadcast, reduce, allreduce, gather, scatter, commit, atomic_stream, \
+     acknowledged, one_way, stream, words, select or idle"
 )]
 pub struct UnknownOp(String);
 

@@ -24,7 +24,7 @@ pub struct Options {
     pub cpus: Option<CpuSet>,
     /// The numbers of participants; by default as many as there are CPUs, and for the barrier four times as many too.
     pub participants: Vec<usize>,
-    /// The collectives to race; all by default.
+    /// The collectives to race; barriers, broadcasts and reductions by default.
     pub ops: Vec<Op>,
     /// The lengths in bytes of what broadcasts and reductions carry: whole words of 8 bytes, up to [`MAX_BYTES`]. By default
     /// 56 for a broadcast and 8 for a reduction. Barriers carry nothing.
@@ -36,7 +36,8 @@ pub struct Options {
     pub external: bool,
     /// How corecast's contenders wait.
     pub wait: Wait,
-    /// Times broadcasts of collectives by the root's clock, until one member's echo has come: the protocol of Smelt's authors.
+    /// Times collectives by the root's clock, until one member's echo has come, or from the message that lets one member
+    /// begin: the protocol of Smelt's authors.
     pub leaf_echo: bool,
     /// Deals members of collectives over the NUMA nodes in turn, where there are fewer than CPUs, as Smelt's authors do.
     pub spread: bool,
@@ -155,7 +156,7 @@ impl Options {
 
     /// The operations asked for.
     fn collectives(&self) -> Result<Vec<Op>, BenchError> {
-        let ops = if self.ops.is_empty() { Op::COLLECTIVES.to_vec() } else { self.ops.clone() };
+        let ops = if self.ops.is_empty() { Op::USUAL.to_vec() } else { self.ops.clone() };
         if let Some(&op) = ops.iter().find(|op| !Op::COLLECTIVES.contains(op)) {
             return Err(BenchError::NoCollective(op));
         }

@@ -128,8 +128,9 @@ pub enum Timing {
     /// Single operations: all participants begin at a time agreed upon, and the operation ends with the last of them.
     /// For rooted operations, where a plain loop would only show how fast the root can start one after the other.
     Windows,
-    /// Broadcasts by the root's clock alone: from its beginning until one of the others, having got the value, has told the root
-    /// so by writing a line, which is **included**. The samples are those of the member that is slowest by the median.
+    /// By the root's clock alone: from its beginning until one of the others, which is done, has told the root so by writing a
+    /// line, which is **included**; of an operation that ends at the root from the line by which it lets one of the others begin.
+    /// The samples are those of the member that is slowest by the median.
     LeafEcho,
     /// Operations with a barrier of the harness after each, which is **included**: for rooted operations where
     /// participants cannot all begin at one time, or the CPUs' clocks do not agree.

@@ -103,7 +103,7 @@ fn over_nodes(machine: &Machine, cpus: &CpuSet, participants: usize) -> CpuSet {
 }
 
 fn timing(setting: &Setting<'_>, windows: bool, leaf_echo: bool) -> Timing {
-    if leaf_echo && setting.op == Op::Broadcast {
+    if leaf_echo && setting.op.can_echo() {
         return Timing::LeafEcho;
     }
     match (setting.op.is_rooted(), windows && !setting.oversubscribed) {

@@ -15,6 +15,7 @@ use super::super::deal::Deal;
 use super::super::draw::Mix;
 use super::super::host::{Seat, Setting};
 use super::super::play::{fill, random, record, verify};
+use super::super::section::Section;
 use super::client::ProcessClient;
 use super::memory::Memory;
 use super::server::Server;
@@ -56,6 +57,8 @@ impl Assignment {
             every,
             zipf,
             writes_payload,
+            // A server has no sections.
+            section: Section { is_fenced: false },
             place: &Place::Threads,
             wait: self.wait.parse().map_err(Failure::refused)?,
             time: Duration::ZERO,

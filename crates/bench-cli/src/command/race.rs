@@ -22,10 +22,10 @@ use crate::tell::tell;
 pub(crate) struct Collectives {
     #[command(flatten)]
     race: RaceArgs,
-    /// Race these operations only.
+    /// Race these operations [default: barrier,broadcast,reduce,allreduce].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = collective_parser())]
     op: Vec<Op>,
-    /// The numbers of bytes that broadcasts and reductions carry, such as 0,8,4Ki,1Mi [default: a broadcast 56, a reduction 8].
+    /// The numbers of bytes that operations carry, such as 0,8,4Ki,1Mi [default: a broadcast 56, others 8].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = bytes_arg::parse)]
     size: Vec<usize>,
     /// The numbers of members [default: the number of CPUs, and for barriers also four times that].
@@ -37,7 +37,8 @@ pub(crate) struct Collectives {
     /// Leave out contenders that run in a program of their own, which takes a compiler and seconds to start.
     #[arg(long)]
     in_process: bool,
-    /// Time broadcasts by the root's clock until one member's echo has come, of each member in turn; the slowest counts.
+    /// Time operations with a root by its clock: until one member's echo has come, or, of reductions, from a message that lets
+    /// one member begin; of each member in turn, and the slowest counts.
     #[arg(long)]
     leaf_echo: bool,
     /// Deal fewer members than CPUs over the NUMA nodes in turn [default: the first CPUs].
@@ -116,9 +117,9 @@ impl Collectives {
 
     /// Refuses to time by an echo where nothing is raced that can be.
     fn check_echo(&self) -> Result<(), Failure> {
-        if self.leaf_echo && !self.op.is_empty() && !self.op.contains(&Op::Broadcast) {
+        if self.leaf_echo && !self.op.is_empty() && !self.op.iter().any(|op| op.can_echo()) {
             let ops: Vec<&str> = self.op.iter().map(|op| op.name()).collect();
-            let why = format!("--leaf-echo times broadcasts, expected one in --op {}", ops.join(","));
+            let why = format!("--leaf-echo times operations with a root, expected one in --op {}", ops.join(","));
             return Err(Failure::input(why));
         }
         Ok(())

@@ -53,10 +53,13 @@ pub(crate) struct Arguments {
     /// Write the 64 bytes of each put.
     #[arg(long)]
     write_payload: bool,
+    /// End critical sections without the full fence of the paper's, those of every contender.
+    #[arg(long)]
+    no_fence: bool,
     /// How long each of the blocks lasts, in milliseconds [default: 1000, or 5 with --quick].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=60_000))]
     block: Option<u64>,
-    /// Race these only: names of locks, of other tables, dashmap, papaya, scc, std [default: all, or the paper's
+    /// Race these only: names of locks, of other tables, dashmap, papaya, scc, std, std-sharded [default: all, or the paper's
     /// and a few with --quick].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     contenders: Vec<String>,
@@ -81,8 +84,19 @@ impl Arguments {
         let (threads, buckets, means) = (self.threads.clone(), self.buckets.clone(), self.elements.clone());
         let block = self.block.map(Duration::from_millis);
         let every = Some(self.every as usize);
-        let Self { zipf, unpinned, write_payload: writes_payload, .. } = *self;
-        let options = TableOptions { options, threads, buckets, means, every, zipf, unpinned, writes_payload, block };
+        let Self { zipf, unpinned, write_payload: writes_payload, no_fence: without_fence, .. } = *self;
+        let options = TableOptions {
+            options,
+            threads,
+            buckets,
+            means,
+            every,
+            zipf,
+            unpinned,
+            writes_payload,
+            without_fence,
+            block,
+        };
         let report = table(&model.machine, &options, &mut Meter::start(output))?;
         self.html.tell(output, (&report, report.seed), describe, render_table)?;
         own_failures(&report).check()
@@ -125,8 +139,9 @@ fn departures(report: &TableReport) -> String {
     let zipf = report.zipf.map(|exponent| format!("keys by Zipf's law, {exponent}"));
     let unpinned = report.unpinned.then(|| "threads not bound".to_owned());
     let written = report.writes_payload.then(|| "puts write their bytes".to_owned());
+    let unfenced = (!report.fence).then(|| "no fence".to_owned());
     let every = (report.every != 3).then(|| format!("one of {} a server", report.every));
-    [zipf, unpinned, written, every].into_iter().flatten().map(|words| format!("; {words}")).collect()
+    [zipf, unpinned, written, unfenced, every].into_iter().flatten().map(|words| format!("; {words}")).collect()
 }
 
 fn describe_cell(cell: &TableCell) -> String {

@@ -119,6 +119,7 @@ mod tests {
             zipf: None,
             unpinned: false,
             writes_payload: false,
+            fence: true,
             block_ms: 5,
             rounds: 3,
             cells: vec![cell(1), cell(2), cell(4)],

@@ -21,8 +21,8 @@ fn operations_and_numbers_that_no_race_of_messages_has() {
         (&["collectives", "--size", "4k"], "'4k' is no number of bytes such as 56, 4Ki or 1Mi"),
         (&["collectives", "--threads", "--processes"], "cannot be used with"),
         (
-            &["collectives", "--leaf-echo", "--op", "barrier,reduce"],
-            "--leaf-echo times broadcasts, expected one in --op barrier,reduce",
+            &["collectives", "--leaf-echo", "--op", "barrier,allreduce"],
+            "--leaf-echo times operations with a root, expected one in --op barrier,allreduce",
         ),
         (&["acknowledged", "--arity", "0"], "0 is not in 1..=4096"),
         (&["acknowledged", "--n", "1"], "2 to 4096 participants, not 1"),

@@ -72,16 +72,36 @@ fn threads_carry_what_is_asked_for() {
 }
 
 #[test]
-fn broadcasts_end_with_an_echo_where_that_is_asked_for() {
+fn exchanges_and_agreements_are_raced_among_threads_and_processes() {
+    let ops = ["gather", "scatter", "commit", "atomic_stream"];
+    let some = ["--op", "gather,scatter,commit,atomic_stream", "--n", "2", "--size", "8,2Ki"];
+    for more in [&["--in-process"][..], &["--processes", "--contenders", "openmpi"]] {
+        let report = race(&Program::new(), &[&some[..], more].concat());
+        let found: Vec<Value> = groups(&report).iter().map(|group| json!([group["op"], group["bytes"]])).collect();
+        assert_eq!(found, ops.map(|op| [json!([op, 8]), json!([op, 2048])]).concat());
+        for group in groups(&report) {
+            if group["op"] == "commit" && group["bytes"] == 2048 {
+                assert_eq!(row(group, "corecast").1, "it carries up to 504 bytes");
+            } else {
+                assert_timed(group, "corecast");
+            }
+            if more.len() == 1 {
+                assert_timed(group, "slots+std-barrier");
+            }
+        }
+    }
+}
+
+#[test]
+fn operations_have_an_echo_where_that_is_asked_for() {
     let program = Program::new();
-    let echo = ["--op", "broadcast,reduce", "--n", "2,3", "--leaf-echo", "--spread", "--contenders"];
+    let echo = ["--op", "broadcast,reduce,commit", "--n", "2,3", "--leaf-echo", "--spread", "--contenders"];
     for more in [&["slots+std-barrier,libgomp"][..], &["openmpi", "--processes"]] {
         let report = race(&program, &[&echo[..], more].concat());
         for group in groups(&report) {
-            let is_echoed = group["op"] == "broadcast";
-            assert_eq!(group["timing"] == "leaf_echo", is_echoed, "{group}");
+            assert_eq!(group["timing"], "leaf_echo", "{group}");
             assert_timed(group, "corecast");
-            for row in group["rows"].as_array().expect("rows").iter().skip(1).filter(|_| is_echoed) {
+            for row in group["rows"].as_array().expect("rows").iter().skip(1) {
                 let skipped = row["skipped"].as_str().unwrap_or_default();
                 let fine = ["", "its driver was not made for this task"];
                 let is_here = !skipped.contains(" install ");

@@ -32,7 +32,7 @@ const ROW: [&str; 20] = [
     "failed",
 ];
 const CELL: [&str; 5] = ["buckets", "mean", "threads", "oversubscribed", "rows"];
-const REPORT: [&str; 15] = [
+const REPORT: [&str; 16] = [
     "machine",
     "commit",
     "seed",
@@ -43,6 +43,7 @@ const REPORT: [&str; 15] = [
     "zipf",
     "unpinned",
     "writes_payload",
+    "fence",
     "block_ms",
     "rounds",
     "cells",
@@ -75,13 +76,13 @@ fn every_contender_has_a_row() {
     }
     let names: Vec<&str> =
         cells[0]["rows"].as_array().expect("rows").iter().filter_map(|row| row["contender"].as_str()).collect();
-    for name in ["tas", "ticket", "mcs", "clh", "word", "messages", "dashmap", "papaya", "scc", "std"] {
+    for name in ["tas", "ticket", "mcs", "clh", "word", "messages", "dashmap", "papaya", "scc", "std", "std-sharded"] {
         assert!(names.contains(&name), "{names:?}");
     }
     let xeon = &report["published"][4];
     assert_eq!((&xeon["buckets"], &xeon["mean"], &xeon["messages_36"]), (&12.into(), &12.into(), &18.05.into()));
     assert_eq!(xeon["threads_36"], serde_json::json!({ "mops": 4.87, "lock": "clh" }));
-    assert_eq!(report["gates"].as_array().map(Vec::len), Some(2));
+    assert_eq!(report["gates"].as_array().map(Vec::len), Some(4));
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn those_named_are_raced_and_the_published_of_the_same_table_are_shown() {
 #[test]
 fn processes_serve_and_ask_and_departures_from_the_paper_are_told() {
     let named = ["--contenders", "messages-processes,delegated,rw_ttas", "--threads", "1,5", "--every", "2"];
-    let changed = ["--zipf", "0.99", "--unpinned", "--write-payload"];
+    let changed = ["--zipf", "0.99", "--unpinned", "--write-payload", "--no-fence"];
     let quick = ["table", "--quick", "--buckets", "12", "--elements", "12"];
     let report = Program::new().json(&[&quick[..], &named, &changed, &["--json"]].concat());
     assert_eq!((&report["every"], &report["zipf"], &report["unpinned"]), (&2.into(), &0.99.into(), &true.into()));
@@ -115,7 +116,7 @@ fn processes_serve_and_ask_and_departures_from_the_paper_are_told() {
         assert_eq!((&last["servers"], &last["clients"]), (&processes.0.into(), &processes.1.into()));
     }
     let text = Program::new().run(&[&QUICK[..], &["--contenders", "tas"], &changed].concat()).succeeded().stdout;
-    assert!(text.contains("keys by Zipf's law, 0.99; threads not bound; puts write their bytes"), "{text}");
+    assert!(text.contains("keys by Zipf's law, 0.99; threads not bound; puts write their bytes; no fence"), "{text}");
 }
 
 #[test]

@@ -99,9 +99,6 @@ fn wrong_arguments_are_named() {
     let stream = output(|stream| corecast_atomic_stream_open(Some(object(me)), stream));
     let to = || Some(object(stream));
     assert_eq!(status(|stream| corecast_atomic_stream_open(Some(object(me)), stream)), Status::InvalidArgument);
-    let bytes = [0_u8; 501];
-    // SAFETY: bytes and their number.
-    assert_eq!(unsafe { corecast_atomic_stream_try_publish(to(), bytes.as_ptr().cast(), 501) }, Status::TooLarge);
     // SAFETY: NULL is refused.
     assert_eq!(unsafe { corecast_atomic_stream_try_publish(to(), ptr::null(), 1) }, Status::InvalidArgument);
     assert_eq!(words(), "argument 'data': is NULL");

@@ -16,7 +16,8 @@ const TIMINGS: [(Timing, &str); 4] = [
     (Timing::Windows, "Single operations: all members begin at one agreed time, and the last one's end counts."),
     (
         Timing::LeafEcho,
-        "From the root's start until an echo of the member that is slowest has reached it; that echo is included.",
+        "By the root's clock until an echo of the slowest member, or, of reductions, from the message that lets it begin; that \
+         message is included.",
     ),
     (Timing::Separated, "Operations with a barrier of the harness after each; that barrier is included in every time."),
 ];

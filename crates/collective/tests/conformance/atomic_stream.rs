@@ -17,7 +17,8 @@ fn publish_and_finish(mut stream: AtomicStream<'_>, count: u8, seed: u64) -> Res
     let mut seen = Vec::new();
     let mut see = |number, origin, bytes: &[u8]| seen.push((number, origin, bytes.to_vec()));
     for number in 0..count {
-        let mut bytes = vec![number; random.usize(1..=500)];
+        let most = if random.u8(0..8) == 0 { 3000 } else { 500 };
+        let mut bytes = vec![number; random.usize(1..=most)];
         bytes[0] = number;
         match random.u32(0..4) {
             0 => drop(stream.deliver(&mut see)?),
@@ -111,17 +112,37 @@ fn a_stream_that_is_dropped_is_missed_by_name() {
 }
 
 #[test]
-fn events_have_any_length_up_to_a_limit() {
-    let group = group(2, |builder| builder);
-    let results = group.run(|me| {
-        let mut stream = me.atomic_stream()?;
-        assert_eq!(stream.try_publish(&[0; 501]), Err(Error::TooLarge { bytes: 501, most: 500 }));
-        let mut lens = Vec::new();
-        stream.publish(&[], |_, _, bytes| lens.push(bytes.len()))?;
-        stream.publish(&[1; 500], |_, _, bytes| lens.push(bytes.len()))?;
-        stream.finish(|_, _, bytes| lens.push(bytes.len()))?;
-        lens.sort_unstable();
-        Ok::<_, Error>(lens)
-    });
-    assert_eq!(results.expect("nobody panics"), vec![Ok(vec![0, 0, 500, 500]); 2]);
+fn events_have_any_length() {
+    for members in [2, 3, 5] {
+        let group = group(members, |builder| builder);
+        let results = group.run(|me| {
+            let mut random = fastrand::Rng::with_seed(me.rank() as u64);
+            let mut stream = me.atomic_stream()?;
+            let mut seen = Vec::new();
+            let mut see = |number, origin, bytes: &[u8]| seen.push((number, origin, bytes.to_vec()));
+            for len in [0, 500, 501, 1000, 1001, 100_000, 3] {
+                let bytes: Vec<u8> = (0..len).map(|_| random.u8(..)).collect();
+                if len % 2 == 0 {
+                    stream.publish(&bytes, &mut see)?;
+                } else {
+                    // Its parts may still be on their way when the next one is published.
+                    while !stream.try_publish(&bytes)? {
+                        stream.deliver(&mut see)?;
+                    }
+                }
+            }
+            stream.finish(&mut see)?;
+            Ok::<_, Error>(seen)
+        });
+        let seen: Result<Vec<Vec<Seen>>, Error> = results.expect("nobody panics").into_iter().collect();
+        let seen = seen.expect("nobody is lost");
+        assert!(seen.iter().all(|order| order == &seen[0]), "{members} members");
+        assert!(seen[0].windows(2).all(|pair| pair[0].0 < pair[1].0), "numbers ascend");
+        for rank in 0..members {
+            let mut random = fastrand::Rng::with_seed(rank as u64);
+            let own: Vec<&Vec<u8>> = seen[0].iter().filter(|seen| seen.1 == rank).map(|seen| &seen.2).collect();
+            assert_eq!(own.iter().map(|bytes| bytes.len()).collect::<Vec<_>>(), [0, 500, 501, 1000, 1001, 100_000, 3]);
+            assert!(own.into_iter().flatten().all(|&byte| byte == random.u8(..)), "the bytes that {rank} published");
+        }
+    }
 }

@@ -78,28 +78,36 @@ impl<V> Node for KeysFirst<V> {
         self.keys[at] = key;
     }
 
-    fn keys(&self) -> &[u64] {
-        &self.keys
+    #[inline]
+    fn key(&self, at: usize) -> u64 {
+        self.keys[at]
     }
 
     #[inline]
-    fn values(&self) -> &[V] {
-        &self.values
+    fn value(&self, at: usize) -> &V {
+        &self.values[at]
     }
 
     #[inline]
-    fn values_mut(&mut self) -> &mut [V] {
-        &mut self.values
+    fn value_mut(&mut self, at: usize) -> &mut V {
+        &mut self.values[at]
+    }
+
+    fn made(&self) -> usize {
+        KEYS
     }
 
     #[inline]
-    fn next(&self) -> &Link<Self> {
-        &self.next
+    fn make_place(&mut self) {}
+
+    #[inline]
+    fn link(&self) -> Option<&Link<Self>> {
+        Some(&self.next)
     }
 
     #[inline]
-    fn next_mut(&mut self) -> &mut Link<Self> {
-        &mut self.next
+    fn link_mut(&mut self) -> Option<&mut Link<Self>> {
+        Some(&mut self.next)
     }
 }
 

@@ -34,13 +34,29 @@ pub(super) trait Node: Sized {
     fn sought(&self, at: usize) -> Self::Sought;
     fn set_key(&mut self, at: usize, sought: Self::Sought);
 
-    /// Of all places.
-    fn keys(&self) -> &[u64];
-    fn values(&self) -> &[Self::Value];
-    fn values_mut(&mut self) -> &mut [Self::Value];
+    fn key(&self, at: usize) -> u64;
+    fn value(&self, at: usize) -> &Self::Value;
+    fn value_mut(&mut self, at: usize) -> &mut Self::Value;
 
-    fn next(&self) -> &Link<Self>;
-    fn next_mut(&mut self) -> &mut Link<Self>;
+    /// How many places there are so far.
+    fn made(&self) -> usize;
+
+    /// Makes the first place that is not used, where it is not there yet.
+    fn make_place(&mut self)
+    where
+        Self::Value: Default;
+
+    /// `None` while no place was ever used.
+    fn link(&self) -> Option<&Link<Self>>;
+    fn link_mut(&mut self) -> Option<&mut Link<Self>>;
+
+    fn next(&self) -> Option<&Self> {
+        self.link()?.as_deref().map(|next| &**next)
+    }
+
+    fn next_mut(&mut self) -> Option<&mut Self> {
+        self.link_mut()?.as_deref_mut().map(|next| &mut **next)
+    }
 }
 
 fn is_full<N: Node>(node: &N) -> bool {
@@ -51,14 +67,14 @@ fn is_full<N: Node>(node: &N) -> bool {
 fn pop<N: Node<Value: Default>>(node: &mut N) -> (N::Sought, N::Value) {
     let at = node.used() - 1;
     node.set_used(at);
-    (node.sought(at), mem::take(&mut node.values_mut()[at]))
+    (node.sought(at), mem::take(node.value_mut(at)))
 }
 
 /// As [`pop`], from the last node that is not empty of the chain that begins here.
 fn pop_from_chain<N: Node<Value: Default>>(first: &mut N) -> (N::Sought, N::Value) {
     let mut node = first;
-    while node.next().as_ref().is_some_and(|next| next.used() > 0) {
-        node = node.next_mut().as_mut().expect("just seen");
+    while node.next().is_some_and(|next| next.used() > 0) {
+        node = node.next_mut().expect("just seen");
     }
     pop(node)
 }
@@ -70,7 +86,7 @@ fn take<N: Node<Value: Default>>(node: &mut N, at: usize) -> N::Value {
         return value;
     }
     node.set_key(at, sought);
-    mem::replace(&mut node.values_mut()[at], value)
+    mem::replace(node.value_mut(at), value)
 }
 
 /// See the [module](self).
@@ -84,12 +100,12 @@ impl<N: Node> Chain<N> {
         let mut node = &self.first;
         loop {
             if let Some(at) = node.position(sought) {
-                return Some(&node.values()[at]);
+                return Some(node.value(at));
             }
             if !is_full(node) {
                 return None;
             }
-            node = node.next().as_deref()?;
+            node = node.next()?;
         }
     }
 
@@ -98,12 +114,12 @@ impl<N: Node> Chain<N> {
         let mut node = &mut self.first;
         loop {
             if let Some(at) = node.position(sought) {
-                return Some(&mut node.values_mut()[at]);
+                return Some(node.value_mut(at));
             }
             if !is_full(node) {
                 return None;
             }
-            node = node.next_mut().as_deref_mut()?;
+            node = node.next_mut()?;
         }
     }
 
@@ -116,7 +132,7 @@ impl<N: Node> Chain<N> {
     }
 
     pub(super) fn nodes(&self) -> impl Iterator<Item = &N> {
-        std::iter::successors(Some(&self.first), |node| node.next().as_ref().map(|next| &***next))
+        std::iter::successors(Some(&self.first), |node| node.next())
     }
 }
 
@@ -130,12 +146,14 @@ impl<N: Node<Value: Default>> Chain<N> {
             }
             if !is_full(node) {
                 let at = node.used();
+                node.make_place();
                 node.set_key(at, sought);
-                node.values_mut()[at] = value;
+                *node.value_mut(at) = value;
                 node.set_used(at + 1);
                 return Ok(());
             }
-            node = node.next_mut().get_or_insert_with(|| Box::new(CacheLine::new(N::empty())));
+            let link = node.link_mut().expect("all places are used");
+            node = link.get_or_insert_with(|| Box::new(CacheLine::new(N::empty())));
         }
     }
 
@@ -149,7 +167,7 @@ impl<N: Node<Value: Default>> Chain<N> {
             if !is_full(node) {
                 return None;
             }
-            node = node.next_mut().as_deref_mut()?;
+            node = node.next_mut()?;
         }
     }
 }
@@ -163,16 +181,16 @@ impl<N: Node<Value: Default>> Default for Chain<N> {
 /// One node after the other: a chain that dropped itself would need a frame for each.
 impl<N: Node> Drop for Chain<N> {
     fn drop(&mut self) {
-        let mut next = self.first.next_mut().take();
+        let mut next = self.first.link_mut().and_then(Option::take);
         while let Some(mut node) = next {
-            next = node.next_mut().take();
+            next = node.link_mut().and_then(Option::take);
         }
     }
 }
 
 impl<N: Node<Value: fmt::Debug>> fmt::Debug for Chain<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pairs = self.nodes().flat_map(|node| node.keys().iter().zip(node.values()).take(node.used()));
+        let pairs = self.nodes().flat_map(|node| (0..node.used()).map(|at| (node.key(at), node.value(at))));
         f.debug_map().entries(pairs).finish()
     }
 }
@@ -212,10 +230,10 @@ mod tests {
         let used: Vec<usize> = chain.nodes().map(Node::used).collect();
         let partly = used.iter().position(|&used| used < N::ROOM).unwrap_or(used.len());
         assert!(used.iter().skip(partly + 1).all(|&used| used == 0), "nodes with room before the last: {used:?}");
-        let keys: Vec<u64> = chain.nodes().flat_map(|node| node.keys()[..node.used()].to_vec()).collect();
+        let keys: Vec<u64> = chain.nodes().flat_map(|node| (0..node.used()).map(|at| node.key(at))).collect();
         assert_eq!(keys.iter().collect::<HashSet<_>>().len(), keys.len(), "keys twice: {keys:?}");
         for node in chain.nodes() {
-            assert!(node.values()[node.used()..].iter().all(Option::is_none), "an empty place holds a value");
+            assert!((node.used()..node.made()).all(|at| node.value(at).is_none()), "an empty place holds a value");
         }
         for node in chain.nodes().skip(1) {
             assert_eq!(std::ptr::from_ref(node).addr() % 128, 0, "a node begins on a line");
@@ -265,7 +283,8 @@ mod tests {
         let mut node = &mut chain.first;
         for _ in 0..300_000 {
             node.set_used(KeysFirst::<u64>::ROOM);
-            node = node.next_mut().insert(Box::new(CacheLine::new(KeysFirst::empty())));
+            let link = node.link_mut().expect("it always has one");
+            node = link.insert(Box::new(CacheLine::new(KeysFirst::empty())));
         }
         assert_eq!(chain.len(), 300_000 * KeysFirst::<u64>::ROOM);
         drop(chain);

@@ -5,14 +5,14 @@
 //! never grows and its chains do; keys are not numbers; readers are many and writers few, as readers exclude each
 //! other here.
 //!
-//! **How it works.** The bucket of key k is k modulo the number of buckets: there is no hashing, so keys that share a factor
-//! with that number crowd into few buckets. A bucket begins on a line of its own with its lock and a byte of each key's quotient:
-//! its holder sees there which keys may be the one it wants. A lock of more than 8 bytes pushes some of these bytes to
-//! the next line, one of a whole line, as [`Auto`](crate::Auto), all of them. A bucket is a chain of nodes of 40 keys: with more
-//! keys than that a search goes through several.
+//! **How it works.** The key is multiplied by a constant, and the product says its bucket: keys in a row, and multiples of a
+//! number, are dealt evenly, unless they were chosen against the constant, which is no secret. A bucket is two lines of its
+//! own: its lock, and a byte of each key that says which keys may be the one its holder wants. With a lock of up to 8 bytes
+//! all of a bucket of 39 keys is on the first line. Keys and values lie elsewhere, and grow with their number, up to 55; a
+//! bucket of more keys is a chain, and a search goes through it.
 //!
-//! A value lies in its node, also where there is none yet, and a node is made on the stack before it is moved: 40 values of 50 KB
-//! are more than the 2 MiB that a thread has unless it asks for more. So box large values.
+//! A value lies in its place, also where there is none yet, and places are made on the stack, up to 56 at once, before they are
+//! moved: values of 35 KB would need the 2 MiB that a thread has unless it asks for more. So box large values.
 //!
 //! [`Bucket`] is the layout of the original, a sequential structure that a thread which owns its part of a table (a server, say)
 //! can use without a lock.
@@ -22,8 +22,7 @@
 //! **Progress:** that of the lock. **Memory ordering:** what happened before an operation on a bucket is visible to later
 //! operations on that bucket, as with Release and Acquire.
 //! Source: the hash table `ssht` of SSYNC (David, Guerraoui, Trigonakis, Everything you always wanted to know about
-//! synchronization but were afraid to ask, SOSP 2013). Of its layout the chain and the order of its keys are left; behind a
-//! lock of up to 8 bytes a search in vain reads one line a node, and not a lock's and two of keys.
+//! synchronization but were afraid to ask, SOSP 2013). Of its layout the chain and the order of its keys are left.
 //!
 //! ```
 //! use corecast_lock::{Table, Ticket};
@@ -44,6 +43,7 @@
 mod bucket;
 mod chain;
 mod entry;
+mod equal_bytes;
 mod tagged;
 
 use std::fmt;
@@ -96,9 +96,8 @@ impl<V: Default, L: RawLock> Table<V, L> {
     #[inline]
     #[track_caller]
     pub fn with<R>(&self, key: u64, use_it: impl FnOnce(Entry<'_, V>) -> R) -> R {
-        let buckets = self.buckets.len() as u64;
-        let sought = Sought::new(key, key / buckets);
-        self.buckets[(key % buckets) as usize].with(|bucket| use_it(Entry::new(bucket, sought)))
+        let (bucket, sought) = Sought::new(key, self.buckets.len());
+        self.buckets[bucket].with(|bucket| use_it(Entry::new(bucket, sought)))
     }
 
     /// A copy of the key's value; `None` if it has none.
@@ -145,6 +144,9 @@ impl<V, L: RawLock> fmt::Debug for Table<V, L> {
     }
 }
 
-// A small lock shares its line with the tags of its bucket, and with nothing of another bucket.
+// A lock of up to 56 bytes has two lines with the tags of its bucket, and nothing of another bucket's.
 #[cfg(all(not(loom), not(debug_assertions)))]
-const _: () = assert!(size_of::<Mutex<Chain<Tagged<u64>>, crate::Word>>() == 11 * corecast_base::LINE_BYTES);
+const _: () = assert!(
+    size_of::<Shelf<u64, crate::Word>>() == 2 * corecast_base::LINE_BYTES
+        && size_of::<Shelf<u64, crate::Auto>>() == 2 * corecast_base::LINE_BYTES
+);

@@ -8,6 +8,7 @@ pub mod bodies;
 mod condvar_slot;
 mod dissemination;
 mod elsewhere;
+mod exchanged;
 mod external;
 mod hurdles;
 mod mcs_dissemination;
@@ -17,8 +18,10 @@ mod pthread_barrier;
 mod raw_line;
 mod rendezvous_barrier;
 mod row_name;
+mod sequencer;
 mod setting;
 mod slot_barrier;
+mod slot_exchange;
 mod std_barrier;
 mod two_flags;
 
@@ -120,6 +123,19 @@ const REGISTRY: &[(Op, List)] = &[
     (Op::Allreduce, || one(slot_barrier::SlotBarrier(Op::Allreduce))),
     (Op::Allreduce, || one(condvar_slot::CondvarSlot(Op::Allreduce))),
     (Op::Allreduce, || external::of(Op::Allreduce)),
+    (Op::Gather, planned::chosen),
+    (Op::Gather, || one(slot_exchange::SlotExchange(Op::Gather))),
+    (Op::Gather, || external::of(Op::Gather)),
+    (Op::Scatter, planned::chosen),
+    (Op::Scatter, || one(slot_exchange::SlotExchange(Op::Scatter))),
+    (Op::Scatter, || external::of(Op::Scatter)),
+    (Op::Commit, planned::chosen),
+    (Op::Commit, || one(slot_exchange::SlotExchange(Op::Commit))),
+    (Op::Commit, || external::of(Op::Commit)),
+    (Op::AtomicStream, planned::chosen),
+    (Op::AtomicStream, || one(slot_exchange::SlotExchange(Op::AtomicStream))),
+    (Op::AtomicStream, || one(sequencer::Sequencer)),
+    (Op::AtomicStream, || external::of(Op::AtomicStream)),
     (Op::Acknowledged, || acknowledged::contenders(&[2], 1)),
 ];
 
@@ -248,6 +264,15 @@ mod tests {
     fn every_allreduction_gives_all_the_sum() {
         for participants in [2, 5] {
             conformance(Op::Allreduce, participants, Wait::Adaptive);
+        }
+    }
+
+    #[test]
+    fn every_exchange_gives_all_what_is_theirs() {
+        for op in Op::EXCHANGES {
+            for (bytes, participants) in [(8, 2), (8, 3), (0, 2), (56, 2), (496, 3), (5000, 2)] {
+                conformance_carrying(op, bytes, participants, Wait::Adaptive);
+            }
         }
     }
 

@@ -9,11 +9,11 @@ use corecast::plan::{SHAPES, Shape, Tree};
 use corecast::processes::Invitation;
 
 use super::bodies::{
-    AllreduceEnd, BarrierEnd, BroadcastEnd, ReduceEnd, SliceEnd, Witness, allreduce_body, barrier_body, broadcast_body,
-    reduce_body, slice_body,
+    AllreduceEnd, BarrierEnd, BroadcastEnd, ReduceEnd, SliceEnd, SliceTask, Witness, allreduce_body, barrier_body,
+    broadcast_body, reduce_body, slice_body,
 };
 use super::row_name::{CHOSEN, of_shape};
-use super::{Contender, Seat, Setting, Unfit};
+use super::{Contender, Seat, Setting, Unfit, exchanged};
 use crate::failure::Failure;
 use crate::harness::{Abort, Body};
 use crate::message::Message;
@@ -54,6 +54,11 @@ pub(super) fn trees() -> Vec<Box<dyn Contender>> {
     variants(std::iter::empty())
 }
 
+/// The group's own choice alone.
+pub(super) fn chosen() -> Vec<Box<dyn Contender>> {
+    vec![Box::new(Planned { variant: Variant::Auto })]
+}
+
 fn variants(families: impl Iterator<Item = Variant>) -> Vec<Box<dyn Contender>> {
     let shapes = SHAPES.iter().map(|&shape| Variant::Shape(shape));
     let all = [Variant::Auto].into_iter().chain(families).chain(shapes);
@@ -82,6 +87,7 @@ impl Contender for Planned {
     }
 
     fn build(&self, setting: &Setting<'_>, _abort: &Arc<Abort>) -> Result<Vec<Box<dyn Body>>, Unfit> {
+        exchanged::check_length(setting)?;
         let group = self.group(setting)?;
         let witness = Witness::new(group.size());
         let body = |rank| {
@@ -94,6 +100,7 @@ impl Contender for Planned {
     }
 
     fn found(&self, setting: &Setting<'_>, _arena: &mut Arena) -> Result<Vec<OwnedFd>, Unfit> {
+        exchanged::check_length(setting)?;
         let founding = self.builder(setting)?.room_bytes(setting.participants() * ROOM_BYTES).found();
         let shared = founding.map_err(|error| Unfit(error.to_string()))?.share();
         Ok(vec![shared.map_err(|error| Unfit(error.to_string()))?])
@@ -108,7 +115,10 @@ impl Contender for Planned {
 
 /// The loop of the seat's operation around a member.
 fn body_of(me: Member, seat: Seat) -> Box<dyn Body> {
-    let Seat { op, rank, members, root, .. } = seat;
+    let Seat { op, bytes, rank, members, root, .. } = seat;
+    if Op::EXCHANGES.contains(&op) {
+        return exchanged::body(SliceTask::carrying(bytes, op, root, members), rank, me);
+    }
     if let Some(task) = seat.slice_task() {
         return slice_body(task, rank, Sliced { me, op, root });
     }
@@ -212,8 +222,8 @@ pub fn as_planned<'a>(setting: Setting<'a>) -> Setting<'a> {
     let choice = group.choice();
     let (broadcast, reduce, meeting) = (&choice.broadcast.tree, &choice.reduce.tree, &choice.meeting);
     let tree = match setting.op {
-        Op::Broadcast => Some(broadcast),
-        Op::Reduce => Some(reduce),
+        Op::Broadcast | Op::Scatter => Some(broadcast),
+        Op::Reduce | Op::Gather => Some(reduce),
         Op::Allreduce => Some(reduce).filter(|&up| up == broadcast),
         Op::Barrier => Some(&meeting.tree).filter(|&down| choice.barrier == Barrier::Tree && meeting.up() == down),
         _ => None,

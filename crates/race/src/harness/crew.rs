@@ -272,8 +272,9 @@ mod tests {
         };
         let bodies = (0..3).map(meets).collect();
         let mut block = Block { bodies, timings: Vec::new() };
-        for operations in [4, 2] {
-            block = crew.run(block.bodies, Task::Echoed { root: 1, operations }, &Arc::default()).expect("all answer");
+        for (operations, is_reversed) in [(4, false), (2, false), (3, true)] {
+            let task = Task::Echoed { root: 1, is_reversed, operations };
+            block = crew.run(block.bodies, task, &Arc::default()).expect("all answer");
             let times = block.timings.iter().map(|timing| timing.windows.len() as u64);
             assert_eq!(times.collect::<Vec<_>>(), [0, 2 * operations, 0]);
         }

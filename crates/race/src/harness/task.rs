@@ -39,10 +39,13 @@ pub enum Task {
         /// Ticks from one start to the next.
         width: u64,
     },
-    /// Operations from a root, each of which ends when one other participant, in turn, has told the root that it is done.
+    /// Operations that one other participant, in turn, does its part in by a message: it tells the root that it is done,
+    /// or begins when the root tells it to.
     Echoed {
-        /// The participant that begins.
+        /// The participant that begins, or ends it.
         root: usize,
+        /// Whether the other one begins, of an operation that ends at the root.
+        is_reversed: bool,
         /// Operations for each of the others.
         operations: u64,
     },
@@ -126,7 +129,9 @@ impl Share {
             Task::Batch { iterations } => self.body.run(iterations)?,
             Task::Separated { operations } => self.separated(operations)?,
             Task::Windows { count, width } => timing.windows = self.windows(begin, count, width)?,
-            Task::Echoed { root, operations } => timing.windows = self.echoed(begin, root, operations)?,
+            Task::Echoed { root, is_reversed, operations } => {
+                timing.windows = self.echoed(begin, (root, is_reversed), operations)?;
+            }
             Task::Paced { count, every } => timing.marks = self.body.paced(begin, count, every)?,
             Task::Rounds { count, steps, timed } => timing.marks = self.rounds(count, steps, timed)?,
             Task::Late { rank, delay } => self.late(rank, delay)?,
@@ -158,7 +163,12 @@ impl Share {
         Ok(windows)
     }
 
-    fn echoed(&mut self, begin: u64, root: usize, operations: u64) -> Result<Vec<Option<u64>>, Failure> {
+    fn echoed(
+        &mut self,
+        begin: u64,
+        (root, is_reversed): (usize, bool),
+        operations: u64,
+    ) -> Result<Vec<Option<u64>>, Failure> {
         if self.body.performs_elsewhere() {
             // The echoes are where the operations are: here nothing would hold one back until the one before is heard.
             self.body.run(operations)?;
@@ -170,13 +180,22 @@ impl Share {
         let mut times = Vec::new();
         // Numbers grow from block to block, as every operation takes longer than a tick.
         for (leaf, number) in echoes.zip(begin..) {
+            let (is_root, is_leaf) = (self.rank == root, self.rank == leaf);
             let start = clock.ticks();
-            self.body.run(1)?;
-            if self.rank == leaf {
+            if is_reversed && is_root {
                 self.start.echo(number);
             }
-            if self.rank == root {
+            if is_reversed && is_leaf {
                 self.start.await_echo(number, &self.abort)?;
+            }
+            self.body.run(1)?;
+            if !is_reversed && is_leaf {
+                self.start.echo(number);
+            }
+            if !is_reversed && is_root {
+                self.start.await_echo(number, &self.abort)?;
+            }
+            if is_root {
                 times.push(Some(clock.ticks().saturating_sub(start)));
             }
         }

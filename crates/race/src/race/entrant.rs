@@ -101,8 +101,8 @@ impl Entrant {
                 Timing::Separated => self.pace_batches(crew, pace, |operations| Task::Separated { operations }),
                 Timing::Windows => self.pace_windows(crew, pace),
                 Timing::LeafEcho => {
-                    let root = self.root;
-                    self.pace_batches(crew, pace, |operations| Task::Echoed { root, operations })
+                    let (root, is_reversed) = (self.root, self.op.ends_at_root());
+                    self.pace_batches(crew, pace, |operations| Task::Echoed { root, is_reversed, operations })
                 }
             });
         self.note(prepared);
@@ -114,7 +114,7 @@ impl Entrant {
             Task::Windows { count, width } => self.keep_windows(&timings, count, width),
             Task::Batch { iterations } => self.keep_batch(&timings, iterations),
             Task::Separated { operations } => self.keep_batch(&timings, operations),
-            Task::Echoed { root, operations } => self.keep_echoes(&timings, root, operations),
+            Task::Echoed { root, operations, .. } => self.keep_echoes(&timings, root, operations),
             Task::Check { .. } | Task::Late { .. } | Task::Paced { .. } | Task::Rounds { .. } => {}
         });
         self.note(outcome);

@@ -4,15 +4,23 @@
 //! the timed loop and the check, the same for all contenders and compiled for each.
 
 mod allreduce;
+mod atomic_stream;
 mod barrier;
 mod broadcast;
+mod commit;
+mod gather;
 mod reduce;
+mod scatter;
 mod slice;
 
 pub use allreduce::{AllreduceEnd, allreduce_bodies, allreduce_body};
+pub use atomic_stream::{AtomicStreamEnd, Round, atomic_stream_body};
 pub use barrier::{BarrierEnd, Witness, barrier_bodies, barrier_body};
 pub use broadcast::{BroadcastEnd, broadcast_bodies, broadcast_body};
+pub use commit::{CommitEnd, commit_body};
+pub use gather::{GatherEnd, gather_body};
 pub use reduce::{ReduceEnd, reduce_bodies, reduce_body};
+pub use scatter::{ScatterEnd, scatter_body};
 pub use slice::{SliceEnd, SliceTask, slice_bodies, slice_body};
 
 use crate::failure::Failure;

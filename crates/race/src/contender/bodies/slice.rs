@@ -83,8 +83,25 @@ impl<E: SliceEnd> SliceBody<E> {
     }
 }
 
-fn fill(values: &mut [u64], first: u64) {
+/// Words that grow by 1.
+#[inline(always)]
+pub(super) fn fill(values: &mut [u64], first: u64) {
     values.iter_mut().zip(0..).for_each(|(value, i)| *value = first.wrapping_add(i));
+}
+
+/// Refuses words that are not those of [`fill`], or not as many.
+pub(super) fn expect_words(found: &[u64], words: usize, first: u64, number: u64) -> Result<(), Failure> {
+    if found.len() != words {
+        return Err(Failure::Wrong(format!("operation {number}: {} words came, expected {words}", found.len())));
+    }
+    let word = |i: usize| first.wrapping_add(i as u64);
+    match (0..words).find(|&i| found[i] != word(i)) {
+        None => Ok(()),
+        Some(i) => {
+            let (found, expected) = (found[i], word(i));
+            Err(Failure::Wrong(format!("operation {number}: word {i} is {found}, expected {expected}")))
+        }
+    }
 }
 
 impl<E: SliceEnd> Body for SliceBody<E> {

@@ -58,7 +58,7 @@ struct arguments {
     int *cpus;
 };
 
-enum op { BARRIER, BROADCAST, REDUCE, ALLREDUCE, NO_OP };
+enum op { BARRIER, BROADCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, COMMIT, ATOMIC_STREAM, NO_OP };
 enum verb { CHECK, RUN, SEPARATED, WINDOWS, ROUNDS, NO_VERB };
 
 struct command {
@@ -104,6 +104,9 @@ struct member {
     uint64_t *value;
     uint64_t *result;
     uint64_t room;
+    /* Whether this member is to refuse every fourth proposal, as it does in a check, and what was decided. */
+    bool refuses;
+    bool committed;
     /* The state of its random delays. */
     uint64_t delays;
     /* Ticks of each round, at member 0. */
@@ -117,6 +120,16 @@ static void barrier(struct member *me);
 static void broadcast(struct member *me, uint64_t *value, uint64_t bytes);
 static void reduce(struct member *me, const uint64_t *value, uint64_t *result, uint64_t words);
 static void allreduce(struct member *me, const uint64_t *value, uint64_t *result, uint64_t words);
+
+#ifdef EXCHANGES
+/* Of drivers that have these. `gather` brings the words of all, by rank, to the root's result, and `scatter` deals out the
+ * root's values; `commit` brings the root's value to all and tells whether all vote for it; `atomic_stream` brings the
+ * words of all to every result. */
+static void gather(struct member *me, const uint64_t *value, uint64_t *result, uint64_t words);
+static void scatter(struct member *me, const uint64_t *value, uint64_t *result, uint64_t words);
+static bool commit(struct member *me, uint64_t *value, uint64_t words, bool is_for);
+static void atomic_stream(struct member *me, const uint64_t *value, uint64_t *result, uint64_t words);
+#endif
 
 static _Noreturn void fail(const char *why)
 {

@@ -1,4 +1,5 @@
-/* MPI's barrier, broadcast and reductions among processes. DETAIL is a file that all of them map. */
+/* MPI's barrier, broadcast and reductions, and what is put together of them, among processes. DETAIL is a file that all of them map. */
+#define EXCHANGES
 #include "driver.h"
 
 #include <fcntl.h>
@@ -38,6 +39,32 @@ static void allreduce(struct member *me, const uint64_t *value, uint64_t *result
 {
     (void)me;
     MPI_Allreduce(value, result, (int)words, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void gather(struct member *me, const uint64_t *value, uint64_t *result, uint64_t words)
+{
+    MPI_Gather(value, (int)words, MPI_UINT64_T, result, (int)words, MPI_UINT64_T, me->arguments->root, MPI_COMM_WORLD);
+}
+
+static void scatter(struct member *me, const uint64_t *value, uint64_t *result, uint64_t words)
+{
+    MPI_Scatter(value, (int)words, MPI_UINT64_T, result, (int)words, MPI_UINT64_T, me->arguments->root, MPI_COMM_WORLD);
+}
+
+/* All learn the decision from the votes, so that the root need not send it. */
+static bool commit(struct member *me, uint64_t *value, uint64_t words, bool is_for)
+{
+    int vote = is_for, all = 0;
+    MPI_Bcast(value, (int)words, MPI_UINT64_T, me->arguments->root, MPI_COMM_WORLD);
+    MPI_Allreduce(&vote, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    return all != 0;
+}
+
+/* As each member has an event in each round, the order of the ranks is one that all know. */
+static void atomic_stream(struct member *me, const uint64_t *value, uint64_t *result, uint64_t words)
+{
+    (void)me;
+    MPI_Allgather(value, (int)words, MPI_UINT64_T, result, (int)words, MPI_UINT64_T, MPI_COMM_WORLD);
 }
 
 /* All processes make the file equally long; what was not written is zero. */

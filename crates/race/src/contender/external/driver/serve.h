@@ -22,6 +22,36 @@ static inline void keep(const uint64_t *value)
     __asm__ volatile("" : : "r"(value) : "memory");
 }
 
+#ifdef EXCHANGES
+static inline void exchange(struct member *me, enum op op, uint64_t words)
+{
+    bool is_root = me->rank == me->arguments->root;
+    switch (op) {
+    case GATHER:
+        bring(me, false, words);
+        gather(me, me->value, me->result, words);
+        break;
+    case SCATTER:
+        for (int rank = 0; is_root && rank < me->arguments->members; rank++)
+            for (uint64_t i = 0; i < words; i++)
+                me->value[rank * words + i] = contribution(rank, me->number) + i;
+        scatter(me, me->value, me->result, words);
+        break;
+    case COMMIT:
+        if (is_root)
+            bring(me, true, words);
+        me->committed = commit(me, me->value, words, !me->refuses || me->number % 4 != 3);
+        break;
+    default:
+        bring(me, false, words);
+        atomic_stream(me, me->value, me->result, words);
+    }
+    keep(me->value);
+    keep(me->result);
+    me->number++;
+}
+#endif
+
 static inline void perform(struct member *me, const struct command *command, uint64_t count)
 {
     uint64_t words = command->bytes / sizeof(uint64_t);
@@ -44,6 +74,15 @@ static inline void perform(struct member *me, const struct command *command, uin
             keep(me->result);
         }
         return;
+#ifdef EXCHANGES
+    case GATHER:
+    case SCATTER:
+    case COMMIT:
+    case ATOMIC_STREAM:
+        for (uint64_t i = 0; i < count; i++)
+            exchange(me, command->op, words);
+        return;
+#endif
     default:
         for (uint64_t i = 0; i < count; i++, me->number++) {
             bring(me, false, words);
@@ -98,6 +137,40 @@ static void check_words(struct member *me, bool rooted, const uint64_t *found, u
     }
 }
 
+#ifdef EXCHANGES
+static void expect_words(struct member *me, const char *what, const uint64_t *found, uint64_t first, uint64_t words)
+{
+    for (uint64_t i = 0; i < words; i++)
+        if (found[i] != first + i)
+            find_wrong(me, what, found[i], first + i);
+}
+
+/* The last member refuses every fourth proposal; the root proposes, so it does not. */
+static void check_exchange(struct member *me, const struct command *command)
+{
+    int members = me->arguments->members, root = me->arguments->root;
+    uint64_t words = command->bytes / sizeof(uint64_t), number = me->number;
+    enum op op = command->op;
+    me->refuses = me->rank == (root + 1 == members ? 0 : members - 1);
+    memset(me->result, 0, me->room);
+    if (op == COMMIT)
+        memset(me->value, 0, command->bytes);
+    dawdle(me);
+    perform(me, command, 1);
+    me->refuses = false;
+    if (op == COMMIT) {
+        expect_words(me, "proposal", me->value, number * 8, words);
+        if (me->committed != (number % 4 != 3))
+            find_wrong(me, "decision", me->committed, number % 4 != 3);
+    } else if (op == SCATTER) {
+        expect_words(me, "part", me->result, contribution(me->rank, number), words);
+    } else if (op == ATOMIC_STREAM || me->rank == root) {
+        for (int rank = 0; rank < members; rank++)
+            expect_words(me, "part", me->result + rank * words, contribution(rank, number), words);
+    }
+}
+#endif
+
 static void check(struct member *me, const struct command *command)
 {
     bool rooted = command->op == BROADCAST, everywhere = command->op != REDUCE;
@@ -107,6 +180,12 @@ static void check(struct member *me, const struct command *command)
             check_barrier(me, round);
             continue;
         }
+#ifdef EXCHANGES
+        if (command->op >= GATHER) {
+            check_exchange(me, command);
+            continue;
+        }
+#endif
         uint64_t number = me->number;
         memset(me->result, 0, command->bytes);
         dawdle(me);
@@ -168,7 +247,8 @@ static void make_room(struct member *me, uint64_t bytes)
 static void execute(struct member *me, const struct command *command)
 {
     struct seat *seat = &me->shared->seats[me->rank];
-    make_room(me, command->bytes);
+    /* Some operations have the values of all in one place. */
+    make_room(me, command->op >= GATHER ? command->bytes * (uint64_t)me->arguments->members : command->bytes);
     seat->wrong[0] = '\0';
     uint64_t begin = meet(me, command->verb == WINDOWS ? command->extra[1] : 0);
     uint64_t cpu = cpu_ns();
@@ -209,7 +289,8 @@ static int name_in(const char *const *names, int count, const char *name)
 static bool read_command(struct command *command)
 {
     static const char *const verbs[] = {"check", "run", "separated", "windows", "rounds"};
-    static const char *const ops[] = {"barrier", "broadcast", "reduce", "allreduce"};
+    static const char *const ops[] = {"barrier", "broadcast", "reduce", "allreduce",
+                                      "gather",  "scatter",   "commit", "atomic_stream"};
     char line[256], verb[16], op[16];
     unsigned long long numbers[5] = {0};
     while (fgets(line, sizeof line, stdin)) {
