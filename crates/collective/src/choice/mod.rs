@@ -6,6 +6,7 @@ mod races;
 mod searcher;
 
 use std::fmt;
+use std::thread;
 
 use corecast_plan::{AUTO, Effort, Operation, Plan, Problem, Tree};
 
@@ -28,6 +29,9 @@ const GIVEN: &str = "given";
 
 /// The planner of barriers that go up one tree and down another.
 const TWO_TREES: &str = "trees";
+
+/// From this number of members on two threads plan, as it takes several milliseconds.
+const MANY: usize = 64;
 
 /// The source of a group's trees.
 #[derive(Clone, Debug, Default)]
@@ -73,8 +77,7 @@ impl Choice {
         is_crowded: bool,
     ) -> Result<Self, BuildError> {
         let planning = Planning { problem, trees, searcher, effort, is_crowded };
-        let (meeting, barrier, why) = planning.barrier(barrier)?;
-        let (broadcast, reduce) = (planning.trees(Operation::Broadcast)?, planning.trees(Operation::Reduce)?);
+        let ((meeting, barrier, why), broadcast, reduce) = planning.all(barrier)?;
         let why = searcher.news().into_iter().fold(why, |why, news| format!("{why}; {news}"));
         let PlannedBarrier { barrier, meeting, predicted } = PlannedBarrier::new(problem, barrier, meeting);
         Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, predicted, races: None, why })
@@ -111,7 +114,25 @@ pub(crate) struct Planning<'a> {
     pub(crate) is_crowded: bool,
 }
 
+/// A barrier's plan, the barrier, and the reason for it.
+type Met = (Plan, Barrier, String);
+
 impl Planning<'_> {
+    /// All plans of a group. The barrier's takes the longest: among many members another thread plans the trees meanwhile.
+    fn all(&self, barrier: Option<Barrier>) -> Result<(Met, Plan, Plan), BuildError> {
+        let trees =
+            || -> Result<_, BuildError> { Ok((self.trees(Operation::Broadcast)?, self.trees(Operation::Reduce)?)) };
+        thread::scope(|scope| {
+            let is_long = self.problem.len() >= MANY && !self.is_crowded;
+            let helper = is_long.then(|| thread::Builder::new().spawn_scoped(scope, trees).ok()).flatten();
+            let met = self.barrier(barrier)?;
+            // A system that refuses a thread leaves all to this one.
+            let (broadcast, reduce) =
+                helper.map_or_else(trees, |helper| helper.join().expect("planning does not panic"))?;
+            Ok((met, broadcast, reduce))
+        })
+    }
+
     /// The trees of an operation as the settings want them.
     fn trees(&self, operation: Operation) -> Result<Plan, BuildError> {
         match self.trees {
@@ -130,8 +151,7 @@ impl Planning<'_> {
         })
     }
 
-    /// The meeting, the barrier, and the reason for it.
-    fn barrier(&self, asked: Option<Barrier>) -> Result<(Plan, Barrier, String), BuildError> {
+    fn barrier(&self, asked: Option<Barrier>) -> Result<Met, BuildError> {
         if let Some(barrier) = asked {
             let meeting = self.meeting_for(barrier)?;
             return Ok((meeting, barrier, "it was asked for".to_owned()));

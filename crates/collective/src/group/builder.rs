@@ -125,7 +125,10 @@ impl<'a> Builder<'a> {
     }
 
     /// The effort of the search for trees and the barrier's plan: [`Effort::Normal`] by default, which takes some
-    /// hundredths of a second up to 64 members and under a second beyond. Where members share CPUs there is no search.
+    /// hundredths of a second up to 64 members and under a second beyond. [`Effort::Quick`] takes some hundredths of a second
+    /// among 256: a thread of this process then searches on with effort normal, for a second or so on one CPU, and keeps
+    /// what it finds in the [plan folder](Self::plan_folder), where the next quick group like this one takes it. Where
+    /// members share CPUs there is no search.
     #[must_use]
     pub fn effort(mut self, effort: Effort) -> Self {
         self.effort = effort;
@@ -292,6 +295,23 @@ mod tests {
             std::fs::write(file.expect("an entry").path(), "{}").expect("written");
         }
         assert_eq!((count(), plan().to_string()), (3, first.to_string()), "damaged files are no matter");
+    }
+
+    #[test]
+    fn a_quick_group_of_many_leaves_better_plans_to_the_next_one() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let cpus = (0..72).map(|id| Cpu { numa: Some(id / 9), ..Cpu::flat(CpuId::new(id)) }).collect();
+        let machine = Machine::from_topology(&Topology { cpus, ..Topology::default() });
+        let plan = || {
+            let builder = Group::builder(&machine).pin(true).effort(Effort::Quick);
+            builder.plan_folder(Some(folder.path().to_owned())).draft().expect("a plan").planned.choice
+        };
+        let efforts =
+            |choice: &crate::Choice| [&choice.broadcast, &choice.reduce, &choice.meeting].map(|plan| plan.effort);
+        assert_eq!(efforts(&plan()), [Some(Effort::Quick); 3]);
+        while efforts(&plan()) != [Some(Effort::Normal); 3] {
+            std::thread::yield_now();
+        }
     }
 
     #[test]
