@@ -1,6 +1,7 @@
 //! The one place where a group chooses trees and a barrier, and gives its reasons.
 
 mod candidates;
+mod forms;
 mod inputs;
 mod races;
 mod searcher;
@@ -15,6 +16,8 @@ use crate::error::BuildError;
 #[cfg(all(test, not(loom)))]
 pub(crate) use candidates::TREE_CONTROL;
 pub(crate) use candidates::{CONTROLS, CandidateCounts, Candidates, MOST, PlannedBarrier, edges, is_same};
+pub(crate) use forms::DirectSizes;
+pub use forms::{AllreduceForm, SizeClass};
 pub(crate) use inputs::{PlanInputs, Settings};
 pub(crate) use races::{CandidateResult, Verdict};
 pub use races::{Entry, Race, Races};
@@ -60,6 +63,10 @@ pub struct Choice {
     pub barrier: Barrier,
     /// The predicted cost of the barrier by the machine model, in the unit of `meeting`.
     pub predicted: f64,
+    /// The predicted cost of each form of an allreduce of one line, in the unit of `meeting`.
+    pub allreduce_predicted: [(AllreduceForm, f64); 2],
+    /// The sizes of values that are shown to all by an allreduce.
+    pub(crate) direct: DirectSizes,
     /// The races that decided, if there were any.
     pub races: Option<Races>,
     /// The reason for this barrier, in words; and the planner, if a plan service was named.
@@ -80,7 +87,10 @@ impl Choice {
         let ((meeting, barrier, why), broadcast, reduce) = planning.all(barrier)?;
         let why = searcher.news().into_iter().fold(why, |why, news| format!("{why}; {news}"));
         let PlannedBarrier { barrier, meeting, predicted } = PlannedBarrier::new(problem, barrier, meeting);
-        Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, predicted, races: None, why })
+        let allreduce_predicted = Self::forms_predicted(problem, &reduce, &broadcast);
+        let direct = DirectSizes::unraced(problem.len(), is_crowded, !matches!(trees, Trees::Cheapest));
+        let races = None;
+        Ok(Self { broadcast, reduce, meeting, is_crowded, barrier, predicted, allreduce_predicted, direct, races, why })
     }
 }
 
@@ -96,7 +106,24 @@ impl Choice {
             let winner = race.as_ref().and_then(|race| candidates.tree(tree.operation, &race.winner));
             winner.into_iter().for_each(|winner| tree.clone_from(winner));
         }
-        Self { races: Some(races), ..choice }
+        Self { direct: choice.direct.raced(&races), races: Some(races), ..choice }
+    }
+
+    pub(crate) fn forms_predicted(problem: &Problem, reduce: &Plan, broadcast: &Plan) -> [(AllreduceForm, f64); 2] {
+        AllreduceForm::ALL.map(|form| (form, form.predicted(problem, reduce, broadcast)))
+    }
+
+    /// The form of an allreduce of this many bytes: of a single value up to 512 bytes, of a slice beyond.
+    #[must_use]
+    pub fn allreduce(&self, bytes: usize) -> AllreduceForm {
+        self.direct.form(bytes)
+    }
+
+    /// The race that decided on the form of an allreduce of this many bytes, if there was one.
+    #[must_use]
+    pub fn allreduce_race(&self, bytes: usize) -> Option<&Race<AllreduceForm>> {
+        let class = SizeClass::of(bytes);
+        self.races.as_ref()?.allreduce.iter().find(|(raced, _)| *raced == class).map(|(_, race)| race)
     }
 
     /// True unless the trees were given by the user. The settings of processes do not carry this.
@@ -236,11 +263,15 @@ mod tests {
     use corecast_base::CpuId;
     use corecast_machine::{Cpu, Machine, Topology};
 
-    fn chosen(members: u32, trees: &Trees, is_crowded: bool) -> Choice {
+    pub(super) fn problem(members: u32) -> Problem {
         let cpu = |id| Cpu { numa: Some(id / 4), ..Cpu::flat(CpuId::new(id)) };
         let machine =
             Machine::from_topology(&Topology { cpus: (0..members).map(cpu).collect(), ..Topology::default() });
-        let problem = Problem::of_machine(&machine).expect("CPUs");
+        Problem::of_machine(&machine).expect("CPUs")
+    }
+
+    pub(super) fn chosen(members: u32, trees: &Trees, is_crowded: bool) -> Choice {
+        let problem = problem(members);
         Choice::make(&problem, trees, &Searcher::default(), None, Effort::Quick, is_crowded).expect("a known shape")
     }
 
@@ -316,9 +347,13 @@ mod tests {
             Race { entries: vec![entry], winner: racer.clone(), control: racer, p: 1.0, left_out: 0, is_cached: false }
         }
         let reduce = Some(race("cluster".to_owned()));
-        let raced = choice.raced(&candidates, Races { barrier: race(Barrier::Flat), broadcast: None, reduce });
+        let allreduce = vec![(SizeClass::of(8), race(AllreduceForm::Trees))];
+        let raced =
+            choice.raced(&candidates, Races { barrier: race(Barrier::Flat), broadcast: None, reduce, allreduce });
         assert_eq!((raced.barrier, raced.reduce.planner.as_str()), (Barrier::Flat, "cluster"));
         assert_eq!(raced.broadcast, choice.broadcast, "it has not raced");
+        assert_eq!([8, 9].map(|bytes| raced.allreduce(bytes)), [AllreduceForm::Trees, AllreduceForm::Direct]);
+        assert!(raced.allreduce_race(5).is_some() && raced.allreduce_race(9).is_none(), "by size class");
         let text = raced.to_string();
         let expected = "; with a barrier behind it, in a race nothing was clearly faster than the control cluster, 7 ns\n  \
                         cluster: 7 ns in 31 rounds, predicted 1\nbarrier: flat (";

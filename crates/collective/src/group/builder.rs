@@ -29,7 +29,7 @@ pub struct Builder<'a> {
     barrier: Option<Barrier>,
     effort: Effort,
     pinned: Option<bool>,
-    race: bool,
+    pub(crate) race: bool,
     race_folder: Option<PathBuf>,
     pub(crate) room_bytes: usize,
 }
@@ -155,7 +155,9 @@ impl<'a> Builder<'a> {
     }
 
     /// Lets the model's best candidates race beside controls that always run, barriers as well as trees for broadcasts and
-    /// reductions, and takes the fastest if it is clearly so. Off by default, as it takes up to some 60 ms. Threads race
+    /// reductions, and the forms of an allreduce for each [size class](crate::SizeClass), and takes the fastest if it is
+    /// clearly so. Off by default, as it takes up to some 120 ms; without it a group takes the result of an earlier race of
+    /// members like its own, such as `corecast tune` keeps, as it is. Threads race
     /// before the group is built, on the members' CPUs; processes after all have
     /// [joined](crate::processes::Invitation::join). The result is kept for later groups like this one, which race anew if
     /// the barrier that won takes less than half or more than twice as long among them. There is no race if members share
@@ -180,25 +182,32 @@ impl<'a> Builder<'a> {
     /// A [`BuildError`] that names the setting that does not fit.
     pub fn build(self) -> Result<Group, BuildError> {
         let Draft { mut planned, waiters } = self.draft()?;
-        if let Some(candidates) = self.candidates(&planned)? {
-            let records = self.records(&planned.inputs, &candidates, false);
-            planned = planned.raced_by_threads(&waiters, &candidates, &records)?;
+        if let Some(candidates) = self.candidates(&planned, false)? {
+            let records = self.records(&planned.inputs, candidates.trees_digest(), false);
+            planned = match self.race {
+                true => planned.raced_by_threads(&waiters, &candidates, &records)?,
+                false => planned.known(&candidates, &records).unwrap_or(planned),
+            };
         }
         Ok(Group::of_threads(planned, waiters)?)
     }
 
-    /// The candidates of the race; `None` if there is none.
-    pub(crate) fn candidates(&self, planned: &GroupPlan) -> Result<Option<Candidates>, BuildError> {
+    /// The candidates of the race; `None` if there is none, and there is no result of an earlier one.
+    pub(crate) fn candidates(
+        &self,
+        planned: &GroupPlan,
+        are_processes: bool,
+    ) -> Result<Option<Candidates>, BuildError> {
         let GroupPlan { inputs, choice } = planned;
-        let is_wanted = self.race && inputs.is_open();
+        let is_wanted = inputs.is_open() && (self.race || self.records(inputs, 0, are_processes).are_there(inputs));
         is_wanted.then(|| inputs.field_with(choice, &self.searcher(&inputs.problem))).transpose()
     }
 
     /// The place where the results of races among these members are kept.
-    pub(crate) fn records(&self, inputs: &PlanInputs, candidates: &Candidates, are_processes: bool) -> RaceStore {
+    pub(crate) fn records(&self, inputs: &PlanInputs, trees: u64, are_processes: bool) -> RaceStore {
         let cpus = inputs.problem.cpus();
         let cpus = self.machine.cpus.iter().filter(|cpu| cpus.contains(&cpu.id)).cloned().collect();
-        RaceStore { folder: self.race_folder.clone(), cpus, are_processes, trees: candidates.trees_digest() }
+        RaceStore { folder: self.race_folder.clone(), cpus, are_processes, trees }
     }
 
     /// The same settings for another model of the machine.

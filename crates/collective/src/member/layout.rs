@@ -65,6 +65,7 @@ impl<'a> Layout<'a> {
             reduce,
             reduce_root: self.reduce_root,
             barrier,
+            direct: self.choice.direct,
             all_read,
             exchange: None,
             routes: std::sync::Arc::clone(&self.inputs.routes),
