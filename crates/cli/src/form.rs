@@ -7,6 +7,8 @@ use serde::Serialize;
 use crate::race_json::RaceJson;
 use crate::table;
 
+/// The bytes that a message of one line carries.
+const ONE_LINE: usize = 56;
 /// The command that races and keeps the result.
 const TUNE: &str = "corecast tune";
 
@@ -106,11 +108,11 @@ impl Form {
     pub(crate) fn text(&self, unit: impl std::fmt::Display) -> String {
         let Self { op, bytes, form, about, predicted, others, race_text, .. } = self;
         let size = if *bytes > 0 { format!(" of {bytes} bytes") } else { String::new() };
-        let beyond = if *bytes > 56 { " for its first line: the model has no cost of bytes beyond it" } else { "" };
+        let beyond = if *bytes > ONE_LINE { " for one line, as the model knows no longer messages" } else { "" };
         let cost = table::cost(*predicted);
         let other = |OtherForm { form, predicted }: &OtherForm| format!("; {form}: {}", table::cost(*predicted));
         let others: String = others.iter().map(other).collect();
-        format!("{op}{size}: {form} ({about}), predicted {cost} {unit}{others}{beyond}\n  race: {race_text}\n")
+        format!("{op}{size}: {form} ({about}), predicted {cost} {unit}{beyond}{others}\n  race: {race_text}\n")
     }
 }
 

@@ -59,7 +59,8 @@ fn the_form_of_an_operation_is_told_with_what_a_race_found() {
     let text = program.run(&allreduce).succeeded().stdout;
     let is_crowded = text.contains("none, as members share CPUs");
     assert!(text.contains("allreduce of 262144 bytes: ") && text.contains(", predicted "), "{text}");
-    assert!(text.contains(" for its first line: the model has no cost of bytes beyond it\n  race: none"), "{text}");
+    assert!(text.contains(" for one line, as the model knows no longer messages; "), "{text}");
+    assert!(text.contains("\n  race: none"), "{text}");
     assert!(is_crowded || text.contains("`corecast tune` races on this machine and keeps what it finds"), "{text}");
     let json = program.json(&[&allreduce[..], &["--json"]].concat());
     let form = &json["forms"][0];

@@ -33,7 +33,7 @@ impl AllreduceForm {
         }
     }
 
-    /// What happens, in a line.
+    /// The steps of it, in a line.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {

@@ -36,7 +36,9 @@ impl RaceStore {
 
     /// True if an earlier group may have kept a result.
     pub(crate) fn are_there(&self, inputs: &PlanInputs) -> bool {
-        self.of(inputs).is_some_and(|cache| cache.is_there())
+        // The name of the file takes a look at the whole machine, which a user who never raced need not wait for.
+        self.folder.as_ref().is_some_and(|folder| folder.exists())
+            && self.of(inputs).is_some_and(|cache| cache.is_there())
     }
 
     /// The result of an earlier group, as far as it concerns these trees and barriers.

@@ -204,7 +204,7 @@ impl Member {
         })
     }
 
-    /// Runs a race of so many candidates, the controls first, until the best is decided or the time is over; `block` returns
+    /// Runs a race of this many candidates, the controls first, until the best is decided or the time is over; `block` returns
     /// the time of one operation of one of them, ns.
     pub(super) fn rounds_of(
         &mut self,

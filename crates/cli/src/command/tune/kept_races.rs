@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::race_json::RaceJson;
 use crate::table;
 
-/// What the members of one group found.
+/// The results that the members of one group found.
 #[derive(Debug)]
 pub(super) struct KeptRaces {
     members: usize,

@@ -1,7 +1,7 @@
 //! `corecast tune`, and `corecast` alone: discover, measure or load the model, plan, race, report.
 //!
-//! `costs` gets the model, `race` runs the race, `kept_races` races for later groups, `files` writes report and picture, `conclusion` has the last lines, `outcome` is
-//! all of it as JSON.
+//! `costs` gets the model, `race` runs the race, `kept_races` races for later groups, `files` writes report and picture,
+//! `conclusion` has the last lines, `outcome` is all of it as JSON.
 
 mod conclusion;
 pub(crate) mod costs;
